@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """rocketlens without installing anything by hand: `python3 run.py demo | test | ui | lab | cli …`.
 
-Standard library only. The first call makes `.venv` from `requirements.lock` (exact versions, hashes checked) and, where no
-Java 17+ is installed, points Spark at the runtime that comes with the lock. Later calls start at once.
+Standard library only. The first call makes `.venv` from `requirements.lock` (exact versions, hashes checked), a Java
+runtime for machines without one included. Later calls start at once.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def run(*args: str | Path) -> None:
 
 def set_up() -> None:
     """Make `.venv` match the lock; do nothing when it does already."""
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036 - the one file that an older Python may start
         sys.exit(f"run.py: Python 3.11 or newer is needed, this is {sys.version.split()[0]}")
     stamp = VENV / ".rocketlens-lock"
     wanted = hashlib.sha256(LOCK.read_bytes() + (ROOT / "pyproject.toml").read_bytes()).hexdigest()
@@ -53,7 +53,8 @@ def set_up() -> None:
     uv = BOOTSTRAP / SCRIPTS / ("uv.exe" if os.name == "nt" else "uv")
     if not uv.exists():
         say("fetching the installer")
-        run(sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", BOOTSTRAP, UV_REQUIREMENT)
+        quiet = ["--quiet", "--disable-pip-version-check", "--no-warn-script-location", "--root-user-action", "ignore"]
+        run(sys.executable, "-m", "pip", "install", *quiet, "--target", BOOTSTRAP, UV_REQUIREMENT)
     if not PYTHON.exists():
         run(uv, "venv", "--quiet", "--python", sys.executable, VENV)
     say("installing the locked packages into .venv (once; about half a minute)")

@@ -1,7 +1,7 @@
 """Where the big fixture sets are: stores, damaged stores and recorded clusters of real brokers.
 
-They lie beside the checkout (`../shared/fixtures`) or where `ROCKETLENS_FIXTURES` says. A test that needs them carries the
-marker `fixtures` and is skipped, with this reason shown, where they are absent.
+They lie beside the checkout (`../shared/fixtures`) or where `ROCKETLENS_FIXTURES` says. A test that needs them
+carries the marker `fixtures` and is skipped, with this reason shown, where they are absent.
 """
 
 from __future__ import annotations

@@ -1,0 +1,113 @@
+"""What goes wrong with bytes: one error family for raising, one row for collecting.
+
+Raising and collecting are the same facts in two forms: `Damage.of(error)` is the row of an error. Nothing else leaves a
+parser for any bytes whatever; a wrong call is `ValueError` or `TypeError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+OnDamage = Literal["raise", "collect"]
+
+
+class StoreFormatError(Exception):
+    """The bytes contradict the format. Facts are attributes, so that an error becomes a row.
+
+    Attributes:
+        path: the file, or None for bytes in memory.
+        at: byte in that file (`file_pos`) where the contradiction starts.
+        field: name of the field that disagrees, or of the part that is missing.
+        expected, actual: what the format asks for and what is there, as text.
+        length: bytes concerned, 0 when unknown.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        at: int = 0,
+        field: str | None = None,
+        expected: object = None,
+        actual: object = None,
+        path: Path | None = None,
+        length: int = 0,
+    ) -> None:
+        super().__init__(problem)
+        self.problem, self.at, self.field, self.path, self.length = problem, at, field, path, length
+        self.expected = None if expected is None else str(expected)
+        self.actual = None if actual is None else str(actual)
+
+    def in_file(self, path: Path, *, base: int = 0) -> StoreFormatError:
+        """The same error told by somebody who knows the file and where the decoded slice starts in it."""
+        return type(self)(
+            self.problem,
+            at=self.at + base,
+            field=self.field,
+            expected=self.expected,
+            actual=self.actual,
+            path=path,
+            length=self.length,
+        )
+
+    def __str__(self) -> str:
+        place = f"{self.path or 'bytes'} at {self.at}"
+        facts = [f"{name} {value}" for name, value in (("expected", self.expected), ("found", self.actual)) if value]
+        return f"{place}: {self.problem}" + (f" ({', '.join(facts)})" if facts else "")
+
+
+class NotThisFormat(StoreFormatError):
+    """These bytes are something else: try another reader."""
+
+
+class TruncatedRecord(StoreFormatError):
+    """The record needs more bytes than are left."""
+
+
+class CorruptRecord(StoreFormatError):
+    """A field contradicts the bytes: CRC, size, magic, inner length."""
+
+
+class UnsupportedVersion(StoreFormatError):
+    """A form of this format that is known but not read here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A range of bytes that could not be read as what it should be: the row form of a `StoreFormatError`."""
+
+    path: Path | None
+    file_pos: int
+    length: int
+    kind: str
+    reason: str
+    field: str | None = None
+    expected: str | None = None
+    actual: str | None = None
+
+    @classmethod
+    def of(cls, error: StoreFormatError) -> Damage:
+        return cls(
+            path=error.path,
+            file_pos=error.at,
+            length=error.length,
+            kind=type(error).__name__,
+            reason=error.problem,
+            field=error.field,
+            expected=error.expected,
+            actual=error.actual,
+        )
+
+
+DamageSink = Callable[[Damage], None]
+
+
+def report(error: StoreFormatError, on_damage: OnDamage, sink: DamageSink | None) -> None:
+    """Raise the error, or hand its row to `sink` and let the reader go on."""
+    if on_damage == "raise":
+        raise error
+    if sink is not None:
+        sink(Damage.of(error))

@@ -1,0 +1,64 @@
+"""Java's rules where Python's differ: wrapping integers, UTF-16 text, hash codes, absolute values, CRCs."""
+
+from __future__ import annotations
+
+import zlib
+
+INT_MIN, INT_MAX = -(2**31), 2**31 - 1
+LONG_MIN, LONG_MAX = -(2**63), 2**63 - 1
+
+
+def to_int(value: int) -> int:
+    """Wrap to a signed 32-bit int, as an `(int)` cast does."""
+    return ((value + 2**31) & 0xFFFFFFFF) - 2**31
+
+
+def to_long(value: int) -> int:
+    """Wrap to a signed 64-bit long."""
+    return ((value + 2**63) & 0xFFFFFFFFFFFFFFFF) - 2**63
+
+
+def divide(dividend: int, divisor: int) -> int:
+    """Java's `/`: the quotient rounded toward zero."""
+    quotient = abs(dividend) // abs(divisor)
+    return quotient if (dividend < 0) == (divisor < 0) else -quotient
+
+
+def utf16_units(text: str) -> bytes:
+    """The UTF-16 code units of `text`, big-endian: sorts and hashes as Java's String does (lone surrogates kept)."""
+    return text.encode("utf-16-be", "surrogatepass")
+
+
+def string_hash_code(text: str) -> int:
+    """`String.hashCode`: h = 31 * h + unit over UTF-16 code units, wrapping at 32 bits, signed."""
+    units = utf16_units(text)
+    value = 0
+    for high, low in zip(units[::2], units[1::2], strict=True):
+        value = (31 * value + (high << 8 | low)) & 0xFFFFFFFF
+    return to_int(value)
+
+
+def index_key_hash(key: str) -> int:
+    """`IndexFile#indexKeyHashMethod`: Math.abs(hashCode), where abs(-2**31) overflows and becomes 0."""
+    value = abs(string_hash_code(key))
+    return 0 if value > INT_MAX else value
+
+
+def decode_utf8(data: bytes | memoryview) -> str:
+    """`new String(bytes, UTF_8)`: malformed bytes become U+FFFD, nothing raises."""
+    return bytes(data).decode("utf-8", "replace")
+
+
+def crc31(data: bytes | memoryview) -> int:
+    """`UtilAll.crc32`: CRC-32 with the sign bit cleared."""
+    return zlib.crc32(data) & 0x7FFFFFFF
+
+
+def split(text: str, separator: str) -> list[str]:
+    """`String.split` with a one-character literal: trailing empty pieces are dropped, "" gives [""]."""
+    if not text:
+        return [""]
+    pieces = text.split(separator)
+    while pieces and not pieces[-1]:
+        pieces.pop()
+    return pieces
