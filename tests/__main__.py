@@ -1,0 +1,32 @@
+"""`python3 run.py test`: lint, types, then pytest, whose summary is the last line. Arguments go to pytest."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+CHECKS = (
+    ("lint", ["-m", "ruff", "check", "--quiet"]),
+    ("format", ["-m", "ruff", "format", "--check", "--quiet"]),
+    ("types", ["-m", "mypy"]),
+)
+
+
+def main(arguments: list[str]) -> int:
+    """0 when every check and every test passed; checks run only with the whole suite, not with a selection."""
+    failed = []
+    for name, command in CHECKS if not arguments else ():
+        print(f"== {name}", flush=True)
+        if subprocess.run([sys.executable, *command], cwd=ROOT, check=False).returncode:
+            failed.append(name)
+    if failed:
+        print(f"== failed: {', '.join(failed)}; the tests run all the same", flush=True)
+    tests = subprocess.run([sys.executable, "-m", "pytest", "-q", *arguments], cwd=ROOT, check=False)
+    return tests.returncode or int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

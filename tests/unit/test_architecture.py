@@ -1,0 +1,66 @@
+"""The rooms and the arrows between them, read from the imports."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.metadata
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.fixtures import CHECKOUT
+
+ROOMS = ("parsers", "recovery", "rebalance", "pipelines")
+STDLIB = frozenset(sys.stdlib_module_names)
+IMPURE = frozenset({"os", "pathlib", "io", "time", "random", "secrets", "logging", "socket", "subprocess", "tempfile"})
+MAY_KNOW = {
+    "parsers": {"parsers", "numpy", "numba", "llvmlite", "pyarrow", "lz4", "zstandard"},
+    "recovery": {"recovery", "parsers", "numpy", "numba", "pyarrow"},
+    "rebalance": {"rebalance"},
+}
+
+
+def imports_of(path: Path) -> Iterator[str]:
+    """Top-level names of every module imported anywhere in the file."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            yield node.module.split(".")[0]
+
+
+def strangers(room: str) -> set[tuple[str, str]]:
+    return {
+        (str(path.relative_to(CHECKOUT)), name)
+        for path in sorted((CHECKOUT / room).rglob("*.py"))
+        for name in imports_of(path)
+        if name not in STDLIB and name not in MAY_KNOW[room]
+    }
+
+
+@pytest.mark.parametrize("room", sorted(MAY_KNOW))
+def test_a_room_knows_only_what_it_may(room: str) -> None:
+    assert strangers(room) == set()
+
+
+def test_rebalance_sees_no_clock_file_or_chance() -> None:
+    seen = {
+        (path.name, name)
+        for path in (CHECKOUT / "rebalance").rglob("*.py")
+        for name in imports_of(path)
+        if name in IMPURE
+    }
+    assert seen == set()
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_top_level_names_are_ours(room: str) -> None:
+    """The package index has projects called `pipelines` and `rebalance`; none of them may shadow ours."""
+    found = importlib.import_module(room).__file__
+    assert found is not None
+    assert CHECKOUT in Path(found).resolve().parents
+    owners = importlib.metadata.packages_distributions().get(room, ["rocketlens"])
+    assert set(owners) == {"rocketlens"}
