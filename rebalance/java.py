@@ -1,4 +1,4 @@
-"""Java's own rules where Python's differ: string order, `String.split`, bytes of a string, the consistent-hash ring's hash."""
+"""Java's own rules where Python's differ: string order, `String.split`, bytes of a string, the ring's hash."""
 
 from __future__ import annotations
 

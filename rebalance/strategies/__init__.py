@@ -1,0 +1,7 @@
+"""The allocation strategies of the Java client, by their Java names."""
+
+from rebalance.strategies.base import Strategy, StrategyError
+from rebalance.strategies.registry import strategy_named
+from rebalance.strategies.round import rebalance_by_topic
+
+__all__ = ["Strategy", "StrategyError", "rebalance_by_topic", "strategy_named"]

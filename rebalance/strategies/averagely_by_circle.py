@@ -1,0 +1,29 @@
+"""AVG_BY_CIRCLE: queues dealt out in turn, like cards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rebalance.model import MessageQueue
+from rebalance.strategies.base import check_arguments, index_of
+
+
+@dataclass(frozen=True, slots=True)
+class AveragelyByCircle:
+    """AllocateMessageQueueAveragelyByCircle.
+
+    Example: queues 0-4, clients A, B, C -> A 0 3, B 1 4, C 2.
+    Invariant: each queue has one owner; queue k belongs to client k mod c.
+    Source: AllocateMessageQueueAveragelyByCircle#allocate, unchanged 4.4.0 - 5.3.3.
+    """
+
+    name: str = "AVG_BY_CIRCLE"
+
+    def allocate(
+        self, group: str, current_cid: str | None, mq_all: Sequence[MessageQueue] | None, cid_all: Sequence[str] | None
+    ) -> list[MessageQueue]:
+        """See `Strategy.allocate`."""
+        current_cid, mq_all, cid_all = check_arguments(current_cid, mq_all, cid_all)
+        index = index_of(current_cid, cid_all)
+        return [] if index is None else list(mq_all[index :: len(cid_all)])

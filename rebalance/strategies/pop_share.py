@@ -1,0 +1,84 @@
+"""Broker-side assignment (>= 5.0.0): what QueryAssignmentProcessor answers, POP sharing included."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rebalance.model import MessageQueue
+from rebalance.strategies.averagely import Averagely
+from rebalance.strategies.averagely_by_circle import AveragelyByCircle
+from rebalance.strategies.base import NULL_POINTER, Strategy, StrategyError, check_arguments, index_of
+from rebalance.strategies.round import sorted_inputs
+
+BROKER_STRATEGIES: dict[str, Strategy] = {s.name: s for s in (Averagely(), AveragelyByCircle())}
+"""The only strategies a broker registers; any other name gets no answer."""
+
+
+def allocate_for_pop(
+    strategy: Strategy,
+    group: str,
+    current_cid: str | None,
+    mq_all: Sequence[MessageQueue],
+    cid_all: Sequence[str],
+    pop_share_queue_num: int,
+) -> list[MessageQueue]:
+    """Own share and the shares of the next `pop_share_queue_num` clients; everything (id -1) when that is nearly all.
+
+    Example (AVG): 4 clients, 8 queues, 1 shared -> c0 0-3, c1 2-5, c2 4-7, c3 6 7 0 1.
+        6 clients, 4 queues, 1 shared -> queues 0 1 2 3 0 1. 4 clients, 3 shared -> every broker with id -1, for all.
+    Raises:
+        StrategyError: as the strategy does.
+    Source: rocketmq-all-5.3.3, QueryAssignmentProcessor#allocate4Pop.
+    """
+    if pop_share_queue_num <= 0 or pop_share_queue_num >= len(cid_all) - 1:
+        return [MessageQueue(mq.topic, mq.broker_name, -1) for mq in mq_all]
+    if len(cid_all) > len(mq_all):
+        return _one_each(current_cid, mq_all, cid_all)
+    index = index_of(current_cid, cid_all)
+    sharers = [] if index is None else [(index + k) % len(cid_all) for k in range(1, pop_share_queue_num + 1)]
+    result: list[MessageQueue] = []
+    for cid in (current_cid, *(cid_all[sharer] for sharer in sharers)):
+        share = strategy.allocate(group, cid, mq_all, cid_all)
+        if share is None:
+            raise StrategyError(NULL_POINTER, None)
+        result += share
+    return result
+
+
+def query_assignment(
+    strategy_name: str,
+    group: str,
+    current_cid: str,
+    mq_all: Iterable[MessageQueue],
+    cid_all: Iterable[str] | None,
+    *,
+    pop_share_queue_num: int | None,
+    server_load_balancer_enable: bool = True,
+) -> frozenset[MessageQueue] | None:
+    """The set a CLUSTERING client is told; None is "skip this round", the empty set is "drop everything".
+
+    Args:
+        cid_all: the broker's member list; None if it does not know the group.
+        pop_share_queue_num: None in PULL mode, else the share of POP mode (`defaultPopShareQueueNum` is -1).
+    Source: rocketmq-all-5.3.3, QueryAssignmentProcessor#doLoadBalance.
+    """
+    queues = list(mq_all)
+    if not server_load_balancer_enable:
+        return frozenset(queues)
+    strategy = BROKER_STRATEGIES.get(strategy_name)
+    if cid_all is None or strategy is None:
+        return None
+    queues, cids = sorted_inputs(queues, cid_all)
+    try:
+        if pop_share_queue_num is None:
+            return frozenset(strategy.allocate(group, current_cid, queues, cids) or ())
+        return frozenset(allocate_for_pop(strategy, group, current_cid, queues, cids, pop_share_queue_num))
+    except StrategyError:
+        return None
+
+
+def _one_each(current_cid: str | None, mq_all: Sequence[MessageQueue], cid_all: Sequence[str]) -> list[MessageQueue]:
+    """More clients than queues: client k gets queue k mod m, so every client has one."""
+    current_cid, mq_all, cid_all = check_arguments(current_cid, mq_all, cid_all)
+    index = index_of(current_cid, cid_all)
+    return [] if index is None else [mq_all[index % len(mq_all)]]
