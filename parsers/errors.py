@@ -75,6 +75,10 @@ class UnsupportedVersion(StoreFormatError):
     """A form of this format that is known but not read here."""
 
 
+class UnreadableFile(StoreFormatError):
+    """The system refuses the bytes: no permission, gone since it was listed, a loop of links, an I/O error."""
+
+
 @dataclass(frozen=True, slots=True)
 class Damage:
     """A range of bytes that could not be read as what it should be: the row form of a `StoreFormatError`."""

@@ -5,14 +5,21 @@ from __future__ import annotations
 import mmap
 from pathlib import Path
 
+from parsers.errors import UnreadableFile
+
 
 def map_file(path: Path) -> memoryview:
     """The whole file as read-only bytes, nothing copied; empty for a file of 0 bytes.
 
-    The map lives as long as a view of it does. Raises OSError as `open` does (missing, no permission).
+    The map lives as long as a view of it does. Raises UnreadableFile where the system refuses (missing, no permission,
+    a folder, a loop of links), so that one closed file becomes a `Damage` row and the others are still read.
     """
-    with path.open("rb") as file:
-        size = file.seek(0, 2)
-        if size == 0:
-            return memoryview(b"")
-        return memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ))
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, 2)
+            if size == 0:
+                return memoryview(b"")
+            return memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ))
+    except (OSError, ValueError) as refused:  # ValueError: a NUL in the name
+        why = refused.strerror if isinstance(refused, OSError) and refused.strerror else str(refused)
+        raise UnreadableFile(f"cannot be read: {why}", path=path) from refused
