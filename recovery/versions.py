@@ -1,0 +1,155 @@
+"""Broker versions, and every behaviour of the store that changed: which version does what, from which source.
+
+A predicate is asked by the code that needs it; nothing else in this room compares version numbers.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class BrokerVersion(NamedTuple):
+    """A release, ordered as releases are: `BrokerVersion(4, 9, 8) < BrokerVersion(5, 0, 0)`."""
+
+    major: int
+    minor: int
+    patch: int
+
+    def __str__(self) -> str:
+        return f"{self.major}.{self.minor}.{self.patch}"
+
+    @classmethod
+    def parse(cls, text: str) -> BrokerVersion:
+        """`"5.3.3"`, `"V5_3_3"` or `"5.3.3-SNAPSHOT"`; a missing patch number is 0.
+
+        Raises:
+            ValueError: not two or three numbers.
+        """
+        numbers = text.strip().lstrip("Vv").partition("-")[0].replace("_", ".").split(".")
+        if not 2 <= len(numbers) <= 3 or not all(n.isascii() and n.isdigit() for n in numbers):
+            raise ValueError(f"not a RocketMQ version: {text!r} (expected a form like 5.3.3)")
+        major, minor, patch = (*map(int, numbers), 0)[:3]
+        return cls(major, minor, patch)
+
+    # -- reading a message: CommitLog#checkMessageAndReturnSize
+
+    @property
+    def reads_v2_messages(self) -> bool:
+        """The two-byte topic length (magic 0xDAA320AB) is known. MessageVersion @5.1.0."""
+        return self >= (5, 1, 0)
+
+    @property
+    def bounds_record_size(self) -> bool:
+        """The size field is compared with the bytes left before anything is allocated. @5.3.2."""
+        return self >= (5, 3, 2)
+
+    @property
+    def rejects_negative_record_size(self) -> bool:
+        """A negative size field ends the log at once, before the magic code is looked at. @5.5.1."""
+        return self >= (5, 5, 1)
+
+    @property
+    def reuses_record_buffer(self) -> bool:
+        """Fields are read into a scratch buffer that keeps its size, so one longer than the record passes. @5.5.1."""
+        return self >= (5, 5, 1)
+
+    @property
+    def checks_duplication_info(self) -> bool:
+        """duplicationEnable asks every message for a two-part DUP_INFO property. @5.0.0."""
+        return self >= (5, 0, 0)
+
+    @property
+    def reads_inner_batches(self) -> bool:
+        """INNER_NUM and INNER_BASE are parsed as numbers; text that is none ends the log. @5.0.0."""
+        return self >= (5, 0, 0)
+
+    @property
+    def keeps_property_values_with_separators(self) -> bool:
+        """A property value may hold 0x01. MessageDecoder#string2messageProperties @4.9.1."""
+        return self >= (4, 9, 1)
+
+    # -- listing files: MappedFileQueue#doLoad
+
+    @property
+    def skips_folders_among_files(self) -> bool:
+        """A folder between the files of a log or queue is skipped (before: its size does not match). @5.1.0."""
+        return self >= (5, 1, 0)
+
+    @property
+    def deletes_empty_last_file(self) -> bool:
+        """The last file of a log or queue is deleted when it has 0 bytes (before: load fails). @5.1.3."""
+        return self >= (5, 1, 3)
+
+    @property
+    def stops_listing_at_wrong_size(self) -> bool:
+        """A file of another size ends the listing, later files are ignored and load succeeds. @4.4.0 and 4.9.2."""
+        return self <= (4, 4, 0) or self == (4, 9, 2)
+
+    @property
+    def has_batch_queues(self) -> bool:
+        """batchconsumequeue/ is loaded too. ConsumeQueueStore#load @5.0.0."""
+        return self >= (5, 0, 0)
+
+    # -- recovery: DefaultMessageStore#recover, CommitLog#recoverNormally, #recoverAbnormally
+
+    @property
+    def loads_delay_offsets(self) -> bool:
+        """The store reads config/delayOffset.json itself and fails when it and its .bak are broken. Until 4.9.8."""
+        return self < (5, 0, 0)
+
+    @property
+    def queue_max_is_message_end(self) -> bool:
+        """A queue's maximum physical offset is the end of its last message (before: its start). @4.5.1."""
+        return self >= (4, 5, 1)
+
+    @property
+    def redispatches_after_clean_exit(self) -> bool:
+        """recoverNormally starts at the queues' maximum and dispatches what they lack. @5.3.2."""
+        return self >= (5, 3, 2)
+
+    @property
+    def matches_whole_first_record(self) -> bool:
+        """A file matches by its whole first record and by what the queues have persisted.
+        CommitLog#isMappedFileMatchedRecover @5.3.4."""
+        return self >= (5, 3, 4)
+
+    @property
+    def limits_matched_files(self) -> bool:
+        """The search for a file to recover from ends at the commitLogRecoverMaxNum-th newest. @5.4.0."""
+        return self >= (5, 4, 0)
+
+    @property
+    def keeps_dispatched_offset(self) -> bool:
+        """The checkpoint has logicsPhysicalOffset, set by thorough queue flushes only. StoreCheckpoint @5.5.0."""
+        return self >= (5, 5, 0)
+
+    @property
+    def searches_minimum_backwards_checked(self) -> bool:
+        """Minimum correction looks at the queue's last unit first and then searches. ConsumeQueue @5.0.0."""
+        return self >= (5, 0, 0)
+
+    # -- dispatching again: DefaultMessageStore#start, ReputMessageService#doReput
+
+    @property
+    def starts_dispatch_at_queue_maximum(self) -> bool:
+        """start() dispatches from the queues' maximum and waits for it. 4.5.1 … 4.9.8."""
+        return (4, 5, 1) <= self < (5, 0, 0)
+
+    @property
+    def may_recheck_dispatch_start(self) -> bool:
+        """recheckReputOffsetFromCq exists. @5.0.0."""
+        return self >= (5, 0, 0)
+
+    @property
+    def dispatches_flushed_only(self) -> bool:
+        """With SYNC_FLUSH dispatch ends at what is flushed. ReputMessageService#getReputEndOffset @5.3.0."""
+        return self >= (5, 3, 0)
+
+    @property
+    def indexes_tags(self) -> bool:
+        """The index also holds `topic#T#tag`. IndexService#buildIndex @5.4.0."""
+        return self >= (5, 4, 0)
+
+
+PROVEN = tuple(BrokerVersion.parse(text) for text in ("4.9.8", "5.3.1", "5.3.3", "5.5.1"))
+"""Versions whose behaviour on damaged stores was recorded and is reproduced case by case."""
