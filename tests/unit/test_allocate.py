@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from rebalance.allocate import answer
+from rebalance.java import ring_hash
 from rebalance.version import Version
 from tests.support.fixtures import FIXTURES, GOLDEN, needs_fixtures
 from tests.support.vectors import agrees, iter_vectors
@@ -122,3 +123,24 @@ def test_pop_shares(share: int, clients: int, queues: int, expected: dict[str, l
 def test_a_malformed_line_is_a_wrong_call(line: dict[str, Any]) -> None:
     with pytest.raises(ValueError):
         answer(line)
+
+
+def test_an_id_that_comes_twice_has_twice_the_nodes() -> None:
+    queues = [["T", "b", n] for n in range(64)]
+    ring = {ring_hash(f"A-{n}"): "A" for n in range(20)} | {ring_hash(f"B-{n}"): "B" for n in range(10)}
+
+    def owner(place: int) -> str:
+        return ring[min((node for node in ring if node >= place), default=min(ring))]
+
+    line = {"strategy": "CONSISTENT_HASH", "mq_all": queues, "cid_all": ["A", "A", "B"]}
+    for cid in ("A", "B"):
+        expected = [
+            mq for mq in queues if owner(ring_hash(f"MessageQueue [topic=T, brokerName=b, queueId={mq[2]}]")) == cid
+        ]
+        assert answer({**line, "current": cid}) == {"result": expected}
+
+
+def test_rooms_without_clients_come_in_javas_order() -> None:
+    queues = [["T", "\uff21-b", 0], ["T", "\U0001f600-b", 0]]
+    line = {"strategy": "MACHINE_ROOM_NEARBY-AVG", "current": "r-1", "mq_all": queues, "cid_all": ["r-1"]}
+    assert answer(line) == {"result": queues[::-1]}

@@ -110,4 +110,6 @@ def test_broker_side_answers() -> None:
         "AVG", "G", "A", queues, ["A"], pop_share_queue_num=None, server_load_balancer_enable=False
     )
     assert everything == frozenset(queues)
-    assert query_assignment("AVG", "G", "A", queues, ["A"], pop_share_queue_num=-1) == {MessageQueue("T", "b", -1)}
+    assert query_assignment("AVG", "G", "A", queues, ["A"], pop_share_queue_num=-1) == frozenset(
+        [MessageQueue("T", "b", -1)]
+    )
