@@ -1,0 +1,1 @@
+"""Compiled pieces that more than one reader is built from."""
