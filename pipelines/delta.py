@@ -1,0 +1,178 @@
+"""Delta tables without a jar: Parquet parts written anywhere, recorded in one transaction here.
+
+`broker` and `file` are in the Parquet files as well as in Delta's partition values, so a reader needs only the list of
+active files (never a glob: a glob also finds the parts that were replaced).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from deltalake import DeltaTable, Schema
+from deltalake.transaction import AddAction, CommitProperties, RemoveAction
+
+from pipelines.table import Table
+
+ROW_GROUP_ROWS = 1 << 17
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One Parquet file that a task wrote: its path below the table's root, and the partition it belongs to."""
+
+    path: str
+    size: int
+    rows: int
+    partition: tuple[str, ...]
+
+
+class LakeMismatch(Exception):
+    """The table in the lake has another type for a column than this version of rocketlens."""
+
+
+def write_parts(table: Table, root: Path, batches: Iterable[pa.RecordBatch]) -> list[Part]:
+    """Write batches as zstd Parquet, one file per run of rows with equal partition values. Nothing is committed yet."""
+    parts: list[Part] = []
+    open_part: _OpenPart | None = None
+    for partition, batch in _runs(table, batches):
+        if open_part is None or open_part.partition != partition:
+            parts += [open_part.close()] if open_part is not None else []
+            open_part = _OpenPart(table, root, partition)
+        open_part.write(batch)
+    return parts + ([open_part.close()] if open_part is not None else [])
+
+
+def _runs(table: Table, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[tuple[str, ...], pa.RecordBatch]]:
+    """Batches cut where a partition value changes."""
+    for batch in batches:
+        if batch.num_rows == 0:
+            continue
+        for start, end in _boundaries(batch, table.partition_by):
+            piece = batch.slice(start, end - start)
+            yield tuple(piece.column(name)[0].as_py() for name in table.partition_by), piece
+
+
+def _boundaries(batch: pa.RecordBatch, names: Sequence[str]) -> list[tuple[int, int]]:
+    cuts = {0, batch.num_rows}
+    for name in names:
+        encoded = pc.run_end_encode(batch.column(name))
+        cuts.update(encoded.run_ends.to_pylist())
+    edges = sorted(cuts)
+    return list(zip(edges, edges[1:], strict=False))
+
+
+class _OpenPart:
+    def __init__(self, table: Table, root: Path, partition: tuple[str, ...]) -> None:
+        folders = [_folder(value) for value in partition]
+        self.partition, self.rows = partition, 0
+        self.relative = "/".join([*folders, f"part-{uuid.uuid4().hex}.zstd.parquet"])
+        self.place = root / self.relative
+        self.place.parent.mkdir(parents=True, exist_ok=True)
+        self.schema = table.bare_schema
+        self.writer = pq.ParquetWriter(self.place, self.schema, compression="zstd")
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        self.rows += batch.num_rows
+        self.writer.write_table(pa.Table.from_batches([batch]).cast(self.schema), row_group_size=ROW_GROUP_ROWS)
+
+    def close(self) -> Part:
+        self.writer.close()
+        return Part(self.relative, self.place.stat().st_size, self.rows, self.partition)
+
+
+def _folder(value: str) -> str:
+    """A folder for a partition value, in characters that no reader decodes or takes for a pattern.
+
+    Delta keeps the value itself; the folder only has to be a name that is different for different values.
+    """
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "_", value).strip(".")[:80]
+    return plain if plain == value else f"{plain}-{hashlib.sha256(value.encode()).hexdigest()[:8]}"
+
+
+def commit(table: Table, root: Path, parts: Sequence[Part], replaced: Iterable[tuple[str, ...]] | None) -> int:
+    """Record parts in one transaction and return the table's new version.
+
+    Args:
+        replaced: partitions whose present rows go in the same transaction; None replaces the whole table, an empty
+            list only appends. A partition named here that gets no part is empty afterwards.
+    """
+    delta = ensure_table(table, root)
+    gone = [_remove(action) for action in _active(delta, table, replaced)]
+    if not parts and not gone:
+        return delta.version()
+    delta.create_write_transaction(
+        [_add(table, part) for part in parts] + gone,
+        mode="append",
+        schema=_delta_schema(table.schema),
+        partition_by=list(table.partition_by),
+        commit_properties=CommitProperties(max_commit_retries=10),
+    )
+    return DeltaTable(str(root)).version()
+
+
+def ensure_table(table: Table, root: Path) -> DeltaTable:
+    """The Delta table, created empty if it is not there, widened by columns it does not have yet."""
+    if not DeltaTable.is_deltatable(str(root)):
+        return DeltaTable.create(
+            str(root),
+            _delta_schema(table.schema),
+            mode="ignore",
+            partition_by=list(table.partition_by) or None,
+            name=table.name,
+            description=f"One row: {table.grain}",
+        )
+    delta = DeltaTable(str(root))
+    wanted = {field.name: field for field in _delta_schema(table.schema).fields}
+    present = {field.name: field for field in delta.schema().fields}
+    for name in wanted.keys() & present.keys():
+        if wanted[name].type != present[name].type:
+            raise LakeMismatch(f"{root}: column {name} is {present[name].type} there and {wanted[name].type} here")
+    if missing := [wanted[column.name] for column in table.columns if column.name not in present]:
+        delta.alter.add_columns(missing)
+        return DeltaTable(str(root))
+    return delta
+
+
+def active_files(root: Path) -> list[Path]:
+    """The Parquet files that are the table now; none where there is no table."""
+    if not DeltaTable.is_deltatable(str(root)):
+        return []
+    return sorted(root / path for path in pa.table(DeltaTable(str(root)).get_add_actions())["path"].to_pylist())
+
+
+def _active(delta: DeltaTable, table: Table, replaced: Iterable[tuple[str, ...]] | None) -> list[Mapping[str, object]]:
+    actions: list[Mapping[str, object]] = pa.table(delta.get_add_actions(flatten=True)).to_pylist()
+    if replaced is None:
+        return actions
+    wanted = set(replaced)
+    names = [f"partition.{name}" for name in table.partition_by]
+    return [action for action in actions if tuple(action[name] for name in names) in wanted]
+
+
+def _add(table: Table, part: Part) -> AddAction:
+    return AddAction(
+        path=part.path,
+        size=part.size,
+        partition_values=dict(zip(table.partition_by, part.partition, strict=True)),
+        modification_time=int(time.time() * 1000),
+        data_change=True,
+        stats=json.dumps({"numRecords": part.rows}),
+    )
+
+
+def _remove(action: Mapping[str, object]) -> RemoveAction:
+    return RemoveAction(path=str(action["path"]), data_change=True, deletion_timestamp=int(time.time() * 1000))
+
+
+def _delta_schema(schema: pa.Schema) -> Schema:
+    return Schema.from_arrow(schema)

@@ -1,0 +1,1 @@
+"""Spark: data sources over store files, the writer into Delta, and the session they run in."""

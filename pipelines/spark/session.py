@@ -1,0 +1,60 @@
+"""The one Spark session of a process, set up so that workers can import us and times are UTC."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipelines.java_home import ensure_java
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": "4",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",  # INT96, the default, loses the zone for DuckDB
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # a file name stays text, zeros kept
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+    "spark.sql.artifact.isolation.enabled": "false",
+}
+
+
+def spark_session(master: str = "local[*]", **settings: str) -> SparkSession:
+    """Start Spark, or return the session that runs already, with our data sources registered.
+
+    Args:
+        settings: further `spark.…` options with `__` for each dot.
+    """
+    ensure_java()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else workers are whatever `python3` is
+    os.environ.setdefault("PYARROW_IGNORE_TIMEZONE", "1")
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master(master).appName("rocketlens")
+    options = {
+        **SETTINGS,
+        "spark.driver.memory": os.environ.get("ROCKETLENS_DRIVER_MEMORY", "2g"),
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={(Path(__file__).parent / 'log4j2.properties').as_uri()}",
+        **{name.replace("__", "."): value for name, value in settings.items()},
+    }
+    for name, value in options.items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    register_sources(spark)
+    return spark
+
+
+def register_sources(spark: SparkSession) -> None:
+    """Make `spark.read.format("rocketmq_…")` and our Delta writer known to this session."""
+    from pipelines.spark.delta_writer import DeltaSink
+    from pipelines.spark.registry import SOURCES
+
+    for source in (*SOURCES, DeltaSink):
+        spark.dataSource.register(source)

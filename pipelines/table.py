@@ -1,0 +1,114 @@
+"""What a table of the lake is: declared once, and from that its Arrow, Delta and Spark schema and its documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import pyarrow as pa
+
+TIMESTAMP = pa.timestamp("us", tz="UTC")
+TYPES: dict[str, pa.DataType] = {
+    "text": pa.string(),
+    "bytes": pa.binary(),
+    "flag": pa.bool_(),
+    "i8": pa.int8(),
+    "i16": pa.int16(),
+    "i32": pa.int32(),
+    "i64": pa.int64(),
+    "real": pa.float64(),
+    "time": TIMESTAMP,
+    "texts": pa.list_(pa.string()),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: every column may be null, and null means unknown, never zero."""
+
+    name: str
+    type: pa.DataType
+    comment: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table of the lake.
+
+    Attributes:
+        grain: what one row is.
+        partition_by: columns whose values are one Delta partition, replaced as a whole when it is ingested again.
+    """
+
+    name: str
+    grain: str
+    columns: tuple[Column, ...]
+    partition_by: tuple[str, ...] = ()
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """Arrow schema, with the comments as field metadata (Delta and Spark keep them as column comments)."""
+        return pa.schema([pa.field(c.name, c.type, metadata={"comment": c.comment}) for c in self.columns])
+
+    @cached_property
+    def bare_schema(self) -> pa.Schema:
+        """The same schema without metadata: what batches are compared with."""
+        return pa.schema([pa.field(c.name, c.type) for c in self.columns])
+
+    def select(self, names: Sequence[str]) -> pa.Schema:
+        """The schema of some columns, in the order asked for."""
+        return pa.schema([self.bare_schema.field(name) for name in names])
+
+    def markdown(self) -> str:
+        """The table's page in docs/tables.md."""
+        parts = f" Partitioned by {', '.join(f'`{name}`' for name in self.partition_by)}." if self.partition_by else ""
+        rows = [f"| `{c.name}` | {type_name(c.type)} | {c.comment} |" for c in self.columns]
+        head = [
+            f"## {self.name}",
+            "",
+            f"One row: {self.grain}.{parts}",
+            "",
+            "| column | type | meaning |",
+            "|---|---|---|",
+        ]
+        return "\n".join([*head, *rows])
+
+
+def columns(text: str) -> tuple[Column, ...]:
+    """Columns from lines of `name type meaning`, the form tables are declared in."""
+    found = []
+    for line in text.strip().splitlines():
+        name, kind, comment = line.split(maxsplit=2)
+        found.append(Column(name, TYPES[kind], comment))
+    return tuple(found)
+
+
+def described(schema: pa.Schema, comments: str, *, leading: tuple[Column, ...] = ()) -> tuple[Column, ...]:
+    """Columns whose names and types a reader's schema declares, with the meaning of each from lines of `name meaning`.
+
+    Raises ValueError for a column without a meaning or a meaning without a column: the two must not drift.
+    """
+    meanings = dict(line.split(maxsplit=1) for line in comments.strip().splitlines())
+    own = [field for field in schema if field.name not in {column.name for column in leading}]
+    if strays := {field.name for field in own} ^ set(meanings):
+        raise ValueError(f"columns and meanings disagree on {sorted(strays)}")
+    return leading + tuple(Column(field.name, plain_type(field.type), meanings[field.name]) for field in own)
+
+
+def plain_type(kind: pa.DataType) -> pa.DataType:
+    """The type without dictionaries and views, which Spark does not take."""
+    if pa.types.is_dictionary(kind):
+        return plain_type(kind.value_type)
+    views = {pa.binary_view(): pa.binary(), pa.string_view(): pa.string()}
+    return views.get(kind, kind)
+
+
+def type_name(kind: pa.DataType) -> str:
+    """An Arrow type in the words of the documentation."""
+    for name, known in TYPES.items():
+        if kind == known:
+            return {"flag": "boolean", "real": "double", "time": "timestamp (UTC, µs)", "texts": "list of text"}.get(
+                name, name
+            )
+    return str(kind).replace("string", "text")
