@@ -150,6 +150,31 @@ class BrokerVersion(NamedTuple):
         """The index also holds `topic#T#tag`. IndexService#buildIndex @5.4.0."""
         return self >= (5, 4, 0)
 
+    @property
+    def counts_index_puts_as_slots(self) -> bool:
+        """The index header's hashSlotCount goes up with every put (since: with every slot first used). Until 4.7.0."""
+        return self < (4, 7, 1)
+
+    @property
+    def writes_count_of_empty_index(self) -> bool:
+        """A shutdown writes indexCount 1 into an index file without entries (before: it stays 0). @5.0.0."""
+        return self >= (5, 0, 0)
+
+    @property
+    def multi_dispatch_excludes_retry(self) -> bool:
+        """INNER_MULTI_DISPATCH is not looked for on %RETRY% topics. MultiDispatch @5.1.1."""
+        return self >= (5, 1, 1)
+
+    @property
+    def multi_dispatch_excludes_schedule(self) -> bool:
+        """… nor on the schedule and timer topics, and names with a path separator are left out. @5.1.2."""
+        return self >= (5, 1, 2)
+
+    @property
+    def multi_dispatch_excludes_system(self) -> bool:
+        """… nor on any rmq_sys_ topic. MultiDispatchUtils#isNeedHandleMultiDispatch @5.2.0."""
+        return self >= (5, 2, 0)
+
 
 PROVEN = tuple(BrokerVersion.parse(text) for text in ("4.9.8", "5.3.1", "5.3.3", "5.5.1"))
 """Versions whose behaviour on damaged stores was recorded and is reproduced case by case."""
