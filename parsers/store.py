@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
+
+from parsers.errors import CorruptRecord, StoreFormatError, TruncatedRecord
 
 FileKind = Literal[
     "commitlog",
@@ -138,6 +140,38 @@ def classify(root: Path, path: Path) -> StoreFile:
     elif stat.S_ISLNK(seen.st_mode):
         seen = path.stat()
     return StoreFile(path, kind, seen.st_size, seen.st_mtime_ns, base_offset, topic, queue_id, why)
+
+
+def sequence_errors(files: Sequence[StoreFile]) -> Iterator[StoreFormatError]:
+    """Where files of one log or queue, given in offset order, do not join: gaps, overlaps, wrong sizes, empty files.
+
+    Each file must end where the next begins; the last must be as large as the one before it.
+    Source: MappedFileQueue#doLoad (every file has the configured size), #checkSelf @5.3.3.
+    """
+    for number, file in enumerate(files):
+        base_offset = file.base_offset or 0
+        if file.size == 0:
+            yield TruncatedRecord("a file of 0 bytes", field="file size", actual=0, path=file.path)
+        elif number + 1 < len(files):
+            follows = files[number + 1].base_offset or 0
+            if base_offset + file.size != follows:
+                yield CorruptRecord(
+                    "the file does not end where the next one begins",
+                    at=file.size,
+                    field="file size",
+                    expected=follows - base_offset,
+                    actual=file.size,
+                    path=file.path,
+                )
+        elif number and file.size != files[number - 1].size:
+            yield CorruptRecord(
+                "the last file has not the size of the one before it",
+                at=file.size,
+                field="file size",
+                expected=files[number - 1].size,
+                actual=file.size,
+                path=file.path,
+            )
 
 
 Place = tuple[FileKind, int | None, str | None, int | None, str | None]

@@ -6,44 +6,34 @@ that numba supports is.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
-Bytes = npt.NDArray[np.uint8]
+Load = Callable[[npt.NDArray[np.uint8], int], int]
 
 
-def _swapped_load(width: int) -> Any:
-    """The code generator of an intrinsic that reads `width` bits at a byte position of a uint8 array."""
+def _load(width: int, result: Any) -> Load:
+    """An intrinsic that reads `width` bits at a byte position of a uint8 array."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array, at = arguments
         first = context.make_array(signature.args[0])(context, builder, array).data
         word = ir.IntType(width)
-        place = builder.bitcast(cgutils.gep_inbounds(builder, first, at), word.as_pointer())
+        place = builder.bitcast(builder.gep(first, [at], inbounds=True), word.as_pointer())
         return builder.bswap(builder.load(place, align=1))
 
-    return generate
+    def load(typing_context: Any, data: Any, at: Any) -> Any:
+        return result(data, types.intp), generate
+
+    return cast("Load", intrinsic(load))
 
 
-@intrinsic
-def load_short(typing_context: Any, data: Bytes, at: int) -> Any:
-    """The signed 16-bit integer at byte `at`."""
-    return types.int16(data, types.intp), _swapped_load(16)
-
-
-@intrinsic
-def load_int(typing_context: Any, data: Bytes, at: int) -> Any:
-    """The signed 32-bit integer at byte `at`."""
-    return types.int32(data, types.intp), _swapped_load(32)
-
-
-@intrinsic
-def load_long(typing_context: Any, data: Bytes, at: int) -> Any:
-    """The signed 64-bit integer at byte `at`."""
-    return types.int64(data, types.intp), _swapped_load(64)
+load_short = _load(16, types.int16)
+load_int = _load(32, types.int32)
+load_long = _load(64, types.int64)

@@ -1,0 +1,1 @@
+"""ConsumeQueue files: which message is where, 20 bytes each."""

@@ -1,0 +1,116 @@
+"""ConsumeQueue files to Arrow batches, file by file, every byte a row, unwritten or damage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from parsers.consumequeue.arrow import units_to_batch
+from parsers.consumequeue.kernel import Bytes, written_units
+from parsers.consumequeue.layout import CQ_UNIT
+from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, TruncatedRecord, report
+from parsers.mapped import map_file
+from parsers.store import StoreFile, sequence_errors
+
+BATCH_UNITS = 1 << 16
+
+
+def read_queue(
+    files: Sequence[StoreFile],
+    *,
+    ends_queue: bool = True,
+    batch_units: int = BATCH_UNITS,
+    on_damage: OnDamage = "raise",
+    damage: DamageSink | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """The units of one queue's files, which are given in offset order, as batches of UNIT_SCHEMA.
+
+    A unit's queue_offset is (number in the file name + position) / 20. Unwritten units at the end of the queue are
+    neither rows nor damage; unwritten ones before written ones are damage, as are units that recovery would refuse.
+
+    Args:
+        ends_queue: the last file given is the queue's last, so that its unwritten rest is normal.
+        batch_units: most units decoded at once: the memory bound.
+    Raises (or hands to `damage`, with on_damage="collect"):
+        CorruptRecord: a hole, an invalid unit, a name that is no multiple of 20, files that do not join;
+        TruncatedRecord: a torn last unit, an empty file; UnreadableFile: the system refuses the file.
+    Source: store/ConsumeQueue.java#recover, MappedFileQueue#doLoad @5.3.3.
+    """
+    for error in sequence_errors(files):
+        report(error, on_damage, damage)
+    for number, file in enumerate(files, start=1):
+        try:
+            data = np.frombuffer(map_file(file.path), np.uint8)
+        except StoreFormatError as refused:
+            report(refused, on_damage, damage)
+            continue
+        last = ends_queue and number == len(files)
+        for error in _shape_errors(file, len(data)):
+            report(error, on_damage, damage)
+        written = written_units(data)
+        end = written if last else len(data) // CQ_UNIT.size
+        for start in range(0, end, batch_units):
+            run = data[start * CQ_UNIT.size : min(end, start + batch_units) * CQ_UNIT.size]
+            yield from _batch(file, run, start, on_damage, damage)
+
+
+def units(file: StoreFile) -> npt.NDArray[np.void]:
+    """The whole units of one file as a structured view over its map, nothing copied or judged."""
+    return CQ_UNIT.array(map_file(file.path))
+
+
+def _batch(
+    file: StoreFile, run: Bytes, start: int, on_damage: OnDamage, damage: DamageSink | None
+) -> Iterator[pa.RecordBatch]:
+    batch = units_to_batch(
+        run,
+        topic=file.topic or "",
+        queue_id=file.queue_id or 0,
+        first_queue_offset=(file.base_offset or 0) // CQ_UNIT.size + start,
+    )
+    if batch.num_rows < len(run) // CQ_UNIT.size:
+        for error in _refused_runs(file, run, start):
+            report(error, on_damage, damage)
+    if batch.num_rows:
+        yield batch
+
+
+def _refused_runs(file: StoreFile, run: Bytes, start: int) -> Iterator[StoreFormatError]:
+    """One error for each run of neighbouring units that are not valid."""
+    view = np.frombuffer(run, CQ_UNIT.dtype)
+    bad = (view["physical_offset"] < 0) | (view["msg_size"] <= 0)
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], bad, [False])).astype(np.int8)))
+    for first, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+        yield CorruptRecord(
+            f"{end - first} ConsumeQueue units that recovery refuses",
+            at=(start + first) * CQ_UNIT.size,
+            field="physical_offset" if view["physical_offset"][first] < 0 else "msg_size",
+            expected="physical_offset >= 0 and msg_size > 0",
+            actual=dict(zip(CQ_UNIT.offsets, view[first].item(), strict=True)),
+            path=file.path,
+            length=(end - first) * CQ_UNIT.size,
+        )
+
+
+def _shape_errors(file: StoreFile, size: int) -> Iterator[StoreFormatError]:
+    unit, base_offset = CQ_UNIT.size, file.base_offset or 0
+    if base_offset % unit:
+        yield CorruptRecord(
+            "the number in the file name is not the start of a unit",
+            field="file name",
+            expected=f"a multiple of {unit}",
+            actual=base_offset,
+            path=file.path,
+        )
+    if torn := size % unit:
+        yield TruncatedRecord(
+            "a torn ConsumeQueue unit ends the file",
+            at=size - torn,
+            expected=unit,
+            actual=torn,
+            path=file.path,
+            length=torn,
+        )

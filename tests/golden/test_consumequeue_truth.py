@@ -1,0 +1,46 @@
+"""Every unit and every queue's offsets of real brokers' stores, against what their own classes said."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from parsers.consumequeue.arrow import UNIT_SCHEMA
+from parsers.consumequeue.layout import SCHEDULE_TOPIC
+from parsers.consumequeue.read import read_queue
+from parsers.consumequeue.summary import summarize_queue
+from parsers.store import open_store
+from tests.support.fixtures import needs_fixtures
+from tests.support.stores import QUEUE_KINDS, store_names, store_root, truth, truth_lines
+
+pytestmark = [pytest.mark.fixtures, needs_fixtures]
+stores = pytest.mark.parametrize("name", store_names(*QUEUE_KINDS))
+
+
+@stores
+def test_every_unit_equals_the_brokers(name: str) -> None:
+    queues = open_store(store_root(name)).queues
+    expected = {(line["topic"], line["queueId"]): line for line in truth_lines(name, "queues.jsonl.gz")}
+    classic = {key: line for key, line in expected.items() if line["type"] == "ConsumeQueue"}
+    assert set(queues) == {key for key, line in classic.items() if line["maxOffset"]}
+    for key, files in queues.items():
+        table = pa.Table.from_batches(read_queue(files), UNIT_SCHEMA)
+        rows = table.select(["physical_offset", "msg_size", "tags_code"]).to_pydict().values()
+        assert [list(row) for row in zip(*rows, strict=True)] == classic[key]["units"]
+        assert table["queue_offset"].to_pylist() == list(range(classic[key]["minOffset"], classic[key]["maxOffset"]))
+        assert set(table["kind"].to_pylist()) == {"unit"}
+        assert set(table["tags_code_kind"].to_pylist()) == {"delivery_time" if key[0] == SCHEDULE_TOPIC else "tag_hash"}
+
+
+@stores
+def test_offsets_of_every_queue_equal_the_brokers(name: str) -> None:
+    store = open_store(store_root(name))
+    expected = {(line["topic"], line["queueId"]): line for line in truth_lines(name, "queues.jsonl.gz")}
+    commitlog_min = truth(name, "store_state.json")["minPhy"]
+    for key, files in store.queues.items():
+        summary = summarize_queue(files, commitlog_min=commitlog_min)
+        line = expected[key]
+        offset, size, _ = line["units"][-1]
+        assert (summary.min_queue_offset, summary.max_queue_offset) == (line["minOffset"], line["maxOffset"])
+        assert (summary.units, summary.pre_blanks) == (len(line["units"]), 0)
+        assert summary.max_physical_offset == offset + size
