@@ -1,4 +1,4 @@
-"""Loads of Java's big-endian integers inside compiled code: one unaligned load and one byte swap each.
+"""Java's big-endian integers inside compiled code: one byte swap and one unaligned load or store each.
 
 The caller has checked that the bytes are there: compiled code does not. The target is little-endian, as every platform
 that numba supports is.
@@ -16,6 +16,7 @@ from numba import types
 from numba.extending import intrinsic
 
 Load = Callable[[npt.NDArray[np.uint8], int], int]
+Store = Callable[[npt.NDArray[np.uint8], int, int], None]
 
 
 def _load(width: int, result: Any) -> Load:
@@ -37,3 +38,24 @@ def _load(width: int, result: Any) -> Load:
 load_short = _load(16, types.int16)
 load_int = _load(32, types.int32)
 load_long = _load(64, types.int64)
+
+
+def _store(width: int) -> Store:
+    """An intrinsic that writes the low `width` bits of an integer at a byte position of a uint8 array."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array, at, value = arguments
+        first = context.make_array(signature.args[0])(context, builder, array).data
+        word = ir.IntType(width)
+        place = builder.bitcast(builder.gep(first, [at], inbounds=True), word.as_pointer())
+        builder.store(builder.bswap(builder.trunc(value, word) if width < 64 else value), place, align=1)
+        return context.get_dummy_value()
+
+    def store(typing_context: Any, data: Any, at: Any, value: Any) -> Any:
+        return types.void(data, types.intp, types.int64), generate
+
+    return cast("Store", intrinsic(store))
+
+
+store_int = _store(32)
+store_long = _store(64)
