@@ -13,6 +13,7 @@ from parsers.consumequeue.kernel import Bytes, written_units
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, TruncatedRecord, report
 from parsers.mapped import map_file
+from parsers.runs import runs
 from parsers.store import StoreFile, sequence_errors
 
 BATCH_UNITS = 1 << 16
@@ -82,8 +83,7 @@ def _refused_runs(file: StoreFile, run: Bytes, start: int) -> Iterator[StoreForm
     """One error for each run of neighbouring units that are not valid."""
     view = np.frombuffer(run, CQ_UNIT.dtype)
     bad = (view["physical_offset"] < 0) | (view["msg_size"] <= 0)
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], bad, [False])).astype(np.int8)))
-    for first, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+    for first, end in runs(bad):
         yield CorruptRecord(
             f"{end - first} ConsumeQueue units that recovery refuses",
             at=(start + first) * CQ_UNIT.size,

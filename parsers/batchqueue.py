@@ -1,0 +1,174 @@
+"""BatchConsumeQueue files (since 5.0.0): one 46-byte unit for each record, which may hold many messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from parsers.consumequeue.summary import FILES_RECOVERED, QueueSummary
+from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, TruncatedRecord, report
+from parsers.layout import Field, Layout
+from parsers.mapped import map_file
+from parsers.runs import runs
+from parsers.store import StoreFile, sequence_errors
+
+BATCH_UNIT = Layout(
+    "BatchConsumeQueue unit",
+    "store/queue/BatchConsumeQueue.java#putBatchMessagePositionInfo @5.3.3",
+    Field("physical_offset", "q", "where the record starts, byte in the CommitLog"),
+    Field("msg_size", "i", "bytes of the whole record (TOTALSIZE)"),
+    Field("tags_code", "q", "String.hashCode of TAGS"),
+    Field("store_timestamp_ms", "q", "when the broker stored the record"),
+    Field("queue_offset", "q", "queue offset of the record's first message"),
+    Field("message_count", "h", "messages in the record (1 unless it is an inner batch)"),
+    Field("compact_offset", "i", "always -1, unused"),
+    Field("reserved", "i", "always 0"),
+)
+BATCH_UNIT_SCHEMA = pa.schema(
+    [
+        ("topic", pa.dictionary(pa.int8(), pa.string())),
+        ("queue_id", pa.int32()),
+        ("queue_offset", pa.int64()),
+        ("message_count", pa.int16()),
+        ("physical_offset", pa.int64()),
+        ("msg_size", pa.int32()),
+        ("tags_code", pa.int64()),
+        ("store_timestamp_ms", pa.int64()),
+    ]
+)
+BATCH_UNITS = 1 << 16
+Units = npt.NDArray[np.void]
+
+
+def read_batch_queue(
+    files: Sequence[StoreFile],
+    *,
+    ends_queue: bool = True,
+    on_damage: OnDamage = "raise",
+    damage: DamageSink | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """The units of one batch queue's files, in offset order, as batches of BATCH_UNIT_SCHEMA; cf. `read_queue`.
+
+    queue_offset is read from the unit: a unit's place says nothing about it. The terminator that ends a compaction
+    queue's file (physical_offset -1) and unwritten units at the end of the queue are neither rows nor damage.
+    """
+    for error in sequence_errors(files):
+        report(error, on_damage, damage)
+    for number, file in enumerate(files, start=1):
+        try:
+            buffer = map_file(file.path)
+        except StoreFormatError as refused:
+            report(refused, on_damage, damage)
+            continue
+        if torn := len(buffer) % BATCH_UNIT.size:
+            report(_torn(file, len(buffer), torn), on_damage, damage)
+        view = BATCH_UNIT.array(buffer)
+        last = ends_queue and number == len(files)
+        end = _written(view) if last else len(view)
+        for start in range(0, end, BATCH_UNITS):
+            yield from _batch(file, view[start : min(end, start + BATCH_UNITS)], start, on_damage, damage)
+
+
+def summarize_batch_queue(
+    files: Sequence[StoreFile],
+    *,
+    commitlog_min: int = 0,
+    on_damage: OnDamage = "raise",
+    damage: DamageSink | None = None,
+) -> QueueSummary:
+    """The summary of one batch queue: its maximum is the last valid unit's first message plus its message count.
+
+    Source: store/queue/BatchConsumeQueue.java#recover, #correctMinOffset, #getMaxOffsetInQueue @5.3.3.
+    """
+    views: list[Units] = []
+    for file in files:
+        try:
+            views.append(BATCH_UNIT.array(map_file(file.path)))
+        except StoreFormatError as refused:
+            report(refused, on_damage, damage)
+    topic, queue_id = (files[0].topic or "", files[0].queue_id or 0) if files else ("", 0)
+    rows = [view[_valid(view)] for view in _until_end(views)]
+    rows = [found for found in rows if len(found)]
+    if not rows:
+        return QueueSummary(topic, queue_id, 0, 0, None, 0, 0, len(files))
+    last = rows[-1][-1]
+    max_queue_offset = int(last["queue_offset"]) + int(last["message_count"])
+    live = (found["queue_offset"][found["physical_offset"] >= commitlog_min] for found in rows)
+    return QueueSummary(
+        topic=topic,
+        queue_id=queue_id,
+        min_queue_offset=next((int(offsets[0]) for offsets in live if len(offsets)), max_queue_offset),
+        max_queue_offset=max_queue_offset,
+        max_physical_offset=int(last["physical_offset"]) + int(last["msg_size"]),
+        units=sum(len(found) for found in rows),
+        pre_blanks=0,
+        files=len(files),
+    )
+
+
+def _until_end(views: Sequence[Units]) -> Iterator[Units]:
+    """The units up to the first one of the last three files that recovery refuses."""
+    recovered = max(0, len(views) - FILES_RECOVERED)
+    yield from views[:recovered]
+    for view in views[recovered:]:
+        refused = np.flatnonzero(~_valid(view))
+        yield view[: refused[0]] if len(refused) else view
+        if len(refused):
+            return
+
+
+def _valid(view: Units) -> npt.NDArray[np.bool_]:
+    """BatchConsumeQueue#recover: all four numbers must make sense."""
+    placed = (view["physical_offset"] >= 0) & (view["msg_size"] > 0)
+    accepted: npt.NDArray[np.bool_] = placed & (view["queue_offset"] >= 0) & (view["message_count"] > 0)
+    return accepted
+
+
+def _written(view: Units) -> int:
+    """Units up to and including the last one that is neither all zero nor a file's terminator."""
+    rest = (view["physical_offset"] == -1) & (view["msg_size"] == 0)
+    empty = (view["physical_offset"] == 0) & (view["msg_size"] == 0) & (view["message_count"] == 0)
+    written = np.flatnonzero(~(rest | empty))
+    return int(written[-1]) + 1 if len(written) else 0
+
+
+def _batch(
+    file: StoreFile, view: Units, start: int, on_damage: OnDamage, damage: DamageSink | None
+) -> Iterator[pa.RecordBatch]:
+    valid = _valid(view)
+    for first, end in runs(~valid):
+        error = CorruptRecord(
+            f"{end - first} BatchConsumeQueue units that recovery refuses",
+            at=(start + first) * BATCH_UNIT.size,
+            expected="physical_offset and queue_offset >= 0, msg_size and message_count > 0",
+            actual=dict(zip(BATCH_UNIT.offsets, view[first].item(), strict=True)),
+            path=file.path,
+            length=(end - first) * BATCH_UNIT.size,
+        )
+        report(error, on_damage, damage)
+    rows = view[valid]
+    if len(rows):
+        yield _columns(file, rows)
+
+
+def _columns(file: StoreFile, rows: Units) -> pa.RecordBatch:
+    topic = pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(rows), np.int8)), pa.array([file.topic or ""]))
+    columns = [topic, pa.array(np.full(len(rows), file.queue_id or 0, np.int32))]
+    for name in BATCH_UNIT_SCHEMA.names[2:]:
+        native = rows[name].dtype.newbyteorder("=")
+        columns.append(pa.array(rows[name].astype(native)))
+    return pa.RecordBatch.from_arrays(columns, schema=BATCH_UNIT_SCHEMA)
+
+
+def _torn(file: StoreFile, size: int, torn: int) -> StoreFormatError:
+    return TruncatedRecord(
+        "a torn BatchConsumeQueue unit ends the file",
+        at=size - torn,
+        expected=BATCH_UNIT.size,
+        actual=torn,
+        path=file.path,
+        length=torn,
+    )

@@ -1,0 +1,34 @@
+"""Every unit and offset of a real broker's batch queues, against what its own classes said."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from parsers.batchqueue import BATCH_UNIT_SCHEMA, read_batch_queue, summarize_batch_queue
+from parsers.store import open_store
+from tests.support.fixtures import needs_fixtures
+from tests.support.stores import store_names, store_root, truth, truth_lines
+
+pytestmark = [pytest.mark.fixtures, needs_fixtures]
+TRUTH_NAMES = {
+    "offset": "physical_offset",
+    "size": "msg_size",
+    "tagsCode": "tags_code",
+    "queueOffset": "queue_offset",
+    "batchNum": "message_count",
+}
+
+
+@pytest.mark.parametrize("name", store_names("batchcq"))
+def test_every_unit_and_offset_equals_the_brokers(name: str) -> None:
+    queues = open_store(store_root(name)).batch_queues
+    expected = [line for line in truth_lines(name, "queues.jsonl.gz") if line["type"] == "BatchConsumeQueue"]
+    assert set(queues) == {(line["topic"], line["queueId"]) for line in expected if line["maxOffset"]}
+    for line in expected:
+        files = queues.get((line["topic"], line["queueId"]), [])
+        table = pa.Table.from_batches(read_batch_queue(files), BATCH_UNIT_SCHEMA)
+        columns = [table[TRUTH_NAMES[field]].to_pylist() for field in line["unitFields"]]
+        assert [list(row) for row in zip(*columns, strict=True)] == line["units"]
+        summary = summarize_batch_queue(files, commitlog_min=truth(name, "store_state.json")["minPhy"])
+        assert (summary.min_queue_offset, summary.max_queue_offset) == (line["minOffset"], line["maxOffset"])
