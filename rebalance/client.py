@@ -1,0 +1,150 @@
+"""One consumer process as the record shows it: its requests, its rounds, and what it proved to own."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import NamedTuple
+
+from rebalance.events import NO_EVIDENCE, Evidence
+from rebalance.model import MessageQueue
+
+
+class WitnessKind(IntEnum):
+    """How a queue was seen in a process's hands."""
+
+    QUERY = 0  # start offset asked: the queue is being added, or is in the table already
+    COMMIT = 1
+    PULL = 2
+    LOCK = 3  # named in a renewal of several locks
+    ADDED = 4  # the client's own log
+    REMOVED = 5
+    LISTED = 6  # a snapshot of the table
+
+
+class Witness(NamedTuple):
+    """One sighting of a queue with a process."""
+
+    at_ms: int
+    kind: WitnessKind
+    queue_offset: int | None
+    evidence: Evidence
+
+
+class ListAnswer(NamedTuple):
+    """The member list one round of a process was computed from; `client_ids` None: failed or not seen."""
+
+    at_ms: int
+    asked_at_ms: int
+    broker: str
+    client_ids: tuple[str, ...] | None
+    failed: bool
+    evidence: Evidence
+
+
+class Stamp(NamedTuple):
+    """A new subVersion of a topic: the process's queues of that topic changed at `at_ms`, heard by a broker at `heard_ms`.
+
+    Source: RebalancePushImpl#messageQueueChanged sets it at the end of every round that changed the topic, then heartbeats.
+    """
+
+    at_ms: int
+    heard_ms: int
+    evidence: Evidence
+
+
+@dataclass(slots=True)
+class ChannelUse:
+    """One connection of a client id to one broker: when it was used, and the request numbers seen on it."""
+
+    broker: str
+    remote: str
+    client_id: str
+    first_ms: int
+    last_ms: int
+    first_heartbeat_ms: int | None = None
+    last_heartbeat_ms: int | None = None
+    unregistered_ms: int | None = None
+    requests: list[tuple[int, int]] = field(default_factory=list)
+
+
+class ProcessKey(NamedTuple):
+    """A process of a group. `number` counts the processes that used this client id, in order of appearance, from 1."""
+
+    client_id: str
+    number: int
+
+
+class End(NamedTuple):
+    """When a process's table ceased to be: not before `earliest_ms`, not after `latest_ms` (None: not known to have ended)."""
+
+    earliest_ms: int
+    latest_ms: int | None
+    cause: str | None
+    evidence: Evidence
+
+
+class HeardVersion(NamedTuple):
+    """A subVersion of a topic, when a heartbeat first carried it."""
+
+    heard_ms: int
+    sub_version: int
+    evidence: Evidence
+
+
+@dataclass(slots=True)
+class ClientProcess:
+    """Everything the record tells about one process in one group, each list in time order."""
+
+    group: str
+    key: ProcessKey
+    channels: list[ChannelUse] = field(default_factory=list)
+    message_model: str | None = None
+    consume_type: str | None = None
+    client_version: int | None = None
+    first_ms: int = 0
+    last_ms: int = 0
+    first_evidence: Evidence = NO_EVIDENCE
+    last_evidence: Evidence = NO_EVIDENCE
+    lists: list[ListAnswer] = field(default_factory=list)
+    versions: dict[str, list[HeardVersion]] = field(default_factory=dict)
+    witnesses: dict[MessageQueue, list[Witness]] = field(default_factory=dict)
+    end: End | None = None
+
+    @property
+    def client_id(self) -> str:
+        return self.key.client_id
+
+    @property
+    def broadcasting(self) -> bool:
+        return self.message_model == "BROADCASTING"
+
+    @property
+    def unregistered_ms(self) -> int | None:
+        """When it first asked to leave, on any broker."""
+        return min((c.unregistered_ms for c in self.channels if c.unregistered_ms is not None), default=None)
+
+    @property
+    def stamped(self) -> bool:
+        """Whether a change of its queues shows as a new subVersion: push consumers only, not pull or lite pull."""
+        return self.consume_type == "CONSUME_PASSIVELY"
+
+    def last_list_before(self, at_ms: int) -> ListAnswer | None:
+        """The latest answer not after `at_ms`."""
+        index = bisect_right(self.lists, at_ms, key=lambda answer: answer.at_ms)
+        return self.lists[index - 1] if index else None
+
+    def lists_between(self, first_ms: int, last_ms: int) -> list[ListAnswer]:
+        """Answers with first_ms <= at_ms <= last_ms that could change a table."""
+        low = bisect_left(self.lists, first_ms, key=lambda answer: answer.at_ms)
+        high = bisect_right(self.lists, last_ms, key=lambda answer: answer.at_ms)
+        return [answer for answer in self.lists[low:high] if not answer.failed]
+
+    def next_list_asked(self, at_ms: int) -> int | None:
+        """When it asked for the next list after `at_ms`: the topic before was done by then."""
+        index = bisect_right(self.lists, at_ms, key=lambda answer: answer.at_ms)
+        return self.lists[index].asked_at_ms if index < len(self.lists) else None
+
+    def active_after(self, at_ms: int) -> bool:
+        return self.last_ms > at_ms

@@ -1,0 +1,210 @@
+"""Facts, in time order -> the processes of one group, each with everything the record says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from rebalance.client import ChannelUse, ClientProcess, HeardVersion, ListAnswer, ProcessKey, Witness, WitnessKind
+from rebalance.events import (
+    ClientUnregistered,
+    ConsumerListAnswered,
+    Fact,
+    HeartbeatReceived,
+    LockBatchAnswered,
+    OffsetCommitted,
+    OffsetQueried,
+    PullSeen,
+    RequestFact,
+    TopicSubscription,
+    UnlockBatch,
+)
+from rebalance.lineage import processes_of
+from rebalance.model import MessageQueue
+
+_STRAGGLER_MS = 1_000  # requests of a leaving client may be handled after its unregister
+_PORT_REUSE_MS = 120_000  # a connection silent for longer than serverChannelMaxIdleTime is closed
+
+
+class GroupRecord:
+    """Collects one group's facts by connection; `processes()` joins the connections of each process.
+
+    Feed facts in time order. Requests on a connection that never names its client (an administration tool) are ignored.
+    """
+
+    def __init__(self, group: str) -> None:
+        self.group = group
+        self._open: dict[tuple[str, str], ClientProcess] = {}
+        self._known: list[ClientProcess] = []
+        self._last_subscriptions: dict[int, tuple[TopicSubscription, ...]] = {}
+
+    def add(self, fact: Fact) -> None:
+        """Takes in one fact; types that say nothing about a connection are passed over."""
+        reader = _READERS.get(type(fact))
+        if reader is not None:
+            reader(self, fact)
+
+    def processes(self) -> list[ClientProcess]:
+        """All processes, ordered by client id, then by appearance."""
+        by_client: dict[str, list[ClientProcess]] = {}
+        for part in self._known:
+            if part.client_id:
+                by_client.setdefault(part.client_id, []).append(part)
+        return [process for client_id in sorted(by_client) for process in _join(by_client[client_id])]
+
+    def _part(self, fact: RequestFact) -> ClientProcess | None:
+        if fact.remote is None:
+            return None
+        part = self._open.get((fact.source, fact.remote))
+        if part is None or self._is_another(part, fact):
+            part = self._new_part(fact, fact.source, fact.remote)
+        elif fact.client_id is not None and not part.client_id:
+            part.key = ProcessKey(fact.client_id, 0)
+            part.channels[0].client_id = fact.client_id
+        channel = part.channels[0]
+        channel.last_ms = part.last_ms = max(channel.last_ms, fact.at_ms)
+        part.last_evidence = fact.evidence
+        if fact.request_no is not None:
+            channel.requests.append((fact.at_ms, fact.request_no))
+        return part
+
+    def _new_part(self, fact: RequestFact, broker: str, remote: str) -> ClientProcess:
+        channel = ChannelUse(broker, remote, fact.client_id or "", fact.at_ms, fact.at_ms)
+        part = ClientProcess(
+            self.group,
+            ProcessKey(fact.client_id or "", 0),
+            [channel],
+            first_ms=fact.at_ms,
+            last_ms=fact.at_ms,
+            first_evidence=fact.evidence,
+        )
+        self._open[broker, remote] = part
+        self._known.append(part)
+        return part
+
+    @staticmethod
+    def _is_another(part: ClientProcess, fact: RequestFact) -> bool:
+        """Whether the same ip:port is now another connection."""
+        if fact.client_id is not None and part.client_id and part.client_id != fact.client_id:
+            return True
+        left = part.channels[0].unregistered_ms
+        if left is not None and fact.at_ms > left + _STRAGGLER_MS:
+            return True
+        return fact.at_ms > part.last_ms + _PORT_REUSE_MS
+
+    def heartbeat(self, fact: HeartbeatReceived) -> None:
+        part = self._part(fact)
+        if part is None:
+            return
+        channel = part.channels[0]
+        if channel.first_heartbeat_ms is None:
+            channel.first_heartbeat_ms = fact.at_ms
+            part.message_model, part.consume_type = fact.message_model, fact.consume_type
+            part.client_version = fact.client_version
+        last_ms = fact.at_ms if fact.last_at_ms is None else fact.last_at_ms
+        channel.last_heartbeat_ms = channel.last_ms = part.last_ms = max(last_ms, part.last_ms)
+        if fact.subscriptions is not None and self._last_subscriptions.get(id(part)) != fact.subscriptions:
+            self._last_subscriptions[id(part)] = fact.subscriptions
+            _hear_versions(part, fact, fact.subscriptions)
+
+    def unregistered(self, fact: ClientUnregistered) -> None:
+        part = self._part(fact)
+        if part is not None and part.channels[0].unregistered_ms is None:
+            part.channels[0].unregistered_ms = fact.at_ms
+
+    def consumer_list(self, fact: ConsumerListAnswered) -> None:
+        part = self._part(fact)
+        if part is None:
+            return
+        asked = fact.at_ms if fact.asked_at_ms is None else fact.asked_at_ms
+        failed = fact.client_ids is None and fact.remark is not None
+        part.lists.append(ListAnswer(fact.at_ms, asked, fact.source, fact.client_ids, failed, fact.evidence))
+
+    def offset_queried(self, fact: OffsetQueried) -> None:
+        self._witness(fact, fact.queue, WitnessKind.QUERY, fact.queue_offset)
+
+    def offset_committed(self, fact: OffsetCommitted) -> None:
+        self._witness(fact, fact.queue, WitnessKind.COMMIT, fact.queue_offset)
+
+    def pull_seen(self, fact: PullSeen) -> None:
+        self._witness(fact, fact.queue, WitnessKind.PULL, fact.queue_offset)
+
+    def locks_answered(self, fact: LockBatchAnswered) -> None:
+        """Renewal names the whole table of a broker in one request; a single queue may be a first try (ConsumeMessageOrderlyService)."""
+        if len(fact.asked) < 2:
+            self._part(fact)
+            return
+        for queue in fact.asked:
+            self._witness(fact, queue, WitnessKind.LOCK, None)
+
+    def unlocked(self, fact: UnlockBatch) -> None:
+        self._part(fact)
+
+    def _witness(self, fact: RequestFact, queue: MessageQueue, kind: WitnessKind, queue_offset: int | None) -> None:
+        part = self._part(fact)
+        if part is not None:
+            part.witnesses.setdefault(queue, []).append(Witness(fact.at_ms, kind, queue_offset, fact.evidence))
+
+
+def _hear_versions(part: ClientProcess, fact: HeartbeatReceived, subscriptions: Iterable[TopicSubscription]) -> None:
+    for subscription in subscriptions:
+        heard = part.versions.setdefault(subscription.topic, [])
+        version = subscription.sub_version
+        if version is not None and (not heard or heard[-1].sub_version < version):
+            heard.append(HeardVersion(fact.at_ms, version, fact.evidence))
+
+
+def _join(parts: list[ClientProcess]) -> list[ClientProcess]:
+    """Parts of one client id -> its processes."""
+    by_channel = {id(part.channels[0]): part for part in parts}
+    joined = []
+    for number, channels in enumerate(processes_of(part.channels[0] for part in parts), start=1):
+        joined.append(_merged([by_channel[id(channel)] for channel in channels], number))
+    return joined
+
+
+def _merged(parts: list[ClientProcess], number: int) -> ClientProcess:
+    first, last = min(parts, key=lambda p: p.first_ms), max(parts, key=lambda p: p.last_ms)
+    whole = ClientProcess(
+        first.group,
+        ProcessKey(first.client_id, number),
+        [channel for part in parts for channel in part.channels],
+        next((p.message_model for p in parts if p.message_model is not None), None),
+        next((p.consume_type for p in parts if p.consume_type is not None), None),
+        next((p.client_version for p in parts if p.client_version is not None), None),
+        first.first_ms,
+        last.last_ms,
+        first.first_evidence,
+        last.last_evidence,
+    )
+    whole.lists = sorted((answer for part in parts for answer in part.lists), key=lambda answer: answer.at_ms)
+    for part in parts:
+        for topic, versions in part.versions.items():
+            whole.versions.setdefault(topic, []).extend(versions)
+        for queue, witnesses in part.witnesses.items():
+            whole.witnesses.setdefault(queue, []).extend(witnesses)
+    for topic, versions in whole.versions.items():
+        whole.versions[topic] = _rising(sorted(versions, key=lambda heard: heard.heard_ms))
+    for witnesses in whole.witnesses.values():
+        witnesses.sort(key=lambda witness: witness.at_ms)
+    return whole
+
+
+def _rising(versions: list[HeardVersion]) -> list[HeardVersion]:
+    rising = versions[:1]
+    for heard in versions[1:]:
+        if heard.sub_version > rising[-1].sub_version:
+            rising.append(heard)
+    return rising
+
+
+_READERS: dict[type[Fact], Callable[[GroupRecord, Any], None]] = {
+    HeartbeatReceived: GroupRecord.heartbeat,
+    ClientUnregistered: GroupRecord.unregistered,
+    ConsumerListAnswered: GroupRecord.consumer_list,
+    OffsetQueried: GroupRecord.offset_queried,
+    OffsetCommitted: GroupRecord.offset_committed,
+    PullSeen: GroupRecord.pull_seen,
+    LockBatchAnswered: GroupRecord.locks_answered,
+    UnlockBatch: GroupRecord.unlocked,
+}

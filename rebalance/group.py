@@ -1,0 +1,85 @@
+"""Membership of a group at its brokers: who was registered, and when a process was last a member.
+
+The broker's list changes by register, unregister and channel close (members are notified) and by the scan for channels silent
+for 120 s (nobody is). A capture of requests shows the first two; a close or an expiry shows in the lists it answers afterwards.
+Source: ConsumerManager#registerConsumer, #unregisterConsumer, #doChannelCloseEvent, #scanNotActiveChannel; §3.1, §3.2.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+
+from rebalance.client import ChannelUse, ClientProcess, End, ListAnswer
+from rebalance.model import Settings
+
+SHUTDOWN_BEFORE_MS = 500  # a consumer stops consuming and persists before it asks to leave
+SHUTDOWN_AFTER_MS = 5_000  # and clears its table some time after the broker let it go
+
+CLIENT_LEFT = "client_left"
+CHANNEL_CLOSED = "channel_closed"
+CHANNEL_EXPIRED = "channel_expired"
+
+
+def set_ends(processes: Sequence[ClientProcess], starts: Mapping[str, Sequence[int]], settings: Settings) -> None:
+    """Sets `end` of every process of one group.
+
+    Args:
+        starts: per broker, the instants at which it came up with an empty list.
+    """
+    answers = sorted((a for p in processes for a in p.lists if a.client_ids is not None), key=lambda a: a.at_ms)
+    by_client: dict[str, list[ClientProcess]] = {}
+    for process in processes:
+        by_client.setdefault(process.client_id, []).append(process)
+    for same_id in by_client.values():
+        for process in same_id:
+            process.end = _end(process, same_id, answers, starts, settings)
+
+
+def _end(
+    process: ClientProcess,
+    same_id: Sequence[ClientProcess],
+    answers: Sequence[ListAnswer],
+    starts: Mapping[str, Sequence[int]],
+    settings: Settings,
+) -> End:
+    left = process.unregistered_ms
+    if left is not None:
+        return End(left - SHUTDOWN_BEFORE_MS, left + SHUTDOWN_AFTER_MS, CLIENT_LEFT, process.last_evidence)
+    gone = _first_absence(process, same_id, answers, starts)
+    if gone is None:
+        return End(process.last_ms, None, None, process.last_evidence)
+    silent_ms = gone.at_ms - max((c.last_heartbeat_ms for c in process.channels if c.last_heartbeat_ms is not None), default=0)
+    if silent_ms >= settings.channel_expired_timeout_ms:
+        return End(process.last_ms, None, CHANNEL_EXPIRED, gone.evidence)
+    return End(process.last_ms, gone.at_ms, CHANNEL_CLOSED, gone.evidence)
+
+
+def _first_absence(
+    process: ClientProcess,
+    same_id: Sequence[ClientProcess],
+    answers: Sequence[ListAnswer],
+    starts: Mapping[str, Sequence[int]],
+) -> ListAnswer | None:
+    """The first list, after the process's last request, that has no room for it."""
+    index = bisect_right(answers, process.last_ms, key=lambda a: a.at_ms)
+    for answer in answers[index:]:
+        if not _registered_at(process, answer, starts):
+            continue
+        others = [p for p in same_id if p is not process and p.active_after(answer.at_ms) and _registered_at(p, answer, starts)]
+        if (answer.client_ids or ()).count(process.client_id) <= len(others):
+            return answer
+    return None
+
+
+def _registered_at(process: ClientProcess, answer: ListAnswer, starts: Mapping[str, Sequence[int]]) -> bool:
+    """Whether the process had registered with the answering broker since that broker's last start."""
+    came_up = starts.get(answer.broker, ())
+    index = bisect_right(came_up, answer.at_ms)
+    since = came_up[index - 1] if index else 0
+    return any(_heard(channel, answer, since) for channel in process.channels)
+
+
+def _heard(channel: ChannelUse, answer: ListAnswer, since_ms: int) -> bool:
+    first, last = channel.first_heartbeat_ms, channel.last_heartbeat_ms
+    return channel.broker == answer.broker and first is not None and last is not None and first < answer.at_ms and last >= since_ms

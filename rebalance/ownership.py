@@ -1,0 +1,89 @@
+"""Tenures of all processes -> who owned a queue at an instant, and the rows of `ownership_intervals`."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rebalance.model import MessageQueue
+from rebalance.table import Tenure
+
+
+@dataclass(frozen=True, slots=True)
+class OwnershipInterval:
+    """One row: a client owned a queue from somewhere in the begin window to somewhere in the end window (epoch ms; None: open)."""
+
+    group: str
+    topic: str
+    broker: str
+    queue_id: int
+    client_id: str
+    process: int
+    begin_earliest: int | None
+    begin_latest: int
+    end_earliest: int
+    end_latest: int | None
+    start_queue_offset: int | None
+    cause: str
+    end_cause: str
+    evidence: str
+    end_evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueueOwners:
+    """Answer for one queue at one instant; `possible` contains `owners`. Client ids are sorted and distinct."""
+
+    group: str
+    topic: str
+    broker: str
+    queue_id: int
+    owners: tuple[str, ...]
+    certain: bool
+    possible: tuple[str, ...]
+
+
+class OwnershipIndex:
+    """Tenures of one group by queue, for questions about instants.
+
+    Args:
+        known: the span (from, until) the record speaks for; outside it nothing is certain.
+        settle_ms: how long after its last proof a change may still have been under way inside the client.
+    """
+
+    def __init__(self, group: str, tenures: Iterable[Tenure], *, known: tuple[int, int], settle_ms: int) -> None:
+        self.group = group
+        self._known = known
+        self._settle_ms = settle_ms
+        self._by_queue: dict[MessageQueue, list[Tenure]] = {}
+        for tenure in tenures:
+            self._by_queue.setdefault(tenure.queue, []).append(tenure)
+        self._begins: dict[MessageQueue, list[int]] = {}
+        for queue, held in self._by_queue.items():
+            held.sort(key=_begin)
+            self._begins[queue] = [_begin(t) for t in held]
+        self._queues = sorted(self._by_queue, key=lambda q: q.order)
+
+    def at(self, at_ms: int) -> list[QueueOwners]:
+        """Owners of every queue the record knows in this group, in queue order."""
+        return [self._owners(queue, at_ms) for queue in self._queues]
+
+    def _owners(self, queue: MessageQueue, at_ms: int) -> QueueOwners:
+        owners: set[str] = set()
+        possible: set[str] = set()
+        for tenure in self._by_queue[queue][: bisect_right(self._begins[queue], at_ms)]:
+            if tenure.end_latest is not None and at_ms >= tenure.end_latest + self._settle_ms:
+                continue
+            possible.add(tenure.process.client_id)
+            if tenure.begin_latest + self._settle_ms <= at_ms < tenure.end_earliest:
+                owners.add(tenure.process.client_id)
+        certain = self._known[0] <= at_ms <= self._known[1] and owners == possible
+        return QueueOwners(
+            self.group, queue.topic, queue.broker_name, queue.queue_id,
+            tuple(sorted(owners)), certain, tuple(sorted(possible)),
+        )  # fmt: skip
+
+
+def _begin(tenure: Tenure) -> int:
+    return -(1 << 62) if tenure.begin_earliest is None else tenure.begin_earliest

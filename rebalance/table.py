@@ -1,0 +1,326 @@
+"""One process -> the tenures of its process queue table: which queue it held, from when to when, as tightly as the record proves.
+
+A process's table changes only in its rounds, and every clustering round asks a broker for the member list. Between two
+rounds one sighting of a queue (pull, commit, renewal) therefore speaks for the whole time between them. A round that adds
+a queue asks for its start offset; one that removes it commits it a last time; a push consumer's round that changed a
+topic ends with a new subVersion in a heartbeat. Where none of this is on record the window stays wide.
+Source: RebalanceImpl#rebalanceByTopic, #updateProcessQueueTableInRebalance, RebalancePushImpl#messageQueueChanged.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from rebalance.client import ClientProcess, ListAnswer, Stamp, Witness, WitnessKind
+from rebalance.events import Evidence
+from rebalance.model import MessageQueue
+
+ROUND_MS = 3_000  # a round's own requests follow its list answer, each within this of the one before
+_CLUSTER_MS = 200  # commits of one persistAll run
+_SANE_CLOCK_MS = 5_000
+
+
+@dataclass(slots=True)
+class Tenure:
+    """A queue in one process's table. None: `begin_earliest` before the record, `end_latest` not known to have ended."""
+
+    queue: MessageQueue
+    process: ClientProcess
+    begin_earliest: int | None
+    begin_latest: int
+    end_earliest: int
+    end_latest: int | None
+    start_queue_offset: int | None
+    begin_evidence: Evidence
+    end_evidence: Evidence
+    begin_list: ListAnswer | None = None
+    end_list: ListAnswer | None = None
+    ended_with_process: bool = False
+
+
+class _Span(NamedTuple):
+    """Sightings of one queue with no removal provable between them."""
+
+    witnesses: list[Witness]
+
+    @property
+    def first(self) -> Witness:
+        return self.witnesses[0]
+
+    @property
+    def last(self) -> Witness:
+        return self.witnesses[-1]
+
+
+class _Cluster(NamedTuple):
+    """Commits of one process to one broker close together. `periodic`: persistAll, which names every queue with a known offset."""
+
+    first_ms: int
+    last_ms: int
+    queues: frozenset[MessageQueue]
+    periodic: bool
+
+
+def stamps_of(process: ClientProcess, topic: str) -> list[Stamp]:
+    """The instants at which a push consumer's queues of a topic changed, on the broker's clock.
+
+    The first subVersion a process ever sends is the time its subscription was built, not a change.
+    """
+    heard = process.versions.get(topic, [])
+    slips = [h.heard_ms - h.sub_version for versions in process.versions.values() for h in versions[1:]]
+    slip = min((s for s in slips), key=abs, default=0)
+    stamps = []
+    for before, now in zip(heard, heard[1:], strict=False):
+        at_ms = now.sub_version + slip
+        if not before.heard_ms - _SANE_CLOCK_MS <= at_ms <= now.heard_ms:
+            at_ms = now.heard_ms
+        stamps.append(Stamp(at_ms, now.heard_ms, now.evidence))
+    return stamps
+
+
+class QueueTable:
+    """Reads the tenures out of one process. `process.end` must be set."""
+
+    def __init__(self, process: ClientProcess, down: Mapping[str, Sequence[tuple[int, int]]] | None = None) -> None:
+        """`down`: per broker name the spans (from, until) in which it could not be talked to."""
+        self.process = process
+        self._down = down or {}
+        self.stamps = {topic: stamps_of(process, topic) for topic in process.versions}
+        self._requests = sorted(
+            {w.at_ms for witnesses in process.witnesses.values() for w in witnesses if w.kind is WitnessKind.QUERY}
+            | {answer.at_ms for answer in process.lists}
+        )
+        self._spans: dict[MessageQueue, list[_Span]] = {}
+        self._clusters: dict[str, list[_Cluster]] = {}
+
+    def tenures(self) -> list[Tenure]:
+        """Tenures ordered by queue, then by begin."""
+        left = self.process.unregistered_ms
+        for queue in sorted(self.process.witnesses, key=lambda q: q.order):
+            seen = [w for w in self.process.witnesses[queue] if left is None or w.at_ms < left]
+            if seen:
+                self._spans[queue] = self._split(queue.topic, seen)
+        self._clusters = self._commit_clusters()
+        tenures: list[Tenure] = []
+        hidden: list[Tenure] = []
+        for queue, spans in self._spans.items():
+            for index, span in enumerate(spans):
+                following = spans[index + 1].first if index + 1 < len(spans) else None
+                tenure = self._begin(queue, span)
+                tenures.append(tenure)
+                if not self._end(tenure, span, following):
+                    hidden.append(tenure)
+        self._end_hidden(hidden, tenures)
+        return tenures
+
+    # ---- spans
+
+    def _split(self, topic: str, witnesses: list[Witness]) -> list[_Span]:
+        spans = [_Span([witnesses[0]])]
+        for witness in witnesses[1:]:
+            last = spans[-1].last
+            starts = witness.kind is WitnessKind.ADDED or (
+                witness.kind is WitnessKind.QUERY and self._may_return(topic, last.at_ms, witness.at_ms)
+            )
+            if starts:
+                spans.append(_Span([witness]))
+            else:
+                spans[-1].witnesses.append(witness)
+        return spans
+
+    def _may_return(self, topic: str, last_ms: int, query_ms: int) -> bool:
+        """Whether a queue seen at `last_ms` can have left before the start-offset query at `query_ms` (else: an idle question)."""
+        own_round = self._round_of(query_ms)
+        if own_round is None:
+            return False
+        leaving = [r for r in self._candidates(last_ms, own_round.at_ms) if r.at_ms < own_round.at_ms]
+        return bool(self._stamped_only(topic, leaving, self.process.last_ms))
+
+    def _round_of(self, at_ms: int) -> ListAnswer | None:
+        """The list answer whose round a request at `at_ms` belongs to: no pause longer than ROUND_MS between its requests."""
+        answer = self.process.last_list_before(at_ms)
+        if answer is None:
+            return None
+        low = bisect_left(self._requests, answer.at_ms)
+        high = bisect_right(self._requests, at_ms)
+        steps = [*self._requests[low:high], at_ms]
+        return answer if all(b - a <= ROUND_MS for a, b in zip(steps, steps[1:], strict=False)) else None
+
+    # ---- rounds in which a queue can have left
+
+    def _candidates(self, last_ms: int, until_ms: int) -> list[ListAnswer]:
+        """Rounds after the sighting at `last_ms`, and the one it may itself belong to, up to `until_ms`."""
+        before = self.process.last_list_before(last_ms)
+        first_ms = before.at_ms if before is not None and last_ms - before.at_ms <= ROUND_MS else last_ms
+        return self.process.lists_between(first_ms, until_ms)
+
+    def _stamped_only(self, topic: str, rounds: list[ListAnswer], known_until_ms: int) -> list[ListAnswer]:
+        """Without the rounds that provably left the topic as it was: no new subVersion came of them."""
+        if not self.process.stamped or topic not in self.process.versions:
+            return rounds
+        return [r for r in rounds if self._stamp_of(topic, r) is not None or known_until_ms <= r.at_ms + ROUND_MS]
+
+    def _stamp_of(self, topic: str, answer: ListAnswer) -> Stamp | None:
+        """The change a round made to a topic, by its stamp: after the answer, before the next list was asked."""
+        stamps = self.stamps.get(topic, [])
+        next_ms = self.process.next_list_asked(answer.at_ms)
+        index = bisect_left(stamps, answer.at_ms, key=lambda stamp: stamp.at_ms)
+        if index == len(stamps):
+            return None
+        stamp = stamps[index]
+        return stamp if next_ms is None or stamp.at_ms <= next_ms else None
+
+    # ---- begin
+
+    def _begin(self, queue: MessageQueue, span: _Span) -> Tenure:
+        first, process = span.first, self.process
+        end = process.end
+        assert end is not None
+        begin_list = self._round_of(first.at_ms) if first.kind is WitnessKind.QUERY else None
+        tenure = Tenure(
+            queue, process, first.at_ms, first.at_ms, end.earliest_ms, end.latest_ms, first.queue_offset, first.evidence, end.evidence,
+            begin_list,
+        )  # fmt: skip
+        if first.kind is WitnessKind.QUERY:
+            tenure.begin_latest = self._added_by(queue.topic, span)
+        elif first.kind is not WitnessKind.ADDED:
+            tenure.begin_earliest = process.first_ms
+            if not process.broadcasting and not process.lists_between(process.first_ms, first.at_ms):
+                tenure.begin_earliest, tenure.begin_latest = None, process.first_ms
+        return tenure
+
+    def _added_by(self, topic: str, span: _Span) -> int:
+        """The first proof that the queue asked for at the span's begin is in the table."""
+        first_ms = span.first.at_ms
+        proofs = [w.at_ms for w in span.witnesses[1:2]]
+        proofs += [stamp.at_ms for stamp in self.stamps.get(topic, []) if stamp.at_ms >= first_ms][:1]
+        asked = self.process.next_list_asked(first_ms)
+        if asked is not None:
+            proofs.append(asked)
+        return min((p for p in proofs if p >= first_ms), default=max(first_ms, self.process.last_ms))
+
+    # ---- end
+
+    def _end(self, tenure: Tenure, span: _Span, following: Witness | None) -> bool:
+        """Sets the end if sightings and commits show it; False: only hidden signs, or the process's own end, can tell."""
+        last, topic = span.last, tenure.queue.topic
+        if last.kind is WitnessKind.REMOVED:
+            tenure.end_earliest = tenure.end_latest = last.at_ms
+            tenure.end_evidence = last.evidence
+            return True
+        absent_ms = self._absent_ms(tenure.queue, span)
+        until = min((m for m in (absent_ms, following.at_ms if following else None) if m is not None), default=None)
+        if until is None:
+            return False
+        back = self._round_of(following.at_ms) if following is not None else None
+        rounds = self._candidates(last.at_ms, until if back is None else min(until, back.at_ms - 1))
+        kept = self._stamped_only(topic, rounds, self.process.last_ms) or rounds
+        lower = 0 if self._is_farewell(tenure.queue, span) else last.at_ms
+        tenure.end_earliest = max(kept[0].at_ms, lower) if kept else last.at_ms
+        tenure.end_latest = max(tenure.end_earliest, min(until, self._left_by(topic, kept[-1]))) if kept else until
+        tenure.end_list = kept[0] if len(kept) == 1 else None
+        tenure.end_evidence = kept[0].evidence if kept else last.evidence
+        return True
+
+    def _left_by(self, topic: str, answer: ListAnswer) -> int:
+        """When the round of this answer was done with the topic."""
+        stamp = self._stamp_of(topic, answer)
+        if stamp is not None:
+            return stamp.at_ms
+        asked = self.process.next_list_asked(answer.at_ms)
+        return self.process.last_ms if asked is None else asked
+
+    def _absent_ms(self, queue: MessageQueue, span: _Span) -> int | None:
+        """The first persistAll run after the span's last sighting that would have named the queue and did not."""
+        if not any(w.kind is WitnessKind.COMMIT or w.queue_offset is not None for w in span.witnesses):
+            return None
+        for cluster in self._clusters.get(queue.broker_name, []):
+            if cluster.first_ms > span.last.at_ms and cluster.periodic and queue not in cluster.queues:
+                return cluster.first_ms
+        return None
+
+    def _is_farewell(self, queue: MessageQueue, span: _Span) -> bool:
+        """Whether the last sighting is the commit of a removal: no queue that stayed was committed with it."""
+        if span.last.kind is not WitnessKind.COMMIT:
+            return False
+        at_ms = span.last.at_ms
+        return any(
+            c.first_ms <= at_ms <= c.last_ms and not c.periodic and queue in c.queues
+            for c in self._clusters.get(queue.broker_name, [])
+        )
+
+    def _commit_clusters(self) -> dict[str, list[_Cluster]]:
+        commits: dict[str, list[tuple[int, MessageQueue, bool]]] = {}
+        for queue, spans in self._spans.items():
+            for span in spans:
+                for witness in span.witnesses:
+                    if witness.kind is WitnessKind.COMMIT:
+                        stayed = witness.at_ms + _CLUSTER_MS < span.last.at_ms
+                        commits.setdefault(queue.broker_name, []).append((witness.at_ms, queue, stayed))
+        return {broker: _clusters(sorted(seen, key=lambda c: c[0])) for broker, seen in commits.items()}
+
+    # ---- ends without a sighting
+
+    def _end_hidden(self, hidden: list[Tenure], tenures: Iterable[Tenure]) -> None:
+        """Ends that only a subVersion tells: a changed topic whose change no visible gain or loss explains."""
+        for topic in sorted({tenure.queue.topic for tenure in hidden}):
+            open_ones = [t for t in hidden if t.queue.topic == topic]
+            if self.process.stamped and topic in self.process.versions:
+                self._end_by_stamps(topic, open_ones, [t for t in tenures if t.queue.topic == topic])
+            else:
+                self._end_by_rounds(open_ones)
+
+    def _end_by_rounds(self, open_ones: list[Tenure]) -> None:
+        """No stamps: any round after the last sighting may have taken the queue."""
+        for tenure in open_ones:
+            if not self.process.broadcasting:
+                self._may_end_from(tenure, self._candidates(self._last_ms(tenure), self.process.last_ms))
+
+    def _end_by_stamps(self, topic: str, open_ones: list[Tenure], tenures: list[Tenure]) -> None:
+        explained = {t.begin_list for t in tenures} | {t.end_list for t in tenures}
+        changing = {}
+        for tenure in open_ones:
+            rounds = self._candidates(self._last_ms(tenure), self.process.last_ms)
+            changing[tenure.queue] = [r for r in self._stamped_only(topic, rounds, self.process.last_ms) if r not in explained]
+        for tenure in open_ones:
+            rounds = changing[tenure.queue]
+            suspects = [t.queue for t in open_ones if rounds and rounds[0] in changing[t.queue]]
+            stamp = self._stamp_of(topic, rounds[0]) if rounds else None
+            if stamp is not None and (len(suspects) == 1 or self._all_down(suspects, rounds[0].at_ms)):
+                tenure.end_earliest, tenure.end_latest = rounds[0].at_ms, stamp.at_ms
+                tenure.end_list, tenure.end_evidence = rounds[0], rounds[0].evidence
+            else:
+                self._may_end_from(tenure, rounds)
+
+    def _all_down(self, queues: Iterable[MessageQueue], at_ms: int) -> bool:
+        """Whether every queue is on a broker that was away: such a broker leaves the route as a whole."""
+        return all(any(a <= at_ms <= b for a, b in self._down.get(queue.broker_name, ())) for queue in queues)
+
+    def _may_end_from(self, tenure: Tenure, rounds: list[ListAnswer]) -> None:
+        last_ms = self._last_ms(tenure)
+        end = self.process.end
+        assert end is not None
+        tenure.ended_with_process = not rounds
+        tenure.end_earliest = max(rounds[0].at_ms, last_ms) if rounds else max(end.earliest_ms, last_ms)
+        tenure.end_latest = end.latest_ms
+
+    def _last_ms(self, tenure: Tenure) -> int:
+        return self._spans[tenure.queue][-1].last.at_ms
+
+
+def _clusters(commits: list[tuple[int, MessageQueue, bool]]) -> list[_Cluster]:
+    clusters: list[_Cluster] = []
+    run: list[tuple[int, MessageQueue, bool]] = []
+    for commit in commits:
+        if run and commit[0] - run[-1][0] > _CLUSTER_MS:
+            clusters.append(_cluster(run))
+            run = []
+        run.append(commit)
+    return [*clusters, _cluster(run)] if run else clusters
+
+
+def _cluster(run: list[tuple[int, MessageQueue, bool]]) -> _Cluster:
+    return _Cluster(run[0][0], run[-1][0], frozenset(q for _, q, _ in run), any(stayed for *_, stayed in run))
