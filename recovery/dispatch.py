@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Self
 
 from parsers.commitlog.layout import SYS_FLAG_TRANSACTION
+from parsers.commitlog.message import Message
+from parsers.commitlog.properties import PropertyRule
 from parsers.commitlog.tags import SCHEDULE_TOPIC, DelayLevels, tags_code
 from parsers.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, split
 from recovery.settings import StoreSettings
@@ -62,7 +64,7 @@ class DispatchRules:
 
 @dataclass(frozen=True, slots=True)
 class DispatchRequest:
-    """One valid record as its dispatchers see it (Java's class of this name). Offsets and size are the record's fields."""
+    """One valid record as its dispatchers see it (Java's class of this name); offsets and size are its fields."""
 
     topic: str
     queue_id: int
@@ -73,6 +75,21 @@ class DispatchRequest:
     store_timestamp_ms: int
     properties: Mapping[str, str]
 
+    @classmethod
+    def of(cls, message: Message, rules: DispatchRules) -> Self:
+        """The request of a decoded record, its properties read as the version reads them."""
+        rule: PropertyRule = "first_separator" if rules.version.keeps_property_values_with_separators else "split"
+        return cls(
+            topic=message.topic,
+            queue_id=message.queue_id,
+            queue_offset=message.queue_offset,
+            physical_offset=message.physical_offset,
+            msg_size=message.total_size,
+            sys_flag=message.sys_flag,
+            store_timestamp_ms=message.store_timestamp_ms,
+            properties=dict(message.properties(rule)),
+        )
+
     @property
     def transaction_type(self) -> int:
         return self.sys_flag & SYS_FLAG_TRANSACTION
@@ -80,7 +97,7 @@ class DispatchRequest:
 
 @dataclass(frozen=True, slots=True)
 class QueueUnit:
-    """One unit for the queue (topic, queue_id). `message_count` and `store_timestamp_ms` reach the file of a BatchCQ only."""
+    """One unit for the queue (topic, queue_id). Count and store time reach the file of a BatchCQ only."""
 
     topic: str
     queue_id: int
@@ -94,7 +111,7 @@ class QueueUnit:
 
 
 def unit_tags_code(request: DispatchRequest, rules: DispatchRules) -> int:
-    """The tags code of the record's units. Raises InvalidForDispatch for a DELAY on the schedule topic that is no int."""
+    """The tags code of the units. Raises InvalidForDispatch for a DELAY on the schedule topic that is no int."""
     delay = request.properties.get("DELAY")
     if request.topic == SCHEDULE_TOPIC and delay is not None:
         parse_number(delay, INT_MIN, INT_MAX)
