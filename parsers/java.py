@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import zlib
 
 INT_MIN, INT_MAX = -(2**31), 2**31 - 1
@@ -46,7 +47,21 @@ def index_key_hash(key: str) -> int:
 
 def decode_utf8(data: bytes | memoryview) -> str:
     """`new String(bytes, UTF_8)`: malformed bytes become U+FFFD, nothing raises."""
-    return bytes(data).decode("utf-8", "replace")
+    return bytes(data).decode("utf-8", "java_replace")
+
+
+def _replace(error: UnicodeError) -> tuple[str, int]:
+    """As Python's `replace`, but an encoded surrogate is one U+FFFD, not one for each of its bytes."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    rest = error.object[error.start : error.start + 3]
+    if rest[0] == 0xED and 0xA0 <= int.from_bytes(rest[1:2]) <= 0xBF:
+        whole = 0x80 <= int.from_bytes(rest[2:3]) <= 0xBF
+        return "\ufffd", error.start + (3 if whole else 2)
+    return "\ufffd", error.end
+
+
+codecs.register_error("java_replace", _replace)
 
 
 def crc31(data: bytes | memoryview) -> int:
