@@ -19,25 +19,26 @@ Load = Callable[[npt.NDArray[np.uint8], int], int]
 Store = Callable[[npt.NDArray[np.uint8], int, int], None]
 
 
-def _load(width: int, result: Any) -> Load:
-    """An intrinsic that reads `width` bits at a byte position of a uint8 array."""
+def _load(width: int) -> Load:
+    """An intrinsic that reads a signed integer of `width` bits at a byte position of a uint8 array, as an int64."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array, at = arguments
         first = context.make_array(signature.args[0])(context, builder, array).data
         word = ir.IntType(width)
         place = builder.bitcast(builder.gep(first, [at], inbounds=True), word.as_pointer())
-        return builder.bswap(builder.load(place, align=1))
+        swapped = builder.bswap(builder.load(place, align=1))
+        return swapped if width == 64 else builder.sext(swapped, ir.IntType(64))
 
     def load(typing_context: Any, data: Any, at: Any) -> Any:
-        return result(data, types.intp), generate
+        return types.int64(data, types.intp), generate
 
     return cast("Load", intrinsic(load))
 
 
-load_short = _load(16, types.int16)
-load_int = _load(32, types.int32)
-load_long = _load(64, types.int64)
+load_short = _load(16)
+load_int = _load(32)
+load_long = _load(64)
 
 
 def _store(width: int) -> Store:

@@ -1,0 +1,1 @@
+"""IndexFile: a hash table from message keys to CommitLog positions."""
