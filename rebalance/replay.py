@@ -18,6 +18,7 @@ from rebalance.ownership import OwnershipIndex, QueueOwners
 from rebalance.table import QueueTable, Tenure
 
 SETTLE_MS = 250
+_ALWAYS = (-(1 << 62), 1 << 62)
 
 
 class GroupReplay:
@@ -59,7 +60,7 @@ def replay(facts: Iterable[Fact], *, settings: Settings | None = None) -> Replay
         elif isinstance(fact, BrokerStopping):
             stops.setdefault(fact.source, []).append(fact.at_ms)
     down = _down_spans(starts, stops, settings)
-    known = (ordered[0].at_ms, ordered[-1].at_ms) if ordered else (0, 0)
+    known = _known_span(ordered, starts, stops)
     groups = []
     for group in sorted(records):
         processes = records[group].processes()
@@ -69,6 +70,18 @@ def replay(facts: Iterable[Fact], *, settings: Settings | None = None) -> Replay
         tenures = [tenure for process in processes for tenure in QueueTable(process, down).tenures()]
         groups.append(GroupReplay(group, processes, tenures, known))
     return Replay(groups)
+
+
+def _known_span(ordered: list[Fact], starts: dict[str, list[int]], stops: dict[str, list[int]]) -> tuple[int, int]:
+    """The span the facts speak for: open towards a side where every broker was down, since nobody consumed there."""
+    if not ordered:
+        return 0, 0
+    first: dict[str, Fact] = {}
+    for fact in ordered:
+        first.setdefault(fact.source, fact)
+    born = all(isinstance(fact, BrokerStarted) for fact in first.values())
+    gone = all(stops.get(broker, [0])[-1] > starts.get(broker, [0])[-1] for broker in first)
+    return (_ALWAYS[0] if born else ordered[0].at_ms, _ALWAYS[1] if gone else ordered[-1].at_ms)
 
 
 def _down_spans(

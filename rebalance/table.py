@@ -21,6 +21,8 @@ from rebalance.model import MessageQueue
 ROUND_MS = 3_000  # a round's own requests follow its list answer, each within this of the one before
 _CLUSTER_MS = 200  # commits of one persistAll run
 _SANE_CLOCK_MS = 5_000
+_LATE_COMMIT_MS = 1_000  # a one-way commit may be handled after the heartbeat that was sent after it
+_FAREWELL_MS = 100
 
 
 @dataclass(slots=True)
@@ -123,7 +125,7 @@ class QueueTable:
         for witness in witnesses[1:]:
             last = spans[-1].last
             starts = witness.kind is WitnessKind.ADDED or (
-                witness.kind is WitnessKind.QUERY and self._may_return(topic, last.at_ms, witness.at_ms)
+                witness.kind is WitnessKind.QUERY and self._may_return(topic, last, witness.at_ms)
             )
             if starts:
                 spans.append(_Span([witness]))
@@ -131,13 +133,10 @@ class QueueTable:
                 spans[-1].witnesses.append(witness)
         return spans
 
-    def _may_return(self, topic: str, last_ms: int, query_ms: int) -> bool:
-        """Whether a queue seen at `last_ms` can have left before the start-offset query at `query_ms` (else: an idle question)."""
+    def _may_return(self, topic: str, last: Witness, query_ms: int) -> bool:
+        """Whether a queue last seen by `last` can have left before the start-offset query at `query_ms` (else: an idle question)."""
         own_round = self._round_of(query_ms)
-        if own_round is None:
-            return False
-        leaving = [r for r in self._candidates(last_ms, own_round.at_ms) if r.at_ms < own_round.at_ms]
-        return bool(self._stamped_only(topic, leaving, self.process.last_ms))
+        return own_round is not None and bool(self._leaving_rounds(topic, last, own_round.at_ms - 1))
 
     def _round_of(self, at_ms: int) -> ListAnswer | None:
         """The list answer whose round a request at `at_ms` belongs to: no pause longer than ROUND_MS between its requests."""
@@ -157,11 +156,21 @@ class QueueTable:
         first_ms = before.at_ms if before is not None and last_ms - before.at_ms <= ROUND_MS else last_ms
         return self.process.lists_between(first_ms, until_ms)
 
-    def _stamped_only(self, topic: str, rounds: list[ListAnswer], known_until_ms: int) -> list[ListAnswer]:
-        """Without the rounds that provably left the topic as it was: no new subVersion came of them."""
+    def _leaving_rounds(self, topic: str, last: Witness, until_ms: int) -> list[ListAnswer]:
+        """Rounds up to `until_ms` that can have taken a queue of this topic last seen by `last`.
+
+        Of a push consumer only those that ended with a new subVersion after the sighting; rounds too close to the
+        process's last request may have ended unheard.
+        """
+        rounds = self._candidates(last.at_ms, until_ms)
         if not self.process.stamped or topic not in self.process.versions:
             return rounds
-        return [r for r in rounds if self._stamp_of(topic, r) is not None or known_until_ms <= r.at_ms + ROUND_MS]
+        seen_ms = last.at_ms - (_LATE_COMMIT_MS if last.kind is WitnessKind.COMMIT else 0)
+        return [r for r in rounds if self._changed_after(topic, r, seen_ms) or self.process.last_ms <= r.at_ms + ROUND_MS]
+
+    def _changed_after(self, topic: str, answer: ListAnswer, seen_ms: int) -> bool:
+        stamp = self._stamp_of(topic, answer)
+        return stamp is not None and stamp.at_ms >= seen_ms
 
     def _stamp_of(self, topic: str, answer: ListAnswer) -> Stamp | None:
         """The change a round made to a topic, by its stamp: after the answer, before the next list was asked."""
@@ -216,14 +225,22 @@ class QueueTable:
         if until is None:
             return False
         back = self._round_of(following.at_ms) if following is not None else None
-        rounds = self._candidates(last.at_ms, until if back is None else min(until, back.at_ms - 1))
-        kept = self._stamped_only(topic, rounds, self.process.last_ms) or rounds
-        lower = 0 if self._is_farewell(tenure.queue, span) else last.at_ms
-        tenure.end_earliest = max(kept[0].at_ms, lower) if kept else last.at_ms
-        tenure.end_latest = max(tenure.end_earliest, min(until, self._left_by(topic, kept[-1]))) if kept else until
-        tenure.end_list = kept[0] if len(kept) == 1 else None
-        tenure.end_evidence = kept[0].evidence if kept else last.evidence
+        until_round = until if back is None else min(until, back.at_ms - 1)
+        rounds = self._leaving_rounds(topic, last, until_round) or self._candidates(last.at_ms, until_round)
+        farewell = self._is_farewell(tenure.queue, span)
+        if farewell and rounds and self._commits_into(topic, rounds[0], last.at_ms):
+            rounds = rounds[:1]
+        lower = 0 if farewell else last.at_ms
+        tenure.end_earliest = max(rounds[0].at_ms, lower) if rounds else last.at_ms
+        tenure.end_latest = max(tenure.end_earliest, min(until, self._left_by(topic, rounds[-1]))) if rounds else until
+        tenure.end_list = rounds[0] if len(rounds) == 1 else None
+        tenure.end_evidence = rounds[0].evidence if rounds else last.evidence
         return True
+
+    def _commits_into(self, topic: str, answer: ListAnswer, commit_ms: int) -> bool:
+        """Whether a commit lies between a list answer and the change its round made."""
+        stamp = self._stamp_of(topic, answer)
+        return stamp is not None and answer.at_ms <= commit_ms <= stamp.at_ms + _FAREWELL_MS
 
     def _left_by(self, topic: str, answer: ListAnswer) -> int:
         """When the round of this answer was done with the topic."""
@@ -235,7 +252,7 @@ class QueueTable:
 
     def _absent_ms(self, queue: MessageQueue, span: _Span) -> int | None:
         """The first persistAll run after the span's last sighting that would have named the queue and did not."""
-        if not any(w.kind is WitnessKind.COMMIT or w.queue_offset is not None for w in span.witnesses):
+        if not any(w.kind is WitnessKind.COMMIT or (w.kind is WitnessKind.QUERY and w.queue_offset is not None) for w in span.witnesses):
             return None
         for cluster in self._clusters.get(queue.broker_name, []):
             if cluster.first_ms > span.last.at_ms and cluster.periodic and queue not in cluster.queues:
@@ -277,14 +294,14 @@ class QueueTable:
         """No stamps: any round after the last sighting may have taken the queue."""
         for tenure in open_ones:
             if not self.process.broadcasting:
-                self._may_end_from(tenure, self._candidates(self._last_ms(tenure), self.process.last_ms))
+                self._may_end_from(tenure, self._candidates(self._last(tenure).at_ms, self.process.last_ms))
 
     def _end_by_stamps(self, topic: str, open_ones: list[Tenure], tenures: list[Tenure]) -> None:
         explained = {t.begin_list for t in tenures} | {t.end_list for t in tenures}
         changing = {}
         for tenure in open_ones:
-            rounds = self._candidates(self._last_ms(tenure), self.process.last_ms)
-            changing[tenure.queue] = [r for r in self._stamped_only(topic, rounds, self.process.last_ms) if r not in explained]
+            rounds = self._leaving_rounds(topic, self._last(tenure), self.process.last_ms)
+            changing[tenure.queue] = [r for r in rounds if r not in explained]
         for tenure in open_ones:
             rounds = changing[tenure.queue]
             suspects = [t.queue for t in open_ones if rounds and rounds[0] in changing[t.queue]]
@@ -300,15 +317,15 @@ class QueueTable:
         return all(any(a <= at_ms <= b for a, b in self._down.get(queue.broker_name, ())) for queue in queues)
 
     def _may_end_from(self, tenure: Tenure, rounds: list[ListAnswer]) -> None:
-        last_ms = self._last_ms(tenure)
+        last_ms = self._last(tenure).at_ms
         end = self.process.end
         assert end is not None
         tenure.ended_with_process = not rounds
         tenure.end_earliest = max(rounds[0].at_ms, last_ms) if rounds else max(end.earliest_ms, last_ms)
         tenure.end_latest = end.latest_ms
 
-    def _last_ms(self, tenure: Tenure) -> int:
-        return self._spans[tenure.queue][-1].last.at_ms
+    def _last(self, tenure: Tenure) -> Witness:
+        return self._spans[tenure.queue][-1].last
 
 
 def _clusters(commits: list[tuple[int, MessageQueue, bool]]) -> list[_Cluster]:
