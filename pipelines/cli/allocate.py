@@ -1,0 +1,68 @@
+"""`rocketlens allocate`: who gets which queue, as Java's strategy classes answer."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import Annotated, Any
+
+import typer
+
+from pipelines.cli.batch import answers
+from pipelines.cli.command import command
+from pipelines.cli.errors import WrongUsage
+from pipelines.cli.options import OWNERSHIP, VersionOption
+from pipelines.cli.run import Run
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    command(app, "allocate", panel=OWNERSHIP)(allocate)
+
+
+def allocate(
+    run: Run,
+    strategy: Annotated[
+        str,
+        typer.Option(
+            metavar="S",
+            help="Java's getName(): AVG, AVG_BY_CIRCLE, CONSISTENT_HASH, CONFIG, MACHINE_ROOM, MACHINE_ROOM_NEARBY-…",
+        ),
+    ] = "AVG",
+    param: Annotated[
+        list[str] | None,
+        typer.Option(metavar="K=V", help="A setting of the strategy, V as JSON or text; may be repeated."),
+    ] = None,
+    version: VersionOption = None,
+    sort: Annotated[bool, typer.Option("--sort", help="Sort both lists first, as the client does.")] = False,
+) -> None:
+    """Allocate queues to consumers as the Java client does, one question a line.
+
+    Standard input: JSON lines `{"strategy"?, "params"?, "version"?, "group", "current", "mq_all": [[topic, broker,
+    queue_id], …], "cid_all": […]}`; options give what a line leaves out. Standard output: one line each, with `result`
+    or `error: {class, message}`. Lists are taken as given, as the Java classes do.
+
+    Example: `echo '{"group":"g","current":"b","mq_all":[["T","x",0]],"cid_all":["a","b"]}' | rocketlens allocate`
+    """
+    from rebalance.allocate import answer
+    from rebalance.version import NEWEST, Version
+
+    try:
+        running = Version.parse(version) if version else NEWEST
+    except ValueError as wrong:
+        raise WrongUsage(f"--version: {wrong}") from wrong
+    ask = partial(answer, strategy=strategy, params=_params(param), version=running, sort=sort)
+    run.emit_documents(answers(run, ask))
+
+
+def _params(pairs: list[str] | None) -> dict[str, Any]:
+    params = {}
+    for pair in pairs or []:
+        name, equals, text = pair.partition("=")
+        if not equals:
+            raise WrongUsage(f"--param {pair}: expected NAME=VALUE, e.g. --param virtualNodeCnt=10")
+        try:
+            params[name] = json.loads(text)
+        except json.JSONDecodeError:
+            params[name] = text
+    return params

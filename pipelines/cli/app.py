@@ -1,0 +1,72 @@
+"""`rocketlens`: every command, and the way in."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import typer
+from typer.exceptions import TyperException
+
+from pipelines.cli import allocate, dump, queues
+from pipelines.cli.errors import ExitCode
+from pipelines.cli.options import (
+    ColumnsOption,
+    DebugOption,
+    FormatOption,
+    LimitOption,
+    OutOption,
+    OutputOptions,
+    QuietOption,
+)
+
+app = typer.Typer(
+    name="rocketlens",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for group in (dump, queues, allocate):
+    group.register(app)
+
+
+@app.callback()
+def rocketlens(
+    ctx: typer.Context,
+    format_: FormatOption = None,
+    out: OutOption = None,
+    columns: ColumnsOption = None,
+    limit: LimitOption = None,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Read, check and reproduce the store files and consumer rebalances of Apache RocketMQ.
+
+    Store files are opened read-only and nothing is ever written beside them. The options below are understood before
+    and after the name of a command.
+
+    Exit codes: 0 fine, 1 findings, 2 wrong usage, 3 input unreadable or not a store, 4 read in part.
+    """
+    ctx.obj = OutputOptions(format_, out, columns, limit, quiet, debug)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and give its exit code; wrong usage is one sentence and where to read on."""
+    try:
+        ended = app(arguments, prog_name="rocketlens", standalone_mode=False)
+    except TyperException as wrong:
+        return _wrong_usage(wrong)
+    except typer.Abort:
+        return ExitCode.INTERRUPTED
+    return int(ended or ExitCode.FINE)
+
+
+def _wrong_usage(wrong: TyperException) -> int:
+    context = getattr(wrong, "ctx", None)
+    where = context.command_path if context is not None else "rocketlens"
+    sentence = wrong.format_message().rstrip(".")
+    if sentence:
+        print(f"rocketlens: {sentence}; see `{where} --help`", file=sys.stderr)
+    return ExitCode.WRONG_USAGE

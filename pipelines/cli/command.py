@@ -1,0 +1,71 @@
+"""What turns a function into a command: shared options, one `Run`, errors as sentences, exit codes."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import typer
+
+from pipelines.cli.errors import ExitCode, explain_error
+from pipelines.cli.options import SHARED, OutputOptions
+from pipelines.cli.run import Run
+
+Body = Callable[..., None]
+
+
+def command(app: typer.Typer, name: str, *, panel: str | None = None) -> Callable[[Body], Body]:
+    """Register `body(run, …)` as the command `name`; its docstring is the help text."""
+
+    def register(body: Body) -> Body:
+        app.command(name, rich_help_panel=panel, no_args_is_help=False)(_with_shared_options(body))
+        return body
+
+    return register
+
+
+def _with_shared_options(body: Body) -> Body:
+    own = [p for p in inspect.signature(body, eval_str=True).parameters.values() if p.name != "run"]
+    shared = [_shared_parameter(name) for name in SHARED]
+    context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+
+    def call(ctx: typer.Context, **given: Any) -> None:
+        options = OutputOptions(**{name: given.pop(name) for name in SHARED}).over(ctx.obj or OutputOptions())
+        code = carry_out(Run(options), body, given)
+        if code != ExitCode.FINE:
+            raise typer.Exit(code)
+
+    by_keyword = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own]
+    parameters = [context, *by_keyword, *shared]
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {p.name: p.annotation for p in parameters}
+    call.__doc__, call.__name__ = body.__doc__, body.__name__
+    return call
+
+
+def _shared_parameter(name: str) -> inspect.Parameter:
+    absent = False if name in ("quiet", "debug") else None
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=absent, annotation=SHARED[name])
+
+
+def carry_out(run: Run, body: Body, given: dict[str, Any]) -> ExitCode:
+    """Call the body; whatever goes wrong becomes one sentence on stderr and an exit code."""
+    try:
+        with run:
+            body(run, **given)
+            run.finish()
+    except BrokenPipeError:
+        run.reader_has_gone()
+        return ExitCode.FINE
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - the last place that can turn it into a sentence
+        sentence, code = explain_error(error)
+        print(f"rocketlens: {sentence}", file=sys.stderr)
+        if run.options.debug:
+            traceback.print_exc()
+        return code
+    return run.exit_code

@@ -1,0 +1,47 @@
+"""Answers that are no rows: JSON documents, and text for a person."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterable
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+WIDTH_IN_A_PIPE = 120
+"""Columns of text that goes to no terminal."""
+
+
+def width_of(out: BinaryIO) -> int:
+    """Columns of the terminal behind `out`, or COLUMNS, or a fixed width."""
+    if out.isatty():
+        return shutil.get_terminal_size().columns
+    given = os.environ.get("COLUMNS", "")
+    return int(given) if given.isdigit() and int(given) > 0 else WIDTH_IN_A_PIPE
+
+
+def console_on(out: BinaryIO) -> Console:
+    """rich on an output: colours on a terminal, plain text elsewhere."""
+    from rich.console import Console
+
+    if out is sys.stdout.buffer:
+        return Console(width=width_of(out), highlight=False)
+    return Console(file=TextIOWrapper(out, encoding="utf-8", write_through=True), width=width_of(out), highlight=False)
+
+
+def write_documents(documents: Iterable[dict[str, Any]], out: BinaryIO, *, indented: bool) -> None:
+    """JSON objects, one a line (or one indented), each flushed: a reader may be waiting for the answer."""
+    for document in documents:
+        text = json.dumps(
+            document,
+            ensure_ascii=False,
+            indent=2 if indented else None,
+            separators=(",", ":") if not indented else None,
+        )
+        out.write(text.encode("utf-8", "surrogatepass") + b"\n")
+        out.flush()

@@ -1,0 +1,87 @@
+"""STORE or FILE, as the user named it, to a listed store; with notes on what a reader should know about it."""
+
+from __future__ import annotations
+
+import os
+import struct
+import sys
+from pathlib import Path
+
+from parsers.store import FileKind, Store, StoreFile, classify, open_store
+from pipelines.cli.errors import Unreadable
+from pipelines.cli.run import Run
+
+FOLDERS_OF_A_STORE = ("commitlog", "consumequeue", "index", "config", "timerlog")
+
+
+def store_at(run: Run, path: Path) -> Store:
+    """List the store at `path`; say on stderr what is not understood and whether a broker is running on it.
+
+    Raises:
+        NotAStore, Unreadable: one sentence.
+    """
+    run.keep_out_of(path)
+    if path.name in FOLDERS_OF_A_STORE and path.is_dir() and (path.parent / "commitlog").is_dir():
+        raise Unreadable(f"{path}: a part of a store; name the store root: {path.parent}")
+    store = open_store(path)
+    if holder := process_using(path):
+        run.note(f"{path}: in use by process {holder}; read as it was when listed, newer records are not in the answer")
+    for found in store.not_understood[:20]:
+        run.note(f"{found.path}: not understood: {found.why}")
+    if len(store.not_understood) > 20:
+        run.note(f"and {len(store.not_understood) - 20} more files not understood")
+    return store
+
+
+def file_at(run: Run, path: Path, kind: FileKind) -> StoreFile:
+    """One file as a file of that kind, wherever it was copied to.
+
+    Its place in a store (topic, queue, number in the name) is taken from the path where the path says it.
+    """
+    run.keep_out_of(path)
+    seen = path.stat()
+    placed = _placed(path, kind)
+    if placed is not None:
+        return placed
+    number = int(path.name) if path.name.isascii() and path.name.isdigit() and len(path.name) <= 20 else None
+    return StoreFile(path, kind, seen.st_size, seen.st_mtime_ns, number)
+
+
+def _placed(path: Path, kind: FileKind) -> StoreFile | None:
+    """The file as the store it seems to lie in would list it."""
+    absolute = path.absolute()
+    for root in list(absolute.parents)[:4]:
+        found = classify(root, absolute)
+        if found.kind == kind:
+            return StoreFile(path, kind, found.size, found.mtime_ns, found.base_offset, found.topic, found.queue_id)
+    return None
+
+
+def is_file(path: Path) -> bool:
+    """True for one file; raises FileNotFoundError for nothing at all, so that the sentence names the path."""
+    path.stat()
+    return not path.is_dir()
+
+
+def process_using(root: Path) -> int | None:
+    """The process that holds the broker's lock on `lock`, or None. Asks only; takes no lock.
+
+    Source: DefaultMessageStore#start (tryLock(0, 1, false)) @5.3.3.
+    """
+    if sys.platform != "linux":
+        return None
+    import fcntl
+
+    layout = "hhqqi4x"  # struct flock on 64-bit Linux: type, whence, start, length, pid
+    try:
+        lock = os.open(root / "lock", os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        asked = struct.pack(layout, fcntl.F_WRLCK, os.SEEK_SET, 0, 1, 0)
+        kind, _, _, _, holder = struct.unpack(layout, fcntl.fcntl(lock, fcntl.F_GETLK, asked))
+    except OSError:
+        return None
+    finally:
+        os.close(lock)
+    return holder if kind != fcntl.F_UNLCK else None

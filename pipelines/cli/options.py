@@ -1,0 +1,110 @@
+"""Options that every command has, before or after its name; and argument types that several commands share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+PANEL = "Output"
+
+
+class Format(StrEnum):
+    """How rows are written."""
+
+    TABLE = "table"
+    JSONL = "jsonl"
+    JSON = "json"
+    CSV = "csv"
+    PARQUET = "parquet"
+    ARROW = "arrow"
+
+
+FormatOption = Annotated[
+    Format | None,
+    typer.Option(
+        "--format",
+        help="How rows are written. Without it: the ending of --out, else table on a terminal and jsonl in a pipe.",
+        rich_help_panel=PANEL,
+    ),
+]
+OutOption = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="FILE", help="Write there instead of standard output.", rich_help_panel=PANEL),
+]
+ColumnsOption = Annotated[
+    str | None,
+    typer.Option("--columns", metavar="A,B,C", help="Only these columns, in this order.", rich_help_panel=PANEL),
+]
+LimitOption = Annotated[
+    int | None, typer.Option("--limit", metavar="N", min=0, help="Stop after N rows.", rich_help_panel=PANEL)
+]
+QuietOption = Annotated[
+    bool,
+    typer.Option("--quiet", help="No progress and no notes; unread ranges are still named.", rich_help_panel=PANEL),
+]
+DebugOption = Annotated[
+    bool, typer.Option("--debug", help="Print the traceback of an error too.", rich_help_panel=PANEL)
+]
+
+SHARED = {
+    "format_": FormatOption,
+    "out": OutOption,
+    "columns": ColumnsOption,
+    "limit": LimitOption,
+    "quiet": QuietOption,
+    "debug": DebugOption,
+}
+"""Parameter name -> annotation, in the order the help shows them. Options that are off are None or False."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutputOptions:
+    """The shared options of one call."""
+
+    format_: Format | None = None
+    out: Path | None = None
+    columns: str | None = None
+    limit: int | None = None
+    quiet: bool = False
+    debug: bool = False
+
+    def over(self, earlier: OutputOptions) -> OutputOptions:
+        """These options, completed by those given before the command's name."""
+        return OutputOptions(
+            self.format_ or earlier.format_,
+            self.out or earlier.out,
+            self.columns or earlier.columns,
+            earlier.limit if self.limit is None else self.limit,
+            self.quiet or earlier.quiet,
+            self.debug or earlier.debug,
+        )
+
+
+StoreArgument = Annotated[
+    Path, typer.Argument(metavar="STORE", help="Store root of a broker (the folder that holds commitlog/).")
+]
+StoreOrFile = Annotated[
+    Path, typer.Argument(metavar="STORE_OR_FILE", help="Store root of a broker, or one file of it.")
+]
+TopicOption = Annotated[str | None, typer.Option("--topic", metavar="T", help="Only this topic.")]
+QueueOption = Annotated[int | None, typer.Option("--queue", metavar="N", min=0, help="Only this queue id.")]
+ConfigOption = Annotated[
+    list[str] | None,
+    typer.Option("--config", metavar="K=V", help="A broker setting by RocketMQ's name; may be repeated."),
+]
+BrokerConfOption = Annotated[
+    Path | None, typer.Option("--broker-conf", metavar="FILE", help="Take settings from the broker's own broker.conf.")
+]
+VersionOption = Annotated[
+    str | None, typer.Option("--version", metavar="V", help="RocketMQ version of the broker, e.g. 5.3.3.")
+]
+
+STORE_FILES = "Look into store files"
+BROKER = "What the broker would do"
+OWNERSHIP = "Who owned which queue"
+LAKE = "Lake"
+"""Panels of the command list."""

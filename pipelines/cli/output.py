@@ -1,0 +1,171 @@
+"""Rows to bytes: one sink per format, each streaming; memory is bounded by a batch."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, BinaryIO, Protocol
+
+import pyarrow as pa
+
+from pipelines.cli.errors import WrongUsage
+from pipelines.cli.json_form import json_lines, plain_text
+from pipelines.cli.options import Format
+
+if TYPE_CHECKING:
+    from pipelines.cli.run import Run
+
+
+class Sink(Protocol):
+    """Takes batches of one schema, one after the other."""
+
+    def write(self, batch: pa.RecordBatch) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def open_sink(format_: Format, schema: pa.Schema, out: BinaryIO, run: Run) -> Sink:
+    """The writer of a format.
+
+    Raises:
+        WrongUsage: bytes of parquet or arrow would go to a terminal.
+    """
+    if format_ in (Format.PARQUET, Format.ARROW) and out.isatty():
+        raise WrongUsage(
+            f"--format {format_.value} writes bytes that a terminal cannot show: add --out FILE, or a pipe"
+        )
+    match format_:
+        case Format.JSONL:
+            return JsonLines(out)
+        case Format.JSON:
+            return JsonArray(out)
+        case Format.CSV:
+            return Csv(schema, out)
+        case Format.PARQUET:
+            return Parquet(schema, out)
+        case Format.ARROW:
+            return ArrowIpc(schema, out)
+        case Format.TABLE:
+            from pipelines.cli.documents import width_of
+            from pipelines.cli.table import TextTable
+
+            return TextTable(schema, out, width_of(out), run.note)
+
+
+def pick_columns(schema: pa.Schema, wanted: list[str] | None) -> list[str]:
+    """The columns asked for, all of them when nobody asked.
+
+    Raises:
+        WrongUsage: a name that the table does not have.
+    """
+    names: list[str] = schema.names
+    unknown = [name for name in wanted or [] if name not in names]
+    if unknown:
+        raise WrongUsage(f"--columns: no column {', '.join(unknown)} here; there are {', '.join(names)}")
+    return wanted or names
+
+
+class JsonLines:
+    """One object per line."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out = out
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        for text in json_lines(batch):
+            self._out.write(text)
+        self._out.flush()
+
+    def close(self) -> None:
+        self._out.flush()
+
+
+class JsonArray:
+    """One array of objects, one object a line."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out, self._before = out, b"[\n"
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        for text in json_lines(batch):
+            body = memoryview(text)[:-1].tobytes().replace(b"}\n{", b"},\n{")
+            self._out.write(self._before + body)
+            self._before = b",\n"
+
+    def close(self) -> None:
+        self._out.write(b"\n]\n" if self._before == b",\n" else b"[]\n")
+
+
+class Csv:
+    """RFC 4180 with a header; nested values as their JSON text; unknown as nothing."""
+
+    def __init__(self, schema: pa.Schema, out: BinaryIO) -> None:
+        from pyarrow.csv import CSVWriter
+
+        self._schema = pa.schema([(name, pa.string()) for name in schema.names])
+        self._writer = CSVWriter(pa.PythonFile(_Open(out), "w"), self._schema)
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        self._writer.write_batch(
+            pa.RecordBatch.from_arrays([plain_text(c) for c in batch.columns], schema=self._schema)
+        )
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+class Parquet:
+    """One Parquet file, zstd."""
+
+    def __init__(self, schema: pa.Schema, out: BinaryIO) -> None:
+        from pyarrow.parquet import ParquetWriter
+
+        self._schema = pa.schema([field.with_type(_storable(field.type)) for field in schema])
+        self._writer = ParquetWriter(pa.PythonFile(_Open(out), "w"), self._schema, compression="zstd")
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        self._writer.write_batch(batch.cast(self._schema))
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+class ArrowIpc:
+    """Arrow IPC: the file format with --out, the stream format in a pipe."""
+
+    def __init__(self, schema: pa.Schema, out: BinaryIO) -> None:
+        start = pa.ipc.new_stream if out is sys.stdout.buffer else pa.ipc.new_file
+        self._writer = start(pa.PythonFile(_Open(out), "w"), schema)
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        self._writer.write_batch(batch)
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+class _Open:
+    """A binary output that Arrow may write to and ask its position, but neither close nor seek."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out, self._written, self.closed = out, 0, False
+
+    def write(self, text: bytes) -> int:
+        self._out.write(text)
+        self._written += len(text)
+        return len(text)
+
+    def tell(self) -> int:
+        return self._written
+
+    def flush(self) -> None:
+        self._out.flush()
+
+    def close(self) -> None:
+        self._out.flush()
+
+
+def _storable(kind: pa.DataType) -> pa.DataType:
+    """Parquet has no view types."""
+    if pa.types.is_binary_view(kind):
+        return pa.binary()
+    return pa.string() if pa.types.is_string_view(kind) else kind

@@ -1,0 +1,202 @@
+"""One call of the command line: where its rows go, what it says on stderr, how it ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from pipelines.cli.errors import ExitCode, WrongUsage
+from pipelines.cli.options import Format, OutputOptions
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from parsers.errors import Damage
+    from pipelines.cli.output import Sink
+
+NAMED_RANGES = 1000
+"""Unread ranges named one by one; further ones are counted."""
+
+BY_ENDING = {f".{kind.value}": kind for kind in Format if kind is not Format.TABLE} | {".txt": Format.TABLE}
+
+
+class Run:
+    """Handed to every command as its first argument."""
+
+    def __init__(self, options: OutputOptions) -> None:
+        self.options = options
+        self.exit_code = ExitCode.FINE
+        self.unread = 0
+        self._out: BinaryIO | None = None
+        self._sink: Sink | None = None
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the output: complete when the body ended well, removed when it did not."""
+        out, self._out = self._out, None
+        if out is None or self.options.out is None:
+            return
+        out.close()
+        if kind is not None:
+            self._unfinished.unlink(missing_ok=True)
+        else:
+            self._unfinished.replace(self.options.out)
+
+    # Output
+
+    @property
+    def format_(self) -> Format:
+        """As asked for; else by the ending of --out; else table on a terminal, jsonl in a pipe."""
+        if self.options.format_ is not None:
+            return self.options.format_
+        if self.options.out is not None:
+            return BY_ENDING.get(self.options.out.suffix.lower(), Format.JSONL)
+        return Format.TABLE if sys.stdout.isatty() else Format.JSONL
+
+    @property
+    def columns(self) -> list[str] | None:
+        """Names given with --columns, or None for all."""
+        if self.options.columns is None:
+            return None
+        return [name.strip() for name in self.options.columns.split(",") if name.strip()]
+
+    def keep_out_of(self, evidence: Path) -> None:
+        """Refuse an --out inside the store that is read: evidence is never touched."""
+        refuse_inside(self.options.out, evidence, "--out")
+
+    def emit(self, schema: pa.Schema, batches: Iterable[pa.RecordBatch], *, brief: tuple[str, ...] = ()) -> None:
+        """Write rows as they come. `brief` names the columns a table shows when nobody chose any."""
+        from pipelines.cli.output import open_sink, pick_columns
+
+        wanted = pick_columns(schema, self.columns)
+        shown = (
+            wanted if self.columns or self.format_ is not Format.TABLE else [n for n in brief or wanted if n in wanted]
+        )
+        chosen = _select(schema, wanted if self.format_ is not Format.TABLE else shown)
+        sink = open_sink(self.format_, chosen, self.output(), self)
+        for batch in self._limited(batches):
+            sink.write(batch.select(chosen.names))
+        sink.close()
+        if len(shown) < len(wanted):
+            self.note(f"{len(wanted) - len(shown)} more columns: --columns, or --format jsonl")
+
+    def emit_rows(self, schema: pa.Schema, rows: Iterable[dict[str, Any]], *, brief: tuple[str, ...] = ()) -> None:
+        """As `emit`, for results that come row by row."""
+        self.emit(schema, batches_of(schema, rows), brief=brief)
+
+    def emit_documents(self, documents: Iterable[dict[str, Any]], *, one: bool = False) -> None:
+        """Write JSON documents, one a line; a single one indented when --format json was asked for."""
+        from pipelines.cli.documents import write_documents
+
+        if self.format_ not in (Format.JSON, Format.JSONL, Format.TABLE):
+            raise WrongUsage(f"--format {self.format_.value}: this answer is a document; take json or jsonl")
+        write_documents(documents, self.output(), indented=one and self.format_ is not Format.JSONL)
+
+    def print(self, renderable: Any) -> None:
+        """Show text or a rich renderable to a person, on the output."""
+        from pipelines.cli.documents import console_on
+
+        console_on(self.output()).print(renderable)
+
+    def output(self) -> BinaryIO:
+        """Where bytes go: standard output, or a file beside --out that takes its name when all went well."""
+        if self._out is None:
+            self._out = self._unfinished.open("wb") if self.options.out is not None else sys.stdout.buffer
+        return self._out
+
+    @property
+    def _unfinished(self) -> Path:
+        assert self.options.out is not None
+        return self.options.out.with_name(f".{self.options.out.name}.{os.getpid()}.part")
+
+    def _limited(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        left = self.options.limit
+        for batch in batches:
+            if left is None:
+                yield batch
+            elif left > 0:
+                yield batch.slice(0, left)
+                left -= min(left, batch.num_rows)
+            if left == 0:
+                return
+
+    # What is said on stderr, and how it ends
+
+    def note(self, text: str) -> None:
+        """A remark for a person; --quiet drops it."""
+        if not self.options.quiet:
+            print(f"rocketlens: {text}", file=sys.stderr)
+
+    def damage(self, found: Damage) -> None:
+        """A range that could not be read: named on stderr, and the exit code says so."""
+        self.unread += 1
+        if self.unread <= NAMED_RANGES:
+            facts = "".join(
+                f", {word} {fact}" for word, fact in (("expected", found.expected), ("found", found.actual)) if fact
+            )
+            extent = f"{found.file_pos}..{found.file_pos + found.length}" if found.length else f"from {found.file_pos}"
+            print(
+                f"rocketlens: not read: {found.path or 'input'} bytes {extent}: {found.reason}{facts}", file=sys.stderr
+            )
+
+    def not_read(self, sentence: str) -> None:
+        """Something that should have been read and could not: the same, for whole files."""
+        self.unread += 1
+        print(f"rocketlens: not read: {sentence}", file=sys.stderr)
+
+    def findings(self, found: int) -> None:
+        """Exit code 1 if anything was found."""
+        if found:
+            self.exit_code = ExitCode.FINDINGS
+
+    def finish(self) -> None:
+        """After the body: flush, and settle the exit code."""
+        if self._out is not None:
+            self._out.flush()
+        if self.unread > NAMED_RANGES:
+            print(f"rocketlens: and {self.unread - NAMED_RANGES} more ranges not read", file=sys.stderr)
+        if self.unread and self.exit_code is ExitCode.FINE:
+            self.exit_code = ExitCode.READ_IN_PART
+
+    def reader_has_gone(self) -> None:
+        """The other end of the pipe closed: nothing more to say, and nothing to flush at exit."""
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def refuse_inside(target: Path | None, evidence: Path, flag: str) -> None:
+    """Raise WrongUsage when `target` lies in the folder (or is the file) that is read."""
+    if target is None:
+        return
+    resolved, source = target.resolve(), evidence.resolve()
+    if resolved == source or (source.is_dir() and source in resolved.parents):
+        raise WrongUsage(
+            f"{flag} {target}: inside the store that is read, which is never written to; name another place"
+        )
+
+
+def _select(schema: pa.Schema, names: list[str]) -> pa.Schema:
+    import pyarrow as pa
+
+    return pa.schema([schema.field(name) for name in names])
+
+
+def batches_of(schema: pa.Schema, rows: Iterable[dict[str, Any]], *, size: int = 4096) -> Iterator[pa.RecordBatch]:
+    """Rows in batches of `size`."""
+    from itertools import islice
+
+    import pyarrow as pa
+
+    source = iter(rows)
+    while chunk := list(islice(source, size)):
+        yield pa.RecordBatch.from_pylist(chunk, schema=schema)
+
+
+Damaged = Callable[["Damage"], None]

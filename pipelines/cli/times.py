@@ -1,0 +1,39 @@
+"""Instants as users write them, instants as JSON shows them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MILLISECOND = timedelta(milliseconds=1)
+
+
+def parse_instant(text: str) -> int:
+    """Epoch milliseconds of `1795273632813`, `2026-11-21T13:05:00.123Z`, `2026-11-21 13:05` or `2026-11-21`.
+
+    A time without zone is UTC.
+
+    Raises:
+        ValueError: none of these forms.
+    """
+    text = text.strip()
+    if text.lstrip("-").isascii() and text.lstrip("-").isdigit():
+        return int(text)
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is not a time (epoch milliseconds, or 2026-11-21T13:05:00.123Z)") from None
+    if instant.tzinfo is None:
+        instant = instant.replace(tzinfo=UTC)
+    return (instant - EPOCH) // MILLISECOND
+
+
+def iso_instant(epoch_ms: int | None) -> str | None:
+    """ISO 8601 UTC with milliseconds; None stays None; what the calendar cannot hold stays a number."""
+    if epoch_ms is None:
+        return None
+    try:
+        instant = EPOCH + epoch_ms * MILLISECOND
+    except OverflowError:
+        return str(epoch_ms)
+    return instant.strftime("%Y-%m-%dT%H:%M:%S.") + f"{instant.microsecond // 1000:03d}Z"
