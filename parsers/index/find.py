@@ -1,0 +1,103 @@
+"""The broker's query by key: newest file first, newest entry first, touching only the key's chain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report
+from parsers.index.geometry import Geometry
+from parsers.index.kernel import CHAIN_ENDED, CHAIN_LOOPS, index_key_hash, select_entries
+from parsers.index.layout import INDEX_ENTRY, buildable_key
+from parsers.index.open import OpenIndex, open_index
+from parsers.java import LONG_MAX, utf16_units
+from parsers.store import StoreFile
+
+MAX_MSGS_NUM_BATCH = 64  # MessageStoreConfig#maxMsgsNumBatch
+
+
+class IndexHit(NamedTuple):
+    """An entry whose key hash and time fit: a message to look at, not yet known to have the key."""
+
+    physical_offset: int
+    file: StoreFile
+    entry_no: int
+
+
+class IndexQuery:
+    """A store's index files, opened once for many questions.
+
+    A file whose geometry stays unknown, or that the system refuses, is reported and left out.
+    """
+
+    def __init__(
+        self,
+        files: Sequence[StoreFile],
+        *,
+        geometry: Geometry | None = None,
+        max_msgs_num_batch: int = MAX_MSGS_NUM_BATCH,
+        on_damage: OnDamage = "raise",
+        damage: DamageSink | None = None,
+    ) -> None:
+        self._on_damage, self._damage = on_damage, damage
+        self._cap = max_msgs_num_batch
+        opened = open_index(files, geometry=geometry, on_damage=on_damage, damage=damage)
+        self._newest_first = [found for found in reversed(opened) if found.geometry is not None]
+        self._places, self._entry_nos = np.empty(self._cap, np.int64), np.empty(self._cap, np.int64)
+
+    def find(
+        self, topic: str, key: str, *, max_num: int = 32, begin_ms: int = 0, end_ms: int = LONG_MAX
+    ) -> list[IndexHit]:
+        """Entries for `topic#key` with a store time in [begin_ms, end_ms], at most `max_num`, newest first.
+
+        As in the broker: other keys of the same hash are among them, times are truncated to seconds after the file's
+        first, and `max_num` is capped by maxMsgsNumBatch. A chain that loops or leaves its file ends there, and is
+        reported.
+        Source: store/index/IndexService.java#queryOffset, IndexFile.java#selectPhyOffset @5.3.3.
+        """
+        key_hash = index_key_hash(np.frombuffer(utf16_units(buildable_key(topic, key)), np.uint8))
+        return list(self._walk(key_hash, min(max_num, self._cap), begin_ms, end_ms))
+
+    def _walk(self, key_hash: int, wanted: int, begin_ms: int, end_ms: int) -> Iterator[IndexHit]:
+        places, entry_nos, found = self._places, self._entry_nos, 0
+        for opened in self._newest_first:
+            before = found
+            found, ending, last, earlier = select_entries(
+                opened.data, opened.slots, key_hash, begin_ms, end_ms, places, entry_nos, found, wanted
+            )
+            for row in range(before, found):
+                yield IndexHit(int(places[row]), opened.file, int(entry_nos[row]))
+            if ending != CHAIN_ENDED:
+                report(_broken_chain(opened, ending, last), self._on_damage, self._damage)
+            if earlier or found >= wanted:
+                return
+
+
+def find(
+    files: Sequence[StoreFile],
+    topic: str,
+    key: str,
+    *,
+    max_num: int = 32,
+    begin_ms: int = 0,
+    end_ms: int = LONG_MAX,
+    geometry: Geometry | None = None,
+    on_damage: OnDamage = "raise",
+    damage: DamageSink | None = None,
+) -> list[IndexHit]:
+    """One question to index files given in name order: `IndexQuery(...).find(...)`."""
+    query = IndexQuery(files, geometry=geometry, on_damage=on_damage, damage=damage)
+    return query.find(topic, key, max_num=max_num, begin_ms=begin_ms, end_ms=end_ms)
+
+
+def _broken_chain(opened: OpenIndex, ending: int, last_entry: int) -> StoreFormatError:
+    loops = ending == CHAIN_LOOPS
+    return CorruptRecord(
+        "a chain of index entries that comes back to itself" if loops else "a chain of index entries leaves the file",
+        at=opened.entry_at(last_entry),
+        field="prev_index_no" if loops else "newest_entry_no",
+        path=opened.file.path,
+        length=INDEX_ENTRY.size,
+    )

@@ -1,0 +1,120 @@
+"""IndexFiles mapped and understood: header, geometry, and how many entries can be read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, TruncatedRecord, report
+from parsers.index.geometry import Geometry, infer_geometry
+from parsers.index.kernel import Bytes
+from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_ENTRY, INDEX_HEADER
+from parsers.mapped import map_file
+from parsers.store import StoreFile
+
+AS_GIVEN, AS_OTHERS = "as given", "as the other files"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenIndex:
+    """One mapped IndexFile. `geometry` is None when unknown, with `why`; `header` as on disk."""
+
+    file: StoreFile
+    data: Bytes
+    header: dict[str, int]
+    geometry: Geometry | None
+    why: str
+
+    @property
+    def slots(self) -> int:
+        return self.geometry.hash_slots if self.geometry else 0
+
+    @property
+    def entries(self) -> int:
+        """Entries that the header counts and the file has room for; numbers run from 1."""
+        if self.geometry is None:
+            return 0
+        room = (len(self.data) - self.geometry.entries_at) // INDEX_ENTRY.size
+        return max(0, min(self.header["index_count"], room, self.geometry.max_entries) - ENTRIES_FIRST_NO)
+
+    def entry_at(self, entry_no: int) -> int:
+        """Byte in the file where an entry starts."""
+        return (self.geometry.entries_at if self.geometry else 0) + entry_no * INDEX_ENTRY.size
+
+
+def open_index(
+    files: Sequence[StoreFile],
+    *,
+    geometry: Geometry | None = None,
+    on_damage: OnDamage = "raise",
+    damage: DamageSink | None = None,
+) -> list[OpenIndex]:
+    """Map index files and settle each one's geometry: the given one, its own, or that of most of the others.
+
+    Files of one broker have one geometry unless its settings were changed, so files that cannot tell (empty, damaged)
+    take the commonest one. Raises, or reports and leaves out, files that cannot be opened or are shorter than a header;
+    a file with entries whose geometry stays unknown is reported and kept.
+    """
+    if geometry is not None and (geometry.hash_slots < 1 or geometry.max_entries < 1):
+        raise ValueError(f"no index has {geometry.hash_slots} slots and {geometry.max_entries} entries")
+    mapped: list[tuple[StoreFile, Bytes]] = []
+    for file in files:
+        try:
+            data = np.frombuffer(map_file(file.path), np.uint8)
+            INDEX_HEADER.unpack(data.data)
+            mapped.append((file, data))
+        except StoreFormatError as refused:
+            report(refused.in_file(file.path), on_damage, damage)
+    opened = _as_given(mapped, geometry) if geometry else _settled(mapped)
+    for found in opened:
+        for error in _shape_errors(found):
+            report(error, on_damage, damage)
+    return opened
+
+
+def _as_given(mapped: Sequence[tuple[StoreFile, Bytes]], geometry: Geometry) -> list[OpenIndex]:
+    return [OpenIndex(file, data, INDEX_HEADER.unpack(data.data), geometry, AS_GIVEN) for file, data in mapped]
+
+
+def _settled(mapped: Sequence[tuple[StoreFile, Bytes]]) -> list[OpenIndex]:
+    """Each file by itself first; those that cannot tell then take the commonest geometry of the others."""
+    proven: Counter[Geometry] = Counter()
+    opened: list[OpenIndex] = []
+    for file, data in mapped:
+        geometry, why = infer_geometry(data, tuple(proven))
+        if geometry is not None:
+            proven[geometry] += 1
+        opened.append(OpenIndex(file, data, INDEX_HEADER.unpack(data.data), geometry, why))
+    if not proven:
+        return opened
+    usual = proven.most_common(1)[0][0]
+    return [replace(found, geometry=usual, why=AS_OTHERS) if found.geometry is None else found for found in opened]
+
+
+def _shape_errors(opened: OpenIndex) -> Iterator[StoreFormatError]:
+    path, geometry, count = opened.file.path, opened.geometry, opened.header["index_count"]
+    if geometry is None:
+        if count > ENTRIES_FIRST_NO:
+            yield CorruptRecord(f"slots and entries unknown: {opened.why}", field="geometry", path=path)
+        return
+    if len(opened.data) != geometry.file_size:
+        kind = TruncatedRecord if len(opened.data) < geometry.file_size else CorruptRecord
+        yield kind(
+            f"an index of {geometry.hash_slots} slots and {geometry.max_entries} entries",
+            at=min(len(opened.data), geometry.file_size),
+            field="file size",
+            expected=geometry.file_size,
+            actual=len(opened.data),
+            path=path,
+        )
+    if not 0 <= count <= geometry.max_entries:
+        at, field = INDEX_HEADER.offsets["index_count"], "index_count"
+        expected = f"0 to {geometry.max_entries}"
+        yield CorruptRecord(
+            "impossible number of entries", at=at, field=field, expected=expected, actual=count, path=path
+        )
+    elif opened.why == AS_OTHERS and count > ENTRIES_FIRST_NO:
+        yield CorruptRecord("its chains contradict the geometry of the other files", field="geometry", path=path)

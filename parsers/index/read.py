@@ -1,0 +1,135 @@
+"""IndexFiles to Arrow: one row for each file, one row for each entry, damage named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report
+from parsers.index.geometry import Geometry
+from parsers.index.kernel import decode_entries, wrong_slots
+from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
+from parsers.index.open import OpenIndex, open_index
+from parsers.runs import runs
+from parsers.store import StoreFile
+
+INDEX_ENTRY_SCHEMA = pa.schema(
+    [
+        ("file", pa.dictionary(pa.int8(), pa.string())),
+        ("entry_no", pa.int32()),
+        ("key_hash", pa.int32()),
+        ("physical_offset", pa.int64()),
+        ("time_diff_s", pa.int32()),
+        ("prev_index_no", pa.int32()),
+        ("slot", pa.int32()),
+    ]
+)
+INDEX_FILE_SCHEMA = pa.schema(
+    [
+        ("file", pa.string()),
+        ("file_size", pa.int64()),
+        *((field.name, pa.int64() if field.width == 8 else pa.int32()) for field in INDEX_HEADER.fields),
+        ("entries", pa.int32()),
+        ("hash_slots", pa.int32()),
+        ("max_entries", pa.int32()),
+        ("geometry_known", pa.string()),
+    ]
+)
+BATCH_ENTRIES = 1 << 16
+MAX_WRONG_SLOTS_NAMED = 64
+
+
+def read_index(
+    files: Sequence[StoreFile],
+    *,
+    geometry: Geometry | None = None,
+    batch_entries: int = BATCH_ENTRIES,
+    on_damage: OnDamage = "raise",
+    damage: DamageSink | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """The entries of index files as batches of INDEX_ENTRY_SCHEMA, in file order and entry order.
+
+    `slot` is key_hash modulo the file's slots. An entry that putKey cannot have written (a negative number, or a chain
+    link to itself or a newer entry) is damage, not a row. See `open_index` for `geometry` and what else is reported.
+    """
+    for opened in open_index(files, geometry=geometry, on_damage=on_damage, damage=damage):
+        for first in range(ENTRIES_FIRST_NO, opened.entries + ENTRIES_FIRST_NO, batch_entries):
+            end = min(first + batch_entries, opened.entries + ENTRIES_FIRST_NO)
+            batch = entries_to_batch(opened, first, end)
+            if batch.num_rows < end - first:
+                for error in _refused_runs(opened, first, end):
+                    report(error, on_damage, damage)
+            if batch.num_rows:
+                yield batch
+
+
+def entries_to_batch(opened: OpenIndex, first_no: int, end_no: int) -> pa.RecordBatch:
+    """Entries `first_no` to before `end_no` as rows of INDEX_ENTRY_SCHEMA, impossible ones left out."""
+    count = end_no - first_no
+    numbers, hashes, seconds, links, slots = (np.empty(count, np.int32) for _ in range(5))
+    places = np.empty(count, np.int64)
+    columns = (numbers, hashes, places, seconds, links, slots)
+    rows = decode_entries(opened.data, opened.slots, first_no, end_no, *columns)
+    names = pa.array([opened.file.path.name])
+    file = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int8)), names, safe=False)
+    return pa.RecordBatch.from_arrays(
+        [file, *(pa.array(column[:rows]) for column in columns)], schema=INDEX_ENTRY_SCHEMA
+    )
+
+
+def index_files(
+    files: Sequence[StoreFile],
+    *,
+    geometry: Geometry | None = None,
+    on_damage: OnDamage = "raise",
+    damage: DamageSink | None = None,
+) -> pa.RecordBatch:
+    """One row of INDEX_FILE_SCHEMA for each file that could be opened; `geometry_known` says how, or why not."""
+    rows = []
+    for opened in open_index(files, geometry=geometry, on_damage=on_damage, damage=damage):
+        known = opened.geometry
+        rows.append(
+            {
+                "file": opened.file.path.name,
+                "file_size": len(opened.data),
+                **opened.header,
+                "entries": opened.entries if known else None,
+                "hash_slots": known.hash_slots if known else None,
+                "max_entries": known.max_entries if known else None,
+                "geometry_known": opened.why,
+            }
+        )
+    return pa.RecordBatch.from_pylist(rows, schema=INDEX_FILE_SCHEMA)
+
+
+def slot_errors(opened: OpenIndex) -> Iterator[StoreFormatError]:
+    """Slots that point to no entry, or to one of another slot: keys there cannot be found. Reads the whole file."""
+    wrong = np.empty(MAX_WRONG_SLOTS_NAMED, np.int32)
+    slots = min(opened.slots, (len(opened.data) - INDEX_HEADER.size) // INDEX_SLOT.size)
+    _, bad = wrong_slots(opened.data, slots, opened.entries, wrong)
+    for slot in wrong[:bad].tolist():
+        yield CorruptRecord(
+            f"a slot whose newest entry is not in its chain ({bad} of {slots} slots)",
+            at=INDEX_HEADER.size + slot * INDEX_SLOT.size,
+            field="newest_entry_no",
+            path=opened.file.path,
+            length=INDEX_SLOT.size,
+        )
+
+
+def _refused_runs(opened: OpenIndex, first_no: int, end_no: int) -> Iterator[StoreFormatError]:
+    view = INDEX_ENTRY.array(opened.data.data, at=opened.entry_at(first_no), count=end_no - first_no)
+    numbers = np.arange(first_no, end_no)
+    bad = (view["key_hash"] < 0) | (view["physical_offset"] < 0) | (view["time_diff_s"] < 0)
+    bad |= (view["prev_index_no"] < 0) | (view["prev_index_no"] >= numbers)
+    for first, end in runs(bad):
+        yield CorruptRecord(
+            f"{end - first} index entries that no broker writes",
+            at=opened.entry_at(first_no + first),
+            expected=f"numbers from 0 up, prev_index_no below {first_no + first}",
+            actual=dict(zip(INDEX_ENTRY.offsets, view[first].item(), strict=True)),
+            path=opened.file.path,
+            length=(end - first) * INDEX_ENTRY.size,
+        )

@@ -1,0 +1,56 @@
+"""Every key query of real brokers' stores, and every entry of their index files, against what their classes said."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from parsers.index.find import IndexQuery
+from parsers.index.geometry import Geometry
+from parsers.index.open import open_index
+from parsers.index.read import INDEX_ENTRY_SCHEMA, index_files, read_index, slot_errors
+from parsers.java import index_key_hash, string_hash_code
+from parsers.store import open_store
+from tests.support.fixtures import needs_fixtures
+from tests.support.stores import CLASSIC_KINDS, store_names, store_root, truth, truth_lines
+
+pytestmark = [pytest.mark.fixtures, needs_fixtures]
+KINDS = (*CLASSIC_KINDS, "batchcq", "dledger", "rocksdb")
+stores = pytest.mark.parametrize("name", store_names(*KINDS))
+
+
+@stores
+def test_every_key_query_finds_what_the_broker_found(name: str) -> None:
+    query = IndexQuery(open_store(store_root(name)).index)
+    answered = 0
+    for line in truth_lines(name, "query_by_key.jsonl.gz"):
+        topic, key = line["topic"], line["key"]
+        assert string_hash_code(f"{topic}#{key}") == line["keyHash"]
+        hits = query.find(topic, key, max_num=line["maxNum"], begin_ms=line["begin"], end_ms=line["end"])
+        assert [hit.physical_offset for hit in hits] == line["phyOffsets"]
+        answered += 1
+    assert answered >= 100
+
+
+@stores
+def test_every_entry_is_a_row_and_every_slot_is_sound(name: str) -> None:
+    files = open_store(store_root(name)).index
+    settings = truth(name, "store_state.json")["settings"]
+    geometry = Geometry(int(settings["maxHashSlotNum"]), int(settings["maxIndexNum"]))
+    rows = index_files(files).to_pylist()
+    table = pa.Table.from_batches(read_index(files), INDEX_ENTRY_SCHEMA)
+    assert {(row["hash_slots"], row["max_entries"]) for row in rows} == {tuple(geometry)}
+    assert len(table) == sum(row["index_count"] - 1 for row in rows)
+    for opened in open_index(files):
+        assert list(slot_errors(opened)) == []
+
+
+@stores
+def test_index_holds_the_unique_id_of_every_indexed_message(name: str) -> None:
+    table = pa.Table.from_batches(read_index(open_store(store_root(name)).index), INDEX_ENTRY_SCHEMA)
+    entries = set(zip(table["physical_offset"].to_pylist(), table["key_hash"].to_pylist(), strict=True))
+    messages = [line for line in truth_lines(name, "messages.jsonl.gz") if line.get("uniqKey")]
+    rollback = 0xC
+    for line in messages:
+        if line["sysFlag"] & rollback != rollback:
+            assert (line["physicalOffset"], index_key_hash(f"{line['topic']}#{line['uniqKey']}")) in entries
