@@ -11,6 +11,9 @@ from rebalance.events import NO_EVIDENCE, Evidence
 from rebalance.model import MessageQueue
 
 
+_FIRST_REQUESTS = 64
+
+
 class WitnessKind(IntEnum):
     """How a queue was seen in a process's hands."""
 
@@ -111,10 +114,17 @@ class ClientProcess:
     versions: dict[str, list[HeardVersion]] = field(default_factory=dict)
     witnesses: dict[MessageQueue, list[Witness]] = field(default_factory=dict)
     end: End | None = None
+    seen_from_start: bool = True  # False: it may have held queues before the record began
 
     @property
     def client_id(self) -> str:
         return self.key.client_id
+
+    @property
+    def newborn(self) -> bool:
+        """Whether the record shows its first requests: its request numbers begin low."""
+        numbers = [channel.requests[0][1] for channel in self.channels if channel.requests]
+        return bool(numbers) and min(numbers) <= _FIRST_REQUESTS
 
     @property
     def broadcasting(self) -> bool:

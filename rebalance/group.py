@@ -49,7 +49,9 @@ def _end(
     gone = _first_absence(process, same_id, answers, starts)
     if gone is None:
         return End(process.last_ms, None, None, process.last_evidence)
-    silent_ms = gone.at_ms - max((c.last_heartbeat_ms for c in process.channels if c.last_heartbeat_ms is not None), default=0)
+    silent_ms = gone.at_ms - max(
+        (c.last_heartbeat_ms for c in process.channels if c.last_heartbeat_ms is not None), default=0
+    )
     if silent_ms >= settings.channel_expired_timeout_ms:
         return End(process.last_ms, None, CHANNEL_EXPIRED, gone.evidence)
     return End(process.last_ms, gone.at_ms, CHANNEL_CLOSED, gone.evidence)
@@ -66,7 +68,11 @@ def _first_absence(
     for answer in answers[index:]:
         if not _registered_at(process, answer, starts):
             continue
-        others = [p for p in same_id if p is not process and p.active_after(answer.at_ms) and _registered_at(p, answer, starts)]
+        others = [
+            p
+            for p in same_id
+            if p is not process and p.active_after(answer.at_ms) and _registered_at(p, answer, starts)
+        ]
         if (answer.client_ids or ()).count(process.client_id) <= len(others):
             return answer
     return None
@@ -82,4 +88,10 @@ def _registered_at(process: ClientProcess, answer: ListAnswer, starts: Mapping[s
 
 def _heard(channel: ChannelUse, answer: ListAnswer, since_ms: int) -> bool:
     first, last = channel.first_heartbeat_ms, channel.last_heartbeat_ms
-    return channel.broker == answer.broker and first is not None and last is not None and first < answer.at_ms and last >= since_ms
+    return (
+        channel.broker == answer.broker
+        and first is not None
+        and last is not None
+        and first < answer.at_ms
+        and last >= since_ms
+    )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from rebalance.doubts import Doubt
 from rebalance.model import MessageQueue
 from rebalance.table import Tenure
 
@@ -52,8 +53,11 @@ class OwnershipIndex:
         settle_ms: how long after its last proof a change may still have been under way inside the client.
     """
 
-    def __init__(self, group: str, tenures: Iterable[Tenure], *, known: tuple[int, int], settle_ms: int) -> None:
+    def __init__(
+        self, group: str, tenures: Iterable[Tenure], doubts: Sequence[Doubt], *, known: tuple[int, int], settle_ms: int
+    ) -> None:
         self.group = group
+        self._doubts = doubts
         self._known = known
         self._settle_ms = settle_ms
         self._by_queue: dict[MessageQueue, list[Tenure]] = {}
@@ -78,6 +82,7 @@ class OwnershipIndex:
             possible.add(tenure.process.client_id)
             if tenure.begin_latest + self._settle_ms <= at_ms < tenure.end_earliest:
                 owners.add(tenure.process.client_id)
+        possible.update(doubt.client_id for doubt in self._doubts if doubt.covers(queue, at_ms))
         certain = self._known[0] <= at_ms <= self._known[1] and owners == possible
         return QueueOwners(
             self.group, queue.topic, queue.broker_name, queue.queue_id,

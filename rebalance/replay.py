@@ -11,6 +11,7 @@ from operator import attrgetter
 
 from rebalance.client import ClientProcess
 from rebalance.collect import GroupRecord
+from rebalance.doubts import Doubt, doubts_of
 from rebalance.events import BrokerStarted, BrokerStopping, Fact, GroupFact
 from rebalance.group import set_ends
 from rebalance.model import Settings
@@ -24,11 +25,19 @@ _ALWAYS = (-(1 << 62), 1 << 62)
 class GroupReplay:
     """One group's replayed history."""
 
-    def __init__(self, group: str, processes: list[ClientProcess], tenures: list[Tenure], known: tuple[int, int]) -> None:
+    def __init__(
+        self,
+        group: str,
+        processes: list[ClientProcess],
+        tenures: list[Tenure],
+        doubts: list[Doubt],
+        known: tuple[int, int],
+    ) -> None:
         self.group = group
         self.processes = processes
         self.tenures = tenures
-        self.index = OwnershipIndex(group, tenures, known=known, settle_ms=SETTLE_MS)
+        self.doubts = doubts
+        self.index = OwnershipIndex(group, tenures, doubts, known=known, settle_ms=SETTLE_MS)
 
 
 class Replay:
@@ -60,20 +69,27 @@ def replay(facts: Iterable[Fact], *, settings: Settings | None = None) -> Replay
         elif isinstance(fact, BrokerStopping):
             stops.setdefault(fact.source, []).append(fact.at_ms)
     down = _down_spans(starts, stops, settings)
-    known = _known_span(ordered, starts, stops)
+    known = _known_span(ordered, starts, stops, settings)
     groups = []
     for group in sorted(records):
         processes = records[group].processes()
         if not processes:
             continue
         set_ends(processes, starts, settings)
+        for process in processes:
+            process.seen_from_start = known[0] == _ALWAYS[0] or process.newborn
         tenures = [tenure for process in processes for tenure in QueueTable(process, down).tenures()]
-        groups.append(GroupReplay(group, processes, tenures, known))
+        groups.append(GroupReplay(group, processes, tenures, doubts_of(processes, tenures, down, known[0]), known))
     return Replay(groups)
 
 
-def _known_span(ordered: list[Fact], starts: dict[str, list[int]], stops: dict[str, list[int]]) -> tuple[int, int]:
-    """The span the facts speak for: open towards a side where every broker was down, since nobody consumed there."""
+def _known_span(
+    ordered: list[Fact], starts: dict[str, list[int]], stops: dict[str, list[int]], settings: Settings
+) -> tuple[int, int]:
+    """The span the facts speak for: open towards a side where every broker was down, since nobody consumed there.
+
+    A record that starts in the middle speaks once every living process has heartbeated and persisted its offsets.
+    """
     if not ordered:
         return 0, 0
     first: dict[str, Fact] = {}
@@ -81,7 +97,8 @@ def _known_span(ordered: list[Fact], starts: dict[str, list[int]], stops: dict[s
         first.setdefault(fact.source, fact)
     born = all(isinstance(fact, BrokerStarted) for fact in first.values())
     gone = all(stops.get(broker, [0])[-1] > starts.get(broker, [0])[-1] for broker in first)
-    return (_ALWAYS[0] if born else ordered[0].at_ms, _ALWAYS[1] if gone else ordered[-1].at_ms)
+    warm_up_ms = settings.heartbeat_broker_interval_ms + settings.persist_consumer_offset_interval_ms
+    return (_ALWAYS[0] if born else ordered[0].at_ms + warm_up_ms, _ALWAYS[1] if gone else ordered[-1].at_ms)
 
 
 def _down_spans(

@@ -69,12 +69,13 @@ class _Cluster(NamedTuple):
 def stamps_of(process: ClientProcess, topic: str) -> list[Stamp]:
     """The instants at which a push consumer's queues of a topic changed, on the broker's clock.
 
-    The first subVersion a process ever sends is the time its subscription was built, not a change.
+    The first subVersion a process ever sends is the time its subscription was built, not a change; the first one heard
+    of a process that was there before the record began is a change at its own time.
     """
     heard = process.versions.get(topic, [])
     slips = [h.heard_ms - h.sub_version for versions in process.versions.values() for h in versions[1:]]
     slip = min((s for s in slips), key=abs, default=0)
-    stamps = []
+    stamps = [] if process.seen_from_start else [Stamp(h.sub_version + slip, h.heard_ms, h.evidence) for h in heard[:1]]
     for before, now in zip(heard, heard[1:], strict=False):
         at_ms = now.sub_version + slip
         if not before.heard_ms - _SANE_CLOCK_MS <= at_ms <= now.heard_ms:
@@ -166,7 +167,9 @@ class QueueTable:
         if not self.process.stamped or topic not in self.process.versions:
             return rounds
         seen_ms = last.at_ms - (_LATE_COMMIT_MS if last.kind is WitnessKind.COMMIT else 0)
-        return [r for r in rounds if self._changed_after(topic, r, seen_ms) or self.process.last_ms <= r.at_ms + ROUND_MS]
+        return [
+            r for r in rounds if self._changed_after(topic, r, seen_ms) or self.process.last_ms <= r.at_ms + ROUND_MS
+        ]
 
     def _changed_after(self, topic: str, answer: ListAnswer, seen_ms: int) -> bool:
         stamp = self._stamp_of(topic, answer)
@@ -193,11 +196,11 @@ class QueueTable:
             queue, process, first.at_ms, first.at_ms, end.earliest_ms, end.latest_ms, first.queue_offset, first.evidence, end.evidence,
             begin_list,
         )  # fmt: skip
-        if first.kind is WitnessKind.QUERY:
+        if begin_list is not None:
             tenure.begin_latest = self._added_by(queue.topic, span)
         elif first.kind is not WitnessKind.ADDED:
             tenure.begin_earliest = process.first_ms
-            if not process.broadcasting and not process.lists_between(process.first_ms, first.at_ms):
+            if not process.seen_from_start:
                 tenure.begin_earliest, tenure.begin_latest = None, process.first_ms
         return tenure
 
@@ -252,7 +255,10 @@ class QueueTable:
 
     def _absent_ms(self, queue: MessageQueue, span: _Span) -> int | None:
         """The first persistAll run after the span's last sighting that would have named the queue and did not."""
-        if not any(w.kind is WitnessKind.COMMIT or (w.kind is WitnessKind.QUERY and w.queue_offset is not None) for w in span.witnesses):
+        if not any(
+            w.kind is WitnessKind.COMMIT or (w.kind is WitnessKind.QUERY and w.queue_offset is not None)
+            for w in span.witnesses
+        ):
             return None
         for cluster in self._clusters.get(queue.broker_name, []):
             if cluster.first_ms > span.last.at_ms and cluster.periodic and queue not in cluster.queues:

@@ -28,7 +28,9 @@ def wire_facts(session: Path) -> list[Fact]:
     """Facts of all wire captures of a session."""
     facts: list[Fact] = []
     for path in sorted(session.glob("wire*.jsonl.gz")):
-        broker = path.name.removeprefix("wire-").removesuffix(".jsonl.gz") if path.name.startswith("wire-") else "broker-0"
+        broker = (
+            path.name.removeprefix("wire-").removesuffix(".jsonl.gz") if path.name.startswith("wire-") else "broker-0"
+        )
         facts.extend(facts_from_wire(json_lines(path), broker=broker, file=path.name))
     return facts
 
