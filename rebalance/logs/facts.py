@@ -1,0 +1,69 @@
+"""Lines of one log -> facts, whoever wrote it: the text of a line tells, not the name of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from rebalance.events import Fact, UnreadRecord
+from rebalance.logs.broker_facts import BROKER_FACTS, BrokerLog
+from rebalance.logs.client_facts import CLIENT_FACTS, ClientLog
+from rebalance.logs.origin import SAME_CLOCK, ClockOffset, Origin
+from rebalance.logs.reader import LogEvent, LogReader, LogSummary
+from rebalance.logs.table import UNREADABLE
+
+
+class LogFacts:
+    """Takes recognised entries of one log and gives their facts."""
+
+    def __init__(self, source: str, *, file: str = "", clock_ahead: ClockOffset = SAME_CLOCK) -> None:
+        self._origin = Origin(source, file, clock_ahead)
+        self._broker = BrokerLog(self._origin)
+        self._client = ClientLog(self._origin)
+
+    def of(self, event: LogEvent) -> Sequence[Fact]:
+        """The facts this entry completes."""
+        name = event.template.name
+        if name in CLIENT_FACTS:
+            return self._client.facts(event)
+        if name in BROKER_FACTS:
+            fact = self._broker.fact(event)
+            return () if fact is None else (fact,)
+        if event.template is UNREADABLE:
+            reason = f"starts like {event.fields[0]}, and is cut or damaged"
+            return (UnreadRecord(**self._origin.when(event), reason=reason),)
+        return ()
+
+    def rest(self) -> Sequence[Fact]:
+        """What waited for evidence that never came, at the end of the log."""
+        return self._client.runs.rest()
+
+
+def facts_from_log(
+    lines: Iterable[bytes | str],
+    *,
+    source: str,
+    file: str = "",
+    jvm_zone_ms: int | None = None,
+    clock_ahead: ClockOffset = SAME_CLOCK,
+    on_event: Callable[[LogEvent], None] | None = None,
+    on_end: Callable[[LogSummary], None] | None = None,
+) -> Iterator[Fact]:
+    """Facts of one log, in its order but for those that wait for their client's name. Takes any bytes, never raises.
+
+    Args:
+        lines: lines of the log, rotated parts one after the other; an open binary file is one such iterable.
+        source: the broker's name, or a name for the client's log.
+        file: what the facts' evidence names.
+        jvm_zone_ms: see `LogReader`; `detect_jvm_zone` finds it in a log that prints its own epoch times.
+        clock_ahead: how far the writing host's clock is ahead of the reference clock.
+        on_event: called with each recognised entry (a row of `log_events`).
+        on_end: called with the summary: what was recognised, what not, with samples.
+    """
+    reader, facts = LogReader(jvm_zone_ms=jvm_zone_ms), LogFacts(source, file=file, clock_ahead=clock_ahead)
+    for event in reader.events(lines):
+        if on_event is not None:
+            on_event(event)
+        yield from facts.of(event)
+    yield from facts.rest()
+    if on_end is not None:
+        on_end(reader.summary)

@@ -1,0 +1,66 @@
+"""Whose log it is, and when on the reference clock an entry was written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, TypedDict
+
+from rebalance.events import Evidence
+from rebalance.logs.reader import LogEvent
+
+
+class When(TypedDict):
+    """The arguments every fact of a log line shares."""
+
+    at_ms: int
+    early_ms: int
+    late_ms: int
+    source: str
+    evidence: Evidence
+
+
+class ClockOffset(NamedTuple):
+    """How far a host's clock is ahead of the reference clock: between `min_ms` and `max_ms`."""
+
+    min_ms: int
+    max_ms: int
+
+
+SAME_CLOCK = ClockOffset(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """`source` names the broker, or the client log; `file` is what the facts' evidence names."""
+
+    source: str
+    file: str
+    clock_ahead: ClockOffset = SAME_CLOCK
+
+    def when(self, event: LogEvent) -> When:
+        """The entry's instant on the reference clock, wider by what is not known of the host's clock."""
+        ahead = self.clock_ahead
+        at_ms = event.at_ms - ahead.min_ms
+        return When(
+            at_ms=at_ms,
+            early_ms=event.early_ms + ahead.max_ms - ahead.min_ms,
+            late_ms=event.late_ms,
+            source=self.source,
+            evidence=Evidence(self.file, event.record),
+        )
+
+    def when_told(self, event: LogEvent, told_ms: int | None) -> When:
+        """The entry's instant, where the line also prints the instant of its cause on the same clock (epoch ms).
+
+        The cause cannot come after its line, so a line stamped to the second is narrowed to
+        [told_ms, end of that second].
+        """
+        when = self.when(event)
+        if told_ms is not None and event.at_ms <= told_ms <= event.at_ms + event.late_ms:
+            when["at_ms"] += told_ms - event.at_ms
+            when["late_ms"] -= told_ms - event.at_ms
+        return when
+
+    def reference_ms(self, told_ms: int | None) -> int | None:
+        """An instant the host printed, on the reference clock."""
+        return None if told_ms is None else told_ms - self.clock_ahead.min_ms

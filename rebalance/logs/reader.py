@@ -1,0 +1,166 @@
+"""Lines of one log -> the entries that some template knows; everything else counted and sampled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from rebalance.logs.stamp import MESSAGE_MARK, StampReader
+from rebalance.logs.table import ANCHORED, BY_START, UNREADABLE
+from rebalance.logs.template import START_SIZE, Template
+
+_HEAD_SIZE = 20
+_MAX_SAMPLES = 256
+_VERSION_BUMPED = "version_bumped"
+
+
+class LogEvent(NamedTuple):
+    """One recognised entry: a row of `log_events`.
+
+    Shape: `fields` are texts in the order of `template.field_names`; `record` is the line number, from 1; `line` the
+        raw first line without its line end (a stack trace may follow it in the file).
+    Units: `at_ms` epoch milliseconds of the writing host's clock; the true instant is at most `early_ms` before and
+        `late_ms` after it.
+    """
+
+    template: Template
+    at_ms: int
+    early_ms: int
+    late_ms: int
+    record: int
+    fields: tuple[str, ...]
+    line: bytes
+
+    @property
+    def named_fields(self) -> dict[str, str]:
+        """Field name -> text."""
+        return dict(zip(self.template.field_names, self.fields, strict=True))
+
+    @property
+    def head(self) -> tuple[str, ...]:
+        """Level, then whatever the layout prints: thread or logger, or pid, thread and logger."""
+        head = self.line[_HEAD_SIZE : self.line.find(MESSAGE_MARK, _HEAD_SIZE)].decode("utf-8", "replace").split()
+        words = head[1:] if head and head[0].isdigit() else head
+        return tuple(word.strip("[]") for word in words)
+
+
+@dataclass
+class LogSummary:
+    """What a log held. `lines` = recognised + unreadable + unrecognised + continued + headless, always.
+
+    Attributes:
+        continued: lines that belong to the entry above them (stack traces).
+        headless: lines before the first entry of the file, or heads that are no instant.
+        unreadable: lines that start like a template and are cut or damaged.
+        templates: how often each template was seen.
+        samples: start of a message nobody recognised -> (how often, first line it was seen on).
+        jvm_zone_ms, zone_given: the zone used for heads in the JVM's zone; None if it stayed unknown.
+    """
+
+    lines: int = 0
+    recognised: int = 0
+    unreadable: int = 0
+    unrecognised: int = 0
+    continued: int = 0
+    headless: int = 0
+    templates: dict[str, int] = field(default_factory=dict)
+    samples: dict[bytes, tuple[int, int]] = field(default_factory=dict)
+    jvm_zone_ms: int | None = None
+    zone_given: bool = False
+
+
+class LogReader:
+    """Reads one log (a file, or its rotated parts one after the other), of a broker or a client, of any version.
+
+    Args:
+        jvm_zone_ms: ms east of GMT of the writing JVM, for client logs of 4.3.0 - 5.0.0; None: found from the log's own
+            version-bump lines where it has them.
+    """
+
+    def __init__(self, *, jvm_zone_ms: int | None = None) -> None:
+        self.summary = LogSummary()
+        self._stamps = StampReader(jvm_zone_ms)
+
+    def events(self, lines: Iterable[bytes | str]) -> Iterator[LogEvent]:
+        """Recognised entries in file order. Takes any bytes, never raises; `summary` is complete when it ends."""
+        stamps, summary = self._stamps, self.summary
+        minute_of, starts = stamps.minute_ms, BY_START
+        for record, given in enumerate(lines, start=summary.lines + 1):
+            line = given if isinstance(given, bytes) else given.encode("utf-8", "surrogatepass")
+            summary.lines = record
+            minute_ms = minute_of(line)
+            if minute_ms is None:
+                self._continue()
+                continue
+            message_at = line.find(MESSAGE_MARK, _HEAD_SIZE - 1) + 3
+            candidates = starts.get(line[message_at : message_at + START_SIZE]) or _anchored(line)
+            event = self._recognise(line, message_at, minute_ms, candidates, record) if candidates else None
+            if event is None:
+                self._sample(line, message_at, record)
+            else:
+                yield event
+        summary.jvm_zone_ms, summary.zone_given = stamps.jvm_zone_ms, stamps.zone_given
+
+    def _recognise(
+        self, line: bytes, message_at: int, minute_ms: int, candidates: tuple[Template, ...], record: int
+    ) -> LogEvent | None:
+        message = line[message_at:].decode("utf-8", "replace").rstrip()
+        for template in candidates:
+            found = template.pattern.fullmatch(message)
+            if found:
+                fields = found.groups()
+                if template.name == _VERSION_BUMPED:
+                    self._stamps.learn_zone(line, minute_ms, int(fields[-1]))
+                return self._event(template, fields, line, minute_ms, record)
+        for template in candidates:
+            if len(template.literals[0]) > START_SIZE and message.startswith(template.literals[0]):
+                return self._event(UNREADABLE, (template.name,), line, minute_ms, record)
+        return None
+
+    def _event(
+        self, template: Template, fields: tuple[str, ...], line: bytes, minute_ms: int, record: int
+    ) -> LogEvent | None:
+        stamp = self._stamps.stamp(line, minute_ms)
+        if stamp is None:
+            return None
+        if template is UNREADABLE:
+            self.summary.unreadable += 1
+        else:
+            self.summary.recognised += 1
+            counts = self.summary.templates
+            counts[template.name] = counts.get(template.name, 0) + 1
+        return LogEvent(template, *stamp, record, fields, line.rstrip())
+
+    def _continue(self) -> None:
+        if self.summary.recognised or self.summary.unrecognised or self.summary.unreadable:
+            self.summary.continued += 1
+        else:
+            self.summary.headless += 1
+
+    def _sample(self, line: bytes, message_at: int, record: int) -> None:
+        self.summary.unrecognised += 1
+        samples = self.summary.samples
+        start = line[message_at : message_at + 2 * START_SIZE]
+        count, first = samples.get(start, (0, record))
+        if count or len(samples) < _MAX_SAMPLES:
+            samples[start] = (count + 1, first)
+
+
+def _anchored(line: bytes) -> tuple[Template, ...] | None:
+    for anchor, templates in ANCHORED:
+        if anchor in line:
+            return templates
+    return None
+
+
+def detect_jvm_zone(lines: Iterable[bytes | str]) -> int | None:
+    """The zone of the JVM that wrote the log (ms east of GMT), from the first line that also prints epoch milliseconds.
+
+    None if no line does; reading the log then gives instants that are uncertain by all zones there are.
+    """
+    reader = LogReader()
+    for event in reader.events(lines):
+        if event.template.name == _VERSION_BUMPED:
+            return reader._stamps.jvm_zone_ms
+    return None

@@ -1,0 +1,94 @@
+"""One log text of RocketMQ, declared as Java writes it: recognised and documented from here."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from rebalance.version import NEWEST, Version
+
+START_SIZE = 8
+"""A template is looked up by its first bytes: this many of them are fixed text, unless it is anchored elsewhere."""
+
+_WORD = r"\S+"
+_MQ = r"MessageQueue \[.+?, queueId=-?\d+\]"
+_PATTERN_OF_FIELD = {
+    "mq": _MQ,
+    "mqs": r"\[.*\]",
+    "other_mqs": r"\[.*\]",
+    "channel_info": r"ClientChannelInfo \[.+\]",
+    "other_channel_info": r"ClientChannelInfo \[.+\]",
+    "subscription": r"SubscriptionData \[.+\]",
+    "other_subscription": r"SubscriptionData \[.+\]",
+    "consumer_data": r"ConsumerData \[.+\]",
+    "heartbeat_data": r"\[.+\]",
+    "topic_config": r"TopicConfig \[.+\]",
+    "other_topic_config": r"TopicConfig \[.+\]",
+    "pull_request": r"P(?:ull|op)Request \[.+\]",
+    "route": r".*",
+    "other_route": r".*",
+    "text": r".*",
+    "channel": r".+",
+    "more": r".*",
+    "producer": r"\S*",
+    "broker_name": r".*?",
+}
+_NUMBERS = (
+    "queue_id",
+    "requested",
+    "stored",
+    "old_version",
+    "new_version",
+    "queue_offset",
+    "mq_all_size",
+    "cid_all_size",
+)
+_PATTERN_OF_FIELD |= dict.fromkeys(_NUMBERS, r"-?\d+")
+_FIELD = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True)
+class Template:
+    """A line's text with `{field}` where Java has `{}`; a field's name says what it may hold (default: no white space).
+
+    `versions`: `all`, `≤4.9.8`, `≥5.0.0` or `4.9.0–4.9.8`. `levels` as Java logs it. `log`: broker, lock or client.
+    """
+
+    name: str
+    log: str
+    levels: str
+    versions: str
+    text: str
+    yields: str
+
+    @cached_property
+    def field_names(self) -> tuple[str, ...]:
+        """Names of the fields, in the order of the text."""
+        return tuple(_FIELD.findall(self.text))
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Matches a whole message without trailing white space; one group per field."""
+        texts = []
+        for number, part in enumerate(_FIELD.split(self.text.rstrip())):
+            is_field = number % 2 == 1
+            texts.append(f"({_PATTERN_OF_FIELD.get(part, _WORD)})" if is_field else re.escape(part))
+        return re.compile("".join(texts), re.DOTALL)
+
+    @cached_property
+    def literals(self) -> tuple[str, ...]:
+        """The fixed parts of the text, the first of them being what a line starts with."""
+        return tuple(_FIELD.split(self.text.rstrip())[::2])
+
+    @cached_property
+    def version_range(self) -> tuple[Version, Version]:
+        """First and last version that writes this text."""
+        if self.versions == "all":
+            return Version(4, 0, 0), NEWEST
+        if self.versions[0] == "≤":
+            return Version(4, 0, 0), Version.parse(self.versions[1:])
+        if self.versions[0] == "≥":
+            return Version.parse(self.versions[1:]), NEWEST
+        since, _, until = self.versions.partition("–")
+        return Version.parse(since), Version.parse(until)
