@@ -104,11 +104,12 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
     return views.get(kind, kind)
 
 
+PRINTED = {"flag": "boolean", "real": "double", "time": "timestamp (UTC, µs)", "texts": "list of text"}
+
+
 def type_name(kind: pa.DataType) -> str:
     """An Arrow type in the words of the documentation."""
     for name, known in TYPES.items():
         if kind == known:
-            return {"flag": "boolean", "real": "double", "time": "timestamp (UTC, µs)", "texts": "list of text"}.get(
-                name, name
-            )
+            return PRINTED.get(name, name)
     return str(kind).replace("string", "text")

@@ -1,0 +1,321 @@
+"""Every table of the lake, declared once: from here come the Arrow, Delta and Spark schemas, the comments of the DuckDB
+views and docs/tables.md. Where a reader of `parsers` makes the rows, its schema is the declaration of the types."""
+
+from __future__ import annotations
+
+from parsers.commitlog.arrow import ALL_COLUMNS
+from parsers.consumequeue.arrow import UNIT_SCHEMA
+from parsers.index.read import INDEX_ENTRY_SCHEMA, INDEX_FILE_SCHEMA
+from pipelines.ownership_tables import OWNERSHIP_TABLES
+from pipelines.table import Table, columns, described
+
+ORIGIN = columns("""
+broker text which broker's store, as named in rocketlens.toml
+file   text path below the store root, e.g. commitlog/00000000000000000000
+""")
+BY_FILE = ("broker", "file")
+
+STORE_FILES = Table(
+    "store_files",
+    "one file of a store as seen at one ingest",
+    ORIGIN
+    + columns("""
+kind           text what the file is, from its place and name; not_understood names files that are not read
+base_offset    i64  number in the name: first byte (CommitLog) or first byte of the queue; null for others
+topic          text topic of a queue file
+queue_id       i32  queue of a queue file
+size           i64  bytes
+modified_at    time modification time
+used_bytes     i64  bytes up to the last one that is not zero
+sha256         text hash of those bytes
+why            text why a file is not understood, or why it could not be read
+parser_version text rocketlens version that read it
+"""),
+    BY_FILE,
+)
+
+COMMITLOG_MESSAGES = Table(
+    "commitlog_messages",
+    "one message of the CommitLog, in physical order",
+    described(
+        ALL_COLUMNS,
+        """
+physical_offset byte in the whole CommitLog where the message starts
+total_size bytes of the whole message (TOTALSIZE)
+magic_code record version: V1 or V2 (two-byte topic length)
+body_crc stored CRC-32 of the stored body, 31 bits
+queue_id queue of its topic
+flag the producer's flag, not interpreted by the broker
+queue_offset message number in its queue; 0 for prepared and rolled-back transaction records
+sys_flag bits: compression, tags, transaction type, address widths, batch
+born_timestamp when the producer made it, by the producer's clock
+born_host producer's address
+store_timestamp when the broker stored it
+store_host broker's address
+reconsume_times deliveries that failed before this record
+prepared_transaction_offset physical offset of the half message it resolves, else 0
+body_size bytes of the stored body
+topic topic of the record (retry, schedule and half topics included)
+properties names and values in stored order, duplicates kept
+keys property KEYS
+tags property TAGS
+unique_id property UNIQ_KEY: the id the producer gave it
+message_id offset message id: store host and physical offset
+crc_ok does the stored body have the stored CRC; null when not verified
+transaction_type NONE, PREPARED, COMMIT or ROLLBACK
+compression how the body is compressed, null for not at all
+record_crc_ok does the record have the CRC it carries of itself (__CRC32#); null where it carries none
+tags_code hash of TAGS as its queue unit has it, 0 without tags
+body stored body; only where the lake keeps bodies
+body_decompressed body as the producer handed it over; only where the lake keeps bodies
+""",
+        leading=ORIGIN,
+    ),
+    BY_FILE,
+)
+
+COMMITLOG_REGIONS = Table(
+    "commitlog_regions",
+    "one byte range of a CommitLog file; the ranges of a file add up to its size",
+    ORIGIN
+    + columns("""
+physical_offset i64  first byte in the whole CommitLog
+file_pos        i64  first byte in the file
+length          i64  bytes
+kind            text messages, blank (end-of-file padding), damage or unwritten
+reason          text for damage: what the bytes contradict
+"""),
+    BY_FILE,
+)
+
+CONSUMEQUEUE_UNITS = Table(
+    "consumequeue_units",
+    "one unit of a ConsumeQueue file",
+    described(
+        UNIT_SCHEMA,
+        """
+topic topic of the queue
+queue_id queue of the topic
+queue_offset message number in the queue: (number in the file name + position) / 20
+physical_offset where the message starts, byte in the CommitLog
+msg_size bytes of the whole message
+tags_code hash of TAGS, or delivery time, or address of an extension unit: see tags_code_kind
+kind message, or pre_blank for units that only pad the front of a queue
+tags_code_kind what tags_code stands for
+""",
+        leading=ORIGIN,
+    ),
+    BY_FILE,
+)
+
+QUEUES = Table(
+    "queues",
+    "one queue, as a broker would sum it up from its files",
+    columns("""
+broker              text which broker's store, as named in rocketlens.toml
+topic               text topic
+queue_id            i32  queue of the topic
+min_queue_offset    i64  first message that still exists
+max_queue_offset    i64  next message to come; equal to the minimum when the queue is empty
+max_physical_offset i64  CommitLog byte after the last message; null without any
+units               i64  messages in the files
+pre_blanks          i64  units that only pad the front of the queue
+files               i32  ConsumeQueue files
+"""),
+    ("broker",),
+)
+
+INDEX_FILES = Table(
+    "index_files",
+    "one index file",
+    described(
+        INDEX_FILE_SCHEMA,
+        """
+file_size bytes of the file
+begin_timestamp_ms store time of the first message in it, epoch milliseconds
+end_timestamp_ms store time of the last message in it, epoch milliseconds
+begin_physical_offset CommitLog position of the first message
+end_physical_offset CommitLog position of the last message
+hash_slot_count slots in use, as the header counts them
+index_count number of the next entry, as the header counts them (entries are numbered from 1)
+entries entries that can be read; null when the geometry is unknown
+hash_slots slots the file has room for; null when unknown
+max_entries entries the file has room for; null when unknown
+geometry_known how the two were found out, or why not
+""",
+        leading=ORIGIN,
+    ),
+    BY_FILE,
+)
+
+INDEX_ENTRIES = Table(
+    "index_entries",
+    "one entry of an index file",
+    described(
+        INDEX_ENTRY_SCHEMA,
+        """
+entry_no number of the entry in its file, from 1
+key_hash non-negative hash of topic#key
+physical_offset where the message starts, byte in the CommitLog
+time_diff_s seconds after the file's begin_timestamp
+prev_index_no entry before it in the same slot's chain, 0 ends the chain
+slot hash slot whose chain it is in
+""",
+        leading=ORIGIN,
+    ),
+    BY_FILE,
+)
+
+CHECKPOINTS = Table(
+    "checkpoints",
+    "one checkpoint file",
+    ORIGIN
+    + columns("""
+physic_msg_timestamp    time store time of the last message known flushed to the CommitLog
+logics_msg_timestamp    time store time of the last message known flushed to its queue
+index_msg_timestamp     time store time of the last message known flushed to the index
+master_flushed_offset   i64  CommitLog position the master has flushed; null for versions without it
+confirm_physical_offset i64  confirmed CommitLog position; null for versions without it
+logics_physical_offset  i64  last message dispatched at the last thorough flush; null for versions without it
+"""),
+    BY_FILE,
+)
+
+SNAPSHOT = ORIGIN + columns("""
+written_at time when the broker wrote the file (its modification time): the instant the row holds for
+""")
+
+TOPIC_CONFIGS = Table(
+    "topic_configs",
+    "one topic's configuration at one snapshot of config/topics.json",
+    SNAPSHOT
+    + columns("""
+topic              text topic
+read_queue_nums    i32  queues consumers are given
+write_queue_nums   i32  queues producers are given
+perm               i32  bits: 4 read, 2 write, 1 inherit
+topic_filter_type  text SINGLE_TAG or MULTI_TAG
+topic_sys_flag     i32  system flag
+is_ordered         flag ordered by name server configuration
+attributes         text further attributes as JSON, e.g. the queue type
+"""),
+    BY_FILE,
+)
+
+GROUP_CONFIGS = Table(
+    "group_configs",
+    "one consumer group's configuration at one snapshot of config/subscriptionGroup.json",
+    SNAPSHOT
+    + columns("""
+group                    text consumer group
+consume_enable           flag may it consume
+consume_broadcast_enable flag may it consume as broadcasting
+retry_queue_nums         i32  queues of its retry topic
+retry_max_times          i32  deliveries before the dead-letter topic
+is_ordered               flag consumes in order; null for versions that do not say
+settings                 text every stored field as JSON
+"""),
+    BY_FILE,
+)
+
+OFFSET_SNAPSHOTS = Table(
+    "offset_snapshots",
+    "one committed consumer offset at one snapshot of consumerOffset.json or lmqConsumerOffset.json",
+    SNAPSHOT
+    + columns("""
+group           text consumer group (with @broadcast where the broker keeps a broadcasting group's position)
+topic           text topic
+queue_id        i32  queue
+consumer_offset i64  next message number to consume
+"""),
+    BY_FILE,
+)
+
+LAG = Table(
+    "lag",
+    "one (group, topic, queue) at one instant",
+    columns("""
+broker          text which broker
+group           text consumer group
+topic           text topic
+queue_id        i32  queue
+at              time instant the row holds for
+broker_offset   i64  next message number of the queue
+consumer_offset i64  next message number to consume; 0 where none is stored, as consumerProgress counts it
+messages_behind i64  broker_offset - consumer_offset; negative when the offset is ahead of the queue
+seconds_behind  real age of the oldest unread message at that instant
+status          text number, zero (proven) or unknown
+reason          text why a figure is unknown, or what it counts
+"""),
+    ("broker",),
+)
+
+CONSISTENCY_FINDINGS = Table(
+    "consistency_findings",
+    "one proven disagreement of CommitLog, ConsumeQueue, index, checkpoint and configuration",
+    columns("""
+broker   text which broker
+kind     text what disagrees
+severity text how bad it is for readers of the store
+place    text file or queue
+begin    i64  first byte or message number of the range
+end      i64  end of the range, exclusive
+evidence text what each side says
+repair   text what would put it right
+document text every further fact as JSON
+"""),
+    ("broker",),
+)
+
+RECOVERY_FORECAST = Table(
+    "recovery_forecast",
+    "what a start of one broker would do with its store",
+    columns("""
+broker                text which broker
+version               text RocketMQ version the answer holds for
+exit                  text how the last run ended: normal or abnormal
+load_ok               flag would load() succeed; null when not decided
+min_physical_offset   i64  CommitLog minimum after recovery
+max_physical_offset   i64  CommitLog end after recovery
+files_deleted         i64  CommitLog files that would be deleted
+dispatch_from         i64  CommitLog position where dispatch restarts
+redispatched_messages i64  messages dispatched again
+lost_messages         i64  messages lost for good
+unknown               i64  questions the files do not answer
+document              text the whole forecast as JSON
+"""),
+    ("broker",),
+)
+
+RETENTION_RISK = Table(
+    "retention_risk",
+    "when one queue's unread messages are due to be deleted",
+    columns("""
+broker          text which broker
+group           text consumer group
+topic           text topic
+queue_id        i32  queue
+due_at          time when the oldest unread message's file is due
+unread_messages i64  messages stored and not consumed
+deleted_unread  i64  messages that were deleted before they were consumed
+status          text number, zero (proven) or unknown
+reason          text why a figure is unknown
+"""),
+    ("broker",),
+)
+
+STORE_TABLES = (
+    STORE_FILES,
+    COMMITLOG_MESSAGES,
+    COMMITLOG_REGIONS,
+    CONSUMEQUEUE_UNITS,
+    QUEUES,
+    INDEX_FILES,
+    INDEX_ENTRIES,
+    CHECKPOINTS,
+)
+CONFIG_TABLES = (TOPIC_CONFIGS, GROUP_CONFIGS, OFFSET_SNAPSHOTS)
+DERIVED_TABLES = (LAG, CONSISTENCY_FINDINGS, RECOVERY_FORECAST, RETENTION_RISK)
+TABLES: dict[str, Table] = {
+    table.name: table for table in (*STORE_TABLES, *CONFIG_TABLES, *DERIVED_TABLES, *OWNERSHIP_TABLES)
+}
