@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from parsers.commitlog.tags import SCHEDULE_TOPIC
 from parsers.consumequeue.kernel import Bytes, decode_units
-from parsers.consumequeue.layout import CQ_UNIT, SCHEDULE_TOPIC, TAGS_CODE_KINDS, UNIT_KINDS
+from parsers.consumequeue.layout import CQ_UNIT, TAGS_CODE_KINDS, UNIT_KINDS
 
 NAME = pa.dictionary(pa.int8(), pa.string())
 UNIT_SCHEMA = pa.schema(

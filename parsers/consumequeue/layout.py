@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from parsers.commitlog.tags import SCHEDULE_TOPIC
 from parsers.java import INT_MAX, INT_MIN, LONG_MIN
 from parsers.layout import Field, Layout
 
@@ -16,8 +17,6 @@ CQ_UNIT = Layout(
 )
 # ConsumeQueue#fillPreBlank: a queue that starts above 0 has its first file filled up to there with this unit.
 PRE_BLANK = {"physical_offset": 0, "msg_size": INT_MAX, "tags_code": 0}
-
-SCHEDULE_TOPIC = "SCHEDULE_TOPIC_XXXX"
 
 UnitKind = Literal["unit", "pre_blank"]
 UNIT_KINDS: tuple[UnitKind, ...] = ("unit", "pre_blank")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +45,7 @@ class IndexQuery:
         self._on_damage, self._damage = on_damage, damage
         self._cap = max_msgs_num_batch
         opened = open_index(files, geometry=geometry, on_damage=on_damage, damage=damage)
-        self._newest_first = [found for found in reversed(opened) if found.geometry is not None]
+        self._newest_first = [(found, found.slots) for found in reversed(opened) if found.geometry is not None]
         self._places, self._entry_nos = np.empty(self._cap, np.int64), np.empty(self._cap, np.int64)
 
     def find(
@@ -58,21 +59,19 @@ class IndexQuery:
         Source: store/index/IndexService.java#queryOffset, IndexFile.java#selectPhyOffset @5.3.3.
         """
         key_hash = index_key_hash(np.frombuffer(utf16_units(buildable_key(topic, key)), np.uint8))
-        return list(self._walk(key_hash, min(max_num, self._cap), begin_ms, end_ms))
-
-    def _walk(self, key_hash: int, wanted: int, begin_ms: int, end_ms: int) -> Iterator[IndexHit]:
-        places, entry_nos, found = self._places, self._entry_nos, 0
-        for opened in self._newest_first:
-            before = found
+        places, entry_nos, found, wanted = self._places, self._entry_nos, 0, min(max_num, self._cap)
+        hits: list[IndexHit] = []
+        for opened, slots in self._newest_first:
             found, ending, last, earlier = select_entries(
-                opened.data, opened.slots, key_hash, begin_ms, end_ms, places, entry_nos, found, wanted
+                opened.data, slots, key_hash, begin_ms, end_ms, places, entry_nos, found, wanted
             )
-            for row in range(before, found):
-                yield IndexHit(int(places[row]), opened.file, int(entry_nos[row]))
+            new = slice(len(hits), found)
+            hits += map(IndexHit, places[new].tolist(), repeat(opened.file), entry_nos[new].tolist())
             if ending != CHAIN_ENDED:
                 report(_broken_chain(opened, ending, last), self._on_damage, self._damage)
             if earlier or found >= wanted:
-                return
+                break
+        return hits
 
 
 def find(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from parsers.commitlog.tags import SCHEDULE_TOPIC
 from parsers.consumequeue.arrow import UNIT_SCHEMA
-from parsers.consumequeue.layout import SCHEDULE_TOPIC
 from parsers.consumequeue.read import read_queue
 from parsers.consumequeue.summary import summarize_queue
 from parsers.store import open_store
