@@ -24,14 +24,16 @@ def conform(
 def _column(
     batch: pa.RecordBatch, field: pa.Field, origin: dict[str, str | None], unknown: Collection[str]
 ) -> pa.Array:
-    if field.name in batch.schema.names and field.name not in unknown:
-        column = batch.column(field.name)
-        if pa.types.is_dictionary(column.type) and not pa.types.is_dictionary(field.type):
-            column = column.dictionary_decode()
-        return column if column.type == field.type else column.cast(field.type)
+    if field.name in unknown:
+        return pa.nulls(batch.num_rows, field.type)
     if (value := origin.get(field.name)) is not None:
         return pa.repeat(pa.scalar(value, field.type), batch.num_rows)
-    return pa.nulls(batch.num_rows, field.type)
+    if field.name not in batch.schema.names:
+        return pa.nulls(batch.num_rows, field.type)
+    column = batch.column(field.name)
+    if pa.types.is_dictionary(column.type) and not pa.types.is_dictionary(field.type):
+        column = column.dictionary_decode()
+    return column if column.type == field.type else column.cast(field.type)
 
 
 def schema_of(table: Table, *, without: Iterable[str] = ()) -> pa.Schema:

@@ -1,0 +1,1 @@
+"""The HTML report: what a store or a lake holds, in one file that needs nothing else."""

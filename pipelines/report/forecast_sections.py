@@ -1,0 +1,110 @@
+"""What a start of this broker would do, and which files retention would take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pipelines.report import svg
+from pipelines.report.figures import counted, grouped
+from pipelines.report.model import Column, Facts, PrintedTable, Section, State
+
+
+def forecast_section(facts: Facts) -> Section:
+    """Load, truncation, re-dispatch, loss; the rules with their evidence; what stays unknown."""
+    title = "If this broker were started now"
+    document = facts.forecast
+    if document is None:
+        return Section("forecast", title, "No forecast was made.", "unknown")
+    state: State = "good" if document["load"]["ok"] and not document["lost"] else "finding"
+    tables = [_facts_table(document), *_loss_table(document["lost"]), *_rules_table(document["reasons"])]
+    unknown = [f"Unknown: {entry['what']} – {entry['why']}" for entry in document["unknown"]]
+    return Section("forecast", title, _verdict(document), state, tables=tables, remarks=unknown)
+
+
+def _verdict(document: Mapping[str, Any]) -> str:
+    exit_ = f"The last exit was {document['exit']}"
+    if not document["load"]["ok"]:
+        return (
+            f"{exit_}; load() would fail: {document['load']['error'] or 'reason unknown'}. The broker would not start."
+        )
+    log = document["commitlog"]
+    again = document["redispatched_messages"]
+    lost = (
+        f"{counted(len(document['lost']), 'message')} would be lost" if document["lost"] else "no message would be lost"
+    )
+    end = f"the log would end at {_number(log['max_physical_offset'])}"
+    return f"{exit_}; {end}, {_number(again)} messages would be dispatched again, {lost}."
+
+
+def _number(value: int | None) -> str:
+    return "an unknown number of" if value is None else grouped(value)
+
+
+def _facts_table(document: Mapping[str, Any]) -> PrintedTable:
+    log = document["commitlog"]
+    rows = [
+        {"what": "RocketMQ version", "value": document["version"]},
+        {"what": "CommitLog after recovery, first byte", "value": log["min_physical_offset"]},
+        {"what": "CommitLog after recovery, end", "value": log["max_physical_offset"]},
+        {"what": "CommitLog files deleted", "value": ", ".join(log["files_deleted"]) or "none"},
+        {"what": "Dispatch starts again at", "value": document["dispatch_from"]},
+        {"what": "Messages dispatched again", "value": document["redispatched_messages"]},
+    ]
+    return PrintedTable([Column("what", "decided by the start"), Column("value", "answer", True)], rows)
+
+
+def _loss_table(lost: Sequence[Mapping[str, Any]]) -> list[PrintedTable]:
+    columns = [
+        Column("topic", "topic"),
+        Column("queue_id", "queue", True),
+        Column("queue_offset", "queue offset", True),
+        Column("physical_offset", "physical offset", True),
+        Column("reason", "reason", blank=True),
+    ]
+    return [PrintedTable(columns, lost, "Messages lost for good", shown=30)] if lost else []
+
+
+def _rules_table(reasons: Sequence[Mapping[str, Any]]) -> list[PrintedTable]:
+    columns = [Column("rule", "rule"), Column("source", "source"), Column("evidence", "evidence", blank=True)]
+    return [PrintedTable(columns, reasons, "Why: each rule with its evidence")] if reasons else []
+
+
+def retention_section(facts: Facts) -> Section:
+    """Per group and queue, when its oldest unread message is due to be deleted."""
+    title = "When will unread messages be deleted"
+    risk = facts.retention_risk
+    if risk is None:
+        return Section("retention", title, "Not computed.", "unknown")
+    waiting = [row for row in risk if row["status"] != "zero"]
+    gone = sum(row["deleted_unread"] or 0 for row in risk)
+    if not waiting:
+        return Section("retention", title, "No group has unread messages that could be deleted.", "good")
+    columns = [
+        Column("group", "group"),
+        Column("topic", "topic"),
+        Column("queue_id", "queue", True),
+        Column("unread_messages", "unread", True),
+        Column("due_at", "oldest due at"),
+        Column("deleted_unread", "deleted unread", True),
+        Column("status", "status"),
+        Column("reason", "reason", blank=True),
+    ]
+    verdict = f"{len(waiting)} (group, queue) positions hold unread messages" + (
+        f"; {grouped(gone)} messages were already deleted unread." if gone else "; none was deleted unread so far."
+    )
+    rows = sorted(waiting, key=lambda row: (row["due_at"] is None, row["due_at"] or 0))
+    charts = [svg.bars(_due_bars(rows))] if any(row["unread_messages"] for row in rows) else []
+    return Section("retention", title, verdict, "finding" if gone else "plain", charts, [PrintedTable(columns, rows)])
+
+
+def _due_bars(rows: Sequence[Mapping[str, Any]]) -> list[svg.Bar]:
+    return [
+        svg.Bar(
+            f"{row['group']} · {row['topic']}/{row['queue_id']}",
+            row["unread_messages"],
+            "unknown" if row["unread_messages"] is None else f"{grouped(row['unread_messages'])} unread",
+            "c4",
+        )
+        for row in rows[:16]
+    ]

@@ -1,0 +1,85 @@
+"""What a report is made of. Values are kept as they are; the template decides how unknown looks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+State = Literal["good", "finding", "unknown", "plain"]
+"""good: looked at, nothing wrong; finding: look at it; unknown: not enough evidence; plain: no judgement."""
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One number of the first screen; `number` None is unknown and `note` says why."""
+
+    label: str
+    number: str | None
+    note: str = ""
+    state: State = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a printed table. `blank`: null is nothing to say (a remark), not an unknown value."""
+
+    key: str
+    heading: str
+    numeric: bool = False
+    blank: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedTable:
+    """Rows for reading: the first `shown` are printed, the rest are counted."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    caption: str = ""
+    shown: int = 60
+
+    @property
+    def left_out(self) -> int:
+        return max(0, len(self.rows) - self.shown)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One question and its answer: a verdict sentence, pictures, tables, remarks."""
+
+    anchor: str
+    title: str
+    verdict: str
+    state: State = "plain"
+    charts: Sequence[str] = ()
+    tables: Sequence[PrintedTable] = ()
+    remarks: Sequence[str] = ()
+
+
+@dataclass(slots=True)
+class Facts:
+    """What the engines said about one store, or about one lake, as rows of the tables of that name.
+
+    None: nobody looked, or it could not be looked at (then `unread` says why). An empty list: nothing is there.
+    """
+
+    source: str
+    read_at_ms: int
+    version: str | None = None
+    in_use_by: int | None = None
+    files: list[Row] = field(default_factory=list)
+    regions: list[Row] | None = None
+    topics: list[Row] | None = None
+    queues: list[Row] | None = None
+    findings: list[Row] | None = None
+    explained: list[Row] | None = None
+    lag: list[Row] | None = None
+    forecast: Mapping[str, Any] | None = None
+    retention: Mapping[str, Any] | None = None
+    retention_risk: list[Row] | None = None
+    intervals: list[Row] | None = None
+    anomalies: list[Row] | None = None
+    unread: list[str] = field(default_factory=list)

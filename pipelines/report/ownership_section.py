@@ -1,0 +1,83 @@
+"""Who owned which queue, when: a timeline per group, and its disorders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pipelines.report import svg
+from pipelines.report.model import Column, Facts, PrintedTable, Row, Section
+
+COLOURS = tuple(f"c{number}" for number in range(1, 9))
+MOST_ROWS = 60
+TICKS = 7
+
+
+def ownership_section(facts: Facts) -> Section:
+    """One timeline for each group; anomalies as a table."""
+    title = "Who owned which queue"
+    if facts.intervals is None:
+        return Section("ownership", title, "No broker logs, client logs or captures were given.", "unknown")
+    groups = list(dict.fromkeys(row["group"] for row in facts.intervals))
+    charts = [timeline_of([row for row in facts.intervals if row["group"] == group]) for group in groups]
+    anomalies = facts.anomalies or []
+    verdict = f"{len(facts.intervals)} ownership intervals of {len(groups)} groups; {len(anomalies)} disorders."
+    columns = [
+        Column("kind", "kind"),
+        Column("group", "group"),
+        Column("topic", "topic"),
+        Column("broker", "broker"),
+        Column("queue_id", "queue", True),
+        Column("begin_at", "from"),
+        Column("end_at", "to"),
+        Column("clients", "clients"),
+        Column("cause", "cause", blank=True),
+    ]
+    tables = [PrintedTable(columns, anomalies, "Disorders")] if anomalies else []
+    return Section("ownership", title, verdict, "finding" if anomalies else "good", charts, tables)
+
+
+def timeline_of(intervals: Sequence[Row]) -> str:
+    """Queues downwards, time to the right; solid where certain, pale where only possible."""
+    known = [t for row in intervals for t in _instants(row)]
+    if not known:
+        return ""
+    first, last = min(known), max(known)
+    owners = list(dict.fromkeys(row["client_id"] for row in intervals))
+    colours = {owner: COLOURS[number % len(COLOURS)] for number, owner in enumerate(owners)}
+    spans = [_span(row, first, last) for row in intervals]
+    kept = set(list(dict.fromkeys(span.row for span in spans))[:MOST_ROWS])
+    return svg.timeline([span for span in spans if span.row in kept], _ticks(first, last), colours)
+
+
+def _instants(row: Row) -> list[float]:
+    names = ("begin_earliest", "begin_latest", "end_earliest", "end_latest")
+    return [_seconds(row[name]) for name in names if row[name] is not None]
+
+
+def _seconds(instant: datetime) -> float:
+    return instant.timestamp()
+
+
+def _span(row: Mapping[str, Any], first: float, last: float) -> svg.Span:
+    def at(name: str, otherwise: float) -> float:
+        return otherwise if row[name] is None else _seconds(row[name])
+
+    return svg.Span(
+        row=f"{row['topic']} · {row['broker']} {row['queue_id']}",
+        earliest=at("begin_earliest", first),
+        sure_from=at("begin_latest", last),
+        sure_to=at("end_earliest", last),
+        latest=at("end_latest", last),
+        owner=row["client_id"],
+        title=f"{row['client_id']}: {row['cause'] or 'cause unknown'}",
+    )
+
+
+def _ticks(first: float, last: float) -> list[svg.Tick]:
+    from datetime import UTC
+
+    step = (last - first) / (TICKS - 1) or 1
+    instants = [first + step * number for number in range(TICKS)]
+    return [svg.Tick(at, f"{datetime.fromtimestamp(at, UTC):%H:%M:%S}") for at in instants]

@@ -1,0 +1,52 @@
+"""Facts to one HTML file: no script, no font, no address outside it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from pipelines.instants import iso_instant
+from pipelines.report.figures import figures_of
+from pipelines.report.model import Facts
+from pipelines.report.sections import sections_of
+
+FOLDER = Path(__file__).parent
+FOOTER = (
+    "Made by rocketlens. Source files were opened read-only. "
+    "Unknown means that the evidence does not say; it is never a zero."
+)
+
+
+def render(facts: Facts) -> str:
+    """The whole page."""
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    environment.filters["shown"] = shown
+    read_at = (iso_instant(facts.read_at_ms) or "")[:19].replace("T", " ")
+    return environment.get_template("template.html.j2").render(
+        title=facts.source,
+        subtitle=f"read {read_at} UTC · RocketMQ {facts.version or 'version unknown'}",
+        figures=figures_of(facts),
+        sections=sections_of(facts),
+        footer=FOOTER,
+    )
+
+
+def shown(value: Any, blank: bool = False) -> str | Markup:
+    """A cell: numbers with thin spaces, times without zone, unknown named (or left out where null says nothing)."""
+    if value is None:
+        return "" if blank else Markup('<span class="null">unknown</span>')
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}".replace(",", "\u202f")
+    if isinstance(value, float):
+        return f"{value:,.1f}".replace(",", "\u202f")
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%d %H:%M:%S}.{value.microsecond // 1000:03d}"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,0 +1,20 @@
+"""The questions of a report, in order, each answered from the facts."""
+
+from __future__ import annotations
+
+from pipelines.report.forecast_sections import forecast_section, retention_section
+from pipelines.report.model import Facts, Section
+from pipelines.report.ownership_section import ownership_section
+from pipelines.report.store_sections import agreement_section, contents_section, lag_section
+
+
+def sections_of(facts: Facts) -> list[Section]:
+    """Every section, those without evidence included: they say what is missing."""
+    return [
+        contents_section(facts),
+        agreement_section(facts),
+        lag_section(facts),
+        forecast_section(facts),
+        retention_section(facts),
+        ownership_section(facts),
+    ]

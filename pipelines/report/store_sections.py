@@ -1,0 +1,164 @@
+"""What is in the store, do its files agree, who is behind."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+from pipelines.report import svg
+from pipelines.report.figures import counted, grouped, in_bytes
+from pipelines.report.model import Column, Facts, PrintedTable, Row, Section
+
+REGION_COLOURS = {"messages": "c1", "blank": "quiet", "unwritten": "hatch", "damage": "bad"}
+MOST_BARS = 16
+
+
+def contents_section(facts: Facts) -> Section:
+    """Bytes by what they are, messages by topic, queues, files."""
+    charts = []
+    if facts.regions:
+        charts.append(svg.strip(_shares(facts.regions)))
+    if facts.topics:
+        charts.append(
+            svg.bars([svg.Bar(row["topic"], row["messages"], _amount(row)) for row in _largest(facts.topics)])
+        )
+    damaged = [row for row in facts.regions or () if row["kind"] == "damage"]
+    return Section(
+        "contents",
+        "What is in the store",
+        _contents_verdict(facts, damaged),
+        "finding" if damaged or facts.unread else "good" if facts.regions is not None else "unknown",
+        charts,
+        [*_damage_table(damaged), *_queue_table(facts.queues), _file_table(facts.files)],
+        facts.unread,
+    )
+
+
+def _contents_verdict(facts: Facts, damaged: Sequence[Row]) -> str:
+    if facts.topics is None or facts.regions is None:
+        return "The CommitLog could not be read; what follows comes from the other files."
+    total = sum(row["length"] for row in facts.regions)
+    messages = grouped(sum(row["messages"] for row in facts.topics))
+    words = f"{messages} messages of {len(facts.topics)} topics in {in_bytes(total)} of CommitLog"
+    if not damaged:
+        return f"{words}. Every byte is a message, padding, or not written yet."
+    return (
+        f"{words}. {grouped(sum(r['length'] for r in damaged))} bytes are damaged ({counted(len(damaged), 'range')})."
+    )
+
+
+def _shares(regions: Sequence[Row]) -> list[svg.Part]:
+    totals: Counter[str] = Counter()
+    for row in regions:
+        totals[row["kind"]] += row["length"]
+    return [svg.Part(kind, size, REGION_COLOURS.get(kind, "c5"), in_bytes(size)) for kind, size in totals.most_common()]
+
+
+def _largest(topics: Sequence[Row]) -> list[Row]:
+    return sorted(topics, key=lambda row: -row["messages"])[:MOST_BARS]
+
+
+def _amount(row: Row) -> str:
+    return f"{grouped(row['messages'])} messages, {in_bytes(row['bytes'])}"
+
+
+def _damage_table(damaged: Sequence[Row]) -> list[PrintedTable]:
+    columns = [
+        Column("file", "file"),
+        Column("file_pos", "from byte", True),
+        Column("length", "bytes", True),
+        Column("reason", "reason", blank=True),
+    ]
+    return [PrintedTable(columns, damaged, "Damaged ranges")] if damaged else []
+
+
+def _queue_table(queues: Sequence[Row] | None) -> list[PrintedTable]:
+    if queues is None:
+        return []
+    columns = [
+        Column("topic", "topic"),
+        Column("queue_id", "queue", True),
+        Column("min_queue_offset", "minimum", True),
+        Column("max_queue_offset", "maximum", True),
+        Column("messages", "messages", True),
+        Column("files", "files", True),
+    ]
+    return [PrintedTable(columns, queues, "Queues, as the broker would report them")]
+
+
+def _file_table(files: Sequence[Row]) -> PrintedTable:
+    kinds: dict[str, list[int]] = defaultdict(list)
+    for row in files:
+        kinds[row["kind"]].append(row["size"])
+    rows = [{"kind": k, "files": len(sizes), "bytes": sum(sizes)} for k, sizes in sorted(kinds.items())]
+    return PrintedTable(
+        [Column("kind", "kind of file"), Column("files", "files", True), Column("bytes", "bytes", True)], rows, "Files"
+    )
+
+
+def agreement_section(facts: Facts) -> Section:
+    """Findings first; what looks odd but is not follows."""
+    title = "Do CommitLog, ConsumeQueue and index agree"
+    if facts.findings is None:
+        return Section("agreement", title, "Not compared.", "unknown")
+    explained = [f"{row['kind']}: {row['evidence']}" for row in facts.explained or ()]
+    if not facts.findings:
+        return Section("agreement", title, "They agree: no finding.", "good", remarks=explained)
+    columns = [
+        Column("severity", "severity"),
+        Column("kind", "kind"),
+        Column("place", "place"),
+        Column("begin", "from", True),
+        Column("end", "to", True),
+        Column("evidence", "evidence", blank=True),
+        Column("repair", "repair", blank=True),
+    ]
+    verdict = f"{counted(len(facts.findings), 'finding')}: the smallest set of ranges that explains what was seen."
+    return Section(
+        "agreement", title, verdict, "finding", tables=[PrintedTable(columns, facts.findings)], remarks=explained
+    )
+
+
+def lag_section(facts: Facts) -> Section:
+    """Per group and topic as a picture, per queue as a table."""
+    title = "How far behind are the consumers"
+    if facts.lag is None:
+        return Section("lag", title, "No consumer offsets were found, so lag is unknown.", "unknown")
+    columns = [
+        Column("group", "group"),
+        Column("topic", "topic"),
+        Column("queue_id", "queue", True),
+        Column("broker_offset", "broker offset", True),
+        Column("consumer_offset", "consumer offset", True),
+        Column("messages_behind", "messages behind", True),
+        Column("seconds_behind", "seconds behind", True),
+        Column("status", "status"),
+        Column("reason", "reason", blank=True),
+    ]
+    behind = [row for row in facts.lag if row["messages_behind"] != 0]
+    rows = sorted(behind, key=lambda row: -(row["messages_behind"] or 0))
+    verdict = _lag_verdict(facts.lag, behind)
+    charts = [svg.bars(_lag_bars(facts.lag))] if behind else []
+    return Section(
+        "lag", title, verdict, "plain" if behind else "good", charts, [PrintedTable(columns, rows)] if rows else []
+    )
+
+
+def _lag_verdict(lag: Sequence[Row], behind: Sequence[Row]) -> str:
+    unknown = sum(1 for row in lag if row["messages_behind"] is None or row["seconds_behind"] is None)
+    words = f"{len(lag)} (group, topic, queue) positions; {len(lag) - len(behind)} of them proven up to date"
+    return f"{words}, {unknown} with a figure that is unknown." if unknown else f"{words}."
+
+
+def _lag_bars(lag: Sequence[Row]) -> list[svg.Bar]:
+    totals: dict[str, int | None] = {}
+    for row in lag:
+        name, number = f"{row['group']} · {row['topic']}", row["messages_behind"]
+        before = totals.get(name, 0)
+        totals[name] = None if number is None or before is None else before + max(0, number)
+    ordered = sorted(totals.items(), key=lambda pair: -(pair[1] or 0))
+    return [
+        svg.Bar(name, number, "unknown" if number is None else grouped(number), "c2")
+        for name, number in ordered
+        if number != 0
+    ][:MOST_BARS]
