@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from parsers.constants import NAME, constant, named_constant
 from parsers.consumequeue.summary import FILES_RECOVERED, QueueSummary
 from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, TruncatedRecord, report
 from parsers.layout import Field, Layout
@@ -29,7 +30,7 @@ BATCH_UNIT = Layout(
 )
 BATCH_UNIT_SCHEMA = pa.schema(
     [
-        ("topic", pa.dictionary(pa.int8(), pa.string())),
+        ("topic", NAME),
         ("queue_id", pa.int32()),
         ("queue_offset", pa.int64()),
         ("message_count", pa.int16()),
@@ -155,8 +156,7 @@ def _batch(
 
 
 def _columns(file: StoreFile, rows: Units) -> pa.RecordBatch:
-    topic = pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(rows), np.int8)), pa.array([file.topic or ""]))
-    columns = [topic, pa.array(np.full(len(rows), file.queue_id or 0, np.int32))]
+    columns = [named_constant(file.topic or "", len(rows)), constant(file.queue_id or 0, len(rows))]
     for name in BATCH_UNIT_SCHEMA.names[2:]:
         native = rows[name].dtype.newbyteorder("=")
         columns.append(pa.array(rows[name].astype(native)))

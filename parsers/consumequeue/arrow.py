@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from parsers.commitlog.tags import SCHEDULE_TOPIC
+from parsers.constants import NAME, constant, named_constant
 from parsers.consumequeue.kernel import Bytes, decode_units
 from parsers.consumequeue.layout import CQ_UNIT, TAGS_CODE_KINDS, UNIT_KINDS
 
-NAME = pa.dictionary(pa.int8(), pa.string())
+KIND_NAMES, TAGS_CODE_KIND_NAMES = pa.array(UNIT_KINDS), pa.array(TAGS_CODE_KINDS)
 UNIT_SCHEMA = pa.schema(
     [
         ("topic", NAME),
@@ -42,28 +40,11 @@ def units_to_batch(data: Bytes, *, topic: str, queue_id: int, first_queue_offset
     rows = decode_units(data, first_queue_offset, topic == SCHEDULE_TOPIC, *columns, kind, tags_kind)
     return pa.RecordBatch.from_arrays(
         [
-            named(constant(0, "int8", rows), (topic,)),
-            pa.array(constant(queue_id, "int32", rows)),
+            named_constant(topic, rows),
+            constant(queue_id, rows),
             *(pa.array(column[:rows]) for column in columns),
-            named(kind[:rows], UNIT_KINDS),
-            named(tags_kind[:rows], TAGS_CODE_KINDS),
+            pa.DictionaryArray.from_arrays(pa.array(kind[:rows]), KIND_NAMES, safe=False),
+            pa.DictionaryArray.from_arrays(pa.array(tags_kind[:rows]), TAGS_CODE_KIND_NAMES, safe=False),
         ],
         schema=UNIT_SCHEMA,
     )
-
-
-def named(codes: npt.NDArray[np.int8], names: tuple[str, ...]) -> pa.DictionaryArray:
-    """Codes that are positions in `names`; the caller made them, so they are not checked again."""
-    return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(names, pa.string()), safe=False)
-
-
-def constant(value: int, dtype: str, rows: int) -> npt.NDArray[np.signedinteger]:
-    """`rows` times the same value: a slice of one shared read-only array, so a constant column costs nothing."""
-    return _filled(value, dtype, max(1, rows - 1).bit_length())[:rows]
-
-
-@lru_cache(maxsize=64)
-def _filled(value: int, dtype: str, bits: int) -> npt.NDArray[np.signedinteger]:
-    column: npt.NDArray[np.signedinteger] = np.full(1 << bits, value, dtype)
-    column.flags.writeable = False
-    return column

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
+from parsers.constants import NAME, named_constant
 from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report
 from parsers.index.geometry import Geometry
 from parsers.index.kernel import decode_entries, wrong_slots
@@ -17,7 +18,7 @@ from parsers.store import StoreFile
 
 INDEX_ENTRY_SCHEMA = pa.schema(
     [
-        ("file", pa.dictionary(pa.int8(), pa.string())),
+        ("file", NAME),
         ("entry_no", pa.int32()),
         ("key_hash", pa.int32()),
         ("physical_offset", pa.int64()),
@@ -72,8 +73,7 @@ def entries_to_batch(opened: OpenIndex, first_no: int, end_no: int) -> pa.Record
     places = np.empty(count, np.int64)
     columns = (numbers, hashes, places, seconds, links, slots)
     rows = decode_entries(opened.data, opened.slots, first_no, end_no, *columns)
-    names = pa.array([opened.file.path.name])
-    file = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int8)), names, safe=False)
+    file = named_constant(opened.file.path.name, rows)
     return pa.RecordBatch.from_arrays(
         [file, *(pa.array(column[:rows]) for column in columns)], schema=INDEX_ENTRY_SCHEMA
     )
