@@ -124,8 +124,18 @@ class BrokerVersion(NamedTuple):
         return self >= (5, 5, 0)
 
     @property
-    def searches_minimum_backwards_checked(self) -> bool:
+    def searches_minimum_from_the_end(self) -> bool:
         """Minimum correction looks at the queue's last unit first and then searches. ConsumeQueue @5.0.0."""
+        return self >= (5, 0, 0)
+
+    @property
+    def resets_empty_queue(self) -> bool:
+        """Minimum correction forgets a queue without files, and passes an empty last file by. ConsumeQueue @5.5.1."""
+        return self >= (5, 5, 1)
+
+    @property
+    def truncation_goes_on_deleting(self) -> bool:
+        """truncateDirtyLogicFiles never takes back that a file is to be deleted. ConsumeQueue @5.0.0."""
         return self >= (5, 0, 0)
 
     # -- dispatching again: DefaultMessageStore#start, ReputMessageService#doReput

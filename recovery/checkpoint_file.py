@@ -1,0 +1,35 @@
+"""The checkpoint's fields as a broker of one version reads them.
+
+Source: StoreCheckpoint @4.4.0 … 5.5.1.
+"""
+
+from __future__ import annotations
+
+from parsers.layout import Field, Layout
+from recovery.broker_memory import StoredTimes
+from recovery.versions import BrokerVersion
+
+CHECKPOINT = Layout(
+    "Checkpoint",
+    "store/StoreCheckpoint.java @5.5.1",
+    Field("physic_msg_timestamp", "q", "store time of the last message known flushed in the CommitLog"),
+    Field("logics_msg_timestamp", "q", "store time of the last dispatched (since 5.5.0: flushed) queue unit"),
+    Field("index_msg_timestamp", "q", "store time of the last entry of the last full index file"),
+    Field("master_flushed_offset", "q", "since 5.0.0"),
+    Field("confirm_physical_offset", "q", "since 5.1.1: start of the last valid message at the last recovery"),
+    Field("logics_physical_offset", "q", "since 5.5.0: last message dispatched at the last thorough queue flush"),
+)
+
+
+def stored_times(content: bytes | None, version: BrokerVersion) -> StoredTimes:
+    """The fields that `version` knows; a file cut short is mapped with zeros behind it."""
+    if content is None:
+        return StoredTimes()
+    row = CHECKPOINT.unpack(content[: CHECKPOINT.size].ljust(CHECKPOINT.size, b"\0"))
+    if not version.keeps_dispatched_offset:
+        row["logics_physical_offset"] = 0
+    if version < (5, 1, 1):
+        row["confirm_physical_offset"] = 0
+    if version < (5, 0, 0):
+        row["master_flushed_offset"] = 0
+    return StoredTimes(**row)

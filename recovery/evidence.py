@@ -1,0 +1,130 @@
+"""What a broker would find in a store folder when it is started: names, sizes, markers; nothing decided yet.
+
+A repair is this listing with something replaced (`dataclasses.replace`): the folder itself is only ever read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from parsers.errors import StoreFormatError
+from parsers.java import INT_MAX, INT_MIN, utf16_units
+from parsers.mapped import map_file
+from recovery.dispatch import InvalidForDispatch, parse_number
+from recovery.settings import StoreSettings
+
+QueueKey = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One name in a folder of files: what `File#length`, `#isDirectory` and `#lastModified` say of it."""
+
+    name: str
+    path: Path
+    size: int
+    is_folder: bool
+    modified_ms: int
+
+    def bytes(self) -> memoryview:
+        """The file, mapped. Empty when it cannot be opened any more."""
+        try:
+            return map_file(self.path)
+        except (OSError, StoreFormatError):
+            return memoryview(b"")
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A store folder as `load()` meets it. Lists are in the order in which the broker sorts them.
+
+    Attributes:
+        queues: files of every `consumequeue/<topic>/<int>`; empty lists are folders without files.
+        checkpoint: its bytes, None when there is none.
+        delay_offsets: `config/delayOffset.json` and its `.bak`, None where absent.
+        other: folders that hold something this room does not replay, with the reason.
+    """
+
+    root: Path
+    abort: bool
+    checkpoint: bytes | None
+    commitlog: tuple[Entry, ...]
+    queues: Mapping[QueueKey, tuple[Entry, ...]]
+    index: tuple[Entry, ...]
+    delay_offsets: tuple[bytes | None, bytes | None] = (None, None)
+    other: Mapping[str, str] = field(default_factory=dict)
+
+
+NOT_REPLAYED = {
+    "batchconsumequeue": "queues of type BatchCQ are loaded and recovered by rules of their own",
+    "compaction": "compacted topics are loaded and recovered by rules of their own",
+    "timerlog": "the timer wheel is recovered after the store, from its own log",
+    "rocksdbstore": "a RocksDB database of the broker",
+}
+
+
+def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
+    """List the folder. Reads names, sizes and times, and the small files `checkpoint` and `delayOffset.json`."""
+    config = root / "config" / "delayOffset.json"
+    return Evidence(
+        root=root,
+        abort=(root / "abort").exists(),
+        checkpoint=_read_small(root / "checkpoint"),
+        commitlog=_commitlog(root, settings),
+        queues=_queues(root / "consumequeue"),
+        index=tuple(_in_java_order(_entries(root / "index"))),
+        delay_offsets=(_read_small(config), _read_small(config.with_name("delayOffset.json.bak"))),
+        other={name: why for name, why in NOT_REPLAYED.items() if _entries(root / name)}
+        | {path.name: "a DLedger log recovers itself" for path in root.glob("dledger-*")},
+    )
+
+
+def _commitlog(root: Path, settings: StoreSettings) -> tuple[Entry, ...]:
+    """MultiPathMappedFileQueue#load: the files of all folders together, sorted by name only."""
+    folders = {name.strip() for name in settings.store_path_commit_log.split(",")} - {""} or {"commitlog"}
+    return tuple(_in_java_order(entry for folder in sorted(folders) for entry in _entries(root / folder)))
+
+
+def _queues(folder: Path) -> dict[QueueKey, tuple[Entry, ...]]:
+    """ConsumeQueueStore#loadConsumeQueues: folders whose name is no int are passed over."""
+    found: dict[QueueKey, tuple[Entry, ...]] = {}
+    for topic in _entries(folder):
+        for queue in _entries(topic.path):
+            try:
+                queue_id = parse_number(queue.name, INT_MIN, INT_MAX)
+            except InvalidForDispatch:
+                continue
+            found[topic.name, queue_id] = tuple(_in_java_order(_entries(topic.path / str(queue_id))))
+    return found
+
+
+def _in_java_order(entries: Iterable[Entry]) -> list[Entry]:
+    return sorted(entries, key=lambda entry: utf16_units(entry.name))
+
+
+def _entries(folder: Path) -> list[Entry]:
+    """`File#listFiles`: nothing for what is no folder or cannot be read."""
+    try:
+        with os.scandir(folder) as listing:
+            return [_entry(found) for found in listing]
+    except OSError:
+        return []
+
+
+def _entry(found: os.DirEntry[str]) -> Entry:
+    try:
+        seen = found.stat()
+        return Entry(found.name, Path(found.path), seen.st_size, found.is_dir(), seen.st_mtime_ns // 1_000_000)
+    except OSError:  # a dangling link: Java's File says length 0 and no folder
+        return Entry(found.name, Path(found.path), 0, False, 0)
+
+
+def _read_small(path: Path) -> bytes | None:
+    try:
+        with path.open("rb") as file:
+            return file.read(1 << 20)
+    except OSError:
+        return None

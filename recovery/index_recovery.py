@@ -1,0 +1,125 @@
+"""The index files as a start finds, deletes and goes on writing them, in memory.
+
+Source: IndexService#load, #buildIndex, IndexFile, IndexHeader#load @4.9.8, 5.3.1, 5.3.3, 5.5.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from parsers.index.geometry import Geometry
+from parsers.index.layout import INDEX_HEADER
+from parsers.java import LONG_MAX, LONG_MIN
+from recovery.dispatch import ROLLBACK, DispatchRequest, DispatchRules, InvalidForDispatch, index_keys, parse_number
+from recovery.evidence import Entry
+from recovery.index_writer import IndexFileWriter, IndexWriter
+
+
+@dataclass(slots=True)
+class IndexFile:
+    """One index file in the broker's list.
+
+    Attributes:
+        entry: the file on disk; None for one that this start creates, whose name will be a wall-clock time.
+        writer: its contents, once this start puts keys into it.
+    """
+
+    geometry: Geometry
+    entry: Entry | None
+    writer: IndexFileWriter | None = None
+
+    @property
+    def name(self) -> str | None:
+        return None if self.entry is None else self.entry.name
+
+    def header(self) -> dict[str, int]:
+        """The header as the broker holds it: a count of 0 is 1."""
+        header = INDEX_HEADER.unpack(self.content(INDEX_HEADER.size))
+        return {**header, "index_count": max(header["index_count"], 1)}
+
+    def content(self, end: int) -> bytes:
+        """The first `end` bytes; mapping a file extends it to its configured size with zeros.
+
+        A file without entries keeps the count it has on disk until a shutdown of 5.x writes 1.
+        """
+        if self.writer is not None and (self.entry is None or self.writer.index_count != self.count_on_disk):
+            return bytes(self.writer.with_counts(write_empty_count=False)[:end])
+        stored = bytes(self.entry.bytes()[:end]) if self.entry is not None else b""
+        return stored + bytes(min(end, self.geometry.file_size) - len(stored))
+
+    @property
+    def count_on_disk(self) -> int:
+        """The number the next entry would get without this start."""
+        assert self.entry is not None, "asked for files that are on disk"
+        stored = bytes(self.entry.bytes()[: INDEX_HEADER.size]).ljust(INDEX_HEADER.size, b"\0")
+        return max(INDEX_HEADER.unpack(stored)["index_count"], 1)
+
+    def open_writer(self, *, count_puts: bool) -> IndexFileWriter:
+        if self.writer is None:
+            data = bytearray(self.content(self.geometry.file_size))
+            self.writer = IndexFileWriter.open(self.geometry, data, count_puts=count_puts)
+        return self.writer
+
+
+@dataclass(slots=True)
+class IndexFiles:
+    """The index during a start.
+
+    Attributes:
+        files: what the broker has in its list, oldest first; files that this start creates come last.
+        deleted: files that it deletes at load.
+        skipped: names that are no numbers; they stay and are not read.
+        unreadable: a folder among the files: listing ends there.
+        indexed_twice: physical offsets of messages whose keys the surviving newest file already held.
+    """
+
+    geometry: Geometry
+    rules: DispatchRules
+    files: list[IndexFile] = field(default_factory=list)
+    deleted: list[Entry] = field(default_factory=list)
+    skipped: list[Entry] = field(default_factory=list)
+    unreadable: Entry | None = None
+    indexed_twice: list[int] = field(default_factory=list)
+    _chain: IndexWriter | None = None
+    _survivor_end: int | None = None
+
+    def load(self, entries: Sequence[Entry], *, clean_exit: bool, index_timestamp_ms: int) -> bool:
+        """List the files; after a crash those newer than the checkpoint are deleted. False when a folder is met."""
+        for entry in entries:
+            try:
+                parse_number(entry.name, LONG_MIN, LONG_MAX)
+            except InvalidForDispatch:
+                self.skipped.append(entry)
+                continue
+            if entry.is_folder:
+                self.unreadable = entry
+                return False
+            opened = IndexFile(self.geometry, entry)
+            if not clean_exit and opened.header()["end_timestamp_ms"] > index_timestamp_ms:
+                self.deleted.append(entry)
+            else:
+                self.files.append(opened)
+        return True
+
+    def put(self, request: DispatchRequest) -> None:
+        """Index one message, as IndexService#buildIndex."""
+        if not self.rules.index_enabled:
+            return
+        chain = self._chain or self._open_chain()
+        keys = index_keys(request, self.rules)
+        known = len(chain.files)
+        if keys and request.physical_offset == self._survivor_end:
+            self.indexed_twice.append(request.physical_offset)
+        if chain.put(request, keys, rollback=request.transaction_type == ROLLBACK) and keys:
+            self._survivor_end = None
+        self.files += [IndexFile(self.geometry, None, writer) for writer in chain.files[known:]]
+
+    def _open_chain(self) -> IndexWriter:
+        """Go on with the newest file; how many were before it does not matter to what follows."""
+        count_puts = self.rules.version.counts_index_puts_as_slots
+        newest = [file.open_writer(count_puts=count_puts) for file in self.files[-1:]]
+        if newest and newest[0].index_count > 1:
+            self._survivor_end = newest[0].end_physical_offset
+        self._chain = IndexWriter(self.geometry, newest, count_puts=count_puts)
+        return self._chain

@@ -1,0 +1,152 @@
+"""One start of a broker, played in memory: load(), then start() until dispatch is quiet.
+
+Source: DefaultMessageStore#load, #recover, #start, #shutdown @4.9.8, 5.3.1, 5.3.3, 5.5.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from parsers.index.geometry import Geometry
+from recovery.broker_memory import BrokerMemory
+from recovery.checkpoint_file import stored_times
+from recovery.commitlog_recovery import recover_commitlog
+from recovery.delay_offsets import delay_offsets_load
+from recovery.dispatch import DispatchRules
+from recovery.evidence import Evidence
+from recovery.file_list import FileList, LoadFailed, list_files
+from recovery.index_recovery import IndexFiles
+from recovery.message_check import MessageCheck, OutOfHeap
+from recovery.queue_recovery import Hang, Queue
+from recovery.redispatch import Redispatch
+from recovery.settings import StoreSettings
+from recovery.versions import BrokerVersion
+
+Observer = Callable[[BrokerMemory], None]
+
+
+@dataclass(slots=True)
+class Restart:
+    """What a start did.
+
+    Attributes:
+        memory: the broker's state at the end.
+        load_error: why load() did not return true, None when it did.
+        out_of_heap: load() ended with OutOfMemoryError.
+        checkpoint_created: load() came as far as opening (creating) `checkpoint`.
+        hang: load() or start() never returned, for this reason.
+        dispatch: the re-dispatch service, None when the broker was not started.
+    """
+
+    memory: BrokerMemory
+    load_error: LoadFailed | None = None
+    out_of_heap: OutOfHeap | None = None
+    checkpoint_created: bool = False
+    hang: str | None = None
+    dispatch: Redispatch | None = None
+
+    @property
+    def loaded(self) -> bool:
+        return self.load_error is None and self.out_of_heap is None and self.hang is None
+
+    @property
+    def abort_after(self) -> bool:
+        """Whether `abort` is there after an orderly shutdown."""
+        if self.dispatch is None or self.hang:
+            return self.memory.evidence.abort
+        return self.dispatch.behind_bytes != 0
+
+
+def restart(
+    evidence: Evidence,
+    version: BrokerVersion,
+    settings: StoreSettings,
+    *,
+    heap_bytes: int | None = None,
+    after_load: Observer = lambda memory: None,
+) -> Restart:
+    """Play one start. `after_load` sees the memory between load() and start(), when load() returned true."""
+    memory = _empty_memory(evidence, version, settings, heap_bytes)
+    played = Restart(memory)
+    try:
+        _load(played)
+        after_load(memory)
+        played.dispatch = Redispatch(memory, MessageCheck(version, settings, heap_bytes))
+        played.dispatch.start()
+    except LoadFailed as failed:
+        played.load_error = failed
+        memory.because(failed.rule, failed.source, failed.evidence)
+    except OutOfHeap as failed:
+        played.out_of_heap = failed
+    except Hang as hang:
+        played.hang = str(hang)
+    return played
+
+
+def _empty_memory(
+    evidence: Evidence, version: BrokerVersion, settings: StoreSettings, heap_bytes: int | None
+) -> BrokerMemory:
+    rules = DispatchRules.of(version, settings)
+    return BrokerMemory(
+        evidence=evidence,
+        version=version,
+        settings=settings,
+        check=MessageCheck(version, settings, heap_bytes),
+        rules=rules,
+        commitlog=FileList(settings.mapped_file_size_commit_log),
+        index=IndexFiles(Geometry(settings.max_hash_slot_num, settings.max_index_num), rules),
+    )
+
+
+def _load(played: Restart) -> None:
+    memory, evidence = played.memory, played.memory.evidence
+    version, settings = memory.version, memory.settings
+    memory.commitlog = list_files(evidence.commitlog, settings.mapped_file_size_commit_log, version)
+    for (topic, queue_id), entries in evidence.queues.items():
+        files = list_files(entries, settings.consume_queue_file_size, version)
+        memory.queues[topic, queue_id] = Queue(topic, queue_id, files, version)
+    played.checkpoint_created = True
+    memory.checkpoint = stored_times(evidence.checkpoint, version)
+    if version >= (5, 0, 0):
+        memory.confirm_offset = memory.checkpoint.confirm_physical_offset
+    index_loaded = _load_index(memory)
+    for queue in memory.queues.values():
+        queue.recover()
+    recover_commitlog(memory, clean_exit=not evidence.abort)
+    memory.recover_offset_table()
+    if version.loads_delay_offsets:
+        _load_delay_offsets(memory)
+    if not index_loaded and not version.loads_delay_offsets:
+        raise LoadFailed(
+            "a folder among the index files stops the broker from loading",
+            "IndexService#load",
+            str(memory.index.unreadable and memory.index.unreadable.path),
+        )
+
+
+def _load_index(memory: BrokerMemory) -> bool:
+    evidence = memory.evidence
+    loaded = memory.index.load(
+        evidence.index,
+        clean_exit=not evidence.abort,
+        index_timestamp_ms=memory.checkpoint.index_msg_timestamp,
+    )
+    if memory.index.deleted:
+        memory.because(
+            "after a crash index files with entries newer than the checkpoint's index time are deleted",
+            "IndexService#load",
+            f"indexMsgTimestamp {memory.checkpoint.index_msg_timestamp}; "
+            f"deleted: {', '.join(entry.name for entry in memory.index.deleted)}",
+        )
+    return loaded
+
+
+def _load_delay_offsets(memory: BrokerMemory) -> None:
+    if not delay_offsets_load(memory.evidence.delay_offsets):
+        raise LoadFailed(
+            "neither delayOffset.json nor its .bak can be parsed: load() fails after recovery has already truncated",
+            "ScheduleMessageService#load",
+            "config/delayOffset.json",
+        )
+    memory.create_delay_queues()

@@ -1,0 +1,247 @@
+"""A played start in the form of a case's `truth`, and the two compared field by field.
+
+Left out, as the README beside the cases says: times of loading, names of index files that did not exist before, the
+size of `abort`, and `logics` and `index` of the checkpoint afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from recovery.broker_memory import BrokerMemory, Dispatched, Phase
+from recovery.evidence import read_evidence
+from recovery.index_recovery import IndexFile
+from recovery.queue_recovery import Queue
+from recovery.restart import Restart, restart
+from recovery.settings import StoreSettings
+from recovery.versions import BrokerVersion
+from tests.support.recovery_cases import Case, sha256
+
+LAB_HEAP_BYTES = 512 << 20
+NEW_INDEX_FILE = "created"
+ALWAYS_LISTED = 60
+SYSTEM_DEFAULTS = {"cleanResourceInterval": "3600000", "diskMaxUsedSpaceRatio": "95", "fileReservedTime": "87600"}
+Told = dict[str, Any]
+
+
+def play(case: Case, root: Path) -> Told:
+    """What we say this start does, keyed as the truth is: `field` or `afterLoad.field`, `quiet.field`."""
+    settings = StoreSettings.from_config(SYSTEM_DEFAULTS | {k: str(v) for k, v in case["configOverrides"].items()})
+    version = BrokerVersion.parse(case["version"])
+    before = _files(root)
+    states: dict[str, Told] = {}
+    played = restart(
+        read_evidence(root, settings),
+        version,
+        settings,
+        heap_bytes=LAB_HEAP_BYTES,
+        after_load=lambda memory: states.update(afterLoad=_state(memory, before, hashes=False)),
+    )
+    told: Told = {"hang": True} if played.hang else _told(played, before)
+    if played.loaded:
+        states["quiet"] = _state(played.memory, before, hashes=True)
+    if not played.hang:
+        told |= {f"{when}.{name}": value for when, state in states.items() for name, value in state.items()}
+        _drop_slot_counts(told)
+    return told
+
+
+def truth_of(case: Case) -> Told:
+    """The case's truth in the same form, with what cannot be compared taken out."""
+    truth = case["truth"]
+    known = set(truth.get("filesBefore", ()))
+    if truth.get("hang"):
+        return {"hang": True}
+    told: Told = {
+        "load": truth.get("load"),
+        "exception": (truth.get("exception") or "").partition(":")[0] or None,
+        "filesAfter": _comparable(truth["filesAfter"], known),
+    }
+    for name in ("dispatchedInLoad", "reputStartPositions", "dispatchedInReput", "dispatchBehindBytes"):
+        if name in truth:
+            told[name] = truth[name]
+    if "reputFromOffsetWhenQuiet" in truth:
+        told["reputFromOffsetWhenQuiet"] = truth["reputFromOffsetWhenQuiet"]
+    if "abortAfter" in truth:
+        told["abortAfter"] = truth["abortAfter"]
+    if truth.get("load") and "checkpointAfter" in truth:
+        told["checkpointAfter"] = {k: v for k, v in truth["checkpointAfter"].items() if k not in ("logics", "index")}
+    for when in ("afterLoad", "quiet"):
+        for name, value in truth.get(when, {}).items():
+            told[f"{when}.{name}"] = _comparable_state(name, value, known)
+    _drop_slot_counts(told)
+    return told
+
+
+def _drop_slot_counts(told: Told) -> None:
+    """The recorder kept IndexHeader's AtomicInteger itself and printed it at the end: afterLoad shows the quiet value."""
+    for row in told.get("afterLoad.index", ()):
+        row.pop("HashSlotCount")
+
+
+def differences(told: Told, truth: Told) -> dict[str, tuple[Any, Any]]:
+    """field -> (ours, truth), for every field of the truth that differs."""
+    return {name: (told.get(name), value) for name, value in truth.items() if told.get(name) != value}
+
+
+def _comparable(files: Mapping[str, int], known: set[str]) -> Told:
+    """Sizes by path; new index files have a name that nobody can know, `abort` a size that does not matter."""
+    kept = {path: size for path, size in files.items() if not path.startswith("index/") or path in known}
+    created = [size for path, size in files.items() if path.startswith("index/") and path not in known]
+    kept |= {"abort": 0} if "abort" in kept else {}
+    return {**kept, NEW_INDEX_FILE: created}
+
+
+def _comparable_state(name: str, value: Any, known: set[str]) -> Any:
+    if name == "files":
+        return _comparable(value, known)
+    if name == "index":
+        return [{**row, "file": row["file"] if f"index/{row['file']}" in known else NEW_INDEX_FILE} for row in value]
+    return value
+
+
+def _files(root: Path) -> dict[str, int]:
+    found = {
+        str(path.relative_to(root)): path.stat().st_size
+        for folder in ("commitlog", "consumequeue", "index")
+        for path in (root / folder).rglob("*")
+        if path.is_file()
+    }
+    return found | {name: (root / name).stat().st_size for name in ("abort", "checkpoint") if (root / name).is_file()}
+
+
+def _told(played: Restart, before: Mapping[str, int]) -> Told:
+    memory = played.memory
+    told: Told = {
+        "load": None if played.out_of_heap else played.loaded,
+        "exception": "java.lang.OutOfMemoryError" if played.out_of_heap else None,
+        "abortAfter": played.abort_after,
+        "filesAfter": _files_then(memory, before, abort=played.abort_after, started=played.checkpoint_created),
+        "dispatchedInLoad": _sequence(memory.dispatched, "load"),
+    }
+    if played.dispatch is not None:
+        stored = memory.checkpoint
+        told |= {
+            "reputStartPositions": played.dispatch.starts,
+            "dispatchedInReput": _sequence(memory.dispatched, "start"),
+            "dispatchBehindBytes": played.dispatch.behind_bytes,
+            "reputFromOffsetWhenQuiet": played.dispatch.position,
+            "checkpointAfter": {"physic": stored.physic_msg_timestamp, **_later_fields(memory)},
+        }
+    return told
+
+
+def _later_fields(memory: BrokerMemory) -> Told:
+    fields: Told = {"masterFlushed": memory.checkpoint.master_flushed_offset}
+    fields["confirmPhy"] = max(memory.confirm_offset, 0)
+    if memory.version.keeps_dispatched_offset:
+        kept = memory.last_queued_offset if memory.last_queued_offset > 0 else memory.checkpoint.logics_physical_offset
+        fields["logicsPhysicalOffset"] = kept
+    return fields
+
+
+def _sequence(dispatched: list[Dispatched], phase: Phase) -> Told:
+    requests = [each.request for each in dispatched if each.phase == phase]
+    if not requests:
+        return {"count": 0}
+    offsets = [request.physical_offset for request in requests]
+    joined = ",".join(map(str, offsets))
+    told: Told = {
+        "count": len(offsets),
+        "first": offsets[0],
+        "min": min(offsets),
+        "max": max(offsets),
+        "last": offsets[-1],
+        "lastEnd": offsets[-1] + requests[-1].msg_size,
+        "sha256OfOffsetsJoinedByComma": sha256(joined.encode()),
+    }
+    return told | ({"offsets": joined} if len(offsets) <= ALWAYS_LISTED else {})
+
+
+def _state(memory: BrokerMemory, before: Mapping[str, int], *, hashes: bool) -> Told:
+    log = memory.commitlog
+    last = log.files[-1] if log.files else None
+    return {
+        "commitLogMin": log.min_offset,
+        "commitLogMax": log.max_offset,
+        "flushedWhere": memory.flushed_where,
+        "committedWhere": memory.flushed_where,
+        "lastFileName": last and last.name,
+        "lastFileWrotePosition": last and last.wrote_position,
+        "confirmOffset": memory.confirmed_offset(),
+        "queues": {f"{topic}/{number}": _queue(queue, hashes) for (topic, number), queue in memory.queues.items()},
+        "topicQueueTable": memory.next_offsets,
+        "files": _files_then(memory, before, abort=hashes or memory.evidence.abort, started=True),
+        "index": [_index(file, hashes) for file in memory.index.files],
+    }
+
+
+def _queue(queue: Queue, hashes: bool) -> Told:
+    told: Told = {
+        "min": queue.min_queue_offset,
+        "max": queue.max_queue_offset,
+        "maxPhysicOffset": queue.max_physical_offset,
+        "minLogicOffsetBytes": queue.min_position,
+    }
+    if hashes:
+        told["files"] = [
+            {"file": file.name, "used": file.wrote_position, "sha256": sha256(file.content(file.wrote_position))}
+            for file in queue.mapped.files
+        ]
+    return told
+
+
+def _index(file: IndexFile, hashes: bool) -> Told:
+    header = file.header()
+    told: Told = {
+        "file": file.name or NEW_INDEX_FILE,
+        "BeginTimestamp": header["begin_timestamp_ms"],
+        "EndTimestamp": header["end_timestamp_ms"],
+        "BeginPhyOffset": header["begin_physical_offset"],
+        "EndPhyOffset": header["end_physical_offset"],
+        "HashSlotCount": header["hash_slot_count"],
+        "IndexCount": header["index_count"],
+    }
+    if hashes:
+        used = file.geometry.entries_at + 20 * header["index_count"]
+        content = file.content(used)
+        told |= {
+            "used": used,
+            "sha256Used": sha256(content),
+            "sha256UsedNoTimes": sha256(bytes(16) + content[16:]),
+            "duplicateEntries": _duplicates(file, header["index_count"]),
+        }
+    return told
+
+
+def _duplicates(file: IndexFile, count: int) -> int:
+    at, seen, twice = file.geometry.entries_at, set(), 0
+    content = file.content(at + 20 * count)
+    for number in range(1, count):
+        entry = content[at + 20 * number : at + 20 * number + 12]
+        twice += len(entry) == 12 and entry in seen
+        seen.add(entry)
+    return twice
+
+
+def _files_then(memory: BrokerMemory, before: Mapping[str, int], *, abort: bool, started: bool) -> Told:
+    """The folder's files at that moment; `started`: load() came as far as opening the checkpoint."""
+    files = dict(before)
+    gone = [f"commitlog/{file.name}" for file in memory.commitlog.deleted]
+    gone += [f"index/{entry.name}" for entry in memory.index.deleted]
+    for (topic, queue_id), queue in memory.queues.items():
+        folder = f"consumequeue/{topic}/{queue_id}"
+        gone += [f"{folder}/{file.name}" for file in queue.mapped.deleted]
+    for path in gone:
+        files.pop(path, None)
+    for (topic, queue_id), queue in memory.queues.items():
+        files |= {f"consumequeue/{topic}/{queue_id}/{file.name}": file.size for file in queue.mapped.files}
+    size = memory.index.geometry.file_size
+    files |= {f"index/{f.name}": max(size, f.entry.size) for f in memory.index.files if f.entry is not None}
+    files.pop("abort", None)
+    files |= {"abort": 0} if abort else {}
+    if started:
+        files["checkpoint"] = max(4096, files.get("checkpoint", 0))
+    return {**files, NEW_INDEX_FILE: [size for file in memory.index.files if file.name is None]}
