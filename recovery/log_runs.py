@@ -1,0 +1,134 @@
+"""The records of a whole log in physical order, in runs that bound memory, with everything that is no record named.
+
+A record belongs to the log when it is well-formed and stands where it says. After bytes that are neither, the log goes
+on at the next record that proves itself so.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from parsers.commitlog.check import check_blank, check_record
+from parsers.commitlog.layout import MAGIC_BLANK, RECORD_START
+from parsers.commitlog.message import decode_message
+from parsers.errors import StoreFormatError
+from parsers.mapped import map_file
+from parsers.store import StoreFile
+from recovery.scan_kernel import Bytes, Longs, next_record, walk, written_end
+
+RECORDS_PER_RUN = 1 << 15
+PAGE = mmap.PAGESIZE
+
+GapKind = Literal["blank", "unwritten", "damage", "stale"]
+
+
+@dataclass(frozen=True, slots=True)
+class LogRun:
+    """Records that follow one another without a gap: `positions` in `data`, the whole file; `end` is after the last."""
+
+    file: StoreFile
+    data: Bytes
+    positions: Longs
+    end: int
+
+    @property
+    def base_offset(self) -> int:
+        return self.file.base_offset or 0
+
+
+@dataclass(frozen=True, slots=True)
+class LogGap:
+    """Bytes of a log file that are no record of the log.
+
+    `blank`: a correct end-of-file record. `unwritten`: zeros up to the file's end. `stale`: well-formed records of
+    another place behind the log's end. `damage`: anything else, `reason` says what the first byte is not.
+    """
+
+    file: StoreFile
+    file_pos: int
+    length: int
+    kind: GapKind
+    reason: str = ""
+
+    @property
+    def physical_offset(self) -> int:
+        return (self.file.base_offset or 0) + self.file_pos
+
+
+GapSink = Callable[[LogGap], None]
+
+
+def log_runs(files: Sequence[StoreFile], gaps: GapSink) -> Iterator[LogRun]:
+    """Runs of records of the files, which are given in offset order; the rest of their bytes goes to `gaps`.
+
+    Runs and gaps of a file add up to its size. A file that the system refuses is one gap. The pages of a run are given
+    back once the next one is asked for.
+    """
+    for file in files:
+        try:
+            buffer = map_file(file.path)
+        except StoreFormatError as refused:
+            gaps(LogGap(file, 0, file.size, "damage", refused.problem))
+            continue
+        yield from _runs_of_file(file, buffer, gaps)
+
+
+def _runs_of_file(file: StoreFile, buffer: memoryview, gaps: GapSink) -> Iterator[LogRun]:
+    data, base_offset, at, released = np.frombuffer(buffer, np.uint8), file.base_offset or 0, 0, 0
+    while at < len(data):
+        positions = np.empty(RECORDS_PER_RUN, np.int64)
+        count, end = walk(data, at, base_offset, positions)
+        if count:
+            yield LogRun(file, data, positions[:count], end)
+            released = _release(buffer, released, at)
+        if count < RECORDS_PER_RUN:
+            end = _gap(file, buffer, data, end, gaps)
+        at = end
+
+
+def _gap(file: StoreFile, buffer: memoryview, data: Bytes, at: int, gaps: GapSink) -> int:
+    """Name the bytes from `at` on that are no record; returns where the log goes on."""
+    if at == len(data):
+        return at
+    following = next_record(data, at, file.base_offset or 0)
+    if following < 0 and _is_blank(buffer, at):
+        gaps(LogGap(file, at, len(data) - at, "blank"))
+        return len(data)
+    written = written_end(data, at) if following < 0 else following
+    if written > at:
+        kind, reason = _why(buffer, at, file.base_offset or 0)
+        gaps(LogGap(file, at, written - at, kind, reason))
+    if written < len(data) and following < 0:
+        gaps(LogGap(file, written, len(data) - written, "unwritten"))
+    return written if following >= 0 else len(data)
+
+
+def _is_blank(buffer: memoryview, at: int) -> bool:
+    if len(buffer) - at < RECORD_START.size:
+        return False
+    is_blank = RECORD_START.unpack(buffer, at)["magic_code"] == MAGIC_BLANK
+    return is_blank and check_blank(buffer, at) is None
+
+
+def _why(buffer: memoryview, at: int, base_offset: int) -> tuple[GapKind, str]:
+    try:
+        message = decode_message(buffer, at)
+        if message.physical_offset < base_offset + at and message.body_crc_ok:
+            return "stale", f"a record of physical offset {message.physical_offset}"
+        check_record(buffer, at, base_offset)
+    except StoreFormatError as error:
+        return "damage", error.problem if error.field is None else f"{error.problem} ({error.field} {error.actual})"
+    return "damage", "no record"
+
+
+def _release(buffer: memoryview, start: int, end: int) -> int:
+    """Let the system drop mapped pages before `end`: they stay in its cache, not in this process."""
+    start, end = start - start % PAGE, end - end % PAGE
+    if end > start and isinstance(buffer.obj, mmap.mmap):
+        buffer.obj.madvise(mmap.MADV_DONTNEED, start, end - start)
+    return end

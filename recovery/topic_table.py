@@ -1,0 +1,128 @@
+"""Topics met while scanning a log, as numbers: what compiled code looks up instead of strings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from parsers.commitlog.tags import SCHEDULE_TOPIC
+from parsers.java import decode_utf8, string_hash_code
+from parsers.kernels.java_hash import MALFORMED
+from parsers.numba_cache import cached_njit
+from recovery.dispatch import LMQ_PREFIX, DispatchRules
+
+Bytes = npt.NDArray[np.uint8]
+Longs = npt.NDArray[np.int64]
+
+IS_SCHEDULE, IS_BATCH, MAY_MULTI_DISPATCH, IS_LMQ = 1, 2, 4, 8
+ABSENT = -1
+FNV_PRIME, MASK = 1099511628211, 0x7FFFFFFFFFFFFFFF
+
+
+class TopicArrays(NamedTuple):
+    """The table as compiled code reads it.
+
+    `slots` (a power of two, open addressing) holds codes or ABSENT; name of code c is `names[ends[c] : ends[c + 1]]`;
+    `seeds[c]` is the Java hash of `topic#`, `tag_seeds[c]` of `topic#T#`, MALFORMED for a name that is not UTF-8;
+    `traits[c]` the bits above.
+    """
+
+    slots: Longs
+    names: Bytes
+    ends: Longs
+    seeds: Longs
+    tag_seeds: Longs
+    traits: Longs
+
+
+@dataclass(slots=True)
+class TopicTable:
+    """Topic names by code, in the order they were met."""
+
+    rules: DispatchRules
+    stored: list[bytes] = field(default_factory=list)
+    codes: dict[bytes, int] = field(default_factory=dict)
+
+    def code(self, stored: bytes) -> int:
+        """The code of a stored name, a new one if it was not met yet."""
+        if stored not in self.codes:
+            self.codes[stored] = len(self.stored)
+            self.stored.append(stored)
+        return self.codes[stored]
+
+    def names(self) -> list[str]:
+        """Topic by code; bytes that are not UTF-8 as Java shows them."""
+        return [decode_utf8(stored) for stored in self.stored]
+
+    def arrays(self) -> TopicArrays:
+        names = self.names()
+        slots = np.full(1 << max(4, (2 * len(names)).bit_length()), ABSENT, np.int64)
+        joined = np.frombuffer(b"".join(self.stored) + bytes(8), np.uint8)
+        ends = np.cumsum([0, *map(len, self.stored)], dtype=np.int64)
+        for code in range(len(names)):
+            fill_slot(slots, joined, ends, code)
+        return TopicArrays(
+            slots,
+            joined,
+            ends,
+            _longs(_seed(stored, f"{name}#") for stored, name in zip(self.stored, names, strict=True)),
+            _longs(_seed(stored, f"{name}#T#") for stored, name in zip(self.stored, names, strict=True)),
+            _longs(self._traits(name) for name in names),
+        )
+
+    def _traits(self, name: str) -> int:
+        return (
+            (IS_SCHEDULE if name == SCHEDULE_TOPIC else 0)
+            | (IS_BATCH if name in self.rules.batch_topics else 0)
+            | (MAY_MULTI_DISPATCH if self.rules.looks_for_multi_dispatch(name) else 0)
+            | (IS_LMQ if self.rules.enable_lmq and name.startswith(LMQ_PREFIX) else 0)
+        )
+
+
+def _longs(values: object) -> Longs:
+    return np.fromiter(values, np.int64)  # type: ignore[call-overload, no-any-return]
+
+
+def _seed(stored: bytes, prefix: str) -> int:
+    try:
+        stored.decode()
+    except UnicodeDecodeError:
+        return MALFORMED
+    return string_hash_code(prefix) & 0xFFFFFFFF
+
+
+@cached_njit(nogil=True)
+def name_hash(data: Bytes, start: int, end: int) -> int:
+    value = end - start
+    for at in range(start, end):
+        value = ((value ^ int(np.int64(data[at]))) * FNV_PRIME) & MASK
+    return value ^ (value >> 29)
+
+
+@cached_njit(nogil=True)
+def fill_slot(slots: Longs, names: Bytes, ends: Longs, code: int) -> None:
+    """Put a code that is not in the table yet into its slot."""
+    slot = name_hash(names, ends[code], ends[code + 1]) & (len(slots) - 1)
+    while slots[slot] >= 0:
+        slot = (slot + 1) & (len(slots) - 1)
+    slots[slot] = code
+
+
+@cached_njit(nogil=True)
+def look_up(slots: Longs, names: Bytes, ends: Longs, data: Bytes, start: int, end: int) -> int:
+    """The code of the name in `data[start:end]`, ABSENT when it was not met yet."""
+    slot = name_hash(data, start, end) & (len(slots) - 1)
+    while slots[slot] >= 0:
+        code = int(slots[slot])
+        first = int(ends[code])
+        if ends[code + 1] - first == end - start:
+            at = 0
+            while at < end - start and names[first + at] == data[start + at]:
+                at += 1
+            if at == end - start:
+                return code
+        slot = (slot + 1) & (len(slots) - 1)
+    return ABSENT
