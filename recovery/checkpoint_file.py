@@ -5,20 +5,9 @@ Source: StoreCheckpoint @4.4.0 … 5.5.1.
 
 from __future__ import annotations
 
-from parsers.layout import Field, Layout
+from parsers.checkpoint import CHECKPOINT
 from recovery.broker_memory import StoredTimes
 from recovery.versions import BrokerVersion
-
-CHECKPOINT = Layout(
-    "Checkpoint",
-    "store/StoreCheckpoint.java @5.5.1",
-    Field("physic_msg_timestamp", "q", "store time of the last message known flushed in the CommitLog"),
-    Field("logics_msg_timestamp", "q", "store time of the last dispatched (since 5.5.0: flushed) queue unit"),
-    Field("index_msg_timestamp", "q", "store time of the last entry of the last full index file"),
-    Field("master_flushed_offset", "q", "since 5.0.0"),
-    Field("confirm_physical_offset", "q", "since 5.1.1: start of the last valid message at the last recovery"),
-    Field("logics_physical_offset", "q", "since 5.5.0: last message dispatched at the last thorough queue flush"),
-)
 
 
 def stored_times(content: bytes | None, version: BrokerVersion) -> StoredTimes:
