@@ -7,13 +7,16 @@ active files (never a glob: a glob also finds the parts that were replaced).
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import re
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -34,6 +37,7 @@ class Part:
     size: int
     rows: int
     partition: tuple[str, ...]
+    written_ms: int
 
 
 class LakeMismatch(Exception):
@@ -68,7 +72,7 @@ def _boundaries(batch: pa.RecordBatch, names: Sequence[str]) -> list[tuple[int, 
         encoded = pc.run_end_encode(batch.column(name))
         cuts.update(encoded.run_ends.to_pylist())
     edges = sorted(cuts)
-    return list(zip(edges, edges[1:], strict=False))
+    return list(itertools.pairwise(edges))
 
 
 class _OpenPart:
@@ -87,7 +91,7 @@ class _OpenPart:
 
     def close(self) -> Part:
         self.writer.close()
-        return Part(self.relative, self.place.stat().st_size, self.rows, self.partition)
+        return Part(self.relative, self.place.stat().st_size, self.rows, self.partition, int(time.time() * 1000))
 
 
 def _folder(value: str) -> str:
@@ -107,7 +111,8 @@ def commit(table: Table, root: Path, parts: Sequence[Part], replaced: Iterable[t
             list only appends. A partition named here that gets no part is empty afterwards.
     """
     delta = ensure_table(table, root)
-    gone = [_remove(action) for action in _active(delta, table, replaced)]
+    wanted = None if replaced is None else set(replaced)
+    gone = [_remove(p.path) for p in partition_parts(table, root) if wanted is None or p.partition in wanted]
     if not parts and not gone:
         return delta.version()
     delta.create_write_transaction(
@@ -145,18 +150,31 @@ def ensure_table(table: Table, root: Path) -> DeltaTable:
 
 def active_files(root: Path) -> list[Path]:
     """The Parquet files that are the table now; none where there is no table."""
+    return sorted(root / str(action["path"]) for action in _actions(root))
+
+
+def partition_parts(table: Table, root: Path) -> Iterator[Part]:
+    """The parts that are the table now, with their partitions."""
+    for action in _actions(root):
+        written = action["modification_time"]
+        yield Part(
+            path=str(action["path"]),
+            size=int(action["size_bytes"]),
+            rows=int(action["num_records"]),
+            partition=_partition(table, action),
+            written_ms=int(written.timestamp() * 1000) if isinstance(written, datetime) else int(written),
+        )
+
+
+def _actions(root: Path) -> list[dict[str, Any]]:
     if not DeltaTable.is_deltatable(str(root)):
         return []
-    return sorted(root / path for path in pa.table(DeltaTable(str(root)).get_add_actions())["path"].to_pylist())
+    actions: list[dict[str, Any]] = pa.table(DeltaTable(str(root)).get_add_actions(flatten=True)).to_pylist()
+    return actions
 
 
-def _active(delta: DeltaTable, table: Table, replaced: Iterable[tuple[str, ...]] | None) -> list[Mapping[str, object]]:
-    actions: list[Mapping[str, object]] = pa.table(delta.get_add_actions(flatten=True)).to_pylist()
-    if replaced is None:
-        return actions
-    wanted = set(replaced)
-    names = [f"partition.{name}" for name in table.partition_by]
-    return [action for action in actions if tuple(action[name] for name in names) in wanted]
+def _partition(table: Table, action: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(action[f"partition.{name}"] for name in table.partition_by)
 
 
 def _add(table: Table, part: Part) -> AddAction:
@@ -164,14 +182,14 @@ def _add(table: Table, part: Part) -> AddAction:
         path=part.path,
         size=part.size,
         partition_values=dict(zip(table.partition_by, part.partition, strict=True)),
-        modification_time=int(time.time() * 1000),
+        modification_time=part.written_ms,
         data_change=True,
         stats=json.dumps({"numRecords": part.rows}),
     )
 
 
-def _remove(action: Mapping[str, object]) -> RemoveAction:
-    return RemoveAction(path=str(action["path"]), data_change=True, deletion_timestamp=int(time.time() * 1000))
+def _remove(path: str) -> RemoveAction:
+    return RemoveAction(path=path, data_change=True, deletion_timestamp=int(time.time() * 1000))
 
 
 def _delta_schema(schema: pa.Schema) -> Schema:

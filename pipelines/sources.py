@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 CONFIG_NAME = "rocketlens.toml"
+DEMO_CONFIG = Path(__file__).resolve().parents[1] / "demo" / CONFIG_NAME
 
 
 class SourcesError(Exception):
@@ -63,7 +64,7 @@ def read_sources(path: Path) -> Sources:
     try:
         document = tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
-        raise SourcesError(f"{path}: no such file (copy the {CONFIG_NAME} of the project's root and edit it)") from None
+        raise SourcesError(f"{path}: no such file (copy demo/{CONFIG_NAME} there and edit it)") from None
     except (OSError, UnicodeDecodeError) as error:
         raise SourcesError(f"{path}: cannot be read: {error}") from None
     except tomllib.TOMLDecodeError as error:
@@ -72,11 +73,16 @@ def read_sources(path: Path) -> Sources:
 
 
 def find_config(start: Path) -> Path:
-    """`rocketlens.toml` in `start` or the nearest folder above it. Raises SourcesError when there is none."""
+    """`rocketlens.toml` in `start` or the nearest folder above it, else the demo's once the demo has run.
+
+    Raises SourcesError when there is none.
+    """
     for folder in (start.resolve(), *start.resolve().parents):
         if (folder / CONFIG_NAME).is_file():
             return folder / CONFIG_NAME
-    raise SourcesError(f"no {CONFIG_NAME} in {start} or above it: name one with --config-file, or copy the example")
+    if DEMO_CONFIG.is_file() and read_sources(DEMO_CONFIG).lake.is_dir():
+        return DEMO_CONFIG
+    raise SourcesError(f"no {CONFIG_NAME} in {start} or above it: copy demo/{CONFIG_NAME} there and edit it")
 
 
 class _Reader:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.sources import SourcesError, find_config, read_sources
+from pipelines.sources import DEMO_CONFIG, SourcesError, find_config, read_sources
 
 
 def written(folder: Path, text: str) -> Path:
@@ -68,6 +68,6 @@ def test_the_nearest_configuration_above_is_found(tmp_path: Path) -> None:
     assert find_config(tmp_path / "a" / "b") == path.resolve()
 
 
-def test_the_example_in_the_root_is_valid() -> None:
-    sources = read_sources(Path(__file__).resolve().parents[2] / "rocketlens.toml")
+def test_the_example_is_valid() -> None:
+    sources = read_sources(DEMO_CONFIG)
     assert [broker.name for broker in sources.brokers] == ["broker-a"]

@@ -1,0 +1,35 @@
+"""What a store file was when it was read: used bytes and their hash, so that a result can be traced to its evidence."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+from parsers.mapped import map_file
+from parsers.store import StoreFile
+
+BLOCK = 8 << 20
+
+
+def fingerprint(file: StoreFile) -> tuple[int, str]:
+    """Bytes up to the last one that is not zero, and the SHA-256 of those bytes, as hex.
+
+    Store files are created at full size and filled; the zeros behind the used part are neither hashed nor counted, so
+    the hash of a sparse copy is the same. Raises UnreadableFile when the system refuses the file.
+    """
+    data = np.frombuffer(map_file(file.path), np.uint8)
+    used = used_bytes(data)
+    digest = hashlib.sha256()
+    for start in range(0, used, BLOCK):
+        digest.update(data[start : min(start + BLOCK, used)])
+    return used, digest.hexdigest()
+
+
+def used_bytes(data: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> int:
+    """Position after the last byte that is not zero."""
+    for end in range(len(data), 0, -BLOCK):
+        block = data[max(0, end - BLOCK) : end]
+        if block.any():
+            return end - int(np.argmax(block[::-1] != 0))
+    return 0

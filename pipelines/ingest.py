@@ -1,0 +1,171 @@
+"""Store files into the lake through Spark: one file, a whole store, or every broker of the configuration.
+
+Re-running is idempotent: a file's rows are one Delta partition that is replaced in one transaction; the CommitLog file
+a broker still appends to is read on from where its rows in the lake end.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from parsers.store import Store, StoreFile, open_store
+from pipelines.growth import grown_from
+from pipelines.lake import Lake
+from pipelines.snapshots import snapshot_config
+from pipelines.sources import BrokerSource, Sources
+from pipelines.spark.registry import source_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+FILE_TABLES = (
+    "commitlog_messages",
+    "commitlog_regions",
+    "consumequeue_units",
+    "index_files",
+    "index_entries",
+    "checkpoints",
+    "store_files",
+)
+"""Raw tables with one Delta partition per store file, in the order they are ingested."""
+SAME_INSTANT_MS = 60_000
+"""A file changed less than this before its rows were written is read again: clocks differ, and a broker writes on."""
+Progress = Callable[[str, str], None]
+
+
+@dataclass(slots=True)
+class IngestReport:
+    """What one ingest did: rows now in the lake by (broker, table), files read and found unchanged, counted once per
+    table, and the files that are not understood as (broker, file, why)."""
+
+    rows: dict[tuple[str, str], int] = field(default_factory=dict)
+    files_read: int = 0
+    files_unchanged: int = 0
+    not_understood: list[tuple[str, str, str]] = field(default_factory=list)
+
+
+def ingest(
+    spark: SparkSession, sources: Sources, brokers: Sequence[str] = (), progress: Progress | None = None
+) -> IngestReport:
+    """Bring the lake up to date with the stores of the configuration (those named, or all).
+
+    Args:
+        progress: told (broker, table) before each table.
+    Raises:
+        NotAStore, SourcesError: one sentence.
+    """
+    report = IngestReport()
+    lake = Lake(sources.lake)
+    for broker in [sources.broker(name) for name in brokers] or sources.brokers:
+        ingest_store(spark, lake, broker, report, bodies=sources.bodies, progress=progress)
+    return report
+
+
+def ingest_store(
+    spark: SparkSession,
+    lake: Lake,
+    broker: BrokerSource,
+    report: IngestReport,
+    *,
+    bodies: bool = False,
+    progress: Progress | None = None,
+) -> None:
+    """Ingest what is new or changed in one store, table by table, and the broker's configuration."""
+    store = open_store(broker.store)
+    report.not_understood += [(broker.name, name_of(store.root, f), f.why or f.kind) for f in store.not_understood]
+    for table in FILE_TABLES:
+        if progress:
+            progress(broker.name, table)
+        stale = stale_files(lake, broker, store, table)
+        report.files_read += len(stale)
+        report.files_unchanged += len(files_of_table(store, table)) - len(stale)
+        ingest_files(spark, lake, broker, table, stale, bodies=bodies)
+        report.rows[broker.name, table] = lake.rows(table)
+    report.rows[broker.name, "queues"] = ingest_queues(spark, lake, broker)
+    for table, rows in snapshot_config(spark, lake, broker).items():
+        report.rows[broker.name, table] = rows
+
+
+def ingest_files(
+    spark: SparkSession, lake: Lake, broker: BrokerSource, table: str, files: Sequence[str], *, bodies: bool = False
+) -> None:
+    """Ingest named files (paths below the store root) into one of FILE_TABLES."""
+    if not files:
+        return
+    starts = grown_from(lake, broker, files) if table == "commitlog_messages" else {}
+    options = {"bodies": str(bodies).lower()}
+    if fresh := [file for file in files if file not in starts]:
+        frame = source_frame(spark, broker, table, fresh, options)
+        save(frame, lake, table, replaced=[(broker.name, file) for file in fresh])
+    if starts:
+        frame = source_frame(spark, broker, table, list(starts), {**options, "starts": json.dumps(starts)})
+        save(frame, lake, table, replaced=[])
+
+
+def ingest_queues(spark: SparkSession, lake: Lake, broker: BrokerSource) -> int:
+    """Sum up every queue of a store anew; queues in the lake afterwards."""
+    save(source_frame(spark, broker, "queues", None, {}), lake, "queues", replaced=[(broker.name,)])
+    return lake.rows("queues", [(broker.name,)])
+
+
+def source_frame(
+    spark: SparkSession, broker: BrokerSource, table: str, files: Sequence[str] | None, options: dict[str, str]
+) -> DataFrame:
+    """The data source of a table over one broker's store."""
+    reader = spark.read.format(source_of(table).name()).option("store", str(broker.store)).option("broker", broker.name)
+    if files is not None:
+        reader = reader.option("files", json.dumps(list(files)))
+    return reader.options(**options).load()
+
+
+def save(frame: DataFrame, lake: Lake, table: str, replaced: Iterable[tuple[str, ...]] | None) -> None:
+    """Write a DataFrame with the columns of `table` in one Delta transaction (see pipelines.delta.commit)."""
+    partitions = None if replaced is None else [list(partition) for partition in replaced]
+    writer = frame.write.format("rocketlens_delta").mode("append")
+    writer.options(table=table, root=str(lake.table_root(table)), replaces=json.dumps(partitions)).save()
+
+
+def stale_files(lake: Lake, broker: BrokerSource, store: Store, table: str) -> list[str]:
+    """Files of a table that changed after their rows were written, or have none."""
+    written_ms = lake.written_ms(table)
+
+    def stale(file: StoreFile) -> bool:
+        written = written_ms.get((broker.name, name_of(store.root, file)))
+        return written is None or written < file.mtime_ns // 1_000_000 + SAME_INSTANT_MS
+
+    return [name_of(store.root, file) for file in files_of_table(store, table) if stale(file)]
+
+
+def files_of_table(store: Store, table: str) -> list[StoreFile]:
+    """The files whose rows one of FILE_TABLES holds. Raises ValueError for another name."""
+    if table in ("commitlog_messages", "commitlog_regions"):
+        return store.commitlog
+    if table == "consumequeue_units":
+        return [file for _, files in sorted(store.queues.items()) for file in files]
+    if table in ("index_files", "index_entries"):
+        return store.index
+    if table == "checkpoints":
+        return [store.checkpoint] if store.checkpoint is not None else []
+    if table == "store_files":
+        return sorted(store.files(), key=lambda file: file.path)
+    raise ValueError(f"{table} is not a table of store files (those are {', '.join(FILE_TABLES)})")
+
+
+def name_of(root: Path, file: StoreFile) -> str:
+    """The path below the store root: the column `file`."""
+    return file.path.relative_to(root).as_posix()
+
+
+def partition_key(broker: BrokerSource, root: Path, file: StoreFile) -> str:
+    """`broker-a/commitlog/00000000000000000000`: a store file's name in Dagster."""
+    return f"{broker.name}/{name_of(root, file)}"
+
+
+def split_key(key: str) -> tuple[str, str]:
+    """(broker, file) of a partition key."""
+    broker, _, file = key.partition("/")
+    return broker, file

@@ -1,0 +1,114 @@
+"""The lake: one folder with one Delta table per name of `pipelines.tables`, and the published catalogue beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+import pyarrow as pa
+from deltalake import DeltaTable
+
+from pipelines.delta import active_files, commit, ensure_table, partition_parts, write_parts
+from pipelines.table import Table
+from pipelines.tables import TABLES
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class Lake:
+    """Where the tables are. Reading goes through Delta's list of active files, never through a glob."""
+
+    root: Path
+
+    @property
+    def catalog(self) -> Path:
+        return self.root / "catalog.duckdb"
+
+    def table_root(self, name: str) -> Path:
+        return self.root / "tables" / name
+
+    def files(self, name: str) -> list[str]:
+        """The Parquet files that are the table now."""
+        return [str(path) for path in active_files(self.table_root(name))]
+
+    def version(self, name: str) -> int | None:
+        """Delta version of a table, None when it was never written."""
+        root = str(self.table_root(name))
+        return DeltaTable(root).version() if DeltaTable.is_deltatable(root) else None
+
+    def rows(self, name: str, partitions: Sequence[tuple[str, ...]] | None = None) -> int:
+        """Rows of a table, or of some partitions of it, from the Delta log alone."""
+        wanted = None if partitions is None else set(partitions)
+        parts = list(partition_parts(TABLES[name], self.table_root(name)))
+        return sum(part.rows for part in parts if wanted is None or part.partition in wanted)
+
+    def written_ms(self, name: str) -> dict[tuple[str, ...], int]:
+        """When each partition was last written, epoch milliseconds."""
+        latest: dict[tuple[str, ...], int] = {}
+        for part in partition_parts(TABLES[name], self.table_root(name)):
+            latest[part.partition] = max(latest.get(part.partition, 0), part.written_ms)
+        return latest
+
+    def select(self, name: str) -> str:
+        """SQL that DuckDB reads the table with; an empty table of the right columns where there are no files."""
+        files = self.files(name)
+        if files:
+            listed = ", ".join(quoted(file) for file in files)
+            columns = ", ".join(f'"{column.name}"' for column in TABLES[name].columns)
+            return f"SELECT {columns} FROM read_parquet([{listed}], union_by_name=true)"
+        nulls = (f'CAST(NULL AS {duckdb_type(column.type)}) AS "{column.name}"' for column in TABLES[name].columns)
+        return f"SELECT {', '.join(nulls)} WHERE false"
+
+    def query(self, sql: str, **parameters: object) -> pa.Table:
+        """Ask DuckDB; every table of the lake that the SQL names is there as a view, times in UTC."""
+        with duckdb.connect() as connection:
+            connection.execute("SET TimeZone = 'UTC'")
+            for name in TABLES:
+                if name in sql:
+                    connection.execute(f'CREATE VIEW "{name}" AS {self.select(name)}')
+            return connection.execute(sql, parameters or None).to_arrow_table()
+
+    def write(self, name: str, rows: pa.Table, replaced: Sequence[tuple[str, ...]] | None = None) -> int:
+        """Write a small result without Spark, replacing partitions (the whole table with None); rows written.
+
+        The rows of a partitioned table must come with equal partition values together.
+        """
+        table = TABLES[name]
+        parts = write_parts(table, self.table_root(name), rows.cast(table.bare_schema).to_batches())
+        commit(table, self.table_root(name), parts, replaced)
+        return rows.num_rows
+
+    def create_tables(self) -> None:
+        """Make every table exist, empty where nothing was ingested yet."""
+        for name, table in TABLES.items():
+            ensure_table(table, self.table_root(name))
+
+    def frame(self, spark: SparkSession, name: str) -> DataFrame:
+        """The table as a Spark DataFrame."""
+        from pipelines.spark.source import spark_schema
+
+        schema = spark_schema(TABLES[name].bare_schema)
+        files = self.files(name)
+        return spark.read.schema(schema).parquet(*files) if files else spark.createDataFrame([], schema)
+
+
+def duckdb_type(kind: pa.DataType) -> str:
+    """DuckDB's name of an Arrow type."""
+    probe = pa.table({"probe": pa.array([], kind)})
+    with duckdb.connect() as connection:
+        return str(connection.from_arrow(probe).types[0])
+
+
+def quoted(text: str) -> str:
+    """Text as an SQL literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def empty(table: Table) -> pa.Table:
+    """No rows, the right columns."""
+    return table.bare_schema.empty_table()

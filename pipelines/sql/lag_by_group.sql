@@ -1,0 +1,12 @@
+-- How far behind is each group, and how much of that is not known?
+SELECT broker,
+       "group",
+       sum(messages_behind)                           AS messages_behind,
+       max(seconds_behind)                            AS seconds_behind,
+       count(*)                                       AS queues,
+       count(*) FILTER (messages_behind > 0)          AS queues_behind,
+       count(*) FILTER (status = 'unknown')           AS queues_unknown,
+       count(*) FILTER (messages_behind > 0 AND seconds_behind IS NULL) AS seconds_unknown
+FROM lag
+GROUP BY broker, "group"
+ORDER BY messages_behind DESC NULLS FIRST, "group";
