@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
-from rebalance.events import NO_EVIDENCE, Evidence
+from rebalance.events import NO_EVIDENCE, Evidence, RebalanceResultChanged
 from rebalance.model import MessageQueue
 
 
@@ -33,6 +33,7 @@ class Witness(NamedTuple):
     kind: WitnessKind
     queue_offset: int | None
     evidence: Evidence
+    late_ms: int = 0  # the true instant is up to this much later
 
 
 class ListAnswer(NamedTuple):
@@ -57,9 +58,20 @@ class Stamp(NamedTuple):
     evidence: Evidence
 
 
+class Closed(NamedTuple):
+    """A broker's log says the connection went, at the latest at `latest_ms`."""
+
+    latest_ms: int
+    expired: bool
+    evidence: Evidence
+
+
 @dataclass(slots=True)
 class ChannelUse:
-    """One connection of a client id to one broker: when it was used, and the request numbers seen on it."""
+    """One connection of a client id to one broker: when it was used, and the request numbers seen on it.
+
+    The log of one run of a client counts as a connection too, to the broker "" (`is_log`).
+    """
 
     broker: str
     remote: str
@@ -69,7 +81,18 @@ class ChannelUse:
     first_heartbeat_ms: int | None = None
     last_heartbeat_ms: int | None = None
     unregistered_ms: int | None = None
+    unregistered_late_ms: int = 0
+    closed: Closed | None = None
     requests: list[tuple[int, int]] = field(default_factory=list)
+
+    @property
+    def is_log(self) -> bool:
+        return not self.broker
+
+    def leave(self, at_ms: int, late_ms: int) -> None:
+        """Takes note of an unregister in [at_ms, at_ms + late_ms]; the tightest statement of several stays."""
+        if self.unregistered_ms is None or late_ms < self.unregistered_late_ms:
+            self.unregistered_ms, self.unregistered_late_ms = at_ms, late_ms
 
 
 class ProcessKey(NamedTuple):
@@ -113,6 +136,8 @@ class ClientProcess:
     lists: list[ListAnswer] = field(default_factory=list)
     versions: dict[str, list[HeardVersion]] = field(default_factory=dict)
     witnesses: dict[MessageQueue, list[Witness]] = field(default_factory=dict)
+    results: list[RebalanceResultChanged] = field(default_factory=list)
+    log_from_start: bool = False
     end: End | None = None
     seen_from_start: bool = True  # False: it may have held queues before the record began
 
@@ -131,9 +156,10 @@ class ClientProcess:
         return self.message_model == "BROADCASTING"
 
     @property
-    def unregistered_ms(self) -> int | None:
-        """When it first asked to leave, on any broker."""
-        return min((c.unregistered_ms for c in self.channels if c.unregistered_ms is not None), default=None)
+    def left_by_ms(self) -> int | None:
+        """The instant by which it had asked to leave: what is handled later was sent before."""
+        left = (c.unregistered_ms + c.unregistered_late_ms for c in self.channels if c.unregistered_ms is not None)
+        return min(left, default=None)
 
     @property
     def stamped(self) -> bool:

@@ -5,17 +5,44 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from rebalance.client import ChannelUse, ClientProcess, HeardVersion, ListAnswer, ProcessKey, Witness, WitnessKind
+from rebalance.client import (
+    ChannelUse,
+    ClientProcess,
+    Closed,
+    HeardVersion,
+    ListAnswer,
+    ProcessKey,
+    Witness,
+    WitnessKind,
+)
 from rebalance.events import (
+    ChannelClosed,
+    ChannelConnected,
+    ChannelExpired,
+    ChannelFact,
+    ClientFact,
     ClientUnregistered,
     ConsumerListAnswered,
+    ConsumerShutdown,
+    ConsumerStarted,
+    ConsumerStarting,
     Fact,
     HeartbeatReceived,
+    LockAnswered,
     LockBatchAnswered,
+    Notified,
     OffsetCommitted,
+    OffsetPersisted,
     OffsetQueried,
     PullSeen,
+    QueueAdded,
+    QueueAddFailed,
+    QueueRemoved,
+    QueueTableSeen,
+    RebalanceResultChanged,
     RequestFact,
+    RoundSkipped,
+    SubscriptionVersionBumped,
     TopicSubscription,
     UnlockBatch,
 )
@@ -52,23 +79,25 @@ class GroupRecord:
                 by_client.setdefault(part.client_id, []).append(part)
         return [process for client_id in sorted(by_client) for process in _join(by_client[client_id])]
 
-    def _part(self, fact: RequestFact) -> ClientProcess | None:
-        if fact.remote is None:
-            return None
-        part = self._open.get((fact.source, fact.remote))
-        if part is None or self._is_another(part, fact):
-            part = self._new_part(fact, fact.source, fact.remote)
+    def _part(self, fact: ChannelFact) -> ClientProcess | None:
+        return None if fact.remote is None else self._take(fact, fact.source, fact.remote)
+
+    def _take(self, fact: ChannelFact | ClientFact, broker: str, remote: str) -> ClientProcess:
+        """The part a fact belongs to, brought up to date with it."""
+        part = self._open.get((broker, remote))
+        if part is None or (broker and self._is_another(part, fact)):
+            part = self._new_part(fact, broker, remote)
         elif fact.client_id is not None and not part.client_id:
             part.key = ProcessKey(fact.client_id, 0)
             part.channels[0].client_id = fact.client_id
         channel = part.channels[0]
         channel.last_ms = part.last_ms = max(channel.last_ms, fact.at_ms)
         part.last_evidence = fact.evidence
-        if fact.request_no is not None:
+        if isinstance(fact, RequestFact) and fact.request_no is not None:
             channel.requests.append((fact.at_ms, fact.request_no))
         return part
 
-    def _new_part(self, fact: RequestFact, broker: str, remote: str) -> ClientProcess:
+    def _new_part(self, fact: ChannelFact | ClientFact, broker: str, remote: str) -> ClientProcess:
         channel = ChannelUse(broker, remote, fact.client_id or "", fact.at_ms, fact.at_ms)
         part = ClientProcess(
             self.group,
@@ -83,7 +112,7 @@ class GroupRecord:
         return part
 
     @staticmethod
-    def _is_another(part: ClientProcess, fact: RequestFact) -> bool:
+    def _is_another(part: ClientProcess, fact: ChannelFact | ClientFact) -> bool:
         """Whether the same ip:port is now another connection."""
         if fact.client_id is not None and part.client_id and part.client_id != fact.client_id:
             return True
@@ -96,21 +125,37 @@ class GroupRecord:
         part = self._part(fact)
         if part is None:
             return
-        channel = part.channels[0]
-        if channel.first_heartbeat_ms is None:
-            channel.first_heartbeat_ms = fact.at_ms
-            part.message_model, part.consume_type = fact.message_model, fact.consume_type
-            part.client_version = fact.client_version
-        last_ms = fact.at_ms if fact.last_at_ms is None else fact.last_at_ms
-        channel.last_heartbeat_ms = channel.last_ms = part.last_ms = max(last_ms, part.last_ms)
+        _registered(part, fact.at_ms, fact.message_model, fact.consume_type, fact.client_version)
+        if fact.last_at_ms is not None:
+            channel = part.channels[0]
+            channel.last_heartbeat_ms = channel.last_ms = part.last_ms = max(fact.last_at_ms, part.last_ms)
         if fact.subscriptions is not None and self._last_subscriptions.get(id(part)) != fact.subscriptions:
             self._last_subscriptions[id(part)] = fact.subscriptions
             _hear_versions(part, fact, fact.subscriptions)
 
+    def connected(self, fact: ChannelConnected) -> None:
+        part = self._part(fact)
+        if part is not None:
+            _registered(part, fact.at_ms, fact.message_model, fact.consume_type, fact.client_version)
+
+    def closed(self, fact: ChannelClosed) -> None:
+        self._close(fact, expired=False)
+
+    def expired(self, fact: ChannelExpired) -> None:
+        self._close(fact, expired=True)
+
+    def _close(self, fact: ChannelFact, *, expired: bool) -> None:
+        """A close is the broker's observation, no sign of life of the client."""
+        part = self._open.get((fact.source, fact.remote or ""))
+        if part is None and fact.client_id is not None and fact.remote is not None:
+            part = self._new_part(fact, fact.source, fact.remote)
+        if part is not None and part.channels[0].closed is None:
+            part.channels[0].closed = Closed(fact.at_ms + fact.late_ms, expired, fact.evidence)
+
     def unregistered(self, fact: ClientUnregistered) -> None:
         part = self._part(fact)
-        if part is not None and part.channels[0].unregistered_ms is None:
-            part.channels[0].unregistered_ms = fact.at_ms
+        if part is not None:
+            part.channels[0].leave(fact.at_ms, fact.late_ms)
 
     def consumer_list(self, fact: ConsumerListAnswered) -> None:
         part = self._part(fact)
@@ -145,6 +190,52 @@ class GroupRecord:
         if part is not None:
             part.witnesses.setdefault(queue, []).append(Witness(fact.at_ms, kind, queue_offset, fact.evidence))
 
+    # ---- from inside a client
+
+    def _run(self, fact: ClientFact) -> ClientProcess:
+        return self._take(fact, "", f"{fact.source}#{fact.process}")
+
+    def run_fact(self, fact: ClientFact) -> None:
+        self._run(fact)
+
+    def starting(self, fact: ConsumerStarting) -> None:
+        part = self._run(fact)
+        part.message_model = fact.message_model or part.message_model
+        part.log_from_start = True
+
+    def shut_down(self, fact: ConsumerShutdown) -> None:
+        self._run(fact).channels[0].leave(fact.at_ms, fact.late_ms)
+
+    def queue_added(self, fact: QueueAdded) -> None:
+        self._told(fact, fact.queue, WitnessKind.ADDED, None)
+
+    def queue_removed(self, fact: QueueRemoved) -> None:
+        self._told(fact, fact.queue, WitnessKind.REMOVED, None)
+
+    def persisted(self, fact: OffsetPersisted) -> None:
+        self._told(fact, fact.queue, WitnessKind.COMMIT, fact.queue_offset)
+
+    def table_seen(self, fact: QueueTableSeen) -> None:
+        for queue in fact.queues:
+            self._told(fact, queue, WitnessKind.LISTED, None)
+
+    def result_changed(self, fact: RebalanceResultChanged) -> None:
+        self._run(fact).results.append(fact)
+
+    def _told(self, fact: ClientFact, queue: MessageQueue, kind: WitnessKind, queue_offset: int | None) -> None:
+        witness = Witness(fact.at_ms - fact.early_ms, kind, queue_offset, fact.evidence, fact.early_ms + fact.late_ms)
+        self._run(fact).witnesses.setdefault(queue, []).append(witness)
+
+
+def _registered(
+    part: ClientProcess, at_ms: int, message_model: str | None, consume_type: str | None, client_version: int | None
+) -> None:
+    channel = part.channels[0]
+    if channel.first_heartbeat_ms is None:
+        channel.first_heartbeat_ms = at_ms
+        part.message_model, part.consume_type, part.client_version = message_model, consume_type, client_version
+    channel.last_heartbeat_ms = max(at_ms, channel.last_heartbeat_ms or 0)
+
 
 def _hear_versions(part: ClientProcess, fact: HeartbeatReceived, subscriptions: Iterable[TopicSubscription]) -> None:
     for subscription in subscriptions:
@@ -177,6 +268,8 @@ def _merged(parts: list[ClientProcess], number: int) -> ClientProcess:
         first.first_evidence,
         last.last_evidence,
     )
+    whole.log_from_start = any(part.log_from_start for part in parts)
+    whole.results = sorted((r for part in parts for r in part.results), key=lambda result: result.at_ms)
     whole.lists = sorted((answer for part in parts for answer in part.lists), key=lambda answer: answer.at_ms)
     for part in parts:
         for topic, versions in part.versions.items():
@@ -207,4 +300,20 @@ _READERS: dict[type[Fact], Callable[[GroupRecord, Any], None]] = {
     PullSeen: GroupRecord.pull_seen,
     LockBatchAnswered: GroupRecord.locks_answered,
     UnlockBatch: GroupRecord.unlocked,
+    ChannelConnected: GroupRecord.connected,
+    ChannelClosed: GroupRecord.closed,
+    ChannelExpired: GroupRecord.expired,
+    ConsumerStarting: GroupRecord.starting,
+    ConsumerStarted: GroupRecord.run_fact,
+    ConsumerShutdown: GroupRecord.shut_down,
+    Notified: GroupRecord.run_fact,
+    SubscriptionVersionBumped: GroupRecord.run_fact,
+    LockAnswered: GroupRecord.run_fact,
+    QueueAddFailed: GroupRecord.run_fact,
+    RoundSkipped: GroupRecord.run_fact,
+    RebalanceResultChanged: GroupRecord.result_changed,
+    QueueAdded: GroupRecord.queue_added,
+    QueueRemoved: GroupRecord.queue_removed,
+    OffsetPersisted: GroupRecord.persisted,
+    QueueTableSeen: GroupRecord.table_seen,
 }

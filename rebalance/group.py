@@ -43,9 +43,19 @@ def _end(
     starts: Mapping[str, Sequence[int]],
     settings: Settings,
 ) -> End:
-    left = process.unregistered_ms
-    if left is not None:
-        return End(left - SHUTDOWN_BEFORE_MS, left + SHUTDOWN_AFTER_MS, CLIENT_LEFT, process.last_evidence)
+    leaving = [c for c in process.channels if c.unregistered_ms is not None]
+    if leaving:
+        first = min(c.unregistered_ms for c in leaving if c.unregistered_ms is not None)
+        last = max(c.unregistered_ms + c.unregistered_late_ms for c in leaving if c.unregistered_ms is not None)
+        return End(first - SHUTDOWN_BEFORE_MS, last + SHUTDOWN_AFTER_MS, CLIENT_LEFT, process.last_evidence)
+    closed = max((c.closed for c in process.channels if c.closed is not None), default=None)
+    if closed is not None and closed.latest_ms >= process.last_ms:
+        return End(
+            process.last_ms,
+            None if closed.expired else closed.latest_ms,
+            CHANNEL_EXPIRED if closed.expired else CHANNEL_CLOSED,
+            closed.evidence,
+        )
     gone = _first_absence(process, same_id, answers, starts)
     if gone is None:
         return End(process.last_ms, None, None, process.last_evidence)

@@ -29,9 +29,11 @@ def processes_of(channels: Iterable[ChannelUse]) -> list[list[ChannelUse]]:
 
 
 def _conflict(old: ChannelUse, new: ChannelUse) -> bool:
+    if old.is_log and new.is_log:
+        return True  # one log run, one process
     if old.unregistered_ms is not None and old.unregistered_ms < new.first_ms:
         return True
-    return old.broker == new.broker and old.last_ms > new.first_ms + _OVERLAP_MS
+    return not old.is_log and old.broker == new.broker and old.last_ms > new.first_ms + _OVERLAP_MS
 
 
 def _one_counter(process: list[ChannelUse], new: ChannelUse) -> bool:

@@ -12,11 +12,11 @@ from operator import attrgetter
 from rebalance.client import ClientProcess
 from rebalance.collect import GroupRecord
 from rebalance.doubts import Doubt, doubts_of
-from rebalance.events import BrokerStarted, BrokerStopping, Fact, GroupFact
+from rebalance.events import BrokerStarted, BrokerStopping, ClientFact, Fact, GroupFact, RouteSeen, UnreadRecord
 from rebalance.group import set_ends
 from rebalance.model import Settings
 from rebalance.ownership import OwnershipIndex, QueueOwners
-from rebalance.table import QueueTable, Tenure
+from rebalance.table import ROUND_MS, QueueTable, Tenure
 
 SETTLE_MS = 250
 _ALWAYS = (-(1 << 62), 1 << 62)
@@ -77,7 +77,7 @@ def replay(facts: Iterable[Fact], *, settings: Settings | None = None) -> Replay
             continue
         set_ends(processes, starts, settings)
         for process in processes:
-            process.seen_from_start = known[0] == _ALWAYS[0] or process.newborn
+            process.seen_from_start = known[0] == _ALWAYS[0] or process.newborn or process.log_from_start
         tenures = [tenure for process in processes for tenure in QueueTable(process, down).tenures()]
         groups.append(GroupReplay(group, processes, tenures, doubts_of(processes, tenures, down, known[0]), known))
     return Replay(groups)
@@ -94,11 +94,12 @@ def _known_span(
         return 0, 0
     first: dict[str, Fact] = {}
     for fact in ordered:
-        first.setdefault(fact.source, fact)
+        if not isinstance(fact, ClientFact | RouteSeen | UnreadRecord):
+            first.setdefault(fact.source, fact)
     born = all(isinstance(fact, BrokerStarted) for fact in first.values())
-    gone = all(stops.get(broker, [0])[-1] > starts.get(broker, [0])[-1] for broker in first)
+    gone = bool(first) and all(stops.get(broker, [0])[-1] > starts.get(broker, [0])[-1] for broker in first)
     warm_up_ms = settings.heartbeat_broker_interval_ms + settings.persist_consumer_offset_interval_ms
-    return (_ALWAYS[0] if born else ordered[0].at_ms + warm_up_ms, _ALWAYS[1] if gone else ordered[-1].at_ms)
+    return (_ALWAYS[0] if born else ordered[0].at_ms + warm_up_ms, _ALWAYS[1] if gone else ordered[-1].at_ms - ROUND_MS)
 
 
 def _down_spans(

@@ -19,10 +19,11 @@ from rebalance.events import Evidence
 from rebalance.model import MessageQueue
 
 ROUND_MS = 3_000  # a round's own requests follow its list answer, each within this of the one before
-_CLUSTER_MS = 200  # commits of one persistAll run
+_CLUSTER_MS = 1_000  # one-way commits of one persistAll run may be handled this far apart
 _SANE_CLOCK_MS = 5_000
 _LATE_COMMIT_MS = 1_000  # a one-way commit may be handled after the heartbeat that was sent after it
 _FAREWELL_MS = 100
+_ADDING = (WitnessKind.QUERY, WitnessKind.ADDED)
 
 
 @dataclass(slots=True)
@@ -101,7 +102,7 @@ class QueueTable:
 
     def tenures(self) -> list[Tenure]:
         """Tenures ordered by queue, then by begin."""
-        left = self.process.unregistered_ms
+        left = self.process.left_by_ms
         for queue in sorted(self.process.witnesses, key=lambda q: q.order):
             seen = [w for w in self.process.witnesses[queue] if left is None or w.at_ms < left]
             if seen:
@@ -125,10 +126,10 @@ class QueueTable:
         spans = [_Span([witnesses[0]])]
         for witness in witnesses[1:]:
             last = spans[-1].last
-            starts = witness.kind is WitnessKind.ADDED or (
-                witness.kind is WitnessKind.QUERY and self._may_return(topic, last, witness.at_ms)
-            )
-            if starts:
+            if last.kind is WitnessKind.REMOVED:
+                if witness.kind in _ADDING or witness.at_ms > last.at_ms + _LATE_COMMIT_MS:
+                    spans.append(_Span([witness]))
+            elif witness.kind is WitnessKind.QUERY and self._may_return(topic, last, witness.at_ms):
                 spans.append(_Span([witness]))
             else:
                 spans[-1].witnesses.append(witness)
@@ -196,9 +197,11 @@ class QueueTable:
             queue, process, first.at_ms, first.at_ms, end.earliest_ms, end.latest_ms, first.queue_offset, first.evidence, end.evidence,
             begin_list,
         )  # fmt: skip
-        if begin_list is not None:
+        if first.kind is WitnessKind.ADDED:
+            tenure.begin_latest = first.at_ms + first.late_ms
+        elif begin_list is not None:
             tenure.begin_latest = self._added_by(queue.topic, span)
-        elif first.kind is not WitnessKind.ADDED:
+        else:
             tenure.begin_earliest = process.first_ms
             if not process.seen_from_start:
                 tenure.begin_earliest, tenure.begin_latest = None, process.first_ms
@@ -220,7 +223,7 @@ class QueueTable:
         """Sets the end if sightings and commits show it; False: only hidden signs, or the process's own end, can tell."""
         last, topic = span.last, tenure.queue.topic
         if last.kind is WitnessKind.REMOVED:
-            tenure.end_earliest = tenure.end_latest = last.at_ms
+            tenure.end_earliest, tenure.end_latest = last.at_ms, last.at_ms + last.late_ms
             tenure.end_evidence = last.evidence
             return True
         absent_ms = self._absent_ms(tenure.queue, span)
@@ -229,7 +232,9 @@ class QueueTable:
             return False
         back = self._round_of(following.at_ms) if following is not None else None
         until_round = until if back is None else min(until, back.at_ms - 1)
-        rounds = self._leaving_rounds(topic, last, until_round) or self._candidates(last.at_ms, until_round)
+        rounds = self._leaving_rounds(topic, last, until_round)
+        if not rounds and following is None and self.process.seen_from_start:
+            return False  # no round, no removal: the commit is late or lost
         farewell = self._is_farewell(tenure.queue, span)
         if farewell and rounds and self._commits_into(topic, rounds[0], last.at_ms):
             rounds = rounds[:1]
