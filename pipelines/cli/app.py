@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import typer
 from typer.exceptions import TyperException
 
-from pipelines.cli import allocate, dump, queues
+from pipelines.cli import allocate, dump, queues, rebuild
 from pipelines.cli.errors import ExitCode
 from pipelines.cli.options import (
     ColumnsOption,
@@ -28,7 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (dump, queues, allocate):
+for group in (dump, queues, rebuild, allocate):
     group.register(app)
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pipelines.cli import dump_commitlog
 from pipelines.cli.command import command
+from pipelines.cli.errors import Unreadable
 from pipelines.cli.opening import file_at, is_file, store_at
 from pipelines.cli.options import STORE_FILES, QueueOption, StoreOrFile, TopicOption
 from pipelines.cli.queues import name_unread_queues
@@ -19,15 +21,29 @@ if TYPE_CHECKING:
 
     from parsers.store import FileKind, StoreFile
 
+ENTRY_BRIEF = ("file", "entry_no", "key_hash", "physical_offset", "time_diff_s", "prev_index_no", "slot")
+HEADER_BRIEF = (
+    "file",
+    "index_count",
+    "hash_slot_count",
+    "begin_physical_offset",
+    "end_physical_offset",
+    "geometry_known",
+)
+UNIT_BRIEF = ("topic", "queue_id", "queue_offset", "physical_offset", "msg_size", "tags_code", "kind")
+
 dump = typer.Typer(no_args_is_help=True, help="Print what store files hold, one row per message, unit, entry or range.")
 
 
 def register(app: typer.Typer) -> None:
     """Add the command group."""
+    dump_commitlog.register(dump)
+    command(dump, "consumequeue")(consumequeue)
+    command(dump, "index")(index)
+    command(dump, "checkpoint")(checkpoint)
     app.add_typer(dump, name="dump", rich_help_panel=STORE_FILES)
 
 
-@command(dump, "consumequeue")
 def consumequeue(run: Run, source: StoreOrFile, topic: TopicOption = None, queue: QueueOption = None) -> None:
     """Units of ConsumeQueue files: which message is where.
 
@@ -37,7 +53,7 @@ def consumequeue(run: Run, source: StoreOrFile, topic: TopicOption = None, queue
     from pipelines.tables import CONSUMEQUEUE_UNITS
 
     schema = schema_of(CONSUMEQUEUE_UNITS, without=["file"])
-    run.emit(schema, _units(run, source, topic, queue, schema))
+    run.emit(schema, _units(run, source, topic, queue, schema), brief=UNIT_BRIEF)
 
 
 def _units(run: Run, source: Path, topic: str | None, queue: int | None, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -71,3 +87,50 @@ def _unsaid(run: Run, file: StoreFile) -> set[str]:
             f"{file.path}: not in a store's consumequeue/TOPIC/QUEUE/NUMBER, so {', '.join(sorted(unsaid))} are unknown"
         )
     return unsaid
+
+
+def index(
+    run: Run,
+    source: StoreOrFile,
+    headers: Annotated[bool, typer.Option("--headers", help="One row per file instead: its header.")] = False,
+) -> None:
+    """Entries of index files: key hash, message, chain.
+
+    Example: `rocketlens dump index /data/store --headers --format table`
+    """
+    from pipelines.tables import INDEX_ENTRIES, INDEX_FILES
+
+    files = [file_at(run, source, "index")] if is_file(source) else store_at(run, source).index
+    schema = (INDEX_FILES if headers else INDEX_ENTRIES).bare_schema
+    run.emit(schema, _index_rows(run, source, files, schema, headers), brief=HEADER_BRIEF if headers else ENTRY_BRIEF)
+
+
+def _index_rows(
+    run: Run, source: Path, files: list[StoreFile], schema: pa.Schema, headers: bool
+) -> Iterator[pa.RecordBatch]:
+    from parsers.index.read import index_files, read_index
+    from pipelines.cli.rows import conform, place_of
+
+    for file in files:
+        place = place_of(file.path, source)
+        if headers:
+            yield from conform([index_files([file], on_damage="collect", damage=run.damage)], schema, file=place)
+        else:
+            yield from conform(read_index([file], on_damage="collect", damage=run.damage), schema, file=place)
+
+
+def checkpoint(run: Run, source: StoreOrFile) -> None:
+    """Fields of the checkpoint: how far log, queues and index were known to be on disk.
+
+    Example: `rocketlens dump checkpoint /data/store`
+    """
+    from parsers.checkpoint import checkpoint_to_batch, read_checkpoint
+    from pipelines.cli.rows import conform, place_of
+    from pipelines.tables import CHECKPOINTS
+
+    file = file_at(run, source, "checkpoint") if is_file(source) else store_at(run, source).checkpoint
+    if file is None:
+        raise Unreadable(f"{source}: the store has no checkpoint")
+    read = read_checkpoint(file, on_damage="collect", damage=run.damage)
+    batches = [] if read is None else [checkpoint_to_batch(file, read)]
+    run.emit(CHECKPOINTS.bare_schema, conform(batches, CHECKPOINTS.bare_schema, file=place_of(file.path, source)))

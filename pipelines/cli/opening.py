@@ -26,11 +26,17 @@ def store_at(run: Run, path: Path) -> Store:
     store = open_store(path)
     if holder := process_using(path):
         run.note(f"{path}: in use by process {holder}; read as it was when listed, newer records are not in the answer")
-    for found in store.not_understood[:20]:
-        run.note(f"{found.path}: not understood: {found.why}")
-    if len(store.not_understood) > 20:
-        run.note(f"and {len(store.not_understood) - 20} more files not understood")
+    name_not_understood(run, store)
     return store
+
+
+def name_not_understood(run: Run, store: Store) -> None:
+    """One remark for all files that no reader here takes."""
+    strange = store.not_understood
+    if strange:
+        first = [f"{found.path.relative_to(store.root)} ({found.why})" for found in strange[:2]]
+        more = f" and {len(strange) - 2} more" if len(strange) > 2 else ""
+        run.note(f"not understood, left out: {', '.join(first)}{more}")
 
 
 def file_at(run: Run, path: Path, kind: FileKind) -> StoreFile:

@@ -29,6 +29,7 @@ class TextTable:
         self._out, self._width, self._note = out, width, note
         self._names: list[str] = schema.names
         self._right = [_is_number(field.type) for field in schema]
+        self._whole = [_is_number(field.type) or pa.types.is_timestamp(field.type) for field in schema]
         self._waiting: list[list[str]] = []
         self._widths: list[int] | None = None
         self._styled = out.isatty()
@@ -48,14 +49,27 @@ class TextTable:
         self._out.flush()
 
     def _settle(self) -> None:
+        if len(self._waiting) == 1 and not self._fits_in_a_line():
+            self._print_record(self._waiting[0])
+            return
         natural = [max(map(cell_len, column)) for column in zip(self._names, *self._waiting, strict=True)]
-        self._widths, dropped = fit(natural, self._right, self._width)
+        self._widths, dropped = fit(natural, self._whole, self._width)
         header = self._line(self._names)
         self._out.write(f"{BOLD}{header}{PLAIN}\n".encode() if self._styled else f"{header}\n".encode())
         self._print(self._waiting)
         self._waiting = []
         if dropped:
             self._note(f"too narrow for {', '.join(self._names[-dropped:])}: --columns, or --format jsonl")
+
+    def _fits_in_a_line(self) -> bool:
+        cells = [max(map(cell_len, column)) for column in zip(self._names, *self._waiting, strict=True)]
+        return sum(cells) + len(GAP) * (len(cells) - 1) <= self._width
+
+    def _print_record(self, row: list[str]) -> None:
+        """A single wide row reads better downwards."""
+        longest = max(map(len, self._names))
+        for name, cell in zip(self._names, row, strict=True):
+            self._out.write(f"{name:<{longest}}{GAP}{cell}\n".encode("utf-8", "replace"))
 
     def _print(self, rows: list[list[str]]) -> None:
         self._out.write("".join(f"{self._line(row)}\n" for row in rows).encode("utf-8", "replace"))
@@ -68,7 +82,7 @@ class TextTable:
 
 
 def fit(natural: list[int], fixed: list[bool], width: int) -> tuple[list[int], int]:
-    """Widths that fit, and how many columns at the end had to go. `fixed` ones (numbers) are never cut."""
+    """Widths that fit, and how many columns at the end had to go. `fixed` ones (numbers, times) are never cut."""
     kept = len(natural)
     while kept > 1:
         widths = _shrunk(natural[:kept], fixed, width - len(GAP) * (kept - 1))

@@ -1,0 +1,140 @@
+"""`rocketlens replay`: who owned which queue when, from what brokers and clients left behind."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pipelines.cli.batch import Answer, Question, answers
+from pipelines.cli.command import command
+from pipelines.cli.errors import Unreadable, WrongUsage
+from pipelines.cli.options import OWNERSHIP
+from pipelines.cli.run import Run
+
+if TYPE_CHECKING:
+    from rebalance.events import Fact
+    from rebalance.replay import Replay
+
+
+class Show(StrEnum):
+    """Tables of a replay."""
+
+    INTERVALS = "intervals"
+    ASSIGNMENTS = "assignments"
+    ANOMALIES = "anomalies"
+    DIVERGENCE = "divergence"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    command(app, "replay", panel=OWNERSHIP)(replay)
+
+
+def replay(
+    run: Run,
+    source: Annotated[
+        list[Path],
+        typer.Argument(metavar="SOURCE…", help="Broker logs, client logs, wire captures, or folders of them."),
+    ],
+    show: Annotated[Show, typer.Option(help="Which table.")] = Show.INTERVALS,
+    at: Annotated[str | None, typer.Option(metavar="MS", help="Owners of every queue at this instant instead.")] = None,
+    batch: Annotated[
+        bool, typer.Option("--batch", help='Many instants: lines `{"at": ms}` on standard input.')
+    ] = False,
+    broker: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Name of the broker, for captures and logs that do not tell it.")
+    ] = None,
+) -> None:
+    """Replay the history of queue ownership and show who owned what, how sure that is, and what went wrong.
+
+    An interval has an earliest and a latest begin and end; `--at` answers `{"at", "queues": [{"group", "topic",
+    "broker", "queue_id", "owners", "certain", "possible"}]}`. Exit code 1 when there are anomalies.
+
+    Example: `rocketlens replay /data/logs --at 2026-11-21T03:12:00Z`
+    """
+    history = replayed(run, source, broker)
+    if batch:
+        run.emit_documents(answers(run, lambda question: owners_at(history, instant_of(question))))
+    elif at is not None:
+        run.emit_documents([owners_at(history, _instant(at))], one=True)
+    else:
+        _emit_table(run, history, show)
+    run.findings(len(history.anomalies))
+
+
+def replayed(run: Run, source: Iterable[Path], broker: str | None) -> Replay:
+    """The replay of all recordings found in files and folders.
+
+    Raises:
+        Unreadable: there is no log and no capture.
+    """
+    from pipelines.recordings import facts_of, find_recordings
+    from rebalance.replay import replay as replay_facts
+
+    places = list(source)
+    for place in places:
+        run.keep_out_of(place)
+    recordings = find_recordings(places, broker=broker)
+    if not recordings:
+        named = ", ".join(map(str, places))
+        raise Unreadable(f"{named}: no broker log, client log or wire capture there (names as RocketMQ gives them)")
+    facts = (fact for recording in recordings for fact in _read_facts(run, facts_of(recording, run.not_read)))
+    return replay_facts(facts)
+
+
+def _read_facts(run: Run, facts: Iterable[Fact]) -> Iterator[Fact]:
+    """All facts; those that say something could not be read are named on stderr too."""
+    from rebalance.events import UnreadRecord
+
+    for fact in facts:
+        if isinstance(fact, UnreadRecord):
+            run.not_read(f"{fact.evidence.file} record {fact.evidence.record}: {fact.reason}")
+        yield fact
+
+
+def owners_at(history: Replay, at_ms: int) -> Answer:
+    """The answer for one instant, in the form of the contract."""
+    queues = []
+    for found in history.ownership_at(at_ms):
+        row = dataclasses.asdict(found)
+        queues.append({**row, "owners": list(found.owners), "possible": list(found.possible)})
+    return {"at": at_ms, "queues": queues}
+
+
+def instant_of(question: Question) -> int:
+    """`at` of a question line: milliseconds, or ISO 8601. Raises ValueError without one."""
+    at = question.get("at")
+    if isinstance(at, int) and not isinstance(at, bool):
+        return at
+    if isinstance(at, str):
+        from pipelines.instants import parse_instant
+
+        return parse_instant(at)
+    raise ValueError('expected {"at": milliseconds}')
+
+
+def _instant(text: str) -> int:
+    from pipelines.instants import parse_instant
+
+    try:
+        return parse_instant(text)
+    except ValueError as wrong:
+        raise WrongUsage(f"--at: {wrong}") from wrong
+
+
+def _emit_table(run: Run, history: Replay, show: Show) -> None:
+    from pipelines.cli.ownership_rows import TABLE_OF, rows_of
+
+    schema, brief = TABLE_OF[show.value]
+    found: dict[Show, Iterable[Any]] = {
+        Show.INTERVALS: history.intervals,
+        Show.ASSIGNMENTS: history.assignments,
+        Show.ANOMALIES: history.anomalies,
+        Show.DIVERGENCE: history.divergence,
+    }
+    run.emit_rows(schema, rows_of(found[show], schema), brief=brief)

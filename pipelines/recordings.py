@@ -1,0 +1,180 @@
+"""What a cluster left behind, as files: broker logs, client logs, wire captures. Found, named, and read as facts.
+
+Whose a log is, its text says (a broker prints its name when it boots); only then its place does.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from rebalance.events import Fact
+
+Kind = Literal["wire", "log"]
+Problem = Callable[[str], None]
+
+LOG_NAME = re.compile(r"^(?P<stem>.+?)(?:[._-]\d[\d._-]*)?\.log(?:[.-]\d[\d.-]*)?(?:\.gz)?$")
+"""`broker.log`, `broker.1.log.gz`, `rocketmq_client_log-2026-11-21-3.log`, `broker.log.2`: one log, one stem."""
+BOOTED = re.compile(rb"The broker\[(.+?), [^\]]*\] boot success|(?:^|- )brokerName=(\S+)")
+DATED = re.compile(rb"^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
+BROKER_STEMS = {"broker", "broker_default", "lock", "filter", "remoting"}
+CLIENT_STEMS = {"rocketmq_client", "rocketmq_client_log", "tools", "tools_default"}
+NO_NAME_FOR_A_BROKER = {"logs", "log", "rocketmqlogs", "otherdays", "other_days", ""}
+LINES_SNIFFED = 50
+NAME_LINES = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """One log (rotated parts in order of time) or one capture. `source`: the broker, or a name for a client's log."""
+
+    kind: Kind
+    paths: tuple[Path, ...]
+    source: str
+
+
+def find_recordings(given: Iterable[Path], *, broker: str | None = None) -> list[Recording]:
+    """The recordings among files and folders; files that are neither log nor capture are passed over.
+
+    Args:
+        broker: name for captures and broker logs that do not tell it themselves.
+    Raises:
+        FileNotFoundError: a path that is not there.
+    """
+    paths = [path for place in given for path in _files(place)]
+    captures = [path for path in paths if _is_capture(path)]
+    logs: dict[tuple[Path, str], list[Path]] = {}
+    for path in paths:
+        if stem := _log_stem(path):
+            logs.setdefault((_home(path), stem), []).append(path)
+    named = {home: _broker_of(home, parts, broker) for (home, stem), parts in logs.items() if stem == "broker"}
+    found = [Recording("wire", (path,), _broker_of_capture(path, broker)) for path in captures]
+    for (home, stem), parts in logs.items():
+        name = named.get(home) or broker if stem in BROKER_STEMS else None
+        ordered = tuple(sorted(parts, key=lambda part: (_first_stamp(part), part.name)))
+        found.append(Recording("log", ordered, name or _log_name(home, stem)))
+    return found
+
+
+def facts_of(recording: Recording, problem: Problem) -> Iterator[Fact]:
+    """The facts of one recording; what cannot be read of it goes to `problem` as a sentence."""
+    file = "+".join(path.name for path in recording.paths)
+    lines = (line for path in recording.paths for line in lines_of(path, problem))
+    if recording.kind == "wire":
+        from rebalance.wire import facts_from_wire
+
+        yield from facts_from_wire(_records(lines), broker=recording.source, file=file)
+    else:
+        from rebalance.logs.facts import facts_from_log
+
+        yield from facts_from_log(lines, source=recording.source, file=file)
+
+
+def lines_of(path: Path, problem: Problem) -> Iterator[bytes]:
+    """Lines of a plain or gzipped file, up to where it can be read."""
+    try:
+        with gzip.open(path, "rb") if _gzipped(path) else path.open("rb") as lines:
+            yield from lines
+    except (EOFError, zlib.error, gzip.BadGzipFile) as cut:
+        problem(f"{path}: the gzip data ends or breaks early ({cut}); the lines before it were read")
+    except OSError as refused:
+        problem(f"{path}: {refused.strerror or refused}")
+
+
+def _files(place: Path) -> Iterator[Path]:
+    if not place.is_dir():
+        place.stat()
+        yield place
+    else:
+        yield from (path for path in sorted(place.rglob("*")) if path.is_file())
+
+
+def _records(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    """JSON objects; a line that is none becomes a record without fields, which the reader of facts reports."""
+    for line in lines:
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            record = None
+        yield record if isinstance(record, dict) else {}
+
+
+def _is_capture(path: Path) -> bool:
+    """JSON lines of which the first is a request, a response or a broker's life."""
+    if ".jsonl" not in path.name and ".json" not in path.suffixes:
+        return False
+    for line in islice(lines_of(path, _ignored), LINES_SNIFFED):
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        return isinstance(record, dict) and "ts" in record and record.get("dir") in ("request", "response", "lifecycle")
+    return False
+
+
+def _log_stem(path: Path) -> str | None:
+    """The name of the log this file is a part of; None for logs that tell nothing about ownership."""
+    named = LOG_NAME.match(path.name)
+    if named and named["stem"] in BROKER_STEMS | CLIENT_STEMS:
+        return named["stem"]
+    if named is None or path.parent.name in NO_NAME_FOR_A_BROKER:
+        return None
+    return named["stem"] if _looks_like_a_log(path) and named["stem"].startswith(("rocketmq", "broker")) else None
+
+
+def _looks_like_a_log(path: Path) -> bool:
+    return any(DATED.match(line) for line in islice(lines_of(path, _ignored), LINES_SNIFFED))
+
+
+def _home(path: Path) -> Path:
+    """The folder of a log, with the folder of its rotated parts counted to it."""
+    return path.parent.parent if path.parent.name in ("otherdays", "other_days") else path.parent
+
+
+def _broker_of(home: Path, parts: Iterable[Path], given: str | None) -> str:
+    for part in parts:
+        for line in islice(lines_of(part, _ignored), NAME_LINES):
+            if named := BOOTED.search(line):
+                return (named[1] or named[2]).decode("utf-8", "replace")
+    return given or _log_name(home, "broker")
+
+
+def _log_name(home: Path, stem: str) -> str:
+    return stem if home.name.lower() in NO_NAME_FOR_A_BROKER else home.name
+
+
+def _broker_of_capture(path: Path, given: str | None) -> str:
+    """From the name `wire-BROKER.jsonl`, else from what the requests say."""
+    stem = path.name.split(".jsonl")[0]
+    if stem.startswith("wire-") and len(stem) > len("wire-"):
+        return stem.removeprefix("wire-")
+    for record in islice(_records(lines_of(path, _ignored)), NAME_LINES):
+        for part in (record.get("header"), record.get("body")):
+            name = part.get("bname") or part.get("brokerName") if isinstance(part, dict) else None
+            if isinstance(name, str) and name:
+                return name
+    return given or stem
+
+
+def _first_stamp(path: Path) -> bytes:
+    for line in islice(lines_of(path, _ignored), LINES_SNIFFED):
+        if DATED.match(line):
+            return line[:23]
+    return b""
+
+
+def _gzipped(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(2) == b"\x1f\x8b"
+
+
+def _ignored(sentence: str) -> None:
+    """While a file is only being recognised; it is named when it is read."""
