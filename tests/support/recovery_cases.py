@@ -5,7 +5,7 @@ A case is a base store (unpacked once per process) and edits; see the README bes
 
 from __future__ import annotations
 
-import functools
+import gzip
 import hashlib
 import json
 import os
@@ -24,45 +24,43 @@ Case = dict[str, Any]
 
 @dataclass(frozen=True)
 class CaseSet:
-    """A folder with `bases/` and `cases/`."""
+    """A folder with `bases/` (NAME.tar.gz) and `cases/` (NAME.json, or NAME.json.gz where committed).
+
+    `unpacked` takes the base stores, each once.
+    """
 
     root: Path
+    unpacked: Path
 
     def names(self) -> list[str]:
-        return sorted(path.stem for path in (self.root / "cases").glob("*.json"))
+        return sorted(path.name.partition(".")[0] for path in (self.root / "cases").glob("*.json*"))
 
     def case(self, name: str) -> Case:
-        loaded: Case = json.loads((self.root / "cases" / f"{name}.json").read_text())
+        plain = self.root / "cases" / f"{name}.json"
+        content = plain.read_bytes() if plain.exists() else gzip.decompress(Path(f"{plain}.gz").read_bytes())
+        loaded: Case = json.loads(content)
         return loaded
+
+    def unpack_all(self) -> None:
+        for archive in sorted((self.root / "bases").glob("*.tar.gz")):
+            self._base(archive.name.removesuffix(".tar.gz"))
+
+    def _base(self, name: str) -> Path:
+        folder = self.unpacked / name
+        if not folder.is_dir():
+            with tarfile.open(self.root / "bases" / f"{name}.tar.gz") as tar:
+                tar.extractall(folder, filter="data")
+        return folder
 
     @contextmanager
     def built(self, case: Case) -> Iterator[Path]:
         """The case's store folder, gone afterwards."""
-        with tempfile.TemporaryDirectory(prefix="recovery-case-") as folder:
+        with tempfile.TemporaryDirectory(prefix="case-", dir=self.unpacked) as folder:
             root = Path(folder) / "store"
-            shutil.copytree(_unpacked(self.root / "bases" / f"{case['base']}.tar.gz"), root)
+            shutil.copytree(self._base(case["base"]), root)
             for edit in case["edits"]:
                 EDITS[edit["op"]](root / edit["path"], edit, root)
             yield root
-
-
-@functools.cache
-def _unpacked(archive: Path) -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="recovery-base-"))
-    _FOLDERS.append(folder)
-    with tarfile.open(archive) as tar:
-        tar.extractall(folder, filter="data")
-    return folder
-
-
-_FOLDERS: list[Path] = []
-
-
-def remove_unpacked() -> None:
-    """Drop the base stores that this process unpacked."""
-    _unpacked.cache_clear()
-    while _FOLDERS:
-        shutil.rmtree(_FOLDERS.pop(), ignore_errors=True)
 
 
 def _delete(path: Path, edit: Case, root: Path) -> None:

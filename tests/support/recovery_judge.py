@@ -6,29 +6,43 @@ size of `abort`, and `logics` and `index` of the checkpoint afterwards.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from recovery.broker_memory import BrokerMemory, Dispatched, Phase
+from recovery.cleaner import Cleaner, Clock, DiskUse, trigger
 from recovery.evidence import read_evidence
 from recovery.index_recovery import IndexFile
 from recovery.queue_recovery import Queue
 from recovery.restart import Restart, restart
 from recovery.settings import StoreSettings
 from recovery.versions import BrokerVersion
-from tests.support.recovery_cases import Case, sha256
+from tests.support.recovery_cases import Case, CaseSet, sha256
 
 LAB_HEAP_BYTES = 512 << 20
 NEW_INDEX_FILE = "created"
 ALWAYS_LISTED = 60
-SYSTEM_DEFAULTS = {"cleanResourceInterval": "3600000", "diskMaxUsedSpaceRatio": "95", "fileReservedTime": "87600"}
+LAB_DEFAULTS = {"cleanResourceInterval": "3600000", "diskMaxUsedSpaceRatio": "95", "fileReservedTime": "87600"}
+LAB_DISK = DiskUse(19, 19)
 Told = dict[str, Any]
+
+
+def judge(cases: CaseSet, name: str) -> tuple[list[str], Told]:
+    """The fields that the case's truth decides, and those in which we differ: field -> (ours, truth)."""
+    case = cases.case(name)
+    cleaning = case["damageClass"].startswith("retention")
+    truth = (retention_truth if cleaning else truth_of)(case)
+    with cases.built(case) as root:
+        told = (play_retention if cleaning else play)(case, root)
+    return list(truth), differences(told, truth)
 
 
 def play(case: Case, root: Path) -> Told:
     """What we say this start does, keyed as the truth is: `field` or `afterLoad.field`, `quiet.field`."""
-    settings = StoreSettings.from_config(SYSTEM_DEFAULTS | {k: str(v) for k, v in case["configOverrides"].items()})
+    settings = StoreSettings.from_config(_effective(case))
     version = BrokerVersion.parse(case["version"])
     before = _files(root)
     states: dict[str, Told] = {}
@@ -46,6 +60,50 @@ def play(case: Case, root: Path) -> Told:
         told |= {f"{when}.{name}": value for when, state in states.items() for name, value in state.items()}
         _drop_slot_counts(told)
     return told
+
+
+def _effective(case: Case) -> dict[str, str]:
+    """What was set, and the JVM properties under the names that 5.x has for them as settings, in percent."""
+    given = LAB_DEFAULTS | {name: str(value) for name, value in case["configOverrides"].items()}
+    properties = {name.rpartition(".")[2]: float(value) for name, value in case.get("systemProperties", {}).items()}
+    return given | {name: str(round(ratio * 100)) for name, ratio in properties.items()}
+
+
+def play_retention(case: Case, root: Path) -> Told:
+    """A retention case: the store is started, then each round runs the log's cleaner and the queues' cleaner."""
+    settings = StoreSettings.from_config(_effective(case))
+    version = BrokerVersion.parse(case["version"])
+    before, now_ms = _files(root), time.time_ns() // 1_000_000
+    played = restart(read_evidence(root, settings), version, settings)
+    memory = played.memory
+    told = _round("before", _state(memory, before, hashes=False, abort=True))
+    hour_offset = timedelta(
+        hours=(case["truth"]["localHour"] - datetime.fromtimestamp(now_ms / 1000, UTC).hour + 11) % 24 - 11
+    )
+    clock, cleaner = Clock(now_ms, hour_offset), Cleaner(memory)
+    decided = trigger(version, settings, clock, LAB_DISK, manual=False)
+    for number in range(len(case["truth"]["rounds"])):
+        cleaner.clean_commitlog(decided, now_ms)
+        told |= _round(f"{number}.afterCleanCommitLog", _state(memory, before, hashes=False, abort=True))
+        cleaner.clean_queues()
+        told |= _round(f"{number}.afterCleanConsumeQueue", _state(memory, before, hashes=True))
+    return told | {"filesAfter": _files_then(memory, before, abort=False, started=True)}
+
+
+def retention_truth(case: Case) -> Told:
+    truth = case["truth"]
+    known = set(truth["filesBefore"])
+    states = {"before": truth["before"]}
+    states |= {f"{number}.{when}": state for number, each in enumerate(truth["rounds"]) for when, state in each.items()}
+    told = {"filesAfter": _comparable(truth["filesAfter"], known)}
+    for when, state in states.items():
+        told |= _round(when, {name: _comparable_state(name, value, known) for name, value in state.items()})
+    return told
+
+
+def _round(when: str, state: Told) -> Told:
+    _drop_slot_counts({"afterLoad.index": state["index"]} if "Consume" not in when else {})
+    return {f"{when}.{name}": value for name, value in state.items()}
 
 
 def truth_of(case: Case) -> Told:
@@ -76,7 +134,7 @@ def truth_of(case: Case) -> Told:
 
 
 def _drop_slot_counts(told: Told) -> None:
-    """The recorder kept IndexHeader's AtomicInteger itself and printed it at the end: afterLoad shows the quiet value."""
+    """The recorder kept IndexHeader's AtomicInteger and printed it at the end: afterLoad shows the quiet value."""
     for row in told.get("afterLoad.index", ()):
         row.pop("HashSlotCount")
 
@@ -160,7 +218,7 @@ def _sequence(dispatched: list[Dispatched], phase: Phase) -> Told:
     return told | ({"offsets": joined} if len(offsets) <= ALWAYS_LISTED else {})
 
 
-def _state(memory: BrokerMemory, before: Mapping[str, int], *, hashes: bool) -> Told:
+def _state(memory: BrokerMemory, before: Mapping[str, int], *, hashes: bool, abort: bool = False) -> Told:
     log = memory.commitlog
     last = log.files[-1] if log.files else None
     return {
@@ -173,7 +231,7 @@ def _state(memory: BrokerMemory, before: Mapping[str, int], *, hashes: bool) -> 
         "confirmOffset": memory.confirmed_offset(),
         "queues": {f"{topic}/{number}": _queue(queue, hashes) for (topic, number), queue in memory.queues.items()},
         "topicQueueTable": memory.next_offsets,
-        "files": _files_then(memory, before, abort=hashes or memory.evidence.abort, started=True),
+        "files": _files_then(memory, before, abort=abort or hashes or memory.evidence.abort, started=True),
         "index": [_index(file, hashes) for file in memory.index.files],
     }
 
