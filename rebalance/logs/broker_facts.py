@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from rebalance.events import (
     BrokerStarted,
@@ -36,10 +37,13 @@ class BrokerLog:
         self._client_of: dict[str, str] = {}
         self._expired_at: dict[str, int] = {}
 
-    def fact(self, event: LogEvent) -> Fact | None:
-        """The fact of an entry; None where its text says nothing about a group's members, locks or routes."""
-        build = _BUILDERS.get(event.template.name)
-        return build(self, event) if build is not None else None
+    def builders(self) -> dict[str, Callable[[LogEvent], Sequence[Fact]]]:
+        """Template name -> the fact of an entry of it, if its text holds one."""
+        return {name: partial(self._facts, build) for name, build in _BUILDERS.items()}
+
+    def _facts(self, build: Callable[[BrokerLog, LogEvent], Fact | None], event: LogEvent) -> Sequence[Fact]:
+        fact = build(self, event)
+        return () if fact is None else (fact,)
 
     def _started(self, event: LogEvent) -> Fact:
         return BrokerStarted(**self.origin.when(event))
@@ -214,5 +218,3 @@ _BUILDERS: dict[str, Callable[[BrokerLog, LogEvent], Fact | None]] = {
     "topic_changed": BrokerLog._topic,
     **dict.fromkeys(_DECISIONS, BrokerLog._lock),
 }
-BROKER_FACTS = frozenset(_BUILDERS)
-"""Templates this module makes facts of."""

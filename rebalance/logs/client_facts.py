@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from rebalance.events import (
     ClientFact,
@@ -26,6 +27,7 @@ from rebalance.logs.client_runs import ClientRuns
 from rebalance.logs.origin import Origin
 from rebalance.logs.reader import LogEvent
 
+FactsOf = Callable[[LogEvent], Sequence[Fact]]
 _FIRST_INSTANCE = "0"
 
 
@@ -38,23 +40,21 @@ class ClientLog:
         self._shut_down: set[tuple[str, int]] = set()
         self._group_of_topic: dict[str, str] = {}
 
-    def facts(self, event: LogEvent) -> Sequence[Fact]:
-        """The facts that an entry completes, mostly one or none."""
-        build = _BUILDERS.get(event.template.name)
-        return build(self, event) if build is not None else ()
+    def builders(self) -> dict[str, FactsOf]:
+        """Template name -> the facts that an entry of it completes, mostly one or none."""
+        return {name: partial(build, self) for name, build in _BUILDERS.items()}
 
     def _group_fact(self, event: LogEvent, fact_type: type[ClientFact], group: str, **told: object) -> Sequence[Fact]:
-        client_id = self.runs.client_of(group)
-        number = self.runs.number(group)
+        client_id, number = self.runs.who(group)
         fact = fact_type(**self.origin.when(event), group=group, client_id=client_id, process=number, **told)
         return (fact,) if client_id is not None else self.runs.pass_on(fact)
 
     def _client_fact(
         self, event: LogEvent, fact_type: type[ClientFact], group: str, client_id: str, **told: object
     ) -> Sequence[Fact]:
-        number = self.runs.number(group)
+        known_id, number = self.runs.who(group)
         fact = fact_type(**self.origin.when(event), group=group, client_id=client_id, process=number, **told)
-        return (fact,) if self.runs.client_of(group) == client_id else (*self.runs.name(group, client_id), fact)
+        return (fact,) if known_id == client_id else (*self.runs.name(group, client_id), fact)
 
     def _queue_fact(self, event: LogEvent, fact_type: type[ClientFact], **told: object) -> Sequence[Fact]:
         group, text = event.fields[:2]
@@ -208,5 +208,3 @@ _BUILDERS: dict[str, Callable[[ClientLog, LogEvent], Sequence[Fact]]] = {
     **dict.fromkeys(_REMOVAL_REASONS, ClientLog._removed),
     **dict.fromkeys(_SKIPPED, ClientLog._skipped),
 }
-CLIENT_FACTS = frozenset(_BUILDERS)
-"""Templates this module makes facts of, or needs to know whose facts they are."""

@@ -22,22 +22,26 @@ class ClientRuns:
         self._ids: dict[str, set[str]] = {}
         self._waiting: dict[str, list[ClientFact]] = {}
         self._starting: set[str] = set()
+        self._who: dict[str, tuple[str | None, int]] = {}  # forgotten whenever a group's ids or runs change
         self._instance: str | None = None
         self._instances: set[str] = set()
 
     def start(self, group: str) -> None:
         """A start of this group begins; what the group's earlier run owned is another run's business."""
+        self._who.clear()
         self._number[group] = self._number.get(group, 0) + 1
         self._starting.add(group)
 
     def new_jvm(self) -> None:
         """The first client instance of a JVM came up: nothing that ran before is alive."""
+        self._who.clear()
         self._instances.clear()
         for ids in self._ids.values():
             ids.clear()
 
     def new_instance(self, client_id: str) -> list[ClientFact]:
         """A client instance was named; starting consumers belong to it. Gives back facts that waited for it."""
+        self._who.clear()
         self._instance = client_id
         self._instances.add(client_id)
         starting, self._starting = self._starting, set()
@@ -45,6 +49,7 @@ class ClientRuns:
 
     def started(self, group: str) -> list[ClientFact]:
         """The consumer is up. One that made no instance of its own shares the newest (<= 4.8.0)."""
+        self._who.clear()
         unnamed = group in self._starting or not self._ids.get(group)
         self._starting.discard(group)
         return self.name(group, self._instance) if unnamed and self._instance else []
@@ -53,18 +58,24 @@ class ClientRuns:
         """The group's only consumer went; of several, nobody knows which."""
         ids = self._ids.get(group)
         if ids and len(ids) == 1:
+            self._who.clear()
             ids.clear()
 
     def name(self, group: str, client_id: str) -> list[ClientFact]:
         """A line named the group's client. Gives back the facts that waited for it."""
+        self._who.clear()
         self._ids.setdefault(group, set()).add(client_id)
         waited = self._waiting.pop(group, [])
         return [replace(fact, client_id=client_id) for fact in waited]
 
-    def client_of(self, group: str) -> str | None:
-        """The client id of a line that names this group only, if there is but one."""
-        ids = self._ids.get(group)
-        return next(iter(ids)) if ids and len(ids) == 1 and group not in self._starting else None
+    def who(self, group: str) -> tuple[str | None, int]:
+        """The client id of a line that names this group only, if there is but one, and the run it belongs to."""
+        known = self._who.get(group)
+        if known is None:
+            ids = self._ids.get(group)
+            client_id = next(iter(ids)) if ids and len(ids) == 1 and group not in self._starting else None
+            known = self._who[group] = client_id, self._number.get(group, 0)
+        return known
 
     def only_instance(self) -> str | None:
         """The client id of a line that names nothing, if the JVM has one instance."""

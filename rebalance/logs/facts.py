@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from rebalance.events import Fact, UnreadRecord
-from rebalance.logs.broker_facts import BROKER_FACTS, BrokerLog
-from rebalance.logs.client_facts import CLIENT_FACTS, ClientLog
+from rebalance.logs.broker_facts import BrokerLog
+from rebalance.logs.client_facts import ClientLog
 from rebalance.logs.origin import SAME_CLOCK, ClockOffset, Origin
 from rebalance.logs.reader import LogEvent, LogReader, LogSummary
 from rebalance.logs.table import UNREADABLE
@@ -17,21 +17,21 @@ class LogFacts:
 
     def __init__(self, source: str, *, file: str = "", clock_ahead: ClockOffset = SAME_CLOCK) -> None:
         self._origin = Origin(source, file, clock_ahead)
-        self._broker = BrokerLog(self._origin)
         self._client = ClientLog(self._origin)
+        self._of = {
+            **BrokerLog(self._origin).builders(),
+            **self._client.builders(),
+            UNREADABLE.name: self._unreadable,
+        }
 
     def of(self, event: LogEvent) -> Sequence[Fact]:
         """The facts this entry completes."""
-        name = event.template.name
-        if name in CLIENT_FACTS:
-            return self._client.facts(event)
-        if name in BROKER_FACTS:
-            fact = self._broker.fact(event)
-            return () if fact is None else (fact,)
-        if event.template is UNREADABLE:
-            reason = f"starts like {event.fields[0]}, and is cut or damaged"
-            return (UnreadRecord(**self._origin.when(event), reason=reason),)
-        return ()
+        build = self._of.get(event.template.name)
+        return () if build is None else build(event)
+
+    def _unreadable(self, event: LogEvent) -> Sequence[Fact]:
+        reason = f"starts like {event.fields[0]}, and is cut or damaged"
+        return (UnreadRecord(**self._origin.when(event), reason=reason),)
 
     def rest(self) -> Sequence[Fact]:
         """What waited for evidence that never came, at the end of the log."""

@@ -39,15 +39,14 @@ class Origin:
 
     def when(self, event: LogEvent) -> When:
         """The entry's instant on the reference clock, wider by what is not known of the host's clock."""
-        ahead = self.clock_ahead
-        at_ms = event.at_ms - ahead.min_ms
-        return When(
-            at_ms=at_ms,
-            early_ms=event.early_ms + ahead.max_ms - ahead.min_ms,
-            late_ms=event.late_ms,
-            source=self.source,
-            evidence=Evidence(self.file, event.record),
-        )
+        min_ms, max_ms = self.clock_ahead
+        return {
+            "at_ms": event.at_ms - min_ms,
+            "early_ms": event.early_ms + max_ms - min_ms,
+            "late_ms": event.late_ms,
+            "source": self.source,
+            "evidence": Evidence(self.file, event.record),
+        }
 
     def when_told(self, event: LogEvent, told_ms: int | None) -> When:
         """The entry's instant, where the line also prints the instant of its cause on the same clock (epoch ms).

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from rebalance.logs.stamp import MESSAGE_MARK, StampReader
+from rebalance.logs.stamp import MESSAGE_MARK, SECOND_TEXT, Second, StampReader
 from rebalance.logs.table import ANCHORED, BY_START, UNREADABLE
 from rebalance.logs.template import START_SIZE, Template
 
-_HEAD_SIZE = 20
 _MAX_SAMPLES = 256
 _VERSION_BUMPED = "version_bumped"
 
@@ -19,7 +18,7 @@ class LogEvent(NamedTuple):
     """One recognised entry: a row of `log_events`.
 
     Shape: `fields` are texts in the order of `template.field_names`; `record` is the line number, from 1; `line` the
-        raw first line without its line end (a stack trace may follow it in the file).
+        raw first line (a stack trace may follow it in the file).
     Units: `at_ms` epoch milliseconds of the writing host's clock; the true instant is at most `early_ms` before and
         `late_ms` after it.
     """
@@ -40,7 +39,7 @@ class LogEvent(NamedTuple):
     @property
     def head(self) -> tuple[str, ...]:
         """Level, then whatever the layout prints: thread or logger, or pid, thread and logger."""
-        head = self.line[_HEAD_SIZE : self.line.find(MESSAGE_MARK, _HEAD_SIZE)].decode("utf-8", "replace").split()
+        head = self.line[SECOND_TEXT : self.line.find(MESSAGE_MARK, SECOND_TEXT)].decode("utf-8", "replace").split()
         words = head[1:] if head and head[0].isdigit() else head
         return tuple(word.strip("[]") for word in words)
 
@@ -85,58 +84,54 @@ class LogReader:
     def events(self, lines: Iterable[bytes | str]) -> Iterator[LogEvent]:
         """Recognised entries in file order. Takes any bytes, never raises; `summary` is complete when it ends."""
         stamps, summary = self._stamps, self.summary
-        minute_of, starts = stamps.minute_ms, BY_START
+        known_seconds, starts = stamps.seconds, BY_START
+        continued, in_entry = 0, summary.lines > summary.headless
         for record, given in enumerate(lines, start=summary.lines + 1):
             line = given if isinstance(given, bytes) else given.encode("utf-8", "surrogatepass")
             summary.lines = record
-            minute_ms = minute_of(line)
-            if minute_ms is None:
-                self._continue()
+            second = known_seconds.get(line[:SECOND_TEXT])
+            if second is None and (line[4:5] != b"-" or (second := stamps.second(line)) is None):
+                continued += 1
                 continue
-            message_at = line.find(MESSAGE_MARK, _HEAD_SIZE - 1) + 3
+            if not in_entry:
+                summary.headless, continued, in_entry = summary.headless + continued, 0, True
+            message_at = line.find(MESSAGE_MARK, SECOND_TEXT - 1) + 3
             candidates = starts.get(line[message_at : message_at + START_SIZE]) or _anchored(line)
-            event = self._recognise(line, message_at, minute_ms, candidates, record) if candidates else None
+            event = self._recognise(line, message_at, second, candidates, record) if candidates else None
             if event is None:
                 self._sample(line, message_at, record)
             else:
                 yield event
+        if in_entry:
+            summary.continued += continued
+        else:
+            summary.headless += continued
         summary.jvm_zone_ms, summary.zone_given = stamps.jvm_zone_ms, stamps.zone_given
 
     def _recognise(
-        self, line: bytes, message_at: int, minute_ms: int, candidates: tuple[Template, ...], record: int
+        self, line: bytes, message_at: int, second: Second, candidates: tuple[Template, ...], record: int
     ) -> LogEvent | None:
         message = line[message_at:].decode("utf-8", "replace").rstrip()
+        at_ms, early_ms, late_ms, has_millis = second
+        if has_millis:
+            millis = line[SECOND_TEXT : SECOND_TEXT + 3]
+            if not millis.isdigit():
+                return None
+            at_ms += int(millis)
         for template in candidates:
             found = template.pattern.fullmatch(message)
             if found:
-                fields = found.groups()
                 if template.name == _VERSION_BUMPED:
-                    self._stamps.learn_zone(line, minute_ms, int(fields[-1]))
-                return self._event(template, fields, line, minute_ms, record)
+                    self._stamps.learn_zone(line, int(found[3]))
+                self.summary.recognised += 1
+                counts = self.summary.templates
+                counts[template.name] = counts.get(template.name, 0) + 1
+                return LogEvent(template, at_ms, early_ms, late_ms, record, found.groups(), line)
         for template in candidates:
             if len(template.literals[0]) > START_SIZE and message.startswith(template.literals[0]):
-                return self._event(UNREADABLE, (template.name,), line, minute_ms, record)
+                self.summary.unreadable += 1
+                return LogEvent(UNREADABLE, at_ms, early_ms, late_ms, record, (template.name,), line)
         return None
-
-    def _event(
-        self, template: Template, fields: tuple[str, ...], line: bytes, minute_ms: int, record: int
-    ) -> LogEvent | None:
-        stamp = self._stamps.stamp(line, minute_ms)
-        if stamp is None:
-            return None
-        if template is UNREADABLE:
-            self.summary.unreadable += 1
-        else:
-            self.summary.recognised += 1
-            counts = self.summary.templates
-            counts[template.name] = counts.get(template.name, 0) + 1
-        return LogEvent(template, *stamp, record, fields, line.rstrip())
-
-    def _continue(self) -> None:
-        if self.summary.recognised or self.summary.unrecognised or self.summary.unreadable:
-            self.summary.continued += 1
-        else:
-            self.summary.headless += 1
 
     def _sample(self, line: bytes, message_at: int, record: int) -> None:
         self.summary.unrecognised += 1

@@ -13,89 +13,87 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-MINUTE_TEXT = 17
-"""Length of `2026-11-21 23:07:`, which lines of one minute share."""
+SECOND_TEXT = 20
+"""Length of `2026-11-21 23:07:12` and the character that tells the layout; lines of one second share it."""
 MESSAGE_MARK = b" - "
 GMT_8_MS = 8 * 3_600_000
 _WEST_MS, _EAST_MS = 12 * 3_600_000, 14 * 3_600_000  # all zones there are: GMT-12 .. GMT+14
 _QUARTER_MS = 900_000  # zones differ by quarters of an hour
-_MAX_MINUTES = 4_096
+_MAX_SECONDS = 4_096
 
 
-class Stamp(NamedTuple):
-    """The line was written in [at_ms - early_ms, at_ms + late_ms], epoch milliseconds of the writing host's clock."""
+class Second(NamedTuple):
+    """One second of one log: its lines were written in [at_ms - early_ms, at_ms + late_ms], plus printed millis."""
 
     at_ms: int
     early_ms: int
     late_ms: int
+    millis: bool
 
 
 class StampReader:
-    """Reads line heads of one log, keeping the minute in hand.
+    """Reads line heads of one log, keeping the seconds it has met.
 
     Args:
-        jvm_zone_ms: east of GMT, for the layout that prints the JVM's zone. None: unknown, so such stamps are uncertain
-            by all zones there are until `learn_zone` has seen evidence.
+        jvm_zone_ms: east of GMT, for the layout that prints the JVM's zone. None: unknown, so such instants are
+            uncertain by all zones there are until `learn_zone` has seen evidence.
     """
 
     def __init__(self, jvm_zone_ms: int | None) -> None:
         self.jvm_zone_ms = jvm_zone_ms
         self.zone_given = jvm_zone_ms is not None
-        self._minutes: dict[bytes, int] = {}
+        self.seconds: dict[bytes, Second] = {}
         self._millis_proven = False
 
-    def minute_ms(self, line: bytes) -> int | None:
-        """Local time of the line's minute, as if GMT; None if the line has no head (it continues the entry above)."""
-        known = self._minutes.get(line[:MINUTE_TEXT])
-        return known if known is not None else self._parse_minute(line)
+    def second(self, line: bytes) -> Second | None:
+        """The second of a line whose head is not in `seconds`; None if it has no head and continues the entry above."""
+        head = line[:SECOND_TEXT]
+        layout = head[19:20]
+        if head[4:5] != b"-" or layout not in (b" ", b",", b".") or MESSAGE_MARK not in line:
+            return None
+        local_ms = _local_ms(head)
+        if local_ms is None:
+            return None
+        if layout != b",":
+            return self._keep(head, Second(local_ms - GMT_8_MS, 0, 0 if layout == b"." else 999, layout == b"."))
+        return self._jvm_second(line, local_ms)
 
-    def _parse_minute(self, line: bytes) -> int | None:
-        head = line[:MINUTE_TEXT]
-        if head[4:5] != b"-" or line[19:20] not in (b" ", b",", b".") or MESSAGE_MARK not in line:
-            return None
-        try:
-            minute = datetime.strptime(head.decode("ascii"), "%Y-%m-%d %H:%M:").replace(tzinfo=UTC)
-        except ValueError:
-            return None
-        if len(self._minutes) >= _MAX_MINUTES:
-            self._minutes.clear()
-        minute_ms = self._minutes[head] = int(minute.timestamp()) * 1000
-        return minute_ms
-
-    def stamp(self, line: bytes, minute_ms: int) -> Stamp | None:
-        """The instant of a line of that minute; None if its seconds are not numbers."""
-        layout, seconds = line[19:20], line[17:19]
-        if not seconds.isdigit():
-            return None
-        local_ms = minute_ms + 1000 * int(seconds)
-        if layout == b" ":
-            return Stamp(local_ms - GMT_8_MS, 0, 999)
-        millis = line[20:23]
-        if not millis.isdigit():
-            return None
-        if layout == b".":
-            return Stamp(local_ms + int(millis) - GMT_8_MS, 0, 0)
-        return self._jvm_stamp(local_ms, int(seconds), int(millis))
-
-    def _jvm_stamp(self, local_ms: int, seconds: int, millis: int) -> Stamp:
-        if seconds != millis:
-            self._millis_proven = True
+    def _jvm_second(self, line: bytes, local_ms: int) -> Second:
+        early_ms, late_ms = (_EAST_MS, _WEST_MS) if self.jvm_zone_ms is None else (0, 0)
+        at_ms = local_ms - (self.jvm_zone_ms or 0)
+        self._millis_proven = self._millis_proven or line[20:23] != b"0" + line[17:19]
         if self._millis_proven:
-            local_ms, late_ms = local_ms + millis, 0
-        else:
-            late_ms = 999
-        if self.jvm_zone_ms is None:
-            return Stamp(local_ms, _EAST_MS, _WEST_MS + late_ms)
-        return Stamp(local_ms - self.jvm_zone_ms, 0, late_ms)
+            return self._keep(line[:SECOND_TEXT], Second(at_ms, early_ms, late_ms, True))
+        return Second(at_ms, early_ms, late_ms + 999, False)
 
-    def learn_zone(self, line: bytes, minute_ms: int, epoch_ms: int) -> None:
+    def _keep(self, head: bytes, second: Second) -> Second:
+        if len(self.seconds) >= _MAX_SECONDS:
+            self.seconds.clear()
+        self.seconds[head] = second
+        return second
+
+    def learn_zone(self, line: bytes, epoch_ms: int) -> None:
         """Take the zone from a line that prints its own instant as epoch milliseconds, unless the zone was given."""
-        if not self.zone_given and line[19:20] == b",":
-            self.jvm_zone_ms = zone_between(minute_ms, epoch_ms)
+        local_ms = _local_ms(line[:SECOND_TEXT])
+        if self.zone_given or line[19:20] != b"," or local_ms is None:
+            return
+        zone_ms = zone_between(local_ms, epoch_ms)
+        if zone_ms != self.jvm_zone_ms:
+            self.jvm_zone_ms = zone_ms
+            self.seconds.clear()
 
 
-def zone_between(local_minute_ms: int, epoch_ms: int) -> int | None:
-    """The zone (ms east of GMT) in which `epoch_ms` lies in that local minute; None if no zone fits."""
-    zone_ms = round((local_minute_ms + 30_000 - epoch_ms) / _QUARTER_MS) * _QUARTER_MS
-    fits = abs(local_minute_ms + 30_000 - epoch_ms - zone_ms) <= 60_000
+def zone_between(local_ms: int, epoch_ms: int) -> int | None:
+    """The zone (ms east of GMT) that shows `epoch_ms` as that local second, within a minute; None if none does."""
+    zone_ms = round((local_ms - epoch_ms) / _QUARTER_MS) * _QUARTER_MS
+    fits = abs(local_ms - epoch_ms - zone_ms) <= 60_000
     return zone_ms if fits and -_WEST_MS <= zone_ms <= _EAST_MS else None
+
+
+def _local_ms(head: bytes) -> int | None:
+    """The head's instant, as if it were GMT."""
+    try:
+        local = datetime.fromisoformat(head[:19].decode("ascii"))
+    except ValueError:
+        return None
+    return int(local.replace(tzinfo=UTC).timestamp()) * 1000 if local.tzinfo is None else None

@@ -12,7 +12,7 @@ START_SIZE = 8
 """A template is looked up by its first bytes: this many of them are fixed text, unless it is anchored elsewhere."""
 
 _WORD = r"\S+"
-_MQ = r"MessageQueue \[.+?, queueId=-?\d+\]"
+_MQ = r"MessageQueue \[.+, queueId=-?\d+\]"
 _PATTERN_OF_FIELD = {
     "mq": _MQ,
     "mqs": r"\[.*\]",

@@ -58,7 +58,7 @@ def queue(text: str) -> MessageQueue | None:
 def queues(text: str) -> tuple[MessageQueue, ...]:
     """All queues of a set's text (printed in hash order), sorted."""
     found = (queue(match) for match in _QUEUES.findall(text))
-    return tuple(sorted(mq for mq in found if mq is not None))
+    return tuple(sorted((mq for mq in found if mq is not None), key=lambda mq: mq.order))
 
 
 def channel_info(text: str) -> ChannelInfo:

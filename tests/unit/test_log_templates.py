@@ -1,0 +1,104 @@
+"""Every text of the table is recognised as itself, in every layout, and printed in the documentation."""
+
+from __future__ import annotations
+
+import pytest
+
+from rebalance.logs import TEMPLATES, LogReader
+from rebalance.logs.document import page
+from rebalance.logs.table import UNREADABLE
+from rebalance.logs.template import Template
+from rebalance.version import Version
+from tests.support.fixtures import CHECKOUT
+
+MQ = "MessageQueue [topic=%RETRY%g, brokerName=broker-a, queueId=3]"
+CHANNEL = (
+    "ClientChannelInfo [channel=[id: 0x1a, L:/10.0.0.9:10911 - R:/10.0.0.1:51234], clientId=10.0.0.1@7#8, "
+    "language=JAVA, version=479, lastUpdateTimestamp=1700000000123]"
+)
+SUBSCRIPTION = (
+    "SubscriptionData [classFilterMode=false, topic=T, subString=a || b, tagsSet=[a, b], codeSet=[97, 98], "
+    "subVersion=1700000000000, expressionType=TAG]"
+)
+EXAMPLES = {
+    "mq": MQ,
+    "mqs": f"[{MQ}, {MQ}]",
+    "other_mqs": "[]",
+    "channel_info": CHANNEL,
+    "other_channel_info": CHANNEL,
+    "subscription": SUBSCRIPTION,
+    "other_subscription": SUBSCRIPTION,
+    "consumer_data": (
+        "ConsumerData [groupName=g, consumeType=CONSUME_PASSIVELY, messageModel=CLUSTERING, "
+        f"consumeFromWhere=CONSUME_FROM_LAST_OFFSET, unitMode=false, subscriptionDataSet=[{SUBSCRIPTION}]]"
+    ),
+    "heartbeat_data": "[clientID=c, producerDataSet=[], consumerDataSet=[]]",
+    "topic_config": "TopicConfig [topicName=T, readQueueNums=8, writeQueueNums=8, perm=RW-, order=false]",
+    "other_topic_config": "TopicConfig [topicName=T, readQueueNums=4, writeQueueNums=4, perm=RW-, order=false]",
+    "pull_request": f"PullRequest [consumerGroup=g, messageQueue={MQ}, nextOffset=9]",
+    "route": "TopicRouteData [queueDatas=[QueueData [brokerName=b, readQueueNums=4, writeQueueNums=4, perm=6]]]",
+    "other_route": "null",
+    "text": "some text - with a dash",
+    "more": ".",
+    "channel": "10.0.0.1:51234",
+    "producer": "null",
+    "broker_name": "broker-a",
+}
+LAYOUTS = [
+    "2026-11-21 23:07:12 INFO HeartbeatThread_1 - {}\n",
+    "2026-11-21 15:07:12,345 INFO RocketmqClient - {}\r\n",
+    "2026-11-21 23:07:12.345 INFO  [24731] [RebalanceService] [o.a.r.c.i.c.RebalanceImpl#?:?] - {}\n",
+]
+
+
+def example(template: Template) -> tuple[str, tuple[str, ...]]:
+    """A message of that text, and its fields."""
+    numbers = {name: "7" for name in template.field_names if name.endswith(("_size", "_version", "_offset", "_id"))}
+    fields = {name: EXAMPLES.get(name, numbers.get(name, "10")) for name in template.field_names}
+    return template.text.format(**fields), tuple(fields[name] for name in template.field_names)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_text_is_recognised_as_itself(layout: str) -> None:
+    for template in TEMPLATES:
+        message, fields = example(template)
+        events = list(LogReader().events([layout.format(message).encode()]))
+        assert [(event.template.name, event.fields) for event in events] == [(template.name, fields)], message
+
+
+def test_a_name_has_one_set_of_fields() -> None:
+    shapes: dict[str, set[frozenset[str]]] = {}
+    for template in TEMPLATES:
+        if template.yields:
+            shapes.setdefault(template.name, set()).add(frozenset(template.field_names))
+    different = {name for name, fields in shapes.items() if len(fields) > 1}
+    assert different <= {"strategy_failed", "producer_channel_expired", "topic_created"}
+
+
+@pytest.mark.parametrize(
+    ("versions", "expected"),
+    [
+        ("all", (Version(4, 0, 0), Version(5, 5, 1))),
+        ("≤4.9.8", (Version(4, 0, 0), Version(4, 9, 8))),
+        ("≥5.0.0", (Version(5, 0, 0), Version(5, 5, 1))),
+        ("5.0.0–5.3.1", (Version(5, 0, 0), Version(5, 3, 1))),
+    ],
+)
+def test_version_ranges(versions: str, expected: tuple[Version, Version]) -> None:
+    assert Template("name", "broker", "INFO", versions, "text", "").version_range == expected
+
+
+def test_every_range_is_readable() -> None:
+    assert all(template.version_range[0] <= template.version_range[1] for template in TEMPLATES)
+
+
+def test_a_cut_line_is_reported_not_dropped() -> None:
+    reader = LogReader()
+    (event,) = reader.events([b"2026-11-21 23:07:12 INFO t - new consumer connected, group: g CONSUME_PASS\n"])
+    assert event.template is UNREADABLE
+    assert event.fields == ("consumer_connected",)
+    assert reader.summary.unreadable == 1
+
+
+def test_the_documentation_is_printed_from_the_table() -> None:
+    assert (CHECKOUT / "docs" / "log-templates.md").read_text(encoding="utf-8") == page()

@@ -1,0 +1,191 @@
+"""Heads, zones, stack traces, client names: what a log says beside its texts."""
+
+from __future__ import annotations
+
+import pytest
+
+from rebalance.events import (
+    ChannelClosed,
+    ChannelConnected,
+    ClientFact,
+    ConsumerStarted,
+    ConsumerStarting,
+    Fact,
+    OffsetPersisted,
+    QueueAdded,
+    QueueRemoved,
+    RouteSeen,
+    SubscriptionVersionBumped,
+    TopicQueues,
+    UnreadRecord,
+)
+from rebalance.logs import ClockOffset, LogReader, LogSummary, detect_jvm_zone, facts_from_log
+from rebalance.model import MessageQueue
+
+NOON_MS = 1795262400000  # 2026-11-21T12:00:00Z
+MQ = MessageQueue("T", "b", 1)
+HOUR_MS = 3_600_000
+
+
+def read(*lines: str, **options: object) -> list[Fact]:
+    return list(facts_from_log((line.encode() for line in lines), source="s", file="f", **options))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("head", "zone_ms", "expected"),
+    [
+        ("2026-11-21 20:00:00 INFO main", None, (NOON_MS, 0, 999)),
+        ("2026-11-21 20:00:00.250 INFO  [7] [main] [x#?:?]", None, (NOON_MS + 250, 0, 0)),
+        ("2026-11-21 12:00:00,250 INFO RocketmqClient", 0, (NOON_MS + 250, 0, 0)),
+        ("2026-11-21 17:30:00,250 INFO RocketmqClient", 11 * HOUR_MS // 2, (NOON_MS + 250, 0, 0)),
+        ("2026-11-21 12:00:07,007 INFO RocketmqClient", 0, (NOON_MS + 7000, 0, 999)),  # seconds again, or 7 ms: unknown
+        ("2026-11-21 12:00:00,250 INFO RocketmqClient", None, (NOON_MS + 250, 14 * HOUR_MS, 12 * HOUR_MS)),
+    ],
+)
+def test_instants_of_the_layouts(head: str, zone_ms: int | None, expected: tuple[int, int, int]) -> None:
+    (fact,) = read(f"{head} - doRebalance, g, add a new mq, {MQ}\n", jvm_zone_ms=zone_ms)
+    assert (fact.at_ms, fact.early_ms, fact.late_ms) == expected
+
+
+def test_millis_count_once_they_are_proven() -> None:
+    line = "2026-11-21 12:00:0{},00{} INFO RocketmqClient - doRebalance, g, add a new mq, " + str(MQ)
+    first, second, third = read(line.format(7, 7), line.format(8, 1), line.format(9, 9), jvm_zone_ms=0)
+    assert (first.late_ms, second.late_ms, third.late_ms) == (999, 0, 0)
+    assert third.at_ms == NOON_MS + 9_009
+
+
+def test_the_zone_is_found_from_a_line_that_prints_its_own_instant() -> None:
+    lines = [
+        b"2026-11-21 17:30:00,300 INFO RocketmqClient - T Rebalance changed, also update version: 1, 1795262400299\r\n",
+        b"2026-11-21 17:30:01,301 INFO RocketmqClient - doRebalance, g, add a new mq, " + str(MQ).encode() + b"\r\n",
+    ]
+    assert detect_jvm_zone(lines) == 11 * HOUR_MS // 2
+    summaries: list[LogSummary] = []
+    fact = list(facts_from_log(lines, source="s", on_end=summaries.append))[-1]
+    assert (fact.at_ms, fact.early_ms) == (NOON_MS + 1301, 0)
+    assert (summaries[0].jvm_zone_ms, summaries[0].zone_given) == (11 * HOUR_MS // 2, False)
+    assert detect_jvm_zone([b"2026-11-21 17:30:00 INFO main - nothing\n"]) is None
+
+
+def test_stack_traces_belong_to_the_entry_above() -> None:
+    reader = LogReader()
+    lines = [
+        b"\tat java.lang.Thread.run(Thread.java:840)\n",  # the file starts in the middle of an entry
+        b"2026-11-21 20:00:00 WARN main - something new\n",
+        b"java.lang.IllegalStateException: text\r\n",
+        b"\tat a.b.C - d(C.java:1)\r\n",
+        b"2026-11-21 20:00:00 WARN main - something new again\n",
+        b"2026-99-21 20:00:00 WARN main - no such month\n",
+    ]
+    assert list(reader.events(lines)) == []
+    summary = reader.summary
+    assert (summary.lines, summary.headless, summary.unrecognised, summary.continued) == (6, 1, 2, 3)
+    assert summary.samples == {b"something new\n": (1, 2), b"something new ag": (1, 5)}
+
+
+def start_of(client_id: str, second: str) -> list[str]:
+    head = f"2026-11-21 20:00:{second}.000 INFO  [7] [main] [x] - "
+    return [
+        head + "the consumer [g] start beginning. messageModel=CLUSTERING, isUnitMode=false",
+        head + f"Created a new client Instance, InstanceIndex:0, ClientID:{client_id}, ClientConfig:x",
+        head + f"Created new MQClientInstance for clientId:[{client_id}]",
+    ]
+
+
+def test_facts_wait_for_the_name_of_their_client() -> None:
+    facts = read(
+        *start_of("c@7", "00"),
+        "2026-11-21 20:00:00.003 INFO  [7] [main] [x] - the consumer [g] start OK.",
+        f"2026-11-21 20:00:00.004 INFO  [7] [main] [x] - doRebalance, g, add a new mq, {MQ}",
+        *start_of("c@8", "01"),
+        f"2026-11-21 20:00:01.004 INFO  [8] [main] [x] - doRebalance, g, add a new mq, {MQ}",
+    )
+    told = [(type(f), f.client_id, f.process) for f in facts if isinstance(f, ClientFact)]
+    assert told == [
+        (ConsumerStarting, "c@7", 1),
+        (ConsumerStarted, "c@7", 1),
+        (QueueAdded, "c@7", 1),
+        (ConsumerStarting, "c@8", 2),
+        (QueueAdded, "c@8", 2),
+    ]
+
+
+def test_a_log_that_starts_in_the_middle_names_its_client_late_or_never() -> None:
+    added = f"2026-11-21 20:00:00.004 INFO  [7] [main] [x] - doRebalance, g, add a new mq, {MQ}"
+    named = (
+        "2026-11-21 20:00:00.005 INFO  [7] [main] [x] - "
+        f"[persistAll] Group: g ClientId: c@7 updateConsumeOffsetToBroker {MQ} 5"
+    )
+    never = read(added)
+    assert [fact.client_id for fact in never if isinstance(fact, ClientFact)] == [None]
+    late = read(added, named)
+    assert [(type(f), f.client_id) for f in late if isinstance(f, ClientFact)] == [
+        (QueueAdded, "c@7"),
+        (OffsetPersisted, "c@7"),
+    ]
+
+
+def test_two_consumers_of_one_group_in_one_jvm_are_not_guessed_apart() -> None:
+    commit = "2026-11-21 20:00:0{}.000 INFO  [7] [t] [x] - [persistAll] "
+    commit += "Group: g ClientId: {} updateConsumeOffsetToBroker {} 5"
+    facts = read(
+        commit.format(0, "a@7#1", MQ),
+        commit.format(1, "b@7#2", MQ),
+        f"2026-11-21 20:00:02.004 INFO  [7] [t] [x] - doRebalance, g, remove unnecessary mq, {MQ}",
+    )
+    assert [fact.client_id for fact in facts if isinstance(fact, QueueRemoved)] == [None]
+
+
+def test_a_version_bump_belongs_to_the_group_of_the_result_before_it() -> None:
+    facts = read(
+        "2026-11-21 20:00:00.000 INFO  [7] [t] [x] - client rebalanced result changed. "
+        "allocateMessageQueueStrategyName=AVG, "
+        f"group=g, topic=T, clientId=c, mqAllSize=8, cidAllSize=2, rebalanceResultSize=1, rebalanceResultSet=[{MQ}]",
+        "2026-11-21 20:00:00.001 INFO  [7] [t] [x] - T Rebalance changed, also update version: 1, 2",
+    )
+    assert [fact.group for fact in facts if isinstance(fact, SubscriptionVersionBumped)] == ["g"]
+
+
+def test_a_join_is_narrowed_by_the_instant_it_prints() -> None:
+    (fact,) = read(
+        "2026-11-21 20:00:00 INFO t - new consumer connected, group: g CONSUME_PASSIVELY CLUSTERING channel: "
+        "ClientChannelInfo [channel=[id: 0x1, L:/10.0.0.9:10911 - R:/10.0.0.1:51234], clientId=c, language=JAVA, "
+        f"version=479, lastUpdateTimestamp={NOON_MS + 300}]",
+        clock_ahead=ClockOffset(100, 150),
+    )
+    assert isinstance(fact, ChannelConnected)
+    assert (fact.remote, fact.client_id, fact.client_version) == ("10.0.0.1:51234", "c", 479)
+    assert (fact.at_ms, fact.early_ms, fact.late_ms) == (NOON_MS + 200, 50, 699)
+    assert fact.last_heartbeat_ms == NOON_MS + 200
+
+
+@pytest.mark.parametrize(("scanned", "cause"), [("10.0.0.1:51234", "expired"), ("10.0.0.1:51235", None)])
+def test_a_close_that_follows_a_scan_is_an_expiry(scanned: str, cause: str | None) -> None:
+    facts = read(
+        f"2026-11-21 20:00:00 WARN t - ProducerManager#scanNotActiveChannel: remove expired channel[{scanned}] "
+        "from ProducerManager groupChannelTable, producer group name: CLIENT_INNER_PRODUCER",
+        "2026-11-21 20:00:01 WARN t - NETTY EVENT: remove not active channel[ClientChannelInfo [channel=[id: 0x1, "
+        "L:/10.0.0.9:10911 ! R:/10.0.0.1:51234], clientId=c, language=JAVA, version=479, "
+        "lastUpdateTimestamp=1795262280000]] from ConsumerGroupInfo groupChannelTable, consumer group: g",
+    )
+    assert [(type(fact), getattr(fact, "cause", 0)) for fact in facts] == [(ChannelClosed, cause)]
+
+
+def test_routes() -> None:
+    head = "2026-11-21 20:00:00.000 INFO  [7] [t] [x] - the topic[T] route info changed, old[null] ,new["
+    queue_data = "QueueData [brokerName={}, readQueueNums={}, writeQueueNums=4, perm={}, topicSysFlag=0]"
+    plain = "TopicRouteData [orderTopicConf=null, queueDatas=[" + ", ".join(
+        queue_data.format(*row) for row in [("b", 8, 6), ("a", 4, 2)]
+    )
+    facts = read(
+        head + plain + "], topicQueueMappingInfoTable=null]]", head + plain + "], topicQueueMappingByBroker={b=x}]]"
+    )
+    assert [fact.queues for fact in facts if isinstance(fact, RouteSeen)] == [
+        (TopicQueues("T", "a", 0), TopicQueues("T", "b", 8))
+    ]
+
+
+def test_a_damaged_line_is_an_unread_record_with_its_place() -> None:
+    (fact,) = read("2026-11-21 20:00:00 INFO t - unregister a consumer[g] from consumerGroupInfo ClientCh")
+    assert isinstance(fact, UnreadRecord)
+    assert (fact.reason, str(fact.evidence)) == ("starts like consumer_unregistered, and is cut or damaged", "f:1")
