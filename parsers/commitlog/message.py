@@ -23,7 +23,7 @@ from parsers.commitlog.layout import (
     parts,
     transaction_type,
 )
-from parsers.commitlog.propcrc import record_crc_ok
+from parsers.commitlog.propcrc import RESERVED_SIZE, record_crc_ok
 from parsers.commitlog.properties import Pairs, PropertyRule, decode_properties, last_value
 from parsers.errors import CorruptRecord, NotThisFormat, TruncatedRecord
 from parsers.java import crc31, decode_utf8
@@ -82,7 +82,7 @@ class Message:
     @property
     def record_crc_ok(self) -> bool | None:
         """The whole record is what was stored (`__CRC32#`); None when it carries no such CRC."""
-        return record_crc_ok(encode_message(self))
+        return record_crc_ok(encode_message(self)) if self.properties_size >= RESERVED_SIZE else None
 
     @property
     def transaction_type(self) -> str:
@@ -122,7 +122,12 @@ def decode_message(buf: Buffer, at: int = 0) -> Message:
             actual=len(buf) - at,
             length=len(buf) - at,
         )
-    return _decode_parts(memoryview(buf)[at : at + total_size], at)
+    try:
+        return _decode_parts(memoryview(buf)[at : at + total_size], at)
+    except TruncatedRecord as missing:
+        raise CorruptRecord(
+            "the sizes inside go beyond the record", at=at, field="total_size", actual=total_size, length=total_size
+        ) from missing
 
 
 def _decode_parts(record: memoryview, at: int) -> Message:

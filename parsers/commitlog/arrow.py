@@ -1,0 +1,140 @@
+"""The columns of `commitlog_messages`, and a decoded run of records as a RecordBatch without copies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from parsers.commitlog.columns import INTS, LONGS, NAMES, NO, TEXTS, UNKNOWN, VALUES, VERDICTS, WANTED, YES
+from parsers.commitlog.slab import MOST_ROWS, Slab
+
+TIME = pa.timestamp("us", "UTC")
+PAIR = pa.struct([("name", pa.string()), ("value", pa.string())])
+MESSAGE_SCHEMA = pa.schema(
+    [
+        ("broker", pa.string()),
+        ("file", pa.string()),
+        ("physical_offset", pa.int64()),
+        ("total_size", pa.int32()),
+        ("magic_code", pa.int32()),
+        ("body_crc", pa.int32()),
+        ("queue_id", pa.int32()),
+        ("flag", pa.int32()),
+        ("queue_offset", pa.int64()),
+        ("sys_flag", pa.int32()),
+        ("born_timestamp", TIME),
+        ("born_host", pa.string()),
+        ("store_timestamp", TIME),
+        ("store_host", pa.string()),
+        ("reconsume_times", pa.int32()),
+        ("prepared_transaction_offset", pa.int64()),
+        ("body_size", pa.int32()),
+        ("topic", pa.string()),
+        ("properties", pa.list_(pa.field("element", PAIR))),
+        ("keys", pa.string()),
+        ("tags", pa.string()),
+        ("unique_id", pa.string()),
+        ("message_id", pa.string()),
+        ("crc_ok", pa.bool_()),
+        ("transaction_type", pa.string()),
+        ("compression", pa.string()),
+        ("record_crc_ok", pa.bool_()),
+    ]
+)
+"""Every message column that is made without being asked for. A null time is one outside the years 1 to 9999; a null
+`crc_ok` was not verified; a null `record_crc_ok` was not verified or the record carries no CRC of itself."""
+
+EXTRA_SCHEMA = pa.schema([("tags_code", pa.int64()), ("body", pa.binary()), ("body_decompressed", pa.binary())])
+"""Columns made only when named: `tags_code` is the hash of TAGS (0 without), also where a delayed message's unit has a
+time instead; `body` is as stored; `body_decompressed` is null where it cannot be decompressed or exceeds the cap."""
+
+ALL_COLUMNS = pa.schema([*MESSAGE_SCHEMA, *EXTRA_SCHEMA])
+NEEDED = {"body_decompressed": ("body",), "tags_code": ("tags_code", "tags")}
+
+
+def schema_of(columns: Sequence[str] | None) -> pa.Schema:
+    """The schema of the named columns, in the given order; all of MESSAGE_SCHEMA for None. ValueError: no such one."""
+    if columns is None:
+        return MESSAGE_SCHEMA
+    unknown = [name for name in columns if name not in ALL_COLUMNS.names]
+    if unknown:
+        raise ValueError(f"no such column: {', '.join(unknown)} (there are {', '.join(ALL_COLUMNS.names)})")
+    return pa.schema([ALL_COLUMNS.field(name) for name in columns])
+
+
+def wanted_bits(schema: pa.Schema) -> int:
+    """What the decoder is asked for, for these columns."""
+    needed = {part for name in schema.names for part in NEEDED.get(name, (name,))}
+    return sum(bit for name, bit in WANTED.items() if name in needed)
+
+
+def run_to_batch(slab: Slab, rows: int, schema: pa.Schema, *, file: str, broker: str | None) -> pa.RecordBatch:
+    """The first `rows` rows of a decoded run. The batch holds the slab's memory; nothing but bits is copied."""
+    arrays = [_column(slab, rows, field, file, broker) for field in schema]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _column(slab: Slab, rows: int, field: pa.Field, file: str, broker: str | None) -> pa.Array:
+    name = field.name
+    if name in ("broker", "file"):
+        return _constant(broker if name == "broker" else file).slice(0, rows)
+    if name == "properties":
+        return _properties(slab, rows, field.type)
+    if pa.types.is_boolean(field.type):
+        verdict = slab.verdicts[VERDICTS.index(name), :rows]
+        return _array(field.type, rows, _valid(verdict != UNKNOWN), _bits(verdict == YES))
+    valid = _valid(slab.verdicts[VERDICTS.index(name), :rows] != NO) if name in VERDICTS else None
+    if name in TEXTS:
+        return _text(slab, TEXTS.index(name), rows, field.type, valid)
+    numbers = slab.ints[INTS.index(name)] if name in INTS else slab.longs[LONGS.index(name)]
+    return _array(field.type, rows, valid, pa.py_buffer(numbers[:rows]))
+
+
+def _text(slab: Slab, column: int, rows: int, of_type: pa.DataType, valid: pa.Buffer | None) -> pa.Array:
+    ends = slab.text_ends[column, : rows + 1]
+    start = int(slab.text_at[column])
+    text = slab.text[start : start + int(ends[rows])]
+    return _array(of_type, rows, valid, pa.py_buffer(ends), pa.py_buffer(text))
+
+
+def _properties(slab: Slab, rows: int, of_type: pa.ListType) -> pa.Array:
+    pairs = int(slab.pair_counts[rows])
+    names, values = (
+        pa.Array.from_buffers(
+            pa.string(),
+            pairs,
+            [None, pa.py_buffer(slab.pair_ends[which, : pairs + 1]), pa.py_buffer(_pair_text(slab, which, pairs))],
+        )
+        for which in (0, 1)
+    )
+    entries = pa.Array.from_buffers(PAIR, pairs, [None], children=[names, values])
+    return pa.Array.from_buffers(
+        of_type, rows, [None, pa.py_buffer(slab.pair_counts[: rows + 1])], null_count=0, children=[entries]
+    )
+
+
+def _pair_text(slab: Slab, which: int, pairs: int) -> npt.NDArray[np.uint8]:
+    start = int(slab.text_at[NAMES if which == 0 else VALUES])
+    return slab.text[start : start + int(slab.pair_ends[which, pairs])]
+
+
+def _array(of_type: pa.DataType, rows: int, valid: pa.Buffer | None, *buffers: pa.Buffer) -> pa.Array:
+    return pa.Array.from_buffers(of_type, rows, [valid, *buffers], null_count=-1 if valid is not None else 0)
+
+
+def _bits(flags: npt.NDArray[np.bool_]) -> pa.Buffer:
+    return pa.py_buffer(np.packbits(flags, bitorder="little"))
+
+
+def _valid(flags: npt.NDArray[np.bool_]) -> pa.Buffer | None:
+    return None if flags.all() else _bits(flags)
+
+
+@lru_cache(maxsize=16)
+def _constant(value: str | None) -> pa.Array:
+    """As many rows of one text as a batch can have: a slice of it is a constant column."""
+    return pa.repeat(pa.scalar(value, pa.string()), MOST_ROWS)

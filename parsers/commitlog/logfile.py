@@ -1,0 +1,88 @@
+"""One CommitLog file as the readers see it: its bytes, its place in the log, and where a slice of it begins."""
+
+from __future__ import annotations
+
+import mmap
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from parsers.commitlog.layout import RECORD_START
+from parsers.commitlog.resync import PROOF_BYTES_A_BYTE, PROOF_BYTES_FREE, STALE, Budget, find_record
+from parsers.commitlog.shape import AT_MAGIC, own_offset, shape_of
+from parsers.kernels.blocks import Bytes
+from parsers.mapped import map_file
+from parsers.store import StoreFile
+
+NAME_DIGITS = 20
+
+
+def proof_budget(size: int) -> Budget:
+    return np.array([PROOF_BYTES_FREE + PROOF_BYTES_A_BYTE * size], np.int64)
+
+
+@dataclass(slots=True)
+class LogFile:
+    """An open CommitLog file.
+
+    Attributes:
+        base_offset: physical offset of the file's first byte.
+        is_followed: the log goes on in a next file, so that it does not end in this one.
+    """
+
+    path: Path
+    view: memoryview
+    base_offset: int
+    is_followed: bool
+    data: Bytes = field(init=False)
+    budget: Budget = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.data = np.frombuffer(self.view, np.uint8)
+        self.budget = proof_budget(len(self.data))
+
+    @property
+    def size(self) -> int:
+        return len(self.data)
+
+    def release(self, start: int, end: int) -> None:
+        """Let the pages of a decoded range go, so that a file's share of memory is bounded; they can be read again."""
+        page = mmap.PAGESIZE
+        first, last = -(-start // page) * page, end // page * page
+        if last > first and isinstance(self.view.obj, mmap.mmap):
+            self.view.obj.madvise(mmap.MADV_DONTNEED, first, last - first)
+
+    def find(self, at: int, limit: int | None = None) -> tuple[int, int]:
+        """`resync.find_record` in this file."""
+        place, kind = find_record(self.data, at, self.size if limit is None else limit, self.base_offset, self.budget)
+        return place, kind
+
+
+def open_log(file: StoreFile) -> LogFile:
+    """Map one file. Raises UnreadableFile where the system refuses.
+
+    A file whose name is no number (a copy under another name) is placed by what its first provable record says.
+    """
+    view = map_file(file.path)
+    base_offset = file.base_offset if file.base_offset is not None else _base_from_records(view)
+    return LogFile(file.path, view, base_offset, _is_followed(file.path, base_offset, len(view)))
+
+
+def _base_from_records(view: memoryview) -> int:
+    data = np.frombuffer(view, np.uint8)
+    if shape_of(data, 0)[0]:
+        return own_offset(data, 0)
+    budget = proof_budget(len(data))
+    at, kind = find_record(data, 0, len(data), -1, budget)
+    return own_offset(data, at) - at if kind == STALE else 0
+
+
+def _is_followed(path: Path, base_offset: int, size: int) -> bool:
+    """The next file of the log is there and begins with a record: a pre-allocated one is all zero."""
+    try:
+        with path.with_name(f"{base_offset + size:0{NAME_DIGITS}d}").open("rb") as following:
+            start = following.read(RECORD_START.size)
+    except OSError:
+        return False
+    return any(start[AT_MAGIC:])

@@ -1,0 +1,142 @@
+"""The properties of one record inside compiled code: the twin of `properties.decode_properties`."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from parsers.commitlog.columns import KEYS, NAMES, TAGS, UNIQUE_ID, VALUES
+from parsers.kernels.bigendian import load_int, load_long
+from parsers.kernels.blocks import BLOCK, Bytes, Mask, copy, equal_mask, lowest_bit
+from parsers.kernels.utf8 import copy_text
+from parsers.numba_cache import cached_njit
+
+NAME_END, ENTRY_END = np.uint8(1), np.uint8(2)
+TAGS_NAME = int.from_bytes(b"TAGS", "big")
+KEYS_NAME = int.from_bytes(b"KEYS", "big")
+UNIQ_KEY_NAME = int.from_bytes(b"UNIQ_KEY", "big")
+
+Ends = npt.NDArray[np.int32]
+Positions = npt.NDArray[np.int64]
+
+FOUND = 2 * (max(KEYS, TAGS, UNIQUE_ID) + 1)
+"""Cells of `found`: start and size of the last value of KEYS, TAGS and UNIQ_KEY, at twice their place in TEXTS."""
+
+
+@cached_njit(nogil=True)
+def put_text(text: Bytes, to: int, data: Bytes, at: int, size: int, ascii_only: bool) -> int:
+    """Copy text, made valid UTF-8 where it is not ASCII."""
+    if ascii_only:
+        return copy(text, to, data, at, size)
+    return copy_text(text, to, data, at, size)
+
+
+@cached_njit(nogil=True)
+def scan_properties(
+    data: Bytes,
+    at: int,
+    end: int,
+    ascii_only: bool,
+    split_rule: bool,
+    with_pairs: bool,
+    found: Positions,
+    text: Bytes,
+    text_at: Positions,
+    text_to: Positions,
+    pair_ends: Ends,
+    pairs: int,
+) -> int:
+    """Visit the entries of a properties string; returns the number of pairs made so far.
+
+    `found` gets the spans of KEYS, TAGS and UNIQ_KEY; with_pairs, names and values are copied behind `text_to`.
+    """
+    start, name_end, block = at, -1, at
+    while block < end:
+        names, stops = separator_masks(data, block, end)
+        both = names | stops
+        while both != 0:
+            bit = lowest_bit(both)
+            both &= both - np.uint64(1)
+            if stops >> np.uint64(bit) & np.uint64(1):
+                pairs = visit_entry(
+                    data, start, name_end, block + bit, ascii_only, split_rule, with_pairs, found, text, text_at,
+                    text_to, pair_ends, pairs,
+                )  # fmt: skip
+                start, name_end = block + bit + 1, -1
+            elif name_end < 0:
+                name_end = block + bit
+        block += BLOCK
+    return visit_entry(
+        data, start, name_end, end, ascii_only, split_rule, with_pairs, found, text, text_at, text_to, pair_ends, pairs
+    )
+
+
+@cached_njit(nogil=True)
+def separator_masks(data: Bytes, at: int, end: int) -> tuple[Mask, Mask]:
+    """Which of the 64 bytes from `at`, as far as before `end`, are 0x01, and which 0x02."""
+    if at + BLOCK <= len(data):
+        within = np.uint64(0xFFFFFFFFFFFFFFFF)
+        if end - at < BLOCK:
+            within >>= np.uint64(BLOCK - (end - at))
+        return equal_mask(data, at, NAME_END) & within, equal_mask(data, at, ENTRY_END) & within
+    names, stops = np.uint64(0), np.uint64(0)
+    for i in range(min(BLOCK, end - at)):
+        if data[at + i] == NAME_END:
+            names |= np.uint64(1) << np.uint64(i)
+        elif data[at + i] == ENTRY_END:
+            stops |= np.uint64(1) << np.uint64(i)
+    return names, stops
+
+
+@cached_njit(nogil=True)
+def visit_entry(
+    data: Bytes,
+    start: int,
+    name_end: int,
+    end: int,
+    ascii_only: bool,
+    split_rule: bool,
+    with_pairs: bool,
+    found: Positions,
+    text: Bytes,
+    text_at: Positions,
+    text_to: Positions,
+    pair_ends: Ends,
+    pairs: int,
+) -> int:
+    """Take one entry if the parser of that rule keeps it."""
+    if name_end < 0 or (name_end == start and not split_rule):
+        return pairs
+    if split_rule:
+        end = two_pieces(data, name_end, end)
+    if name_end + 1 >= end:
+        return pairs
+    name_size, value_size = name_end - start, end - name_end - 1
+    if name_size == 4:
+        name = load_int(data, start)
+        if name == KEYS_NAME:
+            found[2 * KEYS], found[2 * KEYS + 1] = name_end + 1, value_size
+        elif name == TAGS_NAME:
+            found[2 * TAGS], found[2 * TAGS + 1] = name_end + 1, value_size
+    elif name_size == 8 and load_long(data, start) == UNIQ_KEY_NAME:
+        found[2 * UNIQUE_ID], found[2 * UNIQUE_ID + 1] = name_end + 1, value_size
+    if with_pairs:
+        text_to[NAMES] = put_text(text, text_to[NAMES], data, start, name_size, ascii_only)
+        text_to[VALUES] = put_text(text, text_to[VALUES], data, name_end + 1, value_size, ascii_only)
+        pairs += 1
+        pair_ends[0, pairs] = text_to[NAMES] - text_at[NAMES]
+        pair_ends[1, pairs] = text_to[VALUES] - text_at[VALUES]
+    return pairs
+
+
+@cached_njit(nogil=True)
+def two_pieces(data: Bytes, name_end: int, end: int) -> int:
+    """Where the value ends under the rule up to 4.9.0 (`String.split`);
+
+    0 when the entry is not exactly two pieces."""
+    while end > name_end + 1 and data[end - 1] == NAME_END:
+        end -= 1
+    for i in range(name_end + 1, end):
+        if data[i] == NAME_END:
+            return 0
+    return end if end > name_end + 1 else 0

@@ -1,0 +1,120 @@
+"""Finding records without a chain that leads to them, inside compiled code, in linear time.
+
+A record proves itself by its shape (magic, and sizes inside that add up), its own offset and the CRC of its body. One
+that has everything but the offset is stale: written in another place or another life of the file.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from parsers.commitlog.kernel import body_crc_ok
+from parsers.commitlog.layout import BLANK_SIZE_MIN, MAGIC_BLANK, MAGIC_V1, SYS_FLAG_BORN_HOST_V6
+from parsers.commitlog.shape import (
+    AT_BODY_CRC,
+    AT_BORN_HOST,
+    AT_MAGIC,
+    AT_SYS_FLAG,
+    HOST_V6_MORE,
+    V4_HOST_SIZE,
+    own_offset,
+    shape_of,
+)
+from parsers.kernels.bigendian import load_int, load_long
+from parsers.kernels.blocks import BLOCK, Bytes, equal_mask, lowest_bit
+from parsers.numba_cache import cached_njit
+
+NOTHING, PROVEN, STALE, BLANK_RECORD = range(4)
+MAGIC_BYTE = np.uint8(MAGIC_V1 >> 24 & 0xFF)
+BLANK_BYTE = np.uint8(MAGIC_BLANK >> 24 & 0xFF)
+
+PROOF_BYTES_A_BYTE = 16
+PROOF_BYTES_FREE = 64 << 20
+"""The cap on CRCs of candidates that turn out to be none: 64 MiB, and 16 bytes for each byte of the file passed. Bytes
+that would need more stay damage. Crafted bytes only: a real file has no such candidates."""
+
+Budget = npt.NDArray[np.int64]
+
+
+@cached_njit(nogil=True)
+def find_record(data: Bytes, at: int, limit: int, base_offset: int, budget: Budget) -> tuple[int, int]:
+    """The first record at `at` or later, but before `limit`: its position and NOTHING (then `limit`), PROVEN, STALE or
+    BLANK_RECORD (an end-of-file record that reaches the file's end).
+
+    `budget` holds one number, the bytes of failed proofs still allowed.
+    """
+    first = at + AT_MAGIC
+    last = min(limit + AT_MAGIC, len(data))
+    while first < last:
+        if first + BLOCK <= len(data):
+            hits = equal_mask(data, first, MAGIC_BYTE) | equal_mask(data, first, BLANK_BYTE)
+            if last - first < BLOCK:
+                hits &= np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(BLOCK - (last - first))
+            while hits != 0:
+                place = first + lowest_bit(hits) - AT_MAGIC
+                hits &= hits - np.uint64(1)
+                kind = kind_at(data, place, base_offset, budget)
+                if kind != NOTHING:
+                    return place, kind
+            first += BLOCK
+        else:
+            kind = kind_at(data, first - AT_MAGIC, base_offset, budget)
+            if kind != NOTHING:
+                return first - AT_MAGIC, kind
+            first += 1
+    return limit, NOTHING
+
+
+@cached_njit(nogil=True)
+def kind_at(data: Bytes, at: int, base_offset: int, budget: Budget) -> int:
+    """What stands at `at`."""
+    left = len(data) - at
+    if left < BLANK_SIZE_MIN:
+        return NOTHING
+    if load_int(data, at + AT_MAGIC) == MAGIC_BLANK:
+        return BLANK_RECORD if load_int(data, at) == left else NOTHING
+    total_size, body_at, body_size, _, _, _, _ = shape_of(data, at)
+    if total_size == 0 or budget[0] < body_size:
+        return NOTHING
+    if body_size > 0 and not body_crc_ok(data, body_at, body_size, load_int(data, at + AT_BODY_CRC)):
+        budget[0] -= body_size
+        return NOTHING
+    return PROVEN if own_offset(data, at) == base_offset + at else STALE
+
+
+@cached_njit(nogil=True)
+def walk_chain(data: Bytes, at: int, end: int, base_offset: int, in_place: bool) -> tuple[int, int, int, int]:
+    """Step over records that stand where they say (`in_place`), or that all stand elsewhere.
+
+    Returns: where the chain breaks, or its first record at or after `end`; how many records were stepped over; the
+        positions of the last of them and of the one before it (-1: none).
+    """
+    records, last, before = 0, -1, -1
+    while at < end:
+        total_size = shape_of(data, at)[0]
+        if total_size == 0 or (own_offset(data, at) == base_offset + at) != in_place:
+            break
+        last, before = at, last
+        at += total_size
+        records += 1
+    return at, records, last, before
+
+
+@cached_njit(nogil=True)
+def store_timestamp_at(data: Bytes, at: int) -> int:
+    """The store timestamp, in milliseconds, of the record at `at`, which has a shape."""
+    host = V4_HOST_SIZE + (HOST_V6_MORE if load_int(data, at + AT_SYS_FLAG) & SYS_FLAG_BORN_HOST_V6 else 0)
+    return load_long(data, at + AT_BORN_HOST + host)
+
+
+@cached_njit(nogil=True)
+def written_from(data: Bytes, at: int) -> int:
+    """Position of the first byte from `at` on that is not zero; the size of the file without one."""
+    zero = np.uint8(0)
+    everything = np.uint64(0xFFFFFFFFFFFFFFFF)
+    while at + BLOCK <= len(data) and equal_mask(data, at, zero) == everything:
+        at += BLOCK
+    while at < len(data) and data[at] == 0:
+        at += 1
+    return at

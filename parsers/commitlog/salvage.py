@@ -1,0 +1,132 @@
+"""What lies between a break in the chain of records and the next message: damage, stale bytes, or the log's end.
+
+The broker stops at a break and cuts the log there. Here every byte is named and reading goes on at the next record that
+proves itself (see `resync.py`). What a reused or pre-allocated file still holds behind the log's end is stale, never
+messages: records with another own offset (apache/rocketmq issue 10017), and, in the log's last file, records in their
+own place that are older than the last message before them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from parsers.commitlog.check import body_crc_error, check_record
+from parsers.commitlog.layout import RECORD_START, SMALLEST_MESSAGE
+from parsers.commitlog.logfile import LogFile
+from parsers.commitlog.region import Region, RegionKind
+from parsers.commitlog.resync import (
+    BLANK_RECORD,
+    PROVEN,
+    STALE,
+    store_timestamp_at,
+    walk_chain,
+    written_from,
+)
+from parsers.commitlog.shape import own_offset, shape_of
+from parsers.errors import CorruptRecord, StoreFormatError
+
+
+@dataclass(frozen=True, slots=True)
+class LastMessages:
+    """File positions of the last two messages before a break, -1 for none."""
+
+    last: int = -1
+    before: int = -1
+
+
+def salvage(log: LogFile, at: int, messages: LastMessages) -> tuple[list[Region], int]:
+    """The regions from a break at file position `at` to the next message or end-of-file record, and where that is
+    (the file's size without one)."""
+    regions: list[Region] = []
+    while at < log.size:
+        zeros_end = written_from(log.data, at)
+        if zeros_end == log.size:
+            return [*regions, _region(log, at, log.size, "unwritten", "zeros to the file's end")], log.size
+        found, kind = log.find(at)
+        if kind == PROVEN and _is_leftover(log, found, messages):
+            kind = STALE
+        if kind == BLANK_RECORD and regions and regions[-1].kind == "stale" and found == at:
+            return [
+                *regions,
+                _region(log, at, log.size, "stale", "an end-of-file record behind stale records"),
+            ], log.size
+        regions += _unproven(log, at, found, zeros_end, kind)
+        if kind != STALE:
+            return regions, found
+        regions.append(_misplaced(log, found, messages, found == at and not regions))
+        at = regions[-1].end
+        if shape_of(log.data, at)[0] and regions[-1].kind == "damage":
+            return regions, at
+    return regions, log.size
+
+
+def _region(log: LogFile, at: int, end: int, kind: RegionKind, reason: str, records: int = 0) -> Region:
+    return Region(log.path, at, end - at, kind, reason, records)
+
+
+def _damage(log: LogFile, at: int, end: int, error: StoreFormatError, records: int = 0) -> Region:
+    return Region(log.path, at, end - at, "damage", error.problem, records, error)
+
+
+def _unproven(log: LogFile, at: int, found: int, zeros_end: int, kind: int) -> list[Region]:
+    """The bytes up to `found`, where something of `kind` is: what they are, given that no record in them is proven."""
+    if found == at:
+        return []
+    if zeros_end - at < RECORD_START.size:
+        if kind == STALE and not _stands_in_place(log, at):
+            return [_region(log, at, found, "stale", "the rest of an overwritten record")]
+        return [_damage(log, at, found, why_not(log, at))]
+    if kind in (PROVEN, BLANK_RECORD):
+        error = CorruptRecord("zeros between records", at=at, field="magic_code", actual=0)
+        return [_damage(log, at, found, error)]
+    zeros_end = min(zeros_end, found)
+    regions = [_region(log, at, zeros_end, "unwritten", "zeros behind the last record")]
+    return regions + _unproven(log, zeros_end, found, zeros_end, kind)
+
+
+def _stands_in_place(log: LogFile, at: int) -> bool:
+    """Something at `at` gives itself the right offset: a damaged message rather than stale bytes."""
+    return log.size - at >= SMALLEST_MESSAGE and own_offset(log.data, at) == log.base_offset + at
+
+
+def why_not(log: LogFile, at: int) -> StoreFormatError:
+    """Why no message is proven at `at`."""
+    try:
+        message = check_record(log.view, at, log.base_offset)
+    except StoreFormatError as error:
+        return error
+    return body_crc_error(message, at)
+
+
+def _misplaced(log: LogFile, at: int, messages: LastMessages, is_chained: bool) -> Region:
+    """The run of records at `at` that are whole but no messages of the log."""
+    in_place = own_offset(log.data, at) == log.base_offset + at
+    end, records, _, _ = walk_chain(log.data, at, log.size, log.base_offset, in_place)
+    if in_place:
+        return _region(log, at, end, "stale", "records older than the last message before them", records)
+    if is_chained and _goes_on(log, at, end, records, messages):
+        return _damage(log, at, end, why_not(log, at), records)
+    return _region(log, at, end, "stale", "records of another place in the log", records)
+
+
+def _goes_on(log: LogFile, at: int, end: int, records: int, messages: LastMessages) -> bool:
+    """The log goes on behind misplaced records that stand in its chain: they are its own, with damaged offsets."""
+    if shape_of(log.data, end)[0] or log.find(end, end + 1)[1] == BLANK_RECORD:
+        return True
+    is_newest = messages.last >= 0 and store_timestamp_at(log.data, at) >= store_timestamp_at(log.data, messages.last)
+    return records == 1 and is_newest and written_from(log.data, end) == log.size
+
+
+def _is_leftover(log: LogFile, at: int, messages: LastMessages) -> bool:
+    """A proven record of an earlier life of the file: it and the one after it are older than the last two messages.
+
+    Two on each side, so that one damaged time does not make the rest of a log stale.
+    """
+    if log.is_followed or messages.last < 0:
+        return False
+    newest = [store_timestamp_at(log.data, place) for place in (messages.last, messages.before) if place >= 0]
+    following = at + shape_of(log.data, at)[0]
+    oldest = [store_timestamp_at(log.data, at)]
+    if shape_of(log.data, following)[0]:
+        oldest.append(store_timestamp_at(log.data, following))
+    return max(oldest) < min(newest)

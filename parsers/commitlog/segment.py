@@ -1,0 +1,248 @@
+"""One CommitLog file, or a slice of it, to Arrow batches; every byte accounted for on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from parsers.commitlog.arrow import run_to_batch, schema_of, wanted_bits
+from parsers.commitlog.bodies import decompressed_pieces
+from parsers.commitlog.check import body_crc_error, check_blank, record_crc_error
+from parsers.commitlog.columns import CRC_OK, NO, RECORD_CRC_OK, WANTED
+from parsers.commitlog.kernel import (
+    BLANK,
+    BROKEN,
+    FULL,
+    I_SYS_FLAG,
+    L_PHYSICAL_OFFSET,
+    W_BODY,
+    W_CRC,
+    W_RECORD_CRC,
+    decode_run,
+)
+from parsers.commitlog.logfile import LogFile, open_log
+from parsers.commitlog.message import decode_message
+from parsers.commitlog.properties import PropertyRule
+from parsers.commitlog.region import Region
+from parsers.commitlog.resync import NOTHING, STALE, walk_chain
+from parsers.commitlog.salvage import LastMessages, salvage
+from parsers.commitlog.shape import is_blank, shape_of
+from parsers.commitlog.slab import Slab, SlabPool
+from parsers.errors import DamageSink, OnDamage, StoreFormatError, report
+from parsers.store import StoreFile
+
+FIRST_ROWS = 256
+"""The first batch is small, so that somebody who looks sees a row at once."""
+
+RegionSink = Callable[[Region], None]
+
+
+def read_segment(
+    file: StoreFile,
+    *,
+    columns: Sequence[str] | None = None,
+    start: int = 0,
+    end: int | None = None,
+    broker: str | None = None,
+    verify_crc: bool = True,
+    rule: PropertyRule = "first_separator",
+    on_damage: OnDamage = "collect",
+    damage: DamageSink | None = None,
+    regions: RegionSink | None = None,
+    pool: SlabPool | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """The messages of a file as batches of `schema_of(columns)`, in file order.
+
+    A message whose sizes and own offset are right is a row, whatever its CRCs say (`crc_ok`, `record_crc_ok`); CRCs are
+    computed where those columns are asked for and `verify_crc` is not off.
+
+    Args:
+        start, end: file positions. A slice owns the records from the first that proves itself at or after `start` up to
+            the first that does so at or after `end`: slices that meet give each row and each region once.
+        broker: the value of the column of that name.
+        rule: which parser of properties (see `properties.py`).
+        damage, regions: called with each finding and each region, as they are met.
+        pool: memory to decode into, to share between calls of one thread.
+
+    Raises (or hands to `damage`, with on_damage="collect"):
+        CorruptRecord, TruncatedRecord, NotThisFormat: the bytes of a break; UnreadableFile: no access to the file.
+    """
+    schema = schema_of(columns)
+    wanted = wanted_bits(schema) & (-1 if verify_crc else ~(W_CRC | W_RECORD_CRC))
+    try:
+        log = open_log(file)
+    except StoreFormatError as refused:
+        report(refused, on_damage, damage)
+        return
+    tell = _Teller(log, on_damage, damage, regions)
+    at, stop_at = slice_start(log, start), log.size if end is None else slice_start(log, end)
+    tell.run_from = at
+    walk = _Walk(log, at, stop_at, wanted, rule == "split", pool or SlabPool(), tell)
+    name = file.path.name
+    for slab, rows in walk.runs():
+        if "body_decompressed" in schema.names:
+            yield from _with_decompressed(slab, rows, schema, name, broker, tell)
+        else:
+            yield run_to_batch(slab, rows, schema, file=name, broker=broker)
+        log.release(0, walk.at)
+
+
+def _with_decompressed(
+    slab: Slab, rows: int, schema: pa.Schema, file: str, broker: str | None, tell: _Teller
+) -> Iterator[pa.RecordBatch]:
+    """The run in as many batches as keep the decompressed bodies of one within bounds."""
+    stored = schema_of([name for name in schema.names if name not in ("body", "body_decompressed")] + ["body"])
+    whole = run_to_batch(slab, rows, stored, file=file, broker=broker)
+    places = slab.longs[L_PHYSICAL_OFFSET] - tell.log.base_offset
+    first = 0
+    for end, plain in decompressed_pieces(
+        whole["body"], slab.ints[I_SYS_FLAG, :rows], lambda row, error: tell.body(int(places[row]), error)
+    ):
+        piece = whole.slice(first, end - first)
+        columns = [plain if name == "body_decompressed" else piece[name] for name in schema.names]
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+        first = end
+
+
+def slice_start(log: LogFile, at: int) -> int:
+    """Where a slice that begins at file position `at` really begins: at a message, an end-of-file record, or the end.
+
+    Where the log goes on in a next file, the first record that proves itself is it. In the log's last file only the
+    chain from the file's start tells messages from what an earlier life of the file left behind.
+    """
+    if at <= 0:
+        return 0
+    if at >= log.size:
+        return log.size
+    if not log.is_followed:
+        return _chained_start(log, at)
+    place, kind = log.find(at)
+    while kind == STALE:
+        place, kind = log.find(place + 1)
+    return log.size if kind == NOTHING else place
+
+
+def _chained_start(log: LogFile, at: int) -> int:
+    place = 0
+    while place < at:
+        place, _, last, before = walk_chain(log.data, place, at, log.base_offset, True)
+        if place < at:
+            place = log.size if is_blank(log.data, place) else salvage(log, place, LastMessages(last, before))[1]
+    return place
+
+
+@dataclass(slots=True)
+class _Teller:
+    """Hands out regions end to end, and the findings among them."""
+
+    log: LogFile
+    on_damage: OnDamage
+    damage: DamageSink | None
+    regions: RegionSink | None
+    run_from: int = 0
+    run_records: int = 0
+
+    def close_run(self, at: int) -> None:
+        """The run of messages ends at file position `at`."""
+        if self.regions is not None and at > self.run_from:
+            self.regions(Region(self.log.path, self.run_from, at - self.run_from, "messages", None, self.run_records))
+        self.run_from, self.run_records = at, 0
+
+    def tell(self, region: Region) -> None:
+        """A region that is no run of messages."""
+        self.close_run(region.file_pos)
+        self.run_from = region.end
+        if self.regions is not None:
+            self.regions(region)
+        if region.error is not None:
+            error = region.error.in_file(self.log.path)
+            error.length = region.length
+            report(error, self.on_damage, self.damage)
+
+    def body(self, at: int, error: StoreFormatError) -> None:
+        """A body of a sound message that does not decompress."""
+        report(error.in_file(self.log.path, base=at), self.on_damage, self.damage)
+
+
+@dataclass(slots=True)
+class _Walk:
+    """The state of reading one slice."""
+
+    log: LogFile
+    at: int
+    stop_at: int
+    wanted: int
+    split_rule: bool
+    pool: SlabPool
+    tell: _Teller
+    most_rows: int = FIRST_ROWS
+    last: LastMessages = field(default_factory=LastMessages)
+
+    def runs(self) -> Iterator[tuple[Slab, int]]:
+        """Decoded runs: a slab and how many of its rows are filled."""
+        body_bytes = 0
+        while self.at < self.stop_at:
+            slab = self.pool.take(body_bytes)
+            began = self.at
+            rows, self.at, stop = self._decode(slab)
+            if rows:
+                self._account(slab, rows, began)
+                yield slab, rows
+            body_bytes = shape_of(self.log.data, self.at)[2] if stop == FULL and self.wanted & W_BODY else 0
+            if stop == BLANK:
+                self._blank()
+            elif stop == BROKEN:
+                self._salvage()
+            self.most_rows = slab.rows
+        self.tell.close_run(self.at)
+
+    def _decode(self, slab: Slab) -> tuple[int, int, int]:
+        rows, at, stop = decode_run(
+            self.log.data, self.at, self.stop_at, self.log.base_offset, min(self.most_rows, slab.rows), self.wanted,
+            self.split_rule, slab.ints, slab.longs, slab.verdicts, slab.text, slab.text_at, slab.text_ends,
+            slab.pair_ends, slab.pair_counts,
+        )  # fmt: skip
+        return rows, at, stop
+
+    def _account(self, slab: Slab, rows: int, began: int) -> None:
+        """Count the rows into the run of messages, taking out those whose CRCs are wrong."""
+        places = slab.longs[L_PHYSICAL_OFFSET, :rows] - self.log.base_offset
+        self.last = LastMessages(int(places[-1]), int(places[-2]) if rows > 1 else self.last.last)
+        bad = np.zeros(rows, np.bool_)
+        for verdict, bit in ((CRC_OK, WANTED["crc_ok"]), (RECORD_CRC_OK, WANTED["record_crc_ok"])):
+            if self.wanted & bit:
+                bad |= slab.verdicts[verdict, :rows] == NO
+        counted = 0
+        for row in np.flatnonzero(bad).tolist():
+            self.tell.run_records += row - counted
+            counted = row + 1
+            self._bad_crc(int(places[row]))
+        self.tell.run_records += rows - counted
+
+    def _bad_crc(self, place: int) -> None:
+        message = decode_message(self.log.view, place)
+        error = record_crc_error(message, place) if message.body_crc_ok else body_crc_error(message, place)
+        self.tell.tell(Region(self.log.path, place, message.total_size, "damage", error.problem, 1, error))
+
+    def _blank(self) -> None:
+        error = check_blank(self.log.view, self.at)
+        reason = "end-of-file record" if error is None else error.problem
+        self.tell.tell(Region(self.log.path, self.at, self.log.size - self.at, "blank", reason, 0, error))
+        self.at = self.log.size
+
+    def _salvage(self) -> None:
+        found, self.at = salvage(self.log, self.at, self.last)
+        for region in found:
+            self.tell.tell(region)
+
+
+def regions_of(file: StoreFile, *, verify_crc: bool = True) -> list[Region]:
+    """What every byte of a file is: regions end to end, whose lengths add up to its size."""
+    found: list[Region] = []
+    columns = ["crc_ok", "record_crc_ok"] if verify_crc else ["physical_offset"]
+    for _ in read_segment(file, columns=columns, regions=found.append):
+        pass
+    return found

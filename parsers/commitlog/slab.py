@@ -1,0 +1,78 @@
+"""Memory for decoded columns, used again once the consumer has let the batch go.
+
+Touching fresh memory costs more than decoding into it, so a reader that streams decodes into the same pages again and
+again. Whether a batch is still held is told by the reference count of the one block that all its buffers are views of.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import numpy.typing as npt
+
+from parsers.commitlog.columns import BODY, INTS, LONGS, TEXTS, VERDICTS
+from parsers.commitlog.kernel import FEWEST_BYTES_A_PAIR, text_capacity
+from parsers.kernels.blocks import COPIED
+
+MOST_ROWS = 1 << 16
+BATCH_BYTES = 16 << 20
+PAIRS_A_ROW = 24
+
+
+class Slab:
+    """The matrices that `decode_run` fills, all carved from one block. Untouched pages of it cost nothing."""
+
+    def __init__(self, rows: int, batch_bytes: int, body_bytes: int) -> None:
+        pairs = rows * PAIRS_A_ROW + 2**15 // FEWEST_BYTES_A_PAIR + 2
+        capacities = [text_capacity(column, rows, batch_bytes) for column in range(len(TEXTS))]
+        capacities[BODY] = body_bytes + COPIED
+        self.rows, self.batch_bytes, self.body_bytes = rows, batch_bytes, body_bytes
+        self.text_at = np.cumsum([0, *capacities], dtype=np.int64)
+        sizes = {
+            "longs": 8 * len(LONGS) * rows,
+            "ints": 4 * len(INTS) * rows,
+            "text_ends": 4 * len(TEXTS) * (rows + 1),
+            "pair_ends": 4 * 2 * pairs,
+            "pair_counts": 4 * (rows + 1),
+            "verdicts": len(VERDICTS) * rows,
+            "text": int(self.text_at[-1]),
+        }
+        block = np.empty(sum(size + -size % 64 for size in sizes.values()), np.uint8)
+        parts, at = {}, 0
+        for name, size in sizes.items():
+            parts[name] = block[at : at + size]
+            at += size + -size % 64
+        self.longs = parts["longs"].view(np.int64).reshape(len(LONGS), rows)
+        self.ints = parts["ints"].view(np.int32).reshape(len(INTS), rows)
+        self.text_ends = parts["text_ends"].view(np.int32).reshape(len(TEXTS), rows + 1)
+        self.pair_ends = parts["pair_ends"].view(np.int32).reshape(2, pairs)
+        self.pair_counts = parts["pair_counts"].view(np.int32)
+        self.verdicts = parts["verdicts"].reshape(len(VERDICTS), rows)
+        self.text = parts["text"]
+        self._block: npt.NDArray[np.uint8] = block
+        del parts
+        self._unused = sys.getrefcount(self._block)
+
+    @property
+    def is_free(self) -> bool:
+        """No Arrow buffer refers to this memory any more."""
+        return sys.getrefcount(self._block) <= self._unused
+
+
+class SlabPool:
+    """Slabs of one reader. Not shared between threads."""
+
+    def __init__(self, rows: int = MOST_ROWS, batch_bytes: int = BATCH_BYTES) -> None:
+        self._rows, self._batch_bytes = rows, batch_bytes
+        self._slabs: list[Slab] = []
+
+    def take(self, body_bytes: int = 0) -> Slab:
+        """A slab nobody refers to, with room for `body_bytes` of bodies; a new one where all are still held."""
+        wanted = max(body_bytes, self._batch_bytes)
+        for slab in self._slabs:
+            if slab.is_free and slab.body_bytes >= wanted:
+                return slab
+        self._slabs = [slab for slab in self._slabs if slab.is_free]  # a held one lives as long as its batches
+        self._slabs.append(Slab(self._rows, self._batch_bytes, wanted))
+        return self._slabs[-1]

@@ -1,0 +1,51 @@
+"""UTF-8 as Java's `new String(bytes, UTF_8)` takes it, inside compiled code: malformed bytes become U+FFFD."""
+
+from __future__ import annotations
+
+from parsers.kernels.blocks import Bytes, copy
+from parsers.numba_cache import cached_njit
+
+REPLACEMENT = (0xEF, 0xBF, 0xBD)
+GROWTH = 3
+"""One malformed byte becomes three."""
+
+
+@cached_njit(nogil=True)
+def _sequence(data: Bytes, at: int, end: int) -> int:
+    """Bytes of the character at `at`; negative: how many malformed bytes one U+FFFD stands for."""
+    first = data[at]
+    if first < 0x80:
+        return 1
+    if first < 0xC2 or first > 0xF4:
+        return -1
+    needed = 2 if first < 0xE0 else 3 if first < 0xF0 else 4
+    low, high = 0x80, 0xBF
+    if first == 0xE0:
+        low = 0xA0
+    elif first == 0xF0:
+        low = 0x90
+    elif first == 0xF4:
+        high = 0x8F
+    for i in range(1, needed):
+        if at + i >= end or data[at + i] < low or data[at + i] > high:
+            return -i
+        low, high = 0x80, 0xBF
+    if first == 0xED and data[at + 1] >= 0xA0:  # a surrogate: Java replaces the three bytes by one
+        return -3
+    return needed
+
+
+@cached_njit(nogil=True)
+def copy_text(target: Bytes, to: int, source: Bytes, at: int, size: int) -> int:
+    """Copy `size` bytes as valid UTF-8 of at most three times the size; returns where they end in the target."""
+    end = at + size
+    while at < end:
+        taken = _sequence(source, at, end)
+        if taken > 0:
+            to = copy(target, to, source, at, taken)
+            at += taken
+        else:
+            target[to], target[to + 1], target[to + 2] = REPLACEMENT
+            to += 3
+            at -= taken
+    return to
