@@ -1,0 +1,1 @@
+"""The broker's config/*.json: topics, groups, offsets, as fastjson writes them."""

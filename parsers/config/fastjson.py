@@ -1,0 +1,102 @@
+"""JSON as fastjson 1.2 writes and accepts it: unquoted keys, single quotes, comments, surplus commas.
+
+The text is rewritten into strict JSON token by token, in one pass and linear time, and then parsed by the standard
+library; nothing in it is ever executed. Source: fastjson JSONScanner, JSON.DEFAULT_PARSER_FEATURE @1.2.83.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TypeAlias
+
+from parsers.errors import CorruptRecord
+
+Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
+
+# Each alternative takes all it can and never gives back (possessive), so that no text makes the scan quadratic.
+TOKEN = re.compile(
+    r"""
+      (?P<text>   "(?:[^"\\]++|\\.)*+"? )
+    | (?P<single> '(?:[^'\\]++|\\.)*+'? )
+    | (?P<note>   //[^\n]*+ | /\*(?:[^*]++|\*(?!/))*+(?:\*/)? )
+    | (?P<bare>   [\w$.+-]++ ) (?P<colon> \s*+ : )?
+    | (?P<commas> ,[\s,]*+ ) (?P<close> [}\]] )?
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+QUOTE = re.compile(r"\\.|\"", re.DOTALL)
+REQUOTED = {"\\'": "'", '"': '\\"'}
+MAX_QUOTED_LONG_DIGITS = 20
+MAX_BYTES = 1 << 28
+
+
+def parse(content: bytes | memoryview) -> Json:
+    """One JSON document. Keys are always strings; of equal keys the last one wins, as in Java.
+
+    Raises:
+        CorruptRecord: longer than MAX_BYTES, not UTF-8, not JSON even by fastjson's habits, or nested beyond reason.
+            `at` is a byte position in `content`, exact up to the first tolerated peculiarity.
+    """
+    if len(content) > MAX_BYTES:
+        raise CorruptRecord("too long for a config file", field="file size", expected=MAX_BYTES, actual=len(content))
+    try:
+        text = bytes(content).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise CorruptRecord(
+            "not UTF-8 (a 4.x broker writes its platform's charset)", at=error.start, field="text"
+        ) from None
+    try:
+        return _strict(text)
+    except ValueError:
+        pass
+    try:
+        return _strict(TOKEN.sub(_strictly, text))
+    except ValueError as error:
+        character = error.pos if isinstance(error, json.JSONDecodeError) else 0
+        at = len(text[:character].encode("utf-8"))
+        raise CorruptRecord(f"not JSON: {error}", at=at, field="text", length=len(content) - at) from None
+
+
+def whole_number(value: Json | None) -> int | None:
+    """An int or long, also where the browser-compatible mode wrote it as a string; None for anything else."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, str) and len(value) <= MAX_QUOTED_LONG_DIGITS and re.fullmatch(r"-?[0-9]+", value):
+        value = int(value)
+    return value if isinstance(value, int) and -(2**63) <= value < 2**63 else None
+
+
+def as_map(value: Json | None) -> dict[str, Json]:
+    """The map, or an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def _strict(text: str) -> Json:
+    try:
+        value: Json = json.loads(text, parse_constant=_no_constant)
+        if "\\u" in text:
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    except UnicodeEncodeError:
+        raise ValueError("half of a surrogate pair") from None
+    return value
+
+
+def _no_constant(name: str) -> Json:
+    raise ValueError(f"{name} is no number")
+
+
+def _strictly(token: re.Match[str]) -> str:
+    """One token as strict JSON spells it."""
+    if token["text"] is not None:
+        return token[0]
+    if token["single"] is not None:
+        body = token["single"][1:].removesuffix("'")
+        return '"' + QUOTE.sub(lambda found: REQUOTED.get(found[0], found[0]), body) + '"'
+    if token["note"] is not None:
+        return " "
+    if token["bare"] is not None:
+        return f'"{token["bare"]}":' if token["colon"] else token[0]
+    return token["close"] or ","

@@ -1,0 +1,131 @@
+"""subscriptionGroup.json and consumerFilter.json: the broker's consumer groups and their stored filters.
+
+Source: broker/subscription/SubscriptionGroupManager.java, broker/filter/ConsumerFilterManager.java @5.3.3.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from parsers.config.document import Document, odd_value, read_document
+from parsers.config.fastjson import Json, as_map
+from parsers.config.values import flag, int32, int64, text
+from parsers.errors import DamageSink, OnDamage, report
+from parsers.store import StoreFile
+
+FILE, FILTER_FILE = "subscriptionGroup.json", "consumerFilter.json"
+GROUP_CONFIG_SCHEMA = pa.schema(
+    [
+        ("file", pa.string()),
+        ("group", pa.string()),
+        ("broker_id", pa.int64()),
+        ("consume_enable", pa.bool_()),
+        ("consume_from_min_enable", pa.bool_()),
+        ("consume_broadcast_enable", pa.bool_()),
+        ("retry_queue_nums", pa.int32()),
+        ("retry_max_times", pa.int32()),
+        ("is_ordered", pa.bool_()),
+        ("settings", pa.string()),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupConfig:
+    """One consumer group; None where the file does not say (`is_ordered`: since 5.0.0). `settings`: all, as stored."""
+
+    group: str
+    broker_id: int | None
+    consume_enable: bool | None
+    consume_from_min_enable: bool | None
+    consume_broadcast_enable: bool | None
+    retry_queue_nums: int | None
+    retry_max_times: int | None
+    is_ordered: bool | None
+    settings: dict[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerFilter:
+    """A filter expression that the broker keeps for a group; `dead_time` (epoch ms) when the group left."""
+
+    topic: str
+    group: str
+    expression_type: str | None
+    expression: str | None
+    born_time: int | None
+    dead_time: int | None
+    client_version: int | None
+
+
+def read_groups(
+    files: Sequence[StoreFile], *, on_damage: OnDamage = "raise", damage: DamageSink | None = None
+) -> list[tuple[StoreFile, GroupConfig]]:
+    """Every group of a store's subscriptionGroup.json (or its .bak), with the file it is from."""
+    document = read_document(files, FILE, on_damage=on_damage, damage=damage)
+    if document is None:
+        return []
+    return [(document.file, group) for group in document_groups(document, on_damage, damage)]
+
+
+def document_groups(
+    document: Document, on_damage: OnDamage = "raise", damage: DamageSink | None = None
+) -> Iterator[GroupConfig]:
+    for name, stored in document.table("subscriptionGroupTable").items():
+        if not isinstance(stored, dict):
+            report(odd_value(document, f"subscriptionGroupTable.{name}", stored, "a map"), on_damage, damage)
+            continue
+        yield GroupConfig(
+            group=name,
+            broker_id=int64(stored.get("brokerId")),
+            consume_enable=flag(stored.get("consumeEnable")),
+            consume_from_min_enable=flag(stored.get("consumeFromMinEnable")),
+            consume_broadcast_enable=flag(stored.get("consumeBroadcastEnable")),
+            retry_queue_nums=int32(stored.get("retryQueueNums")),
+            retry_max_times=int32(stored.get("retryMaxTimes")),
+            is_ordered=flag(stored.get("consumeMessageOrderly")),
+            settings=stored,
+        )
+
+
+def read_filters(
+    files: Sequence[StoreFile], *, on_damage: OnDamage = "raise", damage: DamageSink | None = None
+) -> list[ConsumerFilter]:
+    """Every stored filter of a store's consumerFilter.json (or its .bak)."""
+    document = read_document(files, FILTER_FILE, on_damage=on_damage, damage=damage)
+    if document is None:
+        return []
+    return [
+        ConsumerFilter(
+            topic=topic,
+            group=group,
+            expression_type=text(stored.get("expressionType")),
+            expression=text(stored.get("expression")),
+            born_time=int64(stored.get("bornTime")),
+            dead_time=int64(stored.get("deadTime")),
+            client_version=int64(stored.get("clientVersion")),
+        )
+        for topic, by_group in document.table("filterDataByTopic").items()
+        for group, stored in _maps(as_map(by_group).get("groupFilterData"))
+    ]
+
+
+def groups_to_batch(groups: Iterable[tuple[StoreFile, GroupConfig]]) -> pa.RecordBatch:
+    """One row of GROUP_CONFIG_SCHEMA for each group; `settings` as JSON."""
+    rows = [
+        {
+            **{name: getattr(group, name) for name in GROUP_CONFIG_SCHEMA.names[1:-1]},
+            "file": file.path.name,
+            "settings": json.dumps(group.settings, sort_keys=True),
+        }
+        for file, group in groups
+    ]
+    return pa.RecordBatch.from_pylist(rows, schema=GROUP_CONFIG_SCHEMA)
+
+
+def _maps(value: Json | None) -> Iterator[tuple[str, dict[str, Json]]]:
+    return ((name, as_map(stored)) for name, stored in as_map(value).items())
