@@ -7,6 +7,7 @@ on at the next record that proves itself so.
 from __future__ import annotations
 
 import mmap
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -23,6 +24,7 @@ from recovery.scan_kernel import Bytes, Longs, next_record, walk, written_end
 
 RECORDS_PER_RUN = 1 << 15
 PAGE = mmap.PAGESIZE
+CHECKED_AT_ONCE = 1 << 20
 
 GapKind = Literal["blank", "unwritten", "damage", "stale"]
 
@@ -95,6 +97,9 @@ def _gap(file: StoreFile, buffer: memoryview, data: Bytes, at: int, gaps: GapSin
     """Name the bytes from `at` on that are no record; returns where the log goes on."""
     if at == len(data):
         return at
+    if first_written(file, at) is None:
+        gaps(LogGap(file, at, len(data) - at, "unwritten"))
+        return len(data)
     following = next_record(data, at, file.base_offset or 0)
     if following < 0 and _is_blank(buffer, at):
         gaps(LogGap(file, at, len(data) - at, "blank"))
@@ -106,6 +111,20 @@ def _gap(file: StoreFile, buffer: memoryview, data: Bytes, at: int, gaps: GapSin
     if written < len(data) and following < 0:
         gaps(LogGap(file, written, len(data) - written, "unwritten"))
     return written if following >= 0 else len(data)
+
+
+def first_written(file: StoreFile, at: int) -> int | None:
+    """The start of a piece from `at` on that is not all zero, None when everything is; holes are passed over unread."""
+    with file.path.open("rb", buffering=0) as opened:
+        while True:
+            try:
+                at = opened.seek(at, os.SEEK_DATA)
+            except OSError:
+                return None
+            piece = opened.read(CHECKED_AT_ONCE)
+            if not piece or piece.count(0) < len(piece):
+                return at if piece else None
+            at += len(piece)
 
 
 def _is_blank(buffer: memoryview, at: int) -> bool:

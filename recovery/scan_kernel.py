@@ -11,10 +11,18 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from parsers.commitlog.layout import HOST_V4, SYS_FLAG_BORN_HOST_V6, SYS_FLAG_TRANSACTION
-from parsers.commitlog.property_scan import separator_masks
+from parsers.commitlog.layout import (
+    HOST_V4,
+    MAGIC_V1,
+    MAGIC_V2,
+    RECORD_START,
+    SMALLEST_MESSAGE,
+    SYS_FLAG_BORN_HOST_V6,
+    SYS_FLAG_TRANSACTION,
+)
 from parsers.commitlog.shape import (
     AT_BORN_HOST,
+    AT_MAGIC,
     AT_QUEUE_ID,
     AT_QUEUE_OFFSET,
     AT_SYS_FLAG,
@@ -23,7 +31,7 @@ from parsers.commitlog.shape import (
     shape_of,
 )
 from parsers.kernels.bigendian import load_int, load_long
-from parsers.kernels.blocks import BLOCK, lowest_bit
+from parsers.kernels.blocks import BLOCK, equal_mask, lowest_bit
 from parsers.kernels.java_hash import MALFORMED, hash_utf8, index_hash
 from parsers.numba_cache import cached_njit
 from recovery.dispatch import COMMIT, ROLLBACK
@@ -37,15 +45,26 @@ Longs = npt.NDArray[np.int64]
 DONE, NEW_TOPIC, FULL, ODD = 0, 1, 2, 3
 PLAIN, INVALID = 0, 1
 
+MAGIC_SIZE = RECORD_START.size - AT_MAGIC
 STORE_TIME_AT_V4 = AT_BORN_HOST + HOST_V4.size
-NAME_VALUE, ENTRY_END, SPACE, COMMA, SLASH, ZERO, NINE = 1, 2, 0x20, 0x2C, 0x2F, 0x30, 0x39
+NAME_VALUE, ENTRY_END = 1, np.uint8(2)
+SPACE, COMMA, SLASH, ZERO, NINE = 0x20, 0x2C, 0x2F, 0x30, 0x39
 UNIQ_KEY, KEYS, TAGS, DELAY, INNER_NUM, INNER_BASE, MULTI_DISPATCH, MULTI_OFFSETS = range(8)
-KEYS_WORD, TAGS_WORD = int.from_bytes(b"KEYS", "big"), int.from_bytes(b"TAGS", "big")
-DELA_WORD, LETTER_Y = int.from_bytes(b"DELA", "big"), ord("Y")
-UNIQ_KEY_WORD = int.from_bytes(b"UNIQ_KEY", "big")
-INNER_NUM_NAME, INNER_BASE_NAME = (np.frombuffer(name, np.uint8) for name in (b"INNER_NUM", b"INNER_BASE"))
-MULTI_DISPATCH_NAME = np.frombuffer(b"INNER_MULTI_DISPATCH", np.uint8)
-MULTI_OFFSETS_NAME = np.frombuffer(b"INNER_MULTI_QUEUE_OFFSET", np.uint8)
+KEYS_WORD, TAGS_WORD, UNIQ_WORD, DELA_WORD, INNE_WORD = (
+    int.from_bytes(word, "big") for word in (b"KEYS", b"TAGS", b"UNIQ", b"DELA", b"INNE")
+)
+UNIQ_KEY_NAME, DELAY_NAME, INNER_NUM_NAME, INNER_BASE_NAME, MULTI_DISPATCH_NAME, MULTI_OFFSETS_NAME = (
+    np.frombuffer(name, np.uint8)
+    for name in (
+        b"UNIQ_KEY",
+        b"DELAY",
+        b"INNER_NUM",
+        b"INNER_BASE",
+        b"INNER_MULTI_DISPATCH",
+        b"INNER_MULTI_QUEUE_OFFSET",
+    )
+)
+SHORTEST_ENTRY = len(b"KEYS") + 2
 MAX_DIGITS = 18
 WORD = 8
 
@@ -84,61 +103,83 @@ class ScanOptions(NamedTuple):
 
 
 @cached_njit(nogil=True)
-def find_spans(data: Bytes, at: int, end: int, split_values: bool, span: Longs) -> None:
+def find_spans(data: Bytes, at: int, end: int, split_values: bool, span: Longs) -> bool:
     """Where the values of the names above are, as (start, end) pairs; -1 without one, the last of several.
 
-    `split_values`: up to 4.9.0 an entry whose value holds 0x01 does not count.
+    Returns False where only the scalar rule can tell: under `split_values` (up to 4.9.0) a value that holds 0x01.
     """
     span[:] = -1
-    start, name_end, block = at, -1, at
+    start, block = at, at
     while block < end:
-        names, stops = separator_masks(data, block, end)
-        both = names | stops
-        while both != 0:
-            bit = lowest_bit(both)
-            both &= both - np.uint64(1)
-            if stops >> np.uint64(bit) & np.uint64(1):
-                take_entry(data, start, name_end, block + bit, split_values, span)
-                start, name_end = block + bit + 1, -1
-            elif name_end < 0:
-                name_end = block + bit
+        stops = entry_ends(data, block, end)
+        while stops != 0:
+            stop = block + lowest_bit(stops)
+            stops &= stops - np.uint64(1)
+            if not take_entry(data, start, stop, split_values, span):
+                return False
+            start = stop + 1
         block += BLOCK
-    take_entry(data, start, name_end, end, split_values, span)
+    return take_entry(data, start, end, split_values, span)
 
 
 @cached_njit(nogil=True)
-def take_entry(data: Bytes, start: int, name_end: int, end: int, split_values: bool, span: Longs) -> None:
-    """Keep the value of one entry if its name is one of those above and the parser of that rule keeps it."""
-    if not start < name_end < end - 1:
-        return
-    name = name_of(data, start, name_end - start)
-    if name >= 0 and not (split_values and holds(data, name_end + 1, end, NAME_VALUE)):
-        span[2 * name], span[2 * name + 1] = name_end + 1, end
+def entry_ends(data: Bytes, at: int, end: int) -> np.uint64:
+    """Which of the 64 bytes from `at`, as far as before `end`, are 0x02."""
+    if at + BLOCK <= len(data):
+        within = np.uint64(0xFFFFFFFFFFFFFFFF)
+        if end - at < BLOCK:
+            within >>= np.uint64(BLOCK - (end - at))
+        return equal_mask(data, at, ENTRY_END) & within
+    stops = np.uint64(0)
+    for step in range(min(BLOCK, end - at)):
+        if data[at + step] == ENTRY_END:
+            stops |= np.uint64(1) << np.uint64(step)
+    return stops
 
 
 @cached_njit(nogil=True)
-def name_of(data: Bytes, at: int, size: int) -> int:
-    """Which of the names above starts at `at`, -1 for any other."""
-    if size == 4:
-        word = load_int(data, at)
-        return KEYS if word == KEYS_WORD else (TAGS if word == TAGS_WORD else -1)
-    if size == 8:
-        return UNIQ_KEY if load_long(data, at) == UNIQ_KEY_WORD else -1
-    if size == 5:
-        return DELAY if load_int(data, at) == DELA_WORD and data[at + 4] == LETTER_Y else -1
-    if size == 9 and same(data, at, INNER_NUM_NAME):
-        return INNER_NUM
-    if size == 10 and same(data, at, INNER_BASE_NAME):
-        return INNER_BASE
-    if size == 20 and same(data, at, MULTI_DISPATCH_NAME):
-        return MULTI_DISPATCH
-    if size == 24 and same(data, at, MULTI_OFFSETS_NAME):
-        return MULTI_OFFSETS
-    return -1
+def take_entry(data: Bytes, start: int, end: int, split_values: bool, span: Longs) -> bool:
+    """Keep where the value of one entry is, if its name is one of those above and it has a value."""
+    if end - start < SHORTEST_ENTRY:
+        return True
+    word = load_int(data, start)
+    name, size = -1, 4
+    if word == KEYS_WORD:
+        name = KEYS
+    elif word == TAGS_WORD:
+        name = TAGS
+    elif word == UNIQ_WORD and same(data, start, end, UNIQ_KEY_NAME):
+        name, size = UNIQ_KEY, len(UNIQ_KEY_NAME)
+    elif word == DELA_WORD and same(data, start, end, DELAY_NAME):
+        name, size = DELAY, len(DELAY_NAME)
+    elif word == INNE_WORD:
+        name, size = inner_name(data, start, end)
+    value = start + size + 1
+    if name < 0 or value >= end or data[value - 1] != NAME_VALUE:
+        return True
+    span[2 * name], span[2 * name + 1] = value, end
+    return not (split_values and holds(data, value, end, NAME_VALUE))
 
 
 @cached_njit(nogil=True)
-def same(data: Bytes, at: int, name: Bytes) -> bool:
+def inner_name(data: Bytes, at: int, end: int) -> tuple[int, int]:
+    """Which of the INNER_ names starts at `at`, and its size; -1 for any other. Longer names are tried first."""
+    if same(data, at, end, MULTI_OFFSETS_NAME):
+        return MULTI_OFFSETS, len(MULTI_OFFSETS_NAME)
+    if same(data, at, end, MULTI_DISPATCH_NAME):
+        return MULTI_DISPATCH, len(MULTI_DISPATCH_NAME)
+    if same(data, at, end, INNER_BASE_NAME):
+        return INNER_BASE, len(INNER_BASE_NAME)
+    if same(data, at, end, INNER_NUM_NAME):
+        return INNER_NUM, len(INNER_NUM_NAME)
+    return -1, 0
+
+
+@cached_njit(nogil=True)
+def same(data: Bytes, at: int, end: int, name: Bytes) -> bool:
+    """The bytes before `end` start with `name`."""
+    if end - at < len(name):
+        return False
     step = 0
     while step < len(name) and data[at + step] == name[step]:
         step += 1
@@ -237,51 +278,39 @@ def piece_end(data: Bytes, at: int, end: int) -> int:
 
 
 @cached_njit(nogil=True)
-def put_units(
-    data: Bytes, span: Longs, topics: TopicArrays, row: int, records: RecordColumns, units: UnitColumns, unit_rows: int
+def put_multi_dispatch(
+    data: Bytes, span: Longs, topics: TopicArrays, row: int, queue_id: int, units: UnitColumns, at: int
 ) -> tuple[int, int, int, int]:
-    """Append the units of one record: (status, new number of rows, start and end of a new topic's name)."""
-    topic, queue_id, queue_offset = int(records.topic[row]), int(records.queue_id[row]), int(records.queue_offset[row])
-    traits = topics.traits[topic]
-    count = 0
-    if traits & IS_BATCH:
-        count = 1
-        if span[2 * INNER_NUM] >= 0 and span[2 * INNER_BASE] >= 0:
-            count = plain_number(data, span[2 * INNER_NUM], span[2 * INNER_NUM + 1])
-            queue_offset = plain_number(data, span[2 * INNER_BASE], span[2 * INNER_BASE + 1])
-        if not 0 < count < 2**15 or queue_offset < 0:
-            return ODD, unit_rows, 0, 0
-    put_unit(units, unit_rows, row, topic, queue_id, queue_offset, count)
-    unit_rows += 1
-    multi = traits & MAY_MULTI_DISPATCH and span[2 * MULTI_DISPATCH] >= 0 and span[2 * MULTI_OFFSETS] >= 0
-    if not multi or traits & IS_BATCH:
-        return DONE, unit_rows, 0, 0
+    """Append the units of a multi-dispatch: (status, new number of rows, start and end of a new topic's name)."""
     name_at, names_end = span[2 * MULTI_DISPATCH], span[2 * MULTI_DISPATCH + 1]
     number_at, numbers_end = span[2 * MULTI_OFFSETS], span[2 * MULTI_OFFSETS + 1]
     listed = pieces(data, name_at, names_end)
     if listed == 0 or listed != pieces(data, number_at, numbers_end):
-        return ODD, unit_rows, 0, 0
+        return ODD, at, 0, 0
     for _ in range(listed):
         name_end, number_end = piece_end(data, name_at, names_end), piece_end(data, number_at, numbers_end)
         listed_offset = plain_number(data, number_at, number_end)
-        target = look_up(topics.slots, topics.names, topics.ends, data, name_at, name_end)
         if listed_offset < 0:
-            return ODD, unit_rows, 0, 0
+            return ODD, at, 0, 0
+        target = look_up(topics.slots, topics.names, topics.ends, data, name_at, name_end)
         if target < 0:
-            return NEW_TOPIC, unit_rows, name_at, name_end
-        target_queue = 0 if topics.traits[target] & IS_LMQ else queue_id
-        put_unit(units, unit_rows, row, target, target_queue, listed_offset, 0)
-        unit_rows += 1
+            return NEW_TOPIC, at, name_at, name_end
+        units.record[at], units.topic[at], units.queue_offset[at] = row, target, listed_offset
+        units.queue_id[at] = 0 if topics.traits[target] & IS_LMQ else queue_id
+        units.message_count[at] = 0
+        at += 1
         name_at, number_at = name_end + 1, number_end + 1
-    return DONE, unit_rows, 0, 0
+    return DONE, at, 0, 0
 
 
 @cached_njit(nogil=True)
-def put_unit(
-    units: UnitColumns, at: int, record: int, topic: int, queue_id: int, queue_offset: int, count: int
-) -> None:
-    units.record[at], units.topic[at], units.queue_id[at] = record, topic, queue_id
-    units.queue_offset[at], units.message_count[at] = queue_offset, count
+def batch_of(data: Bytes, span: Longs, queue_offset: int) -> tuple[int, int]:
+    """Base offset and message count of a record in a BatchCQ; count 0 where only the scalar rule can tell."""
+    if span[2 * INNER_NUM] < 0 or span[2 * INNER_BASE] < 0:
+        return queue_offset, int(queue_offset >= 0)
+    count = plain_number(data, span[2 * INNER_NUM], span[2 * INNER_NUM + 1])
+    base = plain_number(data, span[2 * INNER_BASE], span[2 * INNER_BASE + 1])
+    return base, count if base >= 0 and 0 < count < 2**15 else 0
 
 
 @cached_njit(nogil=True)
@@ -306,41 +335,51 @@ def scan_records(
     for row in range(first_row, rows):
         at = records.file_pos[row]
         total_size, _, _, topic_at, topic_size, properties_at, properties_size = shape_of(data, at)
-        topic_end, properties_end = topic_at + topic_size, properties_at + properties_size
-        if key_rows + properties_size // 2 + 3 > len(keys):
+        most = properties_size // 2 + 3
+        if key_rows + most > len(keys) or unit_rows + most > len(units.record):
             return FULL, row, unit_rows, key_rows, 0, 0
-        if unit_rows + properties_size // 2 + 3 > len(units.record):
-            return FULL, row, unit_rows, key_rows, 0, 0
-        topic = look_up(topics.slots, topics.names, topics.ends, data, topic_at, topic_end)
+        topic = look_up(topics.slots, topics.names, topics.ends, data, topic_at, topic_at + topic_size)
         if topic < 0:
-            return NEW_TOPIC, row, unit_rows, key_rows, topic_at, topic_end
-        find_spans(data, properties_at, properties_end, options.split_values, span)
+            return NEW_TOPIC, row, unit_rows, key_rows, topic_at, topic_at + topic_size
+        told = find_spans(data, properties_at, properties_at + properties_size, options.split_values, span)
         sys_flag = load_int(data, at + AT_SYS_FLAG)
         more = HOST_V6_MORE if sys_flag & SYS_FLAG_BORN_HOST_V6 else 0
         store_timestamp_ms = load_long(data, at + STORE_TIME_AT_V4 + more)
-        records.total_size[row], records.sys_flag[row] = total_size, sys_flag
-        records.physical_offset[row] = own_offset(data, at)
-        records.store_timestamp_ms[row], records.topic[row] = store_timestamp_ms, topic
-        records.queue_id[row] = load_int(data, at + AT_QUEUE_ID)
-        records.queue_offset[row] = load_long(data, at + AT_QUEUE_OFFSET)
+        queue_id, queue_offset = load_int(data, at + AT_QUEUE_ID), load_long(data, at + AT_QUEUE_OFFSET)
+        records.total_size[row], records.sys_flag[row], records.topic[row] = total_size, sys_flag, topic
+        records.physical_offset[row], records.store_timestamp_ms[row] = own_offset(data, at), store_timestamp_ms
+        records.queue_id[row], records.queue_offset[row] = queue_id, queue_offset
         records.state[row], records.first_key[row] = PLAIN, key_rows
-        scheduled = bool(topics.traits[topic] & IS_SCHEDULE)
-        code, told = tags_code_of(data, span, scheduled, store_timestamp_ms, options.delay_ms)
-        records.tags_code[row] = code
-        transaction = sys_flag & SYS_FLAG_TRANSACTION
-        status, new_unit_rows, name_at, name_end = DONE, unit_rows, 0, 0
-        if told and (transaction == 0 or transaction == COMMIT):
-            status, new_unit_rows, name_at, name_end = put_units(data, span, topics, row, records, units, unit_rows)
-        new_key_rows = key_rows
+        traits = topics.traits[topic]
+        scheduled = traits & IS_SCHEDULE != 0
+        records.tags_code[row], known = tags_code_of(data, span, scheduled, store_timestamp_ms, options.delay_ms)
+        if not known or not told or topics.seeds[topic] == MALFORMED:
+            return ODD, row, unit_rows, key_rows, 0, 0
+        transaction, units_end = sys_flag & SYS_FLAG_TRANSACTION, unit_rows
+        if transaction == 0 or transaction == COMMIT:
+            count = 0
+            if traits & IS_BATCH:
+                queue_offset, count = batch_of(data, span, queue_offset)
+                if count == 0:
+                    return ODD, row, unit_rows, key_rows, 0, 0
+            units.record[units_end], units.topic[units_end], units.queue_id[units_end] = row, topic, queue_id
+            units.queue_offset[units_end], units.message_count[units_end] = queue_offset, count
+            units_end += 1
+            listed = traits & MAY_MULTI_DISPATCH and span[2 * MULTI_DISPATCH] >= 0 and span[2 * MULTI_OFFSETS] >= 0
+            if listed and not traits & IS_BATCH:
+                status, units_end, name_at, name_end = put_multi_dispatch(
+                    data, span, topics, row, queue_id, units, units_end
+                )
+                if status != DONE:
+                    return status, row, unit_rows, key_rows, name_at, name_end
         if options.index_enabled and transaction != ROLLBACK:
-            new_key_rows = put_keys(
+            keys_end = put_keys(
                 data, span, topics.seeds[topic], topics.tag_seeds[topic], options.index_tags, keys, key_rows
             )
-        if status == NEW_TOPIC:
-            return NEW_TOPIC, row, unit_rows, key_rows, name_at, name_end
-        if not told or status == ODD or new_key_rows == MALFORMED or topics.seeds[topic] == MALFORMED:
-            return ODD, row, unit_rows, key_rows, 0, 0
-        unit_rows, key_rows = new_unit_rows, new_key_rows
+            if keys_end == MALFORMED:
+                return ODD, row, unit_rows, key_rows, 0, 0
+            key_rows = keys_end
+        unit_rows = units_end
     return DONE, rows, unit_rows, key_rows, 0, 0
 
 
@@ -362,8 +401,13 @@ def walk(data: Bytes, at: int, base_offset: int, positions: Longs) -> tuple[int,
 @cached_njit(nogil=True)
 def next_record(data: Bytes, at: int, base_offset: int) -> int:
     """The first byte from `at` on where a well-formed record stands that says it stands there; -1 without one."""
-    while at < len(data):
-        if shape_of(data, at)[0] > 0 and own_offset(data, at) == base_offset + at:
+    last = len(data) - SMALLEST_MESSAGE
+    while at <= last:
+        magic = load_int(data, at + AT_MAGIC)
+        if magic == 0:
+            at += MAGIC_SIZE
+            continue
+        if magic in (MAGIC_V1, MAGIC_V2) and shape_of(data, at)[0] > 0 and own_offset(data, at) == base_offset + at:
             return at
         at += 1
     return -1

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from parsers.commitlog.tags import SCHEDULE_TOPIC
 from parsers.java import decode_utf8, string_hash_code
+from parsers.kernels.bigendian import load_long
 from parsers.kernels.java_hash import MALFORMED
 from parsers.numba_cache import cached_njit
 from recovery.dispatch import LMQ_PREFIX, DispatchRules
@@ -19,7 +20,7 @@ Longs = npt.NDArray[np.int64]
 
 IS_SCHEDULE, IS_BATCH, MAY_MULTI_DISPATCH, IS_LMQ = 1, 2, 4, 8
 ABSENT = -1
-FNV_PRIME, MASK = 1099511628211, 0x7FFFFFFFFFFFFFFF
+PRIME, MASK, WORD = 0x9E3779B97F4A7C1, 0x7FFFFFFFFFFFFFFF, 8
 
 
 class TopicArrays(NamedTuple):
@@ -60,7 +61,7 @@ class TopicTable:
     def arrays(self) -> TopicArrays:
         names = self.names()
         slots = np.full(1 << max(4, (2 * len(names)).bit_length()), ABSENT, np.int64)
-        joined = np.frombuffer(b"".join(self.stored) + bytes(8), np.uint8)
+        joined = np.frombuffer(b"".join(self.stored), np.uint8)
         ends = np.cumsum([0, *map(len, self.stored)], dtype=np.int64)
         for code in range(len(names)):
             fill_slot(slots, joined, ends, code)
@@ -96,10 +97,34 @@ def _seed(stored: bytes, prefix: str) -> int:
 
 @cached_njit(nogil=True)
 def name_hash(data: Bytes, start: int, end: int) -> int:
-    value = end - start
-    for at in range(start, end):
-        value = ((value ^ int(np.int64(data[at]))) * FNV_PRIME) & MASK
-    return value ^ (value >> 29)
+    """Any hash of the bytes: of eight at a time, the last eight overlapping what came before."""
+    value = (end - start) * PRIME
+    if end - start < WORD:
+        for at in range(start, end):
+            value = ((value ^ int(np.int64(data[at]))) * PRIME) & MASK
+        return value ^ (value >> 29)
+    at = start
+    while at < end - WORD:
+        value = ((value ^ load_long(data, at)) * PRIME) & MASK
+        value ^= value >> 32
+        at += WORD
+    value = ((value ^ load_long(data, end - WORD)) * PRIME) & MASK
+    return value ^ (value >> 32)
+
+
+@cached_njit(nogil=True)
+def same_name(names: Bytes, first: int, data: Bytes, start: int, size: int) -> bool:
+    if size < WORD:
+        at = 0
+        while at < size and names[first + at] == data[start + at]:
+            at += 1
+        return at == size
+    at = 0
+    while at < size - WORD:
+        if load_long(names, first + at) != load_long(data, start + at):
+            return False
+        at += WORD
+    return load_long(names, first + size - WORD) == load_long(data, start + size - WORD)
 
 
 @cached_njit(nogil=True)
@@ -118,11 +143,7 @@ def look_up(slots: Longs, names: Bytes, ends: Longs, data: Bytes, start: int, en
     while slots[slot] >= 0:
         code = int(slots[slot])
         first = int(ends[code])
-        if ends[code + 1] - first == end - start:
-            at = 0
-            while at < end - start and names[first + at] == data[start + at]:
-                at += 1
-            if at == end - start:
-                return code
+        if ends[code + 1] - first == end - start and same_name(names, first, data, start, end - start):
+            return code
         slot = (slot + 1) & (len(slots) - 1)
     return ABSENT
