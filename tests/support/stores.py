@@ -10,9 +10,10 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from tests.support.fixtures import FIXTURES, unpack_store
+from tests.support.fixtures import FIXTURES, GOLDEN, unpack_store
 
 STORES = FIXTURES / "stores"
+GOLDEN_STORES = GOLDEN / "stores"
 CLASSIC_KINDS = ("clean", "ipv6", "propcrc", "lmq")
 QUEUE_KINDS = (*CLASSIC_KINDS, "batchcq", "dledger")
 
@@ -24,17 +25,28 @@ def store_names(*kinds: str) -> list[str]:
     return sorted(folder.name for folder in STORES.iterdir() if folder.name.partition("-")[2] in kinds)
 
 
+def golden_names() -> list[str]:
+    """The stores that are part of the checkout, with `messages.jsonl.gz` alone as truth."""
+    return sorted(folder.name for folder in GOLDEN_STORES.iterdir() if folder.is_dir())
+
+
+def _file(name: str, *parts: str) -> Path:
+    """A file of a store's folder: of the checkout's where it is there, else of the fixture sets'."""
+    committed = GOLDEN_STORES.joinpath(name, *parts)
+    return committed if committed.is_file() else STORES.joinpath(name, *parts)
+
+
 @cache
 def store_root(name: str) -> Path:
     """The unpacked store root. Readers never write to it, so one copy serves every test of a run."""
-    return unpack_store(STORES / name / "store.tar.gz", Path(mkdtemp(prefix=f"{name}-")))
+    return unpack_store(_file(name, "store.tar.gz"), Path(mkdtemp(prefix=f"{name}-")))
 
 
 def truth_lines(name: str, file: str) -> Iterator[dict[str, Any]]:
-    with gzip.open(STORES / name / "truth" / file, "rt", encoding="utf-8") as lines:
+    with gzip.open(_file(name, "truth", file), "rt", encoding="utf-8") as lines:
         for line in lines:
             yield json.loads(line)
 
 
 def truth(name: str, file: str) -> Any:
-    return json.loads((STORES / name / "truth" / file).read_text("utf-8"))
+    return json.loads(_file(name, "truth", file).read_text("utf-8"))
