@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import ceil
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ import pyarrow as pa
 from parsers.constants import NAME, constant, named_constant
 from parsers.consumequeue.summary import FILES_RECOVERED, QueueSummary
 from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, TruncatedRecord, report
+from parsers.kernels.written import written_bytes
 from parsers.layout import Field, Layout
 from parsers.mapped import map_file
 from parsers.runs import runs
@@ -129,11 +131,10 @@ def _valid(view: Units) -> npt.NDArray[np.bool_]:
 
 
 def _written(view: Units) -> int:
-    """Units up to and including the last one that is neither all zero nor a file's terminator."""
-    rest = (view["physical_offset"] == -1) & (view["msg_size"] == 0)
-    empty = (view["physical_offset"] == 0) & (view["msg_size"] == 0) & (view["message_count"] == 0)
-    written = np.flatnonzero(~(rest | empty))
-    return int(written[-1]) + 1 if len(written) else 0
+    """Units before the unwritten rest, and before the terminator that ends a compaction queue's file."""
+    end = ceil(written_bytes(view.view(np.uint8)) / BATCH_UNIT.size)
+    ends_with_terminator = end and view["physical_offset"][end - 1] == -1 and view["msg_size"][end - 1] == 0
+    return end - 1 if ends_with_terminator else end
 
 
 def _batch(

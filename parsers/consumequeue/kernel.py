@@ -27,15 +27,6 @@ MAX_EXT, MAX_INT = MAX_EXT_ADDRESS, INT_MAX
 
 
 @cached_njit(nogil=True)
-def written_units(data: Bytes) -> int:
-    """Units up to and including the last one that is not all zero."""
-    last = len(data) // UNIT_SIZE * UNIT_SIZE - 1
-    while last >= 0 and data[last] == 0:
-        last -= 1
-    return last // UNIT_SIZE + 1
-
-
-@cached_njit(nogil=True)
 def valid_prefix(data: Bytes, start: int) -> int:
     """The first unit at or after `start` that ConsumeQueue#recover would not accept."""
     count = len(data) // UNIT_SIZE

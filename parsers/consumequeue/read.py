@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import ceil
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from parsers.consumequeue.arrow import units_to_batch
-from parsers.consumequeue.kernel import Bytes, written_units
+from parsers.consumequeue.kernel import Bytes
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, TruncatedRecord, report
+from parsers.kernels.written import written_bytes
 from parsers.mapped import map_file
 from parsers.runs import runs
 from parsers.store import StoreFile, sequence_errors
@@ -51,8 +53,8 @@ def read_queue(
         last = ends_queue and number == len(files)
         for error in _shape_errors(file, len(data)):
             report(error, on_damage, damage)
-        written = written_units(data)
-        end = written if last else len(data) // CQ_UNIT.size
+        whole = len(data) // CQ_UNIT.size
+        end = min(whole, ceil(written_bytes(data) / CQ_UNIT.size)) if last else whole
         for start in range(0, end, batch_units):
             run = data[start * CQ_UNIT.size : min(end, start + batch_units) * CQ_UNIT.size]
             yield from _batch(file, run, start, on_damage, damage)
