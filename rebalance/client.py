@@ -10,8 +10,8 @@ from typing import NamedTuple
 from rebalance.events import NO_EVIDENCE, Evidence, RebalanceResultChanged
 from rebalance.model import MessageQueue
 
-
 _FIRST_REQUESTS = 64
+PAUSE_MS = 35_000  # a living client heartbeats every 30 s
 
 
 class WitnessKind(IntEnum):
@@ -83,11 +83,17 @@ class ChannelUse:
     unregistered_ms: int | None = None
     unregistered_late_ms: int = 0
     closed: Closed | None = None
+    pauses: list[tuple[int, int]] = field(default_factory=list)
     requests: list[tuple[int, int]] = field(default_factory=list)
 
     @property
     def is_log(self) -> bool:
         return not self.broker
+
+    def lively_spans(self) -> list[tuple[int, int]]:
+        """(from, until) of uninterrupted use."""
+        edges = [self.first_ms, *(edge for pause in self.pauses for edge in pause), self.last_ms]
+        return list(zip(edges[::2], edges[1::2], strict=True))
 
     def leave(self, at_ms: int, late_ms: int) -> None:
         """Takes note of an unregister in [at_ms, at_ms + late_ms]; the tightest statement of several stays."""
@@ -156,6 +162,11 @@ class ClientProcess:
         return self.message_model == "BROADCASTING"
 
     @property
+    def registered_ms(self) -> int | None:
+        """When a broker first heard a heartbeat of it."""
+        return min((c.first_heartbeat_ms for c in self.channels if c.first_heartbeat_ms is not None), default=None)
+
+    @property
     def left_by_ms(self) -> int | None:
         """The instant by which it had asked to leave: what is handled later was sent before."""
         left = (c.unregistered_ms + c.unregistered_late_ms for c in self.channels if c.unregistered_ms is not None)
@@ -165,6 +176,16 @@ class ClientProcess:
     def stamped(self) -> bool:
         """Whether a change of its queues shows as a new subVersion: push consumers only, not pull or lite pull."""
         return self.consume_type == "CONSUME_PASSIVELY"
+
+    def silences(self) -> list[tuple[int, int]]:
+        """Spans longer than PAUSE_MS in which none of its connections nor its log shows a sign of life, though it went on."""
+        lively = sorted(span for channel in self.channels for span in channel.lively_spans())
+        silent, until = [], lively[0][1]
+        for begin, end in lively[1:]:
+            if begin - until > PAUSE_MS:
+                silent.append((until, begin))
+            until = max(until, end)
+        return silent
 
     def last_list_before(self, at_ms: int) -> ListAnswer | None:
         """The latest answer not after `at_ms`."""

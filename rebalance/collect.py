@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from rebalance.client import (
+    PAUSE_MS,
     ChannelUse,
     ClientProcess,
     Closed,
@@ -26,6 +27,7 @@ from rebalance.events import (
     ConsumerShutdown,
     ConsumerStarted,
     ConsumerStarting,
+    Evidence,
     Fact,
     HeartbeatReceived,
     LockAnswered,
@@ -37,6 +39,7 @@ from rebalance.events import (
     PullSeen,
     QueueAdded,
     QueueAddFailed,
+    QueueLockDecided,
     QueueRemoved,
     QueueTableSeen,
     RebalanceResultChanged,
@@ -47,10 +50,22 @@ from rebalance.events import (
     UnlockBatch,
 )
 from rebalance.lineage import processes_of
+from rebalance.locks import LockFact
 from rebalance.model import MessageQueue
 
 _STRAGGLER_MS = 1_000  # requests of a leaving client may be handled after its unregister
 _PORT_REUSE_MS = 120_000  # a connection silent for longer than serverChannelMaxIdleTime is closed
+
+
+class Rollback(NamedTuple):
+    """A commit below the offset another process had stored: what lies between is consumed again after the next take-over."""
+
+    at_ms: int
+    queue: MessageQueue
+    client_id: str
+    queue_offset: int
+    stored_queue_offset: int
+    evidence: Evidence
 
 
 class GroupRecord:
@@ -63,6 +78,9 @@ class GroupRecord:
         self.group = group
         self._open: dict[tuple[str, str], ClientProcess] = {}
         self._known: list[ClientProcess] = []
+        self.locks: list[LockFact] = []
+        self.rollbacks: list[Rollback] = []
+        self._stored: dict[MessageQueue, tuple[int, ClientProcess]] = {}
         self._last_subscriptions: dict[int, tuple[TopicSubscription, ...]] = {}
 
     def add(self, fact: Fact) -> None:
@@ -91,6 +109,8 @@ class GroupRecord:
             part.key = ProcessKey(fact.client_id, 0)
             part.channels[0].client_id = fact.client_id
         channel = part.channels[0]
+        if fact.at_ms > channel.last_ms + PAUSE_MS:
+            channel.pauses.append((channel.last_ms, fact.at_ms))
         channel.last_ms = part.last_ms = max(channel.last_ms, fact.at_ms)
         part.last_evidence = fact.evidence
         if isinstance(fact, RequestFact) and fact.request_no is not None:
@@ -170,12 +190,21 @@ class GroupRecord:
 
     def offset_committed(self, fact: OffsetCommitted) -> None:
         self._witness(fact, fact.queue, WitnessKind.COMMIT, fact.queue_offset)
+        part = self._open.get((fact.source, fact.remote or ""))
+        stored = self._stored.get(fact.queue)
+        if part is not None:
+            if stored is not None and fact.queue_offset < stored[0] and stored[1] is not part:
+                self.rollbacks.append(
+                    Rollback(fact.at_ms, fact.queue, part.client_id, fact.queue_offset, stored[0], fact.evidence)
+                )
+            self._stored[fact.queue] = (fact.queue_offset, part)
 
     def pull_seen(self, fact: PullSeen) -> None:
         self._witness(fact, fact.queue, WitnessKind.PULL, fact.queue_offset)
 
     def locks_answered(self, fact: LockBatchAnswered) -> None:
         """Renewal names the whole table of a broker in one request; a single queue may be a first try (ConsumeMessageOrderlyService)."""
+        self.locks.append(fact)
         if len(fact.asked) < 2:
             self._part(fact)
             return
@@ -183,7 +212,11 @@ class GroupRecord:
             self._witness(fact, queue, WitnessKind.LOCK, None)
 
     def unlocked(self, fact: UnlockBatch) -> None:
+        self.locks.append(fact)
         self._part(fact)
+
+    def lock_decided(self, fact: QueueLockDecided) -> None:
+        self.locks.append(fact)
 
     def _witness(self, fact: RequestFact, queue: MessageQueue, kind: WitnessKind, queue_offset: int | None) -> None:
         part = self._part(fact)
@@ -300,6 +333,7 @@ _READERS: dict[type[Fact], Callable[[GroupRecord, Any], None]] = {
     PullSeen: GroupRecord.pull_seen,
     LockBatchAnswered: GroupRecord.locks_answered,
     UnlockBatch: GroupRecord.unlocked,
+    QueueLockDecided: GroupRecord.lock_decided,
     ChannelConnected: GroupRecord.connected,
     ChannelClosed: GroupRecord.closed,
     ChannelExpired: GroupRecord.expired,

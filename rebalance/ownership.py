@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from rebalance.doubts import Doubt
 from rebalance.model import MessageQueue
+from rebalance.rounds import RoundCauses
 from rebalance.table import Tenure
 
 
@@ -30,6 +31,30 @@ class OwnershipInterval:
     end_cause: str
     evidence: str
     end_evidence: str
+
+
+def intervals_of(group: str, tenures: Iterable[Tenure], causes: RoundCauses) -> list[OwnershipInterval]:
+    """Rows in queue order, then by begin."""
+    return [
+        OwnershipInterval(
+            group,
+            tenure.queue.topic,
+            tenure.queue.broker_name,
+            tenure.queue.queue_id,
+            tenure.process.client_id,
+            tenure.process.key.number,
+            tenure.begin_earliest,
+            tenure.begin_latest,
+            tenure.end_earliest,
+            tenure.end_latest,
+            tenure.start_queue_offset,
+            causes.of_begin(tenure),
+            causes.of_end(tenure),
+            str(tenure.begin_evidence),
+            str(tenure.end_evidence),
+        )
+        for tenure in sorted(tenures, key=lambda t: (t.queue.order, t.begin_latest, t.process.key))
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +83,7 @@ class OwnershipIndex:
     ) -> None:
         self.group = group
         self._doubts = doubts
-        self._known = known
+        self.known = known
         self._settle_ms = settle_ms
         self._by_queue: dict[MessageQueue, list[Tenure]] = {}
         for tenure in tenures:
@@ -83,7 +108,7 @@ class OwnershipIndex:
             if tenure.begin_latest + self._settle_ms <= at_ms < tenure.end_earliest:
                 owners.add(tenure.process.client_id)
         possible.update(doubt.client_id for doubt in self._doubts if doubt.covers(queue, at_ms))
-        certain = self._known[0] <= at_ms <= self._known[1] and owners == possible
+        certain = self.known[0] <= at_ms <= self.known[1] and owners == possible
         return QueueOwners(
             self.group, queue.topic, queue.broker_name, queue.queue_id,
             tuple(sorted(owners)), certain, tuple(sorted(possible)),

@@ -1,113 +1,238 @@
 """The door: facts in, a replayed history of ownership out. Pure: the same facts give the same rows.
 
-Facts are put in one total order (at_ms, priority, position in the input), split by group, joined to processes, and each
-process's queue table is read out of its rounds (`rebalance.table`).
+Facts are put in one total order (at_ms, priority, position in the input), split by group and joined to processes; each
+process's queue table is read out of its rounds (`rebalance.table`). Rows are worked out when first asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from operator import attrgetter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeVar
 
-from rebalance.client import ClientProcess
+from rebalance.anomalies import Anomalies, Anomaly
 from rebalance.collect import GroupRecord
-from rebalance.doubts import Doubt, doubts_of
+from rebalance.divergence import Divergence, divergence_of
+from rebalance.doubts import doubts_of
 from rebalance.events import BrokerStarted, BrokerStopping, ClientFact, Fact, GroupFact, RouteSeen, UnreadRecord
+from rebalance.exposures import Exposure, exposures_of
 from rebalance.group import set_ends
+from rebalance.history import GroupHistory
+from rebalance.incidents import Incident, incidents_of
+from rebalance.locks import LockTable
 from rebalance.model import Settings
-from rebalance.ownership import OwnershipIndex, QueueOwners
-from rebalance.table import ROUND_MS, QueueTable, Tenure
+from rebalance.ownership import OwnershipIndex, OwnershipInterval, QueueOwners, intervals_of
+from rebalance.rounds import Round, RoundCauses
+from rebalance.table import ROUND_MS, QueueTable
+from rebalance.targets import Assignment, Targets
 
-SETTLE_MS = 250
+SETTLE_MS = 250  # a request tells when it was sent or handled, not when the client's own threads saw the change
 _ALWAYS = (-(1 << 62), 1 << 62)
+_BROKER_FIRST = {BrokerStarted: 0, BrokerStopping: 2}
+_Row = TypeVar("_Row")
 
 
 class GroupReplay:
-    """One group's replayed history."""
+    """One group's replayed history; every kind of row is worked out once, when first asked for."""
 
-    def __init__(
-        self,
-        group: str,
-        processes: list[ClientProcess],
-        tenures: list[Tenure],
-        doubts: list[Doubt],
-        known: tuple[int, int],
-    ) -> None:
-        self.group = group
-        self.processes = processes
-        self.tenures = tenures
-        self.doubts = doubts
-        self.index = OwnershipIndex(group, tenures, doubts, known=known, settle_ms=SETTLE_MS)
+    def __init__(self, history: GroupHistory) -> None:
+        self.history = history
+
+    @cached_property
+    def index(self) -> OwnershipIndex:
+        h = self.history
+        return OwnershipIndex(h.group, h.tenures, h.doubts, known=h.known, settle_ms=SETTLE_MS)
+
+    @cached_property
+    def incidents(self) -> list[Incident]:
+        return incidents_of(self.history)
+
+    @cached_property
+    def causes(self) -> RoundCauses:
+        return RoundCauses(self.history, self.incidents)
+
+    @cached_property
+    def targets(self) -> Targets:
+        return Targets(self.history)
+
+    @cached_property
+    def intervals(self) -> list[OwnershipInterval]:
+        return intervals_of(self.history.group, self.history.tenures, self.causes)
+
+    @cached_property
+    def anomalies(self) -> list[Anomaly]:
+        return Anomalies(self.history, self.incidents, self.causes, self.targets).find()
+
+    @cached_property
+    def divergence(self) -> list[Divergence]:
+        return divergence_of(self.history, self.targets)
+
+    @cached_property
+    def exposures(self) -> list[Exposure]:
+        return exposures_of(self.history, {id(t): self.causes.of_begin(t) for t in self.history.tenures})
 
 
 class Replay:
-    """Everything the facts tell; groups in name order."""
+    """Everything the facts tell; rows of all groups, groups in name order."""
 
     def __init__(self, groups: list[GroupReplay]) -> None:
         self.groups = groups
 
     def ownership_at(self, at_ms: int) -> list[QueueOwners]:
         """Owners of every known queue at one instant (epoch ms), groups and queues in order."""
-        return [owners for group in self.groups for owners in group.index.at(at_ms)]
+        return self._all(lambda group: group.index.at(at_ms))
+
+    @property
+    def intervals(self) -> list[OwnershipInterval]:
+        return self._all(lambda group: group.intervals)
+
+    @property
+    def rounds(self) -> list[Round]:
+        return self._all(lambda group: group.causes.rounds())
+
+    @property
+    def assignments(self) -> list[Assignment]:
+        return self._all(lambda group: group.targets.assignments())
+
+    @property
+    def divergence(self) -> list[Divergence]:
+        return self._all(lambda group: group.divergence)
+
+    @property
+    def incidents(self) -> list[Incident]:
+        return self._all(lambda group: group.incidents)
+
+    @property
+    def anomalies(self) -> list[Anomaly]:
+        return self._all(lambda group: group.anomalies)
+
+    @property
+    def exposures(self) -> list[Exposure]:
+        return self._all(lambda group: group.exposures)
+
+    def _all(self, rows: Callable[[GroupReplay], Iterable[_Row]]) -> list[_Row]:
+        return [row for group in self.groups for row in rows(group)]
+
+
+@dataclass(slots=True)
+class _Record:
+    """The facts of one replay, sorted into groups and brokers."""
+
+    groups: dict[str, GroupRecord] = field(default_factory=dict)
+    starts: dict[str, list[int]] = field(default_factory=dict)
+    stops: dict[str, list[int]] = field(default_factory=dict)
+    routes: list[RouteSeen] = field(default_factory=list)
+    first: dict[str, Fact] = field(default_factory=dict)
+    first_ms: int = 0
+    last_ms: int = 0
 
 
 def replay(facts: Iterable[Fact], *, settings: Settings | None = None) -> Replay:
     """Replays any mix of facts; their order in the input matters only where instants are equal."""
     settings = settings or Settings()
-    ordered = sorted(facts, key=attrgetter("at_ms"))
-    starts: dict[str, list[int]] = {}
-    stops: dict[str, list[int]] = {}
-    records: dict[str, GroupRecord] = {}
+    record = _read(sorted(facts, key=_order))
+    known = _known_span(record, settings)
+    down = _down_spans(record, settings)
+    groups = (_history(record.groups[name], record, known, down, settings) for name in sorted(record.groups))
+    return Replay([GroupReplay(history) for history in groups if history is not None])
+
+
+def _order(fact: Fact) -> tuple[int, int]:
+    return fact.at_ms, _BROKER_FIRST.get(type(fact), 1)
+
+
+def _read(ordered: list[Fact]) -> _Record:
+    record = _Record()
+    if ordered:
+        record.first_ms, record.last_ms = ordered[0].at_ms, ordered[-1].at_ms
     for fact in ordered:
         if isinstance(fact, GroupFact):
-            record = records.get(fact.group)
-            if record is None:
-                record = records[fact.group] = GroupRecord(fact.group)
-            record.add(fact)
+            group = record.groups.get(fact.group)
+            if group is None:
+                group = record.groups[fact.group] = GroupRecord(fact.group)
+            group.add(fact)
         elif isinstance(fact, BrokerStarted):
-            starts.setdefault(fact.source, []).append(fact.at_ms)
+            record.starts.setdefault(fact.source, []).append(fact.at_ms)
         elif isinstance(fact, BrokerStopping):
-            stops.setdefault(fact.source, []).append(fact.at_ms)
-    down = _down_spans(starts, stops, settings)
-    known = _known_span(ordered, starts, stops, settings)
-    groups = []
-    for group in sorted(records):
-        processes = records[group].processes()
-        if not processes:
-            continue
-        set_ends(processes, starts, settings)
-        for process in processes:
-            process.seen_from_start = known[0] == _ALWAYS[0] or process.newborn or process.log_from_start
-        tenures = [tenure for process in processes for tenure in QueueTable(process, down).tenures()]
-        groups.append(GroupReplay(group, processes, tenures, doubts_of(processes, tenures, down, known[0]), known))
-    return Replay(groups)
+            record.stops.setdefault(fact.source, []).append(fact.at_ms)
+        elif isinstance(fact, RouteSeen):
+            record.routes.append(fact)
+        if fact.source not in record.first and not isinstance(fact, ClientFact | RouteSeen | UnreadRecord):
+            record.first[fact.source] = fact
+    return record
 
 
-def _known_span(
-    ordered: list[Fact], starts: dict[str, list[int]], stops: dict[str, list[int]], settings: Settings
-) -> tuple[int, int]:
+def _history(
+    group: GroupRecord,
+    record: _Record,
+    known: tuple[int, int],
+    down: dict[str, list[tuple[int, int]]],
+    settings: Settings,
+) -> GroupHistory | None:
+    """None: no process of the group was ever named."""
+    processes = group.processes()
+    if not processes:
+        return None
+    set_ends(processes, record.starts, settings)
+    for process in processes:
+        process.seen_from_start = known[0] == _ALWAYS[0] or process.newborn or process.log_from_start
+    tenures = [tenure for process in processes for tenure in QueueTable(process, down).tenures()]
+    locks = LockTable(group.group, settings, record.starts)
+    locks.replay(group.locks)
+    return GroupHistory(
+        group.group,
+        processes,
+        tenures,
+        doubts_of(processes, tenures, down, known[0]),
+        known,
+        settings,
+        down,
+        record.starts,
+        record.stops,
+        locks,
+        group.rollbacks,
+        record.routes,
+    )
+
+
+def _known_span(record: _Record, settings: Settings) -> tuple[int, int]:
     """The span the facts speak for: open towards a side where every broker was down, since nobody consumed there.
 
     A record that starts in the middle speaks once every living process has heartbeated and persisted its offsets.
     """
-    if not ordered:
-        return 0, 0
-    first: dict[str, Fact] = {}
-    for fact in ordered:
-        if not isinstance(fact, ClientFact | RouteSeen | UnreadRecord):
-            first.setdefault(fact.source, fact)
-    born = all(isinstance(fact, BrokerStarted) for fact in first.values())
-    gone = bool(first) and all(stops.get(broker, [0])[-1] > starts.get(broker, [0])[-1] for broker in first)
+    born = all(isinstance(fact, BrokerStarted) for fact in record.first.values())
+    gone = bool(record.first) and all(_stopped(record, broker) for broker in record.first)
     warm_up_ms = settings.heartbeat_broker_interval_ms + settings.persist_consumer_offset_interval_ms
-    return (_ALWAYS[0] if born else ordered[0].at_ms + warm_up_ms, _ALWAYS[1] if gone else ordered[-1].at_ms - ROUND_MS)
+    return (
+        _ALWAYS[0] if born else record.first_ms + warm_up_ms,
+        _ALWAYS[1] if gone else record.last_ms - ROUND_MS,
+    )
 
 
-def _down_spans(
-    starts: dict[str, list[int]], stops: dict[str, list[int]], settings: Settings
-) -> dict[str, list[tuple[int, int]]]:
+def _stopped(record: _Record, broker: str) -> bool:
+    return record.stops.get(broker, [0])[-1] > record.starts.get(broker, [0])[-1]
+
+
+def _down_spans(record: _Record, settings: Settings) -> dict[str, list[tuple[int, int]]]:
     """When each broker was away, as its clients may still see it: they learn of its return at their next route poll."""
-    late = settings.poll_name_server_interval_ms + settings.rebalance_wait_interval_ms
-    return {
-        broker: [(at, min((s + late for s in starts.get(broker, ()) if s > at), default=1 << 62)) for at in times]
-        for broker, times in stops.items()
-    }
+    late_ms = settings.poll_name_server_interval_ms + settings.rebalance_wait_interval_ms
+    return {broker: list(_down_of(record, broker, late_ms)) for broker in sorted(record.stops)}
+
+
+def _down_of(record: _Record, broker: str, late_ms: int) -> Iterator[tuple[int, int]]:
+    for stopped in record.stops[broker]:
+        back = min((start for start in record.starts.get(broker, ()) if start > stopped), default=None)
+        yield stopped, _ALWAYS[1] if back is None else back + late_ms
+
+
+def split_by_group(facts: Iterable[Fact]) -> dict[str, list[Fact]]:
+    """Facts by group, for replays of their own: what is said of brokers and topics goes to every group."""
+    common: list[Fact] = []
+    groups: dict[str, list[Fact]] = {}
+    for fact in facts:
+        if isinstance(fact, GroupFact):
+            groups.setdefault(fact.group, []).append(fact)
+        else:
+            common.append(fact)
+    return {group: common + groups[group] for group in sorted(groups)}

@@ -1,0 +1,61 @@
+"""All that is known of one group: the ground on which causes, anomalies and targets are worked out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rebalance.client import ClientProcess, ListAnswer
+from rebalance.collect import Rollback
+from rebalance.doubts import Doubt
+from rebalance.events import RouteSeen
+from rebalance.locks import LockTable
+from rebalance.model import MessageQueue, Settings
+from rebalance.table import Tenure
+
+
+@dataclass(slots=True)
+class GroupHistory:
+    """One group, read but not yet explained. Spans are (from, until) in epoch ms."""
+
+    group: str
+    processes: Sequence[ClientProcess]
+    tenures: Sequence[Tenure]
+    doubts: Sequence[Doubt]
+    known: tuple[int, int]
+    settings: Settings
+    down: Mapping[str, Sequence[tuple[int, int]]]
+    starts: Mapping[str, Sequence[int]]
+    stops: Mapping[str, Sequence[int]]
+    locks: LockTable
+    rollbacks: Sequence[Rollback]
+    routes: Sequence[RouteSeen] = ()
+    by_queue: dict[MessageQueue, list[Tenure]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for tenure in self.tenures:
+            self.by_queue.setdefault(tenure.queue, []).append(tenure)
+        for held in self.by_queue.values():
+            held.sort(key=lambda t: (t.begin_latest, t.process.key))
+        self.by_queue = {queue: self.by_queue[queue] for queue in sorted(self.by_queue, key=lambda q: q.order)}
+
+    @property
+    def broadcasting(self) -> bool:
+        return any(process.broadcasting for process in self.processes)
+
+    def answers(self) -> list[ListAnswer]:
+        """All member lists the group's processes got, in time order."""
+        return sorted((a for p in self.processes for a in p.lists), key=lambda a: (a.at_ms, a.evidence))
+
+    def members_at(self, at_ms: int) -> list[str]:
+        """Client ids registered at a broker then, one entry per process; processes known from a log alone are not seen there."""
+        return sorted(
+            process.client_id
+            for process in self.processes
+            if process.registered_ms is not None
+            and process.registered_ms <= at_ms
+            and (process.end is None or process.end.latest_ms is None or at_ms < process.end.earliest_ms)
+        )
+
+    def is_down(self, broker: str, at_ms: int) -> bool:
+        return any(begin <= at_ms <= end for begin, end in self.down.get(broker, ()))

@@ -1,0 +1,173 @@
+"""The rounds of every process, and why each came out as it did.
+
+One row is one topic's turn in a round: the member list was asked for and answered. What changed since the process's list
+before names the cause; the incident that explains it is looked up among those of the group.
+Source: RebalanceImpl#doRebalance, RebalanceService#run; §5.5 of the evidence ladder.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rebalance.client import ClientProcess, ListAnswer
+from rebalance.group import CLIENT_LEFT
+from rebalance.history import GroupHistory
+from rebalance.incidents import (
+    BROKER_STARTED,
+    BROKER_STOPPED,
+    CLIENT_EXPIRED,
+    CLIENT_RESUMED,
+    CLIENT_SILENT,
+    CLIENT_STARTED,
+    CLIENT_VANISHED,
+    QUEUES_ADDED,
+    Incident,
+)
+from rebalance.table import Tenure
+
+START = "start"
+NOT_IN_LIST = "not_in_list"
+LIST_FAILED = "list_failed"
+LOCK_GRANTED = "lock_granted"
+PERIODIC = "periodic"
+UNKNOWN = "unknown"
+_JOINING = (CLIENT_RESUMED, CLIENT_STARTED)
+_LEAVING = (CLIENT_LEFT, CLIENT_VANISHED, CLIENT_EXPIRED, CLIENT_SILENT)
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One topic's turn in one process's round. `woken`: it came earlier than the 20 s timer. Instants are epoch ms."""
+
+    group: str
+    client_id: str
+    process: int
+    asked_ms: int
+    answered_ms: int
+    broker: str
+    cid_all_size: int | None
+    woken: bool
+    causes: tuple[str, ...]
+    evidence: str
+
+
+class RoundCauses:
+    """Looks up why a round, a tenure's begin or its end happened."""
+
+    def __init__(self, history: GroupHistory, incidents: Sequence[Incident]) -> None:
+        self._history = history
+        self._incidents = incidents
+        self._latest = [incident.latest_ms for incident in incidents]
+        self._before: dict[ListAnswer, ListAnswer | None] = {}
+        for process in history.processes:
+            for before, answer in zip([None, *process.lists], process.lists, strict=False):
+                self._before[answer] = before
+
+    def rounds(self) -> list[Round]:
+        """All rounds of the group, in the order of their answers."""
+        rows = [self._round(process, answer) for process in self._history.processes for answer in process.lists]
+        return sorted(rows, key=lambda row: (row.answered_ms, row.client_id, row.process, row.asked_ms))
+
+    def _round(self, process: ClientProcess, answer: ListAnswer) -> Round:
+        before = self._before[answer]
+        timer_ms = self._history.settings.rebalance_wait_interval_ms
+        return Round(
+            self._history.group,
+            process.client_id,
+            process.key.number,
+            answer.asked_at_ms,
+            answer.at_ms,
+            answer.broker,
+            None if answer.client_ids is None else len(answer.client_ids),
+            before is None or answer.asked_at_ms - before.at_ms < timer_ms * 9 // 10,
+            tuple(self.of_list(process, answer)),
+            str(answer.evidence),
+        )
+
+    def of_list(self, process: ClientProcess, answer: ListAnswer) -> list[str]:
+        """What is new in a member list, each with the client it is about."""
+        before = self._before[answer]
+        if answer.client_ids is None:
+            return [LIST_FAILED if answer.failed else UNKNOWN]
+        if before is None:
+            return [START]
+        old, new = Counter(before.client_ids or ()), Counter(answer.client_ids)
+        causes = [] if new[process.client_id] else [NOT_IN_LIST]
+        if before.client_ids is not None:
+            causes += [self._member_cause(_JOINING, cid, answer.at_ms) for cid in sorted((new - old).keys())]
+            causes += [self._member_cause(_LEAVING, cid, answer.at_ms) for cid in sorted((old - new).keys())]
+        return causes or [PERIODIC]
+
+    def _member_cause(self, kinds: tuple[str, ...], client_id: str, at_ms: int) -> str:
+        """The latest incident of one of these kinds about a client."""
+        for incident in reversed(self._incidents[: bisect_left(self._latest, at_ms + 1_000)]):
+            if incident.subject == client_id and incident.kind in kinds:
+                return f"{_as_expiry(incident)} {client_id}"
+        return f"{'joined' if kinds is _JOINING else 'gone'} {client_id}"
+
+    # ---- causes of intervals
+
+    def of_begin(self, tenure: Tenure) -> str:
+        """Why a process took a queue."""
+        process = tenure.process
+        if tenure.begin_earliest is None:
+            return "before the record"
+        if tenure.begin_list is not None:
+            causes = [c for c in self.of_list(process, tenure.begin_list) if c != PERIODIC]
+            if causes and causes != [START]:
+                return "; ".join(causes)
+            if causes == [START] and process.seen_from_start:
+                return f"{CLIENT_STARTED} {process.client_id}"
+        return self._nearest(tenure.begin_earliest, tenure, gained=True)
+
+    def of_end(self, tenure: Tenure) -> str:
+        """Why a process lost a queue."""
+        process = tenure.process
+        if tenure.end_list is not None:
+            causes = [c for c in self.of_list(process, tenure.end_list) if c != PERIODIC]
+            if causes:
+                return "; ".join(causes)
+            return self._nearest(tenure.end_earliest, tenure, gained=False)
+        end = process.end
+        if end is not None and (tenure.end_latest is None or tenure.end_latest == end.latest_ms):
+            if end.cause is None:
+                return "held when the record ended"
+            kind = CLIENT_VANISHED if end.cause == "channel_closed" else end.cause
+            return f"{CLIENT_EXPIRED if end.cause == 'channel_expired' else kind} {process.client_id}"
+        return self._nearest(tenure.end_earliest, tenure, gained=False)
+
+    def _nearest(self, at_ms: int, tenure: Tenure, *, gained: bool) -> str:
+        """The latest incident that can have led to a change at `at_ms`: its own round may be a period later."""
+        settings = self._history.settings
+        reach_ms = settings.rebalance_wait_interval_ms + 2_000
+        route_ms = reach_ms + settings.poll_name_server_interval_ms
+        lock_ms = reach_ms + settings.broker_lock_max_live_time_ms
+        for incident in reversed(self._incidents[: bisect_left(self._latest, at_ms + 1_000)]):
+            age_ms = at_ms - incident.latest_ms
+            if incident.kind in (QUEUES_ADDED, BROKER_STARTED, BROKER_STOPPED):
+                near = age_ms <= route_ms and self._concerns(incident, tenure)
+            elif gained and self._refused_before(tenure, at_ms):
+                near = age_ms <= lock_ms and incident.kind in _LEAVING
+            else:
+                near = age_ms <= reach_ms and incident.kind != CLIENT_SILENT
+            if near:
+                lock = f"{LOCK_GRANTED}; " if gained and self._refused_before(tenure, at_ms) else ""
+                return f"{lock}{incident.kind} {incident.subject}"
+        return UNKNOWN
+
+    def _concerns(self, incident: Incident, tenure: Tenure) -> bool:
+        if incident.kind == QUEUES_ADDED:
+            return incident.subject == tenure.queue.topic
+        return incident.subject in {queue.broker_name for queue in self._history.by_queue}
+
+    def _refused_before(self, tenure: Tenure, at_ms: int) -> bool:
+        refusals = self._history.locks.refusals
+        index = bisect_left(refusals, at_ms, key=lambda refusal: refusal.at_ms)
+        return any(r.client_id == tenure.process.client_id and r.queue == tenure.queue for r in refusals[:index])
+
+
+def _as_expiry(incident: Incident) -> str:
+    return CLIENT_EXPIRED if incident.kind == CLIENT_SILENT else incident.kind

@@ -1,0 +1,198 @@
+"""What each round should have given: targets recomputed from the member list, the queues, and the strategy that fits.
+
+The strategy of a client is not on the wire; it is the one whose results agree with the tables the client had. The queues
+a client knew are those the group had used by then, with or without the newest ones and those of brokers that were away.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from rebalance.client import ClientProcess, ListAnswer
+from rebalance.history import GroupHistory
+from rebalance.model import MessageQueue
+from rebalance.strategies.base import Strategy, StrategyError
+from rebalance.strategies.registry import strategy_named
+from rebalance.strategies.round import rebalance_by_topic
+from rebalance.table import Tenure
+
+GUESSED = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH")
+
+Queues = tuple[MessageQueue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """One row: the recomputed target of one client for one topic, from the round answered at `at_ms` on.
+
+    `strategy` None: no known strategy gives what the client did; the target is then that of the group's usual one.
+    """
+
+    group: str
+    topic: str
+    client_id: str
+    process: int
+    at_ms: int
+    strategy: str | None
+    mq_all_size: int
+    cid_all_size: int
+    target: Queues
+    evidence: str
+
+
+class Settled(NamedTuple):
+    """A topic's queues of one process between two rounds, where they are certain."""
+
+    process: ClientProcess
+    topic: str
+    answer: ListAnswer
+    until_ms: int
+    observed: frozenset[MessageQueue]
+
+
+class Targets:
+    """Recomputes targets for one group."""
+
+    def __init__(self, history: GroupHistory) -> None:
+        self._history = history
+        self._strategies: dict[str, Strategy] = {name: strategy_named(name) for name in GUESSED}
+        self._first_use = {q: min(t.begin_latest for t in held) for q, held in history.by_queue.items()}
+        self._by_process: dict[int, dict[str, list[Tenure]]] = {}
+        for tenure in history.tenures:
+            mine = self._by_process.setdefault(id(tenure.process), {})
+            mine.setdefault(tenure.queue.topic, []).append(tenure)
+        self.settled = [s for process in history.processes for s in self._settled_of(process)]
+        self.strategy_of = {id(process): self._fitting(process) for process in history.processes}
+        votes = Counter(name for name in self.strategy_of.values() if name is not None)
+        self.usual = max(sorted(votes), key=lambda name: votes[name]) if votes else GUESSED[0]
+
+    # ---- what was observed
+
+    def _settled_of(self, process: ClientProcess) -> Iterator[Settled]:
+        """One entry per round after which a topic's table was certain and something differed from the entry before."""
+        if process.broadcasting:
+            return
+        last: dict[str, tuple[object, ...]] = {}
+        topics = sorted(set(process.versions) | set(self._by_process.get(id(process), {})))
+        for answer, following in zip(process.lists, [*process.lists[1:], None], strict=True):
+            if answer.client_ids is None:
+                continue
+            end = process.end
+            until = following.asked_at_ms if following is not None else (end.earliest_ms if end else process.last_ms)
+            for topic in topics:
+                observed = self._table(process, topic, until - 1) if until > answer.at_ms else None
+                state = (observed, answer.client_ids)
+                if observed is not None and last.get(topic) != state:
+                    last[topic] = state
+                    yield Settled(process, topic, answer, until, observed)
+
+    def _table(self, process: ClientProcess, topic: str, at_ms: int) -> frozenset[MessageQueue] | None:
+        held = set()
+        for tenure in self._by_process.get(id(process), {}).get(topic, []):
+            if tenure.begin_latest <= at_ms < tenure.end_earliest:
+                held.add(tenure.queue)
+            elif (tenure.begin_earliest or 0) <= at_ms and (tenure.end_latest is None or at_ms < tenure.end_latest):
+                return None
+        return frozenset(held)
+
+    # ---- what the queues were
+
+    def views(self, topic: str, at_ms: int) -> list[Queues]:
+        """The queue lists a client may have known at an instant, the likeliest first."""
+        used = [q for q in self._first_use if q.topic == topic]
+        by_now = [q for q in used if self._first_use[q] <= at_ms]
+        up = [q for q in by_now if not self._history.is_down(q.broker_name, at_ms)]
+        steps = sorted({self._first_use[q] for q in used})
+        earlier = [[q for q in used if self._first_use[q] <= step] for step in steps]
+        seen: dict[Queues, None] = {}
+        for view in (by_now, up, used, *earlier):
+            seen.setdefault(tuple(view), None)
+            seen.setdefault(tuple(q for q in view if q in up), None)
+        return [view for view in seen if view]
+
+    def views_now(self, topic: str, client_id: str | None, at_ms: int) -> list[Queues]:
+        """As `views`, but what a client's own log says of its routes comes first."""
+        told = [r for r in self._history.routes if r.topic == topic and r.client_id == client_id and r.at_ms <= at_ms]
+        if not told:
+            return self.views(topic, at_ms)
+        queues = (MessageQueue(q.topic, q.broker_name, n) for q in told[-1].queues for n in range(q.read_queue_nums))
+        return [_sorted(queues)]
+
+    # ---- what should have come out
+
+    def target(self, name: str, process: ClientProcess, answer: ListAnswer, queues: Queues) -> Queues | None:
+        """The strategy's result; None if it throws (the client then keeps what it has)."""
+        return self.target_for(name, process.client_id, answer.client_ids or (), queues)
+
+    def target_for(self, name: str, client_id: str, members: Sequence[str], queues: Queues) -> Queues | None:
+        """The same for any member list."""
+        try:
+            result = rebalance_by_topic(self._strategies[name], self._history.group, client_id, queues, members)
+        except StrategyError:
+            return None
+        return _sorted(result or ())
+
+    def explains(self, name: str, settled: Settled) -> Queues | None:
+        """The view under which a strategy gives what was observed, if any."""
+        for view in self.views(settled.topic, settled.until_ms):
+            if self.target(name, settled.process, settled.answer, view) == _sorted(settled.observed):
+                return view
+        return None
+
+    def _fitting(self, process: ClientProcess) -> str | None:
+        """The strategy that explains most of a process's settled tables; at least half of them."""
+        told = process.results[0].strategy if process.results else None
+        if told is not None and self._know(told):
+            return told
+        mine = [s for s in self.settled if s.process is process]
+        best, most = None, 0
+        for name in GUESSED:
+            explained = sum(self.explains(name, settled) is not None for settled in mine)
+            if explained > most:
+                best, most = name, explained
+            if most == len(mine):
+                break
+        return best if mine and most * 2 >= len(mine) else None
+
+    def _know(self, name: str) -> bool:
+        if name not in self._strategies:
+            try:
+                self._strategies[name] = strategy_named(name)
+            except ValueError:
+                return False
+        return name in GUESSED or name in self._strategies
+
+    def assignments(self) -> list[Assignment]:
+        """One row per settled table, ordered by time, topic and client."""
+        rows = [self._assignment(settled) for settled in self.settled]
+        return sorted(rows, key=lambda row: (row.at_ms, row.topic, row.client_id, row.process))
+
+    def _assignment(self, settled: Settled) -> Assignment:
+        process, answer = settled.process, settled.answer
+        strategy = self.strategy_of[id(process)]
+        name = strategy or self.usual
+        view = self.explains(name, settled) or next(iter(self.views(settled.topic, settled.until_ms)), ())
+        return Assignment(
+            self._history.group,
+            settled.topic,
+            process.client_id,
+            process.key.number,
+            answer.at_ms,
+            strategy,
+            len(view),
+            len(answer.client_ids or ()),
+            self.target(name, process, answer, view) or (),
+            str(answer.evidence),
+        )
+
+
+def _sorted(queues: Iterable[MessageQueue]) -> Queues:
+    return tuple(sorted(queues, key=lambda q: q.order))
+
+
+def differing_strategies(targets: Targets, processes: Sequence[ClientProcess]) -> bool:
+    """Whether the processes are known to use more than one strategy."""
+    return len({targets.strategy_of[id(p)] for p in processes} - {None}) > 1
