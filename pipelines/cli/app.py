@@ -19,6 +19,7 @@ from pipelines.cli.options import (
     OutputOptions,
     QuietOption,
 )
+from pipelines.cli.start import forgo_pandas
 
 app = typer.Typer(
     name="rocketlens",
@@ -53,7 +54,12 @@ def rocketlens(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and give its exit code; wrong usage is one sentence and where to read on."""
+    """Run one command and give its exit code; wrong usage is one sentence and where to read on.
+
+    Without arguments this is the program itself, with the ones of the process.
+    """
+    if arguments is None:
+        forgo_pandas()
     try:
         ended = app(arguments, prog_name="rocketlens", standalone_mode=False)
     except TyperException as wrong:

@@ -11,8 +11,9 @@ from typing import Any
 import typer
 
 from pipelines.cli.errors import ExitCode, explain_error
-from pipelines.cli.options import SHARED, OutputOptions
+from pipelines.cli.options import LAKE, SHARED, OutputOptions
 from pipelines.cli.run import Run
+from pipelines.cli.start import allow_pandas
 
 Body = Callable[..., None]
 
@@ -21,18 +22,20 @@ def command(app: typer.Typer, name: str, *, panel: str | None = None) -> Callabl
     """Register `body(run, …)` as the command `name`; its docstring is the help text."""
 
     def register(body: Body) -> Body:
-        app.command(name, rich_help_panel=panel, no_args_is_help=False)(_with_shared_options(body))
+        app.command(name, rich_help_panel=panel, no_args_is_help=False)(_with_shared_options(body, panel))
         return body
 
     return register
 
 
-def _with_shared_options(body: Body) -> Body:
+def _with_shared_options(body: Body, panel: str | None) -> Body:
     own = [p for p in inspect.signature(body, eval_str=True).parameters.values() if p.name != "run"]
     shared = [_shared_parameter(name) for name in SHARED]
     context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
 
     def call(ctx: typer.Context, **given: Any) -> None:
+        if panel == LAKE:
+            allow_pandas()
         options = OutputOptions(**{name: given.pop(name) for name in SHARED}).over(ctx.obj or OutputOptions())
         code = carry_out(Run(options), body, given)
         if code != ExitCode.FINE:

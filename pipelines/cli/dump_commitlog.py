@@ -18,6 +18,7 @@ from pipelines.cli.run import Run
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from parsers.commitlog.read import MessageFilter
     from parsers.store import StoreFile
 
 BRIEF = (
@@ -32,7 +33,6 @@ BRIEF = (
     "unique_id",
 )
 BODIES = ("body", "body_decompressed")
-KEY_COLUMNS = ("keys", "unique_id")
 REGION_BRIEF = ("file", "file_pos", "length", "kind", "reason")
 
 
@@ -53,7 +53,7 @@ def commitlog(
     since: Annotated[
         str | None, typer.Option(metavar="T", help="Stored at or after: epoch ms or ISO 8601 (UTC).")
     ] = None,
-    until: Annotated[str | None, typer.Option(metavar="T", help="Stored before or at.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="T", help="Stored before.")] = None,
     from_offset: Annotated[int | None, typer.Option(metavar="N", help="Physical offset at or after.")] = None,
     to_offset: Annotated[int | None, typer.Option(metavar="N", help="Physical offset below.")] = None,
     bodies: Annotated[bool, typer.Option("--bodies", help="Add body (as stored) and body_decompressed.")] = False,
@@ -65,23 +65,21 @@ def commitlog(
     import pyarrow as pa
 
     from parsers.commitlog.arrow import ALL_COLUMNS, MESSAGE_SCHEMA
+    from parsers.commitlog.read import MessageFilter
     from pipelines.cli.output import pick_columns
 
     schema = pa.schema([*MESSAGE_SCHEMA, *(ALL_COLUMNS.field(name) for name in BODIES if bodies)])
+    where = MessageFilter(
+        topics=None if topic is None else [topic],
+        queue_id=queue,
+        key=key,
+        min_physical_offset=from_offset,
+        max_physical_offset=to_offset,
+        since_ms=_instant(since, "--since"),
+        until_ms=_instant(until, "--until"),
+    )
     wanted = pick_columns(schema, run.columns)
-    needed = list(dict.fromkeys([*wanted, *(KEY_COLUMNS if key is not None else ())]))
-    asked = {
-        "columns": needed,
-        "topics": None if topic is None else [topic],
-        "queue_id": queue,
-        "min_physical_offset": from_offset,
-        "max_physical_offset": to_offset,
-        "since_ms": _instant(since, "--since"),
-        "until_ms": _instant(until, "--until"),
-    }
-    files = _files(run, source)
-    batches = (_with_key(batch, key) for batch in _messages(run, source, files, asked))
-    run.emit(schema, batches, brief=BRIEF)
+    run.emit(schema, _messages(run, source, where, wanted), brief=BRIEF)
 
 
 def regions(run: Run, source: StoreOrFile) -> None:
@@ -105,26 +103,30 @@ def _files(run: Run, source: Path) -> list[StoreFile]:
     return store.commitlog
 
 
-def _messages(run: Run, source: Path, files: list[StoreFile], asked: dict[str, Any]) -> Iterator[pa.RecordBatch]:
+def _messages(run: Run, source: Path, where: MessageFilter, wanted: list[str]) -> Iterator[pa.RecordBatch]:
     from parsers.commitlog.read import read_commitlog
 
-    from pipelines.cli.rows import conform, place_of
+    files = _files(run, source)
+    columns = list(dict.fromkeys([*wanted, "physical_offset"]))
+    batches = read_commitlog(files, columns=columns, where=where, damage=run.damage)
+    for batch in tracked(run, batches, sum(file.size for file in files), _log_bytes):
+        yield _placed(batch, "" if is_file(source) else "commitlog/")
 
-    for file in tracked(run, files, sum(file.size for file in files), lambda file: file.size):
-        batches = read_commitlog([file], **asked, on_damage="collect", damage=run.damage)
-        for batch in batches:
-            yield from conform([batch], batch.schema, file=place_of(file.path, source))
+
+def _log_bytes(batch: pa.RecordBatch) -> int:
+    """About how much of the log a batch stands for."""
+    places = batch.column("physical_offset")
+    return int(places[-1].as_py() - places[0].as_py())
 
 
-def _with_key(batch: pa.RecordBatch, key: str | None) -> pa.RecordBatch:
-    """The rows that carry the key, as the index knows keys: one word of KEYS, or UNIQ_KEY."""
-    if key is None:
+def _placed(batch: pa.RecordBatch, folder: str) -> pa.RecordBatch:
+    """The same rows with `file` below the store root."""
+    if not folder or "file" not in batch.schema.names:
         return batch
     import pyarrow.compute as pc
 
-    words = pc.binary_join_element_wise(" ", batch.column("keys"), " ", "")
-    in_keys = pc.fill_null(pc.match_substring(words, f" {key} "), False)
-    return batch.filter(pc.or_(in_keys, pc.fill_null(pc.equal(batch.column("unique_id"), key), False)))
+    names = pc.binary_join_element_wise(folder, batch.column("file"), "")
+    return batch.set_column(batch.schema.get_field_index("file"), "file", names)
 
 
 def _regions(run: Run, source: Path, files: list[StoreFile]) -> Iterator[dict[str, Any]]:
