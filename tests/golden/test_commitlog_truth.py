@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from parsers.commitlog.arrow import ALL_COLUMNS
+from parsers.commitlog.arrow import ALL_COLUMNS, schema_of
 from parsers.commitlog.body import decompress
 from parsers.commitlog.message import Message, decode_message, encode_message
 from parsers.commitlog.read import read_commitlog
@@ -153,5 +153,5 @@ def test_slices_give_each_message_once(name: str, slices: int) -> None:
             for batch in read_segment(file, columns=["physical_offset"], start=start, end=end, on_damage="raise")
             for offset in batch["physical_offset"].to_pylist()
         ]
-        whole = pa.Table.from_batches(read_segment(file, columns=["physical_offset"]))
+        whole = pa.Table.from_batches(read_segment(file, columns=["physical_offset"]), schema_of(["physical_offset"]))
         assert sliced == whole["physical_offset"].to_pylist()
