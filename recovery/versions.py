@@ -161,6 +161,12 @@ class BrokerVersion(NamedTuple):
         return self >= (5, 4, 0)
 
     @property
+    def searches_time_by_boundary(self) -> bool:
+        """A search by time picks the queue file by its messages' store times, and knows LOWER and UPPER (before: by the
+        file's modification time, to the nearest message). ConsumeQueue#binarySearchInQueueByTime @5.1.1."""
+        return self >= (5, 1, 1)
+
+    @property
     def counts_index_puts_as_slots(self) -> bool:
         """The index header's hashSlotCount goes up with every put (since: with every slot first used). Until 4.7.0."""
         return self < (4, 7, 1)

@@ -1,0 +1,59 @@
+"""Single records of a log by their physical offset, from maps opened once."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from parsers.commitlog.layout import HEAD, HOST_V4, STORE_TIME, SYS_FLAG_BORN_HOST_V6
+from parsers.commitlog.message import Message, decode_message
+from parsers.commitlog.shape import HOST_V6_MORE
+from parsers.errors import StoreFormatError
+from parsers.mapped import map_file
+from parsers.store import StoreFile
+
+NO_TIME = -1
+
+
+class LogAccess:
+    """Random reads in a log. A file that cannot be opened is as good as not there."""
+
+    def __init__(self, files: Sequence[StoreFile]) -> None:
+        self._bases: list[int] = []
+        self._buffers: list[memoryview] = []
+        for file in files:
+            try:
+                buffer = map_file(file.path)
+            except StoreFormatError:
+                continue
+            self._bases.append(file.base_offset or 0)
+            self._buffers.append(buffer)
+        self.min_physical_offset = self._bases[0] if self._bases else 0
+
+    def place(self, physical_offset: int) -> tuple[memoryview, int] | None:
+        """The file that holds this byte of the log, and the byte's position in it."""
+        number = bisect_right(self._bases, physical_offset) - 1
+        if number < 0 or physical_offset - self._bases[number] >= len(self._buffers[number]):
+            return None
+        return self._buffers[number], physical_offset - self._bases[number]
+
+    def message(self, physical_offset: int) -> Message | None:
+        """The record that starts there; None where no well-formed record does."""
+        found = self.place(physical_offset)
+        if found is None:
+            return None
+        try:
+            return decode_message(*found)
+        except StoreFormatError:
+            return None
+
+    def store_timestamp_ms(self, physical_offset: int, msg_size: int) -> int:
+        """`CommitLog#pickupStoreTimestamp`: what stands where the store time of a record there would; -1 if nothing."""
+        found = self.place(physical_offset) if physical_offset >= self.min_physical_offset else None
+        if found is None or msg_size < 0 or found[1] + msg_size > len(found[0]):
+            return NO_TIME
+        buffer, at = found
+        if len(buffer) - at < HEAD.size + HOST_V4.size + HOST_V6_MORE + STORE_TIME.size:
+            return NO_TIME
+        more = HOST_V6_MORE if HEAD.unpack(buffer, at)["sys_flag"] & SYS_FLAG_BORN_HOST_V6 else 0
+        return STORE_TIME.unpack(buffer, at + HEAD.size + HOST_V4.size + more)["store_timestamp_ms"]

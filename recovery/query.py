@@ -1,0 +1,162 @@
+"""Ask a store's files as its broker would: by key, unique id, message id, and by time.
+
+`StoreQuery` opens the files once for many questions; the functions below it ask one.
+Source: IndexService#queryOffset, DefaultMessageStore#queryMessage, #lookMessageByOffset @4.9.7 … 5.5.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from parsers.commitlog.ids import decode_message_id
+from parsers.commitlog.message import Message
+from parsers.errors import DamageSink
+from parsers.index.find import IndexQuery
+from parsers.java import LONG_MAX
+from parsers.store import Store
+from recovery.log_access import LogAccess
+from recovery.time_search import Boundary, TimeSearch, offset_at
+from recovery.versions import BrokerVersion
+
+FoundBy = Literal["unique_id", "key", "tag", "message_id", "hash_only"]
+ROUNDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class KeyQuestion:
+    """A query by key: at most `max_num` messages stored within [begin_ms, end_ms]."""
+
+    topic: str
+    key: str
+    max_num: int = 32
+    begin_ms: int = 0
+    end_ms: int = LONG_MAX
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMessage:
+    """A message a question led to. `hash_only`: the index entry's hash fits, the message does not have the key."""
+
+    message: Message
+    physical_offset: int
+    found_by: FoundBy
+
+
+@dataclass(frozen=True, slots=True)
+class TimeQuestion:
+    topic: str
+    queue_id: int
+    at_ms: int
+    boundary: Boundary = "lower"
+
+
+class StoreQuery:
+    """A store opened for questions. What is damaged on the way is handed to `damage`, never raised."""
+
+    def __init__(self, store: Store, version: BrokerVersion, *, damage: DamageSink | None = None) -> None:
+        self._store, self._version = store, version
+        self._log = LogAccess(store.commitlog)
+        self._index = IndexQuery(store.index, on_damage="collect", damage=damage)
+        self._searches: dict[tuple[str, int], TimeSearch] = {}
+
+    def query_offsets(self, question: KeyQuestion) -> list[int]:
+        """`IndexService#queryOffset`: physical offsets newest first, other keys of the same hash among them."""
+        hits = self._index.find(
+            question.topic,
+            question.key,
+            max_num=question.max_num,
+            begin_ms=question.begin_ms,
+            end_ms=question.end_ms,
+        )
+        return [hit.physical_offset for hit in hits]
+
+    def query_messages(self, question: KeyQuestion) -> list[Message]:
+        """`DefaultMessageStore#queryMessage`: the records at those offsets, oldest first.
+
+        Where none of a round's offsets leads to a record, up to two more rounds ask for what is older still.
+        """
+        end_ms = question.end_ms
+        for _ in range(ROUNDS):
+            window = KeyQuestion(question.topic, question.key, question.max_num, question.begin_ms, end_ms)
+            offsets = sorted(self.query_offsets(window))
+            found = [message for message in map(self._log.message, offsets) if message is not None]
+            if found or not offsets or end_ms < question.begin_ms:
+                return found
+        return []
+
+    def find_by_key(self, question: KeyQuestion, *, hash_only: bool = False) -> list[FoundMessage]:
+        """The messages that have the key (in KEYS, as UNIQ_KEY, or as tag `T#…`), in the order of the index: newest first.
+
+        `hash_only`: keep those, too, whose index entry merely has the same hash; a broker hands them to its clients,
+        which look at the keys themselves. Offsets that lead to no record are left out.
+        """
+        found: list[FoundMessage] = []
+        for physical_offset in self.query_offsets(question):
+            message = self._log.message(physical_offset)
+            if message is not None:
+                by = _found_by(message, question)
+                if hash_only or by != "hash_only":
+                    found.append(FoundMessage(message, physical_offset, by))
+        return found
+
+    def find_by_unique_id(self, topic: str, unique_id: str, *, max_num: int = 32) -> list[FoundMessage]:
+        """The messages whose UNIQ_KEY this is, newest first: retries and commits share the id of the first record."""
+        found = self.find_by_key(KeyQuestion(topic, unique_id, max_num))
+        return [hit for hit in found if hit.found_by == "unique_id"]
+
+    def find_by_message_id(self, message_id: str) -> list[FoundMessage]:
+        """The record at the offset that an offset message id names, if it has this id; at most one.
+
+        Raises ValueError for a text that is no such id.
+        """
+        _, physical_offset = decode_message_id(message_id)
+        message = self._log.message(physical_offset)
+        if message is None or message.message_id != message_id.upper():
+            return []
+        return [FoundMessage(message, physical_offset, "message_id")]
+
+    def offset_at(self, question: TimeQuestion) -> int | None:
+        """The queue offset the broker's search by time gives; None when the store has no such classic queue."""
+        files = self._store.queues.get((question.topic, question.queue_id))
+        if not files:
+            return None
+        key = question.topic, question.queue_id
+        if key not in self._searches:
+            self._searches[key] = TimeSearch(files, self._log)
+        return offset_at(self._searches[key], question.at_ms, self._version, question.boundary)
+
+
+def _found_by(message: Message, question: KeyQuestion) -> FoundBy:
+    if message.topic != question.topic:
+        return "hash_only"
+    if message.property_value("UNIQ_KEY") == question.key:
+        return "unique_id"
+    if question.key in (message.property_value("KEYS") or "").split(" "):
+        return "key"
+    return "tag" if question.key == f"T#{message.property_value('TAGS')}" else "hash_only"
+
+
+def find_by_key(store: Store, version: BrokerVersion, question: KeyQuestion) -> list[FoundMessage]:
+    return StoreQuery(store, version).find_by_key(question)
+
+
+def find_by_unique_id(store: Store, version: BrokerVersion, topic: str, unique_id: str) -> list[FoundMessage]:
+    return StoreQuery(store, version).find_by_unique_id(topic, unique_id)
+
+
+def find_by_message_id(store: Store, version: BrokerVersion, message_id: str) -> list[FoundMessage]:
+    return StoreQuery(store, version).find_by_message_id(message_id)
+
+
+def find_many(store: Store, version: BrokerVersion, questions: Iterable[KeyQuestion]) -> Iterator[list[FoundMessage]]:
+    """One answer for each question, in their order, the files opened once."""
+    query = StoreQuery(store, version)
+    return (query.find_by_key(question) for question in questions)
+
+
+def offsets_at(store: Store, version: BrokerVersion, questions: Iterable[TimeQuestion]) -> Iterator[int | None]:
+    """One answer for each question, in their order, the files opened once."""
+    query = StoreQuery(store, version)
+    return (query.offset_at(question) for question in questions)
