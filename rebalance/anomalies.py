@@ -134,7 +134,7 @@ class Anomalies:
     def _route_or(self, at_ms: int, otherwise: str) -> str:
         settings = self._history.settings
         reach_ms = settings.poll_name_server_interval_ms + settings.rebalance_wait_interval_ms
-        for incident in self._incidents:
+        for incident in reversed(self._incidents):
             kinds = (QUEUES_ADDED, BROKER_STARTED, BROKER_STOPPED)
             if incident.kind in kinds and incident.earliest_ms <= at_ms <= incident.latest_ms + reach_ms:
                 return f"{incident.kind} {incident.subject}"
@@ -197,7 +197,7 @@ class Anomalies:
                 COMMIT_ROLLBACK,
                 rollback.queue,
                 (rollback.at_ms, rollback.at_ms),
-                (rollback.client_id,),
+                (rollback.part.client_id,),
                 "late commit of another owner",
                 f"queue offset {rollback.queue_offset} after {rollback.stored_queue_offset}",
                 rollback.evidence,

@@ -62,7 +62,7 @@ class Rollback(NamedTuple):
 
     at_ms: int
     queue: MessageQueue
-    client_id: str
+    part: ClientProcess
     queue_offset: int
     stored_queue_offset: int
     evidence: Evidence
@@ -195,7 +195,7 @@ class GroupRecord:
         if part is not None:
             if stored is not None and fact.queue_offset < stored[0] and stored[1] is not part:
                 self.rollbacks.append(
-                    Rollback(fact.at_ms, fact.queue, part.client_id, fact.queue_offset, stored[0], fact.evidence)
+                    Rollback(fact.at_ms, fact.queue, part, fact.queue_offset, stored[0], fact.evidence)
                 )
             self._stored[fact.queue] = (fact.queue_offset, part)
 

@@ -76,6 +76,8 @@ def _cause(history: GroupHistory, targets: Targets, settled: Settled, expected: 
     view = targets.explains(targets.usual, settled)
     if view is not None:
         return ROUTE_LAG, f"as with {len(view)} queues"
+    if not settled.observed and targets.is_new_topic(settled):
+        return ROUTE_LAG, "the topic is not in its route yet"
     own = targets.strategy_of[id(settled.process)]
     if own is not None and own != targets.usual and targets.explains(own, settled) is not None:
         return STRATEGY_DIFFERS, f"{own}, the group's usual one is {targets.usual}"

@@ -56,7 +56,7 @@ def _end(
             CHANNEL_EXPIRED if closed.expired else CHANNEL_CLOSED,
             closed.evidence,
         )
-    gone = _first_absence(process, same_id, answers, starts)
+    gone = first_absence(process, same_id, answers, starts, process.last_ms)
     if gone is None:
         return End(process.last_ms, None, None, process.last_evidence)
     silent_ms = gone.at_ms - max(
@@ -67,23 +67,24 @@ def _end(
     return End(process.last_ms, gone.at_ms, CHANNEL_CLOSED, gone.evidence)
 
 
-def _first_absence(
+def first_absence(
     process: ClientProcess,
-    same_id: Sequence[ClientProcess],
+    processes: Sequence[ClientProcess],
     answers: Sequence[ListAnswer],
     starts: Mapping[str, Sequence[int]],
+    after_ms: int,
+    until_ms: int = 1 << 62,
 ) -> ListAnswer | None:
-    """The first list, after the process's last request, that has no room for it."""
-    index = bisect_right(answers, process.last_ms, key=lambda a: a.at_ms)
+    """The first list in (after_ms, until_ms) that has no room for the process beside the others of its id."""
+    same_id = [p for p in processes if p is not process and p.client_id == process.client_id]
+    index = bisect_right(answers, after_ms, key=lambda a: a.at_ms)
     for answer in answers[index:]:
-        if not _registered_at(process, answer, starts):
+        if answer.at_ms >= until_ms:
+            return None
+        if answer.client_ids is None or not _registered_at(process, answer, starts):
             continue
-        others = [
-            p
-            for p in same_id
-            if p is not process and p.active_after(answer.at_ms) and _registered_at(p, answer, starts)
-        ]
-        if (answer.client_ids or ()).count(process.client_id) <= len(others):
+        others = [p for p in same_id if p.active_after(answer.at_ms) and _registered_at(p, answer, starts)]
+        if answer.client_ids.count(process.client_id) <= len(others):
             return answer
     return None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rebalance.client import ClientProcess
 from rebalance.events import NO_EVIDENCE, Evidence
-from rebalance.group import CHANNEL_CLOSED, CHANNEL_EXPIRED, CLIENT_LEFT
+from rebalance.group import CHANNEL_CLOSED, CHANNEL_EXPIRED, CLIENT_LEFT, first_absence
 from rebalance.history import GroupHistory
 from rebalance.model import MessageQueue
 
@@ -39,6 +39,7 @@ def incidents_of(history: GroupHistory) -> list[Incident]:
     """All incidents of one group in time order."""
     found = [
         *(incident for process in history.processes for incident in _of_process(history.group, process)),
+        *_expiries(history),
         *_queues_added(history),
         *_of_brokers(history),
     ]
@@ -64,6 +65,18 @@ def _of_process(group: str, process: ClientProcess) -> Iterable[Incident]:
         yield incident(CLIENT_VANISHED, ended.earliest_ms, latest, "connection gone without unregister", ended.evidence)
     elif ended.cause == CHANNEL_EXPIRED:
         yield incident(CLIENT_EXPIRED, ended.earliest_ms, latest, "no heartbeat for 120 s", ended.evidence)
+
+
+def _expiries(history: GroupHistory) -> Iterable[Incident]:
+    """Silent clients that a broker dropped while they were silent, and that came back later."""
+    for process in history.processes:
+        for begin, end in process.silences():
+            gone = first_absence(process, history.processes, history.answers(), history.starts, begin, end)
+            if gone is not None:
+                yield Incident(
+                    history.group, CLIENT_EXPIRED, process.client_id, process.key.number,
+                    begin + history.settings.channel_expired_timeout_ms, gone.at_ms, "dropped while silent", str(gone.evidence),
+                )  # fmt: skip
 
 
 def _queues_added(history: GroupHistory) -> Iterable[Incident]:

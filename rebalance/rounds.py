@@ -29,12 +29,16 @@ from rebalance.incidents import (
 from rebalance.table import Tenure
 
 START = "start"
+ROUTE_CHANGED = "route_changed"  # the same members, another result: the process's queue list was new
 NOT_IN_LIST = "not_in_list"
 LIST_FAILED = "list_failed"
 LOCK_GRANTED = "lock_granted"
 PERIODIC = "periodic"
 UNKNOWN = "unknown"
 _JOINING = (CLIENT_RESUMED, CLIENT_STARTED)
+_ONE_ROUND_MS = 900  # topics of one round follow each other; rounds of a client are 1 s apart
+_ROOM_MS = 6_000  # between an incident and the record of it
+_RELISTED_MS = 60_000  # a restarted broker hears every client again within a heartbeat period
 _LEAVING = (CLIENT_LEFT, CLIENT_VANISHED, CLIENT_EXPIRED, CLIENT_SILENT)
 
 
@@ -88,24 +92,39 @@ class RoundCauses:
         )
 
     def of_list(self, process: ClientProcess, answer: ListAnswer) -> list[str]:
-        """What is new in a member list, each with the client it is about."""
-        before = self._before[answer]
+        """What is new in a member list since the round before, each with the client it is about."""
         if answer.client_ids is None:
             return [LIST_FAILED if answer.failed else UNKNOWN]
-        if before is None:
-            return [START]
-        old, new = Counter(before.client_ids or ()), Counter(answer.client_ids)
-        causes = [] if new[process.client_id] else [NOT_IN_LIST]
-        if before.client_ids is not None:
-            causes += [self._member_cause(_JOINING, cid, answer.at_ms) for cid in sorted((new - old).keys())]
-            causes += [self._member_cause(_LEAVING, cid, answer.at_ms) for cid in sorted((old - new).keys())]
-        return causes or [PERIODIC]
+        own = [] if process.client_id in answer.client_ids else [NOT_IN_LIST]
+        turn: ListAnswer | None = answer
+        while turn is not None and answer.at_ms - turn.at_ms < _ONE_ROUND_MS:
+            before = self._before[turn]
+            if before is None:
+                return own or [START]
+            causes = self._difference(before, turn)
+            if causes:
+                return list(dict.fromkeys(own + causes))
+            turn = before
+        return own or [PERIODIC]
 
-    def _member_cause(self, kinds: tuple[str, ...], client_id: str, at_ms: int) -> str:
-        """The latest incident of one of these kinds about a client."""
-        for incident in reversed(self._incidents[: bisect_left(self._latest, at_ms + 1_000)]):
-            if incident.subject == client_id and incident.kind in kinds:
-                return f"{_as_expiry(incident)} {client_id}"
+    def _difference(self, before: ListAnswer, answer: ListAnswer) -> list[str]:
+        if before.client_ids is None or answer.client_ids is None:
+            return []
+        old, new = Counter(before.client_ids), Counter(answer.client_ids)
+        joined = [self._member_cause(_JOINING, cid, before, answer) for cid in sorted((new - old).keys())]
+        return joined + [self._member_cause(_LEAVING, cid, before, answer) for cid in sorted((old - new).keys())]
+
+    def _member_cause(self, kinds: tuple[str, ...], client_id: str, before: ListAnswer, answer: ListAnswer) -> str:
+        """The latest incident of one of these kinds about a client that can have come between two lists."""
+        for incident in reversed(self._incidents[: bisect_left(self._latest, answer.at_ms + _ROOM_MS)]):
+            fresh = incident.kind == CLIENT_SILENT or incident.latest_ms >= before.at_ms - _ROOM_MS
+            if incident.subject == client_id and incident.kind in kinds and fresh:
+                return f"{CLIENT_EXPIRED if incident.kind == CLIENT_SILENT else incident.kind} {client_id}"
+        restarted = [at for at in self._history.starts.get(answer.broker, ()) if 0 <= answer.at_ms - at <= _RELISTED_MS]
+        if restarted:
+            return f"{BROKER_STARTED} {answer.broker}"
+        if answer.broker != before.broker:
+            return f"brokers_differ {before.broker} {answer.broker}"
         return f"{'joined' if kinds is _JOINING else 'gone'} {client_id}"
 
     # ---- causes of intervals
@@ -119,18 +138,18 @@ class RoundCauses:
             causes = [c for c in self.of_list(process, tenure.begin_list) if c != PERIODIC]
             if causes and causes != [START]:
                 return "; ".join(causes)
-            if causes == [START] and process.seen_from_start:
+            if causes and process.seen_from_start:
                 return f"{CLIENT_STARTED} {process.client_id}"
-        return self._nearest(tenure.begin_earliest, tenure, gained=True)
+        return self._nearest(tenure.begin_earliest, tenure, gained=True, periodic=tenure.begin_list is not None)
 
     def of_end(self, tenure: Tenure) -> str:
         """Why a process lost a queue."""
         process = tenure.process
         if tenure.end_list is not None:
-            causes = [c for c in self.of_list(process, tenure.end_list) if c != PERIODIC]
+            causes = [c for c in self.of_list(process, tenure.end_list) if c not in (PERIODIC, START)]
             if causes:
                 return "; ".join(causes)
-            return self._nearest(tenure.end_earliest, tenure, gained=False)
+            return self._nearest(tenure.end_earliest, tenure, gained=False, periodic=True)
         end = process.end
         if end is not None and (tenure.end_latest is None or tenure.end_latest == end.latest_ms):
             if end.cause is None:
@@ -139,7 +158,7 @@ class RoundCauses:
             return f"{CLIENT_EXPIRED if end.cause == 'channel_expired' else kind} {process.client_id}"
         return self._nearest(tenure.end_earliest, tenure, gained=False)
 
-    def _nearest(self, at_ms: int, tenure: Tenure, *, gained: bool) -> str:
+    def _nearest(self, at_ms: int, tenure: Tenure, *, gained: bool, periodic: bool = False) -> str:
         """The latest incident that can have led to a change at `at_ms`: its own round may be a period later."""
         settings = self._history.settings
         reach_ms = settings.rebalance_wait_interval_ms + 2_000
@@ -156,7 +175,7 @@ class RoundCauses:
             if near:
                 lock = f"{LOCK_GRANTED}; " if gained and self._refused_before(tenure, at_ms) else ""
                 return f"{lock}{incident.kind} {incident.subject}"
-        return UNKNOWN
+        return ROUTE_CHANGED if periodic else UNKNOWN
 
     def _concerns(self, incident: Incident, tenure: Tenure) -> bool:
         if incident.kind == QUEUES_ADDED:
@@ -167,7 +186,3 @@ class RoundCauses:
         refusals = self._history.locks.refusals
         index = bisect_left(refusals, at_ms, key=lambda refusal: refusal.at_ms)
         return any(r.client_id == tenure.process.client_id and r.queue == tenure.queue for r in refusals[:index])
-
-
-def _as_expiry(incident: Incident) -> str:
-    return CLIENT_EXPIRED if incident.kind == CLIENT_SILENT else incident.kind

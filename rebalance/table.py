@@ -165,6 +165,8 @@ class QueueTable:
         process's last request may have ended unheard.
         """
         rounds = self._candidates(last.at_ms, until_ms)
+        if last.kind is WitnessKind.QUERY and rounds and rounds[0] is self._round_of(last.at_ms):
+            rounds = rounds[1:]  # a round does not take what it has just added
         if not self.process.stamped or topic not in self.process.versions:
             return rounds
         seen_ms = last.at_ms - (_LATE_COMMIT_MS if last.kind is WitnessKind.COMMIT else 0)

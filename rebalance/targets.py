@@ -17,7 +17,7 @@ from rebalance.model import MessageQueue
 from rebalance.strategies.base import Strategy, StrategyError
 from rebalance.strategies.registry import strategy_named
 from rebalance.strategies.round import rebalance_by_topic
-from rebalance.table import Tenure
+from rebalance.table import ROUND_MS, Tenure
 
 GUESSED = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH")
 
@@ -77,13 +77,9 @@ class Targets:
             return
         last: dict[str, tuple[object, ...]] = {}
         topics = sorted(set(process.versions) | set(self._by_process.get(id(process), {})))
-        for answer, following in zip(process.lists, [*process.lists[1:], None], strict=True):
-            if answer.client_ids is None:
-                continue
-            end = process.end
-            until = following.asked_at_ms if following is not None else (end.earliest_ms if end else process.last_ms)
+        for answer, until in _last_of_rounds(process):
             for topic in topics:
-                observed = self._table(process, topic, until - 1) if until > answer.at_ms else None
+                observed = self._table(process, topic, until - 1)
                 state = (observed, answer.client_ids)
                 if observed is not None and last.get(topic) != state:
                     last[topic] = state
@@ -120,6 +116,15 @@ class Targets:
             return self.views(topic, at_ms)
         queues = (MessageQueue(q.topic, q.broker_name, n) for q in told[-1].queues for n in range(q.read_queue_nums))
         return [_sorted(queues)]
+
+    def is_new_topic(self, settled: Settled) -> bool:
+        """Whether a process may not have known the topic yet: it had no queue of it, and its route is polled every 30 s."""
+        settings = self._history.settings
+        reach_ms = settings.poll_name_server_interval_ms + settings.rebalance_wait_interval_ms
+        held = self._by_process.get(id(settled.process), {}).get(settled.topic, [])
+        return settled.answer.at_ms - settled.process.first_ms < reach_ms and not any(
+            (t.begin_earliest or 0) < settled.until_ms for t in held
+        )
 
     # ---- what should have come out
 
@@ -191,6 +196,15 @@ class Targets:
 
 def _sorted(queues: Iterable[MessageQueue]) -> Queues:
     return tuple(sorted(queues, key=lambda q: q.order))
+
+
+def _last_of_rounds(process: ClientProcess) -> Iterator[tuple[ListAnswer, int]]:
+    """The last list of each round with a quiet time after it, and when that ended."""
+    end = process.last_ms if process.end is None else process.end.earliest_ms
+    ends = [*(answer.asked_at_ms for answer in process.lists[1:]), end]
+    for answer, until in zip(process.lists, ends, strict=False):
+        if answer.client_ids is not None and until - answer.at_ms > ROUND_MS:
+            yield answer, until
 
 
 def differing_strategies(targets: Targets, processes: Sequence[ClientProcess]) -> bool:
