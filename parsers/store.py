@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from parsers.errors import CorruptRecord, StoreFormatError, TruncatedRecord
+from parsers.errors import CorruptRecord, StoreFormatError, TruncatedRecord, UnreadableFile
 
 FileKind = Literal[
     "commitlog",
@@ -43,6 +43,9 @@ QUEUE_FOLDERS: dict[str, FileKind] = {
     "batchconsumequeue": "batchconsumequeue",
     "consumequeue_ext": "consumequeue_ext",
 }
+
+
+FOLDERS_DEEP = 4  # consumequeue/<topic>/<queue id>/<number>
 
 
 class NotAStore(Exception):
@@ -140,6 +143,25 @@ def classify(root: Path, path: Path) -> StoreFile:
     elif stat.S_ISLNK(seen.st_mode):
         seen = path.stat()
     return StoreFile(path, kind, seen.st_size, seen.st_mtime_ns, base_offset, topic, queue_id, why)
+
+
+def locate(path: Path) -> StoreFile:
+    """One file as the store it seems to lie in would list it, from the names of the folders above it.
+
+    Raises UnreadableFile when it is not there or cannot be looked at.
+    """
+    absolute = path.absolute()
+    found = None
+    try:
+        for root in absolute.parents[:FOLDERS_DEEP]:
+            found = classify(root, absolute)
+            if found.kind != "not_understood":
+                break
+    except OSError as refused:
+        raise UnreadableFile(f"cannot be read: {refused.strerror}", path=path) from refused
+    if found is None:
+        raise UnreadableFile("cannot be read: a folder", path=path)
+    return replace(found, path=path)
 
 
 def sequence_errors(files: Sequence[StoreFile]) -> Iterator[StoreFormatError]:

@@ -1,0 +1,102 @@
+"""CommitLog files: every field of every record, and what lies between records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parsers.commitlog.host import decode_host
+from parsers.commitlog.layout import HEAD, RECORD_START, Parts, compression, parts, transaction_type
+from parsers.commitlog.message import Message, decode_message
+from parsers.commitlog.region import Region
+from parsers.commitlog.segment import regions_of
+from parsers.explain.line import Line, bytes_line, layout_lines, printable
+from parsers.java import decode_utf8
+from parsers.layout import Layout
+from parsers.mapped import map_file
+from parsers.store import StoreFile
+
+ENTRY_END, NAME_END = b"\x02", b"\x01"
+
+
+def commitlog_lines(file: StoreFile, at: int) -> Iterator[Line]:
+    """The regions of a file from the record or region that holds byte `at`."""
+    buf = map_file(file.path)
+    for region in regions_of(file, verify_crc=False):
+        if region.end <= at:
+            continue
+        if region.kind == "messages":
+            yield from _messages(buf, region, at)
+        elif region.kind == "blank":
+            yield from _headed(buf, region, RECORD_START, "after the blank")
+        elif region.kind == "unwritten":
+            yield from bytes_line(buf, region.file_pos, region.end, _title(region), "zeros")
+        else:
+            yield from _headed(buf, region, HEAD, region.kind)
+
+
+def _title(region: Region) -> str:
+    reason = f": {region.reason}" if region.reason else ""
+    return f"{region.kind} at {region.file_pos}, {region.length} bytes{reason}"
+
+
+def _headed(buf: memoryview, region: Region, layout: Layout, rest: str) -> Iterator[Line]:
+    """Bytes that are no message: read as the head of a record, so that the field that breaks it is seen."""
+    body_at = region.file_pos
+    if region.length >= layout.size:
+        yield from layout_lines(buf, body_at, layout, _title(region))
+        body_at += layout.size
+    yield from bytes_line(buf, body_at, region.end, _title(region), rest)
+
+
+def _messages(buf: memoryview, region: Region, at: int) -> Iterator[Line]:
+    pos = region.file_pos
+    while pos < region.end:
+        total_size = RECORD_START.unpack(buf, pos)["total_size"]
+        if pos + total_size > at:
+            yield from _message(buf, pos, decode_message(buf, pos))
+        pos += total_size
+
+
+def _message(buf: memoryview, at: int, message: Message) -> Iterator[Line]:
+    form = parts(message.magic_code, message.sys_flag)
+    group = f"message at {at}, {message.total_size} bytes: {printable(message.topic)} {message.queue_id}"
+    pos = at
+    for role, layout in form.before_body():
+        if role in ("born_host", "store_host"):
+            text = decode_host(buf, layout, pos).text
+            yield from bytes_line(buf, pos, pos + layout.size, group, role, text, layout.title)
+        else:
+            yield from layout_lines(buf, pos, layout, group)
+        pos += layout.size
+    end = pos + len(message.body)
+    yield from bytes_line(buf, pos, end, group, "body", _body_value(message), _kind_of_message(message))
+    yield from _counted(buf, end, form, message, group)
+
+
+def _counted(buf: memoryview, at: int, form: Parts, message: Message, group: str) -> Iterator[Line]:
+    """Topic and properties with the sizes before them."""
+    yield from layout_lines(buf, at, form.topic_size, group)
+    topic_at = at + form.topic_size.size
+    size_at = topic_at + len(message.topic_stored)
+    yield from bytes_line(buf, topic_at, size_at, group, "topic", printable(message.topic))
+    yield from layout_lines(buf, size_at, form.properties_size, group)
+    pos = size_at + form.properties_size.size
+    end = pos + len(message.properties_stored)
+    while pos < end:
+        stored, separator, _ = bytes(buf[pos:end]).partition(ENTRY_END)
+        name, _, value = stored.partition(NAME_END)
+        entry_end = pos + len(stored) + len(separator)
+        field = f"property {printable(decode_utf8(name))}"
+        yield from bytes_line(buf, pos, entry_end, group, field, printable(decode_utf8(value)))
+        pos = entry_end
+
+
+def _body_value(message: Message) -> str:
+    verdict = "CRC right" if message.body_crc_ok else "CRC wrong"
+    packed = compression(message.sys_flag)
+    return f"{verdict}, {packed}" if packed else verdict
+
+
+def _kind_of_message(message: Message) -> str:
+    kind = transaction_type(message.sys_flag)
+    return "" if kind == "none" else f"transaction: {kind}"
