@@ -30,9 +30,11 @@ def publish(lake: Lake) -> Path:
     fresh.unlink(missing_ok=True)
     try:
         with duckdb.connect(str(fresh)) as connection:
+            connection.begin()
             for table in TABLES.values():
                 for statement in view_statements(table, lake.select(table.name)):
                     connection.execute(statement)
+            connection.commit()
         os.replace(fresh, lake.catalog)
     finally:
         fresh.unlink(missing_ok=True)
@@ -65,4 +67,4 @@ def question(name: str) -> str:
     """The SQL of a question. Raises ValueError naming the ones there are."""
     if name not in question_names():
         raise ValueError(f"no question {name!r} (there are {', '.join(question_names())})")
-    return (QUESTIONS / f"{name}.sql").read_text("utf-8")
+    return (QUESTIONS / f"{name}.sql").read_text("utf-8").rstrip().removesuffix(";")

@@ -7,7 +7,7 @@ a broker still appends to is read on from where its rows in the lake end.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,10 +17,10 @@ from pipelines.growth import grown_from
 from pipelines.lake import Lake
 from pipelines.snapshots import snapshot_config
 from pipelines.sources import BrokerSource, Sources
-from pipelines.spark.registry import source_of
+from pipelines.spark.transfer import save, source_frame
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 FILE_TABLES = (
     "commitlog_messages",
@@ -112,23 +112,6 @@ def ingest_queues(spark: SparkSession, lake: Lake, broker: BrokerSource) -> int:
     return lake.rows("queues", [(broker.name,)])
 
 
-def source_frame(
-    spark: SparkSession, broker: BrokerSource, table: str, files: Sequence[str] | None, options: dict[str, str]
-) -> DataFrame:
-    """The data source of a table over one broker's store."""
-    reader = spark.read.format(source_of(table).name()).option("store", str(broker.store)).option("broker", broker.name)
-    if files is not None:
-        reader = reader.option("files", json.dumps(list(files)))
-    return reader.options(**options).load()
-
-
-def save(frame: DataFrame, lake: Lake, table: str, replaced: Iterable[tuple[str, ...]] | None) -> None:
-    """Write a DataFrame with the columns of `table` in one Delta transaction (see pipelines.delta.commit)."""
-    partitions = None if replaced is None else [list(partition) for partition in replaced]
-    writer = frame.write.format("rocketlens_delta").mode("append")
-    writer.options(table=table, root=str(lake.table_root(table)), replaces=json.dumps(partitions)).save()
-
-
 def stale_files(lake: Lake, broker: BrokerSource, store: Store, table: str) -> list[str]:
     """Files of a table that changed after their rows were written, or have none."""
     written_ms = lake.written_ms(table)
@@ -145,7 +128,7 @@ def files_of_table(store: Store, table: str) -> list[StoreFile]:
     if table in ("commitlog_messages", "commitlog_regions"):
         return store.commitlog
     if table == "consumequeue_units":
-        return [file for _, files in sorted(store.queues.items()) for file in files]
+        return [file for _, files in sorted([*store.queues.items(), *store.batch_queues.items()]) for file in files]
     if table in ("index_files", "index_entries"):
         return store.index
     if table == "checkpoints":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,7 +72,7 @@ class Lake:
             for name in TABLES:
                 if name in sql:
                     connection.execute(f'CREATE VIEW "{name}" AS {self.select(name)}')
-            return connection.execute(sql, parameters or None).to_arrow_table()
+            return connection.sql(sql, params=parameters or None).to_arrow_table()
 
     def write(self, name: str, rows: pa.Table, replaced: Sequence[tuple[str, ...]] | None = None) -> int:
         """Write a small result without Spark, replacing partitions (the whole table with None); rows written.
@@ -81,7 +82,7 @@ class Lake:
         table = TABLES[name]
         parts = write_parts(table, self.table_root(name), rows.cast(table.bare_schema).to_batches())
         commit(table, self.table_root(name), parts, replaced)
-        return rows.num_rows
+        return int(rows.num_rows)
 
     def create_tables(self) -> None:
         """Make every table exist, empty where nothing was ingested yet."""
@@ -97,6 +98,7 @@ class Lake:
         return spark.read.schema(schema).parquet(*files) if files else spark.createDataFrame([], schema)
 
 
+@cache
 def duckdb_type(kind: pa.DataType) -> str:
     """DuckDB's name of an Arrow type."""
     probe = pa.table({"probe": pa.array([], kind)})

@@ -3,7 +3,11 @@ views and docs/tables.md. Where a reader of `parsers` makes the rows, its schema
 
 from __future__ import annotations
 
+from parsers.checkpoint import CHECKPOINT_SCHEMA
 from parsers.commitlog.arrow import ALL_COLUMNS
+from parsers.config.groups import GROUP_CONFIG_SCHEMA
+from parsers.config.offsets import OFFSET_SCHEMA
+from parsers.config.topics import TOPIC_CONFIG_SCHEMA
 from parsers.consumequeue.arrow import UNIT_SCHEMA
 from parsers.index.read import INDEX_ENTRY_SCHEMA, INDEX_FILE_SCHEMA
 from pipelines.ownership_tables import OWNERSHIP_TABLES
@@ -82,8 +86,9 @@ COMMITLOG_REGIONS = Table(
 physical_offset i64  first byte in the whole CommitLog
 file_pos        i64  first byte in the file
 length          i64  bytes
-kind            text messages, blank (end-of-file padding), damage or unwritten
-reason          text for damage: what the bytes contradict
+kind            text messages, blank (end of file), damage, stale (records of an earlier life) or unwritten
+records         i64  messages in the range
+reason          text why it is not messages
 """),
     BY_FILE,
 )
@@ -169,15 +174,20 @@ slot hash slot whose chain it is in
 CHECKPOINTS = Table(
     "checkpoints",
     "one checkpoint file",
-    ORIGIN
-    + columns("""
-physic_msg_timestamp    time store time of the last message known flushed to the CommitLog
-logics_msg_timestamp    time store time of the last message known flushed to its queue
-index_msg_timestamp     time store time of the last message known flushed to the index
-master_flushed_offset   i64  CommitLog position the master has flushed; null for versions without it
-confirm_physical_offset i64  confirmed CommitLog position; null for versions without it
-logics_physical_offset  i64  last message dispatched at the last thorough flush; null for versions without it
-"""),
+    described(
+        CHECKPOINT_SCHEMA,
+        """
+physic_msg_timestamp store time of the last message known flushed to the CommitLog
+logics_msg_timestamp store time of the last message known dispatched to its queue (since 5.5.0: flushed)
+index_msg_timestamp store time of the last entry of the last full index file
+master_flushed_offset CommitLog position the master has flushed; null for versions without it
+confirm_physical_offset start of the last valid message at the last recovery; null for versions without it
+logics_physical_offset last message dispatched at the last thorough flush; null for versions without it
+min_timestamp where recovery starts to look: three seconds before the older of log and queues
+min_timestamp_index the same with the index taken in
+""",
+        leading=ORIGIN,
+    ),
     BY_FILE,
 )
 
@@ -188,46 +198,58 @@ written_at time when the broker wrote the file (its modification time): the inst
 TOPIC_CONFIGS = Table(
     "topic_configs",
     "one topic's configuration at one snapshot of config/topics.json",
-    SNAPSHOT
-    + columns("""
-topic              text topic
-read_queue_nums    i32  queues consumers are given
-write_queue_nums   i32  queues producers are given
-perm               i32  bits: 4 read, 2 write, 1 inherit
-topic_filter_type  text SINGLE_TAG or MULTI_TAG
-topic_sys_flag     i32  system flag
-is_ordered         flag ordered by name server configuration
-attributes         text further attributes as JSON, e.g. the queue type
-"""),
+    described(
+        TOPIC_CONFIG_SCHEMA,
+        """
+topic topic
+read_queue_nums queues consumers are given
+write_queue_nums queues producers are given
+perm bits: 4 read, 2 write, 1 inherit
+topic_filter_type SINGLE_TAG or MULTI_TAG
+topic_sys_flag system flag
+is_ordered ordered by name server configuration
+attributes further attributes as JSON, e.g. the queue type; null for versions without them
+""",
+        leading=SNAPSHOT,
+    ),
     BY_FILE,
 )
 
 GROUP_CONFIGS = Table(
     "group_configs",
     "one consumer group's configuration at one snapshot of config/subscriptionGroup.json",
-    SNAPSHOT
-    + columns("""
-group                    text consumer group
-consume_enable           flag may it consume
-consume_broadcast_enable flag may it consume as broadcasting
-retry_queue_nums         i32  queues of its retry topic
-retry_max_times          i32  deliveries before the dead-letter topic
-is_ordered               flag consumes in order; null for versions that do not say
-settings                 text every stored field as JSON
-"""),
+    described(
+        GROUP_CONFIG_SCHEMA,
+        """
+group consumer group
+broker_id broker id the group is told to consume from
+consume_enable may it consume
+consume_from_min_enable may it start from the minimum offset
+consume_broadcast_enable may it consume as broadcasting
+retry_queue_nums queues of its retry topic
+retry_max_times deliveries before the dead-letter topic
+is_ordered consumes in order; null for versions that do not say
+settings every stored field as JSON
+""",
+        leading=SNAPSHOT,
+    ),
     BY_FILE,
 )
 
 OFFSET_SNAPSHOTS = Table(
     "offset_snapshots",
-    "one committed consumer offset at one snapshot of consumerOffset.json or lmqConsumerOffset.json",
-    SNAPSHOT
-    + columns("""
-group           text consumer group (with @broadcast where the broker keeps a broadcasting group's position)
-topic           text topic
-queue_id        i32  queue
-consumer_offset i64  next message number to consume
-"""),
+    "one stored consumer offset at one snapshot of consumerOffset.json or lmqConsumerOffset.json",
+    described(
+        OFFSET_SCHEMA,
+        """
+group consumer group (with @broadcast where the broker keeps a broadcasting group's position)
+topic topic
+queue_id queue
+consumer_offset next message number to consume
+kind committed, lmq (light topic), or pull: next message to pull
+""",
+        leading=SNAPSHOT,
+    ),
     BY_FILE,
 )
 

@@ -12,6 +12,7 @@ from pipelines.java_home import ensure_java
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+LOGGING = Path(__file__).resolve().parent / "log4j2.properties"
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -41,7 +42,7 @@ def spark_session(master: str = "local[*]", **settings: str) -> SparkSession:
     options = {
         **SETTINGS,
         "spark.driver.memory": os.environ.get("ROCKETLENS_DRIVER_MEMORY", "2g"),
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={(Path(__file__).parent / 'log4j2.properties').as_uri()}",
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOGGING.as_uri()}",
         **{name.replace("__", "."): value for name, value in settings.items()},
     }
     for name, value in options.items():
@@ -56,5 +57,6 @@ def register_sources(spark: SparkSession) -> None:
     from pipelines.spark.delta_writer import DeltaSink
     from pipelines.spark.registry import SOURCES
 
-    for source in (*SOURCES, DeltaSink):
+    for source in SOURCES:
         spark.dataSource.register(source)
+    spark.dataSource.register(DeltaSink)

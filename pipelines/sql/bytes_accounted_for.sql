@@ -6,6 +6,7 @@ SELECT regions.broker,
        coalesce(sum(regions.length) FILTER (regions.kind = 'messages'), 0)  AS messages,
        coalesce(sum(regions.length) FILTER (regions.kind = 'blank'), 0)     AS blank,
        coalesce(sum(regions.length) FILTER (regions.kind = 'damage'), 0)    AS damage,
+       coalesce(sum(regions.length) FILTER (regions.kind = 'stale'), 0)     AS stale,
        coalesce(sum(regions.length) FILTER (regions.kind = 'unwritten'), 0) AS unwritten
 FROM commitlog_regions AS regions
 LEFT JOIN store_files AS files USING (broker, file)

@@ -1,0 +1,1 @@
+"""What assets are handed: the lake, the sources, the Spark session."""

@@ -1,0 +1,41 @@
+"""The resource every asset takes: the configuration, the lake it names, and Spark started when first asked for."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import dagster as dg
+
+from pipelines.lake import Lake
+from pipelines.sources import BrokerSource, Sources, find_config, read_sources
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+CONFIG_VARIABLE = "ROCKETLENS_CONFIG"
+
+
+class Lakehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
+    """`config_file` is a rocketlens.toml; empty means $ROCKETLENS_CONFIG, else the nearest one above the folder
+    Dagster was started in. It is read at each use, so an edit counts from the next run on."""
+
+    config_file: str = ""
+
+    def sources(self) -> Sources:
+        """What the configuration says now. Raises SourcesError: one sentence."""
+        named = self.config_file or os.environ.get(CONFIG_VARIABLE, "")
+        return read_sources(Path(named) if named else find_config(Path.cwd()))
+
+    def lake(self) -> Lake:
+        return Lake(self.sources().lake)
+
+    def broker(self, name: str) -> BrokerSource:
+        return self.sources().broker(name)
+
+    def spark(self) -> SparkSession:
+        """The session of this process: steps run in it one after another (see the executor)."""
+        from pipelines.spark.session import spark_session
+
+        return spark_session(self.sources().spark_master)

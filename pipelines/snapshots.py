@@ -1,0 +1,69 @@
+"""History of offsets and configuration: each state that a broker wrote to config/*.json is kept once.
+
+A state is known by the file and the time it was written, so taking a snapshot twice of the same state adds nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from parsers.config.groups import FILE as GROUPS_FILE
+from parsers.config.offsets import FILES as OFFSET_FILES
+from parsers.config.topics import FILE as TOPICS_FILE
+from parsers.store import NotAStore, StoreFile, open_store
+from pipelines.lake import Lake
+from pipelines.sources import BrokerSource
+from pipelines.spark.transfer import save, source_frame
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MAIN_FILES: Mapping[str, tuple[str, ...]] = {
+    "topic_configs": (TOPICS_FILE,),
+    "group_configs": (GROUPS_FILE,),
+    "offset_snapshots": OFFSET_FILES,
+}
+KNOWN = "SELECT DISTINCT file, epoch_us(written_at) AS written_us FROM {table} WHERE broker = $broker"
+
+
+def snapshot_config(spark: SparkSession, lake: Lake, broker: BrokerSource) -> dict[str, int]:
+    """Keep what the broker has written since the last snapshot; rows of each table in the lake afterwards.
+
+    Raises NotAStore: one sentence.
+    """
+    from pyspark.sql.functions import unix_micros
+
+    files = open_store(broker.store).config
+    for table, names in MAIN_FILES.items():
+        known = known_states(lake, broker, table)
+        present = [file for file in files if file.path.name in names]
+        if not present or any((f"config/{f.path.name}", f.mtime_ns // 1000) not in known for f in present):
+            frame = source_frame(spark, broker, table, None, {"table": table})
+            for name, written_us in sorted(known):
+                frame = frame.where((frame.file != name) | (unix_micros(frame.written_at) != written_us))
+            save(frame, lake, table, replaced=[])
+    return {table: lake.rows(table, None) for table in MAIN_FILES}
+
+
+def known_states(lake: Lake, broker: BrokerSource, table: str) -> set[tuple[str, int]]:
+    """(file, time written in epoch microseconds) of every snapshot in the lake."""
+    rows = lake.query(KNOWN.format(table=table), broker=broker.name).to_pylist()
+    return {(row["file"], row["written_us"]) for row in rows}
+
+
+def config_state(broker: BrokerSource) -> str | None:
+    """A short text that differs whenever the broker has written one of the files; None when there is none to read."""
+    try:
+        files = open_store(broker.store).config
+    except NotAStore:
+        return None
+    names = {name for main in MAIN_FILES.values() for name in main}
+    times = sorted((file.path.name, file.mtime_ns, file.size) for file in files if _main_name(file) in names)
+    return hashlib.sha256(json.dumps(times).encode()).hexdigest()[:16] if times else None
+
+
+def _main_name(file: StoreFile) -> str:
+    return file.path.name.removesuffix(".bak")

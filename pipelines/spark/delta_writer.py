@@ -1,0 +1,71 @@
+"""`df.write.format("rocketlens_delta")`: tasks write Parquet parts, the driver commits them to Delta at once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
+from pyspark.sql.types import StructType
+
+from pipelines.spark.source import table_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from pipelines.delta import Part
+
+
+@dataclass
+class Written(WriterCommitMessage):
+    """The parts one task wrote."""
+
+    parts: list[Part]
+
+
+class DeltaSink(DataSource):
+    """Options: `table` (a name of pipelines.tables), `root` (its folder), `replaces`.
+
+    `replaces` is a JSON list of partitions whose present rows go in the same transaction (each a list of values in the
+    order of the table's `partition_by`), `null` for the whole table, `[]` to append.
+    """
+
+    @classmethod
+    def name(cls) -> str:
+        return "rocketlens_delta"
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
+        return DeltaPartsWriter(self.options["table"], Path(self.options["root"]), self.options["replaces"])
+
+
+class DeltaPartsWriter(DataSourceArrowWriter):
+    """A task that is retried leaves a part nobody refers to: invisible to readers, removed by `vacuum`."""
+
+    def __init__(self, table: str, root: Path, replaces: str) -> None:
+        self.table, self.root, self.replaces = table, root, replaces
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
+        from pipelines.delta import write_parts
+
+        return Written(write_parts(table_of(self.table), self.root, iterator))
+
+    def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
+        from pipelines.delta import commit
+
+        parts = [part for message in messages if isinstance(message, Written) for part in message.parts]
+        partitions = json.loads(self.replaces)
+        commit(
+            table_of(self.table),
+            self.root,
+            parts,
+            None if partitions is None else [tuple(partition) for partition in partitions],
+        )
+
+    def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:
+        for message in messages:
+            if isinstance(message, Written):
+                for part in message.parts:
+                    (self.root / part.path).unlink(missing_ok=True)

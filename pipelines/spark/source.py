@@ -1,0 +1,131 @@
+"""What the data sources over store files share: options, planning, and batches in exactly the shape Spark asked for.
+
+Never `pushFilters`: Spark 4.3.0 keeps what was pushed on the source and hands it to other scans of the same DataFrame,
+which then lack rows (SPARK-58551; see test_pushdown_is_still_unsafe). Ranges are options instead, columns an explicit
+schema: `spark.read.format("rocketmq_commitlog").schema("physical_offset BIGINT").option("store", …)`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.types import StructType
+
+from parsers.store import Store, StoreFile, open_store
+from pipelines.spark.slices import DEFAULT_SPLIT_BYTES, Piece, Slice, cut
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from pipelines.table import Table
+
+Options = Mapping[str, str]
+
+
+class StoreSource(DataSource):
+    """A table of the lake, read from a store folder.
+
+    Options (all text, as Spark hands them on):
+        store: store root; required.
+        broker: value of the column `broker`; null without it.
+        files: JSON list of paths below the root; every file of the kind without it.
+        split_bytes: about how much one task reads.
+    """
+
+    table_name: ClassVar[str]
+    further_tables: ClassVar[tuple[str, ...]] = ()
+    reader_class: ClassVar[type[StoreReader]]
+
+    @classmethod
+    def name(cls) -> str:
+        raise NotImplementedError
+
+    def schema(self) -> StructType:
+        return spark_schema(table_of(self.table_name).bare_schema)
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        return self.reader_class(dict(self.options), schema.fieldNames(), self.table_name)
+
+
+class StoreReader(DataSourceReader):
+    """Plans slices on the driver, reads them on workers. Subclasses say which files, and read one piece."""
+
+    within_files: ClassVar[bool] = False
+
+    def __init__(self, options: Options, names: Sequence[str], table_name: str) -> None:
+        self.options = {key.lower(): value for key, value in options.items()}
+        self.names, self.table_name = list(names), table_name
+        if "store" not in self.options:
+            raise ValueError('the option "store" is missing: the store root to read')
+
+    def files_of(self, store: Store) -> list[StoreFile]:
+        """The files of this kind, in the order their rows come."""
+        raise NotImplementedError
+
+    def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+        """Rows of one piece: any columns of the table except broker and file, in any order."""
+        raise NotImplementedError
+
+    def partitions(self) -> Sequence[InputPartition]:
+        root = Path(self.options["store"])
+        wanted = json.loads(self.options["files"]) if "files" in self.options else None
+        files = [f for f in self.files_of(open_store(root)) if wanted is None or relative(root, f) in set(wanted)]
+        return cut(files, self.number("split_bytes") or DEFAULT_SPLIT_BYTES, within_files=self.within_files)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        if not isinstance(partition, Slice):  # Spark's stand-in for an empty list of partitions
+            return
+        root = Path(self.options["store"])
+        schema = table_of(self.table_name).select(self.names)
+        for piece in partition.pieces:
+            origin = {"broker": self.options.get("broker"), "file": relative(root, piece.file)}
+            for batch in self.read_piece(piece):
+                yield shaped(batch, schema, origin)
+
+    def number(self, option: str) -> int | None:
+        """A numeric option, None when not given. Raises ValueError naming the option."""
+        text = self.options.get(option)
+        if text is None:
+            return None
+        try:
+            return int(text)
+        except ValueError:
+            raise ValueError(f"option {option}: a whole number is expected, not {text!r}") from None
+
+
+def relative(root: Path, file: StoreFile) -> str:
+    """The value of the column `file`."""
+    return file.path.relative_to(root).as_posix()
+
+
+def table_of(name: str) -> Table:
+    """Looked up late: a worker imports the declarations (and the decoders they name) only when it reads."""
+    from pipelines.tables import TABLES
+
+    return TABLES[name]
+
+
+def spark_schema(schema: pa.Schema) -> StructType:
+    """Arrow to Spark, times as TIMESTAMP (an instant), never TIMESTAMP_NTZ."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(schema, prefer_timestamp_ntz=False)
+
+
+def shaped(batch: pa.RecordBatch, schema: pa.Schema, origin: Mapping[str, str | int | None]) -> pa.RecordBatch:
+    """The columns of `schema`, in its order and types; what neither the batch nor `origin` has is null."""
+    import pyarrow as pa
+
+    arrays = []
+    for field in schema:
+        if field.name in origin:
+            arrays.append(pa.repeat(pa.scalar(origin[field.name], field.type), batch.num_rows))
+        elif field.name in batch.schema.names:
+            arrays.append(batch.column(field.name).cast(field.type))
+        else:
+            arrays.append(pa.nulls(batch.num_rows, field.type))
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
