@@ -32,64 +32,76 @@ topics texts subscribed topics
 )
 ASSIGNMENTS = Table(
     "assignments",
-    "the queues one round gave one client of one topic",
+    "the target one round should have given one client of one topic",
     columns("""
-source   text evidence folder
-at       time when the round ran
-group    text consumer group
-topic    text topic
-client   text client id
-strategy text allocation strategy
-queues   texts queues as broker:queue_id
+source       text  evidence folder
+group        text  consumer group
+topic        text  topic
+client_id    text  client id
+process      i32   which of the group's processes: a client id may be used again, or twice
+at           time  when the round's member list was answered
+strategy     text  allocation strategy; null when no known one gives what the client did
+mq_all_size  i32   queues the round was about
+cid_all_size i32   members the round was about
+target       texts queues as broker:queue_id
+evidence     text  where the member list was read
 """),
 )
 ASSIGNMENT_DIVERGENCE = Table(
     "assignment_divergence",
-    "one round whose recomputed result differs from the client's own log",
+    "one round whose recomputed result differs from what the client did",
     columns("""
-source   text evidence folder
-at       time when
-group    text consumer group
-topic    text topic
-client   text client id
-expected texts recomputed queues
-actual   texts queues the client says it has
-cause    text most likely cause
+source    text  evidence folder
+group     text  consumer group
+topic     text  topic
+client_id text  client id
+process   i32   which of the group's processes
+at        time  when
+expected  texts recomputed queues
+observed  texts queues in the client's table, or in its own log
+cause     text  most likely cause
+detail    text  what speaks for it
+evidence  text  where it was read
 """),
 )
 OWNERSHIP_INTERVALS = Table(
     "ownership_intervals",
     "one stretch of time in which one client owned one queue",
     columns("""
-source         text evidence folder
-group          text consumer group
-topic          text topic
-broker         text broker of the queue
-queue_id       i32  queue
-client_id      text owner
-begin_earliest time the ownership began no earlier
-begin_latest   time and no later
-end_earliest   time it ended no earlier; null when not ended
-end_latest     time and no later
-cause          text why it began
-evidence       text what proves it
+source             text evidence folder
+group              text consumer group
+topic              text topic
+broker             text broker of the queue
+queue_id           i32  queue
+client_id          text owner
+begin_earliest     time the ownership began no earlier; null when it began before the record
+begin_latest       time and no later
+end_earliest       time it ended no earlier
+end_latest         time and no later; null when it is not known to have ended
+cause              text why it began
+evidence           text what proves it
+process            i32  which of the group's processes
+start_queue_offset i64  where it began to consume; null when not seen
+end_cause          text why it ended
+end_evidence       text what proves the end
 """),
 )
 OWNERSHIP_ANOMALIES = Table(
     "ownership_anomalies",
-    "one stretch with two owners, none, or another disorder",
+    "one stretch with two owners, none, or another disorder; only what is proven",
     columns("""
-source        text evidence folder
-kind          text double_owner, orphan, …
-group         text consumer group
-topic         text topic
-broker        text broker of the queue
-queue_id      i32  queue
-begin_at      time from when
-end_at        time to when
-clients       texts clients involved
-certain       flag proven, or only possible
-cause         text why
+source   text  evidence folder
+kind     text  double_owner, orphan, flapping, …
+group    text  consumer group
+topic    text  topic; null when it is about the whole group
+broker   text  broker of the queue
+queue_id i32   queue
+begin_at time  from when
+end_at   time  to when; null when not seen to end
+clients  texts clients involved
+cause    text  why
+detail   text  what exactly was seen
+evidence text  where it was read
 """),
 )
 OWNERSHIP_TABLES = (
