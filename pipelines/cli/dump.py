@@ -42,6 +42,7 @@ def register(app: typer.Typer) -> None:
     command(dump, "consumequeue")(consumequeue)
     command(dump, "index")(index)
     command(dump, "checkpoint")(checkpoint)
+    command(dump, "timer")(timer)
     app.add_typer(dump, name="dump", rich_help_panel=STORE_FILES)
 
 
@@ -135,3 +136,27 @@ def checkpoint(run: Run, source: StoreOrFile) -> None:
     read = read_checkpoint(file, on_damage="collect", damage=run.damage)
     batches = [] if read is None else [checkpoint_to_batch(file, read)]
     run.emit(CHECKPOINTS.bare_schema, conform(batches, CHECKPOINTS.bare_schema, file=place_of(file.path, source)))
+
+
+def timer(
+    run: Run,
+    source: StoreOrFile,
+    slots: Annotated[bool, typer.Option("--slots", help="The slots in use of the timer wheel instead.")] = False,
+) -> None:
+    """Records of timer messages: when each is due, and the message it is for.
+
+    Example: `rocketlens dump timer /data/store --format table`
+    """
+    import pyarrow as pa
+
+    from parsers.timer import TIMER_RECORD_SCHEMA, TIMER_SLOT_SCHEMA, read_timerlog, read_wheel
+    from pipelines.cli.rows import conform
+    from pipelines.table import plain_type
+
+    kind: FileKind = "timerwheel" if slots else "timerlog"
+    files = [file_at(run, source, kind)] if is_file(source) else store_at(run, source).timer
+    wanted = [file for file in files if file.kind == kind]
+    columns = TIMER_SLOT_SCHEMA if slots else TIMER_RECORD_SCHEMA
+    schema = pa.schema([("broker", pa.string()), *((field.name, plain_type(field.type)) for field in columns)])
+    batches = map(read_wheel, wanted) if slots else read_timerlog(wanted, on_damage="collect", damage=run.damage)
+    run.emit(schema, conform(batches, schema), brief=tuple(columns.names))

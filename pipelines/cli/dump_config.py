@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -89,7 +89,9 @@ def _rows(run: Run, store: Store, table: ConfigTable) -> Iterator[pa.RecordBatch
     from parsers.config.offsets import offsets_to_batch, read_offsets
     from parsers.config.topics import read_topics, topics_to_batch
 
-    readers: dict[ConfigTable, tuple[Callable[..., list[tuple[StoreFile, object]]], Callable[..., pa.RecordBatch]]] = {
+    readers: dict[
+        ConfigTable, tuple[Callable[..., Sequence[tuple[StoreFile, object]]], Callable[..., pa.RecordBatch]]
+    ] = {
         ConfigTable.TOPICS: (read_topics, topics_to_batch),
         ConfigTable.GROUPS: (read_groups, groups_to_batch),
         ConfigTable.OFFSETS: (read_offsets, offsets_to_batch),

@@ -15,6 +15,7 @@ from pipelines.ownership_tables import (
     OWNERSHIP_INTERVALS,
 )
 from pipelines.table import Table
+from rebalance.model import MessageQueue
 
 BRIEF = (
     "group",
@@ -36,18 +37,25 @@ def schema_of(table: Table) -> pa.Schema:
 
 TABLE_OF: dict[str, tuple[pa.Schema, tuple[str, ...]]] = {
     "intervals": (schema_of(OWNERSHIP_INTERVALS), (*BRIEF, "cause")),
-    "assignments": (schema_of(ASSIGNMENTS), ()),
-    "anomalies": (schema_of(OWNERSHIP_ANOMALIES), ()),
-    "divergence": (schema_of(ASSIGNMENT_DIVERGENCE), ()),
+    "assignments": (schema_of(ASSIGNMENTS), ("at", "group", "topic", "client_id", "strategy", "target")),
+    "anomalies": (
+        schema_of(OWNERSHIP_ANOMALIES),
+        ("begin_at", "end_at", "kind", "topic", "queue_id", "detail", "cause"),
+    ),
+    "divergence": (schema_of(ASSIGNMENT_DIVERGENCE), ("at", "topic", "client_id", "cause", "expected", "observed")),
 }
 """Per table shown: its columns, and those a terminal sees first."""
 
 
+INSTANTS = {"at_ms": "at", "from_ms": "begin_at", "to_ms": "end_at"}
+"""Names of the engine's instants where the table's differ."""
+
+
 def rows_of(found: Iterable[Any], schema: pa.Schema) -> Iterator[dict[str, Any]]:
-    """Frozen rows of the engine as dicts that Arrow takes: instants from epoch ms, tuples as lists."""
+    """Frozen rows of the engine as dicts that Arrow takes: instants from epoch ms, queues as broker:queue_id."""
     for row in found:
-        fields = dataclasses.asdict(row)
-        yield {field.name: _cell(fields.get(field.name), field.type) for field in schema}
+        cells = {INSTANTS.get(f.name, f.name): getattr(row, f.name) for f in dataclasses.fields(row)}
+        yield {field.name: _cell(cells[field.name], field.type) for field in schema}
 
 
 def _cell(value: Any, kind: pa.DataType) -> Any:
@@ -56,5 +64,5 @@ def _cell(value: Any, kind: pa.DataType) -> Any:
     if pa.types.is_timestamp(kind):
         return value * 1000
     if pa.types.is_list(kind):
-        return [str(part) for part in value]
+        return [f"{part.broker_name}:{part.queue_id}" if isinstance(part, MessageQueue) else part for part in value]
     return value

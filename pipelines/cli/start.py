@@ -1,7 +1,7 @@
 """A start without pandas, for commands that do without it.
 
-Arrow asks of every list it converts whether it is a pandas object, and imports pandas to find out: 0.3 s, a third of the
-time to the first row. In a process of its own the command line says there is none, until a command wants Spark.
+Arrow asks of every list it converts whether it is a pandas object, and imports pandas to find out: 0.3 s, a third of
+the time to the first row. In a process of its own the command line says there is none, until a command wants Spark.
 """
 
 from __future__ import annotations

@@ -119,6 +119,8 @@ def _cells(column: pa.Array) -> list[str]:
 
 
 def _readable(column: pa.Array) -> pa.Array:
+    if pa.types.is_list(column.type) and pa.types.is_string(column.type.value_type):
+        return pc.binary_join(column, ", ")
     texts = plain_text(column)
     if pa.types.is_timestamp(column.type):
         return pc.replace_substring(pc.replace_substring(texts, "T", " "), "Z", "")
