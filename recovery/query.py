@@ -87,7 +87,7 @@ class StoreQuery:
         return []
 
     def find_by_key(self, question: KeyQuestion, *, hash_only: bool = False) -> list[FoundMessage]:
-        """The messages that have the key (in KEYS, as UNIQ_KEY, or as tag `T#…`), in the order of the index: newest first.
+        """Messages that have the key (in KEYS, as UNIQ_KEY, or as tag `T#…`), in the order of the index: newest first.
 
         `hash_only`: keep those, too, whose index entry merely has the same hash; a broker hands them to its clients,
         which look at the keys themselves. Offsets that lead to no record are left out.
