@@ -107,7 +107,7 @@ def checkpoint_to_batch(file: StoreFile, checkpoint: Checkpoint) -> pa.RecordBat
         instants([row[name]]) if name in TIMES else pa.array([row[name]], pa.int64())
         for name in CHECKPOINT_SCHEMA.names[1:]
     ]
-    return pa.RecordBatch.from_arrays([pa.array([file.path.name]), *columns], schema=CHECKPOINT_SCHEMA)
+    return pa.RecordBatch.from_arrays([pa.array([file.name]), *columns], schema=CHECKPOINT_SCHEMA)
 
 
 def _rest_errors(file: StoreFile, buffer: memoryview) -> Iterator[StoreFormatError]:

@@ -1,7 +1,4 @@
-"""A store folder: which file is what, in offset order, with gaps named and nothing skipped in silence.
-
-Source: StorePathConfigHelper, MappedFileQueue#doLoad, ConsumeQueueStore#load @5.3.3.
-"""
+"""A store folder: which file is what, in offset order, and nothing skipped in silence."""
 
 from __future__ import annotations
 
@@ -10,41 +7,12 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
 
-from parsers.errors import CorruptRecord, StoreFormatError, TruncatedRecord, UnreadableFile
+from parsers.errors import UnreadableFile
+from parsers.places import ELSEWHERE, FileKind, Place, place_of, printable_name
 
-FileKind = Literal[
-    "commitlog",
-    "consumequeue",
-    "batchconsumequeue",
-    "consumequeue_ext",
-    "index",
-    "checkpoint",
-    "config",
-    "timerlog",
-    "timerwheel",
-    "timercheck",
-    "abort",
-    "lock",
-    "not_understood",
-]
+__all__ = ["FileKind", "NotAStore", "QueueKey", "Store", "StoreFile", "classify", "locate", "open_store"]
 QueueKey = tuple[str, int]
-
-SINGLE_FILES: dict[str, FileKind] = {
-    "checkpoint": "checkpoint",
-    "abort": "abort",
-    "abort.bak": "abort",
-    "lock": "lock",
-    "timerwheel": "timerwheel",
-}
-QUEUE_FOLDERS: dict[str, FileKind] = {
-    "consumequeue": "consumequeue",
-    "batchconsumequeue": "batchconsumequeue",
-    "consumequeue_ext": "consumequeue_ext",
-}
-
-
 FOLDERS_DEEP = 4  # consumequeue/<topic>/<queue id>/<number>
 
 
@@ -68,6 +36,11 @@ class StoreFile:
     topic: str | None = None
     queue_id: int | None = None
     why: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The file's name as text, whatever bytes it is made of."""
+        return printable_name(self.path.name)
 
 
 @dataclass(slots=True)
@@ -104,22 +77,34 @@ class Store:
         yield from self.not_understood
 
 
-def open_store(root: Path | str) -> Store:
-    """List a store root. Reads names, sizes and times only; opens no file.
+def open_store(root: Path | str, *, commitlog_folders: Sequence[Path] = ()) -> Store:
+    """List a store root. Reads names, sizes and times only; opens no file. Links are followed, loops of them are not.
 
+    A folder or file that cannot be looked at is listed as not understood, with the reason.
+
+    Args:
+        commitlog_folders: where else the CommitLog lies, with several `storePathCommitLog` (since 4.9.2); its files are
+            put in order by their names across all folders, as MultiPathMappedFileQueue does.
     Raises:
         NotAStore: missing, not a folder, unreadable, or holding nothing a broker writes: one sentence.
     """
     root = Path(root)
-    if not root.exists():
-        raise NotAStore(f"{root}: no such folder")
-    if not root.is_dir():
+    try:
+        is_folder = stat.S_ISDIR(root.stat().st_mode)
+    except FileNotFoundError:
+        raise NotAStore(f"{root}: no such folder") from None
+    except (OSError, ValueError) as refused:
+        raise NotAStore(f"{root}: cannot be looked at: {refused}") from refused
+    if not is_folder:
         raise NotAStore(f"{root}: a file, not a store folder (for one file name it to `dump` or `explain`)")
     if not os.access(root, os.R_OK | os.X_OK):
         raise NotAStore(f"{root}: no permission to read this folder")
     store = Store(root)
-    for path in _walk(root):
-        _place(store, classify(root, path))
+    for found in _walk(root, root, set()):
+        _place(store, found)
+    for folder in commitlog_folders:
+        for found in _walk(folder, folder, set()):
+            _place(store, _as_commitlog(folder, found))
     if not any(found.kind != "not_understood" for found in store.files()):
         raise NotAStore(f"{root}: holds no commitlog, consumequeue, index, checkpoint or config of a broker")
     for files in (store.commitlog, store.index, *store.queues.values(), *store.batch_queues.values()):
@@ -127,22 +112,59 @@ def open_store(root: Path | str) -> Store:
     return store
 
 
-def _walk(root: Path) -> Iterator[Path]:
-    for folder, folders, names in os.walk(root):
-        folders.sort()
-        for name in sorted(names):
-            yield Path(folder) / name
+def _walk(root: Path, folder: Path, above: set[tuple[int, int]]) -> Iterator[StoreFile]:
+    """Every file below `folder`, in name order; `above` are the folders on the way down, against loops of links."""
+    try:
+        seen = folder.stat()
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError as refused:
+        yield _unlisted(folder, f"cannot be listed: {refused.strerror}")
+        return
+    here = (seen.st_dev, seen.st_ino)
+    if here in above:
+        yield _unlisted(folder, "a link back to a folder above it")
+        return
+    for entry in entries:
+        path = folder / entry.name
+        try:
+            found = None if entry.is_dir() else classify(root, path)
+        except OSError as refused:
+            found = _unlisted(path, f"cannot be looked at: {refused.strerror}")
+        if found is None:
+            yield from _walk(root, path, above | {here})
+        else:
+            yield found
+
+
+def _unlisted(path: Path, why: str) -> StoreFile:
+    return StoreFile(path, "not_understood", 0, 0, why=why)
+
+
+def _as_commitlog(folder: Path, found: StoreFile) -> StoreFile:
+    """A file of a further CommitLog folder, placed as if it lay in the store's own."""
+    if found.why and found.size == 0 and found.mtime_ns == 0:
+        return found
+    return _placed(found, place_of(("commitlog", *found.path.relative_to(folder).parts)))
 
 
 def classify(root: Path, path: Path) -> StoreFile:
-    """What one file of a store is, from its place and name."""
-    seen = path.lstat()
-    kind, base_offset, topic, queue_id, why = _kind_of(path.relative_to(root).parts)
-    if not stat.S_ISREG(seen.st_mode) and not path.is_file():
-        kind, why = "not_understood", "not a regular file"
-    elif stat.S_ISLNK(seen.st_mode):
-        seen = path.stat()
-    return StoreFile(path, kind, seen.st_size, seen.st_mtime_ns, base_offset, topic, queue_id, why)
+    """What one file of a store is, from its place and name. Raises OSError where it cannot be looked at."""
+    seen = path.stat()
+    place = place_of(path.relative_to(root).parts)
+    if not stat.S_ISREG(seen.st_mode):
+        place = Place("not_understood", why="not a regular file")
+    return _placed(StoreFile(path, place.kind, seen.st_size, seen.st_mtime_ns), place)
+
+
+def _placed(found: StoreFile, place: Place) -> StoreFile:
+    return replace(
+        found,
+        kind=place.kind,
+        base_offset=place.base_offset,
+        topic=place.topic,
+        queue_id=place.queue_id,
+        why=place.why,
+    )
 
 
 def locate(path: Path) -> StoreFile:
@@ -151,86 +173,15 @@ def locate(path: Path) -> StoreFile:
     Raises UnreadableFile when it is not there or cannot be looked at.
     """
     absolute = path.absolute()
-    found = None
     try:
-        for root in absolute.parents[:FOLDERS_DEEP]:
-            found = classify(root, absolute)
-            if found.kind != "not_understood":
-                break
+        guesses = [classify(root, absolute) for root in absolute.parents[:FOLDERS_DEEP]]
     except OSError as refused:
         raise UnreadableFile(f"cannot be read: {refused.strerror}", path=path) from refused
-    if found is None:
+    known = [found for found in guesses if found.kind != "not_understood"]
+    named = [found for found in guesses if found.why != ELSEWHERE]
+    if not guesses:
         raise UnreadableFile("cannot be read: a folder", path=path)
-    return replace(found, path=path)
-
-
-def sequence_errors(files: Sequence[StoreFile]) -> Iterator[StoreFormatError]:
-    """Where files of one log or queue, given in offset order, do not join: gaps, overlaps, wrong sizes, empty files.
-
-    Each file must end where the next begins; the last must be as large as the one before it.
-    Source: MappedFileQueue#doLoad (every file has the configured size), #checkSelf @5.3.3.
-    """
-    for number, file in enumerate(files):
-        base_offset = file.base_offset or 0
-        if file.size == 0:
-            yield TruncatedRecord("a file of 0 bytes", field="file size", actual=0, path=file.path)
-        elif number + 1 < len(files):
-            follows = files[number + 1].base_offset or 0
-            if base_offset + file.size != follows:
-                yield CorruptRecord(
-                    "the file does not end where the next one begins",
-                    at=file.size,
-                    field="file size",
-                    expected=follows - base_offset,
-                    actual=file.size,
-                    path=file.path,
-                )
-        elif number and file.size != files[number - 1].size:
-            yield CorruptRecord(
-                "the last file has not the size of the one before it",
-                at=file.size,
-                field="file size",
-                expected=files[number - 1].size,
-                actual=file.size,
-                path=file.path,
-            )
-
-
-Place = tuple[FileKind, int | None, str | None, int | None, str | None]
-
-
-def _kind_of(parts: tuple[str, ...]) -> Place:
-    folder, name = parts[0], parts[-1]
-    if len(parts) == 1 and name in SINGLE_FILES:
-        return SINGLE_FILES[name], None, None, None, None
-    if folder in ("commitlog", "timerlog", "index") and len(parts) == 2:
-        return _numbered(folder, name)
-    if folder in QUEUE_FOLDERS and len(parts) == 4 and parts[2].isascii() and parts[2].isdigit() and _is_number(name):
-        return QUEUE_FOLDERS[folder], int(name), parts[1], int(parts[2]), None
-    if folder == "config" and len(parts) == 2:
-        return ("timercheck" if name == "timercheck" else "config"), None, None, None, None
-    return "not_understood", None, None, None, _why_not(parts)
-
-
-def _numbered(folder: str, name: str) -> Place:
-    if not _is_number(name):
-        return "not_understood", None, None, None, f"its name is not a number, as every file in {folder}/ has"
-    kinds: dict[str, FileKind] = {"commitlog": "commitlog", "timerlog": "timerlog", "index": "index"}
-    return kinds[folder], int(name), None, None, None
-
-
-def _is_number(name: str) -> bool:
-    return name.isascii() and name.isdigit() and len(name) <= 20
-
-
-def _why_not(parts: tuple[str, ...]) -> str:
-    if parts[0].startswith("dledger-"):
-        return "DLedger log: entries behind 48-byte headers"
-    if parts[0] == "consumequeue" and len(parts) == 2:
-        return "RocksDB consume queue (storeType=defaultRocksDB)"
-    if parts[0] in ("rocksdbstore", "kvStore") or (parts[0] == "config" and len(parts) > 2):
-        return "RocksDB database of the broker"
-    return "not a place where a broker writes store files"
+    return replace((known or named or guesses)[0], path=path)
 
 
 def _place(store: Store, found: StoreFile) -> None:

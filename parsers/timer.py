@@ -20,7 +20,8 @@ from parsers.kernels.written import written_bytes
 from parsers.layout import Field, Layout
 from parsers.mapped import map_file
 from parsers.runs import runs
-from parsers.store import StoreFile, sequence_errors
+from parsers.sequence import sequence_errors
+from parsers.store import StoreFile
 
 TIMER_UNIT = Layout(
     "timerlog unit",
@@ -165,7 +166,7 @@ def _columns(file: StoreFile, rows: Rows, places: npt.NDArray[np.int64]) -> pa.R
     written, delays = rows["write_time_ms"].astype(np.int64), rows["delay_ms"].astype(np.int64)
     return pa.RecordBatch.from_arrays(
         [
-            named_constant(file.path.name, len(rows)),
+            named_constant(file.name, len(rows)),
             pa.array(places + (file.base_offset or 0)),
             _native(rows["prev_position"]),
             pa.array(rows["magic"] & ROLL != 0),

@@ -14,7 +14,8 @@ from parsers.commitlog.properties import PropertyRule
 from parsers.commitlog.segment import RegionSink, read_segment
 from parsers.commitlog.slab import SlabPool
 from parsers.errors import DamageSink, OnDamage, report
-from parsers.store import Store, StoreFile, sequence_errors
+from parsers.sequence import sequence_errors
+from parsers.store import Store, StoreFile
 
 
 @dataclass(frozen=True, slots=True)

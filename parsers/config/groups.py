@@ -119,7 +119,7 @@ def groups_to_batch(groups: Iterable[tuple[StoreFile, GroupConfig]]) -> pa.Recor
     rows = [
         {
             **{name: getattr(group, name) for name in GROUP_CONFIG_SCHEMA.names[1:-1]},
-            "file": file.path.name,
+            "file": file.name,
             "settings": json.dumps(group.settings, sort_keys=True),
         }
         for file, group in groups

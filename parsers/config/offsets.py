@@ -92,7 +92,7 @@ def read_delay_offsets(
 
 def offsets_to_batch(offsets: Iterable[tuple[StoreFile, ConsumerOffset]]) -> pa.RecordBatch:
     """One row of OFFSET_SCHEMA for each offset."""
-    rows = [{"file": file.path.name, **asdict(offset)} for file, offset in offsets]
+    rows = [{"file": file.name, **asdict(offset)} for file, offset in offsets]
     return pa.RecordBatch.from_pylist(rows, schema=OFFSET_SCHEMA)
 
 

@@ -79,7 +79,7 @@ def topics_to_batch(topics: Iterable[tuple[StoreFile, TopicConfig]]) -> pa.Recor
     rows = [
         {
             **{name: getattr(topic, name) for name in TOPIC_CONFIG_SCHEMA.names[1:-1]},
-            "file": file.path.name,
+            "file": file.name,
             "attributes": None if topic.attributes is None else json.dumps(topic.attributes, sort_keys=True),
         }
         for file, topic in topics

@@ -16,7 +16,8 @@ from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError
 from parsers.kernels.written import written_bytes
 from parsers.mapped import map_file
 from parsers.runs import runs
-from parsers.store import StoreFile, sequence_errors
+from parsers.sequence import sequence_errors
+from parsers.store import StoreFile
 
 BATCH_UNITS = 1 << 16
 

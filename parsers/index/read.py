@@ -73,7 +73,7 @@ def entries_to_batch(opened: OpenIndex, first_no: int, end_no: int) -> pa.Record
     places = np.empty(count, np.int64)
     columns = (numbers, hashes, places, seconds, links, slots)
     rows = decode_entries(opened.data, opened.slots, first_no, end_no, *columns)
-    file = named_constant(opened.file.path.name, rows)
+    file = named_constant(opened.file.name, rows)
     return pa.RecordBatch.from_arrays(
         [file, *(pa.array(column[:rows]) for column in columns)], schema=INDEX_ENTRY_SCHEMA
     )
@@ -92,7 +92,7 @@ def index_files(
         known = opened.geometry
         rows.append(
             {
-                "file": opened.file.path.name,
+                "file": opened.file.name,
                 "file_size": len(opened.data),
                 **opened.header,
                 "entries": opened.entries if known else None,

@@ -1,0 +1,120 @@
+"""What a file of a store is, from the folders it lies in and its name.
+
+Source: StorePathConfigHelper, BrokerPathConfigHelper, MappedFileQueue#doLoad, ConsumeQueueStore#load @5.3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from parsers.java import INT_MAX, LONG_MAX
+
+FileKind = Literal[
+    "commitlog",
+    "consumequeue",
+    "batchconsumequeue",
+    "consumequeue_ext",
+    "index",
+    "checkpoint",
+    "config",
+    "timerlog",
+    "timerwheel",
+    "timercheck",
+    "abort",
+    "lock",
+    "not_understood",
+]
+SINGLE_FILES: dict[str, FileKind] = {
+    "checkpoint": "checkpoint",
+    "abort": "abort",
+    "abort.bak": "abort",
+    "lock": "lock",
+    "timerwheel": "timerwheel",
+}
+NUMBERED_FOLDERS: dict[str, FileKind] = {"commitlog": "commitlog", "timerlog": "timerlog", "index": "index"}
+QUEUE_FOLDERS: dict[str, FileKind] = {
+    "consumequeue": "consumequeue",
+    "batchconsumequeue": "batchconsumequeue",
+    "consumequeue_ext": "consumequeue_ext",
+}
+# Files that brokers write and no reader here takes, by the first folder or the name.
+KNOWN_NOT_READ = {
+    "compaction": "compaction topics: copies of messages by key (since 5.1.0)",
+    "rocksdbstore": "RocksDB database of the broker",
+    "kvStore": "RocksDB database of consumer records in POP mode (since 5.3.2)",
+    "epochFileCheckpoint": "epochs of a controller-mode broker",
+    "epochFileCheckpoint.bak": "epochs of a controller-mode broker",
+    "brokerIdentity": "identity of a controller-mode broker",
+    "brokerIdentity-temp": "identity of a controller-mode broker",
+    "tiered_index_file": "index of the tiered store",
+    "transrocksdb": "RocksDB database of transactions",
+}
+ELSEWHERE = "not a place where a broker writes store files"
+MAX_DIGITS = 20  # UtilAll#offset2FileName
+
+
+class Place(NamedTuple):
+    """A file's kind, the number in its name, its queue, and why it is not understood."""
+
+    kind: FileKind
+    base_offset: int | None = None
+    topic: str | None = None
+    queue_id: int | None = None
+    why: str | None = None
+
+
+def place_of(parts: Sequence[str]) -> Place:
+    """The place of a file by its path below the store root, split at the separators."""
+    folder, name = parts[0], parts[-1]
+    if len(parts) == 1 and name in SINGLE_FILES:
+        return Place(SINGLE_FILES[name])
+    if folder in NUMBERED_FOLDERS and len(parts) == 2:
+        number = _number(name, LONG_MAX)
+        if number is None:
+            return _not_understood(f"its name is not a number, as every file in {folder}/ has")
+        return Place(NUMBERED_FOLDERS[folder], number)
+    if folder in QUEUE_FOLDERS and len(parts) == 4:
+        return _queue_file(QUEUE_FOLDERS[folder], parts[1], parts[2], name)
+    if folder == "config" and len(parts) == 2:
+        return Place("timercheck" if name == "timercheck" else "config")
+    return _not_understood(_why_not(parts))
+
+
+def _queue_file(kind: FileKind, topic: str, queue: str, name: str) -> Place:
+    queue_id, number = _number(queue, INT_MAX), _number(name, LONG_MAX)
+    if queue_id is None:
+        return _not_understood("its folder is not a queue number, so brokers pass it over")
+    if number is None:
+        return _not_understood("its name is not a number, as every file of a queue has")
+    why = "bitmaps of SQL filters (enableConsumeQueueExt)" if kind == "consumequeue_ext" else None
+    return Place(kind, number, printable_name(topic), queue_id, why)
+
+
+def printable_name(name: str) -> str:
+    """A file or folder name as text: bytes that are not UTF-8 become U+FFFD, as in Java."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _number(name: str, most: int) -> int | None:
+    """Java's parseInt or parseLong of a name of plain digits; None for anything else, or beyond `most`."""
+    if not (name.isascii() and name.isdigit() and len(name) <= MAX_DIGITS):
+        return None
+    number = int(name)
+    return number if number <= most else None
+
+
+def _not_understood(why: str) -> Place:
+    return Place("not_understood", why=why)
+
+
+def _why_not(parts: Sequence[str]) -> str:
+    if parts[0] in KNOWN_NOT_READ:
+        return KNOWN_NOT_READ[parts[0]]
+    if parts[0].startswith("dledger-") and len(parts) > 1:
+        return "DLedger log: entries behind 48-byte headers"
+    if parts[0] == "consumequeue" and len(parts) == 2:
+        return "RocksDB consume queue (storeType=defaultRocksDB)"
+    if parts[0] == "config" and len(parts) > 2:
+        return "RocksDB database of the broker's tables"
+    return ELSEWHERE
