@@ -1,0 +1,108 @@
+"""Captures that lose, repeat, reorder and cut packets: the records that can be had, and counts of what cannot."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parsers.errors import NotThisFormat
+from pipelines.capture.pcap import CaptureCounts, records_from_pcap
+from pipelines.capture.tcp import TcpStream
+from rebalance.remoting import JSON_HEADER, ROCKETMQ_HEADER
+from tests.support.pcap import BROKER, as_pcap, disturbed, packets_of
+
+
+def question(number: int, remote: str) -> list[dict[str, Any]]:
+    """A member list request and its answer."""
+    common = {"code": 38, "name": "GET_CONSUMER_LIST_BY_GROUP", "remote": remote, "opaque": number}
+    ask = {"oneway": False, "clientVersion": 479, "language": "JAVA", "header": {"consumerGroup": "g"}, "body": None}
+    answer = {"result": 0, "remark": None, "header": {}, "body": {"consumerIdList": [f"c{number}", "x" * 100]}}
+    at_ms = 1_795_273_632_000 + 10 * number
+    return [{"ts": at_ms, "dir": "request", **common, **ask}, {"ts": at_ms + 3, "dir": "response", **common, **answer}]
+
+
+RECORDS = [record for number in range(40) for record in question(number, f"10.0.0.{1 + number % 3}:51234")]
+
+
+def read(file: io.BytesIO) -> tuple[list[dict[str, Any]], CaptureCounts]:
+    counts: list[CaptureCounts] = []
+    records = list(records_from_pcap(file, broker_ports=[BROKER[1]], on_end=counts.append))
+    return records, counts[0]
+
+
+@pytest.mark.parametrize("form", [JSON_HEADER, ROCKETMQ_HEADER])
+@pytest.mark.parametrize("size", [7, 100, 1448])
+def test_records_come_back(form: int, size: int) -> None:
+    records, counts = read(as_pcap(packets_of(RECORDS, header_form=form, size=size)))
+    assert records == RECORDS
+    assert (counts.holes, counts.frames.skipped_bytes, counts.bad_packets) == (0, 0, 0)
+    assert counts.packets == counts.segments
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=30)
+def test_reordered_and_repeated_packets_change_nothing_but_instants(seed: int) -> None:
+    records, counts = read(as_pcap(disturbed(packets_of(RECORDS, size=60), seed)))
+    assert counts.holes == 0
+    asked = {(r["remote"], r["opaque"]) for r in records if r["dir"] == "request"}
+    assert asked == {(r["remote"], r["opaque"]) for r in RECORDS}
+    untimed = [{**record, "ts": 0} for record in RECORDS]
+    assert all({**record, "ts": 0} in untimed for record in records)
+
+
+@pytest.mark.parametrize("form", [JSON_HEADER, ROCKETMQ_HEADER])
+@pytest.mark.parametrize("start", [1, 5, 50, 111])
+def test_a_capture_that_starts_in_the_middle_joins_at_the_next_frame(form: int, start: int) -> None:
+    records, counts = read(as_pcap(packets_of(RECORDS, header_form=form, size=50)[start:]))
+    assert records == [record for record in RECORDS if record in records]
+    assert len(records) >= len(RECORDS) - 2 * (start // 4 + 4)
+    assert counts.records.answers_without_request <= 3
+
+
+def test_a_lost_segment_costs_its_frames_only() -> None:
+    packets = packets_of(RECORDS, size=80)
+    lost = len(packets) // 2
+    records, counts = read(as_pcap(packets[:lost] + packets[lost + 1 :]))
+    assert counts.holes == 1
+    assert len(RECORDS) - 2 <= len(records) < len(RECORDS)
+    assert all({**record, "ts": 0} in [{**r, "ts": 0} for r in RECORDS] for record in records)
+
+
+def test_a_cut_file_gives_what_is_whole() -> None:
+    whole = as_pcap(packets_of(RECORDS)).getvalue()
+    records, counts = read(io.BytesIO(whole[: len(whole) * 2 // 3]))
+    assert records == RECORDS[: len(records)]
+    assert len(records) > len(RECORDS) // 2
+    assert counts.packets > 0
+
+
+@pytest.mark.parametrize("content", [b"", b"GET / HTTP/1.1\r\n\r\n", bytes(100)])
+def test_no_capture_is_not_this_format(content: bytes) -> None:
+    with pytest.raises(NotThisFormat):
+        read(io.BytesIO(content))
+
+
+@given(st.lists(st.tuples(st.integers(24, 5_000), st.integers(0, 255)), max_size=30))
+@settings(max_examples=60)
+def test_flipped_bytes_never_raise(flips: list[tuple[int, int]]) -> None:
+    damaged = bytearray(as_pcap(packets_of(RECORDS)).getvalue())
+    for at, value in flips:
+        damaged[at % len(damaged)] = value
+    damaged[:24] = as_pcap([]).getvalue()
+    _, counts = read(io.BytesIO(bytes(damaged)))
+    assert counts.packets == counts.segments + counts.other_packets + counts.bad_packets
+
+
+def test_overlapping_segments_are_trimmed() -> None:
+    stream = TcpStream(0xFFFF_FFFE)
+    assert stream.add(0, b"cdef") == []
+    assert stream.add(0, b"cd") == []
+    assert stream.add(0xFFFF_FFFE, b"abc") == [b"abc", b"def"]
+    assert stream.add(0xFFFF_FFFE, b"abcdef") == []
+    assert stream.add(3, b"fgh") == [b"gh"]
+    assert stream.add(9, b"late") == []
+    assert stream.finish() == [None, b"late"]
