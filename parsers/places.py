@@ -83,7 +83,7 @@ def place_of(parts: Sequence[str]) -> Place:
 
 def _queue_file(kind: FileKind, topic: str, queue: str, name: str) -> Place:
     queue_id, number = _number(queue, INT_MAX), _number(name, LONG_MAX)
-    if queue_id is None:
+    if queue_id is None or str(queue_id) != queue:
         return _not_understood("its folder is not a queue number, so brokers pass it over")
     if number is None:
         return _not_understood("its name is not a number, as every file of a queue has")
