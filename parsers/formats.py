@@ -24,108 +24,102 @@ class Page:
 
     title: str
     place: str
-    facts: tuple[str, ...]
+    facts: str
     layouts: tuple[Layout, ...] = ()
 
     def markdown(self) -> str:
-        facts = "\n".join(f"- {fact}" for fact in self.facts)
+        facts = self.facts + (BIG_ENDIAN if self.layouts else "")
         tables = "\n\n".join(layout.markdown() for layout in self.layouts)
-        return f"# {self.title}\n\n`{self.place}`\n\n{facts}\n\n{tables}".rstrip() + "\n"
+        return f"# {self.title}\n\n`{self.place}`\n\n{facts}\n{tables}".rstrip() + "\n"
 
 
-BIG_ENDIAN = "Every integer is signed and big-endian."
+BIG_ENDIAN = "- Every integer is signed and big-endian.\n"
 PAGES = {
     "commitlog": Page(
         "CommitLog",
         "commitlog/<20 digits: byte of the file's start in the whole log>",
-        (
-            BIG_ENDIAN,
-            "A record is the structures below in this order: head, born host, store time, store host, tail, body, topic "
-            "size, topic, properties size, properties. Bits 0x10 and 0x20 of sys_flag choose the width of the hosts; "
-            "the magic code chooses the width of the topic size.",
-            "A record never crosses files. What is left of a file is a blank: total_size, magic 0xCBD43194, then bytes "
-            "that mean nothing.",
-            "There is no header and no stored end: the log ends where no record follows.",
-        ),
+        """\
+- A record is the structures below in this order: head, born host, store time, store host, tail, body, topic size,
+  topic, properties size, properties. Bits 0x10 and 0x20 of sys_flag choose the width of the hosts; the magic code
+  chooses the width of the topic size.
+- A record never crosses files. What is left of a file is a blank: total_size, magic 0xCBD43194, then bytes that
+  mean nothing.
+- There is no header and no stored end: the log ends where no record follows.
+""",
         COMMITLOG_LAYOUTS,
     ),
     "consumequeue": Page(
         "ConsumeQueue and BatchConsumeQueue",
         "consumequeue/<topic>/<queue id>/<20 digits>, batchconsumequeue/<topic>/<queue id>/<20 digits>",
-        (
-            BIG_ENDIAN,
-            "ConsumeQueue: the unit at byte p of a file named b is message number (b + p) / 20 of its queue.",
-            "BatchConsumeQueue (since 5.0.0, topics with queue.type=BatchCQ): a unit's place says nothing; it holds its "
-            "queue offset itself.",
-            "A unit counts when physical_offset >= 0 and msg_size > 0 (batch: and queue_offset >= 0 and message_count > "
-            "0). A queue ends at the first unit of its last three files that does not.",
-            "A queue that starts above 0 has its first file filled up to there with pre-blanks: physical_offset 0, "
-            "msg_size 2147483647, tags_code 0.",
-            "tags_code is the hash of TAGS; on SCHEDULE_TOPIC_XXXX, beyond the ints, the delivery time in epoch ms; below "
-            "the ints, -9223372036854775808 + a byte in consumequeue_ext.",
-        ),
+        """\
+- ConsumeQueue: the unit at byte p of a file named b is message number (b + p) / 20 of its queue.
+- BatchConsumeQueue (since 5.0.0, topics with queue.type=BatchCQ): a unit's place says nothing; it holds its queue
+  offset itself.
+- A unit counts when physical_offset >= 0 and msg_size > 0 (batch: and queue_offset >= 0 and message_count > 0). A
+  queue ends at the first unit of its last three files that does not.
+- A queue that starts above 0 has its first file filled up to there with pre-blanks: physical_offset 0, msg_size
+  2147483647, tags_code 0.
+- tags_code is the hash of TAGS; on SCHEDULE_TOPIC_XXXX, beyond the ints, the delivery time in epoch ms; below the
+  ints, -9223372036854775808 + a byte in consumequeue_ext.
+""",
         (CQ_UNIT, BATCH_UNIT),
     ),
     "index": Page(
         "IndexFile",
         "index/<17 digits: local time of creation, yyyyMMddHHmmssSSS>",
-        (
-            BIG_ENDIAN,
-            "40 bytes of header, S slots, N entries: 40 + 4 S + 20 N bytes. S and N (5 000 000 and 20 000 000 by "
-            "default) are not in the file; they are proven by the chains, or stay unknown.",
-            "Slot of a key: key_hash mod S. Entry i lies at 40 + 4 S + 20 i; entry 0 is never used.",
-            "The hash is abs(String.hashCode of topic#key), 0 for -2**31. Neither topic nor key is stored: equal hashes "
-            "cannot be told apart without the CommitLog.",
-            "The time of an entry is begin_timestamp_ms + 1000 time_diff_s, except for the first entry of a file that "
-            "follows another: its time_diff_s counts from the end of that one.",
-        ),
+        """\
+- 40 bytes of header, S slots, N entries: 40 + 4 S + 20 N bytes. S and N (5 000 000 and 20 000 000 by default) are
+  not in the file; they are proven by the chains, or stay unknown.
+- Slot of a key: key_hash mod S. Entry i lies at 40 + 4 S + 20 i; entry 0 is never used.
+- The hash is abs(String.hashCode of topic#key), 0 for -2**31. Neither topic nor key is stored: equal hashes
+  cannot be told apart without the CommitLog.
+- The time of an entry is begin_timestamp_ms + 1000 time_diff_s, except for the first entry of a file that follows
+  another: its time_diff_s counts from the end of that one.
+""",
         (INDEX_HEADER, INDEX_SLOT, INDEX_ENTRY),
     ),
     "checkpoint": Page(
         "Checkpoint",
         "checkpoint",
-        (
-            BIG_ENDIAN,
-            "4096 bytes, zero after the fields. A field that the broker's version does not have is zero on disk and "
-            "null in the tables.",
-            "Recovery uses max(0, min(physic, logics) - 3000), and for the index the smaller of that and "
-            "index_msg_timestamp.",
-        ),
+        """\
+- 4096 bytes, zero after the fields. A field that the broker's version does not have is zero on disk and null in
+  the tables.
+- Recovery uses max(0, min(physic, logics) - 3000), and for the index the smaller of that and index_msg_timestamp.
+""",
         (CHECKPOINT,),
     ),
     "timer": Page(
         "Timers (since 5.0.0)",
         "timerlog/<20 digits>, timerwheel, config/timercheck",
-        (
-            BIG_ENDIAN,
-            "timerlog: units of 52 bytes; when fewer than 68 bytes are left in a file, a blank ends it.",
-            "A timer is due at write_time_ms + delay_ms; the unit before it in the same wheel slot is at prev_position.",
-            "timerwheel: 1 209 600 slots; the slot of an instant is (ms / precision) mod 1 209 600. A slot whose time is "
-            "another one is of an earlier round.",
-            "timercheck: 4096 bytes, zero after the fields.",
-        ),
+        """\
+- timerlog: units of 52 bytes; when fewer than 68 bytes are left in a file, a blank ends it.
+- A timer is due at write_time_ms + delay_ms; the unit before it in the same wheel slot is at prev_position.
+- timerwheel: 1 209 600 slots; the slot of an instant is (ms / precision) mod 1 209 600. A slot whose time is
+  another one is of an earlier round.
+- timercheck: 4096 bytes, zero after the fields.
+""",
         (TIMER_UNIT, TIMER_BLANK, TIMER_SLOT, TIMER_CHECK),
     ),
     "config": Page(
         "Configuration",
         "config/*.json, config/*.json.bak",
-        (
-            "UTF-8 text (up to 4.x: the platform's charset) as fastjson 1.2 writes it. Maps with integer keys have them "
-            "without quotes, so strict JSON readers refuse the files; integers beyond 2**53 may be strings.",
-            "Read when the main file is missing, empty or no JSON: the same name with .bak, one write older. Since 5.1.0 "
-            "the main file is rewritten in place, so a crash can cut it short.",
-            "topics.json: topicConfigTable {topic: {readQueueNums, writeQueueNums, perm, topicFilterType, topicSysFlag, "
-            "order, attributes (since 5.0.0)}}.",
-            "subscriptionGroup.json: subscriptionGroupTable {group: {consumeEnable, consumeFromMinEnable, "
-            "consumeBroadcastEnable, retryQueueNums, retryMaxTimes, brokerId, …}}.",
-            "consumerOffset.json: offsetTable {topic@group: {queue: next offset}}, split at the first @; a group may be "
-            "group@broadcast. 5.5.0 adds pullOffsetTable of the same form.",
-            "lmqConsumerOffset.json: takes the place of consumerOffset.json with enableLmq, and adds lmqOffsetTable "
-            "{topic@group: next offset}.",
-            "delayOffset.json: offsetTable {delay level: next offset in queue level - 1}.",
-            "consumerFilter.json: filterDataByTopic {topic: {groupFilterData: {group: {expressionType, expression, "
-            "bornTime, deadTime, clientVersion}}}}.",
-        ),
+        """\
+- UTF-8 text (up to 4.x: the platform's charset) as fastjson 1.2 writes it. Maps with integer keys have them
+  without quotes, so strict JSON readers refuse the files; integers beyond 2**53 may be strings.
+- Read when the main file is missing, empty or no JSON: the same name with .bak, one write older. Since 5.1.0 the
+  main file is rewritten in place, so a crash can cut it short.
+- topics.json: topicConfigTable {topic: {readQueueNums, writeQueueNums, perm, topicFilterType, topicSysFlag,
+  order, attributes (since 5.0.0)}}.
+- subscriptionGroup.json: subscriptionGroupTable {group: {consumeEnable, consumeFromMinEnable,
+  consumeBroadcastEnable, retryQueueNums, retryMaxTimes, brokerId, …}}.
+- consumerOffset.json: offsetTable {topic@group: {queue: next offset}}, split at the first @; a group may be
+  group@broadcast. 5.5.0 adds pullOffsetTable of the same form.
+- lmqConsumerOffset.json: takes the place of consumerOffset.json with enableLmq, and adds lmqOffsetTable
+  {topic@group: next offset}.
+- delayOffset.json: offsetTable {delay level: next offset in queue level - 1}.
+- consumerFilter.json: filterDataByTopic {topic: {groupFilterData: {group: {expressionType, expression, bornTime,
+  deadTime, clientVersion}}}}.
+""",
     ),
 }
 
