@@ -1,0 +1,134 @@
+"""`rocketlens ingest | sql | tables | ui | lab`: the lake that `rocketlens.toml` names."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pipelines.cli.command import command
+from pipelines.cli.errors import Unreadable, WrongUsage
+from pipelines.cli.options import LAKE
+from pipelines.cli.run import Run
+
+if TYPE_CHECKING:
+    from pipelines.lake import Lake
+    from pipelines.sources import Sources
+
+ConfigFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="The rocketlens.toml to use; else $ROCKETLENS_CONFIG, else the nearest here or above."),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    for name, body in (("ingest", ingest), ("sql", sql), ("tables", tables)):
+        command(app, name, panel=LAKE)(body)
+
+
+def sources_of(config_file: Path | None) -> Sources:
+    """The configuration. Raises Unreadable: one sentence."""
+    from pipelines.sources import SourcesError, find_config, read_sources
+
+    named = os.environ.get("ROCKETLENS_CONFIG")
+    try:
+        return read_sources(config_file or (Path(named) if named else find_config(Path.cwd())))
+    except SourcesError as wrong:
+        raise Unreadable(str(wrong)) from wrong
+
+
+def lake_of(config_file: Path | None) -> Lake:
+    """The lake that the configuration names."""
+    from pipelines.lake import Lake
+
+    return Lake(sources_of(config_file).lake)
+
+
+def ingest(
+    run: Run,
+    broker: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this broker of the configuration; may be repeated.")
+    ] = None,
+    config_file: ConfigFile = None,
+) -> None:
+    """Bring the lake up to date with the stores of rocketlens.toml, through Spark, and publish the catalogue.
+
+    Files that have not changed are left as they are; a grown CommitLog file is read on from where it ended.
+
+    Example: `rocketlens ingest --broker broker-a`
+    """
+    import pyarrow as pa
+
+    from pipelines.catalog import publish
+    from pipelines.ingest import ingest as ingest_stores
+    from pipelines.lake import Lake
+    from pipelines.sources import SourcesError
+    from pipelines.spark.session import spark_session
+
+    sources = sources_of(config_file)
+    for named in sources.brokers:
+        run.keep_out_of(named.store)
+    run.note("starting Spark")
+    spark = spark_session(sources.spark_master)
+    try:
+        report = ingest_stores(spark, sources, broker or (), lambda name, table: run.note(f"{name}: {table}"))
+    except SourcesError as wrong:
+        raise WrongUsage(f"--broker: {wrong}") from wrong
+    finally:
+        spark.stop()
+    run.note(f"{report.files_read} files read, {report.files_unchanged} unchanged; {publish(Lake(sources.lake))}")
+    for name, file, why in report.not_understood:
+        run.note(f"{name}: {file}: not understood: {why}")
+    schema = pa.schema([("broker", pa.string()), ("table", pa.string()), ("rows", pa.int64())])
+    rows = ({"broker": name, "table": table, "rows": count} for (name, table), count in report.rows.items())
+    run.emit_rows(schema, rows)
+
+
+def sql(
+    run: Run,
+    query: Annotated[str, typer.Argument(metavar="SELECT…", help="SQL of DuckDB, or the name of a stored question.")],
+    config_file: ConfigFile = None,
+) -> None:
+    """Ask the lake's published catalogue, read-only; `rocketlens tables` says what there is to ask.
+
+    Example: `rocketlens sql "SELECT topic, count(*) FROM commitlog_messages GROUP BY ALL ORDER BY ALL"`
+    """
+    import duckdb
+
+    from pipelines.catalog import NoCatalog, open_catalog, question, question_names
+
+    try:
+        connection = open_catalog(lake_of(config_file))
+    except NoCatalog as missing:
+        raise Unreadable(str(missing)) from missing
+    asked = question(query) if query in question_names() else query
+    try:
+        reader = connection.execute(asked).to_arrow_reader(4096)
+        run.emit(reader.schema, reader)
+    except duckdb.Error as wrong:
+        raise WrongUsage(f"DuckDB: {' '.join(str(wrong).split())}") from wrong
+
+
+def tables(run: Run, config_file: ConfigFile = None) -> None:
+    """Tables of the lake: rows, Delta version, and what one row is.
+
+    Example: `rocketlens tables --format table`
+    """
+    import pyarrow as pa
+
+    from pipelines.tables import TABLES
+
+    lake = lake_of(config_file)
+    schema = pa.schema(
+        [("table", pa.string()), ("rows", pa.int64()), ("version", pa.int64()), ("one_row", pa.string())]
+    )
+    run.emit_rows(
+        schema,
+        (
+            {"table": name, "rows": lake.rows(name), "version": lake.version(name), "one_row": table.grain}
+            for name, table in TABLES.items()
+        ),
+    )
