@@ -67,9 +67,10 @@ def main() -> None:
         facts_speed, fact_count = megabytes_per_second(facts, repeated)
         assert count == naive_count * (len(repeated) // len(log))
         assert fact_count > 0
+        ratio = speed / naive_speed
         print(
-            f"{name:8} {len(repeated) / 1e6:6.1f} MB   recognise {speed:6.1f} MB/s "
-            f"(x{speed / naive_speed:,.1f} of naive)   facts {facts_speed:6.1f} MB/s   {count:,} entries, {fact_count:,} facts"
+            f"{name:8} {len(repeated) / 1e6:6.1f} MB   recognise {speed:6.1f} MB/s (x{ratio:,.1f} of naive)   "
+            f"facts {facts_speed:6.1f} MB/s   {count:,} entries, {fact_count:,} facts"
         )
 
 

@@ -2,7 +2,7 @@
 
 from rebalance.logs.facts import LogFacts, facts_from_log
 from rebalance.logs.origin import ClockOffset
-from rebalance.logs.reader import LogEvent, LogReader, LogSummary, detect_jvm_zone
+from rebalance.logs.reader import LogEvent, LogReader, LogSummary
 from rebalance.logs.table import TEMPLATES
 
 __all__ = [
@@ -12,6 +12,5 @@ __all__ = [
     "LogFacts",
     "LogReader",
     "LogSummary",
-    "detect_jvm_zone",
     "facts_from_log",
 ]

@@ -54,7 +54,7 @@ def facts_from_log(
         lines: lines of the log, rotated parts one after the other; an open binary file is one such iterable.
         source: the broker's name, or a name for the client's log.
         file: what the facts' evidence names.
-        jvm_zone_ms: see `LogReader`; `detect_jvm_zone` finds it in a log that prints its own epoch times.
+        jvm_zone_ms: see `LogReader`.
         clock_ahead: how far the writing host's clock is ahead of the reference clock.
         on_event: called with each recognised entry (a row of `log_events`).
         on_end: called with the summary: what was recognised, what not, with samples.

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from rebalance.logs.stamp import MESSAGE_MARK, SECOND_TEXT, Second, StampReader
+from rebalance.logs.stamp import MESSAGE_MARK, SECOND_TEXT, UNKNOWN_ZONE, Second, StampReader
 from rebalance.logs.table import ANCHORED, BY_START, UNREADABLE
 from rebalance.logs.template import START_SIZE, Template
 
 _MAX_SAMPLES = 256
+_MAX_WAITING = 50_000
 _VERSION_BUMPED = "version_bumped"
 
 
@@ -73,13 +74,15 @@ class LogReader:
     """Reads one log (a file, or its rotated parts one after the other), of a broker or a client, of any version.
 
     Args:
-        jvm_zone_ms: ms east of GMT of the writing JVM, for client logs of 4.3.0 - 5.0.0; None: found from the log's own
-            version-bump lines where it has them.
+        jvm_zone_ms: ms east of GMT of the writing JVM, for client logs of 4.3.0 - 5.0.0. None: found from the lines
+            that print their own instant (every rebalance that changes queues does); without one the entries' instants
+            stay uncertain by all zones there are.
     """
 
     def __init__(self, *, jvm_zone_ms: int | None = None) -> None:
         self.summary = LogSummary()
         self._stamps = StampReader(jvm_zone_ms)
+        self._waiting: list[LogEvent] = []
 
     def events(self, lines: Iterable[bytes | str]) -> Iterator[LogEvent]:
         """Recognised entries in file order. Takes any bytes, never raises; `summary` is complete when it ends."""
@@ -100,8 +103,11 @@ class LogReader:
             event = self._recognise(line, message_at, second, candidates, record) if candidates else None
             if event is None:
                 self._sample(line, message_at, record)
+            elif event.early_ms:
+                yield from self._wait_for_zone(event)
             else:
                 yield event
+        yield from self._release()
         if in_entry:
             summary.continued += continued
         else:
@@ -133,6 +139,17 @@ class LogReader:
                 return LogEvent(UNREADABLE, at_ms, early_ms, late_ms, record, (template.name,), line)
         return None
 
+    def _wait_for_zone(self, event: LogEvent) -> list[LogEvent]:
+        """Entries whose zone is not known yet wait for the first line that tells it, up to a limit."""
+        self._waiting.append(event)
+        known = self._stamps.jvm_zone_ms is not None
+        return self._release() if known or len(self._waiting) >= _MAX_WAITING else []
+
+    def _release(self) -> list[LogEvent]:
+        waiting, self._waiting = self._waiting, []
+        zone_ms = self._stamps.jvm_zone_ms
+        return waiting if zone_ms is None else [_in_zone(event, zone_ms) for event in waiting]
+
     def _sample(self, line: bytes, message_at: int, record: int) -> None:
         self.summary.unrecognised += 1
         samples = self.summary.samples
@@ -149,13 +166,6 @@ def _anchored(line: bytes) -> tuple[Template, ...] | None:
     return None
 
 
-def detect_jvm_zone(lines: Iterable[bytes | str]) -> int | None:
-    """The zone of the JVM that wrote the log (ms east of GMT), from the first line that also prints epoch milliseconds.
-
-    None if no line does; reading the log then gives instants that are uncertain by all zones there are.
-    """
-    reader = LogReader()
-    for event in reader.events(lines):
-        if event.template.name == _VERSION_BUMPED:
-            return reader._stamps.jvm_zone_ms
-    return None
+def _in_zone(event: LogEvent, zone_ms: int) -> LogEvent:
+    late_ms = event.late_ms - UNKNOWN_ZONE.late_ms
+    return event._replace(at_ms=event.at_ms - zone_ms, early_ms=0, late_ms=late_ms)

@@ -17,7 +17,6 @@ SECOND_TEXT = 20
 """Length of `2026-11-21 23:07:12` and the character that tells the layout; lines of one second share it."""
 MESSAGE_MARK = b" - "
 GMT_8_MS = 8 * 3_600_000
-_WEST_MS, _EAST_MS = 12 * 3_600_000, 14 * 3_600_000  # all zones there are: GMT-12 .. GMT+14
 _QUARTER_MS = 900_000  # zones differ by quarters of an hour
 _MAX_SECONDS = 4_096
 
@@ -29,6 +28,10 @@ class Second(NamedTuple):
     early_ms: int
     late_ms: int
     millis: bool
+
+
+UNKNOWN_ZONE = Second(0, 14 * 3_600_000, 12 * 3_600_000, True)
+"""What not knowing the zone does to an instant read as GMT: zones are GMT-12 to GMT+14."""
 
 
 class StampReader:
@@ -59,8 +62,8 @@ class StampReader:
         return self._jvm_second(line, local_ms)
 
     def _jvm_second(self, line: bytes, local_ms: int) -> Second:
-        early_ms, late_ms = (_EAST_MS, _WEST_MS) if self.jvm_zone_ms is None else (0, 0)
-        at_ms = local_ms - (self.jvm_zone_ms or 0)
+        zone = UNKNOWN_ZONE if self.jvm_zone_ms is None else Second(self.jvm_zone_ms, 0, 0, True)
+        at_ms, early_ms, late_ms = local_ms - zone.at_ms, zone.early_ms, zone.late_ms
         self._millis_proven = self._millis_proven or line[20:23] != b"0" + line[17:19]
         if self._millis_proven:
             return self._keep(line[:SECOND_TEXT], Second(at_ms, early_ms, late_ms, True))
@@ -87,7 +90,7 @@ def zone_between(local_ms: int, epoch_ms: int) -> int | None:
     """The zone (ms east of GMT) that shows `epoch_ms` as that local second, within a minute; None if none does."""
     zone_ms = round((local_ms - epoch_ms) / _QUARTER_MS) * _QUARTER_MS
     fits = abs(local_ms - epoch_ms - zone_ms) <= 60_000
-    return zone_ms if fits and -_WEST_MS <= zone_ms <= _EAST_MS else None
+    return zone_ms if fits and -UNKNOWN_ZONE.late_ms <= zone_ms <= UNKNOWN_ZONE.early_ms else None
 
 
 def _local_ms(head: bytes) -> int | None:

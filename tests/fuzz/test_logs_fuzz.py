@@ -7,7 +7,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rebalance.logs import TEMPLATES, LogReader, LogSummary, detect_jvm_zone, facts_from_log
+from rebalance.logs import TEMPLATES, LogReader, LogSummary, facts_from_log
 from tests.unit.test_log_templates import LAYOUTS, example
 
 WHOLE = "".join(layout.format(example(template)[0]) for layout in LAYOUTS for template in TEMPLATES).encode()
@@ -30,7 +30,6 @@ def test_any_lines(lines: list[bytes]) -> None:
 
 @given(st.lists(st.text(max_size=80)))
 def test_any_text(lines: list[str]) -> None:
-    assert detect_jvm_zone(lines) is None
     head = "2026-11-21 20:00:00 INFO main - "
     assert sum(1 for _ in LogReader().events(head + line for line in lines)) <= len(lines)
 

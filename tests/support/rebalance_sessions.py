@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from rebalance.events import Fact
-from rebalance.logs.facts import facts_from_log
-from rebalance.logs.reader import detect_jvm_zone
 from rebalance.model import MessageQueue
 from rebalance.wire import facts_from_wire
 
@@ -34,19 +32,6 @@ def wire_facts(session: Path) -> list[Fact]:
             path.name.removeprefix("wire-").removesuffix(".jsonl.gz") if path.name.startswith("wire-") else "broker-0"
         )
         facts.extend(facts_from_wire(json_lines(path), broker=broker, file=path.name))
-    return facts
-
-
-def log_facts(session: Path) -> list[Fact]:
-    """Facts of all broker and client logs of a session."""
-    facts: list[Fact] = []
-    for path in sorted(session.glob("logs/*/*.log.gz")):
-        with gzip.open(path) as stream:
-            lines = stream.readlines()
-        zone = detect_jvm_zone(lines)
-        facts.extend(
-            facts_from_log(lines, source=path.parent.name, file=f"{path.parent.name}/{path.name}", jvm_zone_ms=zone)
-        )
     return facts
 
 

@@ -15,11 +15,12 @@ from rebalance.events import (
     QueueAdded,
     QueueRemoved,
     RouteSeen,
+    SubscriptionChanged,
     SubscriptionVersionBumped,
     TopicQueues,
     UnreadRecord,
 )
-from rebalance.logs import ClockOffset, LogReader, LogSummary, detect_jvm_zone, facts_from_log
+from rebalance.logs import ClockOffset, LogReader, LogSummary, facts_from_log
 from rebalance.model import MessageQueue
 
 NOON_MS = 1795262400000  # 2026-11-21T12:00:00Z
@@ -55,16 +56,19 @@ def test_millis_count_once_they_are_proven() -> None:
 
 
 def test_the_zone_is_found_from_a_line_that_prints_its_own_instant() -> None:
+    added = (
+        b"2026-11-21 17:30:0%d,301 INFO RocketmqClient - doRebalance, g, add a new mq, " + str(MQ).encode() + b"\r\n"
+    )
     lines = [
-        b"2026-11-21 17:30:00,300 INFO RocketmqClient - T Rebalance changed, also update version: 1, 1795262400299\r\n",
-        b"2026-11-21 17:30:01,301 INFO RocketmqClient - doRebalance, g, add a new mq, " + str(MQ).encode() + b"\r\n",
+        added % 0,
+        b"2026-11-21 17:30:00,302 INFO RocketmqClient - T Rebalance changed, also update version: 1, 1795262400299\r\n",
+        added % 1,
     ]
-    assert detect_jvm_zone(lines) == 11 * HOUR_MS // 2
     summaries: list[LogSummary] = []
-    fact = list(facts_from_log(lines, source="s", on_end=summaries.append))[-1]
-    assert (fact.at_ms, fact.early_ms) == (NOON_MS + 1301, 0)
+    facts = list(facts_from_log(lines, source="s", on_end=summaries.append))
+    instants = [(fact.at_ms, fact.early_ms, fact.late_ms) for fact in facts if isinstance(fact, QueueAdded)]
+    assert instants == [(NOON_MS + 301, 0, 0), (NOON_MS + 1301, 0, 0)]
     assert (summaries[0].jvm_zone_ms, summaries[0].zone_given) == (11 * HOUR_MS // 2, False)
-    assert detect_jvm_zone([b"2026-11-21 17:30:00 INFO main - nothing\n"]) is None
 
 
 def test_stack_traces_belong_to_the_entry_above() -> None:
@@ -189,3 +193,12 @@ def test_a_damaged_line_is_an_unread_record_with_its_place() -> None:
     (fact,) = read("2026-11-21 20:00:00 INFO t - unregister a consumer[g] from consumerGroupInfo ClientCh")
     assert isinstance(fact, UnreadRecord)
     assert (fact.reason, str(fact.evidence)) == ("starts like consumer_unregistered, and is cut or damaged", "f:1")
+
+
+def test_a_replaced_subscription_is_the_new_one() -> None:
+    text = "SubscriptionData [classFilterMode=false, topic=T, subString={}, tagsSet=[], codeSet=[], subVersion={}, "
+    text += "expressionType=TAG]"
+    line = f"2026-11-21 20:00:00 INFO t - subscription changed, group: g OLD: {text} NEW: {text}"
+    (fact,) = read(line.format("a", 1, "b", 2))
+    assert isinstance(fact, SubscriptionChanged)
+    assert (fact.change, fact.topic, fact.expression, fact.sub_version) == ("replace", "T", "b", 2)
