@@ -46,7 +46,7 @@ from parsers.commitlog.layout import (
     compression,
 )
 from parsers.commitlog.propcrc import DIGITS, NAME, RESERVED_SIZE
-from parsers.commitlog.property_scan import FOUND, Ends, Positions, put_text, scan_properties
+from parsers.commitlog.property_scan import Ends, Positions, put_text, scan_properties
 from parsers.commitlog.shape import (
     AT_BODY_CRC,
     AT_BODY_SIZE,
@@ -113,7 +113,7 @@ COMPRESSION_WORDS, COMPRESSION_SIZES = _words([compression(SYS_FLAG_COMPRESSED |
 assert len(COMPRESSION_TYPES) == 4
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def decode_run(
     data: Bytes,
     at: int,
@@ -127,9 +127,11 @@ def decode_run(
     verdicts: npt.NDArray[np.uint8],
     text: Bytes,
     text_at: Positions,
+    text_to: Positions,
     text_ends: Ends,
     pair_ends: Ends,
     pair_counts: Matrix32,
+    found: Positions,
 ) -> tuple[int, int, int]:
     """Decode records that start at file positions `at` up to before `end`.
 
@@ -138,11 +140,10 @@ def decode_run(
         pair_counts[i + 1].
     Returns: rows, file position of the first byte not decoded, and why the run stopped.
     """
-    text_to = text_at.copy()
-    found = np.zeros(FOUND, np.int64)
-    text_ends[:, 0] = 0
-    pair_ends[:, 0] = 0
-    pair_counts[0] = 0
+    for column in range(len(text_to)):
+        text_to[column] = text_at[column]
+        text_ends[column, 0] = 0
+    pair_ends[0, 0] = pair_ends[1, 0] = pair_counts[0] = 0
     row, pairs, stop = 0, 0, END
     while at < end:
         shape = shape_of(data, at)
@@ -161,7 +162,8 @@ def decode_run(
             text_to[TOPIC] = put_text(text, text_to[TOPIC], data, topic_at, topic_size, ascii_only)
         if wanted & W_SCAN:
             ascii_only = is_ascii(data, properties_at, properties_size)
-            found[:] = 0
+            for cell in range(len(found)):
+                found[cell] = 0
             pairs = scan_properties(
                 data, properties_at, properties_at + properties_size, ascii_only, split_rule,
                 wanted & W_PROPERTIES != 0, found, text, text_at, text_to, pair_ends, pairs,
@@ -176,13 +178,13 @@ def decode_run(
         put_flag_words(ints[I_SYS_FLAG, row], wanted, row, text, text_to, verdicts)
         row += 1
         pair_counts[row] = pairs
-        for column in range(len(text_at) - 1):
+        for column in range(len(text_to)):
             text_ends[column, row] = text_to[column] - text_at[column]
         at += shape[0]
     return row, at, stop
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
 def has_room(
     shape: tuple[int, int, int, int, int, int, int],
     wanted: int,
@@ -204,7 +206,7 @@ def has_room(
     return bool(text_to[TOPIC] + GROWTH * topic_size + COPIED <= text_at[TOPIC + 1])
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
 def put_numbers(
     data: Bytes,
     at: int,
@@ -236,7 +238,7 @@ def put_numbers(
     verdicts[STORE_KNOWN, row] = FIRST_MS <= store_ms <= LAST_MS
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
 def put_verdicts(
     data: Bytes,
     at: int,
@@ -256,12 +258,12 @@ def put_verdicts(
         verdicts[RECORD_CRC_OK, row] = record_crc_verdict(data, at, total_size)
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
 def body_crc_ok(data: Bytes, body_at: int, body_size: int, body_crc: int) -> bool:
     return bool(np.int64(crc32(data, body_at, body_size) & np.uint32(0x7FFFFFFF)) == np.int64(body_crc))
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def record_crc_verdict(data: Bytes, at: int, total_size: int) -> int:
     """The twin of `propcrc.record_crc_ok`."""
     covered = total_size - RESERVED_SIZE
@@ -277,7 +279,7 @@ def record_crc_verdict(data: Bytes, at: int, total_size: int) -> int:
     return YES if np.int64(crc32(data, at, covered) & np.uint32(0x7FFFFFFF)) == stored else NO
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
 def put_found(
     data: Bytes,
     found: Positions,
@@ -300,7 +302,7 @@ def put_found(
             text_to[column] = put_text(text, text_to[column], data, at, size, ascii_only)
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
 def put_hosts(data: Bytes, at: int, body_at: int, wanted: int, sys_flag: int, text: Bytes, text_to: Positions) -> None:
     """Both hosts as text, and the message id that the store host is part of."""
     born_v6, store_v6 = sys_flag & SYS_FLAG_BORN_HOST_V6 != 0, sys_flag & SYS_FLAG_STORE_HOST_V6 != 0
@@ -315,7 +317,7 @@ def put_hosts(data: Bytes, at: int, body_at: int, wanted: int, sys_flag: int, te
         text_to[MESSAGE_ID] = put_hex(text, to, data, at + AT_PHYSICAL_OFFSET, OFFSET_SIZE)
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
 def put_flag_words(
     sys_flag: int, wanted: int, row: int, text: Bytes, text_to: Positions, verdicts: npt.NDArray[np.uint8]
 ) -> None:

@@ -23,7 +23,7 @@ FOUND = 2 * (max(KEYS, TAGS, UNIQUE_ID) + 1)
 """Cells of `found`: start and size of the last value of KEYS, TAGS and UNIQ_KEY, at twice their place in TEXTS."""
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
 def put_text(text: Bytes, to: int, data: Bytes, at: int, size: int, ascii_only: bool) -> int:
     """Copy text, made valid UTF-8 where it is not ASCII."""
     if ascii_only:
@@ -31,7 +31,7 @@ def put_text(text: Bytes, to: int, data: Bytes, at: int, size: int, ascii_only: 
     return copy_text(text, to, data, at, size)
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
 def scan_properties(
     data: Bytes,
     at: int,
@@ -71,7 +71,7 @@ def scan_properties(
     )
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
 def separator_masks(data: Bytes, at: int, end: int) -> tuple[Mask, Mask]:
     """Which of the 64 bytes from `at`, as far as before `end`, are 0x01, and which 0x02."""
     if at + BLOCK <= len(data):
@@ -88,7 +88,7 @@ def separator_masks(data: Bytes, at: int, end: int) -> tuple[Mask, Mask]:
     return names, stops
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
 def visit_entry(
     data: Bytes,
     start: int,
@@ -129,7 +129,7 @@ def visit_entry(
     return pairs
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def two_pieces(data: Bytes, name_end: int, end: int) -> int:
     """Where the value ends under the rule up to 4.9.0 (`String.split`);
 

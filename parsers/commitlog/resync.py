@@ -37,7 +37,7 @@ that would need more stay damage. Crafted bytes only: a real file has no such ca
 Budget = npt.NDArray[np.int64]
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def find_record(data: Bytes, at: int, limit: int, base_offset: int, budget: Budget) -> tuple[int, int]:
     """The first record at `at` or later, but before `limit`: its position and NOTHING (then `limit`), PROVEN, STALE or
     BLANK_RECORD (an end-of-file record that reaches the file's end).
@@ -66,7 +66,7 @@ def find_record(data: Bytes, at: int, limit: int, base_offset: int, budget: Budg
     return limit, NOTHING
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def kind_at(data: Bytes, at: int, base_offset: int, budget: Budget) -> int:
     """What stands at `at`."""
     left = len(data) - at
@@ -83,7 +83,7 @@ def kind_at(data: Bytes, at: int, base_offset: int, budget: Budget) -> int:
     return PROVEN if own_offset(data, at) == base_offset + at else STALE
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def walk_chain(data: Bytes, at: int, end: int, base_offset: int, in_place: bool) -> tuple[int, int, int, int]:
     """Step over records that stand where they say (`in_place`), or that all stand elsewhere.
 
@@ -101,14 +101,14 @@ def walk_chain(data: Bytes, at: int, end: int, base_offset: int, in_place: bool)
     return at, records, last, before
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def store_timestamp_at(data: Bytes, at: int) -> int:
     """The store timestamp, in milliseconds, of the record at `at`, which has a shape."""
     host = V4_HOST_SIZE + (HOST_V6_MORE if load_int(data, at + AT_SYS_FLAG) & SYS_FLAG_BORN_HOST_V6 else 0)
     return load_long(data, at + AT_BORN_HOST + host)
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def written_from(data: Bytes, at: int) -> int:
     """Position of the first byte from `at` on that is not zero; the size of the file without one."""
     zero = np.uint8(0)

@@ -202,8 +202,8 @@ class _Walk:
     def _decode(self, slab: Slab) -> tuple[int, int, int]:
         rows, at, stop = decode_run(
             self.log.data, self.at, self.stop_at, self.log.base_offset, min(self.most_rows, slab.rows), self.wanted,
-            self.split_rule, slab.ints, slab.longs, slab.verdicts, slab.text, slab.text_at, slab.text_ends,
-            slab.pair_ends, slab.pair_counts,
+            self.split_rule, slab.ints, slab.longs, slab.verdicts, slab.text, slab.text_at, slab.text_to,
+            slab.text_ends, slab.pair_ends, slab.pair_counts, slab.found,
         )  # fmt: skip
         return rows, at, stop
 

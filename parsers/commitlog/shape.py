@@ -49,7 +49,7 @@ Shape = tuple[int, int, int, int, int, int, int]
 """total_size (0: no record), and where body, topic and properties start and how many bytes each has, from byte 0."""
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
 def shape_of(data: Bytes, at: int) -> Shape:
     """The shape of the record at byte `at`, with total_size 0 where no record of the format is."""
     none = (0, 0, 0, 0, 0, 0, 0)
@@ -86,25 +86,25 @@ def shape_of(data: Bytes, at: int) -> Shape:
     return total_size, body_at, body_size, topic_at, topic_size, properties_at, properties_size
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
 def wide(value: int) -> int:
     """Widened to 64 bits, so that no sum of sizes wraps."""
     return int(value)
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
 def signed_byte(value: int) -> int:
     """Java's byte."""
     return int(value) - 256 if value >= 128 else int(value)
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
 def own_offset(data: Bytes, at: int) -> int:
     """The physical offset that the record at `at` gives itself."""
     return load_long(data, at + AT_PHYSICAL_OFFSET)
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
 def is_blank(data: Bytes, at: int) -> bool:
     """An end-of-file record starts here (whatever its size says)."""
     return len(data) - at >= BLANK_SIZE_MIN and load_int(data, at + AT_MAGIC) == MAGIC_BLANK

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from parsers.commitlog.columns import BODY, INTS, LONGS, TEXTS, VERDICTS
 from parsers.commitlog.kernel import FEWEST_BYTES_A_PAIR, text_capacity
+from parsers.commitlog.property_scan import FOUND
 from parsers.kernels.blocks import COPIED
 
 MOST_ROWS = 1 << 16
@@ -29,6 +30,8 @@ class Slab:
         capacities[BODY] = body_bytes + COPIED
         self.rows, self.batch_bytes, self.body_bytes = rows, batch_bytes, body_bytes
         self.text_at = np.cumsum([0, *capacities], dtype=np.int64)
+        self.text_to = self.text_at[:-1].copy()
+        self.found = np.zeros(FOUND, np.int64)
         sizes = {
             "longs": 8 * len(LONGS) * rows,
             "ints": 4 * len(INTS) * rows,
@@ -43,6 +46,7 @@ class Slab:
         for name, size in sizes.items():
             parts[name] = block[at : at + size]
             at += size + -size % 64
+        self._block: npt.NDArray[np.uint8] = block
         self.longs = parts["longs"].view(np.int64).reshape(len(LONGS), rows)
         self.ints = parts["ints"].view(np.int32).reshape(len(INTS), rows)
         self.text_ends = parts["text_ends"].view(np.int32).reshape(len(TEXTS), rows + 1)
@@ -50,14 +54,16 @@ class Slab:
         self.pair_counts = parts["pair_counts"].view(np.int32)
         self.verdicts = parts["verdicts"].reshape(len(VERDICTS), rows)
         self.text = parts["text"]
-        self._block: npt.NDArray[np.uint8] = block
-        del parts
-        self._unused = sys.getrefcount(self._block)
+        del parts, block
+        self._unused = self._references()
 
     @property
     def is_free(self) -> bool:
         """No Arrow buffer refers to this memory any more."""
-        return sys.getrefcount(self._block) <= self._unused
+        return self._references() <= self._unused
+
+    def _references(self) -> int:
+        return sys.getrefcount(self._block)
 
 
 class SlabPool:

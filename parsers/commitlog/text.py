@@ -23,7 +23,7 @@ V4_ADDRESS, V6_ADDRESS = HOST_V4.offsets["port"], HOST_V6.offsets["port"]
 DOT, COLON, MINUS, ZERO, OPEN, CLOSE = b".:-0[]"
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
 def put_host(text: Bytes, to: int, data: Bytes, at: int, v6: bool) -> int:
     if not v6:
         for i in range(V4_ADDRESS):
@@ -43,14 +43,14 @@ def put_host(text: Bytes, to: int, data: Bytes, at: int, v6: bool) -> int:
     return put_decimal(text, to + 1, load_int(data, at + V6_ADDRESS))
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
 def put_octet(text: Bytes, to: int, octet: int) -> int:
     for i in range(4):
         text[to + i] = OCTETS[octet, i]
     return to + int(OCTET_SIZES[octet])
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def put_group(text: Bytes, to: int, high: int, low: int) -> int:
     """Sixteen bits in hex without leading zeros."""
     group = (int(high) << 8) | int(low)
@@ -64,7 +64,7 @@ def put_group(text: Bytes, to: int, high: int, low: int) -> int:
     return to
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
 def put_decimal(text: Bytes, to: int, value: int) -> int:
     """A signed number in decimal."""
     left = int(value)
@@ -81,7 +81,7 @@ def put_decimal(text: Bytes, to: int, value: int) -> int:
     return to + size
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
 def put_hex(text: Bytes, to: int, data: Bytes, at: int, size: int) -> int:
     """Bytes in upper-case hex."""
     for i in range(size):

@@ -87,7 +87,7 @@ lowest_bit = cast("Callable[[Mask], int]", intrinsic(_lowest_bit))
 copy_block = cast("Callable[[Bytes, int, Bytes, int], None]", intrinsic(_copy_block))
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
 def copy(target: Bytes, to: int, source: Bytes, at: int, size: int) -> int:
     """Copy `size` bytes; returns where they end in the target, whose next 16 bytes may be overwritten.
 
@@ -105,7 +105,7 @@ def copy(target: Bytes, to: int, source: Bytes, at: int, size: int) -> int:
     return to + size
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
 def is_ascii(data: Bytes, at: int, size: int) -> bool:
     """No byte of the range is above 0x7F."""
     end = at + size

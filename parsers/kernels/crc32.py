@@ -126,7 +126,7 @@ xor = cast("Callable[[Vector128, Vector128], Vector128]", intrinsic(_xor))
 fold = cast("Callable[[Vector128, Vector128], Vector128]", intrinsic(_fold))
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
 def _step(crc: np.uint32, eight: np.uint64) -> Any:
     """The CRC after eight more bytes."""
     word = eight ^ np.uint64(crc)
@@ -142,7 +142,7 @@ def _step(crc: np.uint32, eight: np.uint64) -> Any:
     )
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
 def _by_tables(crc: np.uint32, data: Bytes, at: int, size: int) -> np.uint32:
     """The inner register (not inverted) after `size` bytes from `at`."""
     end = at + size
@@ -155,13 +155,13 @@ def _by_tables(crc: np.uint32, data: Bytes, at: int, size: int) -> np.uint32:
     return crc
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def crc32_by_tables(data: Bytes, at: int, size: int) -> np.uint32:
     """`zlib.crc32(data[at : at + size])` on any processor."""
     return ~np.uint32(_by_tables(np.uint32(0xFFFFFFFF), data, at, size))
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def crc32_by_folding(data: Bytes, at: int, size: int) -> np.uint32:
     """`zlib.crc32(data[at : at + size])` with carry-less multiplication."""
     if size < SMALLEST_FOLDED:

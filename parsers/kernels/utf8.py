@@ -10,7 +10,7 @@ GROWTH = 3
 """One malformed byte becomes three."""
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def _sequence(data: Bytes, at: int, end: int) -> int:
     """Bytes of the character at `at`; negative: how many malformed bytes one U+FFFD stands for."""
     first = data[at]
@@ -35,7 +35,7 @@ def _sequence(data: Bytes, at: int, end: int) -> int:
     return needed
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def copy_text(target: Bytes, to: int, source: Bytes, at: int, size: int) -> int:
     """Copy `size` bytes as valid UTF-8 of at most three times the size; returns where they end in the target."""
     end = at + size
