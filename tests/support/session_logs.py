@@ -1,0 +1,30 @@
+"""Logs of the recorded clusters, as facts."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+
+from rebalance.events import Fact
+from rebalance.logs import LogSummary, facts_from_log
+
+LOGS = ("rocketmq_client.log", "broker.log", "lock.log", "filter.log")  # what tells of members, queues and locks
+
+
+def log_paths(session: Path) -> Iterator[Path]:
+    """Those logs of brokers and consumers."""
+    for folder in sorted((session / "logs").iterdir()):
+        if folder.name not in ("namesrv", "tool"):
+            yield from (folder / f"{name}.gz" for name in LOGS if (folder / f"{name}.gz").exists())
+
+
+def log_facts(session: Path, summaries: list[LogSummary] | None = None) -> list[Fact]:
+    """Facts of all logs of a session; a log's source is its folder's name."""
+    facts: list[Fact] = []
+    for path in log_paths(session):
+        file = f"{path.parent.name}/{path.name}"
+        with gzip.open(path) as lines:
+            on_end = None if summaries is None else summaries.append
+            facts += facts_from_log(lines, source=path.parent.name, file=file, on_end=on_end)
+    return facts
