@@ -10,12 +10,10 @@ from parsers.config.groups import read_filters, read_groups
 from parsers.config.offsets import read_delay_offsets, read_offsets
 from parsers.config.topics import read_topics
 from parsers.store import open_store
-from tests.support.fixtures import needs_fixtures
-from tests.support.stores import CLASSIC_KINDS, store_names, store_root, truth
+from tests.support.stores import CLASSIC_KINDS, each_store, store_root, truth
 
-pytestmark = [pytest.mark.fixtures, needs_fixtures]
 JSON_KINDS = (*CLASSIC_KINDS, "batchcq", "dledger")
-stores = pytest.mark.parametrize("name", store_names(*JSON_KINDS))
+stores = pytest.mark.parametrize("name", each_store(*JSON_KINDS))
 
 # Written during shutdown, after the broker's tables had been taken.
 WRITTEN_LATER = {"5.5.0-propcrc": {"RMQ_SYS_TRANS_HALF_TOPIC@CID_RMQ_SYS_TRANS"}}
@@ -68,7 +66,7 @@ def test_topics_and_groups_equal_the_brokers(name: str) -> None:
     assert groups == tables["subscriptionGroups"]
 
 
-@pytest.mark.parametrize("name", store_names("clean"))
+@pytest.mark.parametrize("name", each_store("clean"))
 def test_the_sql_filter_of_a_group_is_found(name: str) -> None:
     fate: Any = truth(name, "broker_tables.json")["groupFates"]["CG_sql"]
     (found,) = [stored for stored in read_filters(open_store(store_root(name)).config) if stored.group == "CG_sql"]
@@ -77,7 +75,7 @@ def test_the_sql_filter_of_a_group_is_found(name: str) -> None:
     assert found.expression in fate
 
 
-@pytest.mark.parametrize("name", store_names("lmq"))
+@pytest.mark.parametrize("name", each_store("lmq"))
 def test_offsets_of_light_queues_are_found(name: str) -> None:
     light = [offset for _, offset in read_offsets(open_store(store_root(name)).config) if offset.kind == "lmq"]
     assert {(offset.topic, offset.group) for offset in light} == {
@@ -85,7 +83,7 @@ def test_offsets_of_light_queues_are_found(name: str) -> None:
     }
 
 
-@pytest.mark.parametrize("name", store_names("clean", "propcrc"))
+@pytest.mark.parametrize("name", each_store("clean", "propcrc"))
 def test_pull_offsets_are_kept_apart(name: str) -> None:
     kinds = {offset.kind for _, offset in read_offsets(open_store(store_root(name)).config)}
     assert kinds == ({"committed", "pull"} if name.startswith("5.5.0-") else {"committed"})

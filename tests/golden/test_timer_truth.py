@@ -8,18 +8,17 @@ import pytest
 from parsers.java import string_hash_code
 from parsers.store import open_store
 from parsers.timer import TIMER_RECORD_SCHEMA, read_timercheck, read_timerlog, read_wheel
-from tests.support.fixtures import needs_fixtures
-from tests.support.stores import store_names, store_root, truth_lines
+from tests.support.stores import CLASSIC_KINDS, each_store, store_root, truth_lines
 
-pytestmark = [pytest.mark.fixtures, needs_fixtures]
 TIMER_TOPIC = "rmq_sys_wheel_timer"
 
 
-def timer_stores() -> list[str]:
-    return [name for name in store_names("clean", "ipv6", "propcrc", "lmq", "batchcq") if not name.startswith("4.")]
+since_5 = pytest.mark.parametrize(
+    "name", [store for store in each_store(*CLASSIC_KINDS, "batchcq") if not str(store.values[0]).startswith("4.")]
+)
 
 
-@pytest.mark.parametrize("name", timer_stores())
+@since_5
 def test_every_timer_message_has_its_unit(name: str) -> None:
     timer = open_store(store_root(name)).timer
     table = pa.Table.from_batches(read_timerlog(timer), TIMER_RECORD_SCHEMA)
@@ -38,7 +37,7 @@ def test_every_timer_message_has_its_unit(name: str) -> None:
     }
 
 
-@pytest.mark.parametrize("name", timer_stores())
+@since_5
 def test_the_wheel_counts_the_units(name: str) -> None:
     timer = {file.kind: file for file in open_store(store_root(name)).timer}
     table = pa.Table.from_batches(read_timerlog(list(timer.values())), TIMER_RECORD_SCHEMA)

@@ -10,7 +10,10 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from tests.support.fixtures import FIXTURES, GOLDEN, unpack_store
+import pytest
+from _pytest.mark.structures import ParameterSet
+
+from tests.support.fixtures import FIXTURES, GOLDEN, needs_fixtures, unpack_store
 
 STORES = FIXTURES / "stores"
 GOLDEN_STORES = GOLDEN / "stores"
@@ -26,8 +29,17 @@ def store_names(*kinds: str) -> list[str]:
 
 
 def golden_names() -> list[str]:
-    """The stores that are part of the checkout, with `messages.jsonl.gz` alone as truth."""
+    """The stores that are part of the checkout, with the part of the truth that its tests ask for."""
     return sorted(folder.name for folder in GOLDEN_STORES.iterdir() if folder.is_dir())
+
+
+def each_store(*kinds: str) -> list[ParameterSet]:
+    """Parameters for a test of every store of these kinds: the checkout's always, the fixture sets' where they are."""
+    committed = [name for name in golden_names() if name.partition("-")[2] in kinds]
+    beside = (pytest.mark.fixtures, needs_fixtures)
+    others = [name for name in store_names(*kinds) if name not in committed]
+    found = [*map(pytest.param, committed), *(pytest.param(name, marks=beside) for name in others)]
+    return found or [pytest.param("none here", marks=beside)]
 
 
 def _file(name: str, *parts: str) -> Path:
