@@ -197,8 +197,8 @@ class Anomalies:
                 COMMIT_ROLLBACK,
                 rollback.queue,
                 (rollback.at_ms, rollback.at_ms),
-                (rollback.part.client_id,),
-                "late commit of another owner",
+                () if rollback.part is None else (rollback.part.client_id,),
+                "late commit",
                 f"queue offset {rollback.queue_offset} after {rollback.stored_queue_offset}",
                 rollback.evidence,
             )

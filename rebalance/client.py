@@ -161,10 +161,16 @@ class ClientProcess:
     def broadcasting(self) -> bool:
         return self.message_model == "BROADCASTING"
 
-    @property
-    def registered_ms(self) -> int | None:
-        """When a broker first heard a heartbeat of it."""
-        return min((c.first_heartbeat_ms for c in self.channels if c.first_heartbeat_ms is not None), default=None)
+    def registered_at(self, at_ms: int) -> bool:
+        """Whether a broker had heard a heartbeat on one of its connections and not lost that connection since."""
+        if self.end is not None and self.end.latest_ms is not None and at_ms >= self.end.earliest_ms:
+            return False
+        return any(
+            c.first_heartbeat_ms is not None
+            and c.first_heartbeat_ms <= at_ms
+            and (c.closed is None or at_ms < c.closed.latest_ms)
+            for c in self.channels
+        )
 
     @property
     def left_by_ms(self) -> int | None:
@@ -182,10 +188,17 @@ class ClientProcess:
         lively = sorted(span for channel in self.channels for span in channel.lively_spans())
         silent, until = [], lively[0][1]
         for begin, end in lively[1:]:
-            if begin - until > PAUSE_MS:
+            if begin - until > PAUSE_MS and self._was_regular(until):
                 silent.append((until, begin))
             until = max(until, end)
         return silent
+
+    def _was_regular(self, at_ms: int) -> bool:
+        """Whether regular signs of life could be expected: its requests are on record, or its log told of commits until then."""
+        if any(channel.requests for channel in self.channels):
+            return True
+        commits = (w.at_ms for witnesses in self.witnesses.values() for w in witnesses if w.kind is WitnessKind.COMMIT)
+        return any(at_ms - PAUSE_MS // 2 <= commit_ms <= at_ms for commit_ms in commits)
 
     def last_list_before(self, at_ms: int) -> ListAnswer | None:
         """The latest answer not after `at_ms`."""

@@ -23,6 +23,7 @@ from rebalance.events import (
     ChannelFact,
     ClientFact,
     ClientUnregistered,
+    CommitRolledBack,
     ConsumerListAnswered,
     ConsumerShutdown,
     ConsumerStarted,
@@ -62,7 +63,7 @@ class Rollback(NamedTuple):
 
     at_ms: int
     queue: MessageQueue
-    part: ClientProcess
+    part: ClientProcess | None
     queue_offset: int
     stored_queue_offset: int
     evidence: Evidence
@@ -199,6 +200,13 @@ class GroupRecord:
                 )
             self._stored[fact.queue] = (fact.queue_offset, part)
 
+    def commit_rolled_back(self, fact: CommitRolledBack) -> None:
+        queue = MessageQueue(fact.topic, fact.source, fact.queue_id)
+        part = self._open.get((fact.source, fact.remote or ""))
+        self.rollbacks.append(
+            Rollback(fact.at_ms, queue, part, fact.requested_queue_offset, fact.stored_queue_offset, fact.evidence)
+        )
+
     def pull_seen(self, fact: PullSeen) -> None:
         self._witness(fact, fact.queue, WitnessKind.PULL, fact.queue_offset)
 
@@ -334,6 +342,7 @@ _READERS: dict[type[Fact], Callable[[GroupRecord, Any], None]] = {
     LockBatchAnswered: GroupRecord.locks_answered,
     UnlockBatch: GroupRecord.unlocked,
     QueueLockDecided: GroupRecord.lock_decided,
+    CommitRolledBack: GroupRecord.commit_rolled_back,
     ChannelConnected: GroupRecord.connected,
     ChannelClosed: GroupRecord.closed,
     ChannelExpired: GroupRecord.expired,

@@ -34,7 +34,9 @@ class Divergence:
 
 
 def divergence_of(history: GroupHistory, targets: Targets) -> list[Divergence]:
-    """All divergences of one group in time order."""
+    """All divergences of one group in time order. Broadcasting has no targets to diverge from."""
+    if history.broadcasting:
+        return []
     rows = [*_of_tables(history, targets), *_of_logs(history, targets)]
     return sorted(rows, key=lambda row: (row.at_ms, row.topic, row.client_id, row.process, row.cause))
 

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from rebalance.client import Witness
+from rebalance.client import WitnessKind
+from rebalance.group import CLIENT_LEFT
 from rebalance.history import GroupHistory
 from rebalance.model import MessageQueue
 from rebalance.table import Tenure
 
 OVERLAP = "overlap"
 HAND_OVER = "hand_over"
-_REACHED_AFTER_MS = 1_000
+_STEADY_MS = 2_000  # an owner this long in charge has passed what it was handed
+_ASKED_AGAIN_MS = 5_000
+_ONE_WAY_MS = 1_000  # a commit is one-way: the next owner may be told the offset stored before it
+_FLUSH_OFFSET_MS = 5_000  # BrokerConfig#flushConsumerOffsetInterval
+_LAST_BREATH_MS = 250
+_PULL_BATCH = 32  # DefaultMQPushConsumer#pullBatchSize
+_PROGRESS = (WitnessKind.COMMIT, WitnessKind.PULL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +45,15 @@ class Exposure:
     cause: str
 
 
+class _Sighting(NamedTuple):
+    """A queue's offset in an owner's hands. `steady`: the owner had left what it was handed behind."""
+
+    at_ms: int
+    queue_offset: int
+    kind: WitnessKind
+    steady: bool
+
+
 def exposures_of(history: GroupHistory, cause_of: dict[int, str]) -> list[Exposure]:
     """Exposures of one clustering group, by queue and time. A broadcasting group consumes everything many times by design.
 
@@ -46,33 +63,27 @@ def exposures_of(history: GroupHistory, cause_of: dict[int, str]) -> list[Exposu
     if history.broadcasting:
         return []
     return [
-        exposure
-        for queue, held in history.by_queue.items()
-        for exposure in _of_queue(history.group, queue, held, _sightings(history, queue), cause_of)
+        exposure for queue, held in history.by_queue.items() for exposure in _of_queue(history, queue, held, cause_of)
     ]
 
 
-def _sightings(history: GroupHistory, queue: MessageQueue) -> list[Witness]:
-    """Every sighting of a queue with an offset, by any process, in time order."""
-    seen = (w for p in history.processes for w in p.witnesses.get(queue, ()) if w.queue_offset is not None)
-    return sorted(seen, key=lambda w: w.at_ms)
-
-
 def _of_queue(
-    group: str, queue: MessageQueue, held: list[Tenure], seen: list[Witness], cause_of: dict[int, str]
+    history: GroupHistory, queue: MessageQueue, held: list[Tenure], cause_of: dict[int, str]
 ) -> Iterator[Exposure]:
-    instants = [w.at_ms for w in seen]
-    reached = [_reached(seen, instants, tenure.end_latest) for tenure in held]
+    by_tenure = [_sightings(tenure) for tenure in held]
+    seen = sorted(sighting for sightings in by_tenure for sighting in sightings)
+    instants = [sighting.at_ms for sighting in seen]
+    limits = [_reached(t, mine, seen, instants) for t, mine in zip(held, by_tenure, strict=True)]
     for index, later in enumerate(held):
-        start = _start_offset(later)
+        start = _start_offset(history, later, by_tenure[index], seen, instants)
         begun = later.begin_earliest
-        for earlier, limit in zip(held[:index], reached, strict=False):
-            until = earlier.end_latest
+        for earlier, limit in zip(held[:index], limits, strict=False):
+            until = _consumed_until(earlier)
             overlapping = until is None or begun is None or begun < until
             if not overlapping and start is not None and limit is not None and limit <= start:
                 continue  # handed over clean
             yield Exposure(
-                group,
+                history.group,
                 queue.topic,
                 queue.broker_name,
                 queue.queue_id,
@@ -86,17 +97,79 @@ def _of_queue(
             )
 
 
-def _start_offset(tenure: Tenure) -> int | None:
-    """Where the new owner began: the stored offset it was told, else the first offset it was seen at."""
-    if tenure.start_queue_offset is not None:
-        return tenure.start_queue_offset
-    mine = (w.queue_offset for w in tenure.process.witnesses.get(tenure.queue, ()) if w.at_ms >= tenure.begin_latest)
-    return next((offset for offset in mine if offset is not None), None)
+def _sightings(tenure: Tenure) -> list[_Sighting]:
+    """What was seen of a queue while one tenure can have lasted."""
+    witnesses = tenure.process.witnesses.get(tenure.queue, [])
+    begun = tenure.begin_latest if tenure.begin_earliest is None else tenure.begin_earliest
+    low = bisect_left(witnesses, begun, key=lambda w: w.at_ms)
+    high = len(witnesses)
+    if tenure.end_latest is not None:
+        high = bisect_right(witnesses, tenure.end_latest + _STEADY_MS, key=lambda w: w.at_ms)
+    steady_ms = tenure.begin_latest + _STEADY_MS
+    return [
+        _Sighting(w.at_ms, w.queue_offset, w.kind, w.kind in _PROGRESS and w.at_ms >= steady_ms)
+        for w in witnesses[low:high]
+        if w.queue_offset is not None
+    ]
 
 
-def _reached(seen: Sequence[Witness], instants: Sequence[int], until_ms: int | None) -> int | None:
-    """How far the queue had been consumed by everybody a little after `until_ms`; no message before it is newer."""
-    if until_ms is None:
+def _consumed_until(tenure: Tenure) -> int | None:
+    """A stopped consumer's table outlives its consuming: that ends before it asks to leave."""
+    process = tenure.process
+    left = process.left_by_ms
+    if process.end is not None and process.end.cause == CLIENT_LEFT and left is not None:
+        ended = left + _LAST_BREATH_MS
+        return ended if tenure.end_latest is None else min(ended, tenure.end_latest)
+    return tenure.end_latest
+
+
+def _start_offset(
+    history: GroupHistory, tenure: Tenure, mine: Sequence[_Sighting], seen: Sequence[_Sighting], instants: Sequence[int]
+) -> int | None:
+    """Where the new owner began, at the earliest: the stored offset it was told, else the last one surely stored before.
+
+    An ordered consumer asks again at its first pull, and may be told less.
+    """
+    begun = tenure.begin_latest if tenure.begin_earliest is None else tenure.begin_earliest
+    told = [s.queue_offset for s in mine if s.kind is WitnessKind.QUERY and s.at_ms - begun <= _ASKED_AGAIN_MS]
+    if told:
+        return min(told)
+    broker = tenure.queue.broker_name
+    for sighting in reversed(seen[: bisect_left(instants, begun - _ONE_WAY_MS)]):
+        if sighting.kind is WitnessKind.COMMIT and _kept(history, broker, sighting.at_ms, begun):
+            lowered = (
+                r.queue_offset
+                for r in history.rollbacks
+                if r.queue == tenure.queue and sighting.at_ms - _ONE_WAY_MS <= r.at_ms <= begun + _ONE_WAY_MS
+            )
+            return min(sighting.queue_offset, *lowered, sighting.queue_offset)
+    return None
+
+
+def _kept(history: GroupHistory, broker: str, committed_ms: int, until_ms: int) -> bool:
+    """Whether a commit outlived the broker's stops: sent while it was up, and flushed to its file."""
+    stops = [stop for stop in history.stops.get(broker, ()) if stop <= until_ms]
+    return not any(
+        stop - _FLUSH_OFFSET_MS
+        < committed_ms
+        < min((s for s in history.starts.get(broker, ()) if s > stop), default=until_ms)
+        for stop in stops
+    )
+
+
+def _reached(
+    tenure: Tenure, mine: Sequence[_Sighting], seen: Sequence[_Sighting], instants: Sequence[int]
+) -> int | None:
+    """An offset that a tenure cannot have passed by its end: where steady owners were after it.
+
+    A process that was cut off may have been ahead of those that follow it by what it had pulled.
+    """
+    until = _consumed_until(tenure)
+    if until is None:
         return None
-    after = bisect_left(instants, until_ms + _REACHED_AFTER_MS)
-    return max((w.queue_offset for w in seen[after : after + 2] if w.queue_offset is not None), default=None)
+    steady = [s.queue_offset for s in seen[bisect_left(instants, until) :] if s.steady][:2]
+    if not steady:
+        return None
+    cut_off = tenure.end_list is None and tenure.process.left_by_ms is None
+    own = [s.queue_offset + _PULL_BATCH for s in mine[-1:] if s.kind in _PROGRESS and cut_off]
+    return max(steady + own)

@@ -49,13 +49,7 @@ class GroupHistory:
 
     def members_at(self, at_ms: int) -> list[str]:
         """Client ids registered at a broker then, one entry per process; processes known from a log alone are not seen there."""
-        return sorted(
-            process.client_id
-            for process in self.processes
-            if process.registered_ms is not None
-            and process.registered_ms <= at_ms
-            and (process.end is None or process.end.latest_ms is None or at_ms < process.end.earliest_ms)
-        )
+        return sorted(process.client_id for process in self.processes if process.registered_at(at_ms))
 
     def is_down(self, broker: str, at_ms: int) -> bool:
         return any(begin <= at_ms <= end for begin, end in self.down.get(broker, ()))

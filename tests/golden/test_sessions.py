@@ -1,0 +1,144 @@
+"""Recorded clusters: replayed ownership against the clients' own tables, duplicates against exposures, events against incidents.
+
+Ownership has no tolerance: whatever is called certain must be what the tables show, and whoever may have owned a queue
+must be among the possible. The small committed sessions run everywhere, the others where the fixture sets are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from rebalance.events import Fact
+from rebalance.incidents import (
+    BROKER_STARTED,
+    BROKER_STOPPED,
+    CLIENT_EXPIRED,
+    CLIENT_LEFT,
+    CLIENT_RESUMED,
+    CLIENT_SILENT,
+    CLIENT_STARTED,
+    CLIENT_VANISHED,
+    QUEUES_ADDED,
+)
+from rebalance.replay import Replay, replay
+from tests.support.fixtures import FIXTURES, GOLDEN, needs_fixtures
+from tests.support.ownership_judge import Verdict, duplicates, exposed, instants, judge
+from tests.support.rebalance_sessions import scenario, truth_runs, wire_facts
+from tests.support.session_logs import log_facts
+
+INSTANTS = 1_000
+SEED = 20_261_121
+CERTAIN_SHARE = 0.9
+COMMITTED = sorted((GOLDEN / "rebalance" / "sessions").iterdir())
+RECORDED = sorted((FIXTURES / "rebalance" / "sessions").iterdir()) if FIXTURES.is_dir() else []
+SOURCES = {
+    "wire": wire_facts,
+    "logs": log_facts,
+    "both": lambda session: wire_facts(session) + log_facts(session),
+}
+sessions = pytest.mark.parametrize(
+    "session",
+    [
+        *(pytest.param(path, id=f"committed-{path.name}") for path in COMMITTED),
+        *(pytest.param(path, id=path.name, marks=[pytest.mark.fixtures, needs_fixtures]) for path in RECORDED),
+    ],
+)
+sources = pytest.mark.parametrize("source", SOURCES)
+
+
+@cache
+def replayed(session: Path, source: str) -> Replay:
+    facts: list[Fact] = SOURCES[source](session)
+    return replay(facts)
+
+
+@sources
+@sessions
+def test_owner_at_random_instants(session: Path, source: str, capsys: pytest.CaptureFixture[str]) -> None:
+    verdict: Verdict = judge(session, replayed(session, source), instants(session, INSTANTS, SEED))
+    with capsys.disabled():
+        print(f"\n{session.name:24s} {source:5s} {verdict}", end="")
+    assert not verdict.wrong, verdict.wrong[:5]
+    assert verdict.certain_share >= CERTAIN_SHARE
+
+
+@pytest.mark.parametrize("source", ["wire", "logs"])
+@sessions
+def test_every_duplicate_is_exposed(session: Path, source: str, capsys: pytest.CaptureFixture[str]) -> None:
+    happened, predicted = duplicates(session), exposed(session, replayed(session, source))
+    ratio = f"{len(predicted) / len(happened):.1f}" if happened else "-"
+    with capsys.disabled():
+        print(
+            f"\n{session.name:24s} {source:5s} {len(happened)} twice, {len(predicted)} exposed, ratio {ratio}", end=""
+        )
+    assert not happened - predicted
+
+
+@sources
+@pytest.mark.parametrize("session", [p for p in COMMITTED if "quiet" in p.name], ids=lambda p: p.name)
+def test_the_quiet_control_has_no_anomaly(session: Path, source: str) -> None:
+    assert replayed(session, source).anomalies == []
+    assert replayed(session, source).divergence == []
+
+
+@pytest.mark.parametrize("source", ["wire", "both"])
+@sessions
+def test_every_injected_event_is_named(session: Path, source: str) -> None:
+    found = {(incident.kind, incident.subject) for incident in replayed(session, source).incidents}
+    assert not [expected for expected in injected(session) if expected not in found]
+
+
+@sessions
+def test_every_change_has_a_cause(session: Path) -> None:
+    unexplained = [
+        interval
+        for interval in replayed(session, "wire").intervals
+        if "unknown" in (interval.cause, interval.end_cause)
+    ]
+    assert not unexplained
+
+
+@sessions
+def test_every_divergence_has_a_cause(session: Path) -> None:
+    assert not [row for row in replayed(session, "wire").divergence if row.cause == "unknown"]
+
+
+def injected(session: Path) -> Iterator[tuple[str, str]]:
+    """(kind, subject) of what the scenario did and a record of the brokers can show."""
+    topics: set[str] = set()
+    done = scenario(session)
+    for event in done:
+        name = event.get("name", "")
+        if event["ev"] == "start_broker":
+            yield BROKER_STARTED, event["broker"]
+        elif event["ev"] == "SIGTERM" and name.startswith("broker"):
+            yield BROKER_STOPPED, name
+        elif event["ev"] == "tool" and event["cmd"].startswith("topic "):
+            topic, broker = event["cmd"].split()[1], event["cmd"].split()[3]
+            if f"{topic} {broker}" in topics:
+                yield QUEUES_ADDED, topic
+            topics.add(f"{topic} {broker}")
+        elif event["ev"] in CLIENT_EVENTS:
+            client_id = _client_of(session, name, event["ts"])
+            yield from ((kind, client_id) for kind in CLIENT_EVENTS[event["ev"]])
+
+
+CLIENT_EVENTS = {
+    "start_client": (CLIENT_STARTED,),
+    "SIGTERM": (CLIENT_LEFT,),
+    "SIGKILL": (CLIENT_VANISHED,),
+    "SIGSTOP": (CLIENT_SILENT, CLIENT_EXPIRED),
+    "SIGCONT": (CLIENT_RESUMED,),
+}
+
+
+def _client_of(session: Path, name: str, at_ms: int) -> str:
+    """The client id of the run of a name that was starting or alive at an instant."""
+    runs = [
+        run for run in truth_runs(session) if run.name == name and (run.ended_ms is None or run.ended_ms > at_ms - 100)
+    ]
+    return min(runs, key=lambda run: run.started_ms).client_id
