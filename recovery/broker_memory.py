@@ -6,53 +6,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
 
+import numpy as np
+
+from parsers.checkpoint import CHECKPOINT, Checkpoint, decode_checkpoint
 from parsers.commitlog.tags import SCHEDULE_TOPIC
-from parsers.java import to_long
+from parsers.consumequeue.layout import CQ_UNIT
 from recovery.dispatch import DispatchRequest, DispatchRules, queue_units
+from recovery.dispatch_log import DispatchLog
 from recovery.evidence import Evidence, QueueKey
 from recovery.file_list import FileList
-from recovery.index_recovery import IndexFiles
+from recovery.index_recovery import IndexFiles, Mask
 from recovery.message_check import MessageCheck
 from recovery.queue_recovery import Queue
-from recovery.queue_writer import Put
+from recovery.record_runs import RecordRuns
+from recovery.scan import LogScanner, ScanBatch
 from recovery.settings import StoreSettings
 from recovery.versions import BrokerVersion
 
-Phase = Literal["load", "start"]
-CLOCK_TOLERANCE_MS = 3_000
-
-
-@dataclass(slots=True)
-class StoredTimes:
-    """The checkpoint as this version reads it; fields that it does not have are 0, as are those of no checkpoint."""
-
-    physic_msg_timestamp: int = 0
-    logics_msg_timestamp: int = 0
-    index_msg_timestamp: int = 0
-    master_flushed_offset: int = 0
-    confirm_physical_offset: int = 0
-    logics_physical_offset: int = 0
-
-    @property
-    def min_timestamp(self) -> int:
-        """`StoreCheckpoint#getMinTimestamp`."""
-        return max(0, to_long(min(self.physic_msg_timestamp, self.logics_msg_timestamp) - CLOCK_TOLERANCE_MS))
-
-    @property
-    def min_timestamp_index(self) -> int:
-        return min(self.min_timestamp, self.index_msg_timestamp)
-
-
-@dataclass(frozen=True, slots=True)
-class Dispatched:
-    """One message that was handed to the dispatchers, and what became of its unit in its own queue."""
-
-    request: DispatchRequest
-    position: int
-    phase: Phase
-    outcome: Put | None
+NO_CHECKPOINT = decode_checkpoint(bytes(CHECKPOINT.size))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +55,14 @@ class BrokerMemory:
     rules: DispatchRules
     commitlog: FileList
     index: IndexFiles
+    runs: RecordRuns
     queues: dict[QueueKey, Queue] = field(default_factory=dict)
-    checkpoint: StoredTimes = field(default_factory=StoredTimes)
+    checkpoint: Checkpoint = NO_CHECKPOINT
     confirm_offset: int = -1
     flushed_where: int = 0
     next_offsets: dict[str, int] = field(default_factory=dict)
-    dispatched: list[Dispatched] = field(default_factory=list)
+    dispatched: DispatchLog = field(default_factory=DispatchLog)
     reasons: list[Reason] = field(default_factory=list)
-    phase: Phase = "load"
     log_ends_because: str | None = None
     last_queued_offset: int = 0
 
@@ -118,11 +90,35 @@ class BrokerMemory:
 
     def dispatch(self, request: DispatchRequest, position: int) -> None:
         """Hand one message to the dispatchers: queues, then index."""
-        outcomes = [self.queue(unit.topic, unit.queue_id).put(unit) for unit in queue_units(request, self.rules)]
-        if outcomes:
+        units = queue_units(request, self.rules)
+        for unit in units:
+            self.queue(unit.topic, unit.queue_id).put(unit)
+        if units:
             self.last_queued_offset = request.physical_offset
         self.index.put(request)
-        self.dispatched.append(Dispatched(request, position, self.phase, outcomes[0] if outcomes else None))
+        self.dispatched.add(request.physical_offset, request.msg_size, position)
+
+    def dispatch_batch(self, batch: ScanBatch, scanner: LogScanner, wanted: Mask, base_offset: int) -> None:
+        """The same for the wanted rows of a batch of records of one file."""
+        records, units = batch.records, batch.units
+        chosen = np.flatnonzero(wanted[units.record])
+        record = units.record[chosen]
+        packed = np.empty(len(chosen), CQ_UNIT.dtype)
+        packed["physical_offset"] = records.physical_offset[record]
+        packed["msg_size"], packed["tags_code"] = records.total_size[record], records.tags_code[record]
+        names = scanner.topics.names()
+        keys = units.topic[chosen].astype(np.int64) << 32 | (units.queue_id[chosen].astype(np.int64) & 0xFFFFFFFF)
+        order = np.argsort(keys, kind="stable")
+        for rows in np.split(order, np.flatnonzero(np.diff(keys[order])) + 1) if len(order) else ():
+            first = chosen[rows[0]]
+            queue = self.queue(names[units.topic[first]], int(units.queue_id[first]))
+            queue.put_many(packed[rows], units.queue_offset[chosen[rows]])
+        if len(record):
+            self.last_queued_offset = int(records.physical_offset[record[-1]])
+        self.index.put_batch(batch, wanted)
+        self.dispatched.add_many(
+            records.physical_offset[wanted], records.total_size[wanted], base_offset + records.file_pos[wanted]
+        )
 
     def recover_offset_table(self) -> None:
         """`recoverTopicQueueTable`: next offsets from the queues' ends, then every queue's minimum."""

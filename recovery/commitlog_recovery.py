@@ -8,16 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 from parsers.commitlog.layout import HEAD, MAGIC_V1, MAGIC_V2, parts
 from parsers.errors import TruncatedRecord
 from recovery.broker_memory import BrokerMemory
 from recovery.dispatch import DispatchRequest
 from recovery.file_list import LoadFailed, LogFile
+from recovery.index_recovery import Mask
+from recovery.scan import ScanBatch
 
+Longs = npt.NDArray[np.int64] | np.int64
 FILES_READ_AFTER_CLEAN_EXIT = 3
 DEFAULT_FILES_MATCHED = 10
 
-Chooser = Callable[[DispatchRequest], bool]
+Chooser = Callable[[Longs, Longs], Mask]
+"""(physical offsets, sizes) -> which of the messages are dispatched."""
 
 
 @dataclass(slots=True)
@@ -70,14 +77,14 @@ def _dispatch_from(memory: BrokerMemory, clean_exit: bool) -> int:
     if (
         memory.settings.enable_accelerated_recovery
         and stored.physic_msg_timestamp > 0
-        and stored.logics_physical_offset <= 0
+        and (stored.logics_physical_offset or 0) <= 0
     ):
         raise LoadFailed(
             "accelerated recovery is asked for, and the checkpoint does not say how far messages were dispatched",
             "ConsumeQueueStore#getDispatchFromPhyOffset (RuntimeException)",
             f"checkpoint: logicsPhysicalOffset {stored.logics_physical_offset}",
         )
-    return stored.logics_physical_offset
+    return stored.logics_physical_offset or 0
 
 
 def _forget_queues(memory: BrokerMemory) -> None:
@@ -109,7 +116,7 @@ def _first_file_after_clean_exit(memory: BrokerMemory, dispatch_from: int) -> in
 def _first_file_after_crash(memory: BrokerMemory) -> int:
     version, stored = memory.version, memory.checkpoint
     if version.matches_whole_first_record:
-        dispatched = stored.logics_physical_offset
+        dispatched = stored.logics_physical_offset or 0
         number = _newest(memory, lambda file: _matches_by_record(memory, file, dispatched, False), from_second=False)
         evidence = f"logicsPhysicalOffset {dispatched}, logicsMsgTimestamp {stored.logics_msg_timestamp}"
     else:
@@ -182,17 +189,17 @@ def _matches_by_record(memory: BrokerMemory, file: LogFile, dispatched: int, cle
 
 def _lacking_in_queues(memory: BrokerMemory, dispatch_from: int) -> Chooser:
     redispatches = memory.version.redispatches_after_clean_exit
-    return lambda request: redispatches and request.physical_offset > dispatch_from
+    return lambda offset, size: (offset > dispatch_from) & redispatches
 
 
 def _confirmed(memory: BrokerMemory) -> Chooser:
     """After a crash everything is dispatched; with duplicationEnable what was confirmed."""
     settings = memory.settings
     if not settings.duplication_enable and not settings.enable_controller_mode:
-        return lambda request: True
+        return lambda offset, size: offset == offset
     if memory.version < (5, 0, 0):
-        return lambda request: request.physical_offset < memory.confirm_offset
-    return lambda request: request.physical_offset + request.msg_size <= memory.confirmed_offset()
+        return lambda offset, size: offset < memory.confirm_offset
+    return lambda offset, size: offset + size <= memory.confirmed_offset()
 
 
 def _start_position(memory: BrokerMemory, file: LogFile, dispatch_from: int, clean_exit: bool) -> int:
@@ -213,6 +220,8 @@ def _read(memory: BrokerMemory, number: int, start: int, wanted: Chooser, clean_
             f"{walk.file.name}: position {start}",
         )
     while True:
+        while run := memory.runs.take(walk.file.stored, walk.position, crc=settings.check_crc_on_recover):
+            _advance(memory, walk, run, wanted)
         checked = memory.check.at(
             walk.file.stored,
             walk.position,
@@ -233,9 +242,20 @@ def _read(memory: BrokerMemory, number: int, start: int, wanted: Chooser, clean_
             return walk
         walk.last_valid = walk.end
         walk.position += checked.size
-        if wanted(checked.request):
+        offset, size = np.int64(checked.request.physical_offset), np.int64(checked.size)
+        if wanted(offset, size):
             memory.dispatch(checked.request, walk.last_valid)
-            walk.last_confirmed = checked.request.physical_offset + checked.size
+            walk.last_confirmed = int(offset + size)
+
+
+def _advance(memory: BrokerMemory, walk: _Walk, run: ScanBatch, wanted: Chooser) -> None:
+    """Take a run of valid records at once."""
+    records = run.records
+    chosen = wanted(records.physical_offset, records.total_size)
+    if chosen.any():
+        memory.dispatch_batch(run, memory.runs.scanner, chosen, walk.file.base_offset)
+    walk.last_valid = walk.file.base_offset + int(records.file_pos[-1])
+    walk.position = int(records.file_pos[-1]) + int(records.total_size[-1])
 
 
 def _foreign_offset(memory: BrokerMemory, file: LogFile, request: DispatchRequest) -> bool:

@@ -8,12 +8,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+import numpy.typing as npt
+
 from parsers.index.geometry import Geometry
 from parsers.index.layout import INDEX_HEADER
 from parsers.java import LONG_MAX, LONG_MIN
 from recovery.dispatch import ROLLBACK, DispatchRequest, DispatchRules, InvalidForDispatch, index_keys, parse_number
 from recovery.evidence import Entry
 from recovery.index_writer import IndexFileWriter, IndexWriter
+from recovery.scan import ScanBatch
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(slots=True)
+class IndexHeadWriter(IndexFileWriter):
+    """A file's header alone, for a start whose index entries nobody will look at: they are counted, not written."""
+
+    @staticmethod
+    def blank(geometry: Geometry) -> bytearray:
+        return bytearray(INDEX_HEADER.size)
+
+    def _write_entry(self, key_hash: int, physical_offset: int, store_timestamp_ms: int) -> None:
+        pass
+
+    def put_many(self, entries: int, physical_offset: int, store_timestamp_ms: int) -> int:
+        """Count entries of one message; returns how many the file takes before it is full."""
+        taken = min(entries, self.geometry.max_entries - self.index_count)
+        if taken:
+            self._count(taken, physical_offset, store_timestamp_ms)
+        return taken
 
 
 @dataclass(slots=True)
@@ -55,10 +80,10 @@ class IndexFile:
         stored = bytes(self.entry.bytes()[: INDEX_HEADER.size]).ljust(INDEX_HEADER.size, b"\0")
         return max(INDEX_HEADER.unpack(stored)["index_count"], 1)
 
-    def open_writer(self, *, count_puts: bool) -> IndexFileWriter:
+    def open_writer(self, file_type: type[IndexFileWriter], *, count_puts: bool) -> IndexFileWriter:
         if self.writer is None:
-            data = bytearray(self.content(self.geometry.file_size))
-            self.writer = IndexFileWriter.open(self.geometry, data, count_puts=count_puts)
+            data = bytearray(self.content(len(file_type.blank(self.geometry))))
+            self.writer = file_type.open(self.geometry, data, count_puts=count_puts)
         return self.writer
 
 
@@ -67,6 +92,7 @@ class IndexFiles:
     """The index during a start.
 
     Attributes:
+        with_entries: keep the entries that are put, not only the headers (the bytes of every file written to).
         files: what the broker has in its list, oldest first; files that this start creates come last.
         deleted: files that it deletes at load.
         skipped: names that are no numbers; they stay and are not read.
@@ -76,6 +102,7 @@ class IndexFiles:
 
     geometry: Geometry
     rules: DispatchRules
+    with_entries: bool = False
     files: list[IndexFile] = field(default_factory=list)
     deleted: list[Entry] = field(default_factory=list)
     skipped: list[Entry] = field(default_factory=list)
@@ -115,11 +142,41 @@ class IndexFiles:
             self._survivor_end = None
         self.files += [IndexFile(self.geometry, None, writer) for writer in chain.files[known:]]
 
+    def put_batch(self, batch: ScanBatch, wanted: Mask) -> None:
+        """Index the wanted rows of a batch, which are in log order; without entries only."""
+        if not self.rules.index_enabled:
+            return
+        chain = self._chain or self._open_chain()
+        known, records = len(chain.files), batch.records
+        entries = np.diff(records.first_key)
+        if self._survivor_end is not None:
+            again = wanted & (entries > 0) & (records.physical_offset == self._survivor_end)
+            self.indexed_twice += records.physical_offset[again].tolist()
+        columns = (records.physical_offset[wanted], records.store_timestamp_ms[wanted], entries[wanted])
+        for physical_offset, time_ms, count in zip(*(column.tolist() for column in columns), strict=True):
+            _count_entries(chain, physical_offset, time_ms, count)
+        if entries[wanted].any():
+            self._survivor_end = None
+        self.files += [IndexFile(self.geometry, None, writer) for writer in chain.files[known:]]
+
     def _open_chain(self) -> IndexWriter:
         """Go on with the newest file; how many were before it does not matter to what follows."""
         count_puts = self.rules.version.counts_index_puts_as_slots
-        newest = [file.open_writer(count_puts=count_puts) for file in self.files[-1:]]
+        file_type = IndexFileWriter if self.with_entries else IndexHeadWriter
+        newest = [file.open_writer(file_type, count_puts=count_puts) for file in self.files[-1:]]
         if newest and newest[0].index_count > 1:
             self._survivor_end = newest[0].end_physical_offset
-        self._chain = IndexWriter(self.geometry, newest, count_puts=count_puts)
+        self._chain = IndexWriter(self.geometry, newest, count_puts=count_puts, file_type=file_type)
         return self._chain
+
+
+def _count_entries(chain: IndexWriter, physical_offset: int, store_timestamp_ms: int, count: int) -> None:
+    """`IndexWriter.put` without the entries."""
+    file = chain.last(store_timestamp_ms)
+    if physical_offset < file.end_physical_offset:
+        return
+    while count:
+        assert isinstance(file, IndexHeadWriter)
+        count -= file.put_many(count, physical_offset, store_timestamp_ms)
+        if count:
+            file = chain.last(store_timestamp_ms)

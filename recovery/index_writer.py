@@ -39,12 +39,16 @@ class IndexFileWriter:
         cls, geometry: Geometry, previous: IndexFileWriter | None, *, count_puts: bool = False
     ) -> IndexFileWriter:
         """A new file; begin and end are pre-filled from the end of the previous one."""
-        new = cls(geometry, bytearray(geometry.file_size), count_puts=count_puts)
+        new = cls(geometry, cls.blank(geometry), count_puts=count_puts)
         if previous is not None and previous.end_physical_offset > 0:
             new.begin_physical_offset = new.end_physical_offset = previous.end_physical_offset
         if previous is not None and previous.end_timestamp_ms > 0:
             new.begin_timestamp_ms = new.end_timestamp_ms = previous.end_timestamp_ms
         return new
+
+    @staticmethod
+    def blank(geometry: Geometry) -> bytearray:
+        return bytearray(geometry.file_size)
 
     @classmethod
     def open(cls, geometry: Geometry, data: bytearray, *, count_puts: bool = False) -> IndexFileWriter:
@@ -75,6 +79,18 @@ class IndexFileWriter:
         """Put one entry; False when the file is full."""
         if self.full:
             return False
+        self._write_entry(key_hash, physical_offset, store_timestamp_ms)
+        self._count(1, physical_offset, store_timestamp_ms)
+        return True
+
+    def _count(self, entries: int, physical_offset: int, store_timestamp_ms: int) -> None:
+        """Move the header past entries of one message."""
+        if self.index_count <= 1:
+            self.begin_physical_offset, self.begin_timestamp_ms = physical_offset, store_timestamp_ms
+        self.index_count += entries
+        self.end_physical_offset, self.end_timestamp_ms = physical_offset, store_timestamp_ms
+
+    def _write_entry(self, key_hash: int, physical_offset: int, store_timestamp_ms: int) -> None:
         slot_at = INDEX_HEADER.size + INDEX_SLOT.size * (key_hash % self.geometry.hash_slots)
         previous = INDEX_SLOT.unpack(self.data, slot_at)["newest_entry_no"]
         if previous <= 0 or previous > self.index_count:
@@ -88,13 +104,8 @@ class IndexFileWriter:
         entry_at = self.geometry.entries_at + INDEX_ENTRY.size * self.index_count
         self.data[entry_at : entry_at + INDEX_ENTRY.size] = INDEX_ENTRY.pack(entry)
         self.data[slot_at : slot_at + INDEX_SLOT.size] = INDEX_SLOT.pack({"newest_entry_no": self.index_count})
-        if self.index_count <= 1:
-            self.begin_physical_offset, self.begin_timestamp_ms = physical_offset, store_timestamp_ms
         if previous == 0 or self.count_puts:
             self.hash_slot_count += 1
-        self.index_count += 1
-        self.end_physical_offset, self.end_timestamp_ms = physical_offset, store_timestamp_ms
-        return True
 
     def _time_diff(self, store_timestamp_ms: int) -> int:
         """Seconds since begin; the first entry of a rolled file counts from the previous file's end."""
@@ -126,27 +137,29 @@ class IndexWriter:
     count_puts: bool = False
     on_full: Callable[[IndexFileWriter], None] = lambda full: None
     created_at_ms: list[int] = field(default_factory=list)
+    file_type: type[IndexFileWriter] = IndexFileWriter
 
     def put(self, request: DispatchRequest, keys: Sequence[str], *, rollback: bool = False) -> bool:
         """Index one record. False when it was skipped as older than the newest file's end.
 
         A file is there after every record, keys or not. A record's keys may straddle two files.
         """
-        last = self._last(request.store_timestamp_ms)
+        last = self.last(request.store_timestamp_ms)
         if request.physical_offset < last.end_physical_offset:
             return False
         for key in () if rollback else keys:
             key_hash = index_key_hash(key)
             while not last.put(key_hash, request.physical_offset, request.store_timestamp_ms):
-                last = self._last(request.store_timestamp_ms)
+                last = self.last(request.store_timestamp_ms)
         return True
 
-    def _last(self, store_timestamp_ms: int) -> IndexFileWriter:
+    def last(self, store_timestamp_ms: int) -> IndexFileWriter:
+        """The file that takes the next entry, a new one when there is none or the newest is full."""
         if self.files and not self.files[-1].full:
             return self.files[-1]
         previous = self.files[-1] if self.files else None
         if previous is not None:
             self.on_full(previous)
-        self.files.append(IndexFileWriter.create(self.geometry, previous, count_puts=self.count_puts))
+        self.files.append(self.file_type.create(self.geometry, previous, count_puts=self.count_puts))
         self.created_at_ms.append(store_timestamp_ms)
         return self.files[-1]

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from recovery.broker_memory import BrokerMemory
 from recovery.message_check import Checked, MessageCheck
 from recovery.queue_recovery import Hang
@@ -44,7 +46,7 @@ class Redispatch:
             Hang: start() waits for dispatch to reach the end, and it never does.
         """
         memory = self.memory
-        memory.phase = "start"
+        memory.dispatched.load_ends()
         if memory.version.starts_dispatch_at_queue_maximum:
             self._start_at(self._queue_maximum())
             self._wait_and_correct()
@@ -101,6 +103,9 @@ class Redispatch:
         """
         readable_bytes, read_bytes = len(readable) - at, 0
         while read_bytes < readable_bytes and self._inside_end():
+            if taken := self._take_run(readable, at, self.position - at):
+                at, read_bytes = at + taken, read_bytes + taken
+                continue
             checked = self.check.at(readable, at, crc=False, read_body=False)
             at = checked.read_to
             if self._beyond_end(checked):
@@ -118,6 +123,18 @@ class Redispatch:
                 self._give_up(readable_bytes - read_bytes, checked)
                 return False
         return True
+
+    def _take_run(self, readable: memoryview, at: int, base_offset: int) -> int:
+        """Dispatch valid records at once as far as dispatch may go; returns their bytes."""
+        most = min(len(readable), self._end - base_offset)
+        run = self.memory.runs.take(readable[:most], at, crc=False)
+        if run is None:
+            return 0
+        everything = np.ones(run.rows, np.bool_)
+        self.memory.dispatch_batch(run, self.memory.runs.scanner, everything, base_offset)
+        taken = int(run.records.file_pos[-1]) + int(run.records.total_size[-1]) - at
+        self.position += taken
+        return taken
 
     def _inside_end(self) -> bool:
         return self.memory.version < (5, 0, 0) or self.position < self._end

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from parsers.checkpoint import CHECKPOINT, decode_checkpoint
 from parsers.index.geometry import Geometry
 from recovery.broker_memory import BrokerMemory
-from recovery.checkpoint_file import stored_times
 from recovery.commitlog_recovery import recover_commitlog
 from recovery.delay_offsets import delay_offsets_load
 from recovery.dispatch import DispatchRules
@@ -19,6 +19,7 @@ from recovery.file_list import FileList, LoadFailed, list_files
 from recovery.index_recovery import IndexFiles
 from recovery.message_check import MessageCheck, OutOfHeap
 from recovery.queue_recovery import Hang, Queue
+from recovery.record_runs import RecordRuns
 from recovery.redispatch import Redispatch
 from recovery.settings import StoreSettings
 from recovery.versions import BrokerVersion
@@ -64,10 +65,17 @@ def restart(
     settings: StoreSettings,
     *,
     heap_bytes: int | None = None,
+    with_index_entries: bool = False,
     after_load: Observer = lambda memory: None,
 ) -> Restart:
-    """Play one start. `after_load` sees the memory between load() and start(), when load() returned true."""
-    memory = _empty_memory(evidence, version, settings, heap_bytes)
+    """Play one start.
+
+    Args:
+        heap_bytes: the broker's Java heap, where known: before 5.3.2 a damaged size field may exceed it.
+        with_index_entries: write the index entries in memory, record by record, instead of counting them.
+        after_load: sees the memory between load() and start(), when load() returned true.
+    """
+    memory = _empty_memory(evidence, version, settings, heap_bytes, with_index_entries)
     played = Restart(memory)
     try:
         _load(played)
@@ -85,9 +93,11 @@ def restart(
 
 
 def _empty_memory(
-    evidence: Evidence, version: BrokerVersion, settings: StoreSettings, heap_bytes: int | None
+    evidence: Evidence, version: BrokerVersion, settings: StoreSettings, heap_bytes: int | None, entries: bool
 ) -> BrokerMemory:
     rules = DispatchRules.of(version, settings)
+    runs = RecordRuns.under(rules, settings)
+    runs.possible = runs.possible and not entries
     return BrokerMemory(
         evidence=evidence,
         version=version,
@@ -95,7 +105,8 @@ def _empty_memory(
         check=MessageCheck(version, settings, heap_bytes),
         rules=rules,
         commitlog=FileList(settings.mapped_file_size_commit_log),
-        index=IndexFiles(Geometry(settings.max_hash_slot_num, settings.max_index_num), rules),
+        index=IndexFiles(Geometry(settings.max_hash_slot_num, settings.max_index_num), rules, entries),
+        runs=runs,
     )
 
 
@@ -107,9 +118,10 @@ def _load(played: Restart) -> None:
         files = list_files(entries, settings.consume_queue_file_size, version)
         memory.queues[topic, queue_id] = Queue(topic, queue_id, files, version)
     played.checkpoint_created = True
-    memory.checkpoint = stored_times(evidence.checkpoint, version)
+    stored = (evidence.checkpoint or b"").ljust(CHECKPOINT.size, b"\0")
+    memory.checkpoint = decode_checkpoint(stored, version=version)
     if version >= (5, 0, 0):
-        memory.confirm_offset = memory.checkpoint.confirm_physical_offset
+        memory.confirm_offset = memory.checkpoint.confirm_physical_offset or 0
     index_loaded = _load_index(memory)
     for queue in memory.queues.values():
         queue.recover()
