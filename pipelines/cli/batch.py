@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from pipelines.cli.run import Run
+from pipelines.instants import parse_instant
 
 Question = dict[str, Any]
 Answer = dict[str, Any]
@@ -40,3 +41,27 @@ def _object(line: bytes) -> Question:
     if not isinstance(question, dict):
         raise ValueError("expected one JSON object a line")
     return question
+
+
+def text_in(question: Question, name: str) -> str:
+    """A text of a question. Raises ValueError where there is none."""
+    value = question.get(name)
+    if not isinstance(value, str):
+        raise ValueError(f"{name} is missing or no text")
+    return value
+
+
+def number_in(question: Question, name: str, default: int | None = None) -> int:
+    """A whole number of a question, `default` where there is none. Raises ValueError without both."""
+    value = question.get(name)
+    if value is None and default is not None:
+        return default
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ValueError(f"{name} is missing or no whole number")
+    return value
+
+
+def instant_in(question: Question, name: str, default: int | None = None) -> int:
+    """Epoch milliseconds of a question: a number, or a text as `parse_instant` takes it. Raises ValueError."""
+    value = question.get(name)
+    return parse_instant(value) if isinstance(value, str) else number_in(question, name, default)

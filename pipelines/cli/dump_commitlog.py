@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pipelines.cli.command import command
-from pipelines.cli.errors import WrongUsage
 from pipelines.cli.opening import file_at, is_file, store_at
-from pipelines.cli.options import QueueOption, StoreOrFile, TopicOption
+from pipelines.cli.options import QueueOption, StoreOrFile, TopicOption, instant_of
 from pipelines.cli.progress import tracked
 from pipelines.cli.run import Run
 
@@ -75,8 +74,8 @@ def commitlog(
         key=key,
         min_physical_offset=from_offset,
         max_physical_offset=to_offset,
-        since_ms=_instant(since, "--since"),
-        until_ms=_instant(until, "--until"),
+        since_ms=None if since is None else instant_of(since, "--since"),
+        until_ms=None if until is None else instant_of(until, "--until"),
     )
     wanted = pick_columns(schema, run.columns)
     run.emit(schema, _messages(run, source, where, wanted), brief=BRIEF)
@@ -143,12 +142,3 @@ def _regions(run: Run, source: Path, files: list[StoreFile]) -> Iterator[dict[st
                 "kind": found.kind,
                 "reason": found.reason,
             }
-
-
-def _instant(text: str | None, flag: str) -> int | None:
-    from pipelines.instants import parse_instant
-
-    try:
-        return None if text is None else parse_instant(text)
-    except ValueError as wrong:
-        raise WrongUsage(f"{flag}: {wrong}") from wrong

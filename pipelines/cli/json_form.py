@@ -75,7 +75,7 @@ def _present(column: pa.Array) -> pa.Array:
     kind = column.type
     if pa.types.is_null(kind):
         return pa.nulls(len(column), pa.string())
-    if pa.types.is_boolean(kind) or pa.types.is_integer(kind):
+    if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
         return column.cast(pa.string())
     if pa.types.is_floating(kind):
         return pc.if_else(pc.is_finite(column), column.cast(pa.string()), None)
@@ -146,7 +146,7 @@ def _nested(column: pa.Array) -> pa.Array:
         return _bracketed(column, entries)
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return _bracketed(column, column.values)
-    raise TypeError(f"no JSON form is declared for {kind}")
+    return quoted(pa.array([None if value is None else str(value) for value in column.to_pylist()], pa.string()))
 
 
 def _struct_text(column: pa.StructArray) -> pa.Array:

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 ConfigFile = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="The rocketlens.toml to use; else $ROCKETLENS_CONFIG, else the nearest here or above."),
+    typer.Option(
+        metavar="FILE", help="The rocketlens.toml to use; else $ROCKETLENS_CONFIG, else the nearest here or above."
+    ),
 ]
 
 
@@ -106,8 +108,10 @@ def sql(
         raise Unreadable(str(missing)) from missing
     asked = question(query) if query in question_names() else query
     try:
-        reader = connection.execute(asked).to_arrow_reader(4096)
-        run.emit(reader.schema, reader)
+        answer = connection.sql(asked)
+        if answer is not None:
+            reader = answer.to_arrow_reader(4096)
+            run.emit(reader.schema, reader)
     except duckdb.Error as wrong:
         raise WrongUsage(f"DuckDB: {' '.join(str(wrong).split())}") from wrong
 

@@ -9,6 +9,9 @@ from typing import Annotated
 
 import typer
 
+from pipelines.cli.errors import WrongUsage
+from pipelines.instants import parse_instant
+
 PANEL = "Output"
 
 
@@ -102,6 +105,18 @@ BrokerConfOption = Annotated[
 VersionOption = Annotated[
     str | None, typer.Option("--version", metavar="V", help="RocketMQ version of the broker, e.g. 5.3.3.")
 ]
+InstantOption = Annotated[
+    str | None, typer.Option(metavar="MS", help="Epoch milliseconds, or ISO 8601 (UTC when no zone is named).")
+]
+
+
+def instant_of(text: str, flag: str) -> int:
+    """Epoch milliseconds of an option's text. Raises WrongUsage naming the flag."""
+    try:
+        return parse_instant(text)
+    except ValueError as wrong:
+        raise WrongUsage(f"{flag}: {wrong}") from wrong
+
 
 STORE_FILES = "Look into store files"
 BROKER = "What the broker would do"

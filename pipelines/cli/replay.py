@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pipelines.cli.batch import Answer, Question, answers
+from pipelines.cli.batch import Answer, answers, instant_in
 from pipelines.cli.command import command
-from pipelines.cli.errors import Unreadable, WrongUsage
-from pipelines.cli.options import OWNERSHIP
+from pipelines.cli.errors import Unreadable
+from pipelines.cli.options import OWNERSHIP, InstantOption, instant_of
 from pipelines.cli.run import Run
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def replay(
         typer.Argument(metavar="SOURCE…", help="Broker logs, client logs, wire captures, or folders of them."),
     ],
     show: Annotated[Show, typer.Option(help="Which table.")] = Show.INTERVALS,
-    at: Annotated[str | None, typer.Option(metavar="MS", help="Owners of every queue at this instant instead.")] = None,
+    at: InstantOption = None,
     batch: Annotated[
         bool, typer.Option("--batch", help='Many instants: lines `{"at": ms}` on standard input.')
     ] = False,
@@ -59,9 +59,9 @@ def replay(
     """
     history = replayed(run, source, broker)
     if batch:
-        run.emit_documents(answers(run, lambda question: owners_at(history, instant_of(question))))
+        run.emit_documents(answers(run, lambda question: owners_at(history, instant_in(question, "at"))))
     elif at is not None:
-        run.emit_documents([owners_at(history, _instant(at))], one=True)
+        run.emit_documents([owners_at(history, instant_of(at, "--at"))], one=True)
     else:
         _emit_table(run, history, show)
     run.findings(len(history.anomalies))
@@ -104,27 +104,6 @@ def owners_at(history: Replay, at_ms: int) -> Answer:
         row = dataclasses.asdict(found)
         queues.append({**row, "owners": list(found.owners), "possible": list(found.possible)})
     return {"at": at_ms, "queues": queues}
-
-
-def instant_of(question: Question) -> int:
-    """`at` of a question line: milliseconds, or ISO 8601. Raises ValueError without one."""
-    at = question.get("at")
-    if isinstance(at, int) and not isinstance(at, bool):
-        return at
-    if isinstance(at, str):
-        from pipelines.instants import parse_instant
-
-        return parse_instant(at)
-    raise ValueError('expected {"at": milliseconds}')
-
-
-def _instant(text: str) -> int:
-    from pipelines.instants import parse_instant
-
-    try:
-        return parse_instant(text)
-    except ValueError as wrong:
-        raise WrongUsage(f"--at: {wrong}") from wrong
 
 
 def _emit_table(run: Run, history: Replay, show: Show) -> None:

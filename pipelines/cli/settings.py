@@ -48,8 +48,8 @@ def config_pairs(config: list[str] | None) -> dict[str, str]:
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
-def version_of(run: Run, store: Store, text: str | None) -> BrokerVersion:
-    """The version named, else the one the files point to, which is said on stderr.
+def version_of(run: Run, store: Store, text: str | None, *, said: bool = True) -> BrokerVersion:
+    """The version named, else the one the files point to, which is said on stderr where the answer depends on it.
 
     Raises:
         WrongUsage: a text that is no version.
@@ -62,7 +62,7 @@ def version_of(run: Run, store: Store, text: str | None) -> BrokerVersion:
     from recovery.inference import infer
 
     known = infer(store)
-    for fact in known.facts:
+    for fact in known.facts if said else ():
         if fact.what == "version":
-            run.note(f"version {fact.value} {fact.why}; --version names another")
+            run.note(f"--version not given: {fact.value} taken, {fact.why}")
     return known.version

@@ -1,0 +1,232 @@
+"""`rocketlens find` and `offset-at`: questions a broker answers, asked of its files."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pipelines.cli.batch import Answer, Question, answers, instant_in, number_in, text_in
+from pipelines.cli.command import command
+from pipelines.cli.errors import WrongUsage
+from pipelines.cli.opening import store_at
+from pipelines.cli.options import STORE_FILES, InstantOption, StoreArgument, VersionOption, instant_of
+from pipelines.cli.run import Run
+from pipelines.cli.settings import version_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from recovery.query import FoundMessage, StoreQuery
+
+MOST_MESSAGES = 32
+ROCKETMQ_NAMES = {
+    "queueId": "queue_id",
+    "timestamp": "at",
+    "maxNum": "max",
+    "msgId": "message_id",
+    "uniqKey": "unique_id",
+}
+"""Names that questions may use as well."""
+
+
+class BoundaryName(StrEnum):
+    """Which end of equal store times."""
+
+    LOWER = "lower"
+    UPPER = "upper"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    command(app, "find", panel=STORE_FILES)(find)
+    command(app, "offset-at", panel=STORE_FILES)(offset_at)
+
+
+def find(
+    run: Run,
+    store: StoreArgument,
+    topic: Annotated[str | None, typer.Option(metavar="T", help="Topic of the messages.")] = None,
+    key: Annotated[str | None, typer.Option(metavar="K", help="A key as the producer set it.")] = None,
+    unique_id: Annotated[str | None, typer.Option(metavar="U", help="The id the producer made (UNIQ_KEY).")] = None,
+    message_id: Annotated[
+        str | None, typer.Option(metavar="M", help="An offset message id: host and position.")
+    ] = None,
+    begin: InstantOption = None,
+    end: InstantOption = None,
+    max_: Annotated[int, typer.Option("--max", metavar="N", min=1, help="At most so many.")] = MOST_MESSAGES,
+    hash_only: Annotated[
+        bool,
+        typer.Option("--hash-only", help="Also messages whose key merely has the same hash, as the broker sends them."),
+    ] = False,
+    batch: Annotated[bool, typer.Option("--batch", help="Many questions: JSON lines on standard input.")] = False,
+    version: VersionOption = None,
+) -> None:
+    """Find messages by key, unique id or message id through the index, newest first, as the broker's query does.
+
+    `found_by` says how: unique_id, key, tag, message_id, or hash_only. With --batch each line of standard input is a
+    question `{"topic", "key" | "unique_id" | "message_id", "begin"?, "end"?, "max"?}`; its answer repeats it, with
+    `messages` (rows as above) and `physical_offsets` (every entry the index query gives, other keys of the same hash
+    included).
+
+    Example: `rocketlens find /data/store --topic Orders --key order-4711`
+    """
+    asked = _open(run, store, version, said=False)
+    if batch:
+        run.emit_documents(answers(run, lambda question: _find_answer(asked, question, hash_only)))
+        return
+    question: Question = {
+        "topic": topic,
+        "key": key,
+        "unique_id": unique_id,
+        "message_id": message_id,
+        "begin": None if begin is None else instant_of(begin, "--begin"),
+        "end": None if end is None else instant_of(end, "--end"),
+        "max": max_,
+    }
+    try:
+        found = _found(asked, question, hash_only)
+    except ValueError as wrong:
+        raise WrongUsage(f"find: {wrong}") from wrong
+    run.emit_rows(_found_schema(), (_row(hit) for hit in found))
+
+
+def offset_at(
+    run: Run,
+    store: StoreArgument,
+    topic: Annotated[str | None, typer.Option(metavar="T", help="Topic of the queue.")] = None,
+    queue: Annotated[int | None, typer.Option(metavar="N", min=0, help="Queue id.")] = None,
+    at: InstantOption = None,
+    boundary: Annotated[BoundaryName, typer.Option(help="Of messages with the same store time: first or last.")] = (
+        BoundaryName.LOWER
+    ),
+    batch: Annotated[bool, typer.Option("--batch", help="Many questions: JSON lines on standard input.")] = False,
+    version: VersionOption = None,
+) -> None:
+    """The queue offset that the broker's search by time gives for an instant.
+
+    4.x brokers answer the nearest message; 5.x ones the first at or after the instant (lower), or the last at or before
+    it (upper). With --batch each line of standard input is a question `{"topic", "queue_id", "at", "boundary"?}`; its
+    answer repeats it, with `queue_offset` (null where the store has no such queue).
+
+    Example: `rocketlens offset-at /data/store --topic Orders --queue 0 --at 2026-11-21T03:12:00Z`
+    """
+    import pyarrow as pa
+
+    asked = _open(run, store, version)
+    if batch:
+        run.emit_documents(answers(run, lambda question: _offset_answer(asked, question, boundary.value)))
+        return
+    if topic is None or queue is None or at is None:
+        raise WrongUsage(
+            "offset-at: --topic, --queue and --at are needed (or --batch, with questions on standard input)"
+        )
+    question = {"topic": topic, "queue_id": queue, "at": instant_of(at, "--at")}
+    row = _offset_answer(asked, question, boundary.value)
+    if row["queue_offset"] is None:
+        raise WrongUsage(f"{store}: no ConsumeQueue of {topic}/{queue} there; `rocketlens queues {store}` lists them")
+    schema = pa.schema(
+        [
+            ("topic", pa.string()),
+            ("queue_id", pa.int32()),
+            ("at", pa.timestamp("ms", "UTC")),
+            ("queue_offset", pa.int64()),
+        ]
+    )
+    run.emit_rows(schema, [row])
+
+
+def _open(run: Run, path: Path, version: str | None, *, said: bool = True) -> StoreQuery:
+    from recovery.query import StoreQuery
+
+    store = store_at(run, path)
+    return StoreQuery(store, version_of(run, store, version, said=said), damage=run.damage)
+
+
+def _found(asked: StoreQuery, question: Question, hash_only: bool) -> list[FoundMessage]:
+    """Raises ValueError for a question that names not exactly one thing to look for."""
+
+    named = [name for name in ("key", "unique_id", "message_id") if question.get(name) is not None]
+    if len(named) != 1:
+        raise ValueError("give one of key, unique_id and message_id")
+    if named == ["message_id"]:
+        return asked.find_by_message_id(text_in(question, "message_id"))
+    topic, most = text_in(question, "topic"), number_in(question, "max", MOST_MESSAGES)
+    if named == ["unique_id"]:
+        return asked.find_by_unique_id(topic, text_in(question, "unique_id"), max_num=most)
+    return asked.find_by_key(_key_question(question), hash_only=hash_only)
+
+
+def _key_question(question: Question) -> Any:
+    from parsers.java import LONG_MAX
+    from recovery.query import KeyQuestion
+
+    return KeyQuestion(
+        text_in(question, "topic"),
+        text_in(question, "key") if question.get("key") is not None else text_in(question, "unique_id"),
+        number_in(question, "max", MOST_MESSAGES),
+        instant_in(question, "begin", 0),
+        instant_in(question, "end", LONG_MAX),
+    )
+
+
+def _find_answer(asked: StoreQuery, given: Question, hash_only: bool) -> Answer:
+    question = _in_our_words(given)
+    found = _found(asked, question, hash_only)
+    by_index = question.get("message_id") is None
+    offsets = asked.query_offsets(_key_question(question)) if by_index else [hit.physical_offset for hit in found]
+    from pipelines.instants import iso_instant
+
+    rows = [{**row, "store_timestamp": iso_instant(row["store_timestamp"])} for row in map(_row, found)]
+    return {**given, "messages": rows, "physical_offsets": offsets}
+
+
+def _offset_answer(asked: StoreQuery, given: Question, boundary: str) -> Answer:
+    from recovery.query import TimeQuestion
+
+    question = _in_our_words(given)
+    wanted = question.get("boundary", boundary)
+    if wanted not in ("lower", "upper"):
+        raise ValueError(f"boundary is lower or upper, not {wanted!r}")
+    at_ms = instant_in(question, "at")
+    found = asked.offset_at(TimeQuestion(text_in(question, "topic"), number_in(question, "queue_id"), at_ms, wanted))
+    return {**given, "queue_offset": found}
+
+
+def _in_our_words(question: Question) -> Question:
+    return {ROCKETMQ_NAMES.get(name, name): value for name, value in question.items()}
+
+
+def _row(hit: FoundMessage) -> dict[str, Any]:
+    message = hit.message
+    return {
+        "physical_offset": hit.physical_offset,
+        "message_id": message.message_id,
+        "topic": message.topic,
+        "queue_id": message.queue_id,
+        "queue_offset": message.queue_offset,
+        "store_timestamp": message.store_timestamp_ms,
+        "keys": message.property_value("KEYS"),
+        "unique_id": message.property_value("UNIQ_KEY"),
+        "found_by": hit.found_by,
+    }
+
+
+def _found_schema() -> pa.Schema:
+    import pyarrow as pa
+
+    return pa.schema(
+        [
+            ("physical_offset", pa.int64()),
+            ("message_id", pa.string()),
+            ("topic", pa.string()),
+            ("queue_id", pa.int32()),
+            ("queue_offset", pa.int64()),
+            ("store_timestamp", pa.timestamp("ms", "UTC")),
+            ("keys", pa.string()),
+            ("unique_id", pa.string()),
+            ("found_by", pa.string()),
+        ]
+    )
