@@ -50,6 +50,15 @@ class Connection(NamedTuple):
     client_version: int | None
 
 
+class GroupSettings(NamedTuple):
+    """A group's entry in `subscriptionGroup.json`, as far as a rebalance depends on it."""
+
+    consume_enable: bool
+    consume_broadcast_enable: bool
+    notify_consumer_ids_changed_enable: bool
+    retry_queue_nums: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
     """The true instant lies in [at_ms - early_ms, at_ms + late_ms], epoch milliseconds UTC on the reader's reference clock.
@@ -364,6 +373,13 @@ class QueueTableSeen(ClientFact):
 
     queues: tuple[MessageQueue, ...]
     dropped: tuple[MessageQueue, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupConfigSeen(GroupFact):
+    """Settings of a group on the broker `source`; None: gone, and from 5.1.1 no member of it is registered."""
+
+    settings: GroupSettings | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

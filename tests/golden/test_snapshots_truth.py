@@ -1,0 +1,59 @@
+"""Polled snapshots and configuration histories of the recorded clusters against what their consumers held."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rebalance.events import ConnectionsSeen, GroupConfigSeen, QueueTableSeen, RouteSeen, UnreadRecord
+from rebalance.model import MessageQueue
+from rebalance.snapshots import facts_from_groups, facts_from_polls, facts_from_topics
+from tests.support.fixtures import FIXTURES, needs_fixtures
+from tests.support.rebalance_sessions import json_lines, truth_runs
+
+SESSIONS = FIXTURES / "rebalance" / "sessions"
+pytestmark = [pytest.mark.fixtures, needs_fixtures]
+sessions = pytest.mark.parametrize(
+    "session", sorted(SESSIONS.iterdir()) if SESSIONS.is_dir() else [], ids=lambda path: path.name
+)
+SAMPLED_MS = 300  # the truth is looked at every 100 ms
+
+
+@sessions
+def test_polled_tables_are_tables_the_client_had(session: Path) -> None:
+    facts = list(facts_from_polls(json_lines(session / "truth" / "polls.jsonl.gz"), source="b"))
+    runs = truth_runs(session)
+    seen = [fact for fact in facts if isinstance(fact, QueueTableSeen)]
+    for fact in seen:
+        begin, end = fact.at_ms - fact.early_ms, fact.at_ms + SAMPLED_MS
+        possible: set[frozenset[MessageQueue]] = {frozenset()}
+        for run in runs:
+            if run.client_id == fact.client_id:  # an id that is used twice has two tables
+                possible |= {present for at_ms, present, _ in run.tables if begin < at_ms <= end}
+                possible |= set([present for at_ms, present, _ in run.tables if at_ms <= begin][-1:])
+        assert frozenset(fact.queues) in possible
+    assert len(seen) > 10
+    assert [fact for fact in facts if isinstance(fact, ConnectionsSeen) and fact.connections]
+    assert all(fact.reason.startswith("the poll failed") for fact in facts if isinstance(fact, UnreadRecord))
+
+
+def copies(folder: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    for path in sorted(folder.glob("*.json.gz")):
+        yield int(path.name.split(".")[0]), json.loads(gzip.decompress(path.read_bytes()))
+
+
+@sessions
+def test_histories_tell_topics_and_groups(session: Path) -> None:
+    for broker in sorted((session / "offsets").glob("broker-*")):
+        routes = list(facts_from_topics(copies(broker / "topics"), source=broker.name))
+        groups = list(facts_from_groups(copies(broker / "subscriptionGroup"), source=broker.name))
+        mine = {f.group for f in groups if isinstance(f, GroupConfigSeen) and f.group.startswith("cg_")}
+        assert mine
+        topics = {fact.topic for fact in routes if isinstance(fact, RouteSeen)}
+        assert {f"%RETRY%{group}" for group in mine} <= topics
+        assert all(isinstance(fact, RouteSeen) for fact in routes)
