@@ -105,7 +105,7 @@ queue_offset message number in the queue: (number in the file name + position) /
 physical_offset where the message starts, byte in the CommitLog
 msg_size bytes of the whole message
 tags_code hash of TAGS, or delivery time, or address of an extension unit: see tags_code_kind
-kind message, or pre_blank for units that only pad the front of a queue
+kind unit, or pre_blank for units that only pad the front of a queue; null for batch queues
 tags_code_kind what tags_code stands for
 """,
         leading=ORIGIN,

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from pipelines.lake import Lake
 from pipelines.sources import BrokerSource
 from pipelines.spark.registry import source_of
+from pipelines.spark.source import spark_schema
+from pipelines.tables import TABLES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -18,7 +20,8 @@ def source_frame(
     spark: SparkSession, broker: BrokerSource, table: str, files: Sequence[str] | None, options: Mapping[str, str]
 ) -> DataFrame:
     """The data source of a table over one broker's store: named files of it (paths below the root), or all."""
-    reader = spark.read.format(source_of(table).name()).option("store", str(broker.store)).option("broker", broker.name)
+    reader = spark.read.format(source_of(table).name()).schema(spark_schema(TABLES[table].bare_schema))
+    reader = reader.option("store", str(broker.store)).option("broker", broker.name)
     if broker.version is not None:
         reader = reader.option("version", broker.version)
     if files is not None:

@@ -2,7 +2,8 @@
 SELECT broker,
        "group",
        sum(messages_behind)                           AS messages_behind,
-       max(seconds_behind)                            AS seconds_behind,
+       CASE WHEN count(*) FILTER (messages_behind > 0 AND seconds_behind IS NULL) = 0
+            THEN max(seconds_behind) END              AS seconds_behind,
        count(*)                                       AS queues,
        count(*) FILTER (messages_behind > 0)          AS queues_behind,
        count(*) FILTER (status = 'unknown')           AS queues_unknown,

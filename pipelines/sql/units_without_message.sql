@@ -10,6 +10,6 @@ SELECT units.broker,
        messages.total_size AS message_size
 FROM consumequeue_units AS units
 LEFT JOIN commitlog_messages AS messages USING (broker, physical_offset)
-WHERE units.kind = 'message'
+WHERE units.kind IS DISTINCT FROM 'pre_blank'
   AND (messages.physical_offset IS NULL OR messages.total_size <> units.msg_size)
 ORDER BY units.broker, units.topic, units.queue_id, units.queue_offset;
