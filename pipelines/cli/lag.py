@@ -1,0 +1,116 @@
+"""`rocketlens lag`: how far behind each group is, as consumerProgress counts it, and in seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pipelines.cli.command import command
+from pipelines.cli.errors import Unreadable
+from pipelines.cli.opening import store_at
+from pipelines.cli.options import STORE_FILES, InstantOption, StoreArgument, TopicOption, instant_of
+from pipelines.cli.queues import name_unread_queues
+from pipelines.cli.run import Run
+
+if TYPE_CHECKING:
+    from parsers.store import Store
+    from pipelines.lag import OffsetsAt
+    from recovery.lag import Lag
+
+BRIEF = (
+    "group",
+    "topic",
+    "queue_id",
+    "broker_offset",
+    "consumer_offset",
+    "messages_behind",
+    "seconds_behind",
+    "reason",
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    command(app, "lag", panel=STORE_FILES)(lag)
+
+
+def lag(
+    run: Run,
+    store: StoreArgument,
+    group: Annotated[str | None, typer.Option(metavar="G", help="Only this consumer group.")] = None,
+    topic: TopicOption = None,
+    at: InstantOption = None,
+    offsets: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE_OR_DIR", help="Kept copies of consumerOffset.json; else the store's own."),
+    ] = None,
+) -> None:
+    """How far behind consumers are: in messages, as `mqadmin consumerProgress` counts them, and in seconds.
+
+    Without --at: when the offsets were written. With --at: as it was then, from the newest copy of the offsets written
+    by then; where there is none, the figure is unknown and says so.
+
+    Example: `rocketlens lag /data/store --group CG_orders --at 2026-11-21T03:12:00Z --offsets /data/kept-offsets`
+    """
+    from pipelines.tables import LAG
+
+    opened = store_at(run, store)
+    name_unread_queues(run, opened)
+    at_ms = None if at is None else instant_of(at, "--at")
+    rows = _rows(run, opened, _snapshot(run, opened, offsets, at_ms), at_ms)
+    wanted = (row for row in rows if group in (None, row["group"]) and topic in (None, row["topic"]))
+    run.emit_rows(LAG.bare_schema, wanted, brief=BRIEF)
+
+
+def _snapshot(run: Run, store: Store, place: Path | None, at_ms: int | None) -> OffsetsAt:
+    """The newest copy written by `at_ms`; the oldest there is when all are younger."""
+    from pipelines.lag import offsets_in, offsets_of_store
+
+    if place is None:
+        own = offsets_of_store(store, run.damage)
+        if own is None:
+            raise Unreadable(f"{store.root}: no config/consumerOffset.json there; name a copy of it with --offsets")
+        return own
+    run.keep_out_of(place)
+    place.stat()
+    copies = offsets_in(place, run.not_read)
+    if not copies:
+        raise Unreadable(f"{place}: no copy of consumerOffset.json there")
+    return next((copy for copy in reversed(copies) if at_ms is None or copy.written_ms <= at_ms), copies[0])
+
+
+def _rows(run: Run, store: Store, offsets: OffsetsAt, at_ms: int | None) -> Iterator[dict[str, Any]]:
+    from pipelines.lag import store_lag
+
+    too_young = at_ms is not None and offsets.written_ms > at_ms
+    for found in store_lag(store, offsets, at_ms=at_ms, damage=run.damage):
+        row = lag_record(found)
+        if too_young:
+            row.update(consumer_offset=None, messages_behind=None, seconds_behind=None, status="unknown")
+            row["reason"] = f"no offsets written by then are known; the oldest are of {_utc(offsets.written_ms):%F %T}Z"
+        yield row
+
+
+def lag_record(found: Lag) -> dict[str, Any]:
+    """A row of the table `lag`; which broker it is, a store does not say."""
+    return {
+        "broker": None,
+        "group": found.group,
+        "topic": found.topic,
+        "queue_id": found.queue_id,
+        "at": _utc(found.at_ms),
+        "broker_offset": found.broker_offset,
+        "consumer_offset": found.consumer_offset,
+        "messages_behind": found.messages_behind,
+        "seconds_behind": found.seconds_behind,
+        "status": found.status,
+        "reason": found.reason,
+    }
+
+
+def _utc(epoch_ms: int) -> datetime:
+    return datetime.fromtimestamp(epoch_ms / 1000, UTC)
