@@ -1,13 +1,11 @@
 """Logs of brokers and clients: recognised entries (`log_events`) and the facts they state."""
 
 from rebalance.logs.facts import LogFacts, facts_from_log
-from rebalance.logs.origin import ClockOffset
 from rebalance.logs.reader import LogEvent, LogReader, LogSummary
 from rebalance.logs.table import TEMPLATES
 
 __all__ = [
     "TEMPLATES",
-    "ClockOffset",
     "LogEvent",
     "LogFacts",
     "LogReader",

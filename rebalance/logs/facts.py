@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from rebalance.clock import SAME_CLOCK, ClockOffset
 from rebalance.events import Fact, UnreadRecord
 from rebalance.logs.broker_facts import BrokerLog
 from rebalance.logs.client_facts import ClientLog
-from rebalance.logs.origin import SAME_CLOCK, ClockOffset, Origin
+from rebalance.logs.origin import Origin
 from rebalance.logs.reader import LogEvent, LogReader, LogSummary
 from rebalance.logs.table import UNREADABLE
 
@@ -55,7 +56,7 @@ def facts_from_log(
         source: the broker's name, or a name for the client's log.
         file: what the facts' evidence names.
         jvm_zone_ms: see `LogReader`.
-        clock_ahead: how far the writing host's clock is ahead of the reference clock.
+        clock_ahead: how far the writing host's clock is ahead of the reference clock (`rebalance.clock` finds it).
         on_event: called with each recognised entry (a row of `log_events`).
         on_end: called with the summary: what was recognised, what not, with samples.
     """

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, TypedDict
+from typing import TypedDict
 
+from rebalance.clock import SAME_CLOCK, ClockOffset
 from rebalance.events import Evidence
 from rebalance.logs.reader import LogEvent
 
@@ -17,16 +18,6 @@ class When(TypedDict):
     late_ms: int
     source: str
     evidence: Evidence
-
-
-class ClockOffset(NamedTuple):
-    """How far a host's clock is ahead of the reference clock: between `min_ms` and `max_ms`."""
-
-    min_ms: int
-    max_ms: int
-
-
-SAME_CLOCK = ClockOffset(0, 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rebalance.clock import ClockOffset
 from rebalance.events import (
     ChannelClosed,
     ChannelConnected,
@@ -20,7 +21,7 @@ from rebalance.events import (
     TopicQueues,
     UnreadRecord,
 )
-from rebalance.logs import ClockOffset, LogReader, LogSummary, facts_from_log
+from rebalance.logs import LogReader, LogSummary, facts_from_log
 from rebalance.model import MessageQueue
 
 NOON_MS = 1795262400000  # 2026-11-21T12:00:00Z

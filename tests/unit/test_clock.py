@@ -1,0 +1,72 @@
+"""Bounds on a client clock's lead, from what both sides recorded."""
+
+from __future__ import annotations
+
+from rebalance.clock import ClockOffset, clock_ahead
+from rebalance.events import (
+    ChannelConnected,
+    ConsumerStarting,
+    Fact,
+    Notified,
+    SubscriptionChanged,
+    SubscriptionVersionBumped,
+)
+
+
+def client(lead_ms: int) -> list[Fact]:
+    """A client that starts at 10 s, hears of its own join 40 ms later, and changes its queues at 20 s, broker time."""
+    starting = ConsumerStarting(at_ms=9_000 + lead_ms, source="c1", group="g", client_id="c", process=1)
+    heard = [
+        Notified(at_ms=at_ms + lead_ms, source="c1", group="g", client_id="c", process=1) for at_ms in (10_040, 15_000)
+    ]
+    version = 20_000 + lead_ms
+    bumped = SubscriptionVersionBumped(
+        at_ms=version,
+        source="c1",
+        group="g",
+        client_id="c",
+        process=1,
+        topic="T",
+        old_sub_version=1,
+        new_sub_version=version,
+    )
+    return [starting, *heard, bumped]
+
+
+def broker(lead_ms: int, *, late_ms: int = 0) -> list[Fact]:
+    """The broker of that client; it heard of the change 25 ms later."""
+    at_ms = 20_025 // (late_ms + 1) * (late_ms + 1)
+    return [
+        ChannelConnected(at_ms=10_000, source="b", group="g", remote="r", client_id="c"),
+        SubscriptionChanged(
+            at_ms=at_ms,
+            late_ms=late_ms,
+            source="b",
+            group="g",
+            topic="T",
+            change="replace",
+            sub_version=20_000 + lead_ms,
+        ),
+    ]
+
+
+def test_the_lead_lies_between_what_was_sent_and_what_was_heard() -> None:
+    assert clock_ahead(client(0), broker(0)) == ClockOffset(-25, 40)
+    assert clock_ahead(client(5_000), broker(5_000)) == ClockOffset(4_975, 5_040)
+    assert clock_ahead(client(-90_000), broker(-90_000)) == ClockOffset(-90_025, -89_960)
+
+
+def test_lines_stamped_to_the_second_give_wider_bounds() -> None:
+    assert clock_ahead(client(5_000), broker(5_000, late_ms=999)) == ClockOffset(4_001, 5_040)
+
+
+def test_one_bound_is_no_estimate() -> None:
+    assert clock_ahead(client(0), broker(0)[:1]) is None
+    assert clock_ahead(client(0), broker(0)[1:]) is None
+    assert clock_ahead(client(0)[1:], broker(0)) is None  # the start is not in the log: which notification was first?
+    assert clock_ahead([], []) is None
+
+
+def test_a_clock_that_was_set_in_between_gives_both_leads() -> None:
+    before, after = client(0), client(60_000)
+    assert clock_ahead([*before[:3], after[3]], broker(60_000)) == ClockOffset(40, 59_975)
