@@ -9,7 +9,7 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from rebalance.events import Fact
 
-Kind = Literal["wire", "log"]
+Kind = Literal["wire", "pcap", "log"]
 Problem = Callable[[str], None]
 
 LOG_NAME = re.compile(r"^(?P<stem>.+?)(?:[._-]\d[\d._-]*)?\.log(?:[.-]\d[\d.-]*)?(?:\.gz)?$")
@@ -29,6 +29,9 @@ BROKER_STEMS = {"broker", "broker_default", "lock", "filter", "remoting"}
 CLIENT_STEMS = {"rocketmq_client", "rocketmq_client_log", "tools", "tools_default"}
 NO_NAME_FOR_A_BROKER = {"logs", "log", "rocketmqlogs", "otherdays", "other_days", ""}
 LINES_SNIFFED = 50
+PCAP_MAGIC = (b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\xc3\xd4", b"\x4d\x3c\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x0a\x0d\x0d\x0a")
+BROKER_PORTS = (10911, 10909)
+"""`listenPort` of a broker by default, and its VIP channel two below."""
 NAME_LINES = 20_000
 
 
@@ -39,24 +42,30 @@ class Recording:
     kind: Kind
     paths: tuple[Path, ...]
     source: str
+    broker_ports: tuple[int, ...] = BROKER_PORTS
 
 
-def find_recordings(given: Iterable[Path], *, broker: str | None = None) -> list[Recording]:
+def find_recordings(
+    given: Iterable[Path], *, broker: str | None = None, broker_ports: Collection[int] = BROKER_PORTS
+) -> list[Recording]:
     """The recordings among files and folders; files that are neither log nor capture are passed over.
 
     Args:
         broker: name for captures and broker logs that do not tell it themselves.
+        broker_ports: where the broker listened, for pcap files.
     Raises:
         FileNotFoundError: a path that is not there.
     """
     paths = [path for place in given for path in _files(place)]
-    captures = [path for path in paths if _is_capture(path)]
+    captures: list[tuple[Kind, Path]] = [("wire", path) for path in paths if _is_capture(path)]
+    captures += [("pcap", path) for path in paths if _starts_with(path, PCAP_MAGIC)]
     logs: dict[tuple[Path, str], list[Path]] = {}
     for path in paths:
         if stem := _log_stem(path):
             logs.setdefault((_home(path), stem), []).append(path)
     named = {home: _broker_of(home, parts, broker) for (home, stem), parts in logs.items() if stem == "broker"}
-    found = [Recording("wire", (path,), _broker_of_capture(path, broker)) for path in captures]
+    ports = tuple(broker_ports)
+    found = [Recording(kind, (path,), _broker_of_capture(kind, path, broker, ports), ports) for kind, path in captures]
     for (home, stem), parts in logs.items():
         name = named.get(home) or broker if stem in BROKER_STEMS else None
         ordered = tuple(sorted(parts, key=lambda part: (_first_stamp(part), part.name)))
@@ -67,15 +76,16 @@ def find_recordings(given: Iterable[Path], *, broker: str | None = None) -> list
 def facts_of(recording: Recording, problem: Problem) -> Iterator[Fact]:
     """The facts of one recording; what cannot be read of it goes to `problem` as a sentence."""
     file = "+".join(path.name for path in recording.paths)
-    lines = (line for path in recording.paths for line in lines_of(path, problem))
-    if recording.kind == "wire":
-        from rebalance.wire import facts_from_wire
-
-        yield from facts_from_wire(_records(lines), broker=recording.source, file=file)
-    else:
+    if recording.kind == "log":
         from rebalance.logs.facts import facts_from_log
 
+        lines = (line for path in recording.paths for line in lines_of(path, problem))
         yield from facts_from_log(lines, source=recording.source, file=file)
+    else:
+        from rebalance.wire import facts_from_wire
+
+        records = _captured(recording.kind, recording.paths[0], recording.broker_ports, problem)
+        yield from facts_from_wire(records, broker=recording.source, file=file)
 
 
 def lines_of(path: Path, problem: Problem) -> Iterator[bytes]:
@@ -95,6 +105,22 @@ def _files(place: Path) -> Iterator[Path]:
         yield place
     else:
         yield from (path for path in sorted(place.rglob("*")) if path.is_file())
+
+
+def _captured(kind: Kind, path: Path, broker_ports: Collection[int], problem: Problem) -> Iterator[dict[str, Any]]:
+    """The wire records of one capture, of either form."""
+    if kind == "wire":
+        yield from _records(lines_of(path, problem))
+        return
+    from pipelines.capture.pcap import CaptureCounts, records_from_pcap
+
+    def tell(counts: CaptureCounts) -> None:
+        if counts.bad_packets or counts.holes or counts.cut_short:
+            cut = ", and the file is cut short" if counts.cut_short else ""
+            problem(f"{path}: {counts.bad_packets} broken packets, {counts.holes} holes in connections{cut}")
+
+    with path.open("rb") as capture:
+        yield from records_from_pcap(capture, broker_ports=broker_ports, on_end=tell)
 
 
 def _records(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
@@ -151,12 +177,12 @@ def _log_name(home: Path, stem: str) -> str:
     return stem if home.name.lower() in NO_NAME_FOR_A_BROKER else home.name
 
 
-def _broker_of_capture(path: Path, given: str | None) -> str:
+def _broker_of_capture(kind: Kind, path: Path, given: str | None, broker_ports: Collection[int]) -> str:
     """From the name `wire-BROKER.jsonl`, else from what the requests say."""
-    stem = path.name.split(".jsonl")[0]
+    stem = re.split(r"\.(?:jsonl|json|pcap|pcapng)\b", path.name)[0]
     if stem.startswith("wire-") and len(stem) > len("wire-"):
         return stem.removeprefix("wire-")
-    for record in islice(_records(lines_of(path, _ignored)), NAME_LINES):
+    for record in islice(_captured(kind, path, broker_ports, _ignored), NAME_LINES):
         for part in (record.get("header"), record.get("body")):
             name = part.get("bname") or part.get("brokerName") if isinstance(part, dict) else None
             if isinstance(name, str) and name:
@@ -172,8 +198,15 @@ def _first_stamp(path: Path) -> bytes:
 
 
 def _gzipped(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(2) == b"\x1f\x8b"
+    return _starts_with(path, (b"\x1f\x8b",))
+
+
+def _starts_with(path: Path, magics: tuple[bytes, ...]) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(magics[0])) in magics
+    except OSError:
+        return False
 
 
 def _ignored(sentence: str) -> None:

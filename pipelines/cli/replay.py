@@ -39,7 +39,9 @@ def replay(
     run: Run,
     source: Annotated[
         list[Path],
-        typer.Argument(metavar="SOURCE…", help="Broker logs, client logs, wire captures, or folders of them."),
+        typer.Argument(
+            metavar="SOURCE…", help="Broker logs, client logs, captures (JSON lines or pcap), or folders of them."
+        ),
     ],
     show: Annotated[Show, typer.Option(help="Which table.")] = Show.INTERVALS,
     at: InstantOption = None,
@@ -49,6 +51,10 @@ def replay(
     broker: Annotated[
         str | None, typer.Option(metavar="NAME", help="Name of the broker, for captures and logs that do not tell it.")
     ] = None,
+    broker_port: Annotated[
+        list[int] | None,
+        typer.Option(metavar="N", help="Port the broker listened on, for pcap files; may be repeated."),
+    ] = None,
 ) -> None:
     """Replay the history of queue ownership and show who owned what, how sure that is, and what went wrong.
 
@@ -57,7 +63,7 @@ def replay(
 
     Example: `rocketlens replay /data/logs --at 2026-11-21T03:12:00Z`
     """
-    history = replayed(run, source, broker)
+    history = replayed(run, source, broker, broker_port)
     if batch:
         run.emit_documents(answers(run, lambda question: owners_at(history, instant_in(question, "at"))))
     elif at is not None:
@@ -67,19 +73,19 @@ def replay(
     run.findings(len(history.anomalies))
 
 
-def replayed(run: Run, source: Iterable[Path], broker: str | None) -> Replay:
+def replayed(run: Run, source: Iterable[Path], broker: str | None = None, ports: list[int] | None = None) -> Replay:
     """The replay of all recordings found in files and folders.
 
     Raises:
         Unreadable: there is no log and no capture.
     """
-    from pipelines.recordings import facts_of, find_recordings
+    from pipelines.recordings import BROKER_PORTS, facts_of, find_recordings
     from rebalance.replay import replay as replay_facts
 
     places = list(source)
     for place in places:
         run.keep_out_of(place)
-    recordings = find_recordings(places, broker=broker)
+    recordings = find_recordings(places, broker=broker, broker_ports=ports or BROKER_PORTS)
     if not recordings:
         named = ", ".join(map(str, places))
         raise Unreadable(f"{named}: no broker log, client log or wire capture there (names as RocketMQ gives them)")
