@@ -9,6 +9,7 @@ from typing import NamedTuple
 from rebalance.logs.stamp import MESSAGE_MARK, SECOND_TEXT, UNKNOWN_ZONE, Second, StampReader
 from rebalance.logs.table import ANCHORED, BY_START, UNREADABLE
 from rebalance.logs.template import START_SIZE, Template
+from rebalance.logs.texts import channel_info
 
 _MAX_SAMPLES = 256
 _MAX_WAITING = 50_000
@@ -36,6 +37,17 @@ class LogEvent(NamedTuple):
     def named_fields(self) -> dict[str, str]:
         """Field name -> text."""
         return dict(zip(self.template.field_names, self.fields, strict=True))
+
+    @property
+    def group(self) -> str | None:
+        """The consumer group, where the entry names one."""
+        return self.named_fields.get("group")
+
+    @property
+    def client_id(self) -> str | None:
+        """The client id, where the entry names one: outright, or inside a connection's text."""
+        fields = self.named_fields
+        return fields.get("client_id") or channel_info(fields.get("channel_info", "")).client_id
 
     @property
     def head(self) -> tuple[str, ...]:

@@ -203,3 +203,20 @@ def test_a_replaced_subscription_is_the_new_one() -> None:
     (fact,) = read(line.format("a", 1, "b", 2))
     assert isinstance(fact, SubscriptionChanged)
     assert (fact.change, fact.topic, fact.expression, fact.sub_version) == ("replace", "T", "b", 2)
+
+
+def test_an_entry_names_its_group_client_level_and_thread() -> None:
+    lines = [
+        "2026-11-21 20:00:00 INFO HeartbeatThread_1 - new consumer connected, group: g CONSUME_PASSIVELY CLUSTERING "
+        "channel: ClientChannelInfo [channel=x, clientId=c@1, language=JAVA, version=479, lastUpdateTimestamp=1]\n",
+        "2026-11-21 20:00:00.004 WARN  [7] [main] [x#?:?] - unlock messageQueue. group:g, clientId:c, mq:" + str(MQ),
+        "2026-11-21 20:00:00,004 INFO RocketmqClient - consumer was nothing at all",
+        "2026-11-21 20:00:00,004 INFO RocketmqClient - the pull request[PullRequest [x]] is dropped.",
+    ]
+    events = list(LogReader(jvm_zone_ms=0).events(lines))
+    told = [(event.group, event.client_id, event.head) for event in events]
+    assert told == [
+        ("g", "c@1", ("INFO", "HeartbeatThread_1")),
+        ("g", "c", ("WARN", "7", "main", "x#?:?")),
+        (None, None, ("INFO", "RocketmqClient")),
+    ]
