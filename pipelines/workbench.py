@@ -1,0 +1,46 @@
+"""The two windows on a lake: Dagster's UI and JupyterLab. Both run until they are interrupted."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pipelines.dagster_home import dagster_home
+from pipelines.resources.lakehouse import CONFIG_VARIABLE
+from pipelines.sources import read_sources
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = ROOT / "notebooks"
+
+
+def launch_ui(config_file: Path, *, port: int = 3000, host: str = "127.0.0.1") -> int:
+    """Dagster's web server and daemon over the configuration's lake; the exit code once it ends."""
+    command = [sys.executable, "-m", "dagster", "dev", "-m", "pipelines.definitions", "-h", host, "-p", str(port)]
+    home = dagster_home(read_sources(config_file).lake)
+    return _run_until_interrupted(command, {"DAGSTER_HOME": str(home.resolve())}, config_file, ROOT)
+
+
+def launch_lab(config_file: Path, *, port: int = 8888, browser: bool = True) -> int:
+    """JupyterLab in the folder of the notebooks; a .py there opens as a notebook (jupytext). The exit code."""
+    command = [sys.executable, "-m", "jupyterlab", f"--port={port}", f"--notebook-dir={NOTEBOOKS}"]
+    command += [] if browser else ["--no-browser"]
+    return _run_until_interrupted(command, {}, config_file, NOTEBOOKS)
+
+
+def _run_until_interrupted(command: Sequence[str], extra: Mapping[str, str], config_file: Path, folder: Path) -> int:
+    environment = {**os.environ, **extra, CONFIG_VARIABLE: str(config_file.resolve())}
+    running = subprocess.Popen(command, env=environment, cwd=folder, preexec_fn=_interruptible)
+    while True:
+        try:
+            return running.wait()
+        except KeyboardInterrupt:
+            continue  # the child got the same interrupt and is shutting down
+
+
+def _interruptible() -> None:
+    """A shell's background job ignores SIGINT, and Dagster stops by nothing else."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,0 +1,173 @@
+"""The data sources: every row once however a file is cut, only what was asked for, and no pushdown."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+
+from parsers.store import StoreFile
+from pipelines.demo import BUNDLE
+from pipelines.spark.registry import SOURCES
+from pipelines.spark.slices import cut
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = pytest.mark.spark
+TRUTH = BUNDLE.parent / "truth"
+
+
+def truth_rows(name: str) -> list[dict[str, Any]]:
+    with gzip.open(TRUTH / name, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def commitlog(spark: SparkSession, store: Path, schema: str | None = None, **options: object) -> DataFrame:
+    reader = spark.read.format("rocketmq_commitlog").option("store", str(store))
+    reader = reader if schema is None else reader.schema(schema)
+    return reader.options(**{name: str(value) for name, value in options.items()}).load()
+
+
+def test_rows_are_the_same_however_a_file_is_cut(spark: SparkSession, demo_store: Path) -> None:
+    expected = [row["physicalOffset"] for row in truth_rows("messages.jsonl.gz") if row["type"] == "message"]
+    size = (demo_store / "commitlog" / "00000000000000000000").stat().st_size
+    for pieces in (1, 2, 7):
+        frame = commitlog(spark, demo_store, "physical_offset BIGINT", split_bytes=-(-size // pieces))
+        assert frame.rdd.getNumPartitions() >= 4 * (pieces > 1), pieces
+        assert sorted(row.physical_offset for row in frame.collect()) == expected, pieces
+
+
+def test_fields_equal_the_truth(spark: SparkSession, demo_store: Path) -> None:
+    truth = {row["physicalOffset"]: row for row in truth_rows("messages.jsonl.gz") if row["type"] == "message"}
+    rows = commitlog(spark, demo_store, broker="b").collect()
+    assert len(rows) == len(truth) == 6114
+    for row in rows:
+        true = truth[row.physical_offset]
+        assert (row.broker, row.topic, row.queue_id, row.queue_offset) == (
+            "b",
+            true["topic"],
+            true["queueId"],
+            true["queueOffset"],
+        )
+        assert [[pair.name, pair.value] for pair in row.properties] == true["propertiesStored"]
+        assert round(row.store_timestamp.timestamp() * 1000) == true["storeTimestamp"]
+        assert (row.total_size, row.message_id, row.unique_id) == (true["size"], true["msgId"], true["uniqKey"])
+        assert row.body is None
+
+
+def test_options_narrow_what_is_read(spark: SparkSession, demo_store: Path) -> None:
+    low, high = 1_500_000, 2_500_000
+    rows = commitlog(
+        spark, demo_store, "physical_offset BIGINT", min_physical_offset=low, max_physical_offset=high
+    ).collect()
+    truth = [row for row in truth_rows("messages.jsonl.gz") if row["type"] == "message"]
+    assert sorted(row.physical_offset for row in rows) == [
+        row["physicalOffset"] for row in truth if low <= row["physicalOffset"] < high
+    ]
+    named = commitlog(spark, demo_store, "topic STRING", topics="OrderTopic3,%DLQ%CG_failing").collect()
+    assert {row.topic for row in named} == {"OrderTopic3", "%DLQ%CG_failing"}
+    assert len(named) == 530 + 11
+
+
+def test_bodies_come_when_asked_for(spark: SparkSession, demo_store: Path) -> None:
+    schema = "physical_offset BIGINT, body BINARY, body_size INT"
+    rows = commitlog(spark, demo_store, schema, bodies="true", max_physical_offset=20_000).collect()
+    assert rows
+    assert all(len(row.body) == row.body_size for row in rows)
+
+
+def test_units_equal_the_truth(spark: SparkSession, demo_store: Path) -> None:
+    frame = spark.read.format("rocketmq_consumequeue").option("store", str(demo_store)).load()
+    found = {(row.topic, row.queue_id, row.queue_offset): row for row in frame.collect()}
+    queues = [queue for queue in truth_rows("queues.jsonl.gz") if queue["maxOffset"]]
+    assert len(found) == sum(len(queue["units"]) for queue in queues)
+    for queue in queues:
+        for place, (physical_offset, msg_size, tags_code) in enumerate(queue["units"], queue["minOffset"]):
+            row = found[queue["topic"], queue["queueId"], place]
+            assert (row.physical_offset, row.msg_size, row.tags_code) == (physical_offset, msg_size, tags_code)
+
+
+def test_an_empty_store_of_a_kind_gives_no_rows(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "checkpoint").write_bytes(bytes(4096))
+    for name in ("rocketmq_commitlog", "rocketmq_consumequeue", "rocketmq_index", "rocketmq_config"):
+        assert spark.read.format(name).option("store", str(tmp_path)).load().collect() == [], name
+    assert commitlog(spark, tmp_path, "physical_offset BIGINT", topics="none").count() == 0
+
+
+def test_a_missing_option_and_a_wrong_number_are_told(spark: SparkSession, demo_store: Path) -> None:
+    with pytest.raises(Exception, match='option "store" is missing'):
+        spark.read.format("rocketmq_commitlog").load().count()
+    with pytest.raises(Exception, match="option split_bytes: a whole number"):
+        commitlog(spark, demo_store, split_bytes="many").count()
+
+
+def test_no_source_takes_pushed_filters() -> None:
+    for source in SOURCES:
+        assert "pushFilters" not in vars(source.reader_class), source
+        assert source.reader_class.pushFilters is DataSourceReader.pushFilters, source
+
+
+def test_empty_files_are_cut_like_any_other() -> None:
+    files = [StoreFile(Path(str(n)), "commitlog", size, 0) for n, size in enumerate([0, 5, 0, 12])]
+    for step in (1, 3, 5, 100):
+        pieces = [piece for slice_ in cut(files, step, within_files=True) for piece in slice_.pieces]
+        covered = {file.path: sum(p.end - p.start for p in pieces if p.file == file) for file in files}
+        assert covered == {file.path: file.size for file in files}
+        assert {piece.file for piece in pieces} == set(files)
+    with pytest.raises(ValueError, match="split_bytes must be positive"):
+        cut(files, 0, within_files=True)
+
+
+class _Pushing(DataSource):
+    """A hundred numbers, with a reader that takes `i > n` from Spark."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "pushing"
+
+    def schema(self) -> str:
+        return "i INT"
+
+    def reader(self, schema: object) -> DataSourceReader:
+        return _PushingReader()
+
+
+class _PushingReader(DataSourceReader):
+    def __init__(self) -> None:
+        self.above = -1
+
+    def pushFilters(self, filters: list[Any]) -> Iterator[Any]:
+        for pushed in filters:
+            if type(pushed).__name__ == "GreaterThan":
+                self.above = pushed.value
+            else:
+                yield pushed
+
+    def partitions(self) -> Sequence[InputPartition]:
+        return [InputPartition(self.above)]
+
+    def read(self, partition: InputPartition) -> Iterator[tuple[int]]:
+        yield from ((i,) for i in range(100) if i > partition.value)
+
+
+def test_pushdown_is_still_unsafe(spark: SparkSession) -> None:
+    """The day this fails, Spark no longer mixes the filters of two scans (SPARK-58551) and pushdown may be used."""
+    import pyspark.cloudpickle as cloudpickle
+
+    import tests.e2e.test_spark_sources as here
+
+    cloudpickle.register_pickle_by_value(here)
+    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
+    try:
+        spark.dataSource.register(_Pushing)
+        frame = spark.read.format("pushing").load()
+        assert frame.where("i > 89").union(frame).count() == 20, "110 rows: pushdown is safe now"
+    finally:
+        spark.conf.set("spark.sql.python.filterPushdown.enabled", "false")
+        cloudpickle.unregister_pickle_by_value(here)
