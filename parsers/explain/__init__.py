@@ -47,8 +47,9 @@ def explain_file(file: StoreFile, at: int = 0, count: int | None = None) -> Iter
         raise NotThisFormat(f"nothing to explain in such a file: {file.why or file.kind}", path=file.path)
     if at < 0 or (count is not None and count < 0):
         raise ValueError(f"explain from byte {at}, {count} structures: neither can be negative")
-    groups = groupby(EXPLAINERS[file.kind](file, at), key=lambda line: line.group)
-    return (line for _, lines in islice(groups, count) for line in lines)
+    groups = (list(lines) for _, lines in groupby(EXPLAINERS[file.kind](file, at), key=lambda line: line.group))
+    wanted = (lines for lines in groups if lines[-1].end > at)
+    return (line for lines in islice(wanted, count) for line in lines)
 
 
 def _consumequeue(file: StoreFile, at: int) -> Iterator[Line]:
