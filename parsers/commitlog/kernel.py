@@ -23,7 +23,6 @@ from parsers.commitlog.columns import (
     KEYS,
     LONGS,
     MESSAGE_ID,
-    NAMES,
     NO,
     RECORD_CRC_OK,
     STORE_HOST,
@@ -33,7 +32,6 @@ from parsers.commitlog.columns import (
     TRANSACTION,
     UNIQUE_ID,
     UNKNOWN,
-    VALUES,
     WANTED,
     YES,
 )
@@ -86,6 +84,7 @@ W_BORN_HOST, W_STORE_HOST, W_MESSAGE_ID, W_TRANSACTION, W_COMPRESSION = (
     WANTED[name] for name in ("born_host", "store_host", "message_id", "transaction_type", "compression")
 )
 W_CRC, W_RECORD_CRC, W_TAGS_CODE = (WANTED[name] for name in ("crc_ok", "record_crc_ok", "tags_code"))
+W_HOSTS, W_WORDS = W_BORN_HOST | W_STORE_HOST | W_MESSAGE_ID, W_TRANSACTION | W_COMPRESSION
 W_SCAN = W_PROPERTIES | W_KEYS | W_TAGS | W_UNIQUE_ID | W_TAGS_CODE
 
 FIRST_MS, LAST_MS = -62_135_596_800_000, 253_402_300_799_999
@@ -120,6 +119,8 @@ def decode_run(
     end: int,
     base_offset: int,
     most_rows: int,
+    batch_bytes: int,
+    body_bytes: int,
     wanted: int,
     split_rule: bool,
     ints: Matrix32,
@@ -138,19 +139,20 @@ def decode_run(
     Shape: `data` is the whole file. Column k of text has the bytes text_at[k] to text_at[k + 1] of `text`, and its
         row i ends at text_at[k] + text_ends[k, i + 1]. Pairs are counted through all rows: those of row i end before
         pair_counts[i + 1].
+        A run ends before it has taken `batch_bytes` of log (but for one longer record), or a body over `body_bytes`.
     Returns: rows, file position of the first byte not decoded, and why the run stopped.
     """
     for column in range(len(text_to)):
         text_to[column] = text_at[column]
         text_ends[column, 0] = 0
     pair_ends[0, 0] = pair_ends[1, 0] = pair_counts[0] = 0
-    row, pairs, stop = 0, 0, END
+    start, row, pairs, stop = at, 0, 0, END
     while at < end:
         shape = shape_of(data, at)
         if shape[0] == 0 or own_offset(data, at) != base_offset + at:
             stop = BLANK if is_blank(data, at) else BROKEN
             break
-        if row >= most_rows or not has_room(shape, wanted, text_to, text_at, pairs, pair_ends.shape[1]):
+        if row >= most_rows or (row > 0 and at + shape[0] - start > batch_bytes) or shape[2] > body_bytes:
             stop = FULL
             break
         _, body_at, body_size, topic_at, topic_size, properties_at, properties_size = shape
@@ -160,6 +162,7 @@ def decode_run(
         if wanted & W_TOPIC:
             ascii_only = is_ascii(data, topic_at, topic_size)
             text_to[TOPIC] = put_text(text, text_to[TOPIC], data, topic_at, topic_size, ascii_only)
+            text_ends[TOPIC, row + 1] = text_to[TOPIC] - text_at[TOPIC]
         if wanted & W_SCAN:
             ascii_only = is_ascii(data, properties_at, properties_size)
             for cell in range(len(found)):
@@ -168,42 +171,21 @@ def decode_run(
                 data, properties_at, properties_at + properties_size, ascii_only, split_rule,
                 wanted & W_PROPERTIES != 0, found, text, text_at, text_to, pair_ends, pairs,
             )  # fmt: skip
-            put_found(data, found, ascii_only, wanted, row, text, text_to, verdicts)
+            put_found(data, found, ascii_only, wanted, row, text, text_at, text_to, text_ends, verdicts)
             if wanted & W_TAGS_CODE:
                 tags_at = text_at[TAGS] + text_ends[TAGS, row]
                 longs[L_TAGS_CODE, row] = np.int32(hash_utf8(text, tags_at, text_to[TAGS], 0))
         if wanted & W_BODY:
             text_to[BODY] = copy(text, text_to[BODY], data, body_at, body_size)
-        put_hosts(data, at, body_at, wanted, ints[I_SYS_FLAG, row], text, text_to)
-        put_flag_words(ints[I_SYS_FLAG, row], wanted, row, text, text_to, verdicts)
+            text_ends[BODY, row + 1] = text_to[BODY] - text_at[BODY]
+        if wanted & W_HOSTS:
+            put_hosts(data, at, body_at, wanted, ints[I_SYS_FLAG, row], row, text, text_at, text_to, text_ends)
+        if wanted & W_WORDS:
+            put_flag_words(ints[I_SYS_FLAG, row], wanted, row, text, text_at, text_to, text_ends, verdicts)
         row += 1
         pair_counts[row] = pairs
-        for column in range(len(text_to)):
-            text_ends[column, row] = text_to[column] - text_at[column]
         at += shape[0]
     return row, at, stop
-
-
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
-def has_room(
-    shape: tuple[int, int, int, int, int, int, int],
-    wanted: int,
-    text_to: Positions,
-    text_at: Positions,
-    pairs: int,
-    pair_room: int,
-) -> bool:
-    """Every text of the record fits behind the ones before it, whatever it turns out to hold."""
-    _, _, body_size, _, topic_size, _, properties_size = shape
-    longest = GROWTH * properties_size + COPIED
-    if wanted & W_BODY and text_to[BODY] + body_size + COPIED > text_at[BODY + 1]:
-        return False
-    for column in (KEYS, TAGS, UNIQUE_ID, NAMES, VALUES):
-        if text_to[column] + longest > text_at[column + 1]:
-            return False
-    if pairs + properties_size // FEWEST_BYTES_A_PAIR + 2 > pair_room:
-        return False
-    return bool(text_to[TOPIC] + GROWTH * topic_size + COPIED <= text_at[TOPIC + 1])
 
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)
@@ -287,7 +269,9 @@ def put_found(
     wanted: int,
     row: int,
     text: Bytes,
+    text_at: Positions,
     text_to: Positions,
+    text_ends: Ends,
     verdicts: npt.NDArray[np.uint8],
 ) -> None:
     """KEYS, TAGS and UNIQ_KEY, where the record has them."""
@@ -298,43 +282,69 @@ def put_found(
     ):
         at, size = found[2 * column], found[2 * column + 1]
         verdicts[verdict, row] = size > 0
-        if wanted & bit and size > 0:
-            text_to[column] = put_text(text, text_to[column], data, at, size, ascii_only)
+        if wanted & bit:
+            if size > 0:
+                text_to[column] = put_text(text, text_to[column], data, at, size, ascii_only)
+            text_ends[column, row + 1] = text_to[column] - text_at[column]
 
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)
-def put_hosts(data: Bytes, at: int, body_at: int, wanted: int, sys_flag: int, text: Bytes, text_to: Positions) -> None:
+def put_hosts(
+    data: Bytes,
+    at: int,
+    body_at: int,
+    wanted: int,
+    sys_flag: int,
+    row: int,
+    text: Bytes,
+    text_at: Positions,
+    text_to: Positions,
+    text_ends: Ends,
+) -> None:
     """Both hosts as text, and the message id that the store host is part of."""
     born_v6, store_v6 = sys_flag & SYS_FLAG_BORN_HOST_V6 != 0, sys_flag & SYS_FLAG_STORE_HOST_V6 != 0
     store_size = V6_HOST_SIZE if store_v6 else V4_HOST_SIZE
     store_at = body_at - TAIL_SIZE - store_size
     if wanted & W_BORN_HOST:
         text_to[BORN_HOST] = put_host(text, text_to[BORN_HOST], data, at + AT_BORN_HOST, born_v6)
+        text_ends[BORN_HOST, row + 1] = text_to[BORN_HOST] - text_at[BORN_HOST]
     if wanted & W_STORE_HOST:
         text_to[STORE_HOST] = put_host(text, text_to[STORE_HOST], data, store_at, store_v6)
+        text_ends[STORE_HOST, row + 1] = text_to[STORE_HOST] - text_at[STORE_HOST]
     if wanted & W_MESSAGE_ID:
         to = put_hex(text, text_to[MESSAGE_ID], data, store_at, store_size)
         text_to[MESSAGE_ID] = put_hex(text, to, data, at + AT_PHYSICAL_OFFSET, OFFSET_SIZE)
+        text_ends[MESSAGE_ID, row + 1] = text_to[MESSAGE_ID] - text_at[MESSAGE_ID]
 
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)
 def put_flag_words(
-    sys_flag: int, wanted: int, row: int, text: Bytes, text_to: Positions, verdicts: npt.NDArray[np.uint8]
+    sys_flag: int,
+    wanted: int,
+    row: int,
+    text: Bytes,
+    text_at: Positions,
+    text_to: Positions,
+    text_ends: Ends,
+    verdicts: npt.NDArray[np.uint8],
 ) -> None:
     """What sysFlag says of the transaction and the compression, in words."""
     if wanted & W_TRANSACTION:
         kind = sys_flag >> 2 & 3
         copy(text, text_to[TRANSACTION], TRANSACTION_WORDS, kind * WORD, WORD)
         text_to[TRANSACTION] += TRANSACTION_SIZES[kind]
+        text_ends[TRANSACTION, row + 1] = text_to[TRANSACTION] - text_at[TRANSACTION]
     verdicts[HAS_COMPRESSION, row] = sys_flag & SYS_FLAG_COMPRESSED
-    if wanted & W_COMPRESSION and sys_flag & SYS_FLAG_COMPRESSED:
-        kind = sys_flag >> 8 & 7
-        copy(text, text_to[COMPRESSION], COMPRESSION_WORDS, kind * WORD, WORD)
-        text_to[COMPRESSION] += COMPRESSION_SIZES[kind]
+    if wanted & W_COMPRESSION:
+        if sys_flag & SYS_FLAG_COMPRESSED:
+            kind = sys_flag >> 8 & 7
+            copy(text, text_to[COMPRESSION], COMPRESSION_WORDS, kind * WORD, WORD)
+            text_to[COMPRESSION] += COMPRESSION_SIZES[kind]
+        text_ends[COMPRESSION, row + 1] = text_to[COMPRESSION] - text_at[COMPRESSION]
 
 
 def text_capacity(column: int, rows: int, input_bytes: int) -> int:
-    """Bytes that column `column` of text can need for `rows` rows out of `input_bytes` bytes of log."""
+    """Bytes that column `column` of text can need for `rows` rows out of `input_bytes` of log, repairs included."""
     bounded = {
         BORN_HOST: HOST_TEXT_SIZE,
         STORE_HOST: HOST_TEXT_SIZE,
@@ -344,4 +354,4 @@ def text_capacity(column: int, rows: int, input_bytes: int) -> int:
     }
     if column in bounded:
         return rows * bounded[column] + COPIED
-    return input_bytes + GROWTH * LONGEST_TEXT + COPIED
+    return GROWTH * (input_bytes + 2 * LONGEST_TEXT) + COPIED

@@ -16,6 +16,7 @@ from parsers.mapped import map_file
 from parsers.store import StoreFile
 
 NAME_DIGITS = 20
+RELEASED_BYTES = 32 << 20
 
 
 def proof_budget(size: int) -> Budget:
@@ -37,6 +38,7 @@ class LogFile:
     is_followed: bool
     data: Bytes = field(init=False)
     budget: Budget = field(init=False)
+    _released: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         self.data = np.frombuffer(self.view, np.uint8)
@@ -46,12 +48,15 @@ class LogFile:
     def size(self) -> int:
         return len(self.data)
 
-    def release(self, start: int, end: int) -> None:
-        """Let the pages of a decoded range go, so that a file's share of memory is bounded; they can be read again."""
-        page = mmap.PAGESIZE
-        first, last = -(-start // page) * page, end // page * page
-        if last > first and isinstance(self.view.obj, mmap.mmap):
-            self.view.obj.madvise(mmap.MADV_DONTNEED, first, last - first)
+    def release(self, end: int) -> None:
+        """Let the pages before `end` go, a window at a time, so that a file's share of memory is bounded.
+
+        They can be read again.
+        """
+        end -= end % RELEASED_BYTES
+        if end > self._released and isinstance(self.view.obj, mmap.mmap):
+            self.view.obj.madvise(mmap.MADV_DONTNEED, self._released, end - self._released)
+            self._released = end
 
     def find(self, at: int, limit: int | None = None) -> tuple[int, int]:
         """`resync.find_record` in this file."""

@@ -87,7 +87,7 @@ def read_segment(
             yield from _with_decompressed(slab, rows, schema, name, broker, tell)
         else:
             yield run_to_batch(slab, rows, schema, file=name, broker=broker)
-        log.release(0, walk.at)
+        log.release(walk.at)
 
 
 def _with_decompressed(
@@ -201,7 +201,8 @@ class _Walk:
 
     def _decode(self, slab: Slab) -> tuple[int, int, int]:
         rows, at, stop = decode_run(
-            self.log.data, self.at, self.stop_at, self.log.base_offset, min(self.most_rows, slab.rows), self.wanted,
+            self.log.data, self.at, self.stop_at, self.log.base_offset, min(self.most_rows, slab.rows),
+            slab.batch_bytes, slab.body_bytes if self.wanted & W_BODY else self.log.size, self.wanted,
             self.split_rule, slab.ints, slab.longs, slab.verdicts, slab.text, slab.text_at, slab.text_to,
             slab.text_ends, slab.pair_ends, slab.pair_counts, slab.found,
         )  # fmt: skip

@@ -12,20 +12,21 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.commitlog.columns import BODY, INTS, LONGS, TEXTS, VERDICTS
-from parsers.commitlog.kernel import FEWEST_BYTES_A_PAIR, text_capacity
+from parsers.commitlog.kernel import FEWEST_BYTES_A_PAIR, LONGEST_TEXT, text_capacity
 from parsers.commitlog.property_scan import FOUND
 from parsers.kernels.blocks import COPIED
 
 MOST_ROWS = 1 << 16
 BATCH_BYTES = 16 << 20
-PAIRS_A_ROW = 24
+KEPT = 3
+"""Slabs that a pool keeps: one being filled, one in the consumer's hands, one more for a consumer that looks back."""
 
 
 class Slab:
     """The matrices that `decode_run` fills, all carved from one block. Untouched pages of it cost nothing."""
 
     def __init__(self, rows: int, batch_bytes: int, body_bytes: int) -> None:
-        pairs = rows * PAIRS_A_ROW + 2**15 // FEWEST_BYTES_A_PAIR + 2
+        pairs = (batch_bytes + LONGEST_TEXT) // FEWEST_BYTES_A_PAIR + 1
         capacities = [text_capacity(column, rows, batch_bytes) for column in range(len(TEXTS))]
         capacities[BODY] = body_bytes + COPIED
         self.rows, self.batch_bytes, self.body_bytes = rows, batch_bytes, body_bytes
@@ -79,6 +80,6 @@ class SlabPool:
         for slab in self._slabs:
             if slab.is_free and slab.body_bytes >= wanted:
                 return slab
-        self._slabs = [slab for slab in self._slabs if slab.is_free]  # a held one lives as long as its batches
-        self._slabs.append(Slab(self._rows, self._batch_bytes, wanted))
-        return self._slabs[-1]
+        slab = Slab(self._rows, self._batch_bytes, wanted)
+        self._slabs = [*self._slabs[-KEPT + 1 :], slab]  # one that is let go lives as long as its batches
+        return slab

@@ -1,4 +1,4 @@
-"""Blocks of bytes inside compiled code: 64 compared at once, 16 copied at once.
+"""Blocks of bytes inside compiled code: 64 compared at once, 32 copied at once.
 
 The caller has checked that the bytes are there, on both sides: compiled code does not.
 """
@@ -21,7 +21,7 @@ Mask = np.uint64
 
 BYTE = ir.IntType(8)
 BLOCK = 64
-COPIED = 16
+COPIED = 32
 """How far `copy` may write and read beyond the last byte asked for."""
 
 
@@ -70,7 +70,7 @@ def _lowest_bit(typing_context: Any, mask: Any) -> Any:
 
 
 def _copy_block(typing_context: Any, target: Any, to: Any, source: Any, at: Any) -> Any:
-    """Sixteen bytes."""
+    """Thirty-two bytes."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         lanes = ir.VectorType(BYTE, COPIED)
@@ -89,13 +89,14 @@ copy_block = cast("Callable[[Bytes, int, Bytes, int], None]", intrinsic(_copy_bl
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)
 def copy(target: Bytes, to: int, source: Bytes, at: int, size: int) -> int:
-    """Copy `size` bytes; returns where they end in the target, whose next 16 bytes may be overwritten.
+    """Copy `size` bytes; returns where they end in the target, whose next 32 bytes may be overwritten.
 
-    The source is read in blocks where 16 bytes are left beyond the copied ones, byte by byte near its end.
+    The source is read in blocks where 32 bytes are left beyond the copied ones, byte by byte near its end.
     """
     end = at + size
     if end + COPIED <= len(source):
-        done = 0
+        copy_block(target, to, source, at)
+        done = COPIED
         while done < size:
             copy_block(target, to + done, source, at + done)
             done += COPIED

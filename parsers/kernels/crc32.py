@@ -48,6 +48,7 @@ class Vector128(types.Type):
         super().__init__(name="Vector128")
 
 
+Load = Callable[[Bytes, int], Any]
 VECTOR128 = Vector128()
 LANES = ir.VectorType(ir.IntType(64), 2)
 
@@ -58,14 +59,17 @@ class _Vector128Model(models.PrimitiveModel):
         super().__init__(manager, frontend_type, LANES)  # type: ignore[no-untyped-call]
 
 
-def _load_word(typing_context: Any, data: Any, at: Any) -> Any:
-    """Eight bytes at `at`, least significant first, unsigned."""
+def _load_unsigned(result: Any) -> Load:
+    """An intrinsic that loads an unsigned number, least significant byte first."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        place = pointer(context, builder, signature.args[0], arguments, ir.IntType(64))
+        place = pointer(context, builder, signature.args[0], arguments, ir.IntType(result.bitwidth))
         return builder.load(place, align=1)
 
-    return types.uint64(data, types.intp), generate
+    def load(typing_context: Any, data: Any, at: Any) -> Any:
+        return result(data, types.intp), generate
+
+    return cast("Load", intrinsic(load))
 
 
 def _load_vector(typing_context: Any, data: Any, at: Any) -> Any:
@@ -118,7 +122,8 @@ def _fold(typing_context: Any, value: Any, factors: Any) -> Any:
     return VECTOR128(VECTOR128, VECTOR128), generate
 
 
-load_word = cast("Callable[[Bytes, int], np.uint64]", intrinsic(_load_word))
+load_word = _load_unsigned(types.uint64)
+load_half = _load_unsigned(types.uint32)
 load_vector = cast("Callable[[Bytes, int], Vector128]", intrinsic(_load_vector))
 vector = cast("Callable[[np.uint64, np.uint64], Vector128]", intrinsic(_vector))
 word_of = cast("Callable[[Vector128, int], np.uint64]", intrinsic(_word_of))
@@ -143,12 +148,27 @@ def _step(crc: np.uint32, eight: np.uint64) -> Any:
 
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)
+def _half_step(crc: np.uint32, four: np.uint32) -> Any:
+    """The CRC after four more bytes."""
+    half = four ^ crc
+    return (
+        TABLES[3, half & np.uint32(0xFF)]
+        ^ TABLES[2, half >> np.uint32(8) & np.uint32(0xFF)]
+        ^ TABLES[1, half >> np.uint32(16) & np.uint32(0xFF)]
+        ^ TABLES[0, half >> np.uint32(24)]
+    )
+
+
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
 def _by_tables(crc: np.uint32, data: Bytes, at: int, size: int) -> np.uint32:
     """The inner register (not inverted) after `size` bytes from `at`."""
     end = at + size
     while at + 8 <= end:
         crc = _step(crc, load_word(data, at))
         at += 8
+    if at + 4 <= end:
+        crc = _half_step(crc, load_half(data, at))
+        at += 4
     while at < end:
         crc = TABLES[0, (crc ^ data[at]) & np.uint32(0xFF)] ^ (crc >> np.uint32(8))
         at += 1

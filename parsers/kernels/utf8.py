@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.kernels.blocks import Bytes, copy
+from parsers.kernels.blocks import Bytes, copy, is_ascii
 from parsers.numba_cache import cached_njit
 
 REPLACEMENT = (0xEF, 0xBF, 0xBD)
@@ -10,7 +10,7 @@ GROWTH = 3
 """One malformed byte becomes three."""
 
 
-@cached_njit(nogil=True, _nrt=False)
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
 def _sequence(data: Bytes, at: int, end: int) -> int:
     """Bytes of the character at `at`; negative: how many malformed bytes one U+FFFD stands for."""
     first = data[at]
@@ -36,9 +36,24 @@ def _sequence(data: Bytes, at: int, end: int) -> int:
 
 
 @cached_njit(nogil=True, _nrt=False)
+def _is_valid(data: Bytes, at: int, end: int) -> bool:
+    while at < end:
+        taken = _sequence(data, at, end)
+        if taken < 0:
+            return False
+        at += taken
+    return True
+
+
+@cached_njit(nogil=True, _nrt=False)
 def copy_text(target: Bytes, to: int, source: Bytes, at: int, size: int) -> int:
-    """Copy `size` bytes as valid UTF-8 of at most three times the size; returns where they end in the target."""
+    """Copy `size` bytes as valid UTF-8 of at most three times the size; returns where they end in the target.
+
+    Up to 32 bytes behind them may be overwritten, as by `copy`.
+    """
     end = at + size
+    if is_ascii(source, at, size) or _is_valid(source, at, end):
+        return copy(target, to, source, at, size)
     while at < end:
         taken = _sequence(source, at, end)
         if taken > 0:
