@@ -45,6 +45,7 @@ class BrokerMemory:
         flushed_where: how far the log counts as flushed.
         next_offsets: `topicQueueTable`, next queue offset by "topic-queue".
         log_ends_because: what is wrong with the record that ends the log.
+        bytes_checked: bytes of records that load() read and checked.
         last_queued_offset: physical offset of the last message given to a queue, which the next thorough flush keeps.
     """
 
@@ -65,6 +66,7 @@ class BrokerMemory:
     reasons: list[Reason] = field(default_factory=list)
     log_ends_because: str | None = None
     last_queued_offset: int = 0
+    bytes_checked: int = 0
 
     def because(self, rule: str, source: str, evidence: str) -> None:
         self.reasons.append(Reason(rule, source, evidence))

@@ -242,6 +242,7 @@ def _read(memory: BrokerMemory, number: int, start: int, wanted: Chooser, clean_
             return walk
         walk.last_valid = walk.end
         walk.position += checked.size
+        memory.bytes_checked += checked.size
         offset, size = np.int64(checked.request.physical_offset), np.int64(checked.size)
         if wanted(offset, size):
             memory.dispatch(checked.request, walk.last_valid)
@@ -255,7 +256,9 @@ def _advance(memory: BrokerMemory, walk: _Walk, run: ScanBatch, wanted: Chooser)
     if chosen.any():
         memory.dispatch_batch(run, memory.runs.scanner, chosen, walk.file.base_offset)
     walk.last_valid = walk.file.base_offset + int(records.file_pos[-1])
-    walk.position = int(records.file_pos[-1]) + int(records.total_size[-1])
+    position = int(records.file_pos[-1]) + int(records.total_size[-1])
+    memory.bytes_checked += position - walk.position
+    walk.position = position
 
 
 def _foreign_offset(memory: BrokerMemory, file: LogFile, request: DispatchRequest) -> bool:

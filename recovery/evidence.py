@@ -60,9 +60,8 @@ class Evidence:
 
 NOT_REPLAYED = {
     "batchconsumequeue": "queues of type BatchCQ are loaded and recovered by rules of their own",
-    "compaction": "compacted topics are loaded and recovered by rules of their own",
+    "compaction/compactionLog": "compacted topics are loaded and recovered by rules of their own",
     "timerlog": "the timer wheel is recovered after the store, from its own log",
-    "rocksdbstore": "a RocksDB database of the broker",
 }
 
 
@@ -77,7 +76,7 @@ def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
         queues=_queues(root / "consumequeue"),
         index=tuple(_in_java_order(_entries(root / "index"))),
         delay_offsets=(_read_small(config), _read_small(config.with_name("delayOffset.json.bak"))),
-        other={name: why for name, why in NOT_REPLAYED.items() if _entries(root / name)}
+        other={name: why for name, why in NOT_REPLAYED.items() if _holds_files(root / name)}
         | {path.name: "a DLedger log recovers itself" for path in root.glob("dledger-*")},
     )
 
@@ -112,6 +111,10 @@ def _entries(folder: Path) -> list[Entry]:
             return [_entry(found) for found in listing]
     except OSError:
         return []
+
+
+def _holds_files(folder: Path) -> bool:
+    return any(_holds_files(entry.path) if entry.is_folder else entry.size for entry in _entries(folder))
 
 
 def _entry(found: os.DirEntry[str]) -> Entry:

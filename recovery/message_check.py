@@ -69,11 +69,13 @@ class MessageCheck:
 
     Attributes:
         heap_bytes: the broker's heap when known; a size field beyond it raises OutOfHeap where nothing bounds it.
+        largest_unbounded: the largest size field that was believed although the bytes are not there.
     """
 
     version: BrokerVersion
     settings: StoreSettings
     heap_bytes: int | None = None
+    largest_unbounded: int = field(default=0, init=False)
     _buffer_size: int = field(default=0, init=False)
 
     def at(self, buf: memoryview, at: int, *, crc: bool, duplication: bool = False, read_body: bool = True) -> Checked:
@@ -93,6 +95,8 @@ class MessageCheck:
             return Checked(True, 0, reader.at)
         if magic != MAGIC_V1 and not (magic == MAGIC_V2 and self.version.reads_v2_messages):
             raise _Invalid(f"no magic code of a message: {magic & 0xFFFFFFFF:#010x}")
+        if total_size > reader.left + RECORD_START.size:
+            self.largest_unbounded = max(self.largest_unbounded, total_size)
         reader.room = self._room(total_size)
         start = reader.at - RECORD_START.size
         row, form = self._fixed_fields(reader, start, magic)

@@ -1,0 +1,137 @@
+"""What would this broker do with these files if it were started now?
+
+`forecast` plays the start in memory, asks what it loses, and tries repairs the same way. Nothing is touched or copied.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from parsers.store import Store
+from recovery.advice import Advice, advise
+from recovery.broker_memory import BrokerMemory, Reason
+from recovery.evidence import Evidence, read_evidence
+from recovery.forecast_document import QueueRow, document, queue_rows
+from recovery.losses import Loss, losses
+from recovery.outcome import Outcome, outcome_of
+from recovery.restart import Restart, restart
+from recovery.settings import StoreSettings
+from recovery.unknowns import Unknown, unknowns
+from recovery.versions import PROVEN, BrokerVersion
+
+LISTED = 100_000
+"""Lost messages listed one by one; more are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """One start, foretold for one version and one set of settings.
+
+    Attributes:
+        holds_for: the versions whose starts end the same; the version asked for alone when one was.
+        otherwise: forecasts of the other versions, when none was asked for.
+    """
+
+    version: BrokerVersion
+    settings: StoreSettings
+    played: Restart
+    before_dispatch: tuple[QueueRow, ...] | None
+    lost: tuple[Loss, ...]
+    outcome: Outcome
+    advice: tuple[Advice, ...]
+    unknown: tuple[Unknown, ...]
+    holds_for: tuple[BrokerVersion, ...]
+    otherwise: tuple[Forecast, ...] = field(default=())
+
+    @property
+    def has_loss(self) -> bool:
+        """Whether somebody should look before starting: no start, or something lost for good."""
+        return not self.outcome.starts or any(self.outcome.lost.values())
+
+    @property
+    def reasons(self) -> Sequence[Reason]:
+        return self.played.memory.reasons
+
+    def document(self) -> dict[str, Any]:
+        """The document of the command line: plain values, ready for JSON."""
+        return document(self)
+
+
+def forecast(
+    store: Store,
+    version: BrokerVersion | str | None,
+    settings: StoreSettings,
+    *,
+    heap_bytes: int | None = None,
+    with_advice: bool = True,
+) -> Forecast:
+    """Foretell a start of `version` on this store; without a version, of every one whose starts were recorded.
+
+    Args:
+        heap_bytes: the broker's Java heap, where known.
+        with_advice: also play the repairs that may lose less.
+
+    Raises:
+        ValueError: a text that is no version.
+    """
+    evidence = read_evidence(store.root, settings)
+    if version is not None:
+        asked = BrokerVersion.parse(version) if isinstance(version, str) else version
+        return _foretell(evidence, asked, settings, heap_bytes, with_advice, (asked,))
+    groups: dict[Outcome, list[BrokerVersion]] = {}
+    for each in PROVEN:
+        played = restart(evidence, each, settings, heap_bytes=heap_bytes)
+        groups.setdefault(outcome_of(played, _count(played)), []).append(each)
+    told = [
+        _foretell(evidence, versions[-1], settings, heap_bytes, with_advice, tuple(versions))
+        for versions in sorted(groups.values(), key=max, reverse=True)
+    ]
+    return _with_others(told)
+
+
+def _with_others(told: list[Forecast]) -> Forecast:
+    newest, *others = told
+    return Forecast(
+        **{name: getattr(newest, name) for name in Forecast.__dataclass_fields__ if name != "otherwise"},
+        otherwise=tuple(others),
+    )
+
+
+def _foretell(
+    evidence: Evidence,
+    version: BrokerVersion,
+    settings: StoreSettings,
+    heap_bytes: int | None,
+    with_advice: bool,
+    holds_for: tuple[BrokerVersion, ...],
+) -> Forecast:
+    before: list[tuple[QueueRow, ...]] = []
+
+    def look(memory: BrokerMemory) -> None:
+        before.append(queue_rows(memory))
+
+    played = restart(evidence, version, settings, heap_bytes=heap_bytes, after_load=look)
+    found = losses(played)
+    listed = tuple(islice(found, LISTED))
+    counts: Counter[str] = Counter(loss.what for loss in listed)
+    counts.update(loss.what for loss in found)
+    outcome = outcome_of(played, counts)
+    return Forecast(
+        version=version,
+        settings=settings,
+        played=played,
+        before_dispatch=before[0] if before else None,
+        lost=listed,
+        outcome=outcome,
+        advice=tuple(advise(played, outcome)) if with_advice else (),
+        unknown=tuple(unknowns(played, counts.total() - len(listed))),
+        holds_for=holds_for,
+    )
+
+
+def _count(played: Restart) -> Counter[str]:
+    return Counter(loss.what for loss in losses(played))

@@ -1,0 +1,62 @@
+"""A start in few numbers: what two starts are compared by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from recovery.restart import Restart
+
+LOSSES = ("message", "queue_unit", "index_entries")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a start ends.
+
+    Attributes:
+        starts: load() is true and start() returns.
+        log_end: the CommitLog's end, None when the broker does not start.
+        lost_messages, lost_units, lost_index: how many messages are lost, are in no queue, in no index file.
+        queue_ends: next queue offset of every queue.
+        dispatched, bytes_checked: work done on the way.
+    """
+
+    starts: bool
+    log_end: int | None
+    lost_messages: int
+    lost_units: int
+    lost_index: int
+    dispatched: int
+    bytes_checked: int
+    index_files_deleted: int
+    queue_ends: tuple[tuple[str, int, int], ...]
+
+    @property
+    def lost(self) -> dict[str, int]:
+        return dict(zip(LOSSES, (self.lost_messages, self.lost_units, self.lost_index), strict=True))
+
+    def is_better_than(self, other: Outcome) -> bool:
+        """A start before none; then fewer messages lost, then fewer missing in queues, then in the index."""
+        return self._badness < other._badness
+
+    @property
+    def _badness(self) -> tuple[bool, int, int, int]:
+        return not self.starts, self.lost_messages, self.lost_units, self.lost_index
+
+
+def outcome_of(played: Restart, lost: Mapping[str, int]) -> Outcome:
+    """The numbers of a played start; `lost` counts its losses by what is lost."""
+    memory = played.memory
+    ends = ((topic, queue_id, queue.max_queue_offset) for (topic, queue_id), queue in memory.queues.items())
+    return Outcome(
+        starts=played.loaded,
+        log_end=memory.commitlog.max_offset if played.loaded else None,
+        lost_messages=lost.get("message", 0),
+        lost_units=lost.get("queue_unit", 0),
+        lost_index=lost.get("index_entries", 0),
+        dispatched=len(memory.dispatched),
+        bytes_checked=memory.bytes_checked,
+        index_files_deleted=len(memory.index.deleted),
+        queue_ends=tuple(sorted(ends)) if played.loaded else (),
+    )

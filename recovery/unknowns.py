@@ -1,0 +1,60 @@
+"""What the files cannot say about a start, each with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from recovery.restart import Restart
+from recovery.versions import PROVEN
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A question that stays open."""
+
+    what: str
+    why: str
+
+
+def unknowns(played: Restart, not_listed: int) -> Iterator[Unknown]:
+    """Everything about this start that is not decided; `not_listed` losses were only counted."""
+    memory, version = played.memory, played.memory.version
+    if version not in PROVEN:
+        proven = ", ".join(map(str, PROVEN))
+        yield Unknown(f"whether {version} does exactly this", f"its source was read; recorded starts are of {proven}")
+    if any(file.entry is None for file in memory.index.files):
+        yield Unknown("names of the index files that are written", "they are the broker's clock at that moment")
+    if memory.check.largest_unbounded and played.out_of_heap is None:
+        size = memory.check.largest_unbounded
+        yield Unknown(
+            "whether load() ends with OutOfMemoryError instead",
+            f"a damaged record says it has {size} bytes, which {version} allocates: it depends on the broker's heap",
+        )
+    for folder, why in memory.evidence.other.items():
+        yield Unknown(f"what becomes of {folder}/", why)
+    if not_listed:
+        yield Unknown(f"{not_listed} more losses", "the list ends here; they are counted in `lost_counts`")
+    yield from _about_settings(played)
+
+
+def _about_settings(played: Restart) -> Iterator[Unknown]:
+    memory, settings = played.memory, played.memory.settings
+    for name in settings.unknown_to(memory.version):
+        yield Unknown(f"what {name} does", f"{memory.version} does not have this setting")
+    if settings.uses_rocksdb_queues:
+        yield Unknown("the queues", "storeType=defaultRocksDB keeps them in RocksDB, which is not read here")
+    if settings.enable_controller_mode:
+        yield Unknown("the confirmed offset", "the controller and the other replicas decide it")
+    if settings.enable_dleger_commit_log:
+        yield Unknown("the log's end", "DLedger recovers its own log with the other replicas")
+    if settings.enable_consume_queue_ext:
+        yield Unknown("consumequeue_ext/", "its units depend on the consumers' filters at that moment")
+    wrong = [e for e in memory.evidence.index if not e.is_folder and e.size != memory.index.geometry.file_size]
+    if wrong:
+        yield Unknown(
+            "the index",
+            f"{len(wrong)} index files do not have the {memory.index.geometry.file_size} bytes that maxHashSlotNum "
+            f"{settings.max_hash_slot_num} and maxIndexNum {settings.max_index_num} give; with other values every slot "
+            "is misread",
+        )
