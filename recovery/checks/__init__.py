@@ -1,0 +1,1 @@
+"""The rules by which log, queues, index, checkpoint and configuration must agree: columns in, findings out."""

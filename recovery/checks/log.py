@@ -1,0 +1,231 @@
+"""The log by itself: files of other sizes, gaps, damage, CRCs, store times; and what is lost to every other rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from parsers.runs import runs
+from parsers.store import StoreFile
+from recovery.checks.columns import BODY_CRC_WRONG, RECORD_CRC_WRONG, LogColumns, MessageColumns
+from recovery.checks.finding import Explained, Finding, Judgement, Place, Span
+from recovery.checks.intervals import Intervals, Longs
+from recovery.log_runs import LogGap
+
+FOLDER = "commitlog"
+SHORTEST_RETENTION_MS = 3_600_000
+
+
+@dataclass(frozen=True, slots=True)
+class LogShape:
+    """How the log's files lie: their common size and where each starts."""
+
+    file_size: int
+    bases: tuple[int, ...]
+    sizes: tuple[int, ...]
+
+    @classmethod
+    def of(cls, files: Sequence[StoreFile], file_size: int) -> LogShape:
+        return cls(file_size, tuple(file.base_offset or 0 for file in files), tuple(file.size for file in files))
+
+    def place(self, physical_offset: int, length: int) -> Place:
+        """Bytes of the log in the file they are in, or would be in."""
+        base = physical_offset - physical_offset % self.file_size
+        known = [found for found in self.bases if found <= physical_offset < found + self.file_size]
+        base = known[0] if known else base
+        return Place(f"{FOLDER}/{base:020d}", physical_offset - base, length)
+
+    def places(self, start: int, end: int) -> tuple[Place, ...]:
+        """Bytes of the log, file by file."""
+        found: list[Place] = []
+        while start < end:
+            at = self.place(start, 0)
+            length = min(end - start, self.file_size - at.file_pos)
+            found.append(Place(at.file, at.file_pos, length))
+            start += length
+        return tuple(found)
+
+
+def check_log(log: LogColumns, shape: LogShape) -> Judgement:
+    """What is wrong with the log without a look at any other file."""
+    findings = [
+        *_sizes(shape, log),
+        *_file_gaps(shape, log),
+        *_damage(shape, log),
+        *_crcs(shape, log.messages),
+        *_store_times(shape, log.messages),
+    ]
+    return Judgement(tuple(findings), tuple(_explained(log, shape)))
+
+
+def lost_ranges(findings: Sequence[Finding]) -> Intervals:
+    """The ranges of the log in which these findings leave no record to compare with."""
+    kinds = {"log_damaged", "log_file_missing", "log_tail_missing", "log_head_missing", "file_size_wrong", "stale_tail"}
+    spans = (finding.span for finding in findings if finding.kind in kinds)
+    return Intervals.of(
+        (span.physical_offset, span.end_physical_offset)
+        for span in spans
+        if span.physical_offset is not None and span.end_physical_offset is not None
+    )
+
+
+def _sizes(shape: LogShape, log: LogColumns) -> Iterator[Finding]:
+    for base, size in zip(shape.bases, shape.sizes, strict=True):
+        if size == shape.file_size:
+            continue
+        torn = [gap.file_pos for gap in _gaps_at_end(log, base, size)]
+        start = min([size, shape.file_size, *torn])
+        yield Finding(
+            "file_size_wrong",
+            Span(physical_offset=base + start, end_physical_offset=base + shape.file_size),
+            (Place(f"{FOLDER}/{base:020d}", start, max(size, shape.file_size) - start),),
+            1,
+            (f"file: {size} bytes", f"the other files: {shape.file_size} bytes"),
+        )
+
+
+def _gaps_at_end(log: LogColumns, base: int, size: int) -> list[LogGap]:
+    """The last gap of a file of another size, if it reaches the file's end: the record that was cut."""
+    found = [gap for gap in log.gaps if gap.file.base_offset == base and gap.file_pos + gap.length == size]
+    return [gap for gap in found if gap.kind == "damage"]
+
+
+def _file_gaps(shape: LogShape, log: LogColumns) -> Iterator[Finding]:
+    for base, following in zip(shape.bases, shape.bases[1:], strict=False):
+        expected = base + shape.file_size
+        if following <= expected:
+            continue
+        if log.end > following:
+            span, places = (
+                Span(physical_offset=expected, end_physical_offset=following),
+                shape.places(expected, following),
+            )
+            yield Finding("log_file_missing", span, places, len(places), (f"files: {base} is followed by {following}",))
+        else:
+            places = tuple(Place(f"{FOLDER}/{at:020d}", 0, shape.file_size) for at in shape.bases if at >= following)
+            span = Span(physical_offset=following, end_physical_offset=following + shape.file_size)
+            yield Finding(
+                "log_file_out_of_place",
+                span,
+                places,
+                len(places),
+                (f"files: {base} is followed by {following}", f"log: ends at {log.end}"),
+            )
+            return
+
+
+def _damage(shape: LogShape, log: LogColumns) -> Iterator[Finding]:
+    for gap in log.gaps:
+        file_end = gap.file_pos + gap.length == gap.file.size
+        inside = gap.kind == "unwritten" and gap.physical_offset < log.end
+        if gap.kind == "damage" and file_end and gap.file.size != shape.file_size:
+            continue
+        if gap.kind in ("damage", "stale") or inside:
+            yield Finding(
+                "stale_tail" if gap.kind == "stale" else "log_damaged",
+                Span(physical_offset=gap.physical_offset, end_physical_offset=gap.physical_offset + gap.length),
+                (Place(f"{FOLDER}/{gap.file.path.name}", gap.file_pos, gap.length),),
+                1,
+                (gap.reason or "unwritten bytes, and the log goes on behind them",),
+            )
+
+
+def _crcs(shape: LogShape, messages: MessageColumns) -> Iterator[Finding]:
+    for kind, verdict in (("body_crc_wrong", BODY_CRC_WRONG), ("record_crc_wrong", RECORD_CRC_WRONG)):
+        for first, end in runs(messages.crc == verdict):
+            yield _record_finding(kind, np.arange(first, end), messages, shape, ())
+
+
+def _record_finding(
+    kind: str, rows: Longs, messages: MessageColumns, shape: LogShape, evidence: tuple[str, ...]
+) -> Finding:
+    """A finding about records that follow one another."""
+    start = int(messages.physical_offset[rows[0]])
+    end = int(messages.physical_offset[rows[-1]]) + int(messages.total_size[rows[-1]])
+    said = f"records at {start} to {int(messages.physical_offset[rows[-1]])}"
+    span = Span(physical_offset=start, end_physical_offset=end)
+    return Finding(kind, span, shape.places(start, end), len(rows), (said, *evidence))
+
+
+def _store_times(shape: LogShape, messages: MessageColumns) -> Iterator[Finding]:
+    """Single records out of the order of their neighbours' store times; a clock that stays behind is not one."""
+    times = messages.store_timestamp_ms
+    for row in np.flatnonzero(np.diff(times) < 0).tolist():
+        culprit = _culprit(times, row)
+        if culprit is None:
+            continue
+        before = int(times[culprit - 1]) if culprit else None
+        after = int(times[culprit + 1]) if culprit + 1 < len(times) else None
+        evidence = (f"its store time {int(times[culprit])}", f"the neighbours' store times {before} and {after}")
+        yield _record_finding("store_timestamp_disorder", np.array([culprit]), messages, shape, evidence)
+
+
+def _culprit(times: Longs, row: int) -> int | None:
+    """Which of two records in falling order stands alone: leave it out and its neighbours rise again."""
+    if row == 0 or times[row - 1] <= times[row + 1]:
+        return row
+    return row + 1 if row + 2 >= len(times) or times[row] <= times[row + 2] else None
+
+
+def _explained(log: LogColumns, shape: LogShape) -> Iterator[Explained]:
+    for gap in log.gaps:
+        if gap.kind == "unwritten" and gap.physical_offset >= log.end:
+            place = Place(f"{FOLDER}/{gap.file.path.name}", gap.file_pos, gap.length)
+            yield Explained("unwritten", "the rest of the last file, or a file made in advance", Span(), (place,))
+
+
+def missing_head(log: LogColumns, shape: LogShape, lowest: int | None) -> Judgement:
+    """Units or index entries below the log's start: expired by age, or taken away?
+
+    `lowest`: the smallest physical offset that any unit or entry has.
+    """
+    if lowest is None or lowest >= log.start or not len(log.messages.physical_offset):
+        return Judgement()
+    times = log.messages.store_timestamp_ms
+    span_ms = int(times.max()) - int(times[0])
+    start = lowest - lowest % shape.file_size
+    if span_ms >= SHORTEST_RETENTION_MS:
+        span = Span(physical_offset=start, end_physical_offset=log.start)
+        return Judgement((), (Explained("expired head", "files before the log's start expired", span),))
+    finding = Finding(
+        "log_head_missing",
+        Span(physical_offset=start, end_physical_offset=log.start),
+        shape.places(start, log.start),
+        (log.start - start) // shape.file_size,
+        (
+            f"queues and index: messages from {lowest} on",
+            f"log: starts at {log.start}; from its first message to its last {span_ms} ms pass, and a file is kept for hours",
+        ),
+    )
+    return Judgement((finding,))
+
+
+def missing_tail(log: LogColumns, shape: LogShape, starts: Longs, ends: Longs) -> Judgement:
+    """Messages that units or index entries have behind the log's end, if the log went on there.
+
+    `starts`, `ends`: physical offsets of such messages; those that lie more than a file further on are somebody
+    else's finding.
+    """
+    reached = log.end
+    for start, end in sorted(zip(starts.tolist(), ends.tolist(), strict=True)):
+        if reached <= start <= reached + shape.file_size:
+            reached = max(reached, end)
+    if reached <= log.end or not _continues(log, shape, starts):
+        return Judgement()
+    finding = Finding(
+        "log_tail_missing",
+        Span(physical_offset=log.end, end_physical_offset=reached),
+        shape.places(log.end, reached),
+        int(((starts >= log.end) & (starts < reached)).sum()),
+        (f"queues and index: messages up to {reached}", f"log: ends at {log.end}"),
+    )
+    return Judgement((finding,))
+
+
+def _continues(log: LogColumns, shape: LogShape, starts: Longs) -> bool:
+    """A single stray unit behind the end is no tail: one starts at the end or next file, or there are several."""
+    following = {log.end, -(-log.end // shape.file_size) * shape.file_size}
+    near = starts[(starts >= log.end) & (starts <= log.end + shape.file_size)]
+    return bool(np.isin(near, list(following)).any()) or len(np.unique(near)) > 1

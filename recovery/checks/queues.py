@@ -1,0 +1,320 @@
+"""One queue against the log: the rule that compares units with what dispatch makes of the records.
+
+Pure: columns of one queue in, findings out. Locally it runs queue by queue, in Spark on groups of (topic, queue_id).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from parsers.consumequeue.layout import CQ_UNIT
+from parsers.java import INT_MAX
+from recovery.checks.finding import Explained, Finding, Judgement, Place, Span
+from recovery.checks.intervals import Intervals, Longs, Mask, found_at, neighbours
+from recovery.dispatch import COMMIT
+from recovery.scan_kernel import Ints
+
+UNIT = CQ_UNIT.size
+UNCLEAN = "the broker ended without shutting down: what dispatch had not reached yet, recovery dispatches"
+
+
+class QueueMessages(NamedTuple):
+    """What dispatch makes of the log for one queue, in physical order (rising `physical_offset`)."""
+
+    queue_offset: Longs
+    physical_offset: Longs
+    msg_size: Longs
+    tags_code: Longs
+
+
+class QueueUnits(NamedTuple):
+    """The units in the files of one queue, in file order, up to the last one that is written; see `is_hole`."""
+
+    queue_offset: Longs
+    physical_offset: Longs
+    msg_size: Longs
+    tags_code: Longs
+
+    @property
+    def is_pre_blank(self) -> Mask:
+        blank: Mask = (self.physical_offset == 0) & (self.msg_size == INT_MAX) & (self.tags_code == 0)
+        return blank
+
+    @property
+    def is_hole(self) -> Mask:
+        """Units that recovery refuses: unwritten in the middle, or overwritten."""
+        hole: Mask = (self.physical_offset < 0) | (self.msg_size <= 0)
+        return hole
+
+
+class LogFacts(NamedTuple):
+    """What every queue needs of the whole log: its records by physical offset, and its limits.
+
+    `lost`: ranges that a finding about the log covers; units into them are its consequence.
+    `dispatched_to`: where dispatch had come to, the end of the last message that any queue has.
+    `misdirected`: records that units of other queues point to although they are not theirs (sorted).
+    """
+
+    physical_offset: Longs
+    sys_flag: Ints
+    topic: Ints
+    queue_id: Ints
+    queue_offset: Longs
+    total_size: Ints
+    topics: tuple[str, ...]
+    start: int
+    end: int
+    lost: Intervals
+    dispatched_to: int
+    misdirected: Longs
+    clean_exit: bool
+
+
+@dataclass(frozen=True, slots=True)
+class QueueFiles:
+    """Where the units of one queue lie. `bases` and `sizes` of the files that are there, `lost` slots of damaged ones."""
+
+    topic: str
+    queue_id: int
+    folder: str
+    file_size: int
+    bases: tuple[int, ...]
+    sizes: tuple[int, ...]
+
+    def place(self, queue_offset: int, count: int = 1) -> Place:
+        """The bytes of units; a run that goes on in the next file is cut at the file's end."""
+        at = queue_offset * UNIT
+        base = at - at % self.file_size
+        length = min(count * UNIT, self.file_size - (at - base))
+        return Place(f"{self.folder}/{base:020d}", at - base, length)
+
+    def places(self, queue_offset: int, count: int) -> tuple[Place, ...]:
+        """The bytes of units, file by file."""
+        found: list[Place] = []
+        while count > 0:
+            place = self.place(queue_offset, count)
+            found.append(place)
+            queue_offset, count = queue_offset + place.length // UNIT, count - place.length // UNIT
+        return tuple(found)
+
+
+def misdirected_units(messages: QueueMessages, units: QueueUnits, log: LogFacts) -> Longs:
+    """Physical offsets of records that units of this queue point to although the records are not for this queue."""
+    _, is_record = found_at(log.physical_offset, units.physical_offset)
+    _, is_own = found_at(messages.physical_offset, units.physical_offset)
+    return np.unique(units.physical_offset[is_record & ~is_own & ~units.is_hole & ~units.is_pre_blank])
+
+
+def check_queue(messages: QueueMessages, units: QueueUnits, files: QueueFiles, log: LogFacts) -> Judgement:
+    """Every disagreement of one classic queue with the log, neighbours of one cause in one finding."""
+    if _agree(messages, units, log):
+        return Judgement()
+    live = ~units.is_hole & ~units.is_pre_blank
+    own = QueueUnits._make(column[live] for column in units)
+    row, is_own = found_at(messages.physical_offset, own.physical_offset)
+    verdict = _verdicts(messages, own, row, is_own, files, log)
+    holes = units.queue_offset[units.is_hole]
+    findings = [*_unit_findings(messages, own, row, verdict, files, log), *_hole_findings(holes, messages, files)]
+    bad_slots = np.union1d(own.queue_offset[verdict != ""], holes)
+    missing = ~np.isin(messages.physical_offset, own.physical_offset[is_own & (verdict == "")])
+    missing &= ~np.isin(messages.queue_offset, bad_slots) & ~np.isin(messages.physical_offset, log.misdirected)
+    missing &= ~np.isin(messages.physical_offset, own.physical_offset[verdict == "queue_order"])
+    absent = QueueMessages._make(column[missing] for column in messages)
+    explained = list(_explained(own, units, files, log))
+    for found in _missing_findings(absent, files, log):
+        if found.kind == "not_dispatched_yet" and not log.clean_exit:
+            explained.append(Explained("not dispatched yet", UNCLEAN, found.span, found.places))
+        else:
+            findings.append(found)
+    return Judgement(tuple(findings), tuple(explained))
+
+
+def _agree(messages: QueueMessages, units: QueueUnits, log: LogFacts) -> bool:
+    """Nothing to say: the usual case, told without looking at single units."""
+    same = len(messages.queue_offset) == len(units.queue_offset)
+    return same and all(np.array_equal(ours, theirs) for ours, theirs in zip(messages, units, strict=True))
+
+
+def _verdicts(
+    messages: QueueMessages, own: QueueUnits, row: Longs, is_own: Mask, files: QueueFiles, log: LogFacts
+) -> npt.NDArray[np.str_]:
+    """The kind of finding for each valid unit, "" where there is none."""
+    record, is_record = found_at(log.physical_offset, own.physical_offset)
+    lost = log.lost.hold(own.physical_offset)
+    shifted = is_own & (messages.queue_offset[row] != own.queue_offset) if len(messages.queue_offset) else is_own
+    if files.topic.startswith("%LMQ%"):
+        shifted &= own.queue_offset != _appended_slots(messages)[row]
+    transaction = log.sys_flag[record] & 0xC if len(log.sys_flag) else np.zeros(len(record), np.int32)
+    dispatched = (transaction == 0) | (transaction == COMMIT)
+    same_queue = _same_queue(record, files, log)
+    conditions = [
+        lost & ~is_record,
+        is_own & shifted,
+        is_own & (_of(messages.msg_size, row) != own.msg_size),
+        is_own & (_of(messages.tags_code, row) != own.tags_code),
+        is_own,
+        is_record & same_queue & ~dispatched,
+        is_record,
+        own.physical_offset < log.start,
+        own.physical_offset >= log.end,
+    ]
+    kinds = [
+        "",
+        "queue_order",
+        "unit_wrong_size",
+        "unit_wrong_tags_code",
+        "",
+        "unit_unexpected",
+        "unit_of_other_message",
+        "",
+        "unit_beyond_log",
+    ]
+    return np.select(conditions, kinds, "unit_points_to_nothing")
+
+
+def _of(column: Longs, row: Longs) -> Longs:
+    return column[row] if len(column) else np.zeros(len(row), np.int64)
+
+
+def _same_queue(record: Longs, files: QueueFiles, log: LogFacts) -> Mask:
+    if files.topic not in log.topics or not len(log.topic):
+        return np.zeros(len(record), np.bool_)
+    same: Mask = (log.topic[record] == log.topics.index(files.topic)) & (log.queue_id[record] == files.queue_id)
+    return same
+
+
+def _appended_slots(messages: QueueMessages) -> Longs:
+    """Where dispatch puts messages whose listed offsets have holes: at the queue's end, one after another."""
+    first = messages.queue_offset[:1]
+    return (int(first[0]) if len(first) else 0) + np.arange(len(messages.queue_offset))
+
+
+def _unit_findings(
+    messages: QueueMessages,
+    own: QueueUnits,
+    row: Longs,
+    verdict: npt.NDArray[np.str_],
+    files: QueueFiles,
+    log: LogFacts,
+) -> Iterator[Finding]:
+    for kind in np.unique(verdict[verdict != ""]).tolist():
+        chosen = np.flatnonzero(verdict == kind)
+        for first, end in neighbours(own.queue_offset[chosen]):
+            rows = chosen[first:end]
+            unit, count = int(rows[0]), len(rows)
+            slot = int(own.queue_offset[unit])
+            place, size = int(own.physical_offset[unit]), int(own.msg_size[unit])
+            yield Finding(
+                kind,
+                Span(files.topic, files.queue_id, slot, slot + count, place, int(own.physical_offset[rows[-1]]) + 1),
+                (*files.places(slot, count), *_record_places(own.physical_offset[rows], log)),
+                count,
+                (
+                    f"unit {slot}: offset {place}, size {size}, tags code {int(own.tags_code[unit])}",
+                    _record_says(place, log),
+                ),
+            )
+
+
+def _record_places(physical_offsets: Longs, log: LogFacts) -> list[Place]:
+    """The records that units point to, as places in the log (file names are set by the caller, who knows the files)."""
+    record, is_record = found_at(log.physical_offset, physical_offsets)
+    known = record[is_record]
+    return [Place("", int(log.physical_offset[at]), int(log.total_size[at])) for at in known[:MOST_PLACES].tolist()]
+
+
+MOST_PLACES = 16
+
+
+def _record_says(physical_offset: int, log: LogFacts) -> str:
+    record, is_record = found_at(log.physical_offset, np.array([physical_offset]))
+    if not is_record[0]:
+        return f"log: no record starts at {physical_offset}; it holds {log.start} to {log.end}"
+    at = int(record[0])
+    queue = f"{log.topics[log.topic[at]]}/{log.queue_id[at]}"
+    return (
+        f"record at {physical_offset}: queue {queue}, queue offset {log.queue_offset[at]}, size {log.total_size[at]}, "
+        f"sysFlag {int(log.sys_flag[at]):#x}"
+    )
+
+
+def _hole_findings(holes: Longs, messages: QueueMessages, files: QueueFiles) -> Iterator[Finding]:
+    for first, end in neighbours(holes):
+        slot, count = int(holes[first]), end - first
+        owed = int(np.isin(messages.queue_offset, holes[first:end]).sum())
+        yield Finding(
+            "unit_invalid",
+            Span(files.topic, files.queue_id, slot, slot + count),
+            files.places(slot, count),
+            count,
+            (
+                f"units {slot} to {slot + count - 1} are not valid, later ones are",
+                f"log: {owed} messages for these places",
+            ),
+        )
+
+
+def _missing_findings(absent: QueueMessages, files: QueueFiles, log: LogFacts) -> Iterator[Finding]:
+    if not len(absent.queue_offset):
+        return
+    kinds = _missing_kinds(absent, files, log)
+    for kind in np.unique(kinds[kinds != ""]).tolist():
+        chosen = QueueMessages._make(column[kinds == kind] for column in absent)
+        order = np.argsort(chosen.queue_offset, kind="stable")
+        chosen = QueueMessages._make(column[order] for column in chosen)
+        for first, end in neighbours(chosen.queue_offset):
+            yield _missing_finding(kind, QueueMessages._make(column[first:end] for column in chosen), files, log)
+
+
+def _missing_kinds(absent: QueueMessages, files: QueueFiles, log: LogFacts) -> npt.NDArray[np.str_]:
+    if not files.bases:
+        beyond = absent.physical_offset >= log.dispatched_to
+        return np.where(beyond, "not_dispatched_yet", "queue_missing")
+    at = absent.queue_offset * UNIT
+    base = at - at % files.file_size
+    number, has_file = found_at(np.array(files.bases, np.int64), base)
+    size = np.where(has_file, np.array(files.sizes, np.int64)[number], files.file_size)
+    cut = at - base + UNIT > size
+    beyond = absent.physical_offset >= log.dispatched_to
+    gone = ~has_file & np.isin(base, base[~beyond])
+    return np.select([cut, gone, beyond], ["", "queue_file_missing", "not_dispatched_yet"], "not_dispatched")
+
+
+def _missing_finding(kind: str, absent: QueueMessages, files: QueueFiles, log: LogFacts) -> Finding:
+    slot, count = int(absent.queue_offset[0]), len(absent.queue_offset)
+    first, last = int(absent.physical_offset.min()), int(absent.physical_offset.max())
+    places = files.places(slot, count) if kind != "queue_missing" else (Place(files.folder, 0, count * UNIT),)
+    if kind == "queue_file_missing":
+        places = tuple(replace(place, file_pos=0, length=files.file_size) for place in places)
+    return Finding(
+        kind,
+        Span(files.topic, files.queue_id, slot, slot + count, first, last + 1),
+        places,
+        count,
+        (
+            f"log: {count} messages of queue offsets {slot} to {slot + count - 1}, at {first} to {last}",
+            f"queue: no unit for them; dispatch had come to {log.dispatched_to}",
+        ),
+    )
+
+
+def _explained(own: QueueUnits, units: QueueUnits, files: QueueFiles, log: LogFacts) -> Iterator[Explained]:
+    expired = own.queue_offset[own.physical_offset < log.start]
+    if len(expired):
+        slot, count = int(expired[0]), len(expired)
+        span = Span(files.topic, files.queue_id, slot, slot + count)
+        yield Explained(
+            "expired head", "units below the log's start stay until their file expires", span, files.places(slot, count)
+        )
+    blanks = units.queue_offset[units.is_pre_blank]
+    if len(blanks):
+        slot, count = int(blanks[0]), len(blanks)
+        span = Span(files.topic, files.queue_id, slot, slot + count)
+        yield Explained(
+            "pre-blank", "the queue's first file is filled up to its first message", span, files.places(slot, count)
+        )

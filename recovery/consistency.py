@@ -1,0 +1,205 @@
+"""Prove a store's files against each other: CommitLog × ConsumeQueue × Index × checkpoint × configuration.
+
+The rules are pure functions in `recovery.checks`; here the files of one store are turned into their columns and the
+findings are put together. One cause is one finding: what a finding about the log covers is nobody else's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from parsers.batchqueue import summarize_batch_queue
+from parsers.consumequeue.summary import summarize_queue
+from parsers.index.layout import INDEX_ENTRY
+from parsers.index.open import open_index
+from parsers.store import QueueKey, Store
+from recovery.checks.batch_queues import check_batch_queue
+from recovery.checks.checkpoint import check_checkpoint
+from recovery.checks.columns import read_log
+from recovery.checks.config import QueueEnds, check_config
+from recovery.checks.files import check_files
+from recovery.checks.finding import Explained, Finding, Judgement, joined
+from recovery.checks.index import IndexContext, check_index
+from recovery.checks.index_kernel import written_entries
+from recovery.checks.intervals import Intervals, Longs
+from recovery.checks.log import LogShape, check_log, lost_ranges, missing_head, missing_tail
+from recovery.checks.queue_columns import NO_MESSAGES, NO_UNITS, queue_files, queue_messages, read_units
+from recovery.checks.queues import LogFacts, check_queue, misdirected_units
+from recovery.inference import Inferred, StoreKnowledge, infer
+from recovery.scan import LogScanner
+from recovery.settings import StoreSettings
+from recovery.versions import BrokerVersion
+
+ROCKSDB_QUEUES = "RocksDB consume queue"
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The findings of one store, worst first; states that only look like findings; and what was assumed to judge."""
+
+    findings: tuple[Finding, ...]
+    explained: tuple[Explained, ...]
+    inferred: tuple[Inferred, ...]
+
+
+def verify(
+    store: Store, settings: StoreSettings | None = None, *, version: BrokerVersion | None = None
+) -> Verification:
+    """Every proven disagreement between the files of a store. Reads only.
+
+    Version and settings that are not given are inferred from the files. Memory: about 100 bytes for each message.
+    """
+    known = infer(store, version=version, settings=settings)
+    judgement = _Verify(store, known).judge()
+    order = {"critical": 0, "error": 1, "warning": 2, "info": 3}
+    findings = sorted(judgement.findings, key=lambda finding: order[finding.severity])
+    return Verification(tuple(findings), judgement.explained, known.facts)
+
+
+class _Verify:
+    """One run over one store."""
+
+    def __init__(self, store: Store, known: StoreKnowledge) -> None:
+        self._store, self._known = store, known
+        self._log = read_log(store.commitlog, LogScanner(known.rules))
+        self._shape = LogShape.of(store.commitlog, known.settings.mapped_file_size_commit_log)
+        self._index = open_index(store.index, on_damage="collect")
+        self._units = {key: read_units(files) for key, files in store.queues.items()}
+        self._messages = queue_messages(self._log)
+
+    def judge(self) -> Judgement:
+        log = check_log(self._log, self._shape)
+        ends = self._missing_ends()
+        lost = lost_ranges((*log.findings, *ends.findings))
+        parts = [
+            log,
+            ends,
+            check_files(self._store, self._known.settings.consume_queue_file_size),
+            *self._queues(lost),
+            self._judge_index(lost),
+            self._judge_checkpoint(),
+            check_config(self._store.config, self._queue_ends()),
+        ]
+        whole = joined(parts)
+        return Judgement(tuple(map(self._with_log_files, whole.findings)), whole.explained)
+
+    def _missing_ends(self) -> Judgement:
+        """Head and tail of the log as far as queues and index know more of it."""
+        if self._other_log:
+            return Judgement()
+        starts, ends = self._places_known()
+        lowest = int(starts.min()) if len(starts) else None
+        behind = starts >= self._log.end
+        tail = missing_tail(self._log, self._shape, starts[behind], ends[behind])
+        return joined((missing_head(self._log, self._shape, lowest), tail))
+
+    def _places_known(self) -> tuple[Longs, Longs]:
+        """Starts and ends of all messages that units and index entries name; ends of the latter are unknown."""
+        starts, ends = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        for found in self._units.values():
+            real = ~found.is_pre_blank & ~found.is_hole
+            starts.append(found.physical_offset[real])
+            ends.append(found.physical_offset[real] + found.msg_size[real])
+        for file in self._index:
+            if file.geometry is not None:
+                count = written_entries(file.data, file.slots)
+                view = INDEX_ENTRY.array(file.data.data, at=file.entry_at(1), count=count)
+                starts.append(view["physical_offset"].astype(np.int64))
+                ends.append(starts[-1] + 1)
+        return np.concatenate(starts), np.concatenate(ends)
+
+    @property
+    def _other_log(self) -> bool:
+        """The log or the queues are kept in another form: nothing to compare them with here."""
+        return self._has("DLedger") or self._has(ROCKSDB_QUEUES)
+
+    def _has(self, what: str) -> bool:
+        return any((file.why or "").startswith(what) for file in self._store.not_understood)
+
+    def _queues(self, lost: Intervals) -> Iterator[Judgement]:
+        if self._other_log:
+            why = "the log is a DLedger's or the queues are a RocksDB's: they are not compared here"
+            yield Judgement((), (Explained("not compared", why),))
+            return
+        facts = self._facts(lost)
+        misdirected = [
+            misdirected_units(self._messages.get(key, NO_MESSAGES), found, facts) for key, found in self._units.items()
+        ]
+        facts = facts._replace(misdirected=np.unique(np.concatenate([np.empty(0, np.int64), *misdirected])))
+        for key in sorted(self._messages.keys() | self._units.keys()):
+            files = queue_files(self._store, key, self._known.settings.consume_queue_file_size)
+            messages = self._messages.get(key, NO_MESSAGES)
+            yield check_queue(messages, self._units.get(key, NO_UNITS), files, facts)
+        for key, batch_files in self._store.batch_queues.items():
+            yield check_batch_queue(key, batch_files, self._log, lost)
+
+    def _facts(self, lost: Intervals) -> LogFacts:
+        messages = self._log.messages
+        return LogFacts(
+            physical_offset=messages.physical_offset,
+            sys_flag=messages.sys_flag,
+            topic=messages.topic,
+            queue_id=messages.queue_id,
+            queue_offset=messages.queue_offset,
+            total_size=messages.total_size,
+            topics=self._log.topics,
+            start=self._log.start,
+            end=self._log.end,
+            lost=lost,
+            dispatched_to=self._dispatched_to(),
+            misdirected=np.empty(0, np.int64),
+            clean_exit=not self._store.abort_present,
+        )
+
+    def _dispatched_to(self) -> int:
+        """The end of the last message of the log that any queue has; the log's end where there are no queues at all."""
+        ends = [self._log.start]
+        for found in self._units.values():
+            real = ~found.is_pre_blank & ~found.is_hole & (found.physical_offset < self._log.end)
+            ends += (found.physical_offset + found.msg_size)[real][-1:].tolist()
+        return max(ends) if self._units else self._log.end
+
+    def _judge_index(self, lost: Intervals) -> Judgement:
+        if self._other_log or not self._known.settings.message_index_enable:
+            return Judgement()
+        context = IndexContext(
+            messages=self._log.messages,
+            keys=self._log.keys,
+            start=self._log.start,
+            end=self._log.end,
+            lost=lost,
+            dispatched_to=self._dispatched_to(),
+            clean_exit=not self._store.abort_present,
+            counts_puts=self._known.version.counts_index_puts_as_slots,
+        )
+        return check_index(self._index, context)
+
+    def _judge_checkpoint(self) -> Judgement:
+        if self._has("DLedger"):
+            return Judgement()
+        clean_exit = not self._store.abort_present
+        return check_checkpoint(self._store.checkpoint, self._log, clean_exit=clean_exit, version=self._known.version)
+
+    def _queue_ends(self) -> QueueEnds | None:
+        if self._has(ROCKSDB_QUEUES):
+            return None
+        ends: dict[QueueKey, tuple[int, int]] = {}
+        for key, files in self._store.queues.items():
+            summary = summarize_queue(files, commitlog_min=self._log.start, on_damage="collect")
+            ends[key] = summary.min_queue_offset, summary.max_queue_offset
+        for key, files in self._store.batch_queues.items():
+            summary = summarize_batch_queue(files, commitlog_min=self._log.start, on_damage="collect")
+            ends[key] = summary.min_queue_offset, summary.max_queue_offset
+        return QueueEnds(ends, frozenset(self._log.topics[code] for code in np.unique(self._log.units.topic).tolist()))
+
+    def _with_log_files(self, finding: Finding) -> Finding:
+        """Places in the log that rules gave by physical offset alone get their file."""
+        if all(place.file for place in finding.places):
+            return finding
+        named = [
+            self._shape.place(place.file_pos, place.length) if not place.file else place for place in finding.places
+        ]
+        return replace(finding, places=tuple(named))
