@@ -7,6 +7,7 @@ the network's delay is inside the bounds, so nothing is assumed about it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from rebalance.events import (
@@ -86,3 +87,23 @@ def _first_notifications(client_facts: list[Fact]) -> Iterator[Notified]:
         elif isinstance(fact, Notified) and (fact.group, fact.process) in waiting:
             waiting.discard((fact.group, fact.process))
             yield fact
+
+
+def on_one_clock(facts: Iterable[Fact]) -> list[Fact]:
+    """The same facts, those of client logs whose clock is proven wrong moved onto the brokers' clock.
+
+    A client whose bounds hold 0, or that has none, is taken as right. A moved fact is as uncertain as its lead is.
+    """
+    given = list(facts)
+    brokers = [fact for fact in given if isinstance(fact, ChannelConnected | HeartbeatReceived | SubscriptionChanged)]
+    by_log: dict[str, list[Fact]] = {}
+    for fact in given:
+        if isinstance(fact, ClientFact):
+            by_log.setdefault(fact.source, []).append(fact)
+    ahead = {log: clock_ahead(told, brokers) for log, told in by_log.items()}
+    wrong = {log: lead for log, lead in ahead.items() if lead is not None and (lead.min_ms > 0 or lead.max_ms < 0)}
+    return [_moved(fact, wrong[fact.source]) if fact.source in wrong else fact for fact in given]
+
+
+def _moved(fact: Fact, lead: ClockOffset) -> Fact:
+    return replace(fact, at_ms=fact.at_ms - lead.min_ms, early_ms=fact.early_ms + lead.max_ms - lead.min_ms)

@@ -63,7 +63,7 @@ def replay(
 
     Example: `rocketlens replay /data/logs --at 2026-11-21T03:12:00Z`
     """
-    history = replayed(run, source, broker, broker_port)
+    history = replay_of(facts_in(run, source, broker, broker_port))
     if batch:
         run.emit_documents(answers(run, lambda question: owners_at(history, instant_in(question, "at"))))
     elif at is not None:
@@ -73,14 +73,16 @@ def replay(
     run.findings(len(history.anomalies))
 
 
-def replayed(run: Run, source: Iterable[Path], broker: str | None = None, ports: list[int] | None = None) -> Replay:
-    """The replay of all recordings found in files and folders.
+def facts_in(
+    run: Run, source: Iterable[Path], broker: str | None = None, ports: list[int] | None = None
+) -> Iterator[Fact]:
+    """The facts of all recordings found in files and folders; those that could not be read are named on stderr too.
 
     Raises:
         Unreadable: there is no log and no capture.
     """
     from pipelines.recordings import BROKER_PORTS, facts_of, find_recordings
-    from rebalance.replay import replay as replay_facts
+    from rebalance.events import UnreadRecord
 
     places = list(source)
     for place in places:
@@ -89,18 +91,18 @@ def replayed(run: Run, source: Iterable[Path], broker: str | None = None, ports:
     if not recordings:
         named = ", ".join(map(str, places))
         raise Unreadable(f"{named}: no broker log, client log or wire capture there (names as RocketMQ gives them)")
-    facts = (fact for recording in recordings for fact in _read_facts(run, facts_of(recording, run.not_read)))
+    for recording in recordings:
+        for fact in facts_of(recording, run.not_read):
+            if isinstance(fact, UnreadRecord):
+                run.not_read(f"{fact.evidence.file} record {fact.evidence.record}: {fact.reason}")
+            yield fact
+
+
+def replay_of(facts: Iterable[Fact]) -> Replay:
+    """The replayed history."""
+    from rebalance.replay import replay as replay_facts
+
     return replay_facts(facts)
-
-
-def _read_facts(run: Run, facts: Iterable[Fact]) -> Iterator[Fact]:
-    """All facts; those that say something could not be read are named on stderr too."""
-    from rebalance.events import UnreadRecord
-
-    for fact in facts:
-        if isinstance(fact, UnreadRecord):
-            run.not_read(f"{fact.evidence.file} record {fact.evidence.record}: {fact.reason}")
-        yield fact
 
 
 def owners_at(history: Replay, at_ms: int) -> Answer:

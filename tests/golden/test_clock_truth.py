@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rebalance.clock import ClockOffset, clock_ahead
+from rebalance.clock import ClockOffset, clock_ahead, on_one_clock
 from rebalance.logs import facts_from_log
 from tests.support.fixtures import FIXTURES, needs_fixtures
 from tests.support.rebalance_sessions import wire_facts
@@ -35,3 +35,9 @@ def test_bounds_hold_the_truth(session: Path) -> None:
     if not session.name.startswith("g-"):  # broadcasting and lite pull change no subVersion
         assert len(widths) >= 4
         assert sorted(widths)[len(widths) // 2] < 1_200
+
+
+def test_recordings_of_one_clock_are_left_alone() -> None:
+    for session in sorted(SESSIONS.iterdir()):
+        facts = [*wire_facts(session), *log_facts(session)]
+        assert on_one_clock(facts) == facts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rebalance.clock import ClockOffset, clock_ahead
+from rebalance.clock import ClockOffset, clock_ahead, on_one_clock
 from rebalance.events import (
     ChannelConnected,
     ConsumerStarting,
@@ -70,3 +70,13 @@ def test_one_bound_is_no_estimate() -> None:
 def test_a_clock_that_was_set_in_between_gives_both_leads() -> None:
     before, after = client(0), client(60_000)
     assert clock_ahead([*before[:3], after[3]], broker(60_000)) == ClockOffset(40, 59_975)
+
+
+def test_facts_of_a_clock_that_is_proven_wrong_are_moved() -> None:
+    right, wrong = client(0), client(5_000)
+    assert on_one_clock([*right, *broker(0)]) == [*right, *broker(0)]
+    moved = on_one_clock([*wrong, *broker(5_000)])
+    assert moved[len(wrong) :] == broker(5_000)
+    for fact, truth in zip(moved, right, strict=False):
+        assert fact.at_ms - fact.early_ms <= truth.at_ms <= fact.at_ms + fact.late_ms
+        assert fact.early_ms == 65
