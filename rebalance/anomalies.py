@@ -87,7 +87,9 @@ class Anomalies:
     def _double_owners(self, queue: MessageQueue, held: Sequence[Tenure]) -> Iterator[Anomaly]:
         for index, one in enumerate(held):
             for other in held[index + 1 :]:
-                if other.begin_latest >= one.end_earliest or other.process is one.process:
+                if other.begin_latest >= one.end_earliest:
+                    break  # later ones began later still
+                if other.process is one.process:
                     continue
                 span = (max(one.begin_latest, other.begin_latest), min(one.end_earliest, other.end_earliest))
                 if span[1] - span[0] >= OVERLAP_MS:

@@ -23,6 +23,7 @@ _CLUSTER_MS = 1_000  # one-way commits of one persistAll run may be handled this
 _SANE_CLOCK_MS = 5_000
 _LATE_COMMIT_MS = 1_000  # a one-way commit may be handled after the heartbeat that was sent after it
 _FAREWELL_MS = 100
+_COMMITTED_AGAIN_MS = 15_000  # three periods of persistAll
 _ADDING = (WitnessKind.QUERY, WitnessKind.ADDED)
 
 
@@ -311,19 +312,27 @@ class QueueTable:
 
     def _end_by_stamps(self, topic: str, open_ones: list[Tenure], tenures: list[Tenure]) -> None:
         explained = {t.begin_list for t in tenures} | {t.end_list for t in tenures}
-        changing = {}
+        leaving = {t.queue: self._leaving_rounds(topic, self._last(t), self.process.last_ms) for t in open_ones}
         for tenure in open_ones:
-            rounds = self._leaving_rounds(topic, self._last(tenure), self.process.last_ms)
-            changing[tenure.queue] = [r for r in rounds if r not in explained]
-        for tenure in open_ones:
-            rounds = changing[tenure.queue]
-            suspects = [t.queue for t in open_ones if rounds and rounds[0] in changing[t.queue]]
+            rounds = leaving[tenure.queue]
+            suspects = [queue for queue, others in leaving.items() if rounds and rounds[0] in others]
             stamp = self._stamp_of(topic, rounds[0]) if rounds else None
-            if stamp is not None and (len(suspects) == 1 or self._all_down(suspects, rounds[0].at_ms)):
+            alone = len(suspects) == 1 and rounds[0] not in explained
+            if stamp is not None and (
+                alone or self._all_down(suspects, rounds[0].at_ms) or self._said_farewell(tenure, rounds[0])
+            ):
                 tenure.end_earliest, tenure.end_latest = rounds[0].at_ms, stamp.at_ms
                 tenure.end_list, tenure.end_evidence = rounds[0], rounds[0].evidence
             else:
                 self._may_end_from(tenure, rounds)
+
+    def _said_farewell(self, tenure: Tenure, answer: ListAnswer) -> bool:
+        """Whether a queue was committed in the round that changed its topic, and never again by a process that lived on."""
+        last = self._last(tenure)
+        lived_on = self.process.last_ms >= last.at_ms + _COMMITTED_AGAIN_MS
+        return (
+            lived_on and last.kind is WitnessKind.COMMIT and self._commits_into(tenure.queue.topic, answer, last.at_ms)
+        )
 
     def _all_down(self, queues: Iterable[MessageQueue], at_ms: int) -> bool:
         """Whether every queue is on a broker that was away: such a broker leaves the route as a whole."""

@@ -6,6 +6,7 @@ a client knew are those the group had used by then, with or without the newest o
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,10 +17,12 @@ from rebalance.history import GroupHistory
 from rebalance.model import MessageQueue
 from rebalance.strategies.base import Strategy, StrategyError
 from rebalance.strategies.registry import strategy_named
-from rebalance.strategies.round import rebalance_by_topic
+from rebalance.strategies.round import sorted_inputs
 from rebalance.table import ROUND_MS, Tenure
 
 GUESSED = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH")
+
+_VIEWS = 8  # how many of the latest queue lists a client may still work with
 
 Queues = tuple[MessageQueue, ...]
 
@@ -60,6 +63,11 @@ class Targets:
         self._history = history
         self._strategies: dict[str, Strategy] = {name: strategy_named(name) for name in GUESSED}
         self._first_use = {q: min(t.begin_latest for t in held) for q, held in history.by_queue.items()}
+        self._steps: dict[str, list[int]] = {}
+        for queue, at_ms in sorted(self._first_use.items(), key=lambda used: used[1]):
+            self._steps.setdefault(queue.topic, []).append(at_ms)
+        self._views: dict[tuple[str, int, tuple[str, ...]], list[Queues]] = {}
+        self._inputs: dict[tuple[tuple[str, ...], Queues], tuple[list[MessageQueue], list[str]]] = {}
         self._by_process: dict[int, dict[str, list[Tenure]]] = {}
         for tenure in history.tenures:
             mine = self._by_process.setdefault(id(tenure.process), {})
@@ -98,15 +106,23 @@ class Targets:
 
     def views(self, topic: str, at_ms: int) -> list[Queues]:
         """The queue lists a client may have known at an instant, the likeliest first."""
+        steps = self._steps.get(topic, [])
+        away = tuple(b for b in sorted(self._history.down) if self._history.is_down(b, at_ms))
+        key = (topic, bisect_right(steps, at_ms), away)
+        if key not in self._views:
+            self._views[key] = self._views_at(topic, steps, key[1], away)
+        return self._views[key]
+
+    def _views_at(self, topic: str, steps: list[int], passed: int, away: tuple[str, ...]) -> list[Queues]:
         used = [q for q in self._first_use if q.topic == topic]
-        by_now = [q for q in used if self._first_use[q] <= at_ms]
-        up = [q for q in by_now if not self._history.is_down(q.broker_name, at_ms)]
-        steps = sorted({self._first_use[q] for q in used})
-        earlier = [[q for q in used if self._first_use[q] <= step] for step in steps]
+        now = steps[passed - 1] if passed else 0
+        by_now = [q for q in used if self._first_use[q] <= now]
+        ends = [step for step, after in zip(steps, [*steps[1:], 1 << 62], strict=True) if after - step > ROUND_MS]
+        earlier = [[q for q in used if self._first_use[q] <= end] for end in ends[-_VIEWS:]]
         seen: dict[Queues, None] = {}
-        for view in (by_now, up, used, *earlier):
-            seen.setdefault(tuple(view), None)
-            seen.setdefault(tuple(q for q in view if q in up), None)
+        for view in (by_now, [q for q in by_now if q.broker_name not in away], used, *earlier):
+            seen.setdefault(_sorted(view), None)
+            seen.setdefault(_sorted(q for q in view if q.broker_name not in away), None)
         return [view for view in seen if view]
 
     def views_now(self, topic: str, client_id: str | None, at_ms: int) -> list[Queues]:
@@ -134,16 +150,21 @@ class Targets:
 
     def target_for(self, name: str, client_id: str, members: Sequence[str], queues: Queues) -> Queues | None:
         """The same for any member list."""
+        key = (tuple(members), queues)
+        if key not in self._inputs:
+            self._inputs[key] = sorted_inputs(queues, members)
+        mq_all, cid_all = self._inputs[key]
         try:
-            result = rebalance_by_topic(self._strategies[name], self._history.group, client_id, queues, members)
+            result = self._strategies[name].allocate(self._history.group, client_id, mq_all, cid_all)
         except StrategyError:
             return None
-        return _sorted(result or ())
+        return tuple(result or ())
 
     def explains(self, name: str, settled: Settled) -> Queues | None:
         """The view under which a strategy gives what was observed, if any."""
+        observed = _sorted(settled.observed)
         for view in self.views(settled.topic, settled.until_ms):
-            if self.target(name, settled.process, settled.answer, view) == _sorted(settled.observed):
+            if self.target(name, settled.process, settled.answer, view) == observed:
                 return view
         return None
 

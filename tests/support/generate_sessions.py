@@ -1,0 +1,193 @@
+"""Generated groups: the facts a broker would record of members that come and go, and who owned what.
+
+Members use AVG, ask for the member list after each change, and leave the requests of their gains and losses behind, as
+push consumers of 5.x do. Heartbeats of the same content come as one fact per run (`coalesced`) or one by one.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from rebalance.events import (
+    BrokerStarted,
+    ClientUnregistered,
+    ConsumerListAnswered,
+    Evidence,
+    Fact,
+    HeartbeatReceived,
+    OffsetCommitted,
+    OffsetQueried,
+    PullSeen,
+    TopicSubscription,
+)
+from rebalance.model import MessageQueue
+from rebalance.strategies.averagely import Averagely
+
+BROKER = "broker-a"
+TOPIC = "orders"
+HEARTBEAT_MS = 30_000
+PERSIST_MS = 5_000  # one run of persistAll after each change stands for all until the next
+START_MS = 1_700_000_000_000
+APART_MS = 20_000
+WEEK_MS = 7 * 24 * 3_600_000
+
+
+@dataclass
+class Member:
+    """One process of a generated group."""
+
+    client_id: str
+    remote: str
+    sub_version: int
+    heartbeat_ms: int
+    request_no: int = 3
+    held: dict[MessageQueue, int] = field(default_factory=dict)
+
+    def next_request(self) -> int:
+        self.request_no += 2
+        return self.request_no
+
+
+@dataclass
+class GeneratedGroup:
+    """Facts in time order, and the ownership they tell: (queue, client id, from, until; None: still)."""
+
+    facts: list[Fact]
+    owned: list[tuple[MessageQueue, str, int, int | None]]
+
+
+class GroupGenerator:
+    """Plays one group from its start to `span_ms` later."""
+
+    def __init__(self, group: str, *, clients: int, queues: int, restarts: int, span_ms: int, seed: int, coalesced: bool) -> None:
+        self.group = group
+        self._queues = [MessageQueue(TOPIC, BROKER, n) for n in range(queues)]
+        self._chance = random.Random(f"{group} {seed}")
+        self._coalesced = coalesced
+        self._end_ms = START_MS + span_ms
+        self._members: dict[str, Member] = {}
+        self._facts: list[Fact] = [BrokerStarted(at_ms=START_MS - 1_000, source=BROKER, evidence=Evidence("generated", 0))]
+        self._owned: list[tuple[MessageQueue, str, int, int | None]] = []
+        self._plan = list(_apart(sorted(self._planned(clients, restarts, span_ms))))
+        self._ports = 10_000
+
+    def _planned(self, clients: int, restarts: int, span_ms: int) -> Iterator[tuple[int, str, bool]]:
+        """(when, client, joins): all join in the first minutes, then each leaves and comes back `restarts` times."""
+        for number in range(clients):
+            name = f"10.0.{number // 250}.{number % 250}"
+            at_ms = START_MS + APART_MS * number
+            yield at_ms, name, True
+            for _ in range(restarts):
+                away = at_ms + 120_000 + self._chance.randrange(max(1, span_ms // (restarts + 1) - 240_000))
+                yield away, name, False
+                at_ms = away + 5_000 + self._chance.randrange(60_000)
+                yield at_ms, name, True
+
+    def generate(self) -> GeneratedGroup:
+        for at_ms, name, joins in self._plan:
+            if at_ms >= self._end_ms - 60_000:
+                break
+            if joins:
+                self._join(name, at_ms)
+            elif name in self._members:
+                self._leave(name, at_ms)
+        for member in self._members.values():
+            self._heartbeats(member, self._end_ms)
+            self._owned += [(queue, member.client_id, since, None) for queue, since in member.held.items()]
+        self._facts.sort(key=lambda fact: fact.at_ms)
+        return GeneratedGroup(self._facts, self._owned)
+
+    def _join(self, name: str, at_ms: int) -> None:
+        self._ports += 1
+        member = Member(f"{name}@{self._ports}#{at_ms}", f"{name}:{self._ports}", at_ms - 500, at_ms)
+        self._beat(member, at_ms)
+        self._members[name] = member
+        self._rounds(at_ms)
+
+    def _leave(self, name: str, at_ms: int) -> None:
+        member = self._members.pop(name)
+        self._heartbeats(member, at_ms)
+        self._owned += [(queue, member.client_id, since, at_ms) for queue, since in member.held.items()]
+        self._add(ClientUnregistered, member, at_ms)
+        self._rounds(at_ms)
+
+    def _rounds(self, at_ms: int) -> None:
+        """Every member asks for the list and takes what it should have."""
+        ids = tuple(member.client_id for member in self._members.values())
+        for member in self._members.values():
+            asked = at_ms + 5 + self._chance.randrange(40)
+            self._add(ConsumerListAnswered, member, asked + 1, asked_at_ms=asked, client_ids=ids)
+            target = Averagely().allocate(self.group, member.client_id, self._queues, sorted(ids))
+            self._apply(member, set(target), asked + 2)
+
+    def _apply(self, member: Member, target: set[MessageQueue], at_ms: int) -> None:
+        lost = sorted(set(member.held) - target, key=lambda q: q.queue_id)
+        gained = sorted(target - set(member.held), key=lambda q: q.queue_id)
+        for queue in lost:
+            self._owned.append((queue, member.client_id, member.held.pop(queue), at_ms))
+            self._add(OffsetCommitted, member, at_ms, queue=queue, queue_offset=at_ms - START_MS)
+        for queue in gained:
+            member.held[queue] = at_ms
+            self._add(OffsetQueried, member, at_ms, queue=queue, queue_offset=at_ms - START_MS, result=0)
+            self._add(PullSeen, member, at_ms + 500, queue=queue, queue_offset=at_ms - START_MS)
+        if lost or gained:
+            for queue in sorted(member.held, key=lambda q: q.queue_id):
+                self._add(OffsetCommitted, member, at_ms + PERSIST_MS, queue=queue, queue_offset=at_ms + PERSIST_MS - START_MS)
+            self._heartbeats(member, at_ms)
+            member.sub_version = at_ms + 1
+            self._beat(member, at_ms + 2)
+
+    def _heartbeats(self, member: Member, until_ms: int) -> None:
+        """The periodic heartbeats since the last one written."""
+        count = (until_ms - member.heartbeat_ms) // HEARTBEAT_MS
+        first, last = member.heartbeat_ms + HEARTBEAT_MS, member.heartbeat_ms + count * HEARTBEAT_MS
+        if count and self._coalesced:
+            self._beat(member, first, refreshes=count - 1, last_at_ms=last)
+        elif count:
+            for at_ms in range(first, last + 1, HEARTBEAT_MS):
+                self._beat(member, at_ms)
+        member.heartbeat_ms = last
+
+    def _beat(self, member: Member, at_ms: int, refreshes: int = 0, last_at_ms: int | None = None) -> None:
+        member.heartbeat_ms = last_at_ms or at_ms
+        self._add(
+            HeartbeatReceived, member, at_ms,
+            message_model="CLUSTERING", consume_type="CONSUME_PASSIVELY", client_version=479,
+            subscriptions=(TopicSubscription(TOPIC, "*", "TAG", member.sub_version),),
+            refreshes=refreshes, last_at_ms=last_at_ms,
+        )  # fmt: skip
+
+    def _add(self, fact_type: Callable[..., Fact], member: Member, at_ms: int, **told: object) -> None:
+        self._facts.append(
+            fact_type(
+                at_ms=at_ms, source=BROKER, evidence=Evidence("generated", len(self._facts)),
+                group=self.group, client_id=member.client_id, remote=member.remote, request_no=member.next_request(),
+                **told,
+            )
+        )  # fmt: skip
+
+
+def _apart(plan: list[tuple[int, str, bool]]) -> Iterator[tuple[int, str, bool]]:
+    """The plan with its events far enough apart for each to settle."""
+    free_ms = 0
+    for at_ms, name, joins in plan:
+        free_ms = max(free_ms, at_ms) + APART_MS
+        yield free_ms - APART_MS, name, joins
+
+
+def generate_group(
+    group: str = "g",
+    *,
+    clients: int = 50,
+    queues: int = 64,
+    restarts: int = 1,
+    span_ms: int = WEEK_MS,
+    seed: int = 1,
+    coalesced: bool = True,
+) -> GeneratedGroup:
+    """One group's facts and truth; the same arguments give the same group."""
+    return GroupGenerator(
+        group, clients=clients, queues=queues, restarts=restarts, span_ms=span_ms, seed=seed, coalesced=coalesced
+    ).generate()
