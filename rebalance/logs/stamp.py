@@ -1,15 +1,17 @@
-"""The head of a log line: three layouts, two clocks, one zone that must be told or found.
+"""The head of a log line: four layouts, two clocks, one zone that must be told or found.
 
 | layout | who | resolution | zone |
 | `2026-11-21 23:07:12 INFO thread - text` | brokers, name servers, client 4.1/4.2 | 1 s | GMT+8, fixed |
 | `2026-11-21 15:09:35,889 INFO logger - text` | client 4.3.0 - 5.0.0 | 1 ms | the JVM's |
 | `2026-11-21 23:07:12.907 INFO  [pid] [thread] [logger] - text` | client from 5.1.0 | 1 ms | GMT+8, fixed |
+| `2026-11-21 15:07:12.907 [thread] INFO logger - text` | an application's own logger (slf4j) | 1 ms | the JVM's |
 Clients 4.3.0 - 4.7.1 print the seconds again where the millis belong.
 Source: rmq.broker.logback.xml, rmq.client.logback.xml, ClientLogger @4.4.0 - 5.3.3.
 """
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -19,6 +21,7 @@ MESSAGE_MARK = b" - "
 GMT_8_MS = 8 * 3_600_000
 _QUARTER_MS = 900_000  # zones differ by quarters of an hour
 _MAX_SECONDS = 4_096
+_SHADED_LOGBACK = re.compile(rb"\d{3} +[A-Z]+ +\[\d+\] \[")  # of clients from 5.1.0
 
 
 class Second(NamedTuple):
@@ -57,14 +60,15 @@ class StampReader:
         local_ms = _local_ms(head)
         if local_ms is None:
             return None
-        if layout != b",":
-            return self._keep(head, Second(local_ms - GMT_8_MS, 0, 0 if layout == b"." else 999, layout == b"."))
-        return self._jvm_second(line, local_ms)
+        if _in_jvm_zone(line):
+            return self._jvm_second(line, local_ms)
+        has_millis = layout == b"."
+        return self._keep(head, Second(local_ms - GMT_8_MS, 0, 0 if has_millis else 999, has_millis))
 
     def _jvm_second(self, line: bytes, local_ms: int) -> Second:
         zone = UNKNOWN_ZONE if self.jvm_zone_ms is None else Second(self.jvm_zone_ms, 0, 0, True)
         at_ms, early_ms, late_ms = local_ms - zone.at_ms, zone.early_ms, zone.late_ms
-        self._millis_proven = self._millis_proven or line[20:23] != b"0" + line[17:19]
+        self._millis_proven = self._millis_proven or line[19:23] != b",0" + line[17:19]
         if self._millis_proven:
             return self._keep(line[:SECOND_TEXT], Second(at_ms, early_ms, late_ms, True))
         return Second(at_ms, early_ms, late_ms + 999, False)
@@ -78,7 +82,7 @@ class StampReader:
     def learn_zone(self, line: bytes, epoch_ms: int) -> None:
         """Take the zone from a line that prints its own instant as epoch milliseconds, unless the zone was given."""
         local_ms = _local_ms(line[:SECOND_TEXT])
-        if self.zone_given or line[19:20] != b"," or local_ms is None:
+        if self.zone_given or not _in_jvm_zone(line) or local_ms is None:
             return
         zone_ms = zone_between(local_ms, epoch_ms)
         if zone_ms != self.jvm_zone_ms:
@@ -91,6 +95,12 @@ def zone_between(local_ms: int, epoch_ms: int) -> int | None:
     zone_ms = round((local_ms - epoch_ms) / _QUARTER_MS) * _QUARTER_MS
     fits = abs(local_ms - epoch_ms - zone_ms) <= 60_000
     return zone_ms if fits and -UNKNOWN_ZONE.late_ms <= zone_ms <= UNKNOWN_ZONE.early_ms else None
+
+
+def _in_jvm_zone(line: bytes) -> bool:
+    """Not one of the layouts whose zone is fixed."""
+    layout = line[19:20]
+    return layout == b"," or (layout == b"." and _SHADED_LOGBACK.match(line, SECOND_TEXT) is None)
 
 
 def _local_ms(head: bytes) -> int | None:

@@ -42,6 +42,8 @@ def read(*lines: str, **options: object) -> list[Fact]:
         ("2026-11-21 17:30:00,250 INFO RocketmqClient", 11 * HOUR_MS // 2, (NOON_MS + 250, 0, 0)),
         ("2026-11-21 12:00:07,007 INFO RocketmqClient", 0, (NOON_MS + 7000, 0, 999)),  # seconds again, or 7 ms: unknown
         ("2026-11-21 12:00:00,250 INFO RocketmqClient", None, (NOON_MS + 250, 14 * HOUR_MS, 12 * HOUR_MS)),
+        ("2026-11-21 12:00:07.007 [main] INFO RocketmqClient", 0, (NOON_MS + 7007, 0, 0)),
+        ("2026-11-21 12:00:00.250 [main] INFO RocketmqClient", None, (NOON_MS + 250, 14 * HOUR_MS, 12 * HOUR_MS)),
     ],
 )
 def test_instants_of_the_layouts(head: str, zone_ms: int | None, expected: tuple[int, int, int]) -> None:
