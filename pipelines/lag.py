@@ -156,14 +156,15 @@ def message_times(store: Store, log: LogAccess, wanted: Iterable[QueueMessage]) 
     """Store timestamps, epoch ms, of messages by their place in a queue; those not found are left out."""
     times = {}
     for topic, queue_id, queue_offset in wanted:
-        unit = _unit_at(store.queues.get((topic, queue_id), ()), queue_offset)
+        unit = unit_of(store.queues.get((topic, queue_id), ()), queue_offset)
         stored_ms = NO_TIME if unit is None else log.store_timestamp_ms(*unit)
         if stored_ms != NO_TIME:
             times[topic, queue_id, queue_offset] = stored_ms
     return times
 
 
-def _unit_at(files: Sequence[StoreFile], queue_offset: int) -> tuple[int, int] | None:
+def unit_of(files: Sequence[StoreFile], queue_offset: int) -> tuple[int, int] | None:
+    """Where a queue's unit points to (physical offset, size); None where there is no such message."""
     for file in files:
         place = queue_offset - (file.base_offset or 0) // CQ_UNIT.size
         if 0 <= place < file.size // CQ_UNIT.size:
@@ -171,5 +172,5 @@ def _unit_at(files: Sequence[StoreFile], queue_offset: int) -> tuple[int, int] |
                 unit = units(file)[place]
             except (StoreFormatError, IndexError):
                 return None
-            return int(unit["physical_offset"]), int(unit["msg_size"])
+            return (int(unit["physical_offset"]), int(unit["msg_size"])) if unit["msg_size"] > 0 else None
     return None

@@ -1,0 +1,121 @@
+"""`rocketlens who`: the story of one message."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pipelines.cli.command import command
+from pipelines.cli.errors import Unreadable
+from pipelines.cli.opening import store_at
+from pipelines.cli.options import OWNERSHIP
+from pipelines.cli.replay import facts_in, replay_of
+from pipelines.cli.run import Run
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from pipelines.story import Step, Trail
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    command(app, "who", panel=OWNERSHIP)(who)
+
+
+def who(
+    run: Run,
+    source: Annotated[
+        Path, typer.Argument(metavar="STORE_OR_LAKE", help="Store root of a broker, or a lake's folder.")
+    ],
+    message_id: Annotated[
+        str, typer.Option(metavar="M", help="Message id (host and position), or the unique id the producer made.")
+    ],
+    logs: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="PATH", help="Logs and captures of brokers and clients; may be repeated."),
+    ] = None,
+    offsets: Annotated[
+        Path | None, typer.Option(metavar="FILE_OR_DIR", help="Kept copies of consumerOffset.json.")
+    ] = None,
+) -> None:
+    """Who consumed a message: stored, queued, indexed, who owned its queue, first commit past it, retries, dead letter.
+
+    What the evidence does not tell is a row that says so. `certain` is false where only a window is known.
+
+    Example: `rocketlens who /data/store --message-id 7F00000100002A9F0000000000000000 --logs /data/logs`
+    """
+    from pipelines.story import story
+
+    trail = _lake_trail(source, message_id) if _is_lake(source) else _store_trail(run, source, message_id, offsets)
+    if trail is None:
+        raise Unreadable(f"{source}: no message with the id {message_id}, neither as message id nor as unique id")
+    if logs:
+        _add_recordings(run, trail, logs)
+    run.emit_rows(_schema(), map(_row, story(trail)), brief=("at", "step", "group", "client_id", "what", "certain"))
+
+
+def _is_lake(source: Path) -> bool:
+    return (source / "tables" / "commitlog_messages").is_dir()
+
+
+def _lake_trail(source: Path, message_id: str) -> Trail | None:
+    from pipelines.lake import Lake
+    from pipelines.trail import trail_in_lake
+
+    return trail_in_lake(Lake(source), message_id)
+
+
+def _store_trail(run: Run, source: Path, message_id: str, offsets: Path | None) -> Trail | None:
+    from pipelines.lag import offsets_in, offsets_of_store
+    from pipelines.trail import kept_offsets, trail_in_store
+    from recovery.inference import infer
+    from recovery.query import StoreQuery
+
+    store = store_at(run, source)
+    query = StoreQuery(store, infer(store).version, damage=run.damage)
+    trail = trail_in_store(store, query, message_id)
+    if trail is not None:
+        own = offsets_of_store(store, run.damage)
+        copies = offsets_in(offsets, run.not_read) if offsets is not None else [own] if own is not None else []
+        trail.kept = list(kept_offsets(copies, trail.message))
+        trail.looked_at = ["consumerOffset.json"] if copies else []
+    return trail
+
+
+def _add_recordings(run: Run, trail: Trail, logs: list[Path]) -> None:
+    from pipelines.trail import commits_in
+
+    facts = list(facts_in(run, logs))
+    place = trail.message.topic, trail.message.queue_id
+    trail.commits = list(commits_in(facts, trail.message))
+    trail.intervals = [row for row in replay_of(facts).intervals if (row.topic, row.queue_id) == place]
+    trail.looked_at = [*trail.looked_at, *map(str, logs)]
+
+
+def _row(step: Step) -> dict[str, Any]:
+    return {
+        "at": step.at_ms,
+        "step": step.step,
+        "group": step.group,
+        "client_id": step.client_id,
+        "what": step.what,
+        "certain": step.certain,
+        "evidence": step.evidence,
+    }
+
+
+def _schema() -> pa.Schema:
+    import pyarrow as pa
+
+    texts = ("step", "group", "client_id", "what")
+    return pa.schema(
+        [
+            ("at", pa.timestamp("ms", "UTC")),
+            *((name, pa.string()) for name in texts),
+            ("certain", pa.bool_()),
+            ("evidence", pa.string()),
+        ]
+    )
