@@ -13,7 +13,7 @@ from typing import Literal
 from parsers.commitlog.ids import decode_message_id
 from parsers.commitlog.message import Message
 from parsers.errors import DamageSink
-from parsers.index.find import IndexQuery
+from parsers.index.find import IndexHit, IndexQuery
 from parsers.java import LONG_MAX
 from parsers.store import Store
 from recovery.log_access import LogAccess
@@ -63,14 +63,17 @@ class StoreQuery:
 
     def query_offsets(self, question: KeyQuestion) -> list[int]:
         """`IndexService#queryOffset`: physical offsets newest first, other keys of the same hash among them."""
-        hits = self._index.find(
+        return [hit.physical_offset for hit in self.index_hits(question)]
+
+    def index_hits(self, question: KeyQuestion) -> list[IndexHit]:
+        """The index entries behind `query_offsets`."""
+        return self._index.find(
             question.topic,
             question.key,
             max_num=question.max_num,
             begin_ms=question.begin_ms,
             end_ms=question.end_ms,
         )
-        return [hit.physical_offset for hit in hits]
 
     def query_messages(self, question: KeyQuestion) -> list[Message]:
         """`DefaultMessageStore#queryMessage`: the records at those offsets, oldest first.
