@@ -1,0 +1,144 @@
+"""Ingest: the same files give the same tables, a grown log is read on, whatever reads them sees the same rows."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+
+from parsers.commitlog.message import decode_message
+from pipelines.catalog import NoCatalog, open_catalog, publish, question, question_names
+from pipelines.growth import grown_from
+from pipelines.ingest import FILE_TABLES, IngestReport, ingest, ingest_store
+from pipelines.lake import Lake
+from pipelines.snapshots import snapshot_config
+from pipelines.sources import BrokerSource, Sources
+from pipelines.tables import TABLES
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+LAST = "commitlog/00000000000003145728"
+
+
+def age(store: Path, *, seconds: int = 3600) -> None:
+    """Make every file older than what is ingested now."""
+    for path in store.rglob("*"):
+        if path.is_file():
+            os.utime(path, (path.stat().st_mtime - seconds,) * 2)
+
+
+def rows_of(lake: Lake, table: str) -> list[dict[str, object]]:
+    return lake.query(f"SELECT * FROM {table} ORDER BY ALL").to_pylist()
+
+
+def cut_last_file(store: Path, at: int) -> bytes:
+    """Blank the last CommitLog file from byte `at` on, as before the broker wrote there; what was there."""
+    path = store / LAST
+    whole = path.read_bytes()
+    path.write_bytes(whole[:at] + bytes(len(whole) - at))
+    return whole
+
+
+def record_start(store: Path, after: int) -> int:
+    """The first record boundary of the last file at or behind byte `after`."""
+    data, at = (store / LAST).read_bytes(), 0
+    while at < after:
+        at += decode_message(data, at).total_size
+    return at
+
+
+def test_twice_is_once_and_every_reader_sees_it(
+    spark: SparkSession, lake: Lake, broker: BrokerSource, own_store: Path
+) -> None:
+    age(own_store)
+    sources = Sources(lake=lake.root, brokers=(broker,))
+    first = ingest(spark, sources)
+    before = {table: rows_of(lake, table) for table in (*FILE_TABLES, "queues", "offset_snapshots")}
+    again = ingest(spark, sources)
+    assert first.rows == again.rows
+    assert first.rows["broker-a", "commitlog_messages"] == first.rows["broker-a", "consumequeue_units"] == 6114
+    assert again.files_read == 0
+    assert again.files_unchanged == first.files_read > 0
+    assert {table: rows_of(lake, table) for table in before} == before
+    for table, expected in before.items():
+        assert lake.frame(spark, table).count() == len(expected) > 0, table
+    publish(lake)
+    with open_catalog(lake) as catalog:
+        for table, expected in before.items():
+            assert catalog.sql(f"SELECT count(*) FROM {table}").fetchall() == [(len(expected),)]
+
+
+def test_a_grown_log_is_read_on_from_where_it_ended(
+    spark: SparkSession, lake: Lake, broker: BrokerSource, own_store: Path
+) -> None:
+    middle = record_start(own_store, 400_000)
+    whole = cut_last_file(own_store, middle)
+    ingest_store(spark, lake, broker, IngestReport())
+    assert grown_from(lake, broker, [LAST]) == {LAST: middle}
+    held = lake.rows("commitlog_messages")
+    parts = set(lake.files("commitlog_messages"))
+    (own_store / LAST).write_bytes(whole)
+    ingest_store(spark, lake, broker, IngestReport())
+    assert held < lake.rows("commitlog_messages") == 6114
+    assert parts < set(lake.files("commitlog_messages")), "rows that were there are not written again"
+    regions = lake.query(f"SELECT sum(length) AS n FROM commitlog_regions WHERE file = '{LAST}'").to_pylist()
+    assert regions == [{"n": len(whole)}]
+
+
+def test_a_log_that_was_cut_and_went_on_is_read_anew(
+    spark: SparkSession, lake: Lake, broker: BrokerSource, own_store: Path
+) -> None:
+    ingest_store(spark, lake, broker, IngestReport())
+    cut_last_file(own_store, record_start(own_store, 300_000))
+    assert grown_from(lake, broker, [LAST]) == {}
+    ingest_store(spark, lake, broker, IngestReport())
+    messages = lake.query("SELECT max(physical_offset) AS last, count(*) AS n FROM commitlog_messages").to_pylist()[0]
+    assert messages["last"] < 3145728 + 300_000
+    assert messages["n"] < 6114
+
+
+def test_a_written_state_of_the_configuration_is_kept_once(
+    spark: SparkSession, lake: Lake, broker: BrokerSource, own_store: Path
+) -> None:
+    first = snapshot_config(spark, lake, broker)
+    assert snapshot_config(spark, lake, broker) == first
+    offsets = own_store / "config" / "consumerOffset.json"
+    offsets.write_text(offsets.read_text().replace("0:207", "0:208"))
+    later = snapshot_config(spark, lake, broker)
+    assert later["topic_configs"] == first["topic_configs"]
+    assert later["offset_snapshots"] == 2 * first["offset_snapshots"]
+    states = lake.query(
+        """SELECT consumer_offset FROM offset_snapshots WHERE "group" = 'CG_lagging' AND queue_id = 0 ORDER BY written_at"""
+    ).to_pylist()
+    assert states == [{"consumer_offset": 207}, {"consumer_offset": 208}]
+
+
+def test_the_catalogue_documents_every_column_and_answers_every_question(lake: Lake) -> None:
+    with pytest.raises(NoCatalog, match="no catalogue yet"):
+        open_catalog(lake)
+    publish(lake)
+    with open_catalog(lake) as catalog:
+        views = catalog.sql("SELECT view_name, comment FROM duckdb_views() WHERE NOT internal").fetchall()
+        assert dict(views) == {name: f"One row: {table.grain}." for name, table in TABLES.items()}
+        comments = catalog.sql(
+            "SELECT table_name, column_name, comment FROM duckdb_columns() WHERE NOT internal"
+        ).fetchall()
+        assert {(t, c): text for t, c, text in comments} == {
+            (name, column.name): column.comment for name, table in TABLES.items() for column in table.columns
+        }
+        for name in question_names():
+            assert catalog.sql(question(name)).fetchall() == [], name
+
+
+def test_publishing_does_not_disturb_a_reader(lake: Lake) -> None:
+    publish(lake)
+    with open_catalog(lake) as reader:
+        publish(lake)
+        assert reader.sql("SELECT count(*) FROM lag").fetchall() == [(0,)]
+    with pytest.raises(duckdb.Error), open_catalog(lake) as reader:
+        reader.execute("CREATE TABLE t (i INT)")
