@@ -23,8 +23,9 @@ from rebalance.incidents import Incident, incidents_of
 from rebalance.locks import LockTable
 from rebalance.model import Settings
 from rebalance.ownership import OwnershipIndex, OwnershipInterval, QueueOwners, intervals_of
+from rebalance.round_clock import ROUND_MS
 from rebalance.rounds import Round, RoundCauses
-from rebalance.table import ROUND_MS, QueueTable
+from rebalance.table import QueueTable
 from rebalance.targets import Assignment, Targets
 
 SETTLE_MS = 250  # a request tells when it was sent or handled, not when the client's own threads saw the change

@@ -9,20 +9,17 @@ Source: RebalanceImpl#rebalanceByTopic, #updateProcessQueueTableInRebalance, Reb
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rebalance.client import ClientProcess, ListAnswer, Stamp, Witness, WitnessKind
+from rebalance.client import ClientProcess, ListAnswer, Witness, WitnessKind
 from rebalance.events import Evidence
 from rebalance.model import MessageQueue
+from rebalance.persist import TOGETHER_MS, PersistRun, SeenCommit, persist_runs
+from rebalance.round_clock import RoundClock
 
-ROUND_MS = 3_000  # a round's own requests follow its list answer, each within this of the one before
-_CLUSTER_MS = 1_000  # one-way commits of one persistAll run may be handled this far apart
-_SANE_CLOCK_MS = 5_000
-_LATE_COMMIT_MS = 1_000  # a one-way commit may be handled after the heartbeat that was sent after it
-_FAREWELL_MS = 100
+_LATE_COMMIT_MS = 1_000  # a one-way commit may be handled after its queue was removed
 _COMMITTED_AGAIN_MS = 15_000  # three periods of persistAll
 _ADDING = (WitnessKind.QUERY, WitnessKind.ADDED)
 
@@ -59,33 +56,6 @@ class _Span(NamedTuple):
         return self.witnesses[-1]
 
 
-class _Cluster(NamedTuple):
-    """Commits of one process to one broker close together. `periodic`: persistAll, which names every queue with a known offset."""
-
-    first_ms: int
-    last_ms: int
-    queues: frozenset[MessageQueue]
-    periodic: bool
-
-
-def stamps_of(process: ClientProcess, topic: str) -> list[Stamp]:
-    """The instants at which a push consumer's queues of a topic changed, on the broker's clock.
-
-    The first subVersion a process ever sends is the time its subscription was built, not a change; the first one heard
-    of a process that was there before the record began is a change at its own time.
-    """
-    heard = process.versions.get(topic, [])
-    slips = [h.heard_ms - h.sub_version for versions in process.versions.values() for h in versions[1:]]
-    slip = min((s for s in slips), key=abs, default=0)
-    stamps = [] if process.seen_from_start else [Stamp(h.sub_version + slip, h.heard_ms, h.evidence) for h in heard[:1]]
-    for before, now in zip(heard, heard[1:], strict=False):
-        at_ms = now.sub_version + slip
-        if not before.heard_ms - _SANE_CLOCK_MS <= at_ms <= now.heard_ms:
-            at_ms = now.heard_ms
-        stamps.append(Stamp(at_ms, now.heard_ms, now.evidence))
-    return stamps
-
-
 class QueueTable:
     """Reads the tenures out of one process. `process.end` must be set."""
 
@@ -93,13 +63,9 @@ class QueueTable:
         """`down`: per broker name the spans (from, until) in which it could not be talked to."""
         self.process = process
         self._down = down or {}
-        self.stamps = {topic: stamps_of(process, topic) for topic in process.versions}
-        self._requests = sorted(
-            {w.at_ms for witnesses in process.witnesses.values() for w in witnesses if w.kind is WitnessKind.QUERY}
-            | {answer.at_ms for answer in process.lists}
-        )
+        self._clock = RoundClock(process)
         self._spans: dict[MessageQueue, list[_Span]] = {}
-        self._clusters: dict[str, list[_Cluster]] = {}
+        self._runs: dict[str, list[PersistRun]] = {}
 
     def tenures(self) -> list[Tenure]:
         """Tenures ordered by queue, then by begin."""
@@ -108,7 +74,7 @@ class QueueTable:
             seen = [w for w in self.process.witnesses[queue] if left is None or w.at_ms < left]
             if seen:
                 self._spans[queue] = self._split(queue.topic, seen)
-        self._clusters = self._commit_clusters()
+        self._runs = persist_runs(self._seen_commits())
         tenures: list[Tenure] = []
         hidden: list[Tenure] = []
         for queue, spans in self._spans.items():
@@ -138,56 +104,8 @@ class QueueTable:
 
     def _may_return(self, topic: str, last: Witness, query_ms: int) -> bool:
         """Whether a queue last seen by `last` can have left before the start-offset query at `query_ms` (else: an idle question)."""
-        own_round = self._round_of(query_ms)
-        return own_round is not None and bool(self._leaving_rounds(topic, last, own_round.at_ms - 1))
-
-    def _round_of(self, at_ms: int) -> ListAnswer | None:
-        """The list answer whose round a request at `at_ms` belongs to: no pause longer than ROUND_MS between its requests."""
-        answer = self.process.last_list_before(at_ms)
-        if answer is None:
-            return None
-        low = bisect_left(self._requests, answer.at_ms)
-        high = bisect_right(self._requests, at_ms)
-        steps = [*self._requests[low:high], at_ms]
-        return answer if all(b - a <= ROUND_MS for a, b in zip(steps, steps[1:], strict=False)) else None
-
-    # ---- rounds in which a queue can have left
-
-    def _candidates(self, last_ms: int, until_ms: int) -> list[ListAnswer]:
-        """Rounds after the sighting at `last_ms`, and the one it may itself belong to, up to `until_ms`."""
-        before = self.process.last_list_before(last_ms)
-        first_ms = before.at_ms if before is not None and last_ms - before.at_ms <= ROUND_MS else last_ms
-        return self.process.lists_between(first_ms, until_ms)
-
-    def _leaving_rounds(self, topic: str, last: Witness, until_ms: int) -> list[ListAnswer]:
-        """Rounds up to `until_ms` that can have taken a queue of this topic last seen by `last`.
-
-        Of a push consumer only those that ended with a new subVersion after the sighting; rounds too close to the
-        process's last request may have ended unheard.
-        """
-        rounds = self._candidates(last.at_ms, until_ms)
-        if last.kind is WitnessKind.QUERY and rounds and rounds[0] is self._round_of(last.at_ms):
-            rounds = rounds[1:]  # a round does not take what it has just added
-        if not self.process.stamped or topic not in self.process.versions:
-            return rounds
-        seen_ms = last.at_ms - (_LATE_COMMIT_MS if last.kind is WitnessKind.COMMIT else 0)
-        return [
-            r for r in rounds if self._changed_after(topic, r, seen_ms) or self.process.last_ms <= r.at_ms + ROUND_MS
-        ]
-
-    def _changed_after(self, topic: str, answer: ListAnswer, seen_ms: int) -> bool:
-        stamp = self._stamp_of(topic, answer)
-        return stamp is not None and stamp.at_ms >= seen_ms
-
-    def _stamp_of(self, topic: str, answer: ListAnswer) -> Stamp | None:
-        """The change a round made to a topic, by its stamp: after the answer, before the next list was asked."""
-        stamps = self.stamps.get(topic, [])
-        next_ms = self.process.next_list_asked(answer.at_ms)
-        index = bisect_left(stamps, answer.at_ms, key=lambda stamp: stamp.at_ms)
-        if index == len(stamps):
-            return None
-        stamp = stamps[index]
-        return stamp if next_ms is None or stamp.at_ms <= next_ms else None
+        own_round = self._clock.round_of(query_ms)
+        return own_round is not None and bool(self._clock.leaving_rounds(topic, last, own_round.at_ms - 1))
 
     # ---- begin
 
@@ -195,7 +113,7 @@ class QueueTable:
         first, process = span.first, self.process
         end = process.end
         assert end is not None
-        begin_list = self._round_of(first.at_ms) if first.kind is WitnessKind.QUERY else None
+        begin_list = self._clock.round_of(first.at_ms) if first.kind is WitnessKind.QUERY else None
         tenure = Tenure(
             queue, process, first.at_ms, first.at_ms, end.earliest_ms, end.latest_ms, first.queue_offset, first.evidence, end.evidence,
             begin_list,
@@ -214,7 +132,7 @@ class QueueTable:
         """The first proof that the queue asked for at the span's begin is in the table."""
         first_ms = span.first.at_ms
         proofs = [w.at_ms for w in span.witnesses[1:2]]
-        proofs += [stamp.at_ms for stamp in self.stamps.get(topic, []) if stamp.at_ms >= first_ms][:1]
+        proofs += [stamp.at_ms for stamp in self._clock.stamps.get(topic, []) if stamp.at_ms >= first_ms][:1]
         asked = self.process.next_list_asked(first_ms)
         if asked is not None:
             proofs.append(asked)
@@ -233,33 +151,22 @@ class QueueTable:
         until = min((m for m in (absent_ms, following.at_ms if following else None) if m is not None), default=None)
         if until is None:
             return False
-        back = self._round_of(following.at_ms) if following is not None else None
+        back = self._clock.round_of(following.at_ms) if following is not None else None
         until_round = until if back is None else min(until, back.at_ms - 1)
-        rounds = self._leaving_rounds(topic, last, until_round)
+        rounds = self._clock.leaving_rounds(topic, last, until_round)
         if not rounds and following is None and self.process.seen_from_start:
             return False  # no round, no removal: the commit is late or lost
         farewell = self._is_farewell(tenure.queue, span)
-        if farewell and rounds and self._commits_into(topic, rounds[0], last.at_ms):
+        if farewell and rounds and self._clock.commits_into(topic, rounds[0], last.at_ms):
             rounds = rounds[:1]
         lower = 0 if farewell else last.at_ms
         tenure.end_earliest = max(rounds[0].at_ms, lower) if rounds else last.at_ms
-        tenure.end_latest = max(tenure.end_earliest, min(until, self._left_by(topic, rounds[-1]))) if rounds else until
+        tenure.end_latest = (
+            max(tenure.end_earliest, min(until, self._clock.done_by(topic, rounds[-1]))) if rounds else until
+        )
         tenure.end_list = rounds[0] if len(rounds) == 1 else None
         tenure.end_evidence = rounds[0].evidence if rounds else last.evidence
         return True
-
-    def _commits_into(self, topic: str, answer: ListAnswer, commit_ms: int) -> bool:
-        """Whether a commit lies between a list answer and the change its round made."""
-        stamp = self._stamp_of(topic, answer)
-        return stamp is not None and answer.at_ms <= commit_ms <= stamp.at_ms + _FAREWELL_MS
-
-    def _left_by(self, topic: str, answer: ListAnswer) -> int:
-        """When the round of this answer was done with the topic."""
-        stamp = self._stamp_of(topic, answer)
-        if stamp is not None:
-            return stamp.at_ms
-        asked = self.process.next_list_asked(answer.at_ms)
-        return self.process.last_ms if asked is None else asked
 
     def _absent_ms(self, queue: MessageQueue, span: _Span) -> int | None:
         """The first persistAll run after the span's last sighting that would have named the queue and did not."""
@@ -268,9 +175,9 @@ class QueueTable:
             for w in span.witnesses
         ):
             return None
-        for cluster in self._clusters.get(queue.broker_name, []):
-            if cluster.first_ms > span.last.at_ms and cluster.periodic and queue not in cluster.queues:
-                return cluster.first_ms
+        for run in self._runs.get(queue.broker_name, []):
+            if run.first_ms > span.last.at_ms and run.periodic and queue not in run.queues:
+                return run.first_ms
         return None
 
     def _is_farewell(self, queue: MessageQueue, span: _Span) -> bool:
@@ -279,19 +186,16 @@ class QueueTable:
             return False
         at_ms = span.last.at_ms
         return any(
-            c.first_ms <= at_ms <= c.last_ms and not c.periodic and queue in c.queues
-            for c in self._clusters.get(queue.broker_name, [])
+            run.first_ms <= at_ms <= run.last_ms and not run.periodic and queue in run.queues
+            for run in self._runs.get(queue.broker_name, [])
         )
 
-    def _commit_clusters(self) -> dict[str, list[_Cluster]]:
-        commits: dict[str, list[tuple[int, MessageQueue, bool]]] = {}
+    def _seen_commits(self) -> Iterator[SeenCommit]:
         for queue, spans in self._spans.items():
             for span in spans:
                 for witness in span.witnesses:
                     if witness.kind is WitnessKind.COMMIT:
-                        stayed = witness.at_ms + _CLUSTER_MS < span.last.at_ms
-                        commits.setdefault(queue.broker_name, []).append((witness.at_ms, queue, stayed))
-        return {broker: _clusters(sorted(seen, key=lambda c: c[0])) for broker, seen in commits.items()}
+                        yield SeenCommit(witness.at_ms, queue, witness.at_ms + TOGETHER_MS < span.last.at_ms)
 
     # ---- ends without a sighting
 
@@ -308,15 +212,15 @@ class QueueTable:
         """No stamps: any round after the last sighting may have taken the queue."""
         for tenure in open_ones:
             if not self.process.broadcasting:
-                self._may_end_from(tenure, self._candidates(self._last(tenure).at_ms, self.process.last_ms))
+                self._may_end_from(tenure, self._clock.candidates(self._last(tenure).at_ms, self.process.last_ms))
 
     def _end_by_stamps(self, topic: str, open_ones: list[Tenure], tenures: list[Tenure]) -> None:
         explained = {t.begin_list for t in tenures} | {t.end_list for t in tenures}
-        leaving = {t.queue: self._leaving_rounds(topic, self._last(t), self.process.last_ms) for t in open_ones}
+        leaving = {t.queue: self._clock.leaving_rounds(topic, self._last(t), self.process.last_ms) for t in open_ones}
         for tenure in open_ones:
             rounds = leaving[tenure.queue]
             suspects = [queue for queue, others in leaving.items() if rounds and rounds[0] in others]
-            stamp = self._stamp_of(topic, rounds[0]) if rounds else None
+            stamp = self._clock.stamp_of(topic, rounds[0]) if rounds else None
             alone = len(suspects) == 1 and rounds[0] not in explained
             if stamp is not None and (
                 alone or self._all_down(suspects, rounds[0].at_ms) or self._said_farewell(tenure, rounds[0])
@@ -331,7 +235,9 @@ class QueueTable:
         last = self._last(tenure)
         lived_on = self.process.last_ms >= last.at_ms + _COMMITTED_AGAIN_MS
         return (
-            lived_on and last.kind is WitnessKind.COMMIT and self._commits_into(tenure.queue.topic, answer, last.at_ms)
+            lived_on
+            and last.kind is WitnessKind.COMMIT
+            and self._clock.commits_into(tenure.queue.topic, answer, last.at_ms)
         )
 
     def _all_down(self, queues: Iterable[MessageQueue], at_ms: int) -> bool:
@@ -348,18 +254,3 @@ class QueueTable:
 
     def _last(self, tenure: Tenure) -> Witness:
         return self._spans[tenure.queue][-1].last
-
-
-def _clusters(commits: list[tuple[int, MessageQueue, bool]]) -> list[_Cluster]:
-    clusters: list[_Cluster] = []
-    run: list[tuple[int, MessageQueue, bool]] = []
-    for commit in commits:
-        if run and commit[0] - run[-1][0] > _CLUSTER_MS:
-            clusters.append(_cluster(run))
-            run = []
-        run.append(commit)
-    return [*clusters, _cluster(run)] if run else clusters
-
-
-def _cluster(run: list[tuple[int, MessageQueue, bool]]) -> _Cluster:
-    return _Cluster(run[0][0], run[-1][0], frozenset(q for _, q, _ in run), any(stayed for *_, stayed in run))

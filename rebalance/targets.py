@@ -15,10 +15,11 @@ from typing import NamedTuple
 from rebalance.client import ClientProcess, ListAnswer
 from rebalance.history import GroupHistory
 from rebalance.model import MessageQueue
+from rebalance.round_clock import ROUND_MS
 from rebalance.strategies.base import Strategy, StrategyError
 from rebalance.strategies.registry import strategy_named
 from rebalance.strategies.round import sorted_inputs
-from rebalance.table import ROUND_MS, Tenure
+from rebalance.table import Tenure
 
 GUESSED = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH")
 

@@ -1,0 +1,105 @@
+"""The rounds of one process as a clock: which round a request belongs to, and what a round can have changed.
+
+Source: RebalanceImpl#rebalanceByTopic asks for the member list first; RebalancePushImpl#messageQueueChanged ends a round
+that changed a topic with a new subVersion and a heartbeat.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+
+from rebalance.client import ClientProcess, ListAnswer, Stamp, Witness, WitnessKind
+
+ROUND_MS = 3_000  # a round's own requests follow its list answer, each within this of the one before
+_SANE_CLOCK_MS = 5_000
+_LATE_COMMIT_MS = 1_000  # a one-way commit may be handled after the heartbeat that was sent after it
+_FAREWELL_MS = 100
+
+
+def stamps_of(process: ClientProcess, topic: str) -> list[Stamp]:
+    """The instants at which a push consumer's queues of a topic changed, on the broker's clock.
+
+    The first subVersion a process ever sends is the time its subscription was built, not a change; the first one heard
+    of a process that was there before the record began is a change at its own time.
+    """
+    heard = process.versions.get(topic, [])
+    slips = [h.heard_ms - h.sub_version for versions in process.versions.values() for h in versions[1:]]
+    slip = min((s for s in slips), key=abs, default=0)
+    stamps = [] if process.seen_from_start else [Stamp(h.sub_version + slip, h.heard_ms, h.evidence) for h in heard[:1]]
+    for before, now in zip(heard, heard[1:], strict=False):
+        at_ms = now.sub_version + slip
+        if not before.heard_ms - _SANE_CLOCK_MS <= at_ms <= now.heard_ms:
+            at_ms = now.heard_ms
+        stamps.append(Stamp(at_ms, now.heard_ms, now.evidence))
+    return stamps
+
+
+class RoundClock:
+    """Answers questions about the rounds of one process."""
+
+    def __init__(self, process: ClientProcess) -> None:
+        self.process = process
+        self.stamps = {topic: stamps_of(process, topic) for topic in process.versions}
+        self._requests = sorted(
+            {w.at_ms for witnesses in process.witnesses.values() for w in witnesses if w.kind is WitnessKind.QUERY}
+            | {answer.at_ms for answer in process.lists}
+        )
+
+    def round_of(self, at_ms: int) -> ListAnswer | None:
+        """The list answer whose round a request at `at_ms` belongs to: no pause longer than ROUND_MS between its requests."""
+        answer = self.process.last_list_before(at_ms)
+        if answer is None:
+            return None
+        low = bisect_left(self._requests, answer.at_ms)
+        high = bisect_right(self._requests, at_ms)
+        steps = [*self._requests[low:high], at_ms]
+        return answer if all(b - a <= ROUND_MS for a, b in zip(steps, steps[1:], strict=False)) else None
+
+    def candidates(self, last_ms: int, until_ms: int) -> list[ListAnswer]:
+        """Rounds after the sighting at `last_ms`, and the one it may itself belong to, up to `until_ms`."""
+        before = self.process.last_list_before(last_ms)
+        first_ms = before.at_ms if before is not None and last_ms - before.at_ms <= ROUND_MS else last_ms
+        return self.process.lists_between(first_ms, until_ms)
+
+    def leaving_rounds(self, topic: str, last: Witness, until_ms: int) -> list[ListAnswer]:
+        """Rounds up to `until_ms` that can have taken a queue of this topic last seen by `last`.
+
+        Of a push consumer only those that ended with a new subVersion after the sighting; rounds too close to the
+        process's last request may have ended unheard.
+        """
+        rounds = self.candidates(last.at_ms, until_ms)
+        if last.kind is WitnessKind.QUERY and rounds and rounds[0] is self.round_of(last.at_ms):
+            rounds = rounds[1:]  # a round does not take what it has just added
+        if not self.process.stamped or topic not in self.process.versions:
+            return rounds
+        seen_ms = last.at_ms - (_LATE_COMMIT_MS if last.kind is WitnessKind.COMMIT else 0)
+        return [
+            r for r in rounds if self._changed_after(topic, r, seen_ms) or self.process.last_ms <= r.at_ms + ROUND_MS
+        ]
+
+    def _changed_after(self, topic: str, answer: ListAnswer, seen_ms: int) -> bool:
+        stamp = self.stamp_of(topic, answer)
+        return stamp is not None and stamp.at_ms >= seen_ms
+
+    def stamp_of(self, topic: str, answer: ListAnswer) -> Stamp | None:
+        """The change a round made to a topic, by its stamp: after the answer, before the next list was asked."""
+        stamps = self.stamps.get(topic, [])
+        next_ms = self.process.next_list_asked(answer.at_ms)
+        index = bisect_left(stamps, answer.at_ms, key=lambda stamp: stamp.at_ms)
+        if index == len(stamps):
+            return None
+        stamp = stamps[index]
+        return stamp if next_ms is None or stamp.at_ms <= next_ms else None
+
+    def done_by(self, topic: str, answer: ListAnswer) -> int:
+        """When the round of this answer was done with the topic."""
+        stamp = self.stamp_of(topic, answer)
+        if stamp is not None:
+            return stamp.at_ms
+        asked = self.process.next_list_asked(answer.at_ms)
+        return self.process.last_ms if asked is None else asked
+
+    def commits_into(self, topic: str, answer: ListAnswer, commit_ms: int) -> bool:
+        """Whether a commit lies between a list answer and the change its round made."""
+        stamp = self.stamp_of(topic, answer)
+        return stamp is not None and answer.at_ms <= commit_ms <= stamp.at_ms + _FAREWELL_MS
