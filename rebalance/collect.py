@@ -6,13 +6,10 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from rebalance.client import (
-    PAUSE_MS,
-    ChannelUse,
     ClientProcess,
     Closed,
     HeardVersion,
     ListAnswer,
-    ProcessKey,
     Witness,
     WitnessKind,
 )
@@ -50,12 +47,9 @@ from rebalance.events import (
     TopicSubscription,
     UnlockBatch,
 )
-from rebalance.lineage import processes_of
 from rebalance.locks import LockFact
 from rebalance.model import MessageQueue
-
-_STRAGGLER_MS = 1_000  # requests of a leaving client may be handled after its unregister
-_PORT_REUSE_MS = 120_000  # a connection silent for longer than serverChannelMaxIdleTime is closed
+from rebalance.parts import Parts
 
 
 class Rollback(NamedTuple):
@@ -77,8 +71,7 @@ class GroupRecord:
 
     def __init__(self, group: str) -> None:
         self.group = group
-        self._open: dict[tuple[str, str], ClientProcess] = {}
-        self._known: list[ClientProcess] = []
+        self._parts = Parts(group)
         self.locks: list[LockFact] = []
         self.rollbacks: list[Rollback] = []
         self._stored: dict[MessageQueue, tuple[int, ClientProcess]] = {}
@@ -92,58 +85,10 @@ class GroupRecord:
 
     def processes(self) -> list[ClientProcess]:
         """All processes, ordered by client id, then by appearance."""
-        by_client: dict[str, list[ClientProcess]] = {}
-        for part in self._known:
-            if part.client_id:
-                by_client.setdefault(part.client_id, []).append(part)
-        return [process for client_id in sorted(by_client) for process in _join(by_client[client_id])]
-
-    def _part(self, fact: ChannelFact) -> ClientProcess | None:
-        return None if fact.remote is None else self._take(fact, fact.source, fact.remote)
-
-    def _take(self, fact: ChannelFact | ClientFact, broker: str, remote: str) -> ClientProcess:
-        """The part a fact belongs to, brought up to date with it."""
-        part = self._open.get((broker, remote))
-        if part is None or (broker and self._is_another(part, fact)):
-            part = self._new_part(fact, broker, remote)
-        elif fact.client_id is not None and not part.client_id:
-            part.key = ProcessKey(fact.client_id, 0)
-            part.channels[0].client_id = fact.client_id
-        channel = part.channels[0]
-        if fact.at_ms > channel.last_ms + PAUSE_MS:
-            channel.pauses.append((channel.last_ms, fact.at_ms))
-        channel.last_ms = part.last_ms = max(channel.last_ms, fact.at_ms)
-        part.last_evidence = fact.evidence
-        if isinstance(fact, RequestFact) and fact.request_no is not None:
-            channel.requests.append((fact.at_ms, fact.request_no))
-        return part
-
-    def _new_part(self, fact: ChannelFact | ClientFact, broker: str, remote: str) -> ClientProcess:
-        channel = ChannelUse(broker, remote, fact.client_id or "", fact.at_ms, fact.at_ms)
-        part = ClientProcess(
-            self.group,
-            ProcessKey(fact.client_id or "", 0),
-            [channel],
-            first_ms=fact.at_ms,
-            last_ms=fact.at_ms,
-            first_evidence=fact.evidence,
-        )
-        self._open[broker, remote] = part
-        self._known.append(part)
-        return part
-
-    @staticmethod
-    def _is_another(part: ClientProcess, fact: ChannelFact | ClientFact) -> bool:
-        """Whether the same ip:port is now another connection."""
-        if fact.client_id is not None and part.client_id and part.client_id != fact.client_id:
-            return True
-        left = part.channels[0].unregistered_ms
-        if left is not None and fact.at_ms > left + _STRAGGLER_MS:
-            return True
-        return fact.at_ms > part.last_ms + _PORT_REUSE_MS
+        return self._parts.joined()
 
     def heartbeat(self, fact: HeartbeatReceived) -> None:
-        part = self._part(fact)
+        part = self._parts.of_connection(fact)
         if part is None:
             return
         _registered(part, fact.at_ms, fact.message_model, fact.consume_type, fact.client_version)
@@ -155,7 +100,7 @@ class GroupRecord:
             _hear_versions(part, fact, fact.subscriptions)
 
     def connected(self, fact: ChannelConnected) -> None:
-        part = self._part(fact)
+        part = self._parts.of_connection(fact)
         if part is not None:
             _registered(part, fact.at_ms, fact.message_model, fact.consume_type, fact.client_version)
 
@@ -167,19 +112,19 @@ class GroupRecord:
 
     def _close(self, fact: ChannelFact, *, expired: bool) -> None:
         """A close is the broker's observation, no sign of life of the client."""
-        part = self._open.get((fact.source, fact.remote or ""))
+        part = self._parts.known(fact)
         if part is None and fact.client_id is not None and fact.remote is not None:
-            part = self._new_part(fact, fact.source, fact.remote)
+            part = self._parts.open(fact, fact.source, fact.remote)
         if part is not None and part.channels[0].closed is None:
             part.channels[0].closed = Closed(fact.at_ms + fact.late_ms, expired, fact.evidence)
 
     def unregistered(self, fact: ClientUnregistered) -> None:
-        part = self._part(fact)
+        part = self._parts.of_connection(fact)
         if part is not None:
             part.channels[0].leave(fact.at_ms, fact.late_ms)
 
     def consumer_list(self, fact: ConsumerListAnswered) -> None:
-        part = self._part(fact)
+        part = self._parts.of_connection(fact)
         if part is None:
             return
         asked = fact.at_ms if fact.asked_at_ms is None else fact.asked_at_ms
@@ -191,7 +136,7 @@ class GroupRecord:
 
     def offset_committed(self, fact: OffsetCommitted) -> None:
         self._witness(fact, fact.queue, WitnessKind.COMMIT, fact.queue_offset)
-        part = self._open.get((fact.source, fact.remote or ""))
+        part = self._parts.known(fact)
         stored = self._stored.get(fact.queue)
         if part is not None:
             if stored is not None and fact.queue_offset < stored[0] and stored[1] is not part:
@@ -202,7 +147,7 @@ class GroupRecord:
 
     def commit_rolled_back(self, fact: CommitRolledBack) -> None:
         queue = MessageQueue(fact.topic, fact.source, fact.queue_id)
-        part = self._open.get((fact.source, fact.remote or ""))
+        part = self._parts.known(fact)
         self.rollbacks.append(
             Rollback(fact.at_ms, queue, part, fact.requested_queue_offset, fact.stored_queue_offset, fact.evidence)
         )
@@ -214,38 +159,35 @@ class GroupRecord:
         """Renewal names the whole table of a broker in one request; a single queue may be a first try (ConsumeMessageOrderlyService)."""
         self.locks.append(fact)
         if len(fact.asked) < 2:
-            self._part(fact)
+            self._parts.of_connection(fact)
             return
         for queue in fact.asked:
             self._witness(fact, queue, WitnessKind.LOCK, None)
 
     def unlocked(self, fact: UnlockBatch) -> None:
         self.locks.append(fact)
-        self._part(fact)
+        self._parts.of_connection(fact)
 
     def lock_decided(self, fact: QueueLockDecided) -> None:
         self.locks.append(fact)
 
     def _witness(self, fact: RequestFact, queue: MessageQueue, kind: WitnessKind, queue_offset: int | None) -> None:
-        part = self._part(fact)
+        part = self._parts.of_connection(fact)
         if part is not None:
             part.witnesses.setdefault(queue, []).append(Witness(fact.at_ms, kind, queue_offset, fact.evidence))
 
     # ---- from inside a client
 
-    def _run(self, fact: ClientFact) -> ClientProcess:
-        return self._take(fact, "", f"{fact.source}#{fact.process}")
-
     def run_fact(self, fact: ClientFact) -> None:
-        self._run(fact)
+        self._parts.of_run(fact)
 
     def starting(self, fact: ConsumerStarting) -> None:
-        part = self._run(fact)
+        part = self._parts.of_run(fact)
         part.message_model = fact.message_model or part.message_model
         part.log_from_start = True
 
     def shut_down(self, fact: ConsumerShutdown) -> None:
-        self._run(fact).channels[0].leave(fact.at_ms, fact.late_ms)
+        self._parts.of_run(fact).channels[0].leave(fact.at_ms, fact.late_ms)
 
     def queue_added(self, fact: QueueAdded) -> None:
         self._told(fact, fact.queue, WitnessKind.ADDED, None)
@@ -261,11 +203,11 @@ class GroupRecord:
             self._told(fact, queue, WitnessKind.LISTED, None)
 
     def result_changed(self, fact: RebalanceResultChanged) -> None:
-        self._run(fact).results.append(fact)
+        self._parts.of_run(fact).results.append(fact)
 
     def _told(self, fact: ClientFact, queue: MessageQueue, kind: WitnessKind, queue_offset: int | None) -> None:
         witness = Witness(fact.at_ms - fact.early_ms, kind, queue_offset, fact.evidence, fact.early_ms + fact.late_ms)
-        self._run(fact).witnesses.setdefault(queue, []).append(witness)
+        self._parts.of_run(fact).witnesses.setdefault(queue, []).append(witness)
 
 
 def _registered(
@@ -284,52 +226,6 @@ def _hear_versions(part: ClientProcess, fact: HeartbeatReceived, subscriptions: 
         version = subscription.sub_version
         if version is not None and (not heard or heard[-1].sub_version < version):
             heard.append(HeardVersion(fact.at_ms, version, fact.evidence))
-
-
-def _join(parts: list[ClientProcess]) -> list[ClientProcess]:
-    """Parts of one client id -> its processes."""
-    by_channel = {id(part.channels[0]): part for part in parts}
-    joined = []
-    for number, channels in enumerate(processes_of(part.channels[0] for part in parts), start=1):
-        joined.append(_merged([by_channel[id(channel)] for channel in channels], number))
-    return joined
-
-
-def _merged(parts: list[ClientProcess], number: int) -> ClientProcess:
-    first, last = min(parts, key=lambda p: p.first_ms), max(parts, key=lambda p: p.last_ms)
-    whole = ClientProcess(
-        first.group,
-        ProcessKey(first.client_id, number),
-        [channel for part in parts for channel in part.channels],
-        next((p.message_model for p in parts if p.message_model is not None), None),
-        next((p.consume_type for p in parts if p.consume_type is not None), None),
-        next((p.client_version for p in parts if p.client_version is not None), None),
-        first.first_ms,
-        last.last_ms,
-        first.first_evidence,
-        last.last_evidence,
-    )
-    whole.log_from_start = any(part.log_from_start for part in parts)
-    whole.results = sorted((r for part in parts for r in part.results), key=lambda result: result.at_ms)
-    whole.lists = sorted((answer for part in parts for answer in part.lists), key=lambda answer: answer.at_ms)
-    for part in parts:
-        for topic, versions in part.versions.items():
-            whole.versions.setdefault(topic, []).extend(versions)
-        for queue, witnesses in part.witnesses.items():
-            whole.witnesses.setdefault(queue, []).extend(witnesses)
-    for topic, versions in whole.versions.items():
-        whole.versions[topic] = _rising(sorted(versions, key=lambda heard: heard.heard_ms))
-    for witnesses in whole.witnesses.values():
-        witnesses.sort(key=lambda witness: witness.at_ms)
-    return whole
-
-
-def _rising(versions: list[HeardVersion]) -> list[HeardVersion]:
-    rising = versions[:1]
-    for heard in versions[1:]:
-        if heard.sub_version > rising[-1].sub_version:
-            rising.append(heard)
-    return rising
 
 
 _READERS: dict[type[Fact], Callable[[GroupRecord, Any], None]] = {

@@ -1,0 +1,130 @@
+"""The parts of a group's record: what one connection, or one run in a client's log, tells; and parts joined to processes."""
+
+from __future__ import annotations
+
+from rebalance.client import PAUSE_MS, ChannelUse, ClientProcess, HeardVersion, ProcessKey
+from rebalance.events import ChannelFact, ClientFact, RequestFact
+from rebalance.lineage import processes_of
+
+_STRAGGLER_MS = 1_000  # requests of a leaving client may be handled after its unregister
+_PORT_REUSE_MS = 120_000  # a connection silent for longer than serverChannelMaxIdleTime is closed
+
+
+class Parts:
+    """Keeps one part per connection and per logged run. Facts must come in time order.
+
+    A connection that never names its client (an administration tool's) never becomes a process.
+    """
+
+    def __init__(self, group: str) -> None:
+        self.group = group
+        self._open: dict[tuple[str, str], ClientProcess] = {}
+        self._all: list[ClientProcess] = []
+
+    def known(self, fact: ChannelFact) -> ClientProcess | None:
+        """The part of a fact's connection, if there is one; not brought up to date."""
+        return self._open.get((fact.source, fact.remote or ""))
+
+    def of_connection(self, fact: ChannelFact) -> ClientProcess | None:
+        """The part of a fact's connection, brought up to date with it; None if the fact does not name the connection."""
+        return None if fact.remote is None else self._take(fact, fact.source, fact.remote)
+
+    def of_run(self, fact: ClientFact) -> ClientProcess:
+        """The part of a run in a client's log, brought up to date."""
+        return self._take(fact, "", f"{fact.source}#{fact.process}")
+
+    def _take(self, fact: ChannelFact | ClientFact, broker: str, remote: str) -> ClientProcess:
+        """The part a fact belongs to, brought up to date with it."""
+        part = self._open.get((broker, remote))
+        if part is None or (broker and self._is_another(part, fact)):
+            part = self.open(fact, broker, remote)
+        elif fact.client_id is not None and not part.client_id:
+            part.key = ProcessKey(fact.client_id, 0)
+            part.channels[0].client_id = fact.client_id
+        channel = part.channels[0]
+        if fact.at_ms > channel.last_ms + PAUSE_MS:
+            channel.pauses.append((channel.last_ms, fact.at_ms))
+        channel.last_ms = part.last_ms = max(channel.last_ms, fact.at_ms)
+        part.last_evidence = fact.evidence
+        if isinstance(fact, RequestFact) and fact.request_no is not None:
+            channel.requests.append((fact.at_ms, fact.request_no))
+        return part
+
+    def open(self, fact: ChannelFact | ClientFact, broker: str, remote: str) -> ClientProcess:
+        """A new part, which begins with this fact."""
+        channel = ChannelUse(broker, remote, fact.client_id or "", fact.at_ms, fact.at_ms)
+        part = ClientProcess(
+            self.group,
+            ProcessKey(fact.client_id or "", 0),
+            [channel],
+            first_ms=fact.at_ms,
+            last_ms=fact.at_ms,
+            first_evidence=fact.evidence,
+        )
+        self._open[broker, remote] = part
+        self._all.append(part)
+        return part
+
+    @staticmethod
+    def _is_another(part: ClientProcess, fact: ChannelFact | ClientFact) -> bool:
+        """Whether the same ip:port is now another connection."""
+        if fact.client_id is not None and part.client_id and part.client_id != fact.client_id:
+            return True
+        left = part.channels[0].unregistered_ms
+        if left is not None and fact.at_ms > left + _STRAGGLER_MS:
+            return True
+        return fact.at_ms > part.last_ms + _PORT_REUSE_MS
+
+    def joined(self) -> list[ClientProcess]:
+        """All processes, ordered by client id, then by appearance."""
+        by_client: dict[str, list[ClientProcess]] = {}
+        for part in self._all:
+            if part.client_id:
+                by_client.setdefault(part.client_id, []).append(part)
+        return [process for client_id in sorted(by_client) for process in _join(by_client[client_id])]
+
+
+def _join(parts: list[ClientProcess]) -> list[ClientProcess]:
+    """Parts of one client id -> its processes."""
+    by_channel = {id(part.channels[0]): part for part in parts}
+    joined = []
+    for number, channels in enumerate(processes_of(part.channels[0] for part in parts), start=1):
+        joined.append(_merged([by_channel[id(channel)] for channel in channels], number))
+    return joined
+
+
+def _merged(parts: list[ClientProcess], number: int) -> ClientProcess:
+    first, last = min(parts, key=lambda p: p.first_ms), max(parts, key=lambda p: p.last_ms)
+    whole = ClientProcess(
+        first.group,
+        ProcessKey(first.client_id, number),
+        [channel for part in parts for channel in part.channels],
+        next((p.message_model for p in parts if p.message_model is not None), None),
+        next((p.consume_type for p in parts if p.consume_type is not None), None),
+        next((p.client_version for p in parts if p.client_version is not None), None),
+        first.first_ms,
+        last.last_ms,
+        first.first_evidence,
+        last.last_evidence,
+    )
+    whole.log_from_start = any(part.log_from_start for part in parts)
+    whole.results = sorted((r for part in parts for r in part.results), key=lambda result: result.at_ms)
+    whole.lists = sorted((answer for part in parts for answer in part.lists), key=lambda answer: answer.at_ms)
+    for part in parts:
+        for topic, versions in part.versions.items():
+            whole.versions.setdefault(topic, []).extend(versions)
+        for queue, witnesses in part.witnesses.items():
+            whole.witnesses.setdefault(queue, []).extend(witnesses)
+    for topic, versions in whole.versions.items():
+        whole.versions[topic] = _rising(sorted(versions, key=lambda heard: heard.heard_ms))
+    for witnesses in whole.witnesses.values():
+        witnesses.sort(key=lambda witness: witness.at_ms)
+    return whole
+
+
+def _rising(versions: list[HeardVersion]) -> list[HeardVersion]:
+    rising = versions[:1]
+    for heard in versions[1:]:
+        if heard.sub_version > rising[-1].sub_version:
+            rising.append(heard)
+    return rising
