@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from parsers.commitlog.check import body_crc_error, check_record
+from parsers.commitlog.check import body_crc_error, check_blank, check_record
 from parsers.commitlog.layout import RECORD_START, SMALLEST_MESSAGE
 from parsers.commitlog.logfile import LogFile
 from parsers.commitlog.region import Region, RegionKind
@@ -32,6 +32,10 @@ class LastMessages:
 
     last: int = -1
     before: int = -1
+
+    def then(self, last: int, before: int) -> LastMessages:
+        """After more messages, of which these are the last two."""
+        return LastMessages(last, before if before >= 0 else self.last) if last >= 0 else self
 
 
 def salvage(log: LogFile, at: int, messages: LastMessages) -> tuple[list[Region], int]:
@@ -58,6 +62,23 @@ def salvage(log: LogFile, at: int, messages: LastMessages) -> tuple[list[Region]
         if shape_of(log.data, at)[0] and regions[-1].kind == "damage":
             return regions, at
     return regions, log.size
+
+
+def end_of_file(log: LogFile, at: int, messages: LastMessages) -> tuple[Region, int]:
+    """The region that an end-of-file record at `at` begins, and where it ends.
+
+    That is the file's end, unless the record does not reach it and messages follow: then it is no such record. What a
+    gap holds besides (fragments up to 4.9.0, an earlier life of the file) is part of the blank.
+    """
+    error = check_blank(log.view, at)
+    if error is None:
+        return Region(log.path, at, log.size - at, "blank", "end-of-file record"), log.size
+    found, kind = log.find(at + 1)
+    while kind in (STALE, BLANK_RECORD) or (kind == PROVEN and _is_leftover(log, found, messages)):
+        found, kind = log.find(found + 1)
+    if kind == PROVEN:
+        return _damage(log, at, found, error), found
+    return Region(log.path, at, log.size - at, "blank", error.problem, 0, error), log.size
 
 
 def _region(log: LogFile, at: int, end: int, kind: RegionKind, reason: str, records: int = 0) -> Region:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from parsers.commitlog.arrow import run_to_batch, schema_of, wanted_bits
 from parsers.commitlog.bodies import decompressed_pieces
-from parsers.commitlog.check import body_crc_error, check_blank, record_crc_error
+from parsers.commitlog.check import body_crc_error, record_crc_error
 from parsers.commitlog.columns import CRC_OK, NO, RECORD_CRC_OK, WANTED
 from parsers.commitlog.kernel import (
     BLANK,
@@ -27,8 +27,8 @@ from parsers.commitlog.logfile import LogFile, open_log
 from parsers.commitlog.message import decode_message
 from parsers.commitlog.properties import PropertyRule
 from parsers.commitlog.region import Region
-from parsers.commitlog.resync import NOTHING, STALE, walk_chain
-from parsers.commitlog.salvage import LastMessages, salvage
+from parsers.commitlog.resync import STALE, walk_chain
+from parsers.commitlog.salvage import LastMessages, end_of_file, salvage
 from parsers.commitlog.shape import is_blank, shape_of
 from parsers.commitlog.slab import Slab, SlabPool
 from parsers.errors import DamageSink, OnDamage, StoreFormatError, report
@@ -78,9 +78,10 @@ def read_segment(
         report(refused, on_damage, damage)
         return
     tell = _Teller(log, on_damage, damage, regions)
-    at, stop_at = slice_start(log, start), log.size if end is None else slice_start(log, end)
+    at, messages = slice_start(log, start)
+    stop_at = log.size if end is None else slice_start(log, end)[0]
     tell.run_from = at
-    walk = _Walk(log, at, stop_at, wanted, rule == "split", pool or SlabPool(), tell)
+    walk = _Walk(log, at, stop_at, wanted, rule == "split", pool or SlabPool(), tell, messages)
     name = file.path.name
     for slab, rows in walk.runs():
         if "body_decompressed" in schema.names:
@@ -107,31 +108,31 @@ def _with_decompressed(
         first = end
 
 
-def slice_start(log: LogFile, at: int) -> int:
+def slice_start(log: LogFile, at: int) -> tuple[int, LastMessages]:
     """Where a slice that begins at file position `at` really begins: at a message, an end-of-file record, or the end.
 
     Where the log goes on in a next file, the first record that proves itself is it. In the log's last file only the
     chain from the file's start tells messages from what an earlier life of the file left behind.
     """
     if at <= 0:
-        return 0
-    if at >= log.size:
-        return log.size
-    if not log.is_followed:
+        return 0, LastMessages()
+    if at < log.size and not log.is_followed:
         return _chained_start(log, at)
-    place, kind = log.find(at)
+    place, kind = log.find(min(at, log.size))
     while kind == STALE:
         place, kind = log.find(place + 1)
-    return log.size if kind == NOTHING else place
+    return place, LastMessages()
 
 
-def _chained_start(log: LogFile, at: int) -> int:
-    place = 0
+def _chained_start(log: LogFile, at: int) -> tuple[int, LastMessages]:
+    place, messages = 0, LastMessages()
     while place < at:
         place, _, last, before = walk_chain(log.data, place, at, log.base_offset, True)
+        messages = messages.then(last, before)
         if place < at:
-            place = log.size if is_blank(log.data, place) else salvage(log, place, LastMessages(last, before))[1]
-    return place
+            across = end_of_file if is_blank(log.data, place) else salvage
+            place = across(log, place, messages)[1]
+    return place, messages
 
 
 @dataclass(slots=True)
@@ -178,8 +179,8 @@ class _Walk:
     split_rule: bool
     pool: SlabPool
     tell: _Teller
+    last: LastMessages
     most_rows: int = FIRST_ROWS
-    last: LastMessages = field(default_factory=LastMessages)
 
     def runs(self) -> Iterator[tuple[Slab, int]]:
         """Decoded runs: a slab and how many of its rows are filled."""
@@ -211,7 +212,7 @@ class _Walk:
     def _account(self, slab: Slab, rows: int, began: int) -> None:
         """Count the rows into the run of messages, taking out those whose CRCs are wrong."""
         places = slab.longs[L_PHYSICAL_OFFSET, :rows] - self.log.base_offset
-        self.last = LastMessages(int(places[-1]), int(places[-2]) if rows > 1 else self.last.last)
+        self.last = self.last.then(int(places[-1]), int(places[-2]) if rows > 1 else -1)
         bad = np.zeros(rows, np.bool_)
         for verdict, bit in ((CRC_OK, WANTED["crc_ok"]), (RECORD_CRC_OK, WANTED["record_crc_ok"])):
             if self.wanted & bit:
@@ -229,10 +230,8 @@ class _Walk:
         self.tell.tell(Region(self.log.path, place, message.total_size, "damage", error.problem, 1, error))
 
     def _blank(self) -> None:
-        error = check_blank(self.log.view, self.at)
-        reason = "end-of-file record" if error is None else error.problem
-        self.tell.tell(Region(self.log.path, self.at, self.log.size - self.at, "blank", reason, 0, error))
-        self.at = self.log.size
+        found, self.at = end_of_file(self.log, self.at, self.last)
+        self.tell.tell(found)
 
     def _salvage(self) -> None:
         found, self.at = salvage(self.log, self.at, self.last)
