@@ -58,7 +58,7 @@ def play(case: Case, root: Path, *, compiled: bool = False) -> Told:
 
     `compiled` takes records in runs and counts index entries; else they are checked and written one by one.
     """
-    settings = StoreSettings.from_config(_effective(case))
+    settings = StoreSettings.from_config(effective_settings(case))
     version = BrokerVersion.parse(case["version"])
     before = _files(root)
     states: dict[str, Told] = {}
@@ -79,7 +79,7 @@ def play(case: Case, root: Path, *, compiled: bool = False) -> Told:
     return _countable(told) if compiled else told
 
 
-def _effective(case: Case) -> dict[str, str]:
+def effective_settings(case: Case) -> dict[str, str]:
     """What was set, and the JVM properties under the names that 5.x has for them as settings, in percent."""
     given = LAB_DEFAULTS | {name: str(value) for name, value in case["configOverrides"].items()}
     properties = {name.rpartition(".")[2]: float(value) for name, value in case.get("systemProperties", {}).items()}
@@ -88,7 +88,7 @@ def _effective(case: Case) -> dict[str, str]:
 
 def play_retention(case: Case, root: Path) -> Told:
     """A retention case: the store is started, then each round runs the log's cleaner and the queues' cleaner."""
-    settings = StoreSettings.from_config(_effective(case))
+    settings = StoreSettings.from_config(effective_settings(case))
     version = BrokerVersion.parse(case["version"])
     before, now_ms = _files(root), time.time_ns() // 1_000_000
     played = restart(read_evidence(root, settings), version, settings, with_index_entries=True)
