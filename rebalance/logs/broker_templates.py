@@ -110,6 +110,12 @@ BROKER_TEMPLATES = (
     _broker("notify_failed", "ERROR", "≤4.7.0", "notifyConsumerIdsChanged exception, {text}"),
     _broker("notify_failed", "ERROR", "≥4.7.1", "notifyConsumerIdsChanged exception. group={group}, error={text}"),
     _broker(
+        "notify_failed",
+        "ERROR",
+        "≥5.0.0",
+        "Failed to notify consumer when some consumers changed, consumerId to notify: {text}",
+    ),
+    _broker(
         "list_unknown_group", "WARN", "all", "getConsumerGroupInfo failed, {group} {remote}", "ConsumerListAnswered"
     ),
     _broker("list_empty_group", "WARN", "all", "getAllClientId failed, {group} {remote}", "ConsumerListAnswered"),
@@ -126,6 +132,13 @@ BROKER_TEMPLATES = (
         "clientHost={remote}, key={topic_at_group}, queueId={queue_id}, "
         "requestOffset={requested}, storeOffset={stored}",
         "CommitRolledBack",
+    ),
+    _broker(
+        "commit_rejected",
+        "INFO",
+        "≥5.1.0",
+        "Update consumer offset is rejected because of previous offset-reset. "
+        "Group={group}, Topic={topic}, QueueId={queue_id}, Offset={queue_offset}",
     ),
     _broker("group_created", "INFO", "all", "auto create a subscription group, {text}"),
     _broker("topic_created", "INFO", "all", "create new topic {topic_config}", "RouteSeen"),

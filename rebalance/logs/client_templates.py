@@ -235,7 +235,10 @@ _PULL_TEMPLATES = (
         "flow_control", "WARN", "≥4.2.0", _TOO_MANY + "count exceeds the threshold {text}, so do flow control, {more}"
     ),
     _client(
-        "flow_control", "WARN", "≥4.2.0", _TOO_MANY + "size exceeds the threshold {text}, so do flow control, {more}"
+        "flow_control",
+        "WARN",
+        "≥4.2.0",
+        _TOO_MANY + "size exceeds the threshold {text} MiB, so do flow control, {more}",
     ),
     _client("flow_control", "WARN", "≥4.2.0", "the queue's messages, span too long, so do flow control, {more}"),
     _client("offset_illegal", "WARN", "all", "the pull request offset illegal, {text}"),
@@ -247,6 +250,13 @@ _PULL_TEMPLATES = (
     ),
     _client("suspended", "INFO", "all", "suspend this consumer, {group}"),
     _client("resumed", "INFO", "all", "resume this consumer, {group}"),
+    _client(
+        "offset_reset",
+        "INFO",
+        "all",
+        "invoke reset offset operation from broker. "
+        "brokerAddr={remote}, topic={topic}, group={group}, timestamp={timestamp}",
+    ),
     _client(
         "ordered_dropped", "WARN", "all", "run, the message queue not be able to consume, because it's dropped. {mq}"
     ),
@@ -267,7 +277,7 @@ _PULL_TEMPLATES = (
     _client(
         "lite_dropped",
         "WARN",
-        "all",
+        "≥4.6.0",
         "The message queue not be able to poll, because it's dropped. group={group}, messageQueue={mq}",
     ),
     _client("lite_cancelled", "WARN", "all", "The Pull Task is cancelled after doPullTask, {mq}"),
