@@ -164,6 +164,19 @@ BROKER_TEMPLATES = (
         "≥5.0.0",
         "QueryLoad: no assignment for group[{group}] topic[{topic}], get consumer id list failed",
     ),
+    _broker(
+        "assignment_no_topic",
+        "WARN",
+        "≥5.0.0",
+        "QueryLoad: no assignment for group[{group}], the topic[{topic}] does not exist.",
+    ),
+    _broker(
+        "assignment_failed",
+        "ERROR",
+        "≥5.0.0",
+        "QueryLoad: no assignment for group[{group}] topic[{topic}], allocate message queue exception. "
+        "strategy name: {strategy}, ex: {text}",
+    ),
     _broker("assignment_no_strategy", "WARN", "≥5.0.0", "QueryLoad: unsupported strategy [{strategy}],  {text}"),
     _broker("producer_connected", "INFO", "all", "new producer connected, group: {group} channel: {channel_info}"),
     _broker(

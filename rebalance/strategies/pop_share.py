@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from rebalance.java import is_blank
 from rebalance.model import MessageQueue
 from rebalance.strategies.averagely import Averagely
 from rebalance.strategies.averagely_by_circle import AveragelyByCircle
-from rebalance.strategies.base import NULL_POINTER, Strategy, StrategyError, check_arguments, index_of
+from rebalance.strategies.base import ILLEGAL_ARGUMENT, NULL_POINTER, Strategy, StrategyError, check_arguments, index_of
 from rebalance.strategies.round import sorted_inputs
 
 BROKER_STRATEGIES: dict[str, Strategy] = {s.name: s for s in (Averagely(), AveragelyByCircle())}
@@ -78,7 +79,9 @@ def query_assignment(
 
 
 def _one_each(current_cid: str | None, mq_all: Sequence[MessageQueue], cid_all: Sequence[str]) -> list[MessageQueue]:
-    """More clients than queues: client k gets queue k mod m, so every client has one."""
+    """More clients than queues: client k gets queue k mod m, so every client has one. Here a blank id is refused too."""
+    if current_cid is not None and is_blank(current_cid):
+        raise StrategyError(ILLEGAL_ARGUMENT, "currentCID is empty")
     current_cid, mq_all, cid_all = check_arguments(current_cid, mq_all, cid_all)
     index = index_of(current_cid, cid_all)
     return [] if index is None else [mq_all[index % len(mq_all)]]

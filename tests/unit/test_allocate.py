@@ -144,3 +144,10 @@ def test_rooms_without_clients_come_in_javas_order() -> None:
     queues = [["T", "\uff21-b", 0], ["T", "\U0001f600-b", 0]]
     line = {"strategy": "MACHINE_ROOM_NEARBY-AVG", "current": "r-1", "mq_all": queues, "cid_all": ["r-1"]}
     assert answer(line) == {"result": queues[::-1]}
+
+
+def test_pop_refuses_a_blank_id_where_clients_outnumber_queues() -> None:
+    line = {"params": {"popShareQueueNum": 1}, "mq_all": [["T", "b", 0]], "cid_all": [" ", "x", "y"], "current": " "}
+    refusal = {"class": "java.lang.IllegalArgumentException", "message": "currentCID is empty"}
+    assert answer(line) == {"error": refusal}
+    assert answer({**line, "params": {}}) == {"result": [["T", "b", 0]]}
