@@ -1,0 +1,150 @@
+"""What holds for any message and any bytes: round trips, the two decoders agreeing, every byte accounted for."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from parsers.commitlog.arrow import MESSAGE_SCHEMA, schema_of
+from parsers.commitlog.host import Host
+from parsers.commitlog.ids import decode_message_id, encode_message_id
+from parsers.commitlog.kernel import FIRST_MS, LAST_MS
+from parsers.commitlog.message import Message, decode_message, encode_message
+from parsers.commitlog.propcrc import decode_record_crc, encode_record_crc
+from parsers.commitlog.properties import PropertyRule, decode_properties, encode_properties
+from parsers.commitlog.segment import read_segment, regions_of
+from parsers.commitlog.shape import shape_of
+from parsers.commitlog.tags import tags_hash
+from parsers.errors import StoreFormatError
+from parsers.java import decode_utf8
+from parsers.kernels.crc32 import crc32_by_folding, crc32_by_tables
+from parsers.kernels.utf8 import copy_text
+from parsers.store import StoreFile, classify
+from tests.support.commitlog_strategies import HOST, LONG, damaged_files, log_files, messages
+
+
+def saved(content: bytes, folder: str) -> StoreFile:
+    path = Path(folder) / "commitlog" / f"{0:020d}"
+    path.parent.mkdir()
+    path.write_bytes(content)
+    return classify(Path(folder), path)
+
+
+@given(messages())
+def test_a_message_decodes_to_what_was_encoded(message: Message) -> None:
+    assert decode_message(encode_message(message)) == message
+
+
+@given(damaged_files(), st.integers(0, 50))
+def test_bytes_that_decode_encode_back_and_both_decoders_agree_which_do(content: bytes, at: int) -> None:
+    data = np.frombuffer(memoryview(content), np.uint8)
+    for place in (0, min(at, len(content))):
+        shape = shape_of(data, place)
+        try:
+            message = decode_message(content, place)
+        except StoreFormatError:
+            assert shape[0] == 0
+        else:
+            assert encode_message(message) == content[place : place + message.total_size]
+            body_at = place + message.total_size - len(message.body) - shape[4] - shape[6]
+            assert (shape[0], shape[2]) == (message.total_size, len(message.body))
+            assert body_at > place
+
+
+@given(log_files(), st.sampled_from(["first_separator", "split"]))
+def test_the_compiled_decoder_gives_what_the_scalar_one_gives(content: bytes, rule: PropertyRule) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        columns = [*MESSAGE_SCHEMA.names, "tags_code", "body"]
+        table = pa.Table.from_batches(
+            read_segment(saved(content, folder), columns=columns, rule=rule), schema_of(columns)
+        )
+    table.validate(full=True)
+    for row in _with_plain_times(table).to_pylist():
+        message = decode_message(content, row["physical_offset"])
+        assert row == _scalar_row(message, rule)
+
+
+def _with_plain_times(table: pa.Table) -> pa.Table:
+    for name in ("born_timestamp", "store_timestamp"):
+        table = table.set_column(table.schema.get_field_index(name), name, table[name].cast(pa.int64()))
+    return table.drop_columns(["broker", "file"])
+
+
+def _scalar_row(message: Message, rule: PropertyRule) -> dict[str, object]:
+    names = ("physical_offset", "total_size", "magic_code", "body_crc", "queue_id", "flag", "queue_offset", "sys_flag")
+    more = ("reconsume_times", "prepared_transaction_offset", "body_size", "body", "topic", "message_id")
+    words = ("transaction_type", "compression", "record_crc_ok")
+    return {
+        **{name: getattr(message, name) for name in (*names, *more, *words)},
+        "born_timestamp": _micros(message.born_timestamp_ms),
+        "store_timestamp": _micros(message.store_timestamp_ms),
+        "born_host": message.born_host.text,
+        "store_host": message.store_host.text,
+        "properties": [{"name": name, "value": value} for name, value in message.properties(rule)],
+        "keys": message.property_value("KEYS", rule),
+        "tags": message.property_value("TAGS", rule),
+        "unique_id": message.property_value("UNIQ_KEY", rule),
+        "tags_code": tags_hash(message.property_value("TAGS", rule)),
+        "crc_ok": message.body_crc_ok,
+    }
+
+
+def _micros(epoch_ms: int) -> int | None:
+    return epoch_ms * 1000 if FIRST_MS <= epoch_ms <= LAST_MS else None
+
+
+@given(damaged_files(), st.lists(st.integers(0, 2000), max_size=6))
+@example(b"", [])
+def test_every_byte_is_accounted_for_however_a_file_is_cut(content: bytes, cuts: list[int]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        file = saved(content, folder)
+        regions = regions_of(file)
+        assert [region.file_pos for region in regions] == [0, *(region.end for region in regions[:-1])][: len(regions)]
+        assert sum(region.length for region in regions) == len(content)
+        whole = pa.Table.from_batches(read_segment(file), MESSAGE_SCHEMA)
+        edges = [0, *sorted(cuts), len(content)]
+        sliced = [
+            batch
+            for start, end in itertools.pairwise(edges)
+            if start < len(content)
+            for batch in read_segment(file, start=start, end=min(end, len(content)))
+        ]
+        assert pa.Table.from_batches(sliced, MESSAGE_SCHEMA).equals(whole)
+        bad = sum(region.records for region in regions if region.kind == "damage" and region.error.field in CRC_FIELDS)
+        good = sum(region.records for region in regions if region.kind == "messages")
+        assert whole.num_rows == good + bad
+
+
+CRC_FIELDS = ("body_crc", "__CRC32#")
+
+
+@given(st.lists(st.tuples(st.text("ab=é键😀", min_size=1), st.text("ab=é键😀\x01", min_size=1))), st.booleans())
+def test_properties_round_trip_in_stored_order(pairs: list[tuple[str, str]], trailing: bool) -> None:
+    assert decode_properties(encode_properties(pairs, trailing_separator=trailing)) == pairs
+
+
+@given(st.binary(max_size=400), st.integers(0, 30))
+def test_crc_and_text_kernels_equal_the_standard_library(data: bytes, at: int) -> None:
+    source = np.frombuffer(data + bytes(at), np.uint8)
+    size = max(0, len(data) - at)
+    for crc32 in (crc32_by_folding, crc32_by_tables):
+        assert crc32(source, at, size) == zlib.crc32(data[at:])
+    target = np.zeros(3 * size + 64, np.uint8)
+    assert target[: copy_text(target, 0, source, at, size)].tobytes() == decode_utf8(data[at:]).encode()
+
+
+@given(HOST, LONG)
+def test_message_ids_round_trip(host: Host, physical_offset: int) -> None:
+    assert decode_message_id(encode_message_id(host, physical_offset)) == (host, physical_offset)
+
+
+@given(st.integers(0, 2**31 - 1))
+def test_record_crcs_round_trip(crc: int) -> None:
+    assert decode_record_crc(encode_record_crc(crc)) == crc
