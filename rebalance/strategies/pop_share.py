@@ -79,7 +79,7 @@ def query_assignment(
 
 
 def _one_each(current_cid: str | None, mq_all: Sequence[MessageQueue], cid_all: Sequence[str]) -> list[MessageQueue]:
-    """More clients than queues: client k gets queue k mod m, so every client has one. Here a blank id is refused too."""
+    """More clients than queues: client k gets queue k mod m, so all have one. Here a blank id is refused too."""
     if current_cid is not None and is_blank(current_cid):
         raise StrategyError(ILLEGAL_ARGUMENT, "currentCID is empty")
     current_cid, mq_all, cid_all = check_arguments(current_cid, mq_all, cid_all)
