@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from rebalance.client import ClientProcess
 from rebalance.history import GroupHistory
@@ -149,7 +150,7 @@ class Anomalies:
         for index in range(len(held) - FLAPPING_CHANGES + 1):
             run = held[index : index + FLAPPING_CHANGES]
             owners = [t.process.key for t in run]
-            swaps = all(a != b for a, b in zip(owners, owners[1:], strict=False))
+            swaps = all(a != b for a, b in pairwise(owners))
             if swaps and len(set(owners)) == 2 and run[-1].begin_latest - run[0].begin_latest <= FLAPPING_MS:
                 span = (run[0].begin_latest, run[-1].begin_latest)
                 yield self._anomaly(

@@ -144,6 +144,7 @@ class ClientProcess:
     witnesses: dict[MessageQueue, list[Witness]] = field(default_factory=dict)
     results: list[RebalanceResultChanged] = field(default_factory=list)
     log_from_start: bool = False
+    ordered: bool = False  # it asks for queue locks
     end: End | None = None
     seen_from_start: bool = True  # False: it may have held queues before the record began
 
@@ -183,6 +184,10 @@ class ClientProcess:
         """Whether a change of its queues shows as a new subVersion: push consumers only, not pull or lite pull."""
         return self.consume_type == "CONSUME_PASSIVELY"
 
+    @property
+    def has_log(self) -> bool:
+        return any(channel.is_log for channel in self.channels)
+
     def silences(self) -> list[tuple[int, int]]:
         """Spans longer than PAUSE_MS in which none of its connections nor its log shows a sign of life, though it went on."""
         lively = sorted(span for channel in self.channels for span in channel.lively_spans())
@@ -215,6 +220,10 @@ class ClientProcess:
         """When it asked for the next list after `at_ms`: the topic before was done by then."""
         index = bisect_right(self.lists, at_ms, key=lambda answer: answer.at_ms)
         return self.lists[index].asked_at_ms if index < len(self.lists) else None
+
+    def may_live(self, at_ms: int) -> bool:
+        """Whether it is not known to have ended by then."""
+        return self.end is None or self.end.latest_ms is None or at_ms <= self.end.latest_ms
 
     def active_after(self, at_ms: int) -> bool:
         return self.last_ms > at_ms

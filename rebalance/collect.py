@@ -158,8 +158,10 @@ class GroupRecord:
     def locks_answered(self, fact: LockBatchAnswered) -> None:
         """Renewal names the whole table of a broker in one request; a single queue may be a first try (ConsumeMessageOrderlyService)."""
         self.locks.append(fact)
+        part = self._parts.of_connection(fact)
+        if part is not None:
+            part.ordered = True
         if len(fact.asked) < 2:
-            self._parts.of_connection(fact)
             return
         for queue in fact.asked:
             self._witness(fact, queue, WitnessKind.LOCK, None)

@@ -10,6 +10,10 @@ from rebalance.model import MessageQueue
 from rebalance.table import Tenure
 
 
+NOT_ON_RECORD = "(a member that is not on record)"
+_NEARLY_MS = 5_000  # between a client's start, its registration, and the log lines of both
+
+
 class Doubt(NamedTuple):
     """A client that may hold `queues` in [from_ms, until_ms) (None: open), and why."""
 
@@ -32,8 +36,9 @@ def doubts_of(
     tenures: Iterable[Tenure],
     down: Mapping[str, Sequence[tuple[int, int]]],
     known_from_ms: int,
+    captured: frozenset[str],
 ) -> list[Doubt]:
-    """All doubts of one group."""
+    """All doubts of one group. `captured`: brokers whose requests are on record."""
     seen: dict[int, set[MessageQueue]] = {}
     for tenure in tenures:
         seen.setdefault(id(tenure.process), set()).add(tenure.queue)
@@ -42,7 +47,32 @@ def doubts_of(
         *_silent_members(processes, queues),
         *(doubt for p in processes if p.broadcasting for doubt in _unpulled(p, queues - seen.get(id(p), set()))),
         *_unreachable(processes, queues, down, known_from_ms),
+        *(doubt for process in processes for doubt in _unobserved(process, queues, captured)),
+        *_uncounted(processes, queues),
     ]
+
+
+def _unobserved(process: ClientProcess, queues: frozenset[MessageQueue], captured: frozenset[str]) -> Iterable[Doubt]:
+    """Queues whose coming and going neither the process's log nor a capture of their broker would show."""
+    if process.has_log:
+        return
+    seen = any(channel.broker in captured for channel in process.channels)
+    dark = frozenset(queue for queue in queues if not seen or queue.broker_name not in captured)
+    if dark:
+        until = process.end.latest_ms if process.end is not None else None
+        start = process.first_ms if process.seen_from_start else None
+        yield Doubt(process.client_id, dark, start, until, "a member; what it held is not on record")
+
+
+def _uncounted(processes: Sequence[ClientProcess], queues: frozenset[MessageQueue]) -> Iterable[Doubt]:
+    """Members that a client's log counts and that nothing else tells of."""
+    for process in processes:
+        for result in process.results:
+            alive = [p for p in processes if p.first_ms <= result.at_ms + _NEARLY_MS and p.may_live(result.at_ms)]
+            if result.cid_all_size is not None and result.cid_all_size > len(alive):
+                reason = f"{result.cid_all_size} members by {process.client_id}, {len(alive)} on record"
+                yield Doubt(NOT_ON_RECORD, queues, None, None, reason)
+                return
 
 
 def _silent_members(processes: Sequence[ClientProcess], queues: frozenset[MessageQueue]) -> Iterable[Doubt]:

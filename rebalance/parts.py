@@ -107,6 +107,7 @@ def _merged(parts: list[ClientProcess], number: int) -> ClientProcess:
         first.first_evidence,
         last.last_evidence,
     )
+    whole.ordered = any(part.ordered for part in parts)
     whole.log_from_start = any(part.log_from_start for part in parts)
     whole.results = sorted((r for part in parts for r in part.results), key=lambda result: result.at_ms)
     whole.lists = sorted((answer for part in parts for answer in part.lists), key=lambda answer: answer.at_ms)

@@ -178,6 +178,7 @@ def _history(
     set_ends(processes, record.starts, settings)
     for process in processes:
         process.seen_from_start = known[0] == _ALWAYS[0] or process.newborn or process.log_from_start
+    captured = frozenset(channel.broker for p in processes for channel in p.channels if channel.requests)
     tenures = [tenure for process in processes for tenure in QueueTable(process, down).tenures()]
     locks = LockTable(group.group, settings, record.starts)
     locks.replay(group.locks)
@@ -185,7 +186,7 @@ def _history(
         group.group,
         processes,
         tenures,
-        doubts_of(processes, tenures, down, known[0]),
+        doubts_of(processes, tenures, down, known[0], captured),
         known,
         settings,
         down,

@@ -7,10 +7,14 @@ that changed a topic with a new subVersion and a heartbeat.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from itertools import pairwise
 
 from rebalance.client import ClientProcess, ListAnswer, Stamp, Witness, WitnessKind
 
+_LISTLESS_MS = 45_000  # two periods of the rebalance timer, with room for a list that timed out
 ROUND_MS = 3_000  # a round's own requests follow its list answer, each within this of the one before
+SAME_MEMBERS_MS = 60_000  # an ordered queue is retried every round, and forced out 20 s after its lock's renewal
 _SANE_CLOCK_MS = 5_000
 _LATE_COMMIT_MS = 1_000  # a one-way commit may be handled after the heartbeat that was sent after it
 _FAREWELL_MS = 100
@@ -26,7 +30,7 @@ def stamps_of(process: ClientProcess, topic: str) -> list[Stamp]:
     slips = [h.heard_ms - h.sub_version for versions in process.versions.values() for h in versions[1:]]
     slip = min((s for s in slips), key=abs, default=0)
     stamps = [] if process.seen_from_start else [Stamp(h.sub_version + slip, h.heard_ms, h.evidence) for h in heard[:1]]
-    for before, now in zip(heard, heard[1:], strict=False):
+    for before, now in pairwise(heard):
         at_ms = now.sub_version + slip
         if not before.heard_ms - _SANE_CLOCK_MS <= at_ms <= now.heard_ms:
             at_ms = now.heard_ms
@@ -45,6 +49,27 @@ class RoundClock:
             | {answer.at_ms for answer in process.lists}
         )
 
+    def misses_rounds(self, excused: Sequence[tuple[int, int]]) -> bool:
+        """Whether rounds of the process are not on record: it asked for lists elsewhere, where nothing was captured.
+
+        Signs: a change no list came before, a start offset asked for outside a round, or too long without any list.
+        `excused`: spans in which lists cannot be expected (a broker was down).
+        """
+        process = self.process
+        if process.broadcasting or process.has_log or not process.lists:
+            return False
+        changes = [stamp.at_ms for stamps in self.stamps.values() for stamp in stamps]
+        gains = [w[0].at_ms for w in process.witnesses.values() if w[0].kind is WitnessKind.QUERY]
+        born = process.lists[0].at_ms
+        if any(self.round_of(at_ms) is None for at_ms in changes + gains if process.seen_from_start or at_ms > born):
+            return True
+        pauses = [*excused, *process.silences()]
+        asked = [answer.asked_at_ms for answer in process.lists]
+        return any(
+            end - begin > _LISTLESS_MS and not any(a < end and b > begin for a, b in pauses)
+            for begin, end in pairwise(asked)
+        )
+
     def round_of(self, at_ms: int) -> ListAnswer | None:
         """The list answer whose round a request at `at_ms` belongs to: no pause longer than ROUND_MS between its requests."""
         answer = self.process.last_list_before(at_ms)
@@ -53,7 +78,7 @@ class RoundClock:
         low = bisect_left(self._requests, answer.at_ms)
         high = bisect_right(self._requests, at_ms)
         steps = [*self._requests[low:high], at_ms]
-        return answer if all(b - a <= ROUND_MS for a, b in zip(steps, steps[1:], strict=False)) else None
+        return answer if all(b - a <= ROUND_MS for a, b in pairwise(steps)) else None
 
     def candidates(self, last_ms: int, until_ms: int) -> list[ListAnswer]:
         """Rounds after the sighting at `last_ms`, and the one it may itself belong to, up to `until_ms`."""
@@ -90,6 +115,15 @@ class RoundClock:
             return None
         stamp = stamps[index]
         return stamp if next_ms is None or stamp.at_ms <= next_ms else None
+
+    def same_members_since(self, answer: ListAnswer) -> int:
+        """When the process was first told the members of this answer, at most SAME_MEMBERS_MS before it."""
+        since = answer
+        for before in reversed(self.process.lists_between(answer.at_ms - SAME_MEMBERS_MS, answer.at_ms - 1)):
+            if sorted(before.client_ids or ()) != sorted(answer.client_ids or ()):
+                break
+            since = before
+        return since.at_ms
 
     def done_by(self, topic: str, answer: ListAnswer) -> int:
         """When the round of this answer was done with the topic."""

@@ -64,6 +64,7 @@ class QueueTable:
         self.process = process
         self._down = down or {}
         self._clock = RoundClock(process)
+        self._blind = self._clock.misses_rounds([span for spans in self._down.values() for span in spans])
         self._spans: dict[MessageQueue, list[_Span]] = {}
         self._runs: dict[str, list[PersistRun]] = {}
 
@@ -85,6 +86,9 @@ class QueueTable:
                 if not self._end(tenure, span, following):
                     hidden.append(tenure)
         self._end_hidden(hidden, tenures)
+        if self.process.ordered:
+            for tenure in tenures:
+                self._widen_ordered_end(tenure)
         return tenures
 
     # ---- spans
@@ -104,6 +108,8 @@ class QueueTable:
 
     def _may_return(self, topic: str, last: Witness, query_ms: int) -> bool:
         """Whether a queue last seen by `last` can have left before the start-offset query at `query_ms` (else: an idle question)."""
+        if self._blind:
+            return True
         own_round = self._clock.round_of(query_ms)
         return own_round is not None and bool(self._clock.leaving_rounds(topic, last, own_round.at_ms - 1))
 
@@ -123,9 +129,9 @@ class QueueTable:
         elif begin_list is not None:
             tenure.begin_latest = self._added_by(queue.topic, span)
         else:
-            tenure.begin_earliest = process.first_ms
-            if not process.seen_from_start:
-                tenure.begin_earliest, tenure.begin_latest = None, process.first_ms
+            tenure.begin_earliest = process.first_ms if process.seen_from_start else None
+            if not process.seen_from_start and not self._blind:
+                tenure.begin_latest = process.first_ms
         return tenure
 
     def _added_by(self, topic: str, span: _Span) -> int:
@@ -154,6 +160,9 @@ class QueueTable:
         back = self._clock.round_of(following.at_ms) if following is not None else None
         until_round = until if back is None else min(until, back.at_ms - 1)
         rounds = self._clock.leaving_rounds(topic, last, until_round)
+        if self._blind:
+            tenure.end_earliest, tenure.end_latest, tenure.end_evidence = last.at_ms, until, last.evidence
+            return True
         if not rounds and following is None and self.process.seen_from_start:
             return False  # no round, no removal: the commit is late or lost
         farewell = self._is_farewell(tenure.queue, span)
@@ -197,10 +206,25 @@ class QueueTable:
                     if witness.kind is WitnessKind.COMMIT:
                         yield SeenCommit(witness.at_ms, queue, witness.at_ms + TOGETHER_MS < span.last.at_ms)
 
+    def _widen_ordered_end(self, tenure: Tenure) -> None:
+        """An ordered queue is dropped in one round and may leave the table in a later one, when its listener is done."""
+        if tenure.end_list is not None:
+            pulled = (
+                w.at_ms
+                for w in self.process.witnesses[tenure.queue]
+                if w.kind is WitnessKind.PULL and w.at_ms < tenure.end_list.at_ms
+            )
+            dropped_ms = max(self._clock.same_members_since(tenure.end_list), max(pulled, default=0))
+            tenure.end_earliest = min(tenure.end_earliest, max(dropped_ms, tenure.begin_latest))
+
     # ---- ends without a sighting
 
     def _end_hidden(self, hidden: list[Tenure], tenures: Iterable[Tenure]) -> None:
         """Ends that only a subVersion tells: a changed topic whose change no visible gain or loss explains."""
+        if self._blind:
+            for tenure in hidden:
+                tenure.end_earliest = self._last(tenure).at_ms
+            return
         for topic in sorted({tenure.queue.topic for tenure in hidden}):
             open_ones = [t for t in hidden if t.queue.topic == topic]
             if self.process.stamped and topic in self.process.versions:
