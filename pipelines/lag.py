@@ -90,18 +90,24 @@ def store_lag(store: Store, offsets: OffsetsAt, *, at_ms: int | None = None, dam
             queues end at the last message stored by then, and nothing is known of a group if the offsets are younger.
     """
     log = LogAccess(store.commitlog)
-    ends, why_unknown = queue_ends(store, log, at_ms, damage), _why_unknown(store)
-    topics = {t.topic: t.read_queue_nums for _, t in read_topics(store.config, on_damage="collect", damage=damage)}
-    known = {topic: count for topic, count in topics.items() if count is not None}
-    queues = list(group_queues(offsets.offsets, known, ends))
-    if why_unknown:
-        queues = [
-            _unknown(queue, why_unknown) if (queue.topic, queue.queue_id) not in ends else queue for queue in queues
-        ]
+    queues = positions(store, offsets, log, at_ms=at_ms, damage=damage)
     if at_ms is None:
         at_ms = max(offsets.written_ms, newest_message_ms(store, log))
     times = message_times(store, log, unread_messages(queues))
     return list(lag_rows(queues, times, at_ms))
+
+
+def positions(
+    store: Store, offsets: OffsetsAt, log: LogAccess, *, at_ms: int | None = None, damage: DamageSink
+) -> list[GroupQueue]:
+    """Every queue that counts for a group with offsets, and where the group and the queue are."""
+    ends, why_unknown = queue_ends(store, log, at_ms, damage), _why_unknown(store)
+    topics = {t.topic: t.read_queue_nums for _, t in read_topics(store.config, on_damage="collect", damage=damage)}
+    known = {topic: count for topic, count in topics.items() if count is not None}
+    queues = group_queues(offsets.offsets, known, ends)
+    if why_unknown is None:
+        return list(queues)
+    return [_unknown(queue, why_unknown) if (queue.topic, queue.queue_id) not in ends else queue for queue in queues]
 
 
 def _why_unknown(store: Store) -> str | None:

@@ -54,7 +54,7 @@ def _shared_parameter(name: str) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=absent, annotation=SHARED[name])
 
 
-def carry_out(run: Run, body: Body, given: dict[str, Any]) -> ExitCode:
+def carry_out(run: Run, body: Body, given: dict[str, Any]) -> int:
     """Call the body; whatever goes wrong becomes one sentence on stderr and an exit code."""
     try:
         with run:

@@ -1,4 +1,4 @@
-"""`rocketlens forecast` and `retention`: what a start, or the cleaner, would do with these files."""
+"""`rocketlens forecast`: what a start of this broker would do with these files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LOSSES_SHOWN = 20
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands."""
+    """Add the command."""
     command(app, "forecast", panel=BROKER)(forecast)
 
 

@@ -27,17 +27,27 @@ ConfigFile = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    for name, body in (("ingest", ingest), ("sql", sql), ("tables", tables)):
+    for name, body in (("ingest", ingest), ("sql", sql), ("tables", tables), ("ui", ui), ("lab", lab)):
         command(app, name, panel=LAKE)(body)
 
 
-def sources_of(config_file: Path | None) -> Sources:
-    """The configuration. Raises Unreadable: one sentence."""
-    from pipelines.sources import SourcesError, find_config, read_sources
+def config_path(config_file: Path | None) -> Path:
+    """The configuration in use. Raises Unreadable: one sentence."""
+    from pipelines.sources import SourcesError, find_config
 
     named = os.environ.get("ROCKETLENS_CONFIG")
     try:
-        return read_sources(config_file or (Path(named) if named else find_config(Path.cwd())))
+        return config_file or (Path(named) if named else find_config(Path.cwd()))
+    except SourcesError as wrong:
+        raise Unreadable(str(wrong)) from wrong
+
+
+def sources_of(config_file: Path | None) -> Sources:
+    """What the configuration says. Raises Unreadable: one sentence."""
+    from pipelines.sources import SourcesError, read_sources
+
+    try:
+        return read_sources(config_path(config_file))
     except SourcesError as wrong:
         raise Unreadable(str(wrong)) from wrong
 
@@ -136,3 +146,33 @@ def tables(run: Run, config_file: ConfigFile = None) -> None:
             for name, table in TABLES.items()
         ),
     )
+
+
+def ui(
+    run: Run,
+    config_file: ConfigFile = None,
+    port: Annotated[int, typer.Option(metavar="N", help="Port of the web server.")] = 3000,
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Where it listens.")] = "127.0.0.1",
+) -> None:
+    """Dagster's UI over the lake: assets, checks, schedules. Runs until it is interrupted.
+
+    Example: `rocketlens ui --port 3001`
+    """
+    from pipelines.workbench import launch_ui
+
+    run.ends_with(launch_ui(config_path(config_file), port=port, host=host))
+
+
+def lab(
+    run: Run,
+    config_file: ConfigFile = None,
+    port: Annotated[int, typer.Option(metavar="N", help="Port of the web server.")] = 8888,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,
+) -> None:
+    """JupyterLab on the notebooks, with the lake at hand. Runs until it is interrupted.
+
+    Example: `rocketlens lab --no-browser`
+    """
+    from pipelines.workbench import launch_lab
+
+    run.ends_with(launch_lab(config_path(config_file), port=port, browser=browser))

@@ -29,7 +29,7 @@ class Run:
 
     def __init__(self, options: OutputOptions) -> None:
         self.options = options
-        self.exit_code = ExitCode.FINE
+        self.exit_code: int = ExitCode.FINE
         self.unread = 0
         self._out: BinaryIO | None = None
         self._sink: Sink | None = None
@@ -157,13 +157,17 @@ class Run:
         if found:
             self.exit_code = ExitCode.FINDINGS
 
+    def ends_with(self, code: int) -> None:
+        """The exit code of a program that ran in this command's place."""
+        self.exit_code = code
+
     def finish(self) -> None:
         """After the body: flush, and settle the exit code."""
         if self._out is not None:
             self._out.flush()
         if self.unread > NAMED_RANGES:
             print(f"rocketlens: and {self.unread - NAMED_RANGES} more ranges not read", file=sys.stderr)
-        if self.unread and self.exit_code is ExitCode.FINE:
+        if self.unread and self.exit_code == ExitCode.FINE:
             self.exit_code = ExitCode.READ_IN_PART
 
     def reader_has_gone(self) -> None:
