@@ -5,7 +5,7 @@ from __future__ import annotations
 import dagster as dg
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
-from pipelines.partitions import BROKERS, FILE_PARTITIONS, TABLES_BY_PARTITION
+from pipelines.partitions import TABLES_BY_PARTITION
 
 STORE_TABLES = ("store_files", "queues", "checkpoints")
 SNAPSHOT_TABLES = ("topic_configs", "group_configs", "offset_snapshots")
@@ -15,7 +15,6 @@ def _file_job(partition: str, tables: tuple[str, ...]) -> UnresolvedAssetJobDefi
     return dg.define_asset_job(
         f"ingest_{partition}s",
         selection=dg.AssetSelection.assets(*tables),
-        partitions_def=FILE_PARTITIONS[tables[0]],
         description=f"Bring {' and '.join(tables)} up to date with some store files.",
     )
 
@@ -24,13 +23,11 @@ FILE_JOBS = {name: _file_job(name, tables) for name, tables in TABLES_BY_PARTITI
 STORE_JOB = dg.define_asset_job(
     "ingest_store",
     selection=dg.AssetSelection.assets(*STORE_TABLES),
-    partitions_def=BROKERS,
     description="Bring the file list, queues and checkpoint of a broker up to date.",
 )
 SNAPSHOT_JOB = dg.define_asset_job(
     "snapshot_config",
     selection=dg.AssetSelection.assets(*SNAPSHOT_TABLES),
-    partitions_def=BROKERS,
     description="Keep the offsets and configuration a broker has written since the last snapshot.",
 )
 DERIVED_JOB = dg.define_asset_job(

@@ -113,7 +113,8 @@ def test_a_written_state_of_the_configuration_is_kept_once(
     assert later["topic_configs"] == first["topic_configs"]
     assert later["offset_snapshots"] == 2 * first["offset_snapshots"]
     states = lake.query(
-        """SELECT consumer_offset FROM offset_snapshots WHERE "group" = 'CG_lagging' AND queue_id = 0 ORDER BY written_at"""
+        "SELECT consumer_offset FROM offset_snapshots WHERE \"group\" = 'CG_lagging' AND queue_id = 0 "
+        "ORDER BY written_at"
     ).to_pylist()
     assert states == [{"consumer_offset": 207}, {"consumer_offset": 208}]
 

@@ -1,0 +1,213 @@
+"""Dagster over a real store: all green when it is clean, exactly the right checks red when it is not."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import dagster as dg
+import pytest
+
+from parsers.commitlog.message import decode_message
+from parsers.consumequeue.layout import CQ_UNIT
+from pipelines.definitions import defs
+from pipelines.jobs import FILE_JOBS, STORE_JOB
+from pipelines.lake import Lake
+from pipelines.materialize import materialize_everything
+from pipelines.resources.lakehouse import Lakehouse
+from pipelines.schedules import config_snapshot_schedule
+from pipelines.sensors import FILES_PER_TICK, changes, first_of, remembered, store_files_sensor
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+TRUTH = Path(__file__).resolve().parents[2] / "demo" / "5.3.3-clean" / "truth"
+
+
+@pytest.fixture
+def lakehouse(tmp_path: Path, own_store: Path) -> Lakehouse:
+    config = tmp_path / "rocketlens.toml"
+    config.write_text(
+        f'[lake]\npath = "lake"\nspark_master = "local[2]"\n'
+        f'[[broker]]\nname = "broker-a"\nstore = {json.dumps(str(own_store))}\nversion = "5.3.3"\n'
+    )
+    return Lakehouse(config_file=str(config))
+
+
+@pytest.fixture
+def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
+    with dg.DagsterInstance.local_temp(str(tmp_path)) as local:
+        yield local
+
+
+def damage_store(store: Path) -> None:
+    """A body with a flipped bit, a record without a head, a unit that points beside its message."""
+    log = store / "commitlog" / "00000000000001048576"
+    data = bytearray(log.read_bytes())
+    data[88 + 10] ^= 1
+    at = 0
+    while at < 500_000:
+        at += decode_message(data, at).total_size
+    data[at : at + 88] = b"\xff" * 88
+    log.write_bytes(data)
+    queue = store / "consumequeue" / "OrderTopic3" / "0" / "00000000000000000000"
+    units = bytearray(queue.read_bytes())
+    row = CQ_UNIT.unpack(units, 5 * CQ_UNIT.size)
+    units[5 * CQ_UNIT.size : 6 * CQ_UNIT.size] = CQ_UNIT.pack({**row, "msg_size": row["msg_size"] + 1})
+    queue.write_bytes(units)
+
+
+@pytest.mark.spark
+def test_a_clean_store_is_all_green_and_says_what_it_holds(
+    spark: SparkSession, lakehouse: Lakehouse, instance: dg.DagsterInstance
+) -> None:
+    outcome = materialize_everything(defs, instance, lakehouse)
+    graph = defs.resolve_asset_graph()
+    every_check = {(key.asset_key.to_user_string(), key.name) for key in graph.asset_check_keys}
+    assert set(outcome.checks) == every_check
+    assert outcome.failed_checks == []
+    made = set(outcome.assets)
+    assert made == {key.to_user_string() for key in graph.materializable_asset_keys}
+    lag_equals_what_the_broker_said(lakehouse.lake())
+    materialization = instance.get_latest_materialization_event(dg.AssetKey("lag"))
+    assert materialization is not None
+    assert materialization.asset_materialization is not None
+    metadata = materialization.asset_materialization.metadata
+    assert metadata["dagster/row_count"].value == lakehouse.lake().rows("lag")
+    assert "data:image/png;base64," in str(metadata["messages_behind"].value)
+    assert len(str(metadata["messages_behind"].value)) < 20_000, "plots live in the event log"
+
+
+def lag_equals_what_the_broker_said(lake: Lake) -> None:
+    truth = json.loads((TRUTH / "consumer_progress.json").read_text())
+    rows = lake.query("SELECT * FROM lag").to_pylist()
+    for group, told in truth.items():
+        ours = {
+            (row["topic"], row["queue_id"]): (row["broker_offset"], row["consumer_offset"], row["messages_behind"])
+            for row in rows
+            if row["group"] == group
+        }
+        theirs = {
+            (queue["topic"], queue["queueId"]): (
+                queue["brokerOffset"],
+                queue["consumerOffset"],
+                queue["brokerOffset"] - queue["consumerOffset"],
+            )
+            for queue in told.get("queues", [])
+        }
+        if "error" not in told:
+            assert ours == theirs, group
+
+
+@pytest.mark.spark
+def test_damage_turns_exactly_its_checks_red(
+    spark: SparkSession, lakehouse: Lakehouse, instance: dg.DagsterInstance, own_store: Path
+) -> None:
+    damage_store(own_store)
+    outcome = materialize_everything(defs, instance, lakehouse)
+    store_checks = {
+        name
+        for name in outcome.failed_checks
+        if name.split(".")[0] in ("commitlog_messages", "commitlog_regions", "consumequeue_units")
+    }
+    assert store_checks == {
+        "commitlog_messages.every_crc_right",
+        "commitlog_regions.no_damage",
+        "consumequeue_units.every_unit_has_its_message",
+    }
+    found = {
+        row["queue_offset"]
+        for row in lakehouse.lake()
+        .query(
+            "SELECT queue_offset FROM consumequeue_units AS u ANTI JOIN commitlog_messages AS m "
+            "ON m.physical_offset = u.physical_offset AND m.total_size = u.msg_size WHERE u.topic = 'OrderTopic3'"
+        )
+        .to_pylist()
+    }
+    assert 5 in found
+
+
+def tick(instance: dg.DagsterInstance, lakehouse: Lakehouse, cursor: str | None) -> dg.SensorResult | dg.SkipReason:
+    context = dg.build_sensor_context(
+        instance=instance, cursor=cursor, resources={"lakehouse": lakehouse}, definitions=defs
+    )
+    result = store_files_sensor(context)
+    assert isinstance(result, dg.SensorResult | dg.SkipReason)
+    return result
+
+
+def test_the_sensor_asks_for_new_and_grown_files_once(
+    lakehouse: Lakehouse, instance: dg.DagsterInstance, own_store: Path
+) -> None:
+    asked: list[dg.RunRequest] = []
+    cursor = None
+    while isinstance(result := tick(instance, lakehouse, cursor), dg.SensorResult):
+        asked += result.run_requests or []
+        cursor = result.cursor
+    files = [run.partition_key for run in asked if run.job_name != STORE_JOB.name]
+    on_disk = [
+        f"broker-a/{path.relative_to(own_store).as_posix()}"
+        for folder in ("commitlog", "consumequeue", "index")
+        for path in (own_store / folder).rglob("*")
+        if path.is_file()
+    ]
+    assert sorted(map(str, files)) == sorted(on_disk)
+    assert len({run.run_key for run in asked}) == len(asked)
+    grown = own_store / "commitlog" / "00000000000003145728"
+    os.utime(grown, ns=(grown.stat().st_atime_ns, grown.stat().st_mtime_ns + 1))
+    (own_store / "commitlog" / "00000000000004194304").write_bytes(bytes(1024))
+    result = tick(instance, lakehouse, cursor)
+    assert isinstance(result, dg.SensorResult)
+    later = [run.partition_key for run in result.run_requests or [] if run.job_name == FILE_JOBS["commitlog_file"].name]
+    assert later == ["broker-a/commitlog/00000000000003145728", "broker-a/commitlog/00000000000004194304"]
+    assert not {run.run_key for run in result.run_requests or []} & {run.run_key for run in asked}
+    assert isinstance(tick(instance, lakehouse, result.cursor), dg.SkipReason)
+
+
+def test_a_store_that_is_gone_is_said_not_raised(
+    lakehouse: Lakehouse, instance: dg.DagsterInstance, own_store: Path
+) -> None:
+    own_store.rename(own_store.with_name("moved"))
+    result = tick(instance, lakehouse, None)
+    assert isinstance(result, dg.SkipReason)
+    assert "no such folder" in str(result.skip_message)
+
+
+def test_a_tick_asks_for_no_more_than_its_share() -> None:
+    now = {"commitlog_file": {f"b/{n:03}": "1" for n in range(FILES_PER_TICK + 5)}, "index_file": {"b/i": "1"}}
+    changed = {name: changes({}, files) for name, files in now.items()}
+    taken = first_of(changed, FILES_PER_TICK)
+    assert sum(map(len, taken.values())) == FILES_PER_TICK
+    cursor = remembered({}, now, taken)
+    left = {name: changes(cursor.get(name, {}), files) for name, files in now.items()}
+    assert sum(map(len, left.values())) == 6
+    assert remembered(cursor, {"commitlog_file": {}, "index_file": {}}, {"commitlog_file": [], "index_file": []}) == {
+        "commitlog_file": {},
+        "index_file": {},
+    }
+
+
+def test_the_schedule_asks_once_for_each_written_state(
+    lakehouse: Lakehouse, instance: dg.DagsterInstance, own_store: Path
+) -> None:
+    def asked() -> list[dg.RunRequest]:
+        context = dg.build_schedule_context(instance=instance, resources={"lakehouse": lakehouse})
+        data = config_snapshot_schedule.evaluate_tick(context)
+        return list(data.run_requests or [])
+
+    first, again = asked(), asked()
+    assert [run.partition_key for run in first] == ["broker-a"]
+    assert instance.has_dynamic_partition("broker", "broker-a")
+    assert [run.run_key for run in again] == [run.run_key for run in first], "the same key: Dagster runs it once"
+    offsets = own_store / "config" / "consumerOffset.json"
+    os.utime(offsets, ns=(0, offsets.stat().st_mtime_ns + 5_000_000_000))
+    assert asked()[0].run_key != first[0].run_key
+
+
+def test_definitions_load_and_name_every_table_that_is_made() -> None:
+    dg.Definitions.validate_loadable(defs)
+    for job in (*FILE_JOBS.values(), STORE_JOB):
+        assert defs.resolve_job_def(job.name)
