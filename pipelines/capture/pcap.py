@@ -9,7 +9,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
-from socket import AF_INET, AF_INET6, inet_ntop
 from typing import Any, BinaryIO, NamedTuple
 
 import dpkt
@@ -64,7 +63,7 @@ def records_from_pcap(
 
     Args:
         broker_ports: the broker's listening port, and port - 2 if clients use the VIP channel.
-        broker_host: its address, where the capture holds several brokers on equal ports.
+        broker_host: its address as Java prints it, where the capture holds several brokers on equal ports.
         on_end: called with the counts when the capture is exhausted.
     Raises:
         NotThisFormat: neither pcap nor pcapng.
@@ -209,4 +208,7 @@ def _segment(ip: Any) -> _Segment | None:
 
 
 def _host(address: bytes) -> str:
-    return inet_ntop(AF_INET if len(address) == 4 else AF_INET6, address)
+    """An address as Java prints it: IPv6 in brackets, no group left out."""
+    if len(address) == 4:
+        return ".".join(map(str, address))
+    return "[" + ":".join(f"{int.from_bytes(address[at : at + 2], 'big'):x}" for at in range(0, 16, 2)) + "]"

@@ -91,14 +91,14 @@ class BrokerLog:
 
     def _producer_expired(self, event: LogEvent) -> None:
         channel = event.fields[0]
-        remote = texts.channel_info(channel).remote or channel
+        remote = texts.channel_info(channel).remote or texts.address(channel)
         if len(self._expired_at) >= _MAX_CHANNELS:
             self._expired_at.clear()
         self._expired_at[remote] = event.at_ms
 
     def _expired(self, event: LogEvent) -> Fact:
-        remote, group = event.fields
-        when = self.origin.when(event)
+        text, group = event.fields
+        when, remote = self.origin.when(event), texts.address(text)
         return ChannelExpired(**when, group=group, remote=remote, client_id=self._client_of.get(remote))
 
     def _subscription_added(self, event: LogEvent) -> Fact | None:
@@ -115,7 +115,8 @@ class BrokerLog:
 
     def _registered(self, event: LogEvent) -> Fact | None:
         by_address = event.template.name == "consumer_registered_by_address"
-        remote, text = event.fields if by_address else event.fields[::-1]
+        address, text = event.fields if by_address else event.fields[::-1]
+        remote = texts.address(address)
         told = texts.consumer_data(text)
         if told is None:
             return None
@@ -131,7 +132,8 @@ class BrokerLog:
         )
 
     def _list_failed(self, event: LogEvent) -> Fact:
-        group, remote = event.fields
+        group, address = event.fields
+        remote = texts.address(address)
         return ConsumerListAnswered(
             **self.origin.when(event),
             group=group,
@@ -143,7 +145,8 @@ class BrokerLog:
         )
 
     def _rolled_back(self, event: LogEvent) -> Fact:
-        remote, key, queue_id, requested, stored = event.fields
+        address, key, queue_id, requested, stored = event.fields
+        remote = texts.address(address)
         topic, _, group = key.rpartition("@")
         return CommitRolledBack(
             **self.origin.when(event),

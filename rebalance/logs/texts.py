@@ -10,7 +10,7 @@ from rebalance.events import TopicQueues, TopicSubscription
 from rebalance.model import MessageQueue
 
 _QUEUES = re.compile(r"MessageQueue \[topic=.*?, brokerName=.*?, queueId=-?\d+\]")
-_REMOTE = re.compile(r"R:[^/\]]*/?([^\]\s]+)\]|remoteAddress=/?([^,}\s]+)")
+_REMOTE = re.compile(r"R:[^/\]]*/?(\[[^\]]+\]:\d+|[^\]\s]+)\]|remoteAddress=([^,}\s]+)")
 _CHANNEL_INFO = re.compile(
     r"ClientChannelInfo \[channel=(.*), clientId=(.*), language=(\w*), version=(-?\d+), lastUpdateTimestamp=(\d+)\]"
 )
@@ -61,14 +61,23 @@ def queues(text: str) -> tuple[MessageQueue, ...]:
     return tuple(sorted((mq for mq in found if mq is not None), key=lambda mq: mq.order))
 
 
+def address(text: str) -> str:
+    """`ip:port` or `[ip6]:port` of a Java address text, which may hold a host name before `/` and a scope after `%`."""
+    host, _, port = text.rpartition("/")[2].rpartition(":")
+    if not port.isdigit():
+        return text
+    host = host.strip("[]").partition("%")[0]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 def channel_info(text: str) -> ChannelInfo:
     """The parts of a `ClientChannelInfo […]`, None where the text lacks them; `remote` is `ip:port`."""
     found = _CHANNEL_INFO.fullmatch(text)
     remote = _REMOTE.search(text)
-    address = (remote[1] or remote[2]) if remote else None
+    remote_address = address(remote[1] or remote[2]) if remote else None
     if found is None:
-        return ChannelInfo(address, None, None, None)
-    return ChannelInfo(address, found[2], int(found[4]), int(found[5]))
+        return ChannelInfo(remote_address, None, None, None)
+    return ChannelInfo(remote_address, found[2], int(found[4]), int(found[5]))
 
 
 def subscriptions(text: str) -> tuple[TopicSubscription, ...]:

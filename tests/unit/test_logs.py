@@ -22,6 +22,7 @@ from rebalance.events import (
     UnreadRecord,
 )
 from rebalance.logs import LogReader, LogSummary, facts_from_log
+from rebalance.logs.texts import channel_info
 from rebalance.model import MessageQueue
 
 NOON_MS = 1795262400000  # 2026-11-21T12:00:00Z
@@ -222,3 +223,21 @@ def test_an_entry_names_its_group_client_level_and_thread() -> None:
         ("g", "c", ("WARN", "7", "main", "x#?:?")),
         (None, None, ("INFO", "RocketmqClient")),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "remote"),
+    [
+        ("R:/10.0.0.1:51234]", "10.0.0.1:51234"),
+        ("R:host.name/10.0.0.1:51234]", "10.0.0.1:51234"),
+        ("R:/[fe80:0:0:0:0:0:0:1%eth0]:51234]", "[fe80:0:0:0:0:0:0:1]:51234"),
+        ("R:/0:0:0:0:0:0:0:1:51234]", "[0:0:0:0:0:0:0:1]:51234"),
+        ("L:/10.0.0.9:10911]", None),
+    ],
+)
+def test_addresses_inside_connections(text: str, remote: str | None) -> None:
+    info = (
+        f"ClientChannelInfo [channel=[id: 0x1, {text}, clientId=c, language=JAVA, version=479, lastUpdateTimestamp=1]"
+    )
+    assert channel_info(info) == (remote, "c", 479, 1)
+    assert channel_info("GrpcClientChannel{remoteAddress=/10.0.0.1:5, x}").remote == "10.0.0.1:5"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
+import dpkt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,8 +13,8 @@ from hypothesis import strategies as st
 from parsers.errors import NotThisFormat
 from pipelines.capture.pcap import CaptureCounts, records_from_pcap
 from pipelines.capture.tcp import TcpStream
-from rebalance.remoting import JSON_HEADER, ROCKETMQ_HEADER
-from tests.support.pcap import BROKER, as_pcap, disturbed, packets_of
+from rebalance.remoting import JSON_HEADER, ROCKETMQ_HEADER, encode_frame
+from tests.support.pcap import BROKER, as_pcap, command_of, disturbed, packets_of
 
 
 def question(number: int, remote: str) -> list[dict[str, Any]]:
@@ -106,3 +107,53 @@ def test_overlapping_segments_are_trimmed() -> None:
     assert stream.add(3, b"fgh") == [b"gh"]
     assert stream.add(9, b"late") == []
     assert stream.finish() == [None, b"late"]
+
+
+REMOTE_6 = "[0:0:0:0:0:0:0:1]:51234"
+
+
+def ipv6_packets() -> list[bytes]:
+    """One request and its answer between IPv6 hosts, without a link layer."""
+    ask, answer = (encode_frame(command_of(record)) for record in question(1, REMOTE_6))
+    client, broker = bytes(15) + b"\x01", bytes(15) + b"\x09"
+    segments = [(client, 51234, broker, BROKER[1], ask), (broker, BROKER[1], client, 51234, answer)]
+    packets = []
+    for source, sport, target, dport, payload in segments:
+        tcp = dpkt.tcp.TCP(sport=sport, dport=dport, seq=7, flags=dpkt.tcp.TH_ACK, data=payload)
+        ip = dpkt.ip6.IP6(src=source, dst=target, nxt=dpkt.ip.IP_PROTO_TCP, plen=len(tcp), data=tcp)
+        ip.extension_hdrs, ip.all_extension_headers = {}, []
+        packets.append(bytes(ip))
+    return packets
+
+
+def written(writer_of: Any, packets: list[bytes]) -> io.BytesIO:
+    file = io.BytesIO()
+    writer = writer_of(file)
+    for packet in packets:
+        writer.writepkt(packet, ts=1_795_273_632.01)
+    file.seek(0)
+    return file
+
+
+@pytest.mark.parametrize(
+    ("link_type", "head"),
+    [
+        (dpkt.pcap.DLT_RAW, b""),
+        (dpkt.pcap.DLT_NULL, b"\x18\x00\x00\x00"),
+        (dpkt.pcap.DLT_LINUX_SLL, b"\x00\x00\x03\x04\x00\x06" + bytes(8) + b"\x86\xdd"),
+        (dpkt.pcap.DLT_EN10MB, bytes(12) + b"\x86\xdd"),
+    ],
+)
+def test_other_links_and_ipv6(link_type: int, head: bytes) -> None:
+    packets = [head + packet for packet in ipv6_packets()]
+    records, _ = read(written(lambda file: dpkt.pcap.Writer(file, linktype=link_type), packets))
+    assert [(record["dir"], record["remote"]) for record in records] == [
+        ("request", REMOTE_6),
+        ("response", REMOTE_6),
+    ]
+
+
+def test_pcapng_is_read_as_well() -> None:
+    packets = [packet.data for packet in packets_of(RECORDS)]
+    records, _ = read(written(dpkt.pcapng.Writer, packets))
+    assert [{**record, "ts": 0} for record in records] == [{**record, "ts": 0} for record in RECORDS]
