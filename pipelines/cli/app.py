@@ -8,7 +8,21 @@ from collections.abc import Sequence
 import typer
 from typer.exceptions import TyperException
 
-from pipelines.cli import allocate, dump, find, forecast, lag, lake, queues, rebuild, replay, retention, verify, who
+from pipelines.cli import (
+    allocate,
+    dump,
+    find,
+    forecast,
+    lag,
+    lake,
+    queues,
+    rebuild,
+    replay,
+    report,
+    retention,
+    verify,
+    who,
+)
 from pipelines.cli.errors import ExitCode
 from pipelines.cli.options import (
     ColumnsOption,
@@ -29,7 +43,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (dump, queues, find, lag, verify, rebuild, forecast, retention, allocate, replay, who, lake):
+for group in (dump, queues, find, lag, verify, rebuild, forecast, retention, allocate, replay, who, lake, report):
     group.register(app)
 
 

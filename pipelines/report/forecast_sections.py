@@ -7,7 +7,7 @@ from typing import Any
 
 from pipelines.report import svg
 from pipelines.report.figures import counted, grouped
-from pipelines.report.model import Column, Facts, PrintedTable, Section, State
+from pipelines.report.model import Column, Facts, PrintedTable, Section, State, with_notes
 
 
 def forecast_section(facts: Facts) -> Section:
@@ -93,9 +93,11 @@ def retention_section(facts: Facts) -> Section:
     verdict = f"{len(waiting)} (group, queue) positions hold unread messages" + (
         f"; {grouped(gone)} messages were already deleted unread." if gone else "; none was deleted unread so far."
     )
-    rows = sorted(waiting, key=lambda row: (row["due_at"] is None, row["due_at"] or 0))
-    charts = [svg.bars(_due_bars(rows))] if any(row["unread_messages"] for row in rows) else []
-    return Section("retention", title, verdict, "finding" if gone else "plain", charts, [PrintedTable(columns, rows)])
+    ordered = sorted(waiting, key=lambda row: (row["due_at"] is None, row["due_at"] or 0))
+    rows, notes = with_notes(ordered)
+    charts = [svg.bars(_due_bars(ordered))] if any(row["unread_messages"] for row in ordered) else []
+    state: State = "finding" if gone else "plain"
+    return Section("retention", title, verdict, state, charts, [PrintedTable(columns, rows)], notes)
 
 
 def _due_bars(rows: Sequence[Mapping[str, Any]]) -> list[svg.Bar]:

@@ -46,6 +46,15 @@ class PrintedTable:
         return max(0, len(self.rows) - self.shown)
 
 
+def with_notes(rows: Sequence[Row], key: str = "reason") -> tuple[list[Row], list[str]]:
+    """The rows with long repeated texts under `key` replaced by `note N`, and the notes."""
+    notes = list(dict.fromkeys(row[key] for row in rows if row[key]))
+    numbers = {text: f"note {number}" for number, text in enumerate(notes, start=1)}
+    return [{**row, key: numbers.get(row[key])} for row in rows], [
+        f"note {n}: {t}" for n, t in enumerate(notes, start=1)
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
     """One question and its answer: a verdict sentence, pictures, tables, remarks."""
@@ -64,6 +73,7 @@ class Facts:
     """What the engines said about one store, or about one lake, as rows of the tables of that name.
 
     None: nobody looked, or it could not be looked at (then `unread` says why). An empty list: nothing is there.
+    `left_out` names files that are not of a kind that is read.
     """
 
     source: str
@@ -83,3 +93,4 @@ class Facts:
     intervals: list[Row] | None = None
     anomalies: list[Row] | None = None
     unread: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)

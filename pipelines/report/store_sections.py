@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pipelines.report import svg
 from pipelines.report.figures import counted, grouped, in_bytes
-from pipelines.report.model import Column, Facts, PrintedTable, Row, Section
+from pipelines.report.model import Column, Facts, PrintedTable, Row, Section, with_notes
 
 REGION_COLOURS = {"messages": "c1", "blank": "quiet", "unwritten": "hatch", "damage": "bad"}
 MOST_BARS = 16
@@ -30,7 +30,7 @@ def contents_section(facts: Facts) -> Section:
         "finding" if damaged or facts.unread else "good" if facts.regions is not None else "unknown",
         charts,
         [*_damage_table(damaged), *_queue_table(facts.queues), _file_table(facts.files)],
-        facts.unread,
+        [*facts.unread, *(f"not understood, left out: {name}" for name in facts.left_out)],
     )
 
 
@@ -101,7 +101,7 @@ def agreement_section(facts: Facts) -> Section:
     title = "Do CommitLog, ConsumeQueue and index agree"
     if facts.findings is None:
         return Section("agreement", title, "Not compared.", "unknown")
-    explained = [f"{row['kind']}: {row['evidence']}" for row in facts.explained or ()]
+    explained = [f"{row['what']}: {row['why']} ({row['place'] or 'the store'})" for row in facts.explained or ()]
     if not facts.findings:
         return Section("agreement", title, "They agree: no finding.", "good", remarks=explained)
     columns = [
@@ -136,11 +136,15 @@ def lag_section(facts: Facts) -> Section:
         Column("reason", "reason", blank=True),
     ]
     behind = [row for row in facts.lag if row["messages_behind"] != 0]
-    rows = sorted(behind, key=lambda row: -(row["messages_behind"] or 0))
-    verdict = _lag_verdict(facts.lag, behind)
-    charts = [svg.bars(_lag_bars(facts.lag))] if behind else []
+    rows, notes = with_notes(sorted(behind, key=lambda row: -(row["messages_behind"] or 0)))
     return Section(
-        "lag", title, verdict, "plain" if behind else "good", charts, [PrintedTable(columns, rows)] if rows else []
+        "lag",
+        title,
+        _lag_verdict(facts.lag, behind),
+        "plain" if behind else "good",
+        [svg.bars(_lag_bars(facts.lag))] if behind else [],
+        [PrintedTable(columns, rows)] if rows else [],
+        notes,
     )
 
 

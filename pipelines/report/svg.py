@@ -65,7 +65,7 @@ def strip(parts: Sequence[Part]) -> str:
 def bars(rows: Sequence[Bar]) -> str:
     """Horizontal bars with the label on the left and the figure behind each bar."""
     largest = max((bar.amount or 0 for bar in rows), default=0) or 1
-    room = WIDTH - LABELS - 180
+    room = WIDTH - LABELS - 230
     drawn = []
     for number, bar in enumerate(rows):
         top = number * ROW

@@ -1,0 +1,73 @@
+"""`rocketlens report`: one HTML file about a store or a lake."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pipelines.cli.command import command
+from pipelines.cli.errors import WrongUsage
+from pipelines.cli.lake import ConfigFile, lake_of
+from pipelines.cli.opening import store_at
+from pipelines.cli.options import LAKE, BrokerConfOption, ConfigOption, VersionOption
+from pipelines.cli.replay import facts_in, replay_of
+from pipelines.cli.run import Run
+from pipelines.cli.settings import settings_of, version_of
+
+if TYPE_CHECKING:
+    from pipelines.report.model import Facts
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    command(app, "report", panel=LAKE)(report)
+
+
+def report(
+    run: Run,
+    store: Annotated[
+        Path | None, typer.Argument(metavar="[STORE]", help="Store root of a broker; without it, the configured lake.")
+    ] = None,
+    logs: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="PATH", help="Logs and captures, for who owned which queue; may be repeated."),
+    ] = None,
+    version: VersionOption = None,
+    config: ConfigOption = None,
+    broker_conf: BrokerConfOption = None,
+    config_file: ConfigFile = None,
+) -> None:
+    """One HTML file that needs nothing else: contents, agreement, lag, forecast, retention, ownership.
+
+    Example: `rocketlens report /data/store --logs /data/logs --out report.html`
+    """
+    from pipelines.report.render import render
+
+    if run.options.out is None:
+        raise WrongUsage("report: name the file to write with --out report.html")
+    if store is None:
+        from pipelines.report.gather import facts_of_lake
+
+        facts = facts_of_lake(lake_of(config_file))
+    else:
+        facts = _facts(run, store, logs, version, config, broker_conf)
+    run.output().write(render(facts).encode("utf-8"))
+
+
+def _facts(
+    run: Run,
+    path: Path,
+    logs: list[Path] | None,
+    version: str | None,
+    config: list[str] | None,
+    broker_conf: Path | None,
+) -> Facts:
+    from pipelines.report.gather import facts_of_store
+
+    store = store_at(run, path)
+    settings = settings_of(run, store, config, broker_conf) if config or broker_conf else None
+    running = version_of(run, store, version) if version else None
+    history = replay_of(facts_in(run, logs)) if logs else None
+    return facts_of_store(store, running, settings, history=history, say=run.note)
