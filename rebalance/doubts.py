@@ -34,15 +34,15 @@ class Doubt(NamedTuple):
 def doubts_of(
     processes: Sequence[ClientProcess],
     tenures: Iterable[Tenure],
+    queues: frozenset[MessageQueue],
     down: Mapping[str, Sequence[tuple[int, int]]],
     known_from_ms: int,
     captured: frozenset[str],
 ) -> list[Doubt]:
-    """All doubts of one group. `captured`: brokers whose requests are on record."""
+    """All doubts of one group. `queues`: all it may hold; `captured`: brokers whose requests are on record."""
     seen: dict[int, set[MessageQueue]] = {}
     for tenure in tenures:
         seen.setdefault(id(tenure.process), set()).add(tenure.queue)
-    queues = frozenset(queue for held in seen.values() for queue in held)
     return [
         *_silent_members(processes, queues),
         *(doubt for p in processes if p.broadcasting for doubt in _unpulled(p, queues - seen.get(id(p), set()))),

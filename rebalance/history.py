@@ -29,7 +29,8 @@ class GroupHistory:
     stops: Mapping[str, Sequence[int]]
     locks: LockTable
     rollbacks: Sequence[Rollback]
-    routes: Sequence[RouteSeen] = ()
+    routes: Sequence[RouteSeen]
+    queues: frozenset[MessageQueue]
     by_queue: dict[MessageQueue, list[Tenure]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -79,15 +79,22 @@ class OwnershipIndex:
     """
 
     def __init__(
-        self, group: str, tenures: Iterable[Tenure], doubts: Sequence[Doubt], *, known: tuple[int, int], settle_ms: int
+        self,
+        group: str,
+        queues: Iterable[MessageQueue],
+        tenures: Iterable[Tenure],
+        doubts: Sequence[Doubt],
+        *,
+        known: tuple[int, int],
+        settle_ms: int,
     ) -> None:
         self.group = group
         self._doubts = doubts
         self.known = known
         self._settle_ms = settle_ms
-        self._by_queue: dict[MessageQueue, list[Tenure]] = {}
+        self._by_queue: dict[MessageQueue, list[Tenure]] = {queue: [] for queue in queues}
         for tenure in tenures:
-            self._by_queue.setdefault(tenure.queue, []).append(tenure)
+            self._by_queue[tenure.queue].append(tenure)
         self._begins: dict[MessageQueue, list[int]] = {}
         for queue, held in self._by_queue.items():
             held.sort(key=_begin)

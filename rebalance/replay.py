@@ -21,7 +21,7 @@ from rebalance.group import set_ends
 from rebalance.history import GroupHistory
 from rebalance.incidents import Incident, incidents_of
 from rebalance.locks import LockTable
-from rebalance.model import Settings
+from rebalance.model import MessageQueue, Settings
 from rebalance.ownership import OwnershipIndex, OwnershipInterval, QueueOwners, intervals_of
 from rebalance.round_clock import ROUND_MS
 from rebalance.rounds import Round, RoundCauses
@@ -29,6 +29,7 @@ from rebalance.table import QueueTable
 from rebalance.targets import Assignment, Targets
 
 SETTLE_MS = 250  # a request tells when it was sent or handled, not when the client's own threads saw the change
+_MAX_QUEUES = 65_536  # a damaged route must not ask for more
 _ALWAYS = (-(1 << 62), 1 << 62)
 _BROKER_FIRST = {BrokerStarted: 0, BrokerStopping: 2}
 _Row = TypeVar("_Row")
@@ -43,7 +44,7 @@ class GroupReplay:
     @cached_property
     def index(self) -> OwnershipIndex:
         h = self.history
-        return OwnershipIndex(h.group, h.tenures, h.doubts, known=h.known, settle_ms=SETTLE_MS)
+        return OwnershipIndex(h.group, h.queues, h.tenures, h.doubts, known=h.known, settle_ms=SETTLE_MS)
 
     @cached_property
     def incidents(self) -> list[Incident]:
@@ -180,13 +181,15 @@ def _history(
         process.seen_from_start = known[0] == _ALWAYS[0] or process.newborn or process.log_from_start
     captured = frozenset(channel.broker for p in processes for channel in p.channels if channel.requests)
     tenures = [tenure for process in processes for tenure in QueueTable(process, down).tenures()]
+    topics = {topic for process in processes for topic in process.versions}
+    queues = frozenset({tenure.queue for tenure in tenures} | _route_queues(record.routes, topics))
     locks = LockTable(group.group, settings, record.starts)
     locks.replay(group.locks)
     return GroupHistory(
         group.group,
         processes,
         tenures,
-        doubts_of(processes, tenures, down, known[0], captured),
+        doubts_of(processes, tenures, queues, down, known[0], captured),
         known,
         settings,
         down,
@@ -195,7 +198,19 @@ def _history(
         locks,
         group.rollbacks,
         record.routes,
+        queues,
     )
+
+
+def _route_queues(routes: Iterable[RouteSeen], topics: set[str]) -> set[MessageQueue]:
+    """Every queue that a route ever showed of these topics."""
+    return {
+        MessageQueue(part.topic, part.broker_name, queue_id)
+        for route in routes
+        if route.topic in topics
+        for part in route.queues
+        for queue_id in range(min(part.read_queue_nums, _MAX_QUEUES))
+    }
 
 
 def _known_span(record: _Record, settings: Settings) -> tuple[int, int]:
