@@ -144,6 +144,7 @@ class ClientProcess:
     witnesses: dict[MessageQueue, list[Witness]] = field(default_factory=dict)
     results: list[RebalanceResultChanged] = field(default_factory=list)
     log_from_start: bool = False
+    rounds_missing: bool = False  # it asked for lists where nothing was captured
     ordered: bool = False  # it asks for queue locks
     end: End | None = None
     seen_from_start: bool = True  # False: it may have held queues before the record began

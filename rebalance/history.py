@@ -31,6 +31,7 @@ class GroupHistory:
     rollbacks: Sequence[Rollback]
     routes: Sequence[RouteSeen]
     queues: frozenset[MessageQueue]
+    settle_ms: int
     by_queue: dict[MessageQueue, list[Tenure]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -21,7 +21,9 @@ from rebalance.group import set_ends
 from rebalance.history import GroupHistory
 from rebalance.incidents import Incident, incidents_of
 from rebalance.locks import LockTable
+from rebalance.metrics import GroupMetrics, metrics_of
 from rebalance.model import MessageQueue, Settings
+from rebalance.notes import Note, RecordNotes, notes_of
 from rebalance.ownership import OwnershipIndex, OwnershipInterval, QueueOwners, intervals_of
 from rebalance.round_clock import ROUND_MS
 from rebalance.rounds import Round, RoundCauses
@@ -44,7 +46,7 @@ class GroupReplay:
     @cached_property
     def index(self) -> OwnershipIndex:
         h = self.history
-        return OwnershipIndex(h.group, h.queues, h.tenures, h.doubts, known=h.known, settle_ms=SETTLE_MS)
+        return OwnershipIndex(h.group, h.queues, h.tenures, h.doubts, known=h.known, settle_ms=h.settle_ms)
 
     @cached_property
     def incidents(self) -> list[Incident]:
@@ -78,8 +80,9 @@ class GroupReplay:
 class Replay:
     """Everything the facts tell; rows of all groups, groups in name order."""
 
-    def __init__(self, groups: list[GroupReplay]) -> None:
+    def __init__(self, groups: list[GroupReplay], notes: list[Note]) -> None:
         self.groups = groups
+        self._notes = notes
 
     def ownership_at(self, at_ms: int) -> list[QueueOwners]:
         """Owners of every known queue at one instant (epoch ms), groups and queues in order."""
@@ -113,6 +116,14 @@ class Replay:
     def exposures(self) -> list[Exposure]:
         return self._all(lambda group: group.exposures)
 
+    @property
+    def notes(self) -> list[Note]:
+        """Why answers are wider than they could be: about the record first, then by group."""
+        return self._notes + self._all(lambda group: notes_of(group.history, _ALWAYS))
+
+    def metrics(self) -> list[GroupMetrics]:
+        return self._all(lambda group: metrics_of(group.history))
+
     def _all(self, rows: Callable[[GroupReplay], Iterable[_Row]]) -> list[_Row]:
         return [row for group in self.groups for row in rows(group)]
 
@@ -128,16 +139,19 @@ class _Record:
     first: dict[str, Fact] = field(default_factory=dict)
     first_ms: int = 0
     last_ms: int = 0
+    settle_ms: int = SETTLE_MS
 
 
 def replay(facts: Iterable[Fact], *, settings: Settings | None = None) -> Replay:
     """Replays any mix of facts; their order in the input matters only where instants are equal."""
     settings = settings or Settings()
-    record = _read(sorted(facts, key=_order))
+    notes = RecordNotes()
+    record = _read(sorted(notes.watch(facts), key=_order))
+    record.settle_ms = SETTLE_MS + notes.worst_jump_ms
     known = _known_span(record, settings)
     down = _down_spans(record, settings)
     groups = (_history(record.groups[name], record, known, down, settings) for name in sorted(record.groups))
-    return Replay([GroupReplay(history) for history in groups if history is not None])
+    return Replay([GroupReplay(history) for history in groups if history is not None], notes.notes())
 
 
 def _order(fact: Fact) -> tuple[int, int]:
@@ -199,6 +213,7 @@ def _history(
         group.rollbacks,
         record.routes,
         queues,
+        record.settle_ms,
     )
 
 

@@ -15,6 +15,7 @@ from rebalance.client import ClientProcess, ListAnswer, Stamp, Witness, WitnessK
 _LISTLESS_MS = 45_000  # two periods of the rebalance timer, with room for a list that timed out
 ROUND_MS = 3_000  # a round's own requests follow its list answer, each within this of the one before
 SAME_MEMBERS_MS = 60_000  # an ordered queue is retried every round, and forced out 20 s after its lock's renewal
+_AGREED_MS = 500
 _SANE_CLOCK_MS = 5_000
 _LATE_COMMIT_MS = 1_000  # a one-way commit may be handled after the heartbeat that was sent after it
 _FAREWELL_MS = 100
@@ -27,8 +28,7 @@ def stamps_of(process: ClientProcess, topic: str) -> list[Stamp]:
     of a process that was there before the record began is a change at its own time.
     """
     heard = process.versions.get(topic, [])
-    slips = [h.heard_ms - h.sub_version for versions in process.versions.values() for h in versions[1:]]
-    slip = min((s for s in slips), key=abs, default=0)
+    slip = _clock_slip(process)
     stamps = [] if process.seen_from_start else [Stamp(h.sub_version + slip, h.heard_ms, h.evidence) for h in heard[:1]]
     for before, now in pairwise(heard):
         at_ms = now.sub_version + slip
@@ -36,6 +36,18 @@ def stamps_of(process: ClientProcess, topic: str) -> list[Stamp]:
             at_ms = now.heard_ms
         stamps.append(Stamp(at_ms, now.heard_ms, now.evidence))
     return stamps
+
+
+def _clock_slip(process: ClientProcess) -> int:
+    """Broker's clock minus the client's, ms, with the least delay between a change and its heartbeat in it.
+
+    One late heartbeat looks like a slow client clock: a large slip counts only when several changes agree on it.
+    """
+    slips = sorted(h.heard_ms - h.sub_version for versions in process.versions.values() for h in versions[1:])
+    if not slips:
+        return 0
+    agreed = len(slips) > 2 and slips[2] - slips[0] < _AGREED_MS
+    return slips[0] if slips[0] < _AGREED_MS or agreed else 0
 
 
 class RoundClock:

@@ -64,7 +64,9 @@ class QueueTable:
         self.process = process
         self._down = down or {}
         self._clock = RoundClock(process)
-        self._blind = self._clock.misses_rounds([span for spans in self._down.values() for span in spans])
+        self._blind = process.rounds_missing = self._clock.misses_rounds(
+            [span for spans in self._down.values() for span in spans]
+        )
         self._spans: dict[MessageQueue, list[_Span]] = {}
         self._runs: dict[str, list[PersistRun]] = {}
 

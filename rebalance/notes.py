@@ -1,0 +1,93 @@
+"""What in the record makes answers wider than they could be, each with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from rebalance.events import Evidence, Fact, UnreadRecord
+from rebalance.history import GroupHistory
+
+STARTS_IN_THE_MIDDLE = "starts_in_the_middle"
+ENDS_IN_THE_MIDDLE = "ends_in_the_middle"
+UNREAD_RECORDS = "unread_records"
+CLOCK_WENT_BACK = "clock_went_back"
+ROUNDS_MISSING = "rounds_missing"
+NOT_OBSERVED = "not_observed"
+_JUMP_MS = 1_000  # records of one file are written by several threads; less is no jump
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One row: `group` None when it is about the whole record; `subject` is a file, a client id, or empty."""
+
+    group: str | None
+    kind: str
+    subject: str
+    detail: str
+
+
+@dataclass(slots=True)
+class _File:
+    record: int
+    at_ms: int
+    jumps: int = 0
+    worst_ms: int = 0
+    unread: int = 0
+    first_unread: str = ""
+
+
+class RecordNotes:
+    """Watches facts in the order they come, file by file."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, _File] = {}
+
+    def watch(self, facts: Iterable[Fact]) -> Iterator[Fact]:
+        """Passes the facts on."""
+        for fact in facts:
+            self._see(fact.evidence, fact.at_ms)
+            if type(fact) is UnreadRecord:
+                file = self._files[fact.evidence.file]
+                file.unread += 1
+                file.first_unread = file.first_unread or f"record {fact.evidence.record}: {fact.reason}"
+            yield fact
+
+    def _see(self, evidence: Evidence, at_ms: int) -> None:
+        file = self._files.get(evidence.file)
+        if file is None:
+            self._files[evidence.file] = _File(evidence.record, at_ms)
+        elif evidence.record >= file.record:
+            if at_ms < file.at_ms - _JUMP_MS and at_ms:
+                file.jumps += 1
+                file.worst_ms = max(file.worst_ms, file.at_ms - at_ms)
+            file.record, file.at_ms = evidence.record, at_ms or file.at_ms
+
+    @property
+    def worst_jump_ms(self) -> int:
+        """How far any file's clock went back; answers near a change are that much less sure."""
+        return max((file.worst_ms for file in self._files.values()), default=0)
+
+    def notes(self) -> list[Note]:
+        found = []
+        for name, file in sorted(self._files.items()):
+            if file.jumps:
+                found.append(Note(None, CLOCK_WENT_BACK, name, f"{file.jumps} times, by up to {file.worst_ms} ms"))
+            if file.unread:
+                found.append(Note(None, UNREAD_RECORDS, name, f"{file.unread} records; first {file.first_unread}"))
+        return found
+
+
+def notes_of(history: GroupHistory, always: tuple[int, int]) -> Iterator[Note]:
+    """What limits the answers about one group."""
+    if history.known[0] != always[0]:
+        yield Note(history.group, STARTS_IN_THE_MIDDLE, "", f"nothing is certain before {history.known[0]}")
+    if history.known[1] != always[1]:
+        yield Note(history.group, ENDS_IN_THE_MIDDLE, "", f"nothing is certain after {history.known[1]}")
+    for process in history.processes:
+        if process.rounds_missing:
+            yield Note(
+                history.group, ROUNDS_MISSING, process.client_id, "it asked for member lists that are not on record"
+            )
+    for doubt in history.doubts:
+        yield Note(history.group, NOT_OBSERVED, doubt.client_id, f"{doubt.reason} ({len(doubt.queues)} queues)")
