@@ -11,6 +11,7 @@ from typer.exceptions import TyperException
 from pipelines.cli import (
     allocate,
     dump,
+    explain,
     find,
     forecast,
     lag,
@@ -43,7 +44,22 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (dump, queues, find, lag, verify, rebuild, forecast, retention, allocate, replay, who, lake, report):
+for group in (
+    dump,
+    explain,
+    queues,
+    find,
+    lag,
+    verify,
+    rebuild,
+    forecast,
+    retention,
+    allocate,
+    replay,
+    who,
+    lake,
+    report,
+):
     group.register(app)
 
 

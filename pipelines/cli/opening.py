@@ -7,7 +7,7 @@ import struct
 import sys
 from pathlib import Path
 
-from parsers.store import FileKind, Store, StoreFile, classify, open_store
+from parsers.store import FileKind, Store, StoreFile, locate, open_store
 from pipelines.cli.errors import Unreadable
 from pipelines.cli.run import Run
 
@@ -46,21 +46,11 @@ def file_at(run: Run, path: Path, kind: FileKind) -> StoreFile:
     """
     run.keep_out_of(path)
     seen = path.stat()
-    placed = _placed(path, kind)
-    if placed is not None:
+    placed = locate(path)
+    if placed.kind == kind:
         return placed
     number = int(path.name) if path.name.isascii() and path.name.isdigit() and len(path.name) <= 20 else None
     return StoreFile(path, kind, seen.st_size, seen.st_mtime_ns, number)
-
-
-def _placed(path: Path, kind: FileKind) -> StoreFile | None:
-    """The file as the store it seems to lie in would list it."""
-    absolute = path.absolute()
-    for root in list(absolute.parents)[:4]:
-        found = classify(root, absolute)
-        if found.kind == kind:
-            return StoreFile(path, kind, found.size, found.mtime_ns, found.base_offset, found.topic, found.queue_id)
-    return None
 
 
 def is_file(path: Path) -> bool:

@@ -100,6 +100,12 @@ class Run:
             raise WrongUsage(f"--format {self.format_.value}: this answer is a document; take json or jsonl")
         write_documents(documents, self.output(), indented=one and self.format_ is not Format.JSONL)
 
+    def write_lines(self, lines: Iterable[str]) -> None:
+        """Plain text, line by line as it comes."""
+        out = self.output()
+        for line in lines:
+            out.write(f"{line}\n".encode("utf-8", "replace"))
+
     def print(self, renderable: Any) -> None:
         """Show text or a rich renderable to a person, on the output."""
         from pipelines.cli.documents import console_on

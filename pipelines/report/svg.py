@@ -94,7 +94,8 @@ def timeline(spans: Sequence[Span], ticks: Sequence[Tick], colours: Mapping[str,
         drawn.append(
             f'<line class="grid" x1="{x_of(tick.at):.1f}" x2="{x_of(tick.at):.1f}" y1="0" y2="{len(rows) * ROW}"/>'
         )
-        drawn.append(_text(x_of(tick.at), len(rows) * ROW + 16, tick.text, anchor="middle", css="soft"))
+        anchor = "end" if x_of(tick.at) > WIDTH - 40 else "middle"
+        drawn.append(_text(x_of(tick.at), len(rows) * ROW + 16, tick.text, anchor=anchor, css="soft"))
     for number, row in enumerate(rows):
         drawn.append(_text(LABELS - 10, number * ROW + 16, _shortened(row), anchor="end", title=row))
     for span in spans:
