@@ -194,7 +194,9 @@ def test_the_schedule_asks_once_for_each_written_state(
     lakehouse: Lakehouse, instance: dg.DagsterInstance, own_store: Path
 ) -> None:
     def asked() -> list[dg.RunRequest]:
-        context = dg.build_schedule_context(instance=instance, resources={"lakehouse": lakehouse})
+        context = dg.build_schedule_context(
+            instance=instance, resources={"lakehouse": lakehouse}, repository_def=defs.get_repository_def()
+        )
         data = config_snapshot_schedule.evaluate_tick(context)
         return list(data.run_requests or [])
 
