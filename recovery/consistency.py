@@ -25,7 +25,7 @@ from recovery.checks.finding import Explained, Finding, Judgement, joined
 from recovery.checks.index import IndexContext, check_index
 from recovery.checks.index_kernel import written_entries
 from recovery.checks.intervals import Intervals, Longs
-from recovery.checks.log import LogShape, check_log, lost_ranges, missing_head, missing_tail
+from recovery.checks.log import LOSSES, LogShape, check_log, missing_head, missing_tail, spans_of
 from recovery.checks.queue_columns import NO_MESSAGES, NO_UNITS, queue_files, queue_messages, read_units
 from recovery.checks.queues import LogFacts, check_queue, misdirected_units
 from recovery.inference import Inferred, StoreKnowledge, infer
@@ -72,27 +72,27 @@ class _Verify:
 
     def judge(self) -> Judgement:
         log = check_log(self._log, self._shape)
-        ends = self._missing_ends()
-        lost = lost_ranges((*log.findings, *ends.findings))
+        ends = self._missing_ends(spans_of(log.findings, *LOSSES))
+        lost = spans_of((*log.findings, *ends.findings), *LOSSES)
         parts = [
             log,
             ends,
             check_files(self._store, self._known.settings.consume_queue_file_size),
             *self._queues(lost),
-            self._judge_index(lost),
-            self._judge_checkpoint(),
+            self._judge_index(lost, spans_of(log.findings, "store_timestamp_disorder")),
+            self._judge_checkpoint(ends),
             check_config(self._store.config, self._queue_ends()),
         ]
         whole = joined(parts)
         return Judgement(tuple(map(self._with_log_files, whole.findings)), whole.explained)
 
-    def _missing_ends(self) -> Judgement:
+    def _missing_ends(self, lost: Intervals) -> Judgement:
         """Head and tail of the log as far as queues and index know more of it."""
         if self._other_log:
             return Judgement()
         starts, ends = self._places_known()
         lowest = int(starts.min()) if len(starts) else None
-        behind = starts >= self._log.end
+        behind = (starts >= self._log.end) & ~lost.hold(starts)
         tail = missing_tail(self._log, self._shape, starts[behind], ends[behind])
         return joined((missing_head(self._log, self._shape, lowest), tail))
 
@@ -155,14 +155,18 @@ class _Verify:
         )
 
     def _dispatched_to(self) -> int:
-        """The end of the last message of the log that any queue has; the log's end where there are no queues at all."""
+        """The end of the last message of the log that any queue has. Without queues: how far the index had come after
+        an unclean exit, else the log's end."""
         ends = [self._log.start]
         for found in self._units.values():
             real = ~found.is_pre_blank & ~found.is_hole & (found.physical_offset < self._log.end)
             ends += (found.physical_offset + found.msg_size)[real][-1:].tolist()
-        return max(ends) if self._units else self._log.end
+        if self._units:
+            return max(ends)
+        indexed = [file.header["end_physical_offset"] for file in self._index if self._store.abort_present]
+        return max(indexed, default=self._log.end)
 
-    def _judge_index(self, lost: Intervals) -> Judgement:
+    def _judge_index(self, lost: Intervals, doubtful_times: Intervals) -> Judgement:
         if self._other_log or not self._known.settings.message_index_enable:
             return Judgement()
         context = IndexContext(
@@ -172,16 +176,33 @@ class _Verify:
             end=self._log.end,
             lost=lost,
             dispatched_to=self._dispatched_to(),
+            doubtful_times=doubtful_times,
             clean_exit=not self._store.abort_present,
             counts_puts=self._known.version.counts_index_puts_as_slots,
         )
         return check_index(self._index, context)
 
-    def _judge_checkpoint(self) -> Judgement:
+    def _judge_checkpoint(self, ends: Judgement) -> Judgement:
         if self._has("DLedger"):
             return Judgement()
         clean_exit = not self._store.abort_present
-        return check_checkpoint(self._store.checkpoint, self._log, clean_exit=clean_exit, version=self._known.version)
+        return check_checkpoint(
+            self._store.checkpoint,
+            self._log,
+            clean_exit=clean_exit,
+            version=self._known.version,
+            log_is_cut=self._log_is_cut(ends),
+        )
+
+    def _log_is_cut(self, ends: Judgement) -> bool:
+        """The log lost its first or last messages, which the checkpoint may rightly speak of."""
+        cut = any(finding.kind in ("log_head_missing", "log_tail_missing") for finding in ends.findings)
+        sizes = self._shape.sizes
+        return (
+            cut
+            or any(gap.physical_offset >= self._log.end and gap.kind == "damage" for gap in self._log.gaps)
+            or (bool(sizes) and sizes[-1] < self._shape.file_size)
+        )
 
     def _queue_ends(self) -> QueueEnds | None:
         if self._has(ROCKSDB_QUEUES):

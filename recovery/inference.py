@@ -22,7 +22,7 @@ from parsers.index.open import open_index
 from parsers.mapped import map_file
 from parsers.store import Store, StoreFile
 from recovery.dispatch import LMQ_PREFIX, DispatchRules
-from recovery.scan_kernel import walk
+from recovery.record_walk import walk
 from recovery.settings import StoreSettings
 from recovery.versions import BrokerVersion
 
@@ -30,7 +30,7 @@ ASSUMED_VERSION = BrokerVersion(5, 3, 3)
 CANDIDATES = tuple(BrokerVersion.parse(text) for text in ("5.3.3", "5.5.1", "4.9.8", "5.0.0", "5.1.4", "4.9.0"))
 """Tried in this order when a version has to be taken: the first one that no evidence excludes."""
 
-SAMPLED_RECORDS, SAMPLED_UNITS = 400, 64
+SAMPLED_RECORDS, SAMPLED_UNITS, ASKED_FILES = 400, 64, 4
 CHECKPOINT_SIGNS = (
     (40, BrokerVersion(5, 5, 0), "logicsPhysicalOffset"),
     (32, BrokerVersion(5, 1, 1), "confirmPhyOffset"),
@@ -146,7 +146,7 @@ def _checkpoint_bounds(file: StoreFile) -> Iterator[tuple[BrokerVersion, BrokerV
 
 def _index_holds_tags(store: Store, sample: Sequence[Message]) -> bool | None:
     """Whether messages that the index knows by UNIQ_KEY are there by their tag too; None when nothing tells."""
-    query = IndexQuery(store.index, on_damage="collect")
+    queries = [IndexQuery([file], on_damage="collect") for file in store.index[:ASKED_FILES]]
     seen: Counter[bool] = Counter()
     for message in sample:
         tags, unique_id = message.property_value("TAGS"), message.property_value("UNIQ_KEY")
@@ -154,10 +154,10 @@ def _index_holds_tags(store: Store, sample: Sequence[Message]) -> bool | None:
             continue
         at = message.store_timestamp_ms
         window = {"begin_ms": at - 2000, "end_ms": at + 2000, "max_num": 64}
-        known = query.find(message.topic, unique_id, **window)
-        if any(hit.physical_offset == message.physical_offset for hit in known):
-            hits = query.find(message.topic, f"T#{tags}", **window)
-            seen[bool(hits)] += 1
+        for query in queries:
+            known = query.find(message.topic, unique_id, **window)
+            if any(hit.physical_offset == message.physical_offset for hit in known):
+                seen[bool(query.find(message.topic, f"T#{tags}", **window))] += 1
     return None if not seen else seen[True] > seen[False]
 
 

@@ -18,9 +18,10 @@ from parsers.commitlog.check import check_blank, check_record
 from parsers.commitlog.layout import MAGIC_BLANK, RECORD_START
 from parsers.commitlog.message import decode_message
 from parsers.errors import StoreFormatError
+from parsers.kernels.written import written_bytes
 from parsers.mapped import map_file
 from parsers.store import StoreFile
-from recovery.scan_kernel import Bytes, Longs, next_record, walk, written_end
+from recovery.record_walk import Bytes, Longs, next_record, walk
 
 RECORDS_PER_RUN = 1 << 15
 PAGE = mmap.PAGESIZE
@@ -104,9 +105,9 @@ def _gap(file: StoreFile, buffer: memoryview, data: Bytes, at: int, gaps: GapSin
     if following < 0 and _is_blank(buffer, at):
         gaps(LogGap(file, at, len(data) - at, "blank"))
         return len(data)
-    written = written_end(data, at) if following < 0 else following
+    written = max(at, written_bytes(data)) if following < 0 else following
     if written > at:
-        kind, reason = _why(buffer, at, file.base_offset or 0)
+        kind, reason = _why(buffer, at, file.base_offset or 0, at_end=following < 0)
         gaps(LogGap(file, at, written - at, kind, reason))
     if written < len(data) and following < 0:
         gaps(LogGap(file, written, len(data) - written, "unwritten"))
@@ -134,10 +135,10 @@ def _is_blank(buffer: memoryview, at: int) -> bool:
     return is_blank and check_blank(buffer, at) is None
 
 
-def _why(buffer: memoryview, at: int, base_offset: int) -> tuple[GapKind, str]:
+def _why(buffer: memoryview, at: int, base_offset: int, *, at_end: bool) -> tuple[GapKind, str]:
     try:
         message = decode_message(buffer, at)
-        if message.physical_offset < base_offset + at and message.body_crc_ok:
+        if at_end and message.physical_offset < base_offset + at and message.body_crc_ok:
             return "stale", f"a record of physical offset {message.physical_offset}"
         check_record(buffer, at, base_offset)
     except StoreFormatError as error:

@@ -13,16 +13,11 @@ import numpy.typing as npt
 
 from parsers.commitlog.layout import (
     HOST_V4,
-    MAGIC_V1,
-    MAGIC_V2,
-    RECORD_START,
-    SMALLEST_MESSAGE,
     SYS_FLAG_BORN_HOST_V6,
     SYS_FLAG_TRANSACTION,
 )
 from parsers.commitlog.shape import (
     AT_BORN_HOST,
-    AT_MAGIC,
     AT_QUEUE_ID,
     AT_QUEUE_OFFSET,
     AT_SYS_FLAG,
@@ -31,10 +26,20 @@ from parsers.commitlog.shape import (
     shape_of,
 )
 from parsers.kernels.bigendian import load_int, load_long
-from parsers.kernels.blocks import BLOCK, equal_mask, lowest_bit
 from parsers.kernels.java_hash import MALFORMED, hash_utf8, index_hash
 from parsers.numba_cache import cached_njit
 from recovery.dispatch import COMMIT, ROLLBACK
+from recovery.property_spans import (
+    DELAY,
+    INNER_BASE,
+    INNER_NUM,
+    KEYS,
+    MULTI_DISPATCH,
+    MULTI_OFFSETS,
+    TAGS,
+    UNIQ_KEY,
+    find_spans,
+)
 from recovery.topic_table import IS_BATCH, IS_LMQ, IS_SCHEDULE, MAY_MULTI_DISPATCH, TopicArrays, look_up
 
 Bytes = npt.NDArray[np.uint8]
@@ -45,28 +50,9 @@ Longs = npt.NDArray[np.int64]
 DONE, NEW_TOPIC, FULL, ODD = 0, 1, 2, 3
 PLAIN, INVALID = 0, 1
 
-MAGIC_SIZE = RECORD_START.size - AT_MAGIC
 STORE_TIME_AT_V4 = AT_BORN_HOST + HOST_V4.size
-NAME_VALUE, ENTRY_END = 1, np.uint8(2)
 SPACE, COMMA, SLASH, ZERO, NINE = 0x20, 0x2C, 0x2F, 0x30, 0x39
-UNIQ_KEY, KEYS, TAGS, DELAY, INNER_NUM, INNER_BASE, MULTI_DISPATCH, MULTI_OFFSETS = range(8)
-KEYS_WORD, TAGS_WORD, UNIQ_WORD, DELA_WORD, INNE_WORD = (
-    int.from_bytes(word, "big") for word in (b"KEYS", b"TAGS", b"UNIQ", b"DELA", b"INNE")
-)
-UNIQ_KEY_NAME, DELAY_NAME, INNER_NUM_NAME, INNER_BASE_NAME, MULTI_DISPATCH_NAME, MULTI_OFFSETS_NAME = (
-    np.frombuffer(name, np.uint8)
-    for name in (
-        b"UNIQ_KEY",
-        b"DELAY",
-        b"INNER_NUM",
-        b"INNER_BASE",
-        b"INNER_MULTI_DISPATCH",
-        b"INNER_MULTI_QUEUE_OFFSET",
-    )
-)
-SHORTEST_ENTRY = len(b"KEYS") + 2
 MAX_DIGITS = 18
-WORD = 8
 
 
 class RecordColumns(NamedTuple):
@@ -100,98 +86,6 @@ class ScanOptions(NamedTuple):
     index_enabled: bool
     index_tags: bool
     split_values: bool
-
-
-@cached_njit(nogil=True)
-def find_spans(data: Bytes, at: int, end: int, split_values: bool, span: Longs) -> bool:
-    """Where the values of the names above are, as (start, end) pairs; -1 without one, the last of several.
-
-    Returns False where only the scalar rule can tell: under `split_values` (up to 4.9.0) a value that holds 0x01.
-    """
-    span[:] = -1
-    start, block = at, at
-    while block < end:
-        stops = entry_ends(data, block, end)
-        while stops != 0:
-            stop = block + lowest_bit(stops)
-            stops &= stops - np.uint64(1)
-            if not take_entry(data, start, stop, split_values, span):
-                return False
-            start = stop + 1
-        block += BLOCK
-    return take_entry(data, start, end, split_values, span)
-
-
-@cached_njit(nogil=True)
-def entry_ends(data: Bytes, at: int, end: int) -> np.uint64:
-    """Which of the 64 bytes from `at`, as far as before `end`, are 0x02."""
-    if at + BLOCK <= len(data):
-        within = np.uint64(0xFFFFFFFFFFFFFFFF)
-        if end - at < BLOCK:
-            within >>= np.uint64(BLOCK - (end - at))
-        return equal_mask(data, at, ENTRY_END) & within
-    stops = np.uint64(0)
-    for step in range(min(BLOCK, end - at)):
-        if data[at + step] == ENTRY_END:
-            stops |= np.uint64(1) << np.uint64(step)
-    return stops
-
-
-@cached_njit(nogil=True)
-def take_entry(data: Bytes, start: int, end: int, split_values: bool, span: Longs) -> bool:
-    """Keep where the value of one entry is, if its name is one of those above and it has a value."""
-    if end - start < SHORTEST_ENTRY:
-        return True
-    word = load_int(data, start)
-    name, size = -1, 4
-    if word == KEYS_WORD:
-        name = KEYS
-    elif word == TAGS_WORD:
-        name = TAGS
-    elif word == UNIQ_WORD and same(data, start, end, UNIQ_KEY_NAME):
-        name, size = UNIQ_KEY, len(UNIQ_KEY_NAME)
-    elif word == DELA_WORD and same(data, start, end, DELAY_NAME):
-        name, size = DELAY, len(DELAY_NAME)
-    elif word == INNE_WORD:
-        name, size = inner_name(data, start, end)
-    value = start + size + 1
-    if name < 0 or value >= end or data[value - 1] != NAME_VALUE:
-        return True
-    span[2 * name], span[2 * name + 1] = value, end
-    return not (split_values and holds(data, value, end, NAME_VALUE))
-
-
-@cached_njit(nogil=True)
-def inner_name(data: Bytes, at: int, end: int) -> tuple[int, int]:
-    """Which of the INNER_ names starts at `at`, and its size; -1 for any other. Longer names are tried first."""
-    if same(data, at, end, MULTI_OFFSETS_NAME):
-        return MULTI_OFFSETS, len(MULTI_OFFSETS_NAME)
-    if same(data, at, end, MULTI_DISPATCH_NAME):
-        return MULTI_DISPATCH, len(MULTI_DISPATCH_NAME)
-    if same(data, at, end, INNER_BASE_NAME):
-        return INNER_BASE, len(INNER_BASE_NAME)
-    if same(data, at, end, INNER_NUM_NAME):
-        return INNER_NUM, len(INNER_NUM_NAME)
-    return -1, 0
-
-
-@cached_njit(nogil=True)
-def same(data: Bytes, at: int, end: int, name: Bytes) -> bool:
-    """The bytes before `end` start with `name`."""
-    if end - at < len(name):
-        return False
-    step = 0
-    while step < len(name) and data[at + step] == name[step]:
-        step += 1
-    return step == len(name)
-
-
-@cached_njit(nogil=True)
-def holds(data: Bytes, start: int, end: int, wanted: int) -> bool:
-    at = start
-    while at < end and data[at] != wanted:
-        at += 1
-    return at < end
 
 
 @cached_njit(nogil=True)
@@ -381,44 +275,3 @@ def scan_records(
             key_rows = keys_end
         unit_rows = units_end
     return DONE, rows, unit_rows, key_rows, 0, 0
-
-
-@cached_njit(nogil=True)
-def walk(data: Bytes, at: int, base_offset: int, positions: Longs) -> tuple[int, int]:
-    """Fill `positions` with records that follow one another from byte `at`; returns how many, and where the next would
-    start: where `positions` is full, or where no well-formed record stands that says it stands there."""
-    count = 0
-    while count < len(positions):
-        total_size = shape_of(data, at)[0]
-        if total_size == 0 or own_offset(data, at) != base_offset + at:
-            break
-        positions[count] = at
-        count += 1
-        at += total_size
-    return count, at
-
-
-@cached_njit(nogil=True)
-def next_record(data: Bytes, at: int, base_offset: int) -> int:
-    """The first byte from `at` on where a well-formed record stands that says it stands there; -1 without one."""
-    last = len(data) - SMALLEST_MESSAGE
-    while at <= last:
-        magic = load_int(data, at + AT_MAGIC)
-        if magic == 0:
-            at += MAGIC_SIZE
-            continue
-        if magic in (MAGIC_V1, MAGIC_V2) and shape_of(data, at)[0] > 0 and own_offset(data, at) == base_offset + at:
-            return at
-        at += 1
-    return -1
-
-
-@cached_njit(nogil=True)
-def written_end(data: Bytes, at: int) -> int:
-    """The byte after the last one that is not zero, `at` when there is none from there on."""
-    end = len(data)
-    while end >= at + WORD and load_long(data, end - WORD) == 0:
-        end -= WORD
-    while end > at and data[end - 1] == 0:
-        end -= 1
-    return end

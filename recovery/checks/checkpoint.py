@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from parsers.checkpoint import CHECKPOINT, FILE_SIZE, Checkpoint, decode_checkpoint
 from parsers.errors import StoreFormatError
@@ -15,14 +15,24 @@ from recovery.versions import BrokerVersion
 NAME = "checkpoint"
 TIMES = ("physic_msg_timestamp", "logics_msg_timestamp", "index_msg_timestamp")
 OFFSETS = ("confirm_physical_offset", "logics_physical_offset")
+FIELD_SIZE = 8
 FLUSH_INTERVAL_MS = 15_000
 """A broker that ran shorter than its thorough flush of the log (10 s) may not have set a time yet."""
 QUEUE_FLUSH_INTERVAL_MS = 65_000
 """Since 5.5.0 the time of the queues is set by their thorough flush (60 s) only, not at shutdown either."""
 
 
-def check_checkpoint(file: StoreFile | None, log: LogColumns, *, clean_exit: bool, version: BrokerVersion) -> Judgement:
-    """Missing, unreadable, later than the data, or earlier than all of it."""
+LOST_MESSAGES_MS = 3_600_000
+"""How far beyond the log's own store times those of lost messages may lie."""
+
+
+def check_checkpoint(
+    file: StoreFile | None, log: LogColumns, *, clean_exit: bool, version: BrokerVersion, log_is_cut: bool
+) -> Judgement:
+    """Missing, unreadable, later than the data, or earlier than all of it.
+
+    `log_is_cut`: the log lost its first or last messages; times near its own are then those of lost messages.
+    """
     if file is None:
         if not len(log.messages.physical_offset):
             return Judgement()
@@ -35,49 +45,49 @@ def check_checkpoint(file: StoreFile | None, log: LogColumns, *, clean_exit: boo
         checkpoint = decode_checkpoint(map_file(file.path))
     except StoreFormatError:
         return Judgement(tuple(findings))
-    early = _earlier(checkpoint, log, clean_exit=clean_exit, version=version)
-    return Judgement((*findings, *_later(checkpoint, log), *early.findings), early.explained)
+    slack_ms = LOST_MESSAGES_MS if log_is_cut else 0
+    early = _earlier(checkpoint, log, slack_ms, clean_exit=clean_exit, version=version)
+    return Judgement((*findings, *_later(checkpoint, log, slack_ms), *early.findings), early.explained)
 
 
-def _later(checkpoint: Checkpoint, log: LogColumns) -> Iterator[Finding]:
+def _later(checkpoint: Checkpoint, log: LogColumns, slack_ms: int) -> Iterator[Finding]:
     times = log.messages.store_timestamp_ms
+    if slack_ms and not len(times):
+        return
     newest = int(times.max()) if len(times) else 0
-    for name in TIMES:
-        value = getattr(checkpoint, name)
-        if value > newest:
-            yield _field("checkpoint_later_than_data", name, value, f"log: the latest store time is {newest}")
-    for name in OFFSETS:
-        value = getattr(checkpoint, name)
-        if value is not None and value > log.end:
-            yield _field("checkpoint_later_than_data", name, value, f"log: ends at {log.end}")
+    late = [name for name in TIMES if getattr(checkpoint, name) > newest + slack_ms]
+    yield from _fields("checkpoint_later_than_data", late, checkpoint, f"log: the latest store time is {newest}")
+    far = [name for name in OFFSETS if not slack_ms and (getattr(checkpoint, name) or 0) > log.end]
+    yield from _fields("checkpoint_later_than_data", far, checkpoint, f"log: ends at {log.end}")
 
 
-def _earlier(checkpoint: Checkpoint, log: LogColumns, *, clean_exit: bool, version: BrokerVersion) -> Judgement:
+def _earlier(
+    checkpoint: Checkpoint, log: LogColumns, slack_ms: int, *, clean_exit: bool, version: BrokerVersion
+) -> Judgement:
+    """Times before the first message. That of the index stays 0 until an index file is full: alone it says nothing."""
     times = log.messages.store_timestamp_ms
-    if not len(times):
+    early = [name for name in TIMES if len(times) and getattr(checkpoint, name) < int(times[0]) - slack_ms]
+    if not set(early) & {*TIMES[:2]}:
         return Judgement()
     lasted_ms = int(times.max()) - int(times[0])
-    findings: list[Finding] = []
-    explained: list[Explained] = []
-    for name in TIMES[:2]:
-        value = getattr(checkpoint, name)
-        if value >= int(times[0]):
-            continue
-        found = _field("checkpoint_earlier_than_data", name, value, f"log: the first store time is {int(times[0])}")
-        flushed_late = name == "logics_msg_timestamp" and version.keeps_dispatched_offset
-        must_be_set = (
-            lasted_ms > QUEUE_FLUSH_INTERVAL_MS if flushed_late else clean_exit or lasted_ms > FLUSH_INTERVAL_MS
-        )
-        if must_be_set or value > 0:
-            findings.append(found)
-        else:
-            why = "a broker that ran only seconds may have stopped before the first flush"
-            explained.append(Explained("checkpoint not set yet", why, places=found.places))
-    return Judgement(tuple(findings), tuple(explained))
+    found = tuple(
+        _fields("checkpoint_earlier_than_data", early, checkpoint, f"log: the first store time is {int(times[0])}")
+    )
+    flushed_late = TIMES[0] not in early and version.keeps_dispatched_offset
+    must_be_set = lasted_ms > QUEUE_FLUSH_INTERVAL_MS if flushed_late else clean_exit or lasted_ms > FLUSH_INTERVAL_MS
+    if must_be_set or any(getattr(checkpoint, name) > 0 for name in early):
+        return Judgement(found)
+    why = "a broker that ran only seconds may have stopped before the first flush"
+    return Judgement((), tuple(Explained("checkpoint not set yet", why, places=one.places) for one in found))
 
 
-def _field(kind: str, name: str, value: int, other: str) -> Finding:
-    return _finding(kind, CHECKPOINT.offsets[name], 8, (f"checkpoint: {name} {value}", other))
+def _fields(kind: str, names: Sequence[str], checkpoint: Checkpoint, other: str) -> Iterator[Finding]:
+    """One finding for all fields of one cause."""
+    if names:
+        at = [CHECKPOINT.offsets[name] for name in names]
+        said = ", ".join(f"{name} {getattr(checkpoint, name)}" for name in names)
+        places = tuple(Place(NAME, start, FIELD_SIZE) for start in at)
+        yield Finding(kind, Span(), places, len(names), (f"checkpoint: {said}", other))
 
 
 def _finding(kind: str, at: int, length: int, evidence: tuple[str, ...]) -> Finding:

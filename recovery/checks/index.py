@@ -39,6 +39,7 @@ class IndexContext:
     end: int
     lost: Intervals
     dispatched_to: int
+    doubtful_times: Intervals
     clean_exit: bool
     counts_puts: bool
 
@@ -63,7 +64,9 @@ def check_index(opened: Sequence[OpenIndex], context: IndexContext) -> Judgement
             if file.header["index_count"] > 1:
                 findings.append(_whole_file("index_unreadable", file, file.why))
             continue
-        if not _is_as_made(file, context, before, seen):
+        if len(file.data) != file.geometry.file_size:
+            findings.append(_size_finding(file, context, seen))
+        elif not _is_as_made(file, context, before, seen):
             findings += _file_findings(file, context, before, seen, explained)
         before = file.header["end_timestamp_ms"]
     findings += _missing_keys(context, seen, bool(opened))
@@ -134,7 +137,9 @@ def _file_findings(
     nothing = ~entries.is_record & ~lost & ~expired
     wrong = entries.is_record & ~has_key
     seen.blamed_records.append(entries.record[wrong])
-    times = _times_wrong(file, entries, context, before) & has_key
+    times = (
+        _times_wrong(file, entries, context, before) & has_key & ~context.doubtful_times.hold(entries.physical_offset)
+    )
     yield from _entry_findings("index_entry_to_nothing", nothing, file, entries, context)
     yield from _entry_findings("index_entry_wrong", wrong, file, entries, context)
     yield from _entry_findings("index_time_wrong", times, file, entries, context)
@@ -150,11 +155,10 @@ def _file_findings(
                 _places(file, 1, count),
             )
         )
-    _note_cut(file, entries, seen)
 
 
 def _read(file: OpenIndex, context: IndexContext) -> _Entries:
-    count = written_entries(file.data, file.slots)
+    count = max(0, written_entries(file.data, file.slots))
     view = INDEX_ENTRY.array(file.data.data, at=file.entry_at(1), count=count)
     physical_offset = view["physical_offset"].astype(np.int64)
     record, is_record = found_at(context.messages.physical_offset, physical_offset)
@@ -204,7 +208,8 @@ def _entry_findings(
             (*_places(file, first + 1, end - first), *record_places(records, context.messages)),
             end - first,
             (
-                f"entries {first + 1} to {end}: hashes {hashes}, offset {int(offsets[0])}, {int(entries.time_diff_s[first])} s",
+                f"entries {first + 1} to {end}: hashes {hashes}, offset {int(offsets[0])}, "
+                f"{int(entries.time_diff_s[first])} s",
                 f"log: from {context.start} to {context.end}, records named above"
                 if len(records)
                 else "log: no record there",
@@ -276,10 +281,9 @@ def _header_of(file: OpenIndex, entries: _Entries, context: IndexContext) -> dic
     """What the header should say; None where the records that would tell are gone."""
     if not len(entries):
         return {"index_count": 1, "hash_slot_count": 0}
-    times = [
-        int(context.messages.store_timestamp_ms[entries.record[at]]) if entries.is_record[at] else None
-        for at in (0, -1)
-    ]
+    doubtful = context.doubtful_times.hold(entries.physical_offset[[0, -1]])
+    known = entries.is_record[[0, -1]] & ~doubtful
+    times = [int(context.messages.store_timestamp_ms[entries.record[at]]) if known[at] else None for at in (0, -1)]
     used = len(entries) if context.counts_puts else len(np.unique(entries.key_hash % file.slots))
     return {
         "begin_timestamp_ms": times[0],
@@ -291,11 +295,20 @@ def _header_of(file: OpenIndex, entries: _Entries, context: IndexContext) -> dic
     }
 
 
-def _note_cut(file: OpenIndex, entries: _Entries, seen: _Seen) -> None:
-    """A file cut short has lost the entries up to its header's end: their keys are missing by that cause."""
-    if file.geometry is not None and len(file.data) < file.geometry.file_size:
-        after = int(entries.physical_offset[-1]) if len(entries) else file.header["begin_physical_offset"]
-        seen.cut.append((after, file.header["end_physical_offset"] + 1))
+def _size_finding(file: OpenIndex, context: IndexContext, seen: _Seen) -> Finding:
+    """A file of another size; the keys of entries that it has lost are missing by that cause."""
+    entries, full = _read(file, context), file.geometry.file_size if file.geometry else 0
+    _mark_present(entries, context, seen)
+    first = file.header["begin_physical_offset"]
+    seen.cut.append((first, file.header["end_physical_offset"] + 1))
+    start, end = sorted((len(file.data), full))
+    return Finding(
+        "file_size_wrong",
+        Span(),
+        (Place(_name(file), start, end - start),),
+        1,
+        (f"file: {len(file.data)} bytes", f"its slots and entries: {full} bytes"),
+    )
 
 
 def _missing_keys(context: IndexContext, seen: _Seen, any_file: bool) -> Iterator[Finding]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -52,5 +53,4 @@ def neighbours(numbers: Longs) -> Iterator[tuple[int, int]]:
     if not len(numbers):
         return
     breaks = np.flatnonzero(np.diff(numbers) != 1) + 1
-    edges = [0, *breaks.tolist(), len(numbers)]
-    yield from zip(edges[:-1], edges[1:], strict=True)
+    yield from pairwise([0, *breaks.tolist(), len(numbers)])

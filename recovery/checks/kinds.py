@@ -1,4 +1,4 @@
-"""Every kind of finding, declared once: how bad it is, which side is right and why, what a start does, how to repair."""
+"""Every kind of finding, declared once: how bad it is, which side is right and why, what a start does, the repair."""
 
 from __future__ import annotations
 
@@ -95,7 +95,8 @@ KINDS: dict[str, Kind] = {
         "error",
         "none",
         "Every file of a kind has the configured size.",
-        "Load fails and the broker does not start (4.9.2 ignores this and all later files; since 5.1.3 an empty last file is deleted).",
+        "Load fails and the broker does not start (4.9.2 ignores this and all later files; since 5.1.3 an "
+        "empty last file is deleted).",
         "Restore the file; if nothing is missing, give it its size with zeros at the end.",
     ),
     "unexpected_file": Kind(
@@ -105,18 +106,20 @@ KINDS: dict[str, Kind] = {
         "A name that is no number fails the load of a log or queue; in index/ it is skipped.",
         "Move the file away.",
     ),
-    "record_contradicts_unit": Kind(
+    "record_contradicts_itself": Kind(
         "error",
-        "unknown",
-        "Record and unit name different queues or places, and nothing else decides.",
+        "none",
+        "Prepared and rolled back records take no place in a queue and have queue offset 0; one of the two "
+        "fields is wrong.",
         KEEPS,
-        "Compare with a replica; the record has no CRC over its own header unless __CRC32# is there.",
+        "Compare with a replica; a record has no CRC over its own header unless __CRC32# is there.",
     ),
     "store_timestamp_disorder": Kind(
         "warning",
         "none",
         "Store times only grow within a log; this one leaves its neighbours and the index.",
-        "Recovery compares the first record's store time of each file with the checkpoint; searches by time go wrong here.",
+        "Recovery compares the first record's store time of each file with the checkpoint; searches by time "
+        "go wrong here.",
         "Restore the record from a replica.",
     ),
     # -- queues
@@ -164,14 +167,16 @@ KINDS: dict[str, Kind] = {
         "error",
         "commitlog",
         LOG_IS_SOURCE,
-        "Nothing: dispatch has passed this message, consumers will never see it. After an unclean exit recovery may dispatch it again.",
+        "Nothing: dispatch has passed this message, consumers will never see it. After an unclean exit "
+        "recovery may dispatch it again.",
         REBUILD,
     ),
     "not_dispatched_yet": Kind(
         "warning",
         "commitlog",
         "The record lies behind the last unit of all queues.",
-        "4.5.1 to 4.9.8 dispatch it; 5.0.0 to 5.3.1 do so after an unclean exit only; 5.3.2 and later do, all but the first such record.",
+        "4.5.1 to 4.9.8 dispatch it; 5.0.0 to 5.3.1 do so after an unclean exit only; 5.3.2 and later do, "
+        "all but the first such record.",
         REBUILD,
     ),
     "queue_missing": Kind(
@@ -225,7 +230,8 @@ KINDS: dict[str, Kind] = {
         "error",
         "commitlog",
         "The record has keys that no entry holds.",
-        "A query by key misses the message (apache/rocketmq issue 8041); a start does not index it again unless it dispatches it.",
+        "A query by key misses the message (apache/rocketmq issue 8041); a start does not index it again "
+        "unless it dispatches it.",
         REBUILD_INDEX,
     ),
     "index_header_wrong": Kind(
@@ -247,7 +253,8 @@ KINDS: dict[str, Kind] = {
         "warning",
         "commitlog",
         "A broker that ran leaves a checkpoint.",
-        "After an unclean exit everything is parsed and dispatched from the oldest file on, and all index files are deleted.",
+        "After an unclean exit everything is parsed and dispatched from the oldest file on, and all index "
+        "files are deleted.",
         "None needed: the next start writes one. Recovery takes longer.",
     ),
     "checkpoint_unreadable": Kind(
@@ -261,7 +268,8 @@ KINDS: dict[str, Kind] = {
         "error",
         "commitlog",
         "No message of this time is in the log.",
-        "After an unclean exit recovery starts at too late a file; messages not yet in the queues are lost to consumers.",
+        "After an unclean exit recovery starts at too late a file; messages not yet in the queues are lost "
+        "to consumers.",
         "Remove the checkpoint and create `abort`: recovery then starts at the oldest file.",
     ),
     "checkpoint_earlier_than_data": Kind(

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from parsers.commitlog.layout import SYS_FLAG_TRANSACTION
 from parsers.runs import runs
 from parsers.store import StoreFile
 from recovery.checks.columns import BODY_CRC_WRONG, RECORD_CRC_WRONG, LogColumns, MessageColumns
 from recovery.checks.finding import Explained, Finding, Judgement, Place, Span
 from recovery.checks.intervals import Intervals, Longs
+from recovery.dispatch import PREPARED, ROLLBACK
 from recovery.log_runs import LogGap
 
 FOLDER = "commitlog"
 SHORTEST_RETENTION_MS = 3_600_000
+LOSSES = ("log_damaged", "stale_tail", "log_file_missing", "log_tail_missing", "log_head_missing", "file_size_wrong")
+"""Kinds of finding that leave no record to compare with in the range they cover."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,9 @@ class LogShape:
         return Place(f"{FOLDER}/{base:020d}", physical_offset - base, length)
 
     def places(self, start: int, end: int) -> tuple[Place, ...]:
-        """Bytes of the log, file by file."""
+        """Bytes of the log, file by file; the whole folder where no file shows how long one is."""
+        if not self.bases:
+            return (Place(FOLDER, 0, 0),)
         found: list[Place] = []
         while start < end:
             at = self.place(start, 0)
@@ -56,13 +62,13 @@ def check_log(log: LogColumns, shape: LogShape) -> Judgement:
         *_damage(shape, log),
         *_crcs(shape, log.messages),
         *_store_times(shape, log.messages),
+        *_impossible_offsets(shape, log),
     ]
     return Judgement(tuple(findings), tuple(_explained(log, shape)))
 
 
-def lost_ranges(findings: Sequence[Finding]) -> Intervals:
-    """The ranges of the log in which these findings leave no record to compare with."""
-    kinds = {"log_damaged", "log_file_missing", "log_tail_missing", "log_head_missing", "file_size_wrong", "stale_tail"}
+def spans_of(findings: Sequence[Finding], *kinds: str) -> Intervals:
+    """The ranges of the log that the findings of these kinds cover."""
     spans = (finding.span for finding in findings if finding.kind in kinds)
     return Intervals.of(
         (span.physical_offset, span.end_physical_offset)
@@ -162,6 +168,21 @@ def _store_times(shape: LogShape, messages: MessageColumns) -> Iterator[Finding]
         yield _record_finding("store_timestamp_disorder", np.array([culprit]), messages, shape, evidence)
 
 
+def _impossible_offsets(shape: LogShape, log: LogColumns) -> Iterator[Finding]:
+    """Prepared and rolled back records take no place in a queue: the broker writes 0 as their queue offset."""
+    messages = log.messages
+    transaction = messages.sys_flag & SYS_FLAG_TRANSACTION
+    placed = ((transaction == PREPARED) | (transaction == ROLLBACK)) & (messages.queue_offset != 0)
+    for row in np.flatnonzero(placed).tolist():
+        queue = f"{log.topics[messages.topic[row]]}/{messages.queue_id[row]}"
+        said = (
+            f"sysFlag {int(messages.sys_flag[row]):#x}, queue {queue}, queue offset {int(messages.queue_offset[row])}"
+        )
+        found = _record_finding("record_contradicts_itself", np.array([row]), messages, shape, (said,))
+        slot = Place(f"consumequeue/{queue}", 0, 0)
+        yield replace(found, places=(*found.places, slot))
+
+
 def _culprit(times: Longs, row: int) -> int | None:
     """Which of two records in falling order stands alone: leave it out and its neighbours rise again."""
     if row == 0 or times[row - 1] <= times[row + 1]:
@@ -196,7 +217,8 @@ def missing_head(log: LogColumns, shape: LogShape, lowest: int | None) -> Judgem
         (log.start - start) // shape.file_size,
         (
             f"queues and index: messages from {lowest} on",
-            f"log: starts at {log.start}; from its first message to its last {span_ms} ms pass, and a file is kept for hours",
+            f"log: starts at {log.start}; from its first message to its last {span_ms} ms pass, and a file is "
+            "kept for hours",
         ),
     )
     return Judgement((finding,))

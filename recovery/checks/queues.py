@@ -77,7 +77,7 @@ class LogFacts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class QueueFiles:
-    """Where the units of one queue lie. `bases` and `sizes` of the files that are there, `lost` slots of damaged ones."""
+    """Where the units of one queue lie, or would lie; `bases` and `sizes` of the files that are there."""
 
     topic: str
     queue_id: int
