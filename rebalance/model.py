@@ -47,7 +47,9 @@ class MessageQueue(NamedTuple):
         return cls(found[1], found[2], int(found[3])) if found else None
 
 
-_MESSAGE_QUEUE_TEXT = re.compile(r"MessageQueue \[topic=(.*?), brokerName=(.*?), queueId=(-?\d+)\]", re.DOTALL)
+_MESSAGE_QUEUE_TEXT = re.compile(
+    r"MessageQueue \[topic=(.{0,512}?), brokerName=(.{0,512}?), queueId=(-?\d{1,10})\]", re.DOTALL
+)
 
 
 class ClientId(NamedTuple):

@@ -137,14 +137,14 @@ class LogReader:
                 return None
             at_ms += int(millis)
         for template in candidates:
-            found = template.pattern.fullmatch(message)
-            if found:
+            fields = template.fields_of(message)
+            if fields is not None:
                 if template.name == _VERSION_BUMPED:
-                    self._stamps.learn_zone(line, int(found[3]))
+                    self._stamps.learn_zone(line, int(fields[2]))
                 self.summary.recognised += 1
                 counts = self.summary.templates
                 counts[template.name] = counts.get(template.name, 0) + 1
-                return LogEvent(template, at_ms, early_ms, late_ms, record, found.groups(), line)
+                return LogEvent(template, at_ms, early_ms, late_ms, record, fields, line)
         for template in candidates:
             if len(template.literals[0]) > START_SIZE and message.startswith(template.literals[0]):
                 self.summary.unreadable += 1

@@ -11,7 +11,8 @@ from rebalance.version import NEWEST, Version
 START_SIZE = 8
 """A template is looked up by its first bytes: this many of them are fixed text, unless it is anchored elsewhere."""
 
-_WORD = r"\S+"
+_WORD = r"\S{1,512}"
+_LONG = 8_192
 _MQ = r"MessageQueue \[.+, queueId=-?\d+\]"
 _PATTERN_OF_FIELD = {
     "mq": _MQ,
@@ -31,8 +32,8 @@ _PATTERN_OF_FIELD = {
     "text": r".*",
     "channel": r".+",
     "more": r".*",
-    "producer": r"\S*",
-    "broker_name": r".*?",
+    "producer": r"\S{0,512}",
+    "broker_name": r".{0,512}?",
 }
 _NUMBERS = (
     "queue_id",
@@ -44,7 +45,8 @@ _NUMBERS = (
     "mq_all_size",
     "cid_all_size",
 )
-_PATTERN_OF_FIELD |= dict.fromkeys(_NUMBERS, r"-?\d+")
+_WIDE = frozenset(_PATTERN_OF_FIELD) - {"producer", "broker_name"}
+_PATTERN_OF_FIELD |= dict.fromkeys(_NUMBERS, r"-?[0-9]{1,18}")
 _FIELD = re.compile(r"\{(\w+)\}")
 
 
@@ -67,14 +69,44 @@ class Template:
         """Names of the fields, in the order of the text."""
         return tuple(_FIELD.findall(self.text))
 
+    def fields_of(self, message: str) -> tuple[str, ...] | None:
+        """The fields of a whole message without trailing white space; None if it is not this text."""
+        if len(message) > _LONG and self.wide_fields > 1:
+            return self._fields_of_long(message)
+        found = self.pattern.fullmatch(message)
+        return found.groups() if found else None
+
+    def _fields_of_long(self, message: str) -> tuple[str, ...] | None:
+        """The same in one pass, for a pattern with several wide fields can take the square of the message's length."""
+        fields, at = [], len(self.literals[0])
+        for literal in self.literals[1:-1]:
+            end = message.find(literal, at)
+            if end < 0:
+                return None
+            fields.append(message[at:end])
+            at = end + len(literal)
+        end = len(message) - len(self.literals[-1])
+        fields.append(message[at:end])
+        whole = message.startswith(self.literals[0]) and message.endswith(self.literals[-1]) and at <= end
+        held = (
+            re.fullmatch(_pattern(name), field, re.DOTALL)
+            for name, field in zip(self.field_names, fields, strict=False)
+        )
+        return tuple(fields) if whole and self.field_names and all(held) else None
+
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """Matches a whole message without trailing white space; one group per field."""
         texts = []
         for number, part in enumerate(_FIELD.split(self.text.rstrip())):
             is_field = number % 2 == 1
-            texts.append(f"({_PATTERN_OF_FIELD.get(part, _WORD)})" if is_field else re.escape(part))
+            texts.append(f"({_pattern(part)})" if is_field else re.escape(part))
         return re.compile("".join(texts), re.DOTALL)
+
+    @cached_property
+    def wide_fields(self) -> int:
+        """How many fields may hold white space and any length."""
+        return sum(name in _WIDE for name in self.field_names)
 
     @cached_property
     def literals(self) -> tuple[str, ...]:
@@ -92,3 +124,7 @@ class Template:
             return Version.parse(self.versions[1:]), NEWEST
         since, _, until = self.versions.partition("–")
         return Version.parse(since), Version.parse(until)
+
+
+def _pattern(field_name: str) -> str:
+    return _PATTERN_OF_FIELD.get(field_name, _WORD)

@@ -9,23 +9,29 @@ from typing import NamedTuple
 from rebalance.events import TopicQueues, TopicSubscription
 from rebalance.model import MessageQueue
 
-_QUEUES = re.compile(r"MessageQueue \[topic=.*?, brokerName=.*?, queueId=-?\d+\]")
+# Every width is bounded: a hostile line must not take the square of its length.
+_QUEUES = re.compile(r"MessageQueue \[topic=.{0,512}?, brokerName=.{0,512}?, queueId=-?\d{1,10}\]")
 _REMOTE = re.compile(r"R:[^/\]]*/?(\[[^\]]+\]:\d+|[^\]\s]+)\]|remoteAddress=([^,}\s]+)")
 _CHANNEL_INFO = re.compile(
-    r"ClientChannelInfo \[channel=(.*), clientId=(.*), language=(\w*), version=(-?\d+), lastUpdateTimestamp=(\d+)\]"
+    r"ClientChannelInfo \[channel=(.{0,1024}), clientId=(.{0,1024}), language=(\w*), version=(-?\d{1,9}), "
+    r"lastUpdateTimestamp=(\d{1,18})\]"
 )
 _SUBSCRIPTION = re.compile(
-    r"SubscriptionData \[classFilterMode=\w+, topic=(.*?), subString=(.*?), tagsSet=\[.*?\], codeSet=\[.*?\], "
-    r"subVersion=(\d+), expressionType=(\w+)\]",
+    r"SubscriptionData \[classFilterMode=\w+, topic=([^,]{0,512}), subString=(.{0,8192}?), tagsSet=\[[^\]]*\], "
+    r"codeSet=\[[^\]]*\], subVersion=(\d{1,18}), expressionType=(\w+)\]",
     re.DOTALL,
 )
 _CONSUMER_DATA = re.compile(
-    r"ConsumerData \[groupName=(.*?), consumeType=(\w*), messageModel=(\w*), consumeFromWhere=(\w*), unitMode=\w+, "
-    r"subscriptionDataSet=\[(.*)\]\]",
+    r"ConsumerData \[groupName=([^,]{0,512}), consumeType=(\w*), messageModel=(\w*), consumeFromWhere=(\w*), "
+    r"unitMode=\w+, subscriptionDataSet=\[(.*)\]\]",
     re.DOTALL,
 )
-_QUEUE_DATA = re.compile(r"QueueData \[brokerName=(.*?), readQueueNums=(-?\d+), writeQueueNums=-?\d+, perm=(-?\d+)")
-_TOPIC_CONFIG = re.compile(r"TopicConfig \[topicName=(.*?), readQueueNums=(\d+), writeQueueNums=\d+, perm=([^,]*),")
+_QUEUE_DATA = re.compile(
+    r"QueueData \[brokerName=(.{0,512}?), readQueueNums=(-?\d{1,9}), writeQueueNums=-?\d+, perm=(\d{1,9})"
+)
+_TOPIC_CONFIG = re.compile(
+    r"TopicConfig \[topicName=([^,]{0,512}), readQueueNums=(\d{1,9}), writeQueueNums=\d+, perm=([^,]*),"
+)
 _STATIC_TOPIC = re.compile(r"topicQueueMappingInfo(?:Table)?=\{.|topicQueueMappingByBroker=\{.")
 _PERM_READ = 4
 

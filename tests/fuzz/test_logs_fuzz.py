@@ -48,3 +48,41 @@ def test_flips_cuts_and_swaps(seed: int) -> None:
 def test_the_undamaged_log_is_read_whole() -> None:
     summary = counted(WHOLE.splitlines(keepends=True))
     assert summary.recognised == summary.lines == len(TEMPLATES) * len(LAYOUTS)
+
+
+def test_long_hostile_lines_take_one_pass() -> None:
+    """Each line would take hours if a pattern tried every way to split it."""
+    size = 400_000
+    lines = []
+    for template in TEMPLATES:
+        message, _ = example(template)
+        for part in (
+            *template.literals,
+            "MessageQueue [topic=",
+            "SubscriptionData [classFilterMode=false, topic=T, ",
+            "] ",
+        ):
+            cut = len(template.literals[0]) or 1
+            lines.append(LAYOUTS[0].format(message[:cut] + (part or "x") * (size // len(part or "x"))).encode())
+    chosen = lines[:: max(1, len(lines) // 120)]
+    counted(chosen)
+
+
+def test_a_long_line_is_read_like_a_short_one() -> None:
+    for template in TEMPLATES:
+        _, fields = example(template)
+        values = dict(zip(template.field_names, fields, strict=True))
+        for name in values.keys() & {"text", "route", "mqs", "consumer_data", "more"}:
+            values[name] += " " * 9_000 + values[name][-2:]
+        (event,) = LogReader().events([LAYOUTS[0].format(template.text.format(**values)).encode()])
+        assert event.template.name == template.name
+        assert event.fields == tuple(values.values())
+
+
+def test_numbers_of_any_length_are_no_crash() -> None:
+    head = b"2026-11-21 20:00:00 INFO main - "
+    lines = [
+        head + b"T Rebalance changed, also update version: 1, " + b"9" * 5_000,
+        head + b"doRebalance, g, add a new mq, MessageQueue [topic=T, brokerName=b, queueId=" + b"9" * 5_000 + b"]",
+    ]
+    assert counted(lines).recognised <= 1
