@@ -165,7 +165,8 @@ class ClientProcess:
 
     def registered_at(self, at_ms: int) -> bool:
         """Whether a broker had heard a heartbeat on one of its connections and not lost that connection since."""
-        if self.end is not None and self.end.latest_ms is not None and at_ms >= self.end.earliest_ms:
+        gone = self._gone_ms()
+        if gone is not None and at_ms >= gone:
             return False
         return any(
             c.first_heartbeat_ms is not None
@@ -173,6 +174,19 @@ class ClientProcess:
             and (c.closed is None or at_ms < c.closed.latest_ms)
             for c in self.channels
         )
+
+    def membership_edges(self) -> list[int]:
+        """Instants at which `registered_at` may change, and the last at which it is known."""
+        begun = [c.first_heartbeat_ms for c in self.channels if c.first_heartbeat_ms is not None]
+        closed = [c.closed.latest_ms for c in self.channels if c.closed is not None]
+        gone = self._gone_ms()
+        return [*begun, *closed, self.last_ms if gone is None else gone] if begun else []
+
+    def _gone_ms(self) -> int | None:
+        """When the brokers no longer had it as a member, if they were seen to lose it."""
+        if self.left_by_ms is not None:
+            return self.left_by_ms
+        return None if self.end is None else self.end.latest_ms
 
     @property
     def left_by_ms(self) -> int | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
 
 from rebalance.client import ClientProcess, ListAnswer
 from rebalance.collect import Rollback
@@ -12,6 +14,14 @@ from rebalance.events import RouteSeen
 from rebalance.locks import LockTable
 from rebalance.model import MessageQueue, Settings
 from rebalance.table import Tenure
+
+
+class Epoch(NamedTuple):
+    """A span (epoch ms) in which the same members were registered; ids sorted, one entry per process."""
+
+    from_ms: int
+    until_ms: int
+    members: list[str]
 
 
 @dataclass(slots=True)
@@ -52,6 +62,17 @@ class GroupHistory:
     def members_at(self, at_ms: int) -> list[str]:
         """Client ids registered at a broker then, one entry per process; processes known from a log alone are not seen there."""
         return sorted(process.client_id for process in self.processes if process.registered_at(at_ms))
+
+    def epochs(self) -> list[Epoch]:
+        """The spans between changes of membership, in time order; those without a member are left out."""
+        edges = sorted({edge for process in self.processes for edge in process.membership_edges()})
+        spans = [Epoch(begin, end, self.members_at(begin)) for begin, end in pairwise(edges)]
+        return [epoch for epoch in spans if epoch.members]
+
+    def topics(self) -> list[str]:
+        """Topics the group subscribes or holds queues of."""
+        heard = {topic for process in self.processes for topic in process.versions}
+        return sorted(heard | {queue.topic for queue in self.queues})
 
     def is_down(self, broker: str, at_ms: int) -> bool:
         return any(begin <= at_ms <= end for begin, end in self.down.get(broker, ()))

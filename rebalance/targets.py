@@ -193,9 +193,27 @@ class Targets:
         return name in GUESSED or name in self._strategies
 
     def assignments(self) -> list[Assignment]:
-        """One row per settled table, ordered by time, topic and client."""
-        rows = [self._assignment(settled) for settled in self.settled]
+        """One row per settled table, ordered by time, topic and client; without any member list, from membership alone."""
+        if any(process.lists for process in self._history.processes) or self._history.broadcasting:
+            rows = [self._assignment(settled) for settled in self.settled]
+        else:
+            rows = list(self._from_membership())
         return sorted(rows, key=lambda row: (row.at_ms, row.topic, row.client_id, row.process))
+
+    def _from_membership(self) -> Iterator[Assignment]:
+        """What each change of membership should have given each member, where no round is on record."""
+        last: dict[tuple[str, str], Queues] = {}
+        for epoch in self._history.epochs():
+            for topic in self._history.topics():
+                queues = _sorted(queue for queue in self._history.queues if queue.topic == topic)
+                for client_id in sorted(set(epoch.members)):
+                    target = self.target_for(self.usual, client_id, epoch.members, queues) or ()
+                    if last.get((topic, client_id)) != target:
+                        last[topic, client_id] = target
+                        yield Assignment(
+                            self._history.group, topic, client_id, 1, epoch.from_ms, None, len(queues),
+                            len(epoch.members), target, "",
+                        )  # fmt: skip
 
     def _assignment(self, settled: Settled) -> Assignment:
         process, answer = settled.process, settled.answer
