@@ -160,13 +160,25 @@ class Queue:
         """Write one unit where the broker would; a pre-blank moves the minimum."""
         writer = self._open_writer()
         starts = writer.last_file is None or (writer.fresh and writer.wrote_position == 0)
+        if self._reached(unit) > self.max_physical_offset:
+            wanted = to_long(unit.queue_offset * CQ_UNIT.size)
+            self._make_first_file(writer, wanted)
+            if starts and unit.queue_offset != 0:
+                self.min_position = wanted
         outcome = writer.put(unit)
         if outcome != "duplicate":
             self._create_file(writer.last_file)
-        if starts and outcome != "duplicate" and unit.queue_offset != 0:
-            self.min_position = to_long(unit.queue_offset * CQ_UNIT.size)
         self.max_physical_offset = writer.max_physical_offset
         return outcome
+
+    def _reached(self, unit: QueueUnit) -> int:
+        return unit.physical_offset + (unit.msg_size if self.version.queue_max_is_message_end else 0)
+
+    def _make_first_file(self, writer: QueueWriter, wanted: int) -> None:
+        """Java's division: a negative queue offset makes a file too, and nothing is written into it."""
+        if writer.last_file is None:
+            writer.last_file = divide(wanted, self.mapped.file_size) * self.mapped.file_size
+            writer.wrote_position, writer.fresh = 0, True
 
     def put_many(self, units: Units, queue_offsets: npt.NDArray[np.int64]) -> None:
         """`put` for many units of one message each; those that follow one another go in at once."""
@@ -183,7 +195,8 @@ class Queue:
     def _append_run(self, units: Units, queue_offsets: npt.NDArray[np.int64]) -> int:
         """Append the leading units that fit the newest file and come in their own place; returns how many."""
         writer = self._open_writer()
-        if writer.last_file is None or (writer.fresh and writer.wrote_position == 0):
+        starts = writer.last_file is None or (writer.fresh and writer.wrote_position == 0)
+        if starts or writer.end_position % CQ_UNIT.size:
             return 0
         room = (writer.file_size - writer.wrote_position) // CQ_UNIT.size
         wanted = np.arange(min(room, len(units))) + writer.end_position // CQ_UNIT.size

@@ -14,6 +14,7 @@ from typing import Literal
 
 from parsers.batchqueue import BATCH_UNIT
 from parsers.consumequeue.layout import CQ_UNIT, PRE_BLANK
+from parsers.java import divide, to_long
 from recovery.dispatch import QueueUnit
 
 Sink = Callable[[int, bytes], None]
@@ -56,7 +57,7 @@ class QueueWriter:
             return "duplicate"
         if self.last_file is None and unit.queue_offset < 0:
             return "behind"
-        wanted = unit.queue_offset * CQ_UNIT.size
+        wanted = to_long(unit.queue_offset * CQ_UNIT.size)
         base = self._file_for(wanted)
         if self.fresh and unit.queue_offset != 0 and self.wrote_position == 0:
             self._fill_pre_blank(base, wanted)
@@ -81,8 +82,9 @@ class QueueWriter:
         return self.last_file
 
     def _fill_pre_blank(self, base: int, wanted: int) -> None:
-        blanks = wanted % self.file_size // CQ_UNIT.size
-        if blanks:
+        into_file = wanted - divide(wanted, self.file_size) * self.file_size
+        blanks = -(-into_file // CQ_UNIT.size)
+        if blanks > 0:
             self._append(base, CQ_UNIT.pack(PRE_BLANK) * blanks)
         self.first_queue_offset = wanted // CQ_UNIT.size
 
