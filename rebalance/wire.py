@@ -1,7 +1,8 @@
 """Wire records (requests to one broker and their answers) -> facts.
 
-A record is a mapping with `ts` (epoch ms), `dir` (request, response, lifecycle), `code`, `remote` (`ip:port`), `opaque`, and
-`header`/`body`/`result`/`remark`/`clientVersion` as RemotingCommand carries them. A request and its answer meet by (remote, opaque).
+A record is a mapping with `ts` (epoch ms), `dir` (request, response, lifecycle), `code`, `remote` (`ip:port`) and
+`opaque`, `header`/`body`/`result`/`remark`/`clientVersion` as RemotingCommand carries them. A request and its answer meet by
+(remote, opaque). A `connection_closed` ends the memberships of its `remote`.
 Source of codes and bodies: RequestCode, ClientManageProcessor, ConsumerManageProcessor, AdminBrokerProcessor @5.3.3.
 """
 
@@ -13,6 +14,7 @@ from typing import Any
 from rebalance.events import (
     BrokerStarted,
     BrokerStopping,
+    ChannelClosed,
     ClientUnregistered,
     ConsumerListAnswered,
     Evidence,
@@ -40,6 +42,8 @@ LITE_PULL_MESSAGE = 361
 SUCCESS = 0
 
 Record = Mapping[str, Any]
+Members = dict[str, dict[str, str | None]]
+"""Connection (`ip:port`) -> the groups it is registered for, each with its client id."""
 _ANSWERED = frozenset({QUERY_CONSUMER_OFFSET, GET_CONSUMER_LIST_BY_GROUP, LOCK_BATCH_MQ})
 _MAX_OPEN_REQUESTS = 100_000  # a capture without answers must not grow without bound
 
@@ -51,10 +55,13 @@ def facts_from_wire(records: Iterable[Record], *, broker: str, file: str = "") -
     A record that cannot be read becomes an `UnreadRecord` with its reason; nothing raises.
     """
     open_requests: dict[tuple[str, int], tuple[Record, Evidence]] = {}
+    members: Members = {}
     for number, record in enumerate(records, start=1):
         evidence = Evidence(file, number)
         try:
-            yield from _facts_of_record(record, broker, evidence, open_requests)
+            for fact in _facts_of_record(record, broker, evidence, open_requests, members):
+                _follow(fact, members)
+                yield fact
         except (KeyError, TypeError, ValueError, AttributeError) as bad:
             yield UnreadRecord(
                 at_ms=_instant(record), source=broker, evidence=evidence, reason=f"{type(bad).__name__}: {bad}"
@@ -72,11 +79,15 @@ def _instant(record: object) -> int:
 
 
 def _facts_of_record(
-    record: Record, broker: str, evidence: Evidence, open_requests: dict[tuple[str, int], tuple[Record, Evidence]]
+    record: Record,
+    broker: str,
+    evidence: Evidence,
+    open_requests: dict[tuple[str, int], tuple[Record, Evidence]],
+    members: Members,
 ) -> Iterator[Fact]:
     direction = record["dir"]
     if direction == "lifecycle":
-        yield from _lifecycle(record, broker, evidence)
+        yield from _lifecycle(record, broker, evidence, members)
     elif direction == "request":
         code = record["code"]
         if code in _ANSWERED:
@@ -99,11 +110,25 @@ def _settle(request: Record, evidence: Evidence, answer: Record | None, broker: 
         )
 
 
-def _lifecycle(record: Record, broker: str, evidence: Evidence) -> Iterator[Fact]:
+def _follow(fact: Fact, members: Members) -> None:
+    """Keep in `members` which groups each connection is registered for."""
+    if isinstance(fact, HeartbeatReceived) and fact.remote is not None:
+        members.setdefault(fact.remote, {})[fact.group] = fact.client_id
+    elif isinstance(fact, ClientUnregistered) and fact.remote in members:
+        members[fact.remote].pop(fact.group, None)
+
+
+def _lifecycle(record: Record, broker: str, evidence: Evidence, members: Members) -> Iterator[Fact]:
     if record["name"] == "broker_started":
         yield BrokerStarted(at_ms=_ms(record), source=broker, evidence=evidence)
     elif record["name"] == "broker_stopping":
         yield BrokerStopping(at_ms=_ms(record), source=broker, evidence=evidence)
+    elif record["name"] == "connection_closed":
+        remote, at_ms = _text(record["remote"], "remote"), _ms(record)
+        for group, client_id in sorted(members.pop(remote, {}).items()):
+            yield ChannelClosed(
+                at_ms=at_ms, source=broker, evidence=evidence, group=group, remote=remote, client_id=client_id
+            )
 
 
 def _ms(record: Record) -> int:

@@ -66,6 +66,10 @@ class WireRecorder:
             return None
         return self._request(at_ms, remote, command)
 
+    def closed(self, at_ms: int, remote: str) -> dict[str, Any]:
+        """The record of a connection's end."""
+        return {"ts": at_ms, "dir": "lifecycle", "name": "connection_closed", "remote": remote}
+
     def _request(self, at_ms: int, remote: str, command: RemotingCommand) -> dict[str, Any] | None:
         if not command.is_oneway:
             if len(self._asked) >= _MAX_OPEN:

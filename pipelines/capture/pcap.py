@@ -44,6 +44,7 @@ class _Segment(NamedTuple):
     payload: bytes
     starts: bool
     ends: bool
+    resets: bool
 
 
 class _Direction(NamedTuple):
@@ -117,6 +118,7 @@ class _Reader:
         self._recorder = WireRecorder()
         self.counts.records = self._recorder.counts
         self._directions: dict[tuple[tuple[bytes, int], tuple[bytes, int]], _Direction] = {}
+        self._open: set[str] = set()
         self._last_ms = 0
 
     def packet(self, at_ms: int, packet: bytes, decode: Callable[[bytes], Any]) -> Iterator[dict[str, Any]]:
@@ -155,7 +157,13 @@ class _Reader:
             first = segment.seq + segment.starts
             yield from self._records(at_ms, key, direction, direction.stream.add(first, segment.payload))
         if segment.ends:
-            yield from self._close(at_ms, key)
+            direction = self._directions.get(key)
+            if direction is None or segment.resets or direction.stream.reached(segment.seq + len(segment.payload)):
+                yield from self._close(at_ms, key)
+            remote = self._remote(key)
+            if remote in self._open:  # either side may end it, mostly both do
+                self._open.discard(remote)
+                yield self._recorder.closed(at_ms, remote)
 
     def _direction(self, first_seq: int, *, in_step: bool) -> _Direction:
         if len(self._directions) >= _MAX_DIRECTIONS:
@@ -175,14 +183,18 @@ class _Reader:
         direction: _Direction,
         runs: list[bytes | None],
     ) -> Iterator[dict[str, Any]]:
-        source, target = key
-        from_client = self._is_broker(target)
-        address, port = source if from_client else target
-        remote = f"{_host(address)}:{port}"
+        from_client, remote = self._is_broker(key[1]), self._remote(key)
         for command in self._commands(direction, runs):
             record = self._recorder.record(at_ms, remote, from_client, command)
             if record is not None:
+                self._open.add(remote)
                 yield record
+
+    def _remote(self, key: tuple[tuple[bytes, int], tuple[bytes, int]]) -> str:
+        """The client's end."""
+        source, target = key
+        address, port = source if self._is_broker(target) else target
+        return f"{_host(address)}:{port}"
 
     def _commands(self, direction: _Direction, runs: list[bytes | None]) -> Iterator[RemotingCommand]:
         for run in runs:
@@ -204,6 +216,7 @@ def _segment(ip: Any) -> _Segment | None:
         bytes(tcp.data),
         bool(tcp.flags & dpkt.tcp.TH_SYN),
         bool(tcp.flags & (dpkt.tcp.TH_FIN | dpkt.tcp.TH_RST)),
+        bool(tcp.flags & dpkt.tcp.TH_RST),
     )
 
 

@@ -26,6 +26,10 @@ class TcpStream:
             return self._give_up_hole() if full else []
         return self._deliver(seq, payload)
 
+    def reached(self, seq: int) -> bool:
+        """Every byte before `seq` has been given."""
+        return self._ahead(seq) <= 0
+
     def finish(self) -> list[bytes | None]:
         """What still waits behind holes, at the end of the connection or the capture."""
         runs: list[bytes | None] = []

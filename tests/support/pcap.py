@@ -55,6 +55,11 @@ class Wire:
             self._packet(at_ms, key, part, dpkt.tcp.TH_ACK)
             self._next_seq[key] = (self._next_seq[key] + len(part)) % (1 << 32)
 
+    def close(self, at_ms: int, remote: str, from_client: bool) -> None:
+        """One side's FIN."""
+        self.send(at_ms, remote, from_client, b"")
+        self._packet(at_ms, (remote, from_client), b"", dpkt.tcp.TH_FIN | dpkt.tcp.TH_ACK)
+
     def _packet(self, at_ms: int, key: tuple[str, bool], payload: bytes, flags: int) -> None:
         remote, from_client = key
         host, _, port = remote.rpartition(":")

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from parsers.errors import NotThisFormat
 from pipelines.capture.pcap import CaptureCounts, records_from_pcap
 from pipelines.capture.tcp import TcpStream
+from rebalance.events import ChannelClosed, ClientUnregistered, HeartbeatReceived
 from rebalance.remoting import JSON_HEADER, ROCKETMQ_HEADER, encode_frame
-from tests.support.pcap import BROKER, as_pcap, command_of, disturbed, packets_of
+from rebalance.wire import facts_from_wire
+from tests.support.pcap import BROKER, Wire, as_pcap, command_of, disturbed, packets_of
 
 
 def question(number: int, remote: str) -> list[dict[str, Any]]:
@@ -157,3 +159,33 @@ def test_pcapng_is_read_as_well() -> None:
     packets = [packet.data for packet in packets_of(RECORDS)]
     records, _ = read(written(dpkt.pcapng.Writer, packets))
     assert [{**record, "ts": 0} for record in records] == [{**record, "ts": 0} for record in RECORDS]
+
+
+def test_the_end_of_a_connection_closes_its_memberships() -> None:
+    groups: list[Any] = [{"groupName": group, "subscriptionDataSet": []} for group in ("g", "h")]
+    body = {"clientID": "c", "consumerDataSet": groups}
+    heartbeat = {**question(1, "10.0.0.1:51234")[0], "code": 34, "body": body}
+    leave = {**question(2, "10.0.0.1:51234")[0], "code": 35, "header": {"clientID": "c", "consumerGroup": "h"}}
+    wire = Wire()
+    for record in (heartbeat, leave):
+        wire.send(record["ts"], record["remote"], True, encode_frame(command_of(record)))
+    wire.close(1_795_273_700_000, "10.0.0.1:51234", False)
+    wire.close(1_795_273_700_005, "10.0.0.1:51234", True)
+    records, _ = read(as_pcap(wire.packets))
+    assert [record["name"] for record in records] == ["HEART_BEAT", "UNREGISTER_CLIENT", "connection_closed"]
+    facts = list(facts_from_wire(records, broker="b"))
+    assert [type(fact) for fact in facts] == [HeartbeatReceived, HeartbeatReceived, ClientUnregistered, ChannelClosed]
+    closed = facts[-1]
+    assert isinstance(closed, ChannelClosed)
+    assert (closed.at_ms, closed.remote) == (1_795_273_700_000, "10.0.0.1:51234")
+    assert (closed.group, closed.client_id) == ("g", "c")
+
+
+def test_an_end_that_comes_before_the_last_bytes_waits_for_them() -> None:
+    wire = Wire()
+    for record in question(1, "10.0.0.1:51234"):
+        wire.send(record["ts"], record["remote"], record["dir"] == "request", encode_frame(command_of(record)), size=50)
+    wire.close(1_795_273_700_000, "10.0.0.1:51234", False)
+    *packets, last, end = wire.packets
+    records, _ = read(as_pcap([*packets, end, last]))
+    assert [record["dir"] for record in records] == ["request", "lifecycle", "response"]
