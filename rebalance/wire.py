@@ -1,8 +1,8 @@
 """Wire records (requests to one broker and their answers) -> facts.
 
-A record is a mapping with `ts` (epoch ms), `dir` (request, response, lifecycle), `code`, `remote` (`ip:port`) and
-`opaque`, `header`/`body`/`result`/`remark`/`clientVersion` as RemotingCommand carries them. A request and its answer meet by
-(remote, opaque). A `connection_closed` ends the memberships of its `remote`.
+A record is a mapping with `ts` (epoch ms), `dir` (request, response, lifecycle), `code`, `remote` (`ip:port`), `opaque`
+and `header`, `body`, `result`, `remark`, `clientVersion` as RemotingCommand carries them. A request and its answer meet
+by (remote, opaque). A `connection_closed` ends the memberships of its `remote`.
 Source of codes and bodies: RequestCode, ClientManageProcessor, ConsumerManageProcessor, AdminBrokerProcessor @5.3.3.
 """
 
