@@ -1,0 +1,112 @@
+"""Damaged records: cut, reordered, doubled, thinned, with jumping clocks or other versions' fields. Wider answers, never a crash."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rebalance.events import Fact
+from rebalance.heartbeats import coalesce_heartbeats
+from rebalance.replay import Replay, replay, split_by_group
+from rebalance.what_if import what_if
+from rebalance.wire import facts_from_wire
+from tests.support.fixtures import GOLDEN
+from tests.support.ownership_judge import instants, judge
+from tests.support.rebalance_sessions import json_lines, wire_facts
+from tests.support.session_logs import log_facts
+
+SESSIONS = sorted((GOLDEN / "rebalance" / "sessions").iterdir())
+WIRE = {session: sorted(wire_facts(session), key=lambda fact: fact.at_ms) for session in SESSIONS}
+LOGS = {session: log_facts(session) for session in SESSIONS}
+RECORDS = list(json_lines(SESSIONS[0] / "wire.jsonl.gz"))
+sessions = st.sampled_from(SESSIONS)
+shares = st.floats(0, 1)
+
+
+def everything(history: Replay) -> tuple[object, ...]:
+    """All rows of a replay."""
+    rows = (history.intervals, history.rounds, history.assignments, history.divergence, history.incidents)
+    return (*rows, history.anomalies, history.exposures, history.notes, history.metrics(), what_if(history))
+
+
+@given(sessions, shares, shares)
+def test_a_capture_cut_at_both_ends_is_never_wrong(session: Any, one: float, other: float) -> None:
+    facts = WIRE[session]
+    begin, end = sorted((int(one * len(facts)), int(other * len(facts))))
+    history = replay(facts[begin:end])
+    everything(history)
+    for group in history.groups:
+        verdict = judge(session, history, instants(session, 20, begin), within=group.index.known)
+        assert not verdict.wrong, verdict.wrong[:3]
+
+
+@given(sessions, st.randoms(use_true_random=False))
+def test_order_of_the_input_does_not_matter(session: Any, chance: random.Random) -> None:
+    facts = list(WIRE[session])
+    chance.shuffle(facts)
+    at_ms = instants(session, 20, 1)
+    shuffled, ordered = replay(facts), replay(WIRE[session])
+    assert {row.client_id for row in shuffled.intervals} == {row.client_id for row in ordered.intervals}
+    verdict = judge(session, shuffled, at_ms)
+    assert not verdict.wrong, verdict.wrong[:3]
+
+
+@given(sessions, st.randoms(use_true_random=False), shares)
+def test_doubled_facts_change_no_answer(session: Any, chance: random.Random, share: float) -> None:
+    facts = [copy for fact in WIRE[session] for copy in [fact] * (1 + (chance.random() < share))]
+    verdict = judge(session, replay(facts), instants(session, 20, 2))
+    assert not verdict.wrong, verdict.wrong[:3]
+
+
+@given(sessions, st.randoms(use_true_random=False), shares, st.booleans())
+def test_thinned_records_give_rows(session: Any, chance: random.Random, share: float, logs: bool) -> None:
+    facts = [fact for fact in (LOGS if logs else WIRE)[session] if chance.random() < share]
+    everything(replay(facts))
+
+
+@given(sessions, st.randoms(use_true_random=False), st.integers(-600_000, 600_000))
+def test_jumping_clocks_give_rows_and_a_note(session: Any, chance: random.Random, jump_ms: int) -> None:
+    facts = list(WIRE[session])
+    at = chance.randrange(len(facts))
+    moved: list[Fact] = [*facts[:at], *(replace(fact, at_ms=fact.at_ms + jump_ms) for fact in facts[at:])]
+    history = replay(moved)
+    everything(history)
+    if jump_ms < -2_000 and 0 < at and facts[at].evidence.record > facts[at - 1].evidence.record:
+        assert any(note.kind == "clock_went_back" for note in history.notes)
+
+
+@given(sessions, st.booleans())
+def test_the_same_facts_give_the_same_rows(session: Any, logs: bool) -> None:
+    facts = (LOGS if logs else WIRE)[session]
+    assert everything(replay(facts)) == everything(replay(list(facts)))
+
+
+@given(sessions)
+def test_coalesced_heartbeats_and_single_groups_give_the_same_intervals(session: Any) -> None:
+    whole = replay(WIRE[session]).intervals
+    assert replay(coalesce_heartbeats(WIRE[session])).intervals == whole
+    assert [row for facts in split_by_group(WIRE[session]).values() for row in replay(facts).intervals] == whole
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(st.data())
+def test_damaged_wire_records_become_facts_or_unread_records(data: st.DataObject) -> None:
+    records: list[Any] = [dict(record) for record in data.draw(st.lists(st.sampled_from(RECORDS), max_size=12))]
+    for record in records:
+        for field in data.draw(st.lists(st.sampled_from([*record, "header", "body"]), max_size=2)):
+            if data.draw(st.booleans()):
+                record.pop(field, None)
+            else:
+                record[field] = data.draw(json_values)
+    records += data.draw(st.lists(json_values, max_size=2))
+    everything(replay(list(facts_from_wire(records, broker="b", file="w"))))
