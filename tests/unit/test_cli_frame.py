@@ -73,12 +73,19 @@ def test_parquet_and_arrow_read_back(store: Path, tmp_path: Path) -> None:
 
 def test_table_is_aligned_and_cut_to_the_width(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
-    called = call("queues", store, "--format", "table")
-    header, row = called.out.decode().splitlines()
-    assert max(len(header), len(row)) <= 60
-    assert header.split()[:3] == QUEUE_COLUMNS[:3]
-    assert header.index("queue_id") + len("queue_id") == row.index("0") + 1
+    called = call("dump", "consumequeue", store, "--format", "table")
+    header, *rows = called.out.decode().splitlines()
+    assert header.split()[:4] == ["topic", "queue_id", "queue_offset", "physical_offset"]
+    assert len(rows) == 2
+    assert max(map(len, (header, *rows))) <= 60
+    assert all(row[: header.index("queue_offset") + len("queue_offset")].endswith(str(n)) for n, row in enumerate(rows))
     assert "--columns, or --format jsonl" in called.err
+
+
+def test_a_single_wide_row_is_printed_downwards(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = call("queues", store, "--format", "table").out.decode().splitlines()
+    assert [line.split()[0] for line in lines] == QUEUE_COLUMNS
 
 
 def test_limit_stops_the_stream(store: Path) -> None:

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import cache
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -27,47 +21,8 @@ from parsers.index.find import find
 from parsers.index.read import index_files, read_index
 from parsers.store import Store, open_store
 from parsers.timer import read_timercheck, read_timerlog, read_wheel
+from tests.support.evidence import close, listen, opened_for_writing, state, unlock
 from tests.support.stores import golden_names, store_root
-
-WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-opened: list[tuple[str, int]] = []
-listening: list[bool] = []
-
-
-def hear(event: str, details: tuple[object, ...]) -> None:
-    """An audit hook: it cannot be taken away again, so it only listens inside `listen`."""
-    if event == "open" and listening and isinstance(details[0], str | os.PathLike) and isinstance(details[2], int):
-        opened.append((os.fspath(details[0]), details[2]))
-
-
-@cache
-def install() -> None:
-    sys.addaudithook(hear)
-
-
-@contextmanager
-def listen() -> Iterator[list[tuple[str, int]]]:
-    install()
-    opened.clear()
-    listening.append(True)
-    yield opened
-    listening.clear()
-
-
-def state(root: Path) -> dict[str, tuple[int, int, int, str]]:
-    """Of every path: inode, size, modification time, hash."""
-    found = {}
-    for path in sorted(root.rglob("*")):
-        seen = path.stat()
-        content = sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
-        found[str(path.relative_to(root))] = (seen.st_ino, seen.st_size, seen.st_mtime_ns, content)
-    return found
-
-
-def close(root: Path) -> None:
-    """Take every right to write away."""
-    for path in (root, *root.rglob("*")):
-        path.chmod(0o555 if path.is_dir() else 0o444)
 
 
 def read_everything(store: Store) -> int:
@@ -104,14 +59,12 @@ def test_a_store_is_left_as_it_was(name: str, tmp_path: Path) -> None:
     with listen() as files:
         assert read_everything(open_store(root)) > 100
     assert state(root) == before
-    in_store = [(path, flags) for path, flags in files if path.startswith(str(root))]
-    assert in_store
-    assert [path for path, flags in in_store if flags & WRITING] == []
-    for path in (root, *root.rglob("*")):
-        path.chmod(0o755)
+    assert any(path.startswith(str(root)) for path, _ in files)
+    assert opened_for_writing(files, root) == []
+    unlock(root)
 
 
 def test_the_listener_hears_writing(tmp_path: Path) -> None:
     with listen() as files:
         (tmp_path / "x").write_bytes(b"")
-    assert [path for path, flags in files if flags & WRITING] == [str(tmp_path / "x")]
+    assert opened_for_writing(files, tmp_path) == [str(tmp_path / "x")]

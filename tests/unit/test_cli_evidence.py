@@ -1,0 +1,82 @@
+"""Every command leaves the store it reads as it was: content, times, listing; on a copy that nobody may write to."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pipelines.cli.docs import leaves
+from tests.support.cli import call
+from tests.support.evidence import close, listen, opened_for_writing, state, unlock
+from tests.support.stores import store_root
+
+STORE = "5.3.3-propcrc"
+CALLS: dict[str, list[str]] = {
+    "explain": ["{store}/checkpoint"],
+    "queues": ["{store}"],
+    "find": ["{store}", "--message-id", "{message_id}"],
+    "offset-at": ["{store}", "--topic", "Small", "--queue", "0", "--at", "1795273632813"],
+    "lag": ["{store}"],
+    "verify": ["{store}", "--deep"],
+    "rebuild": ["{store}", "--to", "{out}/rebuilt"],
+    "forecast": ["{store}"],
+    "retention": ["{store}"],
+    "who": ["{store}", "--message-id", "{message_id}"],
+    "report": ["{store}", "--out", "{out}/report.html"],
+    "dump commitlog": ["{store}", "--bodies", "--out", "{out}/messages.parquet"],
+    "dump regions": ["{store}"],
+    "dump consumequeue": ["{store}"],
+    "dump index": ["{store}"],
+    "dump checkpoint": ["{store}"],
+    "dump timer": ["{store}"],
+    "dump config": ["{store}"],
+}
+NO_STORE = {"allocate", "replay", "sql", "tables"}
+"""Commands that read no store."""
+OTHER_PROGRAMS = {"ui", "lab"}
+THROUGH_SPARK = {"ingest"}
+"""Held to the same by tests/e2e/test_ingest.py."""
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    root = tmp_path_factory.mktemp("evidence") / "store"
+    shutil.copytree(store_root(STORE), root)
+    close(root)
+    yield root
+    unlock(root)
+
+
+def test_no_command_is_forgotten() -> None:
+    assert set(leaves()) == set(CALLS) | NO_STORE | OTHER_PROGRAMS | THROUGH_SPARK
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_store_is_left_as_it_was(name: str, store: Path, tmp_path: Path) -> None:
+    message_id = call("dump", "commitlog", store, "--columns", "message_id", "--limit", "1").rows[0]["message_id"]
+    places = {"store": store, "out": tmp_path, "message_id": message_id}
+    before = state(store)
+    with listen() as opened:
+        called = call(*name.split(), *(part.format(**places) for part in CALLS[name]))
+    assert called.code in (0, 1), called.err
+    assert called.out or any(tmp_path.iterdir()) or name == "dump timer"  # which has no rows here
+    assert state(store) == before
+    assert opened_for_writing(opened, store) == []
+
+
+@pytest.mark.parametrize("name", sorted(CALLS))
+def test_no_output_goes_into_the_store(name: str, store: Path, tmp_path: Path) -> None:
+    places = {"store": store, "out": tmp_path, "message_id": "00"}
+    given = [part.format(**places) for part in CALLS[name]]
+    if "--out" in given:
+        given[given.index("--out") + 1] = str(store / "x.jsonl")
+    else:
+        given += ["--out", str(store / "x.jsonl")]
+    inside = store / "checkpoint" if name == "explain" else store
+    given = [str(inside) if part == f"{store / 'x.jsonl'}" and name == "explain" else part for part in given]
+    called = call(*name.split(), *given)
+    assert called.code == 2
+    assert "never written to" in called.err
