@@ -20,9 +20,9 @@ from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER
 from recovery.dispatch import DispatchRequest
 from recovery.evidence import Entry, QueueKey
 from recovery.file_list import LogFile
+from recovery.record_walk import next_record
 from recovery.restart import Restart
 from recovery.scan import ScanBatch
-from recovery.scan_kernel import next_record
 
 Longs = npt.NDArray[np.int64]
 What = Literal["message", "queue_unit", "index_entries"]
