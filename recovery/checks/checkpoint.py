@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 
 from parsers.checkpoint import CHECKPOINT, FILE_SIZE, Checkpoint, decode_checkpoint
 from parsers.errors import StoreFormatError
@@ -86,7 +87,8 @@ def _fields(kind: str, names: Sequence[str], checkpoint: Checkpoint, other: str)
     if names:
         at = [CHECKPOINT.offsets[name] for name in names]
         said = ", ".join(f"{name} {getattr(checkpoint, name)}" for name in names)
-        places = tuple(Place(NAME, start, FIELD_SIZE) for start in at)
+        never_written = not any(asdict(checkpoint).values())
+        places = (Place(NAME, 0, FILE_SIZE),) if never_written else tuple(Place(NAME, one, FIELD_SIZE) for one in at)
         yield Finding(kind, Span(), places, len(names), (f"checkpoint: {said}", other))
 
 

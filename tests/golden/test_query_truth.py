@@ -1,0 +1,85 @@
+"""Queries by key and by time, against the answers of the brokers' own classes.
+
+Not judged, as the fixtures' README says: before 5.1.1 a search by time in a queue of several files, one of which is
+picked by its modification time; and BatchCQ.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from parsers.store import open_store
+from recovery.query import KeyQuestion, StoreQuery, TimeQuestion, find_many, offsets_at
+from recovery.time_search import Boundary
+from recovery.versions import BrokerVersion
+from tests.support.stores import CLASSIC_KINDS, each_store, store_root, truth, truth_lines
+
+stores = pytest.mark.parametrize("name", each_store(*CLASSIC_KINDS))
+TIME_ANSWERS: tuple[tuple[str, Boundary], ...] = (
+    ("offset", "lower"),
+    ("offsetLOWER", "lower"),
+    ("offsetUPPER", "upper"),
+)
+
+
+def version_of(name: str) -> BrokerVersion:
+    return BrokerVersion.parse(truth(name, "store_state.json")["version"])
+
+
+@stores
+def test_key_queries_answer_what_the_broker_answers(name: str) -> None:
+    query = StoreQuery(open_store(store_root(name)), version_of(name))
+    lines = list(truth_lines(name, "query_by_key.jsonl.gz"))
+    assert len(lines) >= 300
+    for line in lines:
+        question = KeyQuestion(line["topic"], line["key"], line["maxNum"], line["begin"], line["end"])
+        assert query.query_offsets(question) == line["phyOffsets"]
+        assert [message.message_id for message in query.query_messages(question)] == line["queryMessageIds"]
+
+
+@stores
+def test_found_messages_have_the_key_in_the_order_of_the_index(name: str) -> None:
+    version, store = version_of(name), open_store(store_root(name))
+    lines = list(truth_lines(name, "query_by_key.jsonl.gz"))
+    questions = [KeyQuestion(line["topic"], line["key"], line["maxNum"], line["begin"], line["end"]) for line in lines]
+    found_by = set()
+    for question, line, found in zip(questions, lines, find_many(store, version, questions), strict=True):
+        offsets = [hit.physical_offset for hit in found]
+        assert [offset for offset in line["phyOffsets"] if offset in offsets] == offsets
+        for hit in found:
+            properties = dict(hit.message.properties())
+            keys = properties.get("KEYS", "").split(" ")
+            assert hit.message.topic == question.topic
+            assert question.key in (*keys, properties.get("UNIQ_KEY"))
+            found_by.add(hit.found_by)
+    assert found_by == {"unique_id", "key"}
+
+
+@stores
+def test_a_message_is_found_by_its_id(name: str) -> None:
+    query = StoreQuery(open_store(store_root(name)), version_of(name))
+    lines = [line for line in truth_lines(name, "messages.jsonl.gz") if line["type"] == "message"][::7]
+    assert len(lines) >= 50
+    for line in lines:
+        (found,) = query.find_by_message_id(line["msgId"])
+        assert found.physical_offset == line["physicalOffset"]
+        if line["uniqKey"]:
+            hits = query.find_by_unique_id(line["topic"], line["uniqKey"])
+            assert line["physicalOffset"] in [hit.physical_offset for hit in hits]
+
+
+@pytest.mark.fixtures
+@stores
+def test_searches_by_time_answer_what_the_broker_answers(name: str) -> None:
+    version, store = version_of(name), open_store(store_root(name))
+    judged = []
+    for line in truth_lines(name, "offset_by_time.jsonl.gz"):
+        files = store.queues.get((line["topic"], line["queueId"]), [])
+        if version.searches_time_by_boundary or len(files) == 1:
+            for field, boundary in TIME_ANSWERS:
+                if field in line:
+                    question = TimeQuestion(line["topic"], line["queueId"], line["timestamp"], boundary)
+                    judged.append((question, line[field]))
+    questions, answers = zip(*judged, strict=True)
+    assert len(judged) >= (1200 if version.searches_time_by_boundary else 150)
+    assert list(offsets_at(store, version, questions)) == list(answers)

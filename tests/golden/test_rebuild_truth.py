@@ -1,0 +1,64 @@
+"""Queues and index rebuilt from the logs of real brokers, against their own files and their own classes' rebuild."""
+
+from __future__ import annotations
+
+import tarfile
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from parsers.store import open_store
+from recovery.rebuild import rebuild
+from recovery.settings import StoreSettings
+from recovery.versions import BrokerVersion
+from tests.support.fixtures import needs_fixtures
+from tests.support.stores import CLASSIC_KINDS, STORES, each_store, store_root, truth
+
+stores = pytest.mark.parametrize("name", each_store(*CLASSIC_KINDS, "batchcq"))
+KNOWN = StoreSettings().as_config()
+
+
+def given(name: str) -> tuple[BrokerVersion, StoreSettings]:
+    state = truth(name, "store_state.json")
+    pairs = [(key, text) for key, text in state["settings"].items() if key in KNOWN]
+    return BrokerVersion.parse(state["version"]), StoreSettings.from_config(pairs)
+
+
+def hashes(root: Path) -> dict[str, str]:
+    """Hash by path for queue files; index files by their place in the order of names, which are creation times."""
+    found = {}
+    for folder in ("consumequeue", "batchconsumequeue"):
+        for path in sorted((root / folder).rglob("*")):
+            if path.is_file():
+                found[path.relative_to(root).as_posix()] = sha256(path.read_bytes()).hexdigest()
+    for number, path in enumerate(sorted((root / "index").glob("*"))):
+        found[f"index/{number}"] = sha256(path.read_bytes()).hexdigest()
+    return found
+
+
+@stores
+@pytest.mark.parametrize("told", ["given", "inferred"])
+def test_rebuilt_files_are_the_brokers_byte_for_byte(name: str, told: str, tmp_path: Path) -> None:
+    version, settings = given(name) if told == "given" else (None, None)
+    report = rebuild(store_root(name), tmp_path / "new", version=version, settings=settings)
+    originals = hashes(store_root(name))
+    assert len(originals) >= 6
+    assert hashes(tmp_path / "new") == originals
+    assert report.records == truth(name, "store_state.json")["records"]
+    assert report.gaps == ()
+    assert bool(report.inferred) is (told == "inferred") or bool(open_store(store_root(name)).batch_queues)
+
+
+@pytest.mark.fixtures
+@needs_fixtures
+@pytest.mark.parametrize("name", [param.values[0] for param in each_store(*CLASSIC_KINDS)])
+def test_rebuilt_files_are_those_the_brokers_classes_rebuild(name: str, tmp_path: Path) -> None:
+    recorded = truth(name, "rebuild.json")
+    version, settings = given(name)
+    rebuild(store_root(name), tmp_path / "new", version=version, settings=settings)
+    with tarfile.open(STORES / name / "truth" / "rebuilt.tar.gz") as tar:
+        tar.extractall(tmp_path / "theirs", filter="data")
+    assert recorded["onlyInRebuilt"] == []
+    assert hashes(tmp_path / "new") == hashes(tmp_path / "theirs")
+    assert len(hashes(tmp_path / "new")) == recorded["rebuiltFiles"]

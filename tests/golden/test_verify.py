@@ -1,0 +1,157 @@
+"""Verification of stores: silent on every one that a broker left, exact on every one that was damaged.
+
+Run with `-s` to see the table by class of damage: edits inside a finding, inside an explained state, inside neither,
+and findings that no edit touches.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, defaultdict
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from parsers.store import open_store
+from recovery.checks.kinds import KINDS
+from recovery.consistency import verify
+from tests.support.fixtures import FIXTURES, GOLDEN, needs_fixtures
+from tests.support.recovery_cases import CaseSet
+from tests.support.stores import each_store, store_root
+from tests.support.verify_judge import Verdict, judge_case
+
+ALL_CASES = 933
+COMMITTED = CaseSet(GOLDEN / "recovery", GOLDEN)
+
+RIGHT_KINDS = {
+    "checkpoint.deleted": "checkpoint_missing",
+    "checkpoint.future": "checkpoint_later_than_data",
+    "checkpoint.logics_offset_future": "checkpoint_later_than_data",
+    "checkpoint.past": "checkpoint_earlier_than_data",
+    "checkpoint.short": "checkpoint_unreadable",
+    "config.corrupt_delay_offset": "config_unreadable",
+    "config.corrupt_delay_offset_both": "config_unreadable",
+    "config.no_crc": "body_crc_wrong",
+    "cq.bad_queue_dir": "unexpected_file",
+    "cq.deleted_all": "queue_missing",
+    "cq.deleted_queue": "queue_missing",
+    "cq.deleted_topic": "queue_missing",
+    "cq.extra_empty_file": "queue_file_superfluous",
+    "cq.file_deleted_last": "queue_file_missing",
+    "cq.last_record_prepared": "record_contradicts_itself",
+    "cq.middle_file_deleted": "queue_file_missing",
+    "cq.truncated_file": "file_size_wrong",
+    "cq.unit_past_end": "unit_beyond_log",
+    "cq.unit_wrong": "unit_of_other_message queue_order",
+    "cq.unit_zeroed": "unit_invalid",
+    "cq.unknown_topic": "unit_of_other_message",
+    "cq.zero_length_file": "file_size_wrong",
+    "file.bad_name": "unexpected_file",
+    "file.extra_after_gap": "log_file_out_of_place",
+    "file.missing_first": "log_head_missing",
+    "file.missing_last": "log_tail_missing",
+    "file.missing_middle": "log_file_missing",
+    "file.no_commitlog": "log_tail_missing",
+    "file.truncated_last": "file_size_wrong",
+    "file.truncated_middle": "file_size_wrong",
+    "file.zero_length_extra": "file_size_wrong",
+    "file.zero_length_last": "file_size_wrong",
+    "file_head.body_flip": "body_crc_wrong",
+    "file_head.magic": "log_damaged",
+    "file_head.size_zero": "log_damaged",
+    "file_head.storetime_future": "store_timestamp_disorder",
+    "file_head.storetime_zero": "store_timestamp_disorder",
+    "index.bad_name": "unexpected_file",
+    "index.deleted_all": "index_keys_missing",
+    "index.deleted_one": "index_keys_missing",
+    "index.end_zero": "index_header_wrong",
+    "index.future_end": "index_header_wrong",
+    "index.header_count": "index_header_wrong",
+    "index.truncated": "file_size_wrong",
+    "powerloss.deeper": "log_damaged log_tail_missing",
+    "powerloss.holes": "log_damaged",
+    "record.body_flip": "body_crc_wrong",
+    "record.body_length": "log_damaged",
+    "record.magic": "log_damaged",
+    "record.magic_blank": "log_damaged",
+    "record.physicaloffset": "log_damaged",
+    "record.prepared_type": "record_contradicts_itself unit_unexpected",
+    "record.properties_flip": "index_entry_wrong unit_wrong_tags_code",
+    "record.queueid": "unit_of_other_message",
+    "record.queueoffset": "queue_order record_contradicts_itself",
+    "record.size_huge": "log_damaged",
+    "record.size_negative": "log_damaged",
+    "record.size_plus1": "log_damaged",
+    "record.size_zero": "log_damaged",
+    "record.store_timestamp": "store_timestamp_disorder",
+    "record.topic_length": "log_damaged",
+    "stale_tail": "stale_tail",
+    "store.checkpoint_only": "checkpoint_later_than_data",
+    "store.cq_only": "unit_beyond_log",
+    "store.one_byte_tail": "log_damaged",
+    "zero_page": "log_damaged",
+}
+"""Class of damage -> the kinds of which every case of it has at least one."""
+
+
+@pytest.mark.parametrize("name", each_store("clean", "ipv6", "propcrc", "lmq", "batchcq", "rocksdb", "dledger"))
+def test_a_store_that_its_broker_left_has_no_finding(name: str) -> None:
+    verification = verify(open_store(store_root(name)))
+    assert verification.findings == ()
+    assert verification.inferred
+
+
+@pytest.mark.fixtures
+@needs_fixtures
+def test_an_undamaged_base_has_no_finding(tmp_path: Path) -> None:
+    cases = CaseSet(FIXTURES / "recovery", tmp_path)
+    cases.unpack_all()
+    bases = [folder for folder in sorted(tmp_path.iterdir()) if (folder / "commitlog").is_dir()]
+    assert len(bases) >= 11
+    for base in bases:
+        assert (base.name, verify(open_store(base)).findings) == (base.name, ())
+
+
+@pytest.mark.parametrize("name", COMMITTED.names())
+def test_a_damaged_store_is_found_out(name: str, tmp_path: Path) -> None:
+    assert_exact(judge_case(replace(COMMITTED, unpacked=tmp_path), name))
+
+
+@pytest.mark.fixtures
+@needs_fixtures
+def test_every_damaged_store_is_found_out(tmp_path: Path) -> None:
+    cases = CaseSet(FIXTURES / "recovery", tmp_path)
+    cases.unpack_all()
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        verdicts = list(pool.map(judge_case, [cases] * len(cases.names()), cases.names(), chunksize=16))
+    print(f"\n{len(verdicts)} cases\n{table(verdicts)}")
+    for verdict in verdicts:
+        assert_exact(verdict)
+    assert len(verdicts) >= ALL_CASES
+    assert sum(verdict.found for verdict in verdicts) >= ALL_CASES
+
+
+def assert_exact(verdict: Verdict) -> None:
+    assert (verdict.name, verdict.missed) == (verdict.name, [])
+    assert (verdict.name, verdict.outside) == (verdict.name, [])
+    right = RIGHT_KINDS.get(verdict.damage_class)
+    if right is not None:
+        assert set(right.split()) & set(verdict.kinds), (verdict.name, verdict.damage_class, verdict.kinds)
+    assert set(verdict.kinds) <= KINDS.keys()
+
+
+def table(verdicts: list[Verdict]) -> str:
+    """One line per class of damage."""
+    by_class: defaultdict[str, list[Verdict]] = defaultdict(list)
+    for verdict in verdicts:
+        by_class[verdict.damage_class].append(verdict)
+    lines = [f"{'class':34} {'cases':>5} {'found':>5} {'expl.':>5} {'missed':>6} {'outside':>7}  kinds"]
+    for name, group in sorted(by_class.items()):
+        kinds = Counter(kind for verdict in group for kind in verdict.kinds)
+        numbers = [sum(verdict.found for verdict in group), sum(verdict.explained for verdict in group)]
+        numbers += [sum(len(verdict.missed) for verdict in group), sum(len(verdict.outside) for verdict in group)]
+        listed = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common(4))
+        lines.append(f"{name:34} {len(group):5} {numbers[0]:5} {numbers[1]:5} {numbers[2]:6} {numbers[3]:7}  {listed}")
+    return "\n".join(lines)

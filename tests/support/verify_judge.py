@@ -1,0 +1,181 @@
+"""A damaged store's findings against its edits: is every edit inside a reported range, and nothing reported outside?
+
+The bytes that differ from the base store are the edits; a byte that was rewritten with its old value is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from parsers.checkpoint import CHECKPOINT
+from parsers.commitlog.message import decode_message
+from parsers.consumequeue.layout import CQ_UNIT
+from parsers.errors import StoreFormatError
+from parsers.store import NotAStore, open_store
+from recovery.checks.finding import Finding, Place
+from recovery.consistency import Verification, verify
+from tests.support.recovery_cases import Case, CaseSet
+
+MARKERS = ("abort", "abort.bak", "lock")
+NEIGHBOURHOOD = 64
+NOTHING_LEFT = Verification((), (), ())
+FROM_THE_CRASH = ("not_dispatched_yet", "index_keys_missing")
+"""Kinds that a crashed store earns once `abort` is taken away: it then claims to have been shut down in order."""
+
+Files = dict[str, bytes]
+
+
+@dataclass(frozen=True)
+class Change:
+    file: str
+    start: int
+    end: int
+    what: Literal["new", "gone", "size", "bytes"]
+
+
+@dataclass
+class Verdict:
+    """One case: edits inside findings, inside explained states, inside neither; findings that no edit touches."""
+
+    name: str
+    damage_class: str
+    kinds: list[str] = field(default_factory=list)
+    found: int = 0
+    explained: int = 0
+    missed: list[Change] = field(default_factory=list)
+    outside: list[Finding] = field(default_factory=list)
+
+
+def judge_case(cases: CaseSet, name: str) -> Verdict:
+    case = cases.case(name)
+    with cases.built(case) as root, cases.built({**case, "edits": []}) as base:
+        verification = _verified(root)
+        changes = list(changes_between(base, root))
+        verdict = Verdict(name, case["damageClass"], [found.kind for found in verification.findings])
+        found = [place for finding in verification.findings for place in finding.places]
+        explained = [place for state in verification.explained for place in state.places]
+        for change in changes:
+            if covered(change, found):
+                verdict.found += 1
+            elif covered(change, found + explained):
+                verdict.explained += 1
+            elif not _left_no_trace(change, base, root, found + explained):
+                verdict.missed.append(change)
+    without_abort = case["base"].find("halt") >= 0 and _deletes_abort(case)
+    for finding in verification.findings:
+        excused = without_abort and finding.kind in FROM_THE_CRASH
+        if not excused and not touches(finding, changes):
+            verdict.outside.append(finding)
+    return verdict
+
+
+def _verified(root: Path) -> Verification:
+    try:
+        return verify(open_store(root))
+    except NotAStore:
+        return NOTHING_LEFT
+
+
+def _deletes_abort(case: Case) -> bool:
+    return any(edit["op"] == "delete" and edit["path"] == "abort" for edit in case["edits"])
+
+
+def changes_between(base: Path, root: Path) -> Iterable[Change]:
+    """What differs, neighbouring bytes together; markers and modification times are not looked at."""
+    before, after = _files(base), _files(root)
+    for name in sorted((before.keys() | after.keys()) - set(MARKERS)):
+        old, new = before.get(name), after.get(name)
+        if old is None or new is None:
+            present = new if old is None else old
+            yield Change(name, 0, max(1, len(present or b"")), "new" if old is None else "gone")
+        elif old != new:
+            yield from _byte_changes(name, old, new)
+
+
+def _files(root: Path) -> Files:
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def _byte_changes(name: str, old: bytes, new: bytes) -> Iterable[Change]:
+    common = min(len(old), len(new))
+    differs = np.flatnonzero(np.frombuffer(old[:common], np.uint8) != np.frombuffer(new[:common], np.uint8))
+    for run in np.split(differs, np.flatnonzero(np.diff(differs) > NEIGHBOURHOOD) + 1):
+        if len(run):
+            yield Change(name, int(run[0]), int(run[-1]) + 1, "bytes")
+    if len(old) != len(new):
+        yield Change(name, common, max(len(old), len(new)), "size")
+
+
+def covered(change: Change, places: Sequence[Place]) -> bool:
+    """The change lies inside the places taken together; a place of no length is a whole file or folder."""
+    inside = []
+    for place in places:
+        whole = place.length == 0 and (change.file == place.file or change.file.startswith(f"{place.file}/"))
+        if whole or (change.what == "gone" and change.file.startswith(f"{place.file}/")):
+            return True
+        if place.file == change.file:
+            if change.what != "bytes" and place.file_pos <= change.start:
+                return True
+            inside.append((place.file_pos, place.file_pos + place.length))
+    at = change.start
+    for start, end in sorted(inside):
+        at = end if start <= at < end else at
+    return at >= change.end
+
+
+def touches(finding: Finding, changes: Sequence[Change]) -> bool:
+    """The finding is about bytes that an edit changed, or right beside them."""
+    return any(_near(place, change) for place in finding.places for change in changes)
+
+
+def _near(place: Place, change: Change) -> bool:
+    if place.file != change.file:
+        return change.file.startswith(f"{place.file}/") or place.file.startswith(f"{change.file}/")
+    end = place.file_pos + place.length
+    return place.length == 0 or (place.file_pos < change.end + NEIGHBOURHOOD and change.start < end + NEIGHBOURHOOD)
+
+
+def _left_no_trace(change: Change, base: Path, root: Path, places: Sequence[Place]) -> bool:
+    """The edit cannot be told from the store any more: what is left is a store that a broker could have left.
+
+    A deleted config file. Everything of a kind gone, and nothing else left to ask. logicsPhysicalOffset set to another
+    offset of the log. A unit at the end of its queue zeroed whose record the same damage took. An index file zeroed
+    whose messages are gone or were not dispatched yet.
+    """
+    left = _files(root)
+    if change.file.startswith("config/"):
+        return change.what == "gone"
+    if not any(name.startswith(("commitlog/", "consumequeue/")) for name in left):
+        return True
+    if change.file == "checkpoint":
+        return change.start >= CHECKPOINT.offsets["logics_physical_offset"]
+    if change.file.startswith("consumequeue/") and change.what == "bytes":
+        return not any(_same_record(place, base, root) for place in _unreported(change, base, places))
+    return change.file.startswith("index/") and not any(left[change.file])
+
+
+def _unreported(change: Change, base: Path, places: Sequence[Place]) -> Iterable[int]:
+    """Physical offsets of the base's units in the changed range that no place reports."""
+    units = CQ_UNIT.array((base / change.file).read_bytes())
+    for slot in range(change.start // CQ_UNIT.size, -(-change.end // CQ_UNIT.size)):
+        at = slot * CQ_UNIT.size
+        reported = covered(Change(change.file, at, at + CQ_UNIT.size, "bytes"), places)
+        if not reported and units["msg_size"][slot] > 0:
+            yield int(units["physical_offset"][slot])
+
+
+def _same_record(physical_offset: int, base: Path, root: Path) -> bool:
+    for path in (base / "commitlog").iterdir():
+        at = physical_offset - int(path.name) if path.name.isdigit() else -1
+        damaged = root / "commitlog" / path.name
+        if 0 <= at < path.stat().st_size and damaged.is_file():
+            try:
+                return decode_message(path.read_bytes(), at) == decode_message(damaged.read_bytes(), at)
+            except StoreFormatError:
+                return False
+    return False
