@@ -243,7 +243,8 @@ def _known_span(record: _Record, settings: Settings) -> tuple[int, int]:
 
 
 def _stopped(record: _Record, broker: str) -> bool:
-    return record.stops.get(broker, [0])[-1] > record.starts.get(broker, [0])[-1]
+    stops, starts = record.stops.get(broker, []), record.starts.get(broker, [])
+    return bool(stops) and (not starts or stops[-1] > starts[-1])
 
 
 def _down_spans(record: _Record, settings: Settings) -> dict[str, list[tuple[int, int]]]:

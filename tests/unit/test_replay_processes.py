@@ -1,0 +1,144 @@
+"""Connections, processes, and how they end."""
+
+from __future__ import annotations
+
+import pytest
+
+from rebalance.events import ChannelClosed, ChannelExpired, Evidence
+from rebalance.incidents import CLIENT_EXPIRED, CLIENT_LEFT, CLIENT_RESUMED, CLIENT_SILENT, CLIENT_VANISHED
+from tests.support.rebalance_facts import BROKER, GROUP, Record
+
+A, B = "a@1", "b@2"
+
+
+@pytest.fixture
+def record() -> Record:
+    return Record()
+
+
+def kinds(record: Record, client_id: str) -> list[str]:
+    return [i.kind for i in record.replay().incidents if i.subject == client_id]
+
+
+def test_a_client_gone_from_the_list_within_two_minutes_was_cut_off(record: Record) -> None:
+    a, b = record.client(A, 1), record.client(B, 2)
+    a.heartbeat(0)
+    b.heartbeat(0)
+    a.takes(1_000, (A, B), 0)
+    b.takes(1_000, (A, B), 1)
+    a.commits(5_000, 0)
+    b.commits(5_000, 1)
+    b.takes(8_000, (B,), 0)
+    b.commits_every_5_s(10_000, 30_000, 0, 1)
+    (interval, *_) = (i for i in record.replay().intervals if i.client_id == A)
+    assert (interval.end_earliest, interval.end_latest) == (5_000, 8_000)
+    assert CLIENT_VANISHED in kinds(record, A)
+    assert record.owners(0, 6_000) == ((), False, (A,))
+    assert record.owners(0, 12_000) == ((B,), True, (B,))
+
+
+def test_a_silent_client_may_still_own_after_the_broker_dropped_it(record: Record) -> None:
+    a, b = record.client(A, 1), record.client(B, 2)
+    a.heartbeat(0)
+    b.heartbeat(0)
+    a.takes(1_000, (A, B), 0)
+    b.takes(1_000, (A, B), 1)
+    for at_ms in range(20_000, 140_000, 20_000):
+        b.lists(at_ms, A, B)
+        b.heartbeat(at_ms + 5)
+    b.takes(140_000, (B,), 0)
+    b.commits_every_5_s(142_000, 200_000, 0, 1)
+    assert CLIENT_EXPIRED in kinds(record, A)
+    assert record.owners(0, 170_000) == ((B,), False, (A, B))
+
+
+def test_a_client_that_comes_back_was_frozen_and_kept_its_queues(record: Record) -> None:
+    a, b = record.client(A, 1), record.client(B, 2)
+    a.heartbeat(0)
+    b.heartbeat(0)
+    a.takes(1_000, (A, B), 0)
+    b.takes(1_000, (A, B), 1)
+    for at_ms in range(20_000, 140_000, 20_000):
+        b.lists(at_ms, A, B)
+        b.heartbeat(at_ms + 5)
+    for at_ms in range(140_000, 180_000, 20_000):
+        b.lists(at_ms, B)
+    again = record.client(A, 3, first_request=a.request_no + 10)
+    again.sub_version = a.sub_version
+    again.loses(180_000, (B,), 0)
+    again.heartbeat(200_000)
+    assert kinds(record, A)[1:4] == [CLIENT_SILENT, CLIENT_EXPIRED, CLIENT_RESUMED]
+    assert record.owners(0, 160_000) == ((A,), True, (A,))
+    assert record.owners(0, 190_000) == ((), True, ())
+
+
+def test_a_reconnect_is_the_same_process_a_restart_is_not(record: Record) -> None:
+    a = record.client(A, 1)
+    a.heartbeat(0)
+    a.takes(1_000, (A,), 0)
+    a.commits_every_5_s(5_000, 20_000, 0)
+    reconnected = record.client(A, 2, first_request=a.request_no + 4)
+    reconnected.sub_version = a.sub_version
+    reconnected.heartbeat(21_000)
+    reconnected.commits_every_5_s(25_000, 60_000, 0)
+    restarted = record.client(A, 3)
+    restarted.heartbeat(70_000)
+    restarted.takes(71_000, (A,), 0)
+    restarted.commits_every_5_s(75_000, 90_000, 0)
+    assert [(i.process, i.begin_earliest) for i in record.replay().intervals] == [(1, 1_001), (2, 71_001)]
+
+
+def test_two_processes_of_one_id_are_told_apart(record: Record) -> None:
+    one, two = record.client(A, 1, first_request=500), record.client(A, 2)
+    one.heartbeat(0)
+    one.takes(1_000, (A,), 0, 1)
+    two.heartbeat(10_000)
+    one.loses(10_010, (A, A), 1)
+    two.takes(11_000, (A, A), 0)
+    for at_ms in range(15_000, 60_000, 5_000):
+        one.commits(at_ms, 0)
+        two.commits(at_ms, 0)
+    two.unregisters(60_000)
+    one.commits_every_5_s(60_000, 90_000, 0)
+    history = record.replay()
+    assert {(i.process, i.queue_id) for i in history.intervals} == {(1, 0), (1, 1), (2, 0)}
+    (double,) = (a for a in history.anomalies if a.kind == "double_owner")
+    assert double.cause == "duplicate_client_id"
+    assert record.owners(0, 80_000) == ((A,), True, (A,))
+
+
+def test_a_clean_leave_has_a_window_around_the_unregister(record: Record) -> None:
+    a = record.client(A, 1)
+    a.heartbeat(0)
+    a.takes(1_000, (A,), 0)
+    a.unregisters(10_000)
+    (interval,) = record.replay().intervals
+    assert (interval.end_earliest, interval.end_latest) == (9_500, 15_000)
+    assert CLIENT_LEFT in kinds(record, A)
+
+
+@pytest.mark.parametrize(("closed", "end_latest"), [(ChannelClosed, 9_999), (ChannelExpired, None)])
+def test_a_brokers_log_tells_a_close_from_an_expiry(record: Record, closed: type, end_latest: int | None) -> None:
+    a = record.client(A, 1)
+    a.heartbeat(0)
+    a.takes(1_000, (A,), 0)
+    record.facts.append(
+        closed(
+            at_ms=9_000,
+            late_ms=999,
+            source=BROKER,
+            group=GROUP,
+            client_id=A,
+            remote=a.remote,
+            evidence=Evidence("l", 1),
+        )
+    )
+    (interval,) = record.replay().intervals
+    assert interval.end_latest == end_latest
+
+
+def test_a_tool_that_never_names_itself_owns_nothing(record: Record) -> None:
+    tool = record.client("", 9)
+    tool.client_id = None  # type: ignore[assignment]
+    tool.asks_offset(1_000, 0)
+    assert record.replay().ownership_at(2_000) == []
