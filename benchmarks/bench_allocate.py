@@ -15,8 +15,9 @@ from rebalance.model import MessageQueue
 from rebalance.strategies import Strategy, strategy_named
 
 Allocate = Callable[[str, list[MessageQueue], list[str]], list[MessageQueue]]
-MQ_ALL = [MessageQueue("Orders", f"broker-{n // 8}", n % 8) for n in range(16)]
-CID_ALL = [f"10.0.0.{n}@{n}#{n}" for n in range(1, 5)]
+MQ_ALL = [MessageQueue("Orders", f"{('east', 'west')[n // 8]}-a@{n // 8}", n % 8) for n in range(16)]
+CID_ALL = [f"{('east', 'west')[n // 3]}-10.0.0.{n}@{n}#{n}" for n in range(1, 5)]
+ROOMS = {"consumeridcs": ["east-a", "west-a"], "resolver": "text before first '-'"}
 ROUNDS = 25_000
 
 
@@ -56,9 +57,26 @@ def naive_consistent_hash(cid: str, mq_all: list[MessageQueue], cid_all: list[st
     return result
 
 
+def naive_machine_room(cid: str, mq_all: list[MessageQueue], cid_all: list[str]) -> list[MessageQueue]:
+    """AllocateMessageQueueByMachineRoom, line by line."""
+    rooms = [mq for mq in mq_all if mq.broker_name.split("@")[0] in ROOMS["consumeridcs"]]
+    mod, rem, index = len(rooms) // len(cid_all), len(rooms) % len(cid_all), cid_all.index(cid)
+    result = [rooms[i] for i in range(mod * index, mod * index + mod)]
+    return result + ([rooms[index + mod * len(cid_all)]] if rem > index else [])
+
+
+def naive_nearby(cid: str, mq_all: list[MessageQueue], cid_all: list[str]) -> list[MessageQueue]:
+    """AllocateMachineRoomNearby with AVG inside; each room here has clients."""
+    room = cid.partition("-")[0]
+    queues = [mq for mq in mq_all if mq.broker_name.partition("-")[0] == room]
+    return naive_averagely(cid, queues, [member for member in cid_all if member.partition("-")[0] == room])
+
+
 BASELINES: dict[str, Allocate] = {
     "AVG": naive_averagely,
     "AVG_BY_CIRCLE": naive_by_circle,
+    "MACHINE_ROOM": naive_machine_room,
+    "MACHINE_ROOM_NEARBY-AVG": naive_nearby,
     "CONSISTENT_HASH": naive_consistent_hash,
 }
 
@@ -85,11 +103,11 @@ def main() -> None:
     """Print one line per strategy."""
     print(f"{len(MQ_ALL)} queues x {len(CID_ALL)} clients, one core")
     for name, naive in BASELINES.items():
-        strategy = strategy_named(name)
+        strategy = strategy_named(name, ROOMS)
         expected = [naive(cid, MQ_ALL, CID_ALL) for cid in CID_ALL]
         ours = allocations_per_second(asking(strategy), ROUNDS, expected)
         baseline = allocations_per_second(naive, ROUNDS // 25, expected)
-        print(f"{name:16} {ours:12,.0f} allocations/s   x{ours / baseline:,.1f} of the naive loop")
+        print(f"{name:24} {ours:12,.0f} allocations/s   x{ours / baseline:,.1f} of the naive loop")
 
 
 if __name__ == "__main__":

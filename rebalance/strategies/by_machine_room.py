@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rebalance.java import is_blank, split
 from rebalance.model import MessageQueue
@@ -42,7 +43,7 @@ class ByMachineRoom:
             return []
         if mq_all is None:
             raise StrategyError(NULL_POINTER, None)
-        in_rooms = [mq for mq in mq_all if self._in_rooms(mq)]
+        in_rooms = _in_rooms(tuple(mq_all), self.consumer_idcs)
         share, remainder = divmod(len(in_rooms), len(cid_all))
         source = in_rooms if self.version >= _FILTERED_BLOCKS else mq_all
         left_over = [in_rooms[index + share * len(cid_all)]] if index < remainder else []
@@ -55,10 +56,16 @@ class ByMachineRoom:
             raise StrategyError(ILLEGAL_ARGUMENT, "currentCID is empty")
         check_arguments(current_cid, mq_all, cid_all)
 
-    def _in_rooms(self, mq: MessageQueue) -> bool:
+
+@lru_cache(maxsize=1024)
+def _in_rooms(mq_all: tuple[MessageQueue, ...], consumer_idcs: frozenset[str] | None) -> list[MessageQueue]:
+    """Queues of the configured rooms, in the given order. Kept, for every member of a group asks with the same list."""
+    queues = []
+    for mq in mq_all:
         parts = split(mq.broker_name, "@")
-        if len(parts) != 2:
-            return False
-        if self.consumer_idcs is None:
-            raise StrategyError(NULL_POINTER, None)
-        return parts[0] in self.consumer_idcs
+        if len(parts) == 2:
+            if consumer_idcs is None:
+                raise StrategyError(NULL_POINTER, None)
+            if parts[0] in consumer_idcs:
+                queues.append(mq)
+    return queues

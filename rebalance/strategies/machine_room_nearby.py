@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeVar
 
 from rebalance.java import utf16_order
@@ -22,7 +23,10 @@ _Member = TypeVar("_Member")
 
 @dataclass(frozen=True, slots=True)
 class MachineRoomResolver:
-    """The user's class that names the room of a queue's broker and of a client; "" and None mean no room."""
+    """The user's class that names the room of a queue's broker and of a client; "" and None mean no room.
+
+    The same queue or client always has the same room.
+    """
 
     broker_deploy_in: Callable[[MessageQueue], str | None]
     consumer_deploy_in: Callable[[str], str | None]
@@ -57,13 +61,13 @@ class MachineRoomNearby:
         current_cid, mq_all, cid_all = check_arguments(current_cid, mq_all, cid_all)
         if index_of(current_cid, cid_all) is None:
             return []
-        queues_of_room = _by_room(mq_all, self.resolver.broker_deploy_in, "mq")
-        clients_of_room = _by_room(cid_all, self.resolver.consumer_deploy_in, "consumer id")
+        queues_of_room = _queues_of_room(tuple(mq_all), self.resolver.broker_deploy_in)
+        clients_of_room = _clients_of_room(tuple(cid_all), self.resolver.consumer_deploy_in)
         my_room = self.resolver.consumer_deploy_in(current_cid) or ""
         result: list[MessageQueue] = []
         if my_room in queues_of_room:
-            result += self._inner_share(group, current_cid, queues_of_room.pop(my_room), clients_of_room[my_room])
-        for room in sorted(queues_of_room, key=utf16_order):
+            result += self._inner_share(group, current_cid, queues_of_room[my_room], clients_of_room[my_room])
+        for room in queues_of_room:
             if room not in clients_of_room:
                 result += self._inner_share(group, current_cid, queues_of_room[room], cid_all)
         return result
@@ -77,13 +81,27 @@ class MachineRoomNearby:
         return share
 
 
+# Kept, for every member of a group asks with the same lists.
+@lru_cache(maxsize=1024)
+def _queues_of_room(
+    mq_all: tuple[MessageQueue, ...], room_of: Callable[[MessageQueue], str | None]
+) -> Mapping[str, list[MessageQueue]]:
+    return _by_room(mq_all, room_of, "mq")
+
+
+@lru_cache(maxsize=1024)
+def _clients_of_room(cid_all: tuple[str, ...], room_of: Callable[[str], str | None]) -> Mapping[str, list[str]]:
+    return _by_room(cid_all, room_of, "consumer id")
+
+
 def _by_room(
     members: Iterable[_Member], room_of: Callable[[_Member], str | None], what: str
-) -> dict[str, list[_Member]]:
+) -> Mapping[str, list[_Member]]:
+    """Room -> its members in the given order; rooms in Java's order."""
     rooms: dict[str, list[_Member]] = {}
     for member in members:
         room = room_of(member)
         if not room:
             raise StrategyError(ILLEGAL_ARGUMENT, f"Machine room is null for {what} {member}")
         rooms.setdefault(room, []).append(member)
-    return rooms
+    return {room: rooms[room] for room in sorted(rooms, key=utf16_order)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from rebalance.model import MessageQueue
@@ -62,8 +63,11 @@ def resolver_described(text: object) -> MachineRoomResolver:
     found = _TEXT_BEFORE_FIRST.fullmatch(text) if isinstance(text, str) else None
     if found is None:
         raise ValueError(f"no such resolver: {text!r} (expected: text before first '-')")
-    separator = found[1]
+    return _text_before_first(found[1])
 
+
+@lru_cache(maxsize=64)
+def _text_before_first(separator: str) -> MachineRoomResolver:
     def room(name: str) -> str:
         before, present, _ = name.partition(separator)
         return before if present else ""
