@@ -1,4 +1,6 @@
-"""What is wrong with a history of ownership: two owners, no owner, owners that stall, queues that flap, offsets that go back."""
+"""What is wrong with a history of ownership: two owners, no owner, owners that stall, queues that flap, offsets that
+go back.
+"""
 
 from __future__ import annotations
 

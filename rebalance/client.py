@@ -48,9 +48,11 @@ class ListAnswer(NamedTuple):
 
 
 class Stamp(NamedTuple):
-    """A new subVersion of a topic: the process's queues of that topic changed at `at_ms`, heard by a broker at `heard_ms`.
+    """A new subVersion of a topic: the process's queues of that topic changed at `at_ms`, heard by a broker at
+    `heard_ms`.
 
-    Source: RebalancePushImpl#messageQueueChanged sets it at the end of every round that changed the topic, then heartbeats.
+    Source: RebalancePushImpl#messageQueueChanged sets it at the end of every round that changed the topic, then
+        heartbeats.
     """
 
     at_ms: int
@@ -109,7 +111,9 @@ class ProcessKey(NamedTuple):
 
 
 class End(NamedTuple):
-    """When a process's table ceased to be: not before `earliest_ms`, not after `latest_ms` (None: not known to have ended)."""
+    """When a process's table ceased to be: not before `earliest_ms`, not after `latest_ms` (None: not known to have
+    ended).
+    """
 
     earliest_ms: int
     latest_ms: int | None
@@ -204,7 +208,9 @@ class ClientProcess:
         return any(channel.is_log for channel in self.channels)
 
     def silences(self) -> list[tuple[int, int]]:
-        """Spans longer than PAUSE_MS in which none of its connections nor its log shows a sign of life, though it went on."""
+        """Spans longer than PAUSE_MS in which none of its connections nor its log shows a sign of life, though it
+        went on.
+        """
         lively = sorted(span for channel in self.channels for span in channel.lively_spans())
         silent, until = [], lively[0][1]
         for begin, end in lively[1:]:
@@ -214,7 +220,9 @@ class ClientProcess:
         return silent
 
     def _was_regular(self, at_ms: int) -> bool:
-        """Whether regular signs of life could be expected: its requests are on record, or its log told of commits until then."""
+        """Whether regular signs of life could be expected: its requests are on record, or its log told of commits
+        until then.
+        """
         if any(channel.requests for channel in self.channels):
             return True
         commits = (w.at_ms for witnesses in self.witnesses.values() for w in witnesses if w.kind is WitnessKind.COMMIT)

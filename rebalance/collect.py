@@ -53,7 +53,9 @@ from rebalance.parts import Parts
 
 
 class Rollback(NamedTuple):
-    """A commit below the offset another process had stored: what lies between is consumed again after the next take-over."""
+    """A commit below the offset another process had stored: what lies between is consumed again after the next take-
+    over.
+    """
 
     at_ms: int
     queue: MessageQueue
@@ -156,7 +158,9 @@ class GroupRecord:
         self._witness(fact, fact.queue, WitnessKind.PULL, fact.queue_offset)
 
     def locks_answered(self, fact: LockBatchAnswered) -> None:
-        """Renewal names the whole table of a broker in one request; a single queue may be a first try (ConsumeMessageOrderlyService)."""
+        """Renewal names the whole table of a broker in one request; a single queue may be a first try
+        (ConsumeMessageOrderlyService).
+        """
         self.locks.append(fact)
         part = self._parts.of_connection(fact)
         if part is not None:

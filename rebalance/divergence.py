@@ -19,7 +19,10 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """One row: `expected` by the group's usual strategy on the newest queues, `observed` in the table or the client's log."""
+    """One row:
+
+    `expected` by the group's usual strategy on the newest queues, `observed` in the table or the client's log.
+    """
 
     group: str
     topic: str

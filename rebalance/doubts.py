@@ -9,7 +9,6 @@ from rebalance.client import ClientProcess
 from rebalance.model import MessageQueue
 from rebalance.table import Tenure
 
-
 NOT_ON_RECORD = "(a member that is not on record)"
 _NEARLY_MS = 5_000  # between a client's start, its registration, and the log lines of both
 

@@ -1,7 +1,8 @@
 """Facts: what a record says happened, when, who said so, and how sure the instant is.
 
 Broker-side facts come from wire captures and broker logs, client-side facts from client logs, the rest from snapshots.
-A fact states only what its record states: a list answer is a list answer, no ownership yet. `rebalance.replay` draws the conclusions.
+A fact states only what its record states: a list answer is a list answer, no ownership yet. `rebalance.replay` draws
+the conclusions.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ NO_EVIDENCE = Evidence("", 0)
 
 
 class TopicSubscription(NamedTuple):
-    """One topic of a group in a heartbeat. `sub_version` is the client clock (ms) of the last change of that topic's queues."""
+    """One topic of a group in a heartbeat.
+
+    `sub_version` is the client clock (ms) of the last change of that topic's queues.
+    """
 
     topic: str
     expression: str | None
@@ -61,9 +65,11 @@ class GroupSettings(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """The true instant lies in [at_ms - early_ms, at_ms + late_ms], epoch milliseconds UTC on the reader's reference clock.
+    """The true instant lies in [at_ms - early_ms, at_ms + late_ms], epoch milliseconds UTC on the reader's reference
+    clock.
 
-    A line stamped to the second has `late_ms=999`. `source` names who recorded it: a broker's name, or a client's id or log name.
+    A line stamped to the second has `late_ms=999`. `source` names who recorded it: a broker's name, or a client's id
+    or log name.
     """
 
     at_ms: int
@@ -85,7 +91,9 @@ class GroupFact(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelFact(GroupFact):
-    """A fact about one client connection at the broker `source`; `remote` is the client's `ip:port` (unique per connection)."""
+    """A fact about one client connection at the broker `source`; `remote` is the client's `ip:port` (unique per
+    connection).
+    """
 
     remote: str | None
     client_id: str | None = None
@@ -93,14 +101,18 @@ class ChannelFact(GroupFact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestFact(ChannelFact):
-    """A request as the broker got it. `request_no` is RemotingCommand's opaque: one counter per client JVM, over all connections."""
+    """A request as the broker got it.
+
+    `request_no` is RemotingCommand's opaque: one counter per client JVM, over all connections.
+    """
 
     request_no: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeartbeatReceived(RequestFact):
-    """HEART_BEAT, one fact per group in it. A run of equal ones may be one fact: `refreshes` more, the last at `last_at_ms`.
+    """HEART_BEAT, one fact per group in it. A run of equal ones may be one fact: `refreshes` more, the last at
+    `last_at_ms`.
 
     `subscriptions` is None when the body left them out (heartbeat V2 withoutSub), and () when it carried an empty set.
     """
@@ -121,7 +133,8 @@ class ClientUnregistered(RequestFact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerListAnswered(RequestFact):
-    """GET_CONSUMER_LIST_BY_GROUP and its answer: `client_ids` in the broker's order, duplicates kept; None if it failed or was not seen.
+    """GET_CONSUMER_LIST_BY_GROUP and its answer: `client_ids` in the broker's order, duplicates kept; None if it
+    failed or was not seen.
 
     `at_ms` is the instant of the answer, `asked_at_ms` that of the request.
     """
@@ -133,7 +146,9 @@ class ConsumerListAnswered(RequestFact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetQueried(RequestFact):
-    """QUERY_CONSUMER_OFFSET and its answer; `queue_offset` is None with response code 22 (none stored), or if no answer was seen."""
+    """QUERY_CONSUMER_OFFSET and its answer; `queue_offset` is None with response code 22 (none stored), or if no
+    answer was seen.
+    """
 
     queue: MessageQueue
     queue_offset: int | None
@@ -190,7 +205,10 @@ class ChannelConnected(ChannelFact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelClosed(ChannelFact):
-    """A connection of a member went: `NETTY EVENT: remove not active channel`. `cause` is close, idle, exception or None (unknown)."""
+    """A connection of a member went:
+
+    `NETTY EVENT: remove not active channel`. `cause` is close, idle, exception or None (unknown).
+    """
 
     cause: str | None = None
     last_heartbeat_ms: int | None = None
@@ -198,7 +216,10 @@ class ChannelClosed(ChannelFact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelExpired(ChannelFact):
-    """The broker's scan removed a member that was silent for 120 s: `SCAN: remove expired channel`. Nobody is notified."""
+    """The broker's scan removed a member that was silent for 120 s:
+
+    `SCAN: remove expired channel`. Nobody is notified.
+    """
 
     last_heartbeat_ms: int | None = None
 
@@ -225,7 +246,10 @@ class CommitRolledBack(ChannelFact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueLockDecided(GroupFact):
-    """One decision of the broker's lock table: `decision` is locked, taken_over, refused, unlocked or unlock_refused."""
+    """One decision of the broker's lock table:
+
+    `decision` is locked, taken_over, refused, unlocked or unlock_refused.
+    """
 
     queue: MessageQueue
     client_id: str
@@ -280,7 +304,10 @@ class Notified(ClientFact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RebalanceResultChanged(ClientFact):
-    """`[client] rebalanced result changed`: the *target* of a round, not yet the table. Sizes are those before allocation."""
+    """`[client] rebalanced result changed`: the *target* of a round, not yet the table.
+
+    Sizes are those before allocation.
+    """
 
     strategy: str
     topic: str
@@ -291,7 +318,9 @@ class RebalanceResultChanged(ClientFact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubscriptionVersionBumped(ClientFact):
-    """`{topic} Rebalance changed, also update version`: the end of a round that changed this topic's queues (client clock, ms)."""
+    """`{topic} Rebalance changed, also update version`: the end of a round that changed this topic's queues (client
+    clock, ms).
+    """
 
     topic: str
     old_sub_version: int
@@ -340,7 +369,10 @@ class OffsetPersisted(ClientFact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundSkipped(ClientFact):
-    """A round that could not change a topic: `reason` is list_failed, topic_unknown, strategy_failed or not_in_list (drops all)."""
+    """A round that could not change a topic:
+
+    `reason` is list_failed, topic_unknown, strategy_failed or not_in_list (drops all).
+    """
 
     topic: str | None
     reason: str
@@ -351,7 +383,9 @@ class RoundSkipped(ClientFact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouteSeen(Fact):
-    """Queues of one topic: a client's route change (`client_id` set), a name server's answer, or a broker's `topics.json`."""
+    """Queues of one topic: a client's route change (`client_id` set), a name server's answer, or a broker's
+    `topics.json`.
+    """
 
     topic: str
     queues: tuple[TopicQueues, ...]

@@ -55,7 +55,8 @@ class _Sighting(NamedTuple):
 
 
 def exposures_of(history: GroupHistory, cause_of: dict[int, str]) -> list[Exposure]:
-    """Exposures of one clustering group, by queue and time. A broadcasting group consumes everything many times by design.
+    """Exposures of one clustering group, by queue and time. A broadcasting group consumes everything many times by
+    design.
 
     Args:
         cause_of: why each tenure began, by id of the tenure.
@@ -126,7 +127,8 @@ def _consumed_until(tenure: Tenure) -> int | None:
 def _start_offset(
     history: GroupHistory, tenure: Tenure, mine: Sequence[_Sighting], seen: Sequence[_Sighting], instants: Sequence[int]
 ) -> int | None:
-    """Where the new owner began, at the earliest: the stored offset it was told, else the last one surely stored before.
+    """Where the new owner began, at the earliest: the stored offset it was told, else the last one surely stored
+    before.
 
     An ordered consumer asks again at its first pull, and may be told less.
     """

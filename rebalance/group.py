@@ -1,7 +1,8 @@
 """Membership of a group at its brokers: who was registered, and when a process was last a member.
 
-The broker's list changes by register, unregister and channel close (members are notified) and by the scan for channels silent
-for 120 s (nobody is). A capture of requests shows the first two; a close or an expiry shows in the lists it answers afterwards.
+The broker's list changes by register, unregister and channel close (members are notified) and by the scan for
+channels silent for 120 s (nobody is). A capture of requests shows the first two; a close or an expiry shows in the
+lists it answers afterwards.
 Source: ConsumerManager#registerConsumer, #unregisterConsumer, #doChannelCloseEvent, #scanNotActiveChannel; §3.1, §3.2.
 """
 

@@ -27,7 +27,10 @@ _KINDS: dict[type[Fact], str] = {
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """One row; a run of equal heartbeats may be one (`refreshes` more, the last at `last_at_ms`). Instants are epoch ms."""
+    """One row; a run of equal heartbeats may be one (`refreshes` more, the last at `last_at_ms`).
+
+    Instants are epoch ms.
+    """
 
     at_ms: int
     kind: str

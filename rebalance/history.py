@@ -60,7 +60,9 @@ class GroupHistory:
         return sorted((a for p in self.processes for a in p.lists), key=lambda a: (a.at_ms, a.evidence))
 
     def members_at(self, at_ms: int) -> list[str]:
-        """Client ids registered at a broker then, one entry per process; processes known from a log alone are not seen there."""
+        """Client ids registered at a broker then, one entry per process; processes known from a log alone are not
+        seen there.
+        """
         return sorted(process.client_id for process in self.processes if process.registered_at(at_ms))
 
     def epochs(self) -> list[Epoch]:

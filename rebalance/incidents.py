@@ -1,4 +1,6 @@
-"""What happened to a group from outside: members that start, leave, vanish, fall silent; queues and brokers that come and go."""
+"""What happened to a group from outside: members that start, leave, vanish, fall silent; queues and brokers that come
+and go.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,10 @@ BROKER_STARTED = "broker_started"
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """One row: `subject` is the client id, topic or broker it happened to; the true instant lies in the window (epoch ms)."""
+    """One row:
+
+    `subject` is the client id, topic or broker it happened to; the true instant lies in the window (epoch ms).
+    """
 
     group: str
     kind: str
@@ -75,7 +80,8 @@ def _expiries(history: GroupHistory) -> Iterable[Incident]:
             if gone is not None:
                 yield Incident(
                     history.group, CLIENT_EXPIRED, process.client_id, process.key.number,
-                    begin + history.settings.channel_expired_timeout_ms, gone.at_ms, "dropped while silent", str(gone.evidence),
+                    begin + history.settings.channel_expired_timeout_ms, gone.at_ms, "dropped while silent",
+                    str(gone.evidence),
                 )  # fmt: skip
 
 
@@ -100,7 +106,8 @@ def _queues_added(history: GroupHistory) -> Iterable[Incident]:
         if new:
             ids = ", ".join(str(queue_id) for queue_id in sorted(q for _, q in new))
             yield Incident(
-                history.group, QUEUES_ADDED, topic, None, new[0][0] - spread_ms, new[0][0], f"{broker}: queues {ids}", str(NO_EVIDENCE)
+                history.group, QUEUES_ADDED, topic, None, new[0][0] - spread_ms, new[0][0],
+                f"{broker}: queues {ids}", str(NO_EVIDENCE),
             )  # fmt: skip
 
 

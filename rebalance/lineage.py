@@ -1,7 +1,8 @@
 """Connections -> processes: which connections of a client id belong to one JVM, and where a new process began.
 
 A client id can be shared by several processes (equal instance names) and a process can use several connections (one per
-broker, a new one after a reconnect). RemotingCommand's opaque tells them apart: one counter per JVM, from 0, over all its connections.
+broker, a new one after a reconnect). RemotingCommand's opaque tells them apart: one counter per JVM, from 0, over all
+its connections.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The broker's lock table for ordered consumption, replayed: who held a queue's lock, and who was refused.
 
-A lock is held while renewed within 60 s; a client that dies keeps it that long. A restart of the broker frees all its locks.
+A lock is held while renewed within 60 s; a client that dies keeps it that long. A restart of the broker frees all its
+locks.
 Source: RebalanceLockManager#tryLockBatch, #unlockBatch, REBALANCE_LOCK_MAX_LIVE_TIME.
 """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from rebalance.history import GroupHistory
 from rebalance.table import Tenure
@@ -11,7 +12,10 @@ from rebalance.table import Tenure
 
 @dataclass(frozen=True, slots=True)
 class GroupMetrics:
-    """One row per group and topic. Sums over queues, in ms; `imbalance` is the mean over time of most minus least queues held."""
+    """One row per group and topic.
+
+    Sums over queues, in ms; `imbalance` is the mean over time of most minus least queues held.
+    """
 
     group: str
     topic: str
@@ -43,7 +47,7 @@ def _of_topic(history: GroupHistory, topic: str, queues: Sequence[list[Tenure]])
         len(queues),
         len({id(tenure.process) for tenure in tenures}),
         len(tenures),
-        sum(a.process is not b.process for held in queues for a, b in zip(held, held[1:], strict=False)),
+        sum(a.process is not b.process for held in queues for a, b in pairwise(held)),
         _imbalance(tenures),
         sum(owned for owned, *_ in times),
         sum(unowned for _, unowned, *_ in times),
@@ -53,8 +57,8 @@ def _of_topic(history: GroupHistory, topic: str, queues: Sequence[list[Tenure]])
 
 
 def _of_queue(held: Sequence[Tenure]) -> tuple[int, int, int, int]:
-    """(owned, unowned, double owned, uncertain) ms of one queue between its first certain begin and last certain end."""
-    edges: list[tuple[int, int, int]] = []  # (instant, change of certain owners, change of possible owners)
+    """(owned, unowned, double owned, uncertain) ms of one queue, from its first begin to its last end."""
+    edges: list[tuple[int, int, int]] = []  # (instant, change of certain owners, change of merely possible ones)
     for tenure in held:
         if tenure.end_earliest > tenure.begin_latest:
             edges += [(tenure.begin_latest, 1, -1), (tenure.end_earliest, -1, 1)]
@@ -64,7 +68,7 @@ def _of_queue(held: Sequence[Tenure]) -> tuple[int, int, int, int]:
     edges.sort()
     owned = unowned = double = uncertain = 0
     surely = possibly = 0
-    for (at_ms, more, maybe), (until_ms, *_) in zip(edges, edges[1:], strict=False):
+    for (at_ms, more, maybe), (until_ms, *_) in pairwise(edges):
         surely, possibly = surely + more, possibly + maybe
         length = until_ms - at_ms
         owned += length if surely else 0
@@ -84,7 +88,7 @@ def _imbalance(tenures: Sequence[Tenure]) -> float | None:
     changes.sort(key=lambda change: change[0])
     held = dict.fromkeys(lives, 0)
     weighted = total = 0
-    for (at_ms, process, change), (until_ms, *_) in zip(changes, changes[1:], strict=False):
+    for (at_ms, process, change), (until_ms, *_) in pairwise(changes):
         held[process] += change
         alive = [count for key, count in held.items() if lives[key][0] <= at_ms < lives[key][1]]
         if len(alive) > 1 and until_ms > at_ms:

@@ -14,7 +14,9 @@ from rebalance.table import Tenure
 
 @dataclass(frozen=True, slots=True)
 class OwnershipInterval:
-    """One row: a client owned a queue from somewhere in the begin window to somewhere in the end window (epoch ms; None: open)."""
+    """One row: a client owned a queue from somewhere in the begin window to somewhere in the end window (epoch ms;
+    None: open).
+    """
 
     group: str
     topic: str

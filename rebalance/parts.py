@@ -1,4 +1,6 @@
-"""The parts of a group's record: what one connection, or one run in a client's log, tells; and parts joined to processes."""
+"""The parts of a group's record: what one connection, or one run in a client's log, tells; and parts joined to
+processes.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ class Parts:
         return self._open.get((fact.source, fact.remote or ""))
 
     def of_connection(self, fact: ChannelFact) -> ClientProcess | None:
-        """The part of a fact's connection, brought up to date with it; None if the fact does not name the connection."""
+        """The part of a fact's connection, brought up to date with it; None if the fact names no connection."""
         return None if fact.remote is None else self._take(fact, fact.source, fact.remote)
 
     def of_run(self, fact: ClientFact) -> ClientProcess:

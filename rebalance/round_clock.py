@@ -1,7 +1,7 @@
 """The rounds of one process as a clock: which round a request belongs to, and what a round can have changed.
 
-Source: RebalanceImpl#rebalanceByTopic asks for the member list first; RebalancePushImpl#messageQueueChanged ends a round
-that changed a topic with a new subVersion and a heartbeat.
+Source: RebalanceImpl#rebalanceByTopic asks for the member list first; RebalancePushImpl#messageQueueChanged ends a
+    round that changed a topic with a new subVersion and a heartbeat.
 """
 
 from __future__ import annotations
@@ -83,7 +83,9 @@ class RoundClock:
         )
 
     def round_of(self, at_ms: int) -> ListAnswer | None:
-        """The list answer whose round a request at `at_ms` belongs to: no pause longer than ROUND_MS between its requests."""
+        """The list answer whose round a request at `at_ms` belongs to: no pause longer than ROUND_MS between its
+        requests.
+        """
         answer = self.process.last_list_before(at_ms)
         if answer is None:
             return None

@@ -1,7 +1,7 @@
 """The rounds of every process, and why each came out as it did.
 
-One row is one topic's turn in a round: the member list was asked for and answered. What changed since the process's list
-before names the cause; the incident that explains it is looked up among those of the group.
+One row is one topic's turn in a round: the member list was asked for and answered. What changed since the process's
+list before names the cause; the incident that explains it is looked up among those of the group.
 Source: RebalanceImpl#doRebalance, RebalanceService#run; §5.5 of the evidence ladder.
 """
 

@@ -1,9 +1,10 @@
-"""One process -> the tenures of its process queue table: which queue it held, from when to when, as tightly as the record proves.
+"""One process -> the tenures of its process queue table: which queue it held, from when to when, as tightly as the
+record proves.
 
 A process's table changes only in its rounds, and every clustering round asks a broker for the member list. Between two
-rounds one sighting of a queue (pull, commit, renewal) therefore speaks for the whole time between them. A round that adds
-a queue asks for its start offset; one that removes it commits it a last time; a push consumer's round that changed a
-topic ends with a new subVersion in a heartbeat. Where none of this is on record the window stays wide.
+rounds one sighting of a queue (pull, commit, renewal) therefore speaks for the whole time between them. A round that
+adds a queue asks for its start offset; one that removes it commits it a last time; a push consumer's round that
+changed a topic ends with a new subVersion in a heartbeat. Where none of this is on record the window stays wide.
 Source: RebalanceImpl#rebalanceByTopic, #updateProcessQueueTableInRebalance, RebalancePushImpl#messageQueueChanged.
 """
 
@@ -26,7 +27,10 @@ _ADDING = (WitnessKind.QUERY, WitnessKind.ADDED)
 
 @dataclass(slots=True)
 class Tenure:
-    """A queue in one process's table. None: `begin_earliest` before the record, `end_latest` not known to have ended."""
+    """A queue in one process's table.
+
+    None: `begin_earliest` before the record, `end_latest` not known to have ended.
+    """
 
     queue: MessageQueue
     process: ClientProcess
@@ -109,7 +113,9 @@ class QueueTable:
         return spans
 
     def _may_return(self, topic: str, last: Witness, query_ms: int) -> bool:
-        """Whether a queue last seen by `last` can have left before the start-offset query at `query_ms` (else: an idle question)."""
+        """Whether a queue last seen by `last` can have left before the start-offset query at `query_ms` (else: an
+        idle question).
+        """
         if self._blind:
             return True
         own_round = self._clock.round_of(query_ms)
@@ -123,8 +129,8 @@ class QueueTable:
         assert end is not None
         begin_list = self._clock.round_of(first.at_ms) if first.kind is WitnessKind.QUERY else None
         tenure = Tenure(
-            queue, process, first.at_ms, first.at_ms, end.earliest_ms, end.latest_ms, first.queue_offset, first.evidence, end.evidence,
-            begin_list,
+            queue, process, first.at_ms, first.at_ms, end.earliest_ms, end.latest_ms,
+            first.queue_offset, first.evidence, end.evidence, begin_list,
         )  # fmt: skip
         if first.kind is WitnessKind.ADDED:
             tenure.begin_latest = first.at_ms + first.late_ms
@@ -149,7 +155,9 @@ class QueueTable:
     # ---- end
 
     def _end(self, tenure: Tenure, span: _Span, following: Witness | None) -> bool:
-        """Sets the end if sightings and commits show it; False: only hidden signs, or the process's own end, can tell."""
+        """Sets the end if sightings and commits show it; False: only hidden signs, or the process's own end, can
+        tell.
+        """
         last, topic = span.last, tenure.queue.topic
         if last.kind is WitnessKind.REMOVED:
             tenure.end_earliest, tenure.end_latest = last.at_ms, last.at_ms + last.late_ms
@@ -209,7 +217,7 @@ class QueueTable:
                         yield SeenCommit(witness.at_ms, queue, witness.at_ms + TOGETHER_MS < span.last.at_ms)
 
     def _widen_ordered_end(self, tenure: Tenure) -> None:
-        """An ordered queue is dropped in one round and may leave the table in a later one, when its listener is done."""
+        """An ordered queue is dropped in one round and may leave the table in a later one, its listener done."""
         if tenure.end_list is not None:
             pulled = (
                 w.at_ms
@@ -257,7 +265,9 @@ class QueueTable:
                 self._may_end_from(tenure, rounds)
 
     def _said_farewell(self, tenure: Tenure, answer: ListAnswer) -> bool:
-        """Whether a queue was committed in the round that changed its topic, and never again by a process that lived on."""
+        """Whether a queue was committed in the round that changed its topic, and never again by a process that lived
+        on.
+        """
         last = self._last(tenure)
         lived_on = self.process.last_ms >= last.at_ms + _COMMITTED_AGAIN_MS
         return (

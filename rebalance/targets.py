@@ -1,7 +1,8 @@
 """What each round should have given: targets recomputed from the member list, the queues, and the strategy that fits.
 
-The strategy of a client is not on the wire; it is the one whose results agree with the tables the client had. The queues
-a client knew are those the group had used by then, with or without the newest ones and those of brokers that were away.
+The strategy of a client is not on the wire; it is the one whose results agree with the tables the client had. The
+queues a client knew are those the group had used by then, with or without the newest ones and those of brokers that
+were away.
 """
 
 from __future__ import annotations
@@ -135,7 +136,9 @@ class Targets:
         return [_sorted(queues)]
 
     def is_new_topic(self, settled: Settled) -> bool:
-        """Whether a process may not have known the topic yet: it had no queue of it, and its route is polled every 30 s."""
+        """Whether a process may not have known the topic yet: it had no queue of it, and its route is polled every 30
+        s.
+        """
         settings = self._history.settings
         reach_ms = settings.poll_name_server_interval_ms + settings.rebalance_wait_interval_ms
         held = self._by_process.get(id(settled.process), {}).get(settled.topic, [])
@@ -193,7 +196,9 @@ class Targets:
         return name in GUESSED or name in self._strategies
 
     def assignments(self) -> list[Assignment]:
-        """One row per settled table, ordered by time, topic and client; without any member list, from membership alone."""
+        """One row per settled table, ordered by time, topic and client; without any member list, from membership
+        alone.
+        """
         if any(process.lists for process in self._history.processes) or self._history.broadcasting:
             rows = [self._assignment(settled) for settled in self.settled]
         else:

@@ -1,4 +1,5 @@
-"""Recorded clusters: replayed ownership against the clients' own tables, duplicates against exposures, events against incidents.
+"""Recorded clusters: replayed ownership against the clients' own tables, duplicates against exposures, events against
+incidents.
 
 Ownership has no tolerance: whatever is called certain must be what the tables show, and whoever may have owned a queue
 must be among the possible. The small committed sessions run everywhere, the others where the fixture sets are.

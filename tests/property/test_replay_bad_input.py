@@ -1,4 +1,7 @@
-"""Damaged records: cut, reordered, doubled, thinned, with jumping clocks or other versions' fields. Wider answers, never a crash."""
+"""Damaged records: cut, reordered, doubled, thinned, with jumping clocks or other versions' fields.
+
+Wider answers, never a crash.
+"""
 
 from __future__ import annotations
 

@@ -61,14 +61,18 @@ class GeneratedGroup:
 class GroupGenerator:
     """Plays one group from its start to `span_ms` later."""
 
-    def __init__(self, group: str, *, clients: int, queues: int, restarts: int, span_ms: int, seed: int, coalesced: bool) -> None:
+    def __init__(
+        self, group: str, *, clients: int, queues: int, restarts: int, span_ms: int, seed: int, coalesced: bool
+    ) -> None:
         self.group = group
         self._queues = [MessageQueue(TOPIC, BROKER, n) for n in range(queues)]
         self._chance = random.Random(f"{group} {seed}")
         self._coalesced = coalesced
         self._end_ms = START_MS + span_ms
         self._members: dict[str, Member] = {}
-        self._facts: list[Fact] = [BrokerStarted(at_ms=START_MS - 1_000, source=BROKER, evidence=Evidence("generated", 0))]
+        self._facts: list[Fact] = [
+            BrokerStarted(at_ms=START_MS - 1_000, source=BROKER, evidence=Evidence("generated", 0))
+        ]
         self._owned: list[tuple[MessageQueue, str, int, int | None]] = []
         self._plan = list(_apart(sorted(self._planned(clients, restarts, span_ms))))
         self._ports = 10_000
@@ -134,7 +138,9 @@ class GroupGenerator:
             self._add(PullSeen, member, at_ms + 500, queue=queue, queue_offset=at_ms - START_MS)
         if lost or gained:
             for queue in sorted(member.held, key=lambda q: q.queue_id):
-                self._add(OffsetCommitted, member, at_ms + PERSIST_MS, queue=queue, queue_offset=at_ms + PERSIST_MS - START_MS)
+                self._add(
+                    OffsetCommitted, member, at_ms + PERSIST_MS, queue=queue, queue_offset=at_ms + PERSIST_MS - START_MS
+                )
             self._heartbeats(member, at_ms)
             member.sub_version = at_ms + 1
             self._beat(member, at_ms + 2)

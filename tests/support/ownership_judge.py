@@ -53,7 +53,9 @@ def instants(session: Path, count: int, seed: int) -> list[int]:
 
 
 def judge(session: Path, replay: Replay, at: Iterable[int], within: tuple[int, int] | None = None) -> Verdict:
-    """Compares answers with the tables; outside `within` (what the record speaks for) only certain answers can be wrong."""
+    """Compares answers with the tables; outside `within` (what the record speaks for) only certain answers can be
+    wrong.
+    """
     runs = truth_runs(session)
     queues = sorted({(run.group, queue) for run in runs for _, table, _ in run.tables for queue in table})
     verdict = Verdict()
@@ -107,7 +109,9 @@ Message = tuple[str, str, str, int, int]
 
 
 def duplicates(session: Path) -> set[Message]:
-    """(group, topic, broker, queue id, queue offset) of messages whose listener began more than once in a clustering group."""
+    """(group, topic, broker, queue id, queue offset) of messages whose listener began more than once in a clustering
+    group.
+    """
     begun: Counter[Message] = Counter()
     for path in sorted((session / "truth").glob("c*.jsonl.gz")):
         group = mode = ""
