@@ -32,6 +32,6 @@ SNAPSHOT_JOB = dg.define_asset_job(
 )
 DERIVED_JOB = dg.define_asset_job(
     "derive",
-    selection=dg.AssetSelection.groups("lag"),
+    selection=dg.AssetSelection.groups("lag", "consistency", "recovery", "ownership"),
     description="Recompute every derived table.",
 )

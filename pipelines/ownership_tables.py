@@ -8,26 +8,31 @@ LOG_EVENTS = Table(
     "log_events",
     "one recognised line of a broker or client log",
     columns("""
-source text file the line is in
-line   i64  line number, from 1
-at     time time of the line, in UTC
-kind   text what the line says
-group  text consumer group, where it names one
-client text client id, where it names one
-raw    text the line
+source    text log the line is in: its broker or client, and its files
+line      i64  line number, from 1
+at        time time of the line, by the writing host's clock
+kind      text what the line says: the name of its template
+group     text consumer group, where it names one
+client_id text client id, where it names one
+fields    text every field of the line as JSON
+raw       text the line
 """),
 )
 HEARTBEATS = Table(
     "heartbeats",
-    "one heartbeat, connect, unregister or close of a client",
+    "one heartbeat, connect, unregister or close of a client; equal ones in a row are one",
     columns("""
-source text file and position it comes from
-at     time when
-kind   text heartbeat, connect, unregister or close
-broker text broker that saw it
-group  text consumer group
-client text client id
-topics texts subscribed topics
+source    text  evidence folder
+at        time  when
+kind      text  heartbeat, connect, unregister, close or expiry
+broker    text  broker that saw it
+group     text  consumer group
+client_id text  client id
+remote    text  its address
+topics    texts subscribed topics; null when the request left them out
+refreshes i32   equal ones that followed
+last_at   time  when the last of those came
+evidence  text  where it was read
 """),
 )
 ASSIGNMENTS = Table(

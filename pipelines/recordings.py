@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from rebalance.events import Fact
+    from rebalance.logs.reader import LogEvent
 
 Kind = Literal["wire", "pcap", "log"]
 Problem = Callable[[str], None]
@@ -73,14 +74,20 @@ def find_recordings(
     return found
 
 
-def facts_of(recording: Recording, problem: Problem) -> Iterator[Fact]:
-    """The facts of one recording; what cannot be read of it goes to `problem` as a sentence."""
+def facts_of(
+    recording: Recording, problem: Problem, on_event: Callable[[LogEvent], None] | None = None
+) -> Iterator[Fact]:
+    """The facts of one recording; what cannot be read of it goes to `problem` as a sentence.
+
+    Args:
+        on_event: called with each recognised entry of a log.
+    """
     file = "+".join(path.name for path in recording.paths)
     if recording.kind == "log":
         from rebalance.logs.facts import facts_from_log
 
         lines = (line for path in recording.paths for line in lines_of(path, problem))
-        yield from facts_from_log(lines, source=recording.source, file=file)
+        yield from facts_from_log(lines, source=recording.source, file=file, on_event=on_event)
     else:
         from rebalance.wire import facts_from_wire
 

@@ -11,11 +11,15 @@ from pipelines.lake import Lake
 from pipelines.resources.lakehouse import Lakehouse
 
 SHOWN = 20
-PLACES_OF_MESSAGES = r"^(commitlog|consumequeue|batchconsumequeue|index|timerlog|dledger-[^/]*|compaction/compaction[^/]*)/"
+PLACES_OF_MESSAGES = (
+    r"^(commitlog|consumequeue|batchconsumequeue|index|timerlog|dledger-[^/]*|compaction/compaction[^/]*)/"
+)
 Ask = Callable[[Lake], list[dict[str, object]]]
 
 
-def check(asset: str, name: str, description: str, sql: str, *, severity: dg.AssetCheckSeverity) -> dg.AssetChecksDefinition:
+def check(
+    asset: str, name: str, description: str, sql: str, *, severity: dg.AssetCheckSeverity
+) -> dg.AssetChecksDefinition:
     """A check that passes when its question has no rows; the first ones are shown when it has some.
 
     It asks the whole table through DuckDB, never partition by partition.
@@ -79,7 +83,7 @@ STORE_CHECKS = [
     check(
         "store_files",
         "every_file_with_messages_read",
-        "No file in a place of messages, units or index entries is left unread. (Other unread files: not_understood.sql.)",
+        "No file in a place of messages, units or index entries is left unread (others: see not_understood.sql).",
         f"SELECT * FROM ({question('not_understood')}) WHERE regexp_matches(file, '{PLACES_OF_MESSAGES}')",
         severity=ERROR,
     ),
@@ -88,6 +92,37 @@ STORE_CHECKS = [
         "every_lag_known",
         "Every queue of every group has a number or a proven zero.",
         "SELECT broker, \"group\", topic, queue_id, reason FROM lag WHERE status = 'unknown' ORDER BY ALL",
+        severity=WARN,
+    ),
+    check(
+        "consistency_findings",
+        "files_agree",
+        "No finding of severity error or critical.",
+        "SELECT broker, severity, kind, place, evidence FROM consistency_findings "
+        "WHERE severity IN ('error', 'critical') ORDER BY ALL",
+        severity=ERROR,
+    ),
+    check(
+        "recovery_forecast",
+        "starts_without_loss",
+        "A start of each broker would load the store and lose no message.",
+        "SELECT broker, version, load_ok, lost_messages FROM recovery_forecast "
+        "WHERE load_ok IS DISTINCT FROM true OR lost_messages > 0 ORDER BY ALL",
+        severity=ERROR,
+    ),
+    check(
+        "retention_risk",
+        "nothing_deleted_unread",
+        "No message was deleted before its group had consumed it.",
+        'SELECT broker, "group", topic, queue_id, deleted_unread FROM retention_risk '
+        "WHERE deleted_unread > 0 ORDER BY ALL",
+        severity=WARN,
+    ),
+    check(
+        "ownership_anomalies",
+        "no_anomaly",
+        "No queue had two owners, none, or another disorder.",
+        'SELECT kind, "group", topic, queue_id, begin_at, end_at, cause FROM ownership_anomalies ORDER BY ALL',
         severity=WARN,
     ),
 ]

@@ -1,0 +1,57 @@
+"""Who owned which queue when: one replay of the logs and captures makes all tables of it."""
+
+from collections.abc import Iterator
+
+import dagster as dg
+
+from pipelines.assets.raw import SPARK_POOL
+from pipelines.metadata import bar_plot, column_schema, table_metadata
+from pipelines.ownership_tables import OWNERSHIP_TABLES
+from pipelines.resources.lakehouse import Lakehouse
+from pipelines.spark.ownership_job import evidence_of, replay_into
+
+PLOTTED = {
+    "log_events": "kind",
+    "heartbeats": "kind",
+    "assignments": "client_id",
+    "assignment_divergence": "cause",
+    "ownership_intervals": "client_id",
+    "ownership_anomalies": "kind",
+}
+PROBLEMS_SHOWN = 20
+
+
+@dg.multi_asset(
+    specs=[
+        dg.AssetSpec(
+            table.name,
+            group_name="ownership",
+            description=f"One row: {table.grain}.",
+            metadata={"dagster/column_schema": column_schema(table)},
+            kinds={"spark", "deltalake"},
+        )
+        for table in OWNERSHIP_TABLES
+    ],
+    name="replayed_ownership",
+    pool=SPARK_POOL,
+)
+def replayed_ownership(lakehouse: Lakehouse) -> Iterator[dg.MaterializeResult[None]]:
+    """Read every log and capture of the configuration and replay each group in Spark."""
+    lake = lakehouse.lake()
+    evidence = evidence_of(lakehouse.sources())
+    rows = replay_into(lakehouse.spark(), lake, evidence)
+    unread = dg.MetadataValue.md("\n".join(f"- {problem}" for problem in evidence.problems[:PROBLEMS_SHOWN]) or "none")
+    for table in OWNERSHIP_TABLES:
+        column = PLOTTED[table.name]
+        found = lake.query(f"SELECT {column} AS label, count(*) AS n FROM {table.name} GROUP BY ALL").to_pylist()
+        labels, values = [str(row["label"]) for row in found], [row["n"] for row in found]
+        yield dg.MaterializeResult(
+            asset_key=table.name,
+            metadata=table_metadata(
+                lake,
+                table,
+                rows[table.name],
+                plot=bar_plot(f"{table.name}: rows by {column}", labels, values, "rows"),
+                not_read=unread,
+            ),
+        )

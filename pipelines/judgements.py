@@ -1,0 +1,106 @@
+"""What `recovery` concludes about one broker's store, as rows of the derived tables."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from parsers.errors import Damage
+from parsers.store import Store, open_store
+from pipelines.findings import finding_row
+from pipelines.lag import offsets_of_store, positions
+from pipelines.sources import BrokerSource, SourcesError
+from recovery.consistency import verify
+from recovery.forecast import Forecast, forecast
+from recovery.inference import infer
+from recovery.log_access import LogAccess
+from recovery.retention import retention
+from recovery.retention_risk import retention_risks
+from recovery.settings import StoreSettings
+from recovery.versions import BrokerVersion
+
+Row = dict[str, Any]
+
+
+def settings_of(broker: BrokerSource, store: Store) -> StoreSettings:
+    """broker.conf where one is given, else what the files show; then the settings of rocketlens.toml.
+
+    Raises SourcesError: a value of the wrong kind, or a name that is no setting of a store.
+    """
+    try:
+        base = StoreSettings.from_broker_conf(broker.broker_conf) if broker.broker_conf else infer(store).settings
+        known = base.as_config().keys()
+        return base.with_config({name: value for name, value in broker.settings.items() if name in known})
+    except ValueError as wrong:
+        raise SourcesError(f"broker {broker.name!r}: settings: {wrong}") from wrong
+
+
+def version_of(broker: BrokerSource) -> BrokerVersion | None:
+    """The version named in the configuration; None when none is. Raises SourcesError for a text that is none."""
+    try:
+        return None if broker.version is None else BrokerVersion.parse(broker.version)
+    except ValueError as wrong:
+        raise SourcesError(f"broker {broker.name!r}: {wrong}") from wrong
+
+
+def finding_rows(broker: BrokerSource) -> list[Row]:
+    """Rows of `consistency_findings`; none for a store whose files agree."""
+    store = open_store(broker.store)
+    found = verify(store, settings_of(broker, store), version=version_of(broker))
+    return [finding_row(finding, broker=broker.name) for finding in found.findings]
+
+
+def forecast_rows(broker: BrokerSource) -> list[Row]:
+    """Rows of `recovery_forecast`: one for each answer, which is one unless the version is unknown and matters."""
+    store = open_store(broker.store)
+    told = forecast(store, version_of(broker), settings_of(broker, store))
+    return [_forecast_row(broker, each) for each in (told, *told.otherwise)]
+
+
+def _forecast_row(broker: BrokerSource, told: Forecast) -> Row:
+    document: Mapping[str, Any] = told.document()
+    log = document["commitlog"]
+    return {
+        "broker": broker.name,
+        "version": document["version"],
+        "exit": document["exit"],
+        "load_ok": document["load"]["ok"],
+        "min_physical_offset": log["min_physical_offset"],
+        "max_physical_offset": log["max_physical_offset"],
+        "files_deleted": len(log["files_deleted"]),
+        "dispatch_from": document["dispatch_from"],
+        "redispatched_messages": document["redispatched_messages"],
+        "lost_messages": len(document["lost"]),
+        "unknown": len(document["unknown"]),
+        "document": json.dumps(document, ensure_ascii=False),
+    }
+
+
+def retention_rows(broker: BrokerSource) -> list[Row]:
+    """Rows of `retention_risk` as of now; none where no offsets are stored."""
+    store, lost = open_store(broker.store), list[Damage]()
+    offsets = offsets_of_store(store, lost.append)
+    if offsets is None:
+        return []
+    settings = settings_of(broker, store)
+    running = version_of(broker) or infer(store, settings=settings).version
+    kept = retention(store, running, settings, int(time.time() * 1000))
+    queues = positions(store, offsets, LogAccess(store.commitlog), damage=lost.append)
+    rows = [asdict(risk) for risk in retention_risks(kept, queues)]
+    return [{"broker": broker.name, "due_at": _utc(row.pop("due_at_ms")), **row} for row in rows]
+
+
+def _utc(epoch_ms: int | None) -> datetime | None:
+    return None if epoch_ms is None else datetime.fromtimestamp(epoch_ms / 1000, UTC)
+
+
+JUDGES: Mapping[str, Callable[[BrokerSource], list[Row]]] = {
+    "consistency_findings": finding_rows,
+    "recovery_forecast": forecast_rows,
+    "retention_risk": retention_rows,
+}
+"""Table -> what makes its rows for one broker."""
