@@ -8,16 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from parsers.checkpoint import CHECKPOINT, Checkpoint, decode_checkpoint
 from parsers.commitlog.tags import SCHEDULE_TOPIC
 from parsers.consumequeue.layout import CQ_UNIT
-from recovery.dispatch import DispatchRequest, DispatchRules, queue_units
+from recovery.dispatch import DispatchRequest, DispatchRules, QueueUnit, queue_units
 from recovery.dispatch_log import DispatchLog
 from recovery.evidence import Evidence, QueueKey
 from recovery.file_list import FileList
 from recovery.index_recovery import IndexFiles, Mask
 from recovery.message_check import MessageCheck
+from recovery.queue_files import MAX_NAME_BYTES
 from recovery.queue_recovery import Queue
 from recovery.record_runs import RecordRuns
 from recovery.scan import LogScanner, ScanBatch
@@ -45,6 +47,7 @@ class BrokerMemory:
         flushed_where: how far the log counts as flushed.
         next_offsets: `topicQueueTable`, next queue offset by "topic-queue".
         log_ends_because: what is wrong with the record that ends the log.
+        queues_writable: False once a queue could not be written.
         bytes_checked: bytes of records that load() read and checked.
         last_queued_offset: physical offset of the last message given to a queue, which the next thorough flush keeps.
     """
@@ -67,6 +70,7 @@ class BrokerMemory:
     log_ends_because: str | None = None
     last_queued_offset: int = 0
     bytes_checked: int = 0
+    queues_writable: bool = True
 
     def because(self, rule: str, source: str, evidence: str) -> None:
         self.reasons.append(Reason(rule, source, evidence))
@@ -92,23 +96,52 @@ class BrokerMemory:
 
     def dispatch(self, request: DispatchRequest, position: int) -> None:
         """Hand one message to the dispatchers: queues, then index."""
-        units = queue_units(request, self.rules)
-        for unit in units:
-            self.queue(unit.topic, unit.queue_id).put(unit)
-        if units:
-            self.last_queued_offset = request.physical_offset
+        for number, unit in enumerate(queue_units(request, self.rules)):
+            self._put_unit(unit, own_queue=number == 0)
         self.index.put(request)
         self.dispatched.add(request.physical_offset, request.msg_size, position)
+
+    def _put_unit(self, unit: QueueUnit, *, own_queue: bool) -> None:
+        """One unit. A queue whose files cannot be made ends the writing of all queues, after thirty tries."""
+        if not self.queues_writable:
+            return
+        queue = self.queue(unit.topic, unit.queue_id)
+        if can_hold_files(unit.topic):
+            queue.put(unit)
+            self.last_queued_offset = unit.physical_offset if own_queue else self.last_queued_offset
+        elif own_queue:
+            self.queues_writable = False
+            self.because(
+                "a queue's folder cannot be made: after 30 tries of a second no queue is written any more, and the "
+                "broker refuses messages",
+                "ConsumeQueue#putMessagePositionInfoWrapper, RunningFlags#makeLogicsQueueError",
+                f"topic {unit.topic!r} of the message at {unit.physical_offset}",
+            )
 
     def dispatch_batch(self, batch: ScanBatch, scanner: LogScanner, wanted: Mask, base_offset: int) -> None:
         """The same for the wanted rows of a batch of records of one file."""
         records, units = batch.records, batch.units
         chosen = np.flatnonzero(wanted[units.record])
+        names = scanner.topics.names()
+        topics = {names[topic] for topic in set(units.topic[chosen].tolist())}
+        if self.queues_writable and all(map(can_hold_files, topics)):
+            self._put_units(batch, chosen, names)
+        else:
+            for row in chosen.tolist():
+                own = row == 0 or units.record[row] != units.record[row - 1]
+                self._put_unit(_unit(batch, row, names), own_queue=own)
+        self.index.put_batch(batch, wanted)
+        self.dispatched.add_many(
+            records.physical_offset[wanted], records.total_size[wanted], base_offset + records.file_pos[wanted]
+        )
+
+    def _put_units(self, batch: ScanBatch, chosen: npt.NDArray[np.int64], names: list[str]) -> None:
+        """Units of a batch, queue by queue."""
+        records, units = batch.records, batch.units
         record = units.record[chosen]
         packed = np.empty(len(chosen), CQ_UNIT.dtype)
         packed["physical_offset"] = records.physical_offset[record]
         packed["msg_size"], packed["tags_code"] = records.total_size[record], records.tags_code[record]
-        names = scanner.topics.names()
         keys = units.topic[chosen].astype(np.int64) << 32 | (units.queue_id[chosen].astype(np.int64) & 0xFFFFFFFF)
         order = np.argsort(keys, kind="stable")
         for rows in np.split(order, np.flatnonzero(np.diff(keys[order])) + 1) if len(order) else ():
@@ -117,10 +150,6 @@ class BrokerMemory:
             queue.put_many(packed[rows], units.queue_offset[chosen[rows]])
         if len(record):
             self.last_queued_offset = int(records.physical_offset[record[-1]])
-        self.index.put_batch(batch, wanted)
-        self.dispatched.add_many(
-            records.physical_offset[wanted], records.total_size[wanted], base_offset + records.file_pos[wanted]
-        )
 
     def recover_offset_table(self) -> None:
         """`recoverTopicQueueTable`: next offsets from the queues' ends, then every queue's minimum."""
@@ -133,3 +162,23 @@ class BrokerMemory:
         """4.x: the delay service asks for the queue of every delay level, which creates it in memory."""
         for level in range(len(self.rules.delay_levels.millis)):
             self.queue(SCHEDULE_TOPIC, level)
+
+
+def can_hold_files(topic: str) -> bool:
+    """Whether a folder of that name can be made below consumequeue/; a slash makes one inside another."""
+    return "\0" not in topic and all(
+        len(part.encode("utf-8", "replace")) <= MAX_NAME_BYTES for part in topic.split("/")
+    )
+
+
+def _unit(batch: ScanBatch, row: int, names: list[str]) -> QueueUnit:
+    """One row of a batch's units in the scalar form."""
+    records, units, record = batch.records, batch.units, batch.units.record[row]
+    return QueueUnit(
+        names[units.topic[row]],
+        int(units.queue_id[row]),
+        int(units.queue_offset[row]),
+        int(records.physical_offset[record]),
+        int(records.total_size[record]),
+        int(records.tags_code[record]),
+    )

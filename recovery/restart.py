@@ -56,7 +56,7 @@ class Restart:
         """Whether `abort` is there after an orderly shutdown."""
         if self.dispatch is None or self.hang:
             return self.memory.evidence.abort
-        return self.dispatch.behind_bytes != 0
+        return self.dispatch.behind_bytes != 0 or not self.memory.queues_writable
 
 
 def restart(

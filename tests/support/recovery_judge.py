@@ -6,6 +6,7 @@ size of `abort`, and `logics` and `index` of the checkpoint afterwards.
 
 from __future__ import annotations
 
+import posixpath
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -312,7 +313,9 @@ def _files_then(memory: BrokerMemory, before: Mapping[str, int], *, abort: bool,
     for path in gone:
         files.pop(path, None)
     for (topic, queue_id), queue in memory.queues.items():
-        files |= {f"consumequeue/{topic}/{queue_id}/{file.name}": file.size for file in queue.mapped.files}
+        folder = posixpath.normpath(f"consumequeue/{topic}/{queue_id}")  # a damaged topic may hold any character
+        if folder.startswith("consumequeue/"):
+            files |= {f"{folder}/{file.name}": file.size for file in queue.mapped.files}
     size = memory.index.geometry.file_size
     files |= {f"index/{f.name}": max(size, f.entry.size) for f in memory.index.files if f.entry is not None}
     files.pop("abort", None)
