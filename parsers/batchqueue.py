@@ -12,11 +12,11 @@ import pyarrow as pa
 from parsers.constants import NAME, constant, named_constant
 from parsers.consumequeue.summary import FILES_RECOVERED, QueueSummary
 from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, TruncatedRecord, report
-from parsers.kernels.written import written_bytes
 from parsers.layout import Field, Layout
 from parsers.mapped import map_file
-from parsers.runs import runs
+from parsers.runs import JoinedRuns
 from parsers.sequence import sequence_errors
+from parsers.spans import Bytes, spans, written_end
 from parsers.store import StoreFile
 
 BATCH_UNIT = Layout(
@@ -69,11 +69,8 @@ def read_batch_queue(
             continue
         if torn := len(buffer) % BATCH_UNIT.size:
             report(_torn(file, len(buffer), torn), on_damage, damage)
-        view = BATCH_UNIT.array(buffer)
-        last = ends_queue and number == len(files)
-        end = _written(view) if last else len(view)
-        for start in range(0, end, BATCH_UNITS):
-            yield from _batch(file, view[start : min(end, start + BATCH_UNITS)], start, on_damage, damage)
+        is_last = ends_queue and number == len(files)
+        yield from _file_batches(file, np.frombuffer(buffer, np.uint8), is_last, on_damage, damage)
 
 
 def summarize_batch_queue(
@@ -131,30 +128,37 @@ def _valid(view: Units) -> npt.NDArray[np.bool_]:
     return accepted
 
 
-def _written(view: Units) -> int:
+def _file_batches(
+    file: StoreFile, data: Bytes, is_last: bool, on_damage: OnDamage, damage: DamageSink | None
+) -> Iterator[pa.RecordBatch]:
+    refused = JoinedRuns(lambda first, end: report(_refused(file, data, first, end), on_damage, damage))
+    end = _written(data) if is_last else len(data) // BATCH_UNIT.size
+    for at, piece in spans(data, 0, end * BATCH_UNIT.size, BATCH_UNITS * BATCH_UNIT.size):
+        view = np.frombuffer(piece, BATCH_UNIT.dtype)
+        valid = _valid(view)
+        refused.add(~valid, at // BATCH_UNIT.size)
+        if valid.any():
+            yield _columns(file, view[valid])
+    refused.close()
+
+
+def _written(data: Bytes) -> int:
     """Units before the unwritten rest, and before the terminator that ends a compaction queue's file."""
-    end = ceil(written_bytes(view.view(np.uint8)) / BATCH_UNIT.size)
-    ends_with_terminator = end and view["physical_offset"][end - 1] == -1 and view["msg_size"][end - 1] == 0
+    end = min(ceil(written_end(data) / BATCH_UNIT.size), len(data) // BATCH_UNIT.size)
+    last = BATCH_UNIT.unpack(data.data, (end - 1) * BATCH_UNIT.size) if end else {}
+    ends_with_terminator = last and last["physical_offset"] == -1 and last["msg_size"] == 0
     return end - 1 if ends_with_terminator else end
 
 
-def _batch(
-    file: StoreFile, view: Units, start: int, on_damage: OnDamage, damage: DamageSink | None
-) -> Iterator[pa.RecordBatch]:
-    valid = _valid(view)
-    for first, end in runs(~valid):
-        error = CorruptRecord(
-            f"{end - first} BatchConsumeQueue units that recovery refuses",
-            at=(start + first) * BATCH_UNIT.size,
-            expected="physical_offset and queue_offset >= 0, msg_size and message_count > 0",
-            actual=dict(zip(BATCH_UNIT.offsets, view[first].item(), strict=True)),
-            path=file.path,
-            length=(end - first) * BATCH_UNIT.size,
-        )
-        report(error, on_damage, damage)
-    rows = view[valid]
-    if len(rows):
-        yield _columns(file, rows)
+def _refused(file: StoreFile, data: Bytes, first: int, end: int) -> StoreFormatError:
+    return CorruptRecord(
+        f"{end - first} BatchConsumeQueue units that recovery refuses",
+        at=first * BATCH_UNIT.size,
+        expected="physical_offset and queue_offset >= 0, msg_size and message_count > 0",
+        actual=BATCH_UNIT.unpack(data.data, first * BATCH_UNIT.size),
+        path=file.path,
+        length=(end - first) * BATCH_UNIT.size,
+    )
 
 
 def _columns(file: StoreFile, rows: Units) -> pa.RecordBatch:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -12,3 +12,25 @@ def runs(mask: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
     """(first, end) of every run of True in `mask`, in order; `end` is the position after the run."""
     edges = np.flatnonzero(np.diff(mask.astype(np.int8), prepend=0, append=0))
     yield from zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
+
+
+class JoinedRuns:
+    """Runs found piece by piece and told whole: one that goes on in the next piece is told once."""
+
+    def __init__(self, tell: Callable[[int, int], None]) -> None:
+        self._tell = tell
+        self._first = self._end = 0
+
+    def add(self, mask: npt.NDArray[np.bool_], at: int) -> None:
+        """The runs of True in a piece whose first position is `at`; pieces come in order."""
+        for first, end in runs(mask):
+            if at + first != self._end:
+                self.close()
+                self._first = at + first
+            self._end = at + end
+
+    def close(self) -> None:
+        """Tell the last run: no more pieces come."""
+        if self._end > self._first:
+            self._tell(self._first, self._end)
+        self._first = self._end

@@ -16,11 +16,11 @@ from parsers.commitlog.layout import MAGIC_BLANK
 from parsers.constants import NAME, named_constant
 from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, TruncatedRecord, report
 from parsers.instants import INSTANT, MAX_MS
-from parsers.kernels.written import written_bytes
 from parsers.layout import Field, Layout
 from parsers.mapped import map_file
-from parsers.runs import runs
+from parsers.runs import JoinedRuns
 from parsers.sequence import sequence_errors
+from parsers.spans import Bytes, spans, written_end
 from parsers.store import StoreFile
 
 TIMER_UNIT = Layout(
@@ -103,13 +103,11 @@ def read_timerlog(
         report(error, on_damage, damage)
     for file in logs:
         try:
-            view = TIMER_UNIT.array(map_file(file.path))
+            data = np.frombuffer(map_file(file.path), np.uint8)
         except StoreFormatError as refused:
             report(refused, on_damage, damage)
             continue
-        end = _written(view)
-        for start in range(0, end, BATCH_UNITS):
-            yield from _batch(file, view[start : min(end, start + BATCH_UNITS)], start, on_damage, damage)
+        yield from _file_batches(file, data, on_damage, damage)
 
 
 def read_wheel(file: StoreFile) -> pa.RecordBatch:
@@ -123,9 +121,16 @@ def read_wheel(file: StoreFile) -> pa.RecordBatch:
         raise TruncatedRecord(
             "a torn timer wheel slot", at=len(buffer) - torn, expected=TIMER_SLOT.size, actual=torn, path=file.path
         )
-    view = TIMER_SLOT.array(buffer)
-    used = np.flatnonzero((view["time"] != 0) | (view["timer_count"] != 0)).astype(np.int32)
-    columns = [pa.array(used), *(_native(view[used][name]) for name in TIMER_SLOT_SCHEMA.names[1:])]
+    data = np.frombuffer(buffer, np.uint8)
+    slots, rows = [], []
+    for at, piece in spans(data, 0, len(data), BATCH_UNITS * TIMER_SLOT.size):
+        view = np.frombuffer(piece, TIMER_SLOT.dtype)
+        used = np.flatnonzero((view["time"] != 0) | (view["timer_count"] != 0))
+        slots.append(used + at // TIMER_SLOT.size)
+        rows.append(view[used])
+    found = np.concatenate(rows or [np.empty(0, TIMER_SLOT.dtype)])
+    numbers = np.concatenate(slots or [np.empty(0, np.int64)]).astype(np.int32)
+    columns = [pa.array(numbers), *(_native(found[name]) for name in TIMER_SLOT_SCHEMA.names[1:])]
     return pa.RecordBatch.from_arrays(columns, schema=TIMER_SLOT_SCHEMA)
 
 
@@ -137,29 +142,38 @@ def read_timercheck(file: StoreFile) -> dict[str, int]:
         raise error.in_file(file.path) from None
 
 
-def _written(view: Rows) -> int:
-    """Units before the unwritten rest, and before the blank that ends the file."""
-    end = ceil(written_bytes(view.view(np.uint8)) / TIMER_UNIT.size)
-    return end - 1 if end and view["magic"][end - 1] == MAGIC_BLANK else end
-
-
-def _batch(
-    file: StoreFile, view: Rows, start: int, on_damage: OnDamage, damage: DamageSink | None
+def _file_batches(
+    file: StoreFile, data: Bytes, on_damage: OnDamage, damage: DamageSink | None
 ) -> Iterator[pa.RecordBatch]:
-    good = (view["unit_size"] == TIMER_UNIT.size) & (view["magic"] & ~UNIT_MAGIC_MASK == 0) & (view["magic"] & 1 == 1)
-    for first, end in runs(~good):
-        error = CorruptRecord(
-            f"{end - first} timerlog units that recovery refuses",
-            at=(start + first) * TIMER_UNIT.size,
-            field="unit_size" if view["unit_size"][first] != TIMER_UNIT.size else "magic",
-            expected=f"unit_size {TIMER_UNIT.size} and magic 1 with bits 2, 4 or 8",
-            actual=dict(zip(TIMER_UNIT.offsets, view[first].item(), strict=True)),
-            path=file.path,
-            length=(end - first) * TIMER_UNIT.size,
-        )
-        report(error, on_damage, damage)
-    if good.any():
-        yield _columns(file, view[good], (np.flatnonzero(good) + start) * TIMER_UNIT.size)
+    refused = JoinedRuns(lambda first, end: report(_refused(file, data, first, end), on_damage, damage))
+    for at, piece in spans(data, 0, _written(data) * TIMER_UNIT.size, BATCH_UNITS * TIMER_UNIT.size):
+        view, start = np.frombuffer(piece, TIMER_UNIT.dtype), at // TIMER_UNIT.size
+        magic = view["magic"]
+        good = (view["unit_size"] == TIMER_UNIT.size) & (magic & ~UNIT_MAGIC_MASK == 0) & (magic & 1 == 1)
+        refused.add(~good, start)
+        if good.any():
+            yield _columns(file, view[good], (np.flatnonzero(good) + start) * TIMER_UNIT.size)
+    refused.close()
+
+
+def _written(data: Bytes) -> int:
+    """Units before the unwritten rest, and before the blank that ends the file."""
+    end = min(ceil(written_end(data) / TIMER_UNIT.size), len(data) // TIMER_UNIT.size)
+    ends_with_blank = end and TIMER_UNIT.unpack(data.data, (end - 1) * TIMER_UNIT.size)["magic"] == MAGIC_BLANK
+    return end - 1 if ends_with_blank else end
+
+
+def _refused(file: StoreFile, data: Bytes, first: int, end: int) -> StoreFormatError:
+    row = TIMER_UNIT.unpack(data.data, first * TIMER_UNIT.size)
+    return CorruptRecord(
+        f"{end - first} timerlog units that recovery refuses",
+        at=first * TIMER_UNIT.size,
+        field="unit_size" if row["unit_size"] != TIMER_UNIT.size else "magic",
+        expected=f"unit_size {TIMER_UNIT.size} and magic 1 with bits 2, 4 or 8",
+        actual=row,
+        path=file.path,
+        length=(end - first) * TIMER_UNIT.size,
+    )
 
 
 def _columns(file: StoreFile, rows: Rows, places: npt.NDArray[np.int64]) -> pa.RecordBatch:

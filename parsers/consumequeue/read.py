@@ -13,10 +13,10 @@ from parsers.consumequeue.arrow import units_to_batch
 from parsers.consumequeue.kernel import Bytes
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, TruncatedRecord, report
-from parsers.kernels.written import written_bytes
 from parsers.mapped import map_file
-from parsers.runs import runs
+from parsers.runs import JoinedRuns
 from parsers.sequence import sequence_errors
+from parsers.spans import spans, written_end
 from parsers.store import StoreFile
 
 BATCH_UNITS = 1 << 16
@@ -51,14 +51,9 @@ def read_queue(
         except StoreFormatError as refused:
             report(refused, on_damage, damage)
             continue
-        last = ends_queue and number == len(files)
         for error in _shape_errors(file, len(data)):
             report(error, on_damage, damage)
-        whole = len(data) // CQ_UNIT.size
-        end = min(whole, ceil(written_bytes(data) / CQ_UNIT.size)) if last else whole
-        for start in range(0, end, batch_units):
-            run = data[start * CQ_UNIT.size : min(end, start + batch_units) * CQ_UNIT.size]
-            yield from _batch(file, run, start, on_damage, damage)
+        yield from _file_batches(file, data, ends_queue and number == len(files), batch_units, on_damage, damage)
 
 
 def units(file: StoreFile) -> npt.NDArray[np.void]:
@@ -66,36 +61,40 @@ def units(file: StoreFile) -> npt.NDArray[np.void]:
     return CQ_UNIT.array(map_file(file.path))
 
 
-def _batch(
-    file: StoreFile, run: Bytes, start: int, on_damage: OnDamage, damage: DamageSink | None
+def _file_batches(
+    file: StoreFile, data: Bytes, is_last: bool, batch_units: int, on_damage: OnDamage, damage: DamageSink | None
 ) -> Iterator[pa.RecordBatch]:
-    batch = units_to_batch(
-        run,
-        topic=file.topic or "",
-        queue_id=file.queue_id or 0,
-        first_queue_offset=(file.base_offset or 0) // CQ_UNIT.size + start,
-    )
-    if batch.num_rows < len(run) // CQ_UNIT.size:
-        for error in _refused_runs(file, run, start):
-            report(error, on_damage, damage)
-    if batch.num_rows:
-        yield batch
-
-
-def _refused_runs(file: StoreFile, run: Bytes, start: int) -> Iterator[StoreFormatError]:
-    """One error for each run of neighbouring units that are not valid."""
-    view = np.frombuffer(run, CQ_UNIT.dtype)
-    bad = (view["physical_offset"] < 0) | (view["msg_size"] <= 0)
-    for first, end in runs(bad):
-        yield CorruptRecord(
-            f"{end - first} ConsumeQueue units that recovery refuses",
-            at=(start + first) * CQ_UNIT.size,
-            field="physical_offset" if view["physical_offset"][first] < 0 else "msg_size",
-            expected="physical_offset >= 0 and msg_size > 0",
-            actual=dict(zip(CQ_UNIT.offsets, view[first].item(), strict=True)),
-            path=file.path,
-            length=(end - first) * CQ_UNIT.size,
+    whole = len(data) // CQ_UNIT.size
+    end = min(whole, ceil(written_end(data) / CQ_UNIT.size)) if is_last else whole
+    refused = JoinedRuns(lambda first, end: report(_refused(file, data, first, end), on_damage, damage))
+    first_queue_offset = (file.base_offset or 0) // CQ_UNIT.size
+    for at, run in spans(data, 0, end * CQ_UNIT.size, batch_units * CQ_UNIT.size):
+        start = at // CQ_UNIT.size
+        batch = units_to_batch(
+            run,
+            topic=file.topic or "",
+            queue_id=file.queue_id or 0,
+            first_queue_offset=first_queue_offset + start,
         )
+        if batch.num_rows < len(run) // CQ_UNIT.size:
+            view = np.frombuffer(run, CQ_UNIT.dtype)
+            refused.add((view["physical_offset"] < 0) | (view["msg_size"] <= 0), start)
+        if batch.num_rows:
+            yield batch
+    refused.close()
+
+
+def _refused(file: StoreFile, data: Bytes, first: int, end: int) -> StoreFormatError:
+    row = CQ_UNIT.unpack(data.data, first * CQ_UNIT.size)
+    return CorruptRecord(
+        f"{end - first} ConsumeQueue units that recovery refuses",
+        at=first * CQ_UNIT.size,
+        field="physical_offset" if row["physical_offset"] < 0 else "msg_size",
+        expected="physical_offset >= 0 and msg_size > 0",
+        actual=row,
+        path=file.path,
+        length=(end - first) * CQ_UNIT.size,
+    )
 
 
 def _shape_errors(file: StoreFile, size: int) -> Iterator[StoreFormatError]:

@@ -12,6 +12,7 @@ import numpy as np
 from parsers.batchqueue import BATCH_UNIT
 from parsers.checkpoint import CHECKPOINT
 from parsers.commitlog.layout import MAGIC_BLANK
+from parsers.commitlog.resync import written_from
 from parsers.consumequeue.layout import CQ_UNIT, is_pre_blank, tags_code_kind
 from parsers.errors import NotThisFormat
 from parsers.explain.commitlog import commitlog_lines
@@ -133,23 +134,27 @@ def _one(layout: Layout, name: str, file: StoreFile, at: int) -> Iterator[Line]:
         return
     if at < layout.size:
         yield from layout_lines(buf, 0, layout, name)
-    rest = np.frombuffer(buf, np.uint8)[layout.size :]
-    field = "not known" if rest.any() else "zeros"
+    rest_is_zero = written_from(np.frombuffer(buf, np.uint8), layout.size) == len(buf)
+    field = "zeros" if rest_is_zero else "not known"
     yield from bytes_line(buf, layout.size, len(buf), f"after the {name}", field)
 
 
 def _text(file: StoreFile, at: int) -> Iterator[Line]:
-    """Lines of text, cut where they are too long to show."""
+    """Lines of text, cut where they are too long to show; zeros, which no text has, are one line."""
     buf = map_file(file.path)
-    pos, number = 0, 1
+    data = np.frombuffer(buf, np.uint8)
+    pos = 0
     while pos < len(buf):
+        zeros_end = written_from(data, pos)
         piece = bytes(buf[pos : pos + TEXT_LINE_MAX])
         found = piece.find(b"\n")
-        end = pos + (found + 1 if found >= 0 else len(piece))
-        if end > at:
+        end = zeros_end if zeros_end > pos else pos + (found + 1 if found >= 0 else len(piece))
+        if end > at and zeros_end > pos:
+            yield from bytes_line(buf, pos, end, f"zeros at {pos}", "zeros")
+        elif end > at:
             text = printable(decode_utf8(piece[: end - pos]).rstrip("\n").replace("\t", "  "))
-            yield from bytes_line(buf, pos, end, f"text line {number}", "text", text)
-        pos, number = end, number + (found >= 0)
+            yield from bytes_line(buf, pos, end, f"text at {pos}", "text", text)
+        pos = end
 
 
 EXPLAINERS: Mapping[FileKind, Callable[[StoreFile, int], Iterator[Line]]] = {

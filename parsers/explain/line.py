@@ -71,10 +71,12 @@ def instant_text(epoch_ms: int) -> str:
 
 def printable(text: str) -> str:
     """At most 100 characters on one line, control characters escaped."""
-    shown = "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode() for character in text
-    )
-    return shown if len(shown) <= TEXT_SHOWN else shown[:TEXT_SHOWN] + "…"
+    more = "…" if len(text) > TEXT_SHOWN else ""
+    return "".join(map(_shown, text[:TEXT_SHOWN])) + more
+
+
+def _shown(character: str) -> str:
+    return character if character.isprintable() else character.encode("unicode_escape").decode()
 
 
 def render(lines: Iterable[Line]) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from parsers.constants import NAME, named_constant
@@ -13,7 +14,8 @@ from parsers.index.geometry import Geometry
 from parsers.index.kernel import decode_entries, wrong_slots
 from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
 from parsers.index.open import OpenIndex, open_index
-from parsers.runs import runs
+from parsers.runs import JoinedRuns
+from parsers.spans import spans
 from parsers.store import StoreFile
 
 INDEX_ENTRY_SCHEMA = pa.schema(
@@ -56,14 +58,7 @@ def read_index(
     link to itself or a newer entry) is damage, not a row. See `open_index` for `geometry` and what else is reported.
     """
     for opened in open_index(files, geometry=geometry, on_damage=on_damage, damage=damage):
-        for first in range(ENTRIES_FIRST_NO, opened.entries + ENTRIES_FIRST_NO, batch_entries):
-            end = min(first + batch_entries, opened.entries + ENTRIES_FIRST_NO)
-            batch = entries_to_batch(opened, first, end)
-            if batch.num_rows < end - first:
-                for error in _refused_runs(opened, first, end):
-                    report(error, on_damage, damage)
-            if batch.num_rows:
-                yield batch
+        yield from _file_batches(opened, batch_entries, on_damage, damage)
 
 
 def entries_to_batch(opened: OpenIndex, first_no: int, end_no: int) -> pa.RecordBatch:
@@ -119,17 +114,35 @@ def slot_errors(opened: OpenIndex) -> Iterator[StoreFormatError]:
         )
 
 
-def _refused_runs(opened: OpenIndex, first_no: int, end_no: int) -> Iterator[StoreFormatError]:
-    view = INDEX_ENTRY.array(opened.data.data, at=opened.entry_at(first_no), count=end_no - first_no)
-    numbers = np.arange(first_no, end_no)
-    bad = (view["key_hash"] < 0) | (view["physical_offset"] < 0) | (view["time_diff_s"] < 0)
-    bad |= (view["prev_index_no"] < 0) | (view["prev_index_no"] >= numbers)
-    for first, end in runs(bad):
-        yield CorruptRecord(
-            f"{end - first} index entries that no broker writes",
-            at=opened.entry_at(first_no + first),
-            expected=f"numbers from 0 up, prev_index_no below {first_no + first}",
-            actual=dict(zip(INDEX_ENTRY.offsets, view[first].item(), strict=True)),
-            path=opened.file.path,
-            length=(end - first) * INDEX_ENTRY.size,
-        )
+def _file_batches(
+    opened: OpenIndex, batch_entries: int, on_damage: OnDamage, damage: DamageSink | None
+) -> Iterator[pa.RecordBatch]:
+    refused = JoinedRuns(lambda first, end: report(_refused(opened, first, end), on_damage, damage))
+    begin, end = opened.entry_at(ENTRIES_FIRST_NO), opened.entry_at(ENTRIES_FIRST_NO + opened.entries)
+    for at, piece in spans(opened.data, begin, end, batch_entries * INDEX_ENTRY.size):
+        first = ENTRIES_FIRST_NO + (at - begin) // INDEX_ENTRY.size
+        count = len(piece) // INDEX_ENTRY.size
+        batch = entries_to_batch(opened, first, first + count)
+        if batch.num_rows < count:
+            refused.add(_impossible(np.frombuffer(piece, INDEX_ENTRY.dtype), first), first)
+        if batch.num_rows:
+            yield batch
+    refused.close()
+
+
+def _impossible(view: npt.NDArray[np.void], first_no: int) -> npt.NDArray[np.bool_]:
+    negative = (view["key_hash"] < 0) | (view["physical_offset"] < 0) | (view["time_diff_s"] < 0)
+    numbers = np.arange(first_no, first_no + len(view))
+    impossible: npt.NDArray[np.bool_] = negative | (view["prev_index_no"] < 0) | (view["prev_index_no"] >= numbers)
+    return impossible
+
+
+def _refused(opened: OpenIndex, first_no: int, end_no: int) -> StoreFormatError:
+    return CorruptRecord(
+        f"{end_no - first_no} index entries that no broker writes",
+        at=opened.entry_at(first_no),
+        expected=f"numbers from 0 up, prev_index_no below {first_no}",
+        actual=INDEX_ENTRY.unpack(opened.data.data, opened.entry_at(first_no)),
+        path=opened.file.path,
+        length=(end_no - first_no) * INDEX_ENTRY.size,
+    )
