@@ -1,0 +1,108 @@
+"""Facts: what a record says happened, when, who said so, and how sure the instant is.
+
+Broker-side facts come from wire captures and broker logs, client-side facts from client logs, the rest from snapshots.
+A fact states only what its record states: a list answer is a list answer, no ownership yet. `rebalance.replay` draws
+the conclusions.
+"""
+
+from __future__ import annotations
+
+from rebalance.events.broker import (
+    BrokerStarted,
+    BrokerStopping,
+    ChannelClosed,
+    ChannelConnected,
+    ChannelExpired,
+    ChannelFact,
+    ClientUnregistered,
+    CommitRolledBack,
+    ConsumerListAnswered,
+    HeartbeatReceived,
+    LockBatchAnswered,
+    OffsetCommitted,
+    OffsetQueried,
+    PullSeen,
+    QueueLockDecided,
+    RequestFact,
+    SubscriptionChanged,
+    TopicSubscription,
+    UnlockBatch,
+)
+from rebalance.events.consumer import (
+    ClientFact,
+    ConsumerShutdown,
+    ConsumerStarted,
+    ConsumerStarting,
+    LockAnswered,
+    Notified,
+    OffsetPersisted,
+    QueueAdded,
+    QueueAddFailed,
+    QueueRemoved,
+    QueueTableSeen,
+    RebalanceResultChanged,
+    RoundSkipped,
+    SubscriptionVersionBumped,
+)
+from rebalance.events.fact import (
+    NO_EVIDENCE,
+    Evidence,
+    Fact,
+    GroupFact,
+    UnreadRecord,
+)
+from rebalance.events.snapshot import (
+    Connection,
+    ConnectionsSeen,
+    GroupConfigSeen,
+    GroupSettings,
+    RouteSeen,
+    TopicQueues,
+)
+
+__all__ = [
+    "NO_EVIDENCE",
+    "BrokerStarted",
+    "BrokerStopping",
+    "ChannelClosed",
+    "ChannelConnected",
+    "ChannelExpired",
+    "ChannelFact",
+    "ClientFact",
+    "ClientUnregistered",
+    "CommitRolledBack",
+    "Connection",
+    "ConnectionsSeen",
+    "ConsumerListAnswered",
+    "ConsumerShutdown",
+    "ConsumerStarted",
+    "ConsumerStarting",
+    "Evidence",
+    "Fact",
+    "GroupConfigSeen",
+    "GroupFact",
+    "GroupSettings",
+    "HeartbeatReceived",
+    "LockAnswered",
+    "LockBatchAnswered",
+    "Notified",
+    "OffsetCommitted",
+    "OffsetPersisted",
+    "OffsetQueried",
+    "PullSeen",
+    "QueueAddFailed",
+    "QueueAdded",
+    "QueueLockDecided",
+    "QueueRemoved",
+    "QueueTableSeen",
+    "RebalanceResultChanged",
+    "RequestFact",
+    "RoundSkipped",
+    "RouteSeen",
+    "SubscriptionChanged",
+    "SubscriptionVersionBumped",
+    "TopicQueues",
+    "TopicSubscription",
+    "UnlockBatch",
+    "UnreadRecord",
+]

@@ -1,0 +1,127 @@
+"""What a client's log, or a look inside the client, tells.
+
+`source` is the log's name; `client_id` is None until the log has named it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rebalance.events.fact import GroupFact
+from rebalance.model import MessageQueue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientFact(GroupFact):
+    """A fact from inside a consumer; `process` tells runs of one log apart (a new number at each start seen in it)."""
+
+    client_id: str | None
+    process: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerStarting(ClientFact):
+    """`the consumer [G] start beginning`."""
+
+    message_model: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerStarted(ClientFact):
+    """`the consumer [G] start OK`. No sign of membership by itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerShutdown(ClientFact):
+    """`the consumer [G] shutdown OK`, or the unregister line before it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notified(ClientFact):
+    """`receive broker's notification`: all groups of the instance get a round soon."""
+
+    broker_address: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RebalanceResultChanged(ClientFact):
+    """`[client] rebalanced result changed`: the *target* of a round, not yet the table.
+
+    Sizes are those before allocation.
+    """
+
+    strategy: str
+    topic: str
+    mq_all_size: int | None
+    cid_all_size: int | None
+    target: tuple[MessageQueue, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubscriptionVersionBumped(ClientFact):
+    """`{topic} Rebalance changed, also update version`: the end of a round that changed this topic's queues (client
+    clock, ms).
+    """
+
+    topic: str
+    old_sub_version: int
+    new_sub_version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueAdded(ClientFact):
+    """`doRebalance, G, add a new mq`: the queue is in the table."""
+
+    queue: MessageQueue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueAddFailed(ClientFact):
+    """The queue was a target and did not get into the table: `reason` is lock or offset."""
+
+    queue: MessageQueue
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueRemoved(ClientFact):
+    """The queue left the table: `reason` is unnecessary, pull_expired, not_my_topic or offset_repair."""
+
+    queue: MessageQueue
+    reason: str = "unnecessary"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockAnswered(ClientFact):
+    """`message queue lock OK|Failed` at acquisition, `locked OK|Failed` at renewal."""
+
+    queue: MessageQueue
+    granted: bool
+    renewal: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetPersisted(ClientFact):
+    """`[persistAll]`/`[persist] … updateConsumeOffsetToBroker`: the client's side of a commit."""
+
+    queue: MessageQueue
+    queue_offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundSkipped(ClientFact):
+    """A round that could not change a topic:
+
+    `reason` is list_failed, topic_unknown, strategy_failed or not_in_list (drops all).
+    """
+
+    topic: str | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueTableSeen(ClientFact):
+    """ConsumerRunningInfo.mqTable: the whole process queue table of one client at one instant."""
+
+    queues: tuple[MessageQueue, ...]
+    dropped: tuple[MessageQueue, ...] = ()
