@@ -136,5 +136,12 @@ def _valid(flags: npt.NDArray[np.bool_]) -> pa.Buffer | None:
 
 @lru_cache(maxsize=16)
 def _constant(value: str | None) -> pa.Array:
-    """As many rows of one text as a batch can have: a slice of it is a constant column."""
-    return pa.repeat(pa.scalar(value, pa.string()), MOST_ROWS)
+    """As many rows of one text as a batch can have: a slice of it is a constant column.
+
+    Made from buffers, since `pa.scalar` imports pandas: a second before the first row.
+    """
+    if value is None:
+        return pa.nulls(MOST_ROWS, pa.string())
+    text = np.frombuffer(value.encode("utf-8", "replace"), np.uint8)
+    ends = np.arange(MOST_ROWS + 1, dtype=np.int32) * len(text)
+    return _array(pa.string(), MOST_ROWS, None, pa.py_buffer(ends), pa.py_buffer(np.tile(text, MOST_ROWS)))

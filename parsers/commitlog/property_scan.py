@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from parsers.commitlog.columns import KEYS, NAMES, TAGS, UNIQUE_ID, VALUES
 from parsers.kernels.bigendian import load_int, load_long
-from parsers.kernels.blocks import BLOCK, Bytes, Mask, copy, equal_mask, lowest_bit
+from parsers.kernels.blocks import BLOCK, Bytes, block_before_end, copy, equal_mask, lowest_bit
 from parsers.kernels.utf8 import copy_text
 from parsers.numba_cache import cached_njit
 
@@ -50,42 +50,33 @@ def scan_properties(
 
     `found` gets the spans of KEYS, TAGS and UNIQ_KEY; with_pairs, names and values are copied behind `text_to`.
     """
-    start, name_end, block = at, -1, at
-    while block < end:
-        names, stops = separator_masks(data, block, end)
-        both = names | stops
-        while both != 0:
+    start, name_end, base, block = at, -1, at, at
+    both = stops = np.uint64(0)
+    while True:
+        entry_end = -1
+        if both != 0:
             bit = lowest_bit(both)
             both &= both - np.uint64(1)
             if stops >> np.uint64(bit) & np.uint64(1):
-                pairs = visit_entry(
-                    data, start, name_end, block + bit, ascii_only, split_rule, with_pairs, found, text, text_at,
-                    text_to, pair_ends, pairs,
-                )  # fmt: skip
-                start, name_end = block + bit + 1, -1
+                entry_end = base + bit
             elif name_end < 0:
-                name_end = block + bit
-        block += BLOCK
-    return visit_entry(
-        data, start, name_end, end, ascii_only, split_rule, with_pairs, found, text, text_at, text_to, pair_ends, pairs
-    )
-
-
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
-def separator_masks(data: Bytes, at: int, end: int) -> tuple[Mask, Mask]:
-    """Which of the 64 bytes from `at`, as far as before `end`, are 0x01, and which 0x02."""
-    if at + BLOCK <= len(data):
-        within = np.uint64(0xFFFFFFFFFFFFFFFF)
-        if end - at < BLOCK:
-            within >>= np.uint64(BLOCK - (end - at))
-        return equal_mask(data, at, NAME_END) & within, equal_mask(data, at, ENTRY_END) & within
-    names, stops = np.uint64(0), np.uint64(0)
-    for i in range(min(BLOCK, end - at)):
-        if data[at + i] == NAME_END:
-            names |= np.uint64(1) << np.uint64(i)
-        elif data[at + i] == ENTRY_END:
-            stops |= np.uint64(1) << np.uint64(i)
-    return names, stops
+                name_end = base + bit
+        elif block < end:
+            base = block
+            read_at, shift, within = block_before_end(data, base, end)
+            stops = equal_mask(data, read_at, ENTRY_END) >> shift & within
+            both = stops | (equal_mask(data, read_at, NAME_END) >> shift & within)
+            block = read_at + BLOCK
+        else:
+            entry_end = end
+        if entry_end >= 0:
+            pairs = visit_entry(
+                data, start, name_end, entry_end, ascii_only, split_rule, with_pairs, found, text, text_at, text_to,
+                pair_ends, pairs,
+            )  # fmt: skip
+            if entry_end == end:
+                return pairs
+            start, name_end = entry_end + 1, -1
 
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 from parsers.numba_cache import cached_njit
@@ -21,6 +22,7 @@ Mask = np.uint64
 
 BYTE = ir.IntType(8)
 BLOCK = 64
+ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 COPIED = 32
 """How far `copy` may write and read beyond the last byte asked for."""
 
@@ -81,43 +83,61 @@ def _copy_block(typing_context: Any, target: Any, to: Any, source: Any, at: Any)
     return types.void(target, types.intp, source, types.intp), generate
 
 
+def _copy_exactly(typing_context: Any, target: Any, to: Any, source: Any, at: Any, size: Any) -> Any:
+    """As many bytes as are asked for, and no more: the C library's memcpy."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        places = [
+            pointer(context, builder, signature.args[which], arguments[which : which + 2], BYTE) for which in (0, 2)
+        ]
+        cast("Any", cgutils).raw_memcpy(builder, *places, arguments[4], 1)
+        return context.get_dummy_value()
+
+    return types.void(target, types.intp, source, types.intp, types.intp), generate
+
+
 equal_mask = cast("Callable[[Bytes, int, int | np.uint8], Mask]", intrinsic(_equal_mask))
 high_mask = cast("Callable[[Bytes, int], Mask]", intrinsic(_high_mask))
 lowest_bit = cast("Callable[[Mask], int]", intrinsic(_lowest_bit))
 copy_block = cast("Callable[[Bytes, int, Bytes, int], None]", intrinsic(_copy_block))
+copy_exactly = cast("Callable[[Bytes, int, Bytes, int, int], None]", intrinsic(_copy_exactly))
 
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)
 def copy(target: Bytes, to: int, source: Bytes, at: int, size: int) -> int:
     """Copy `size` bytes; returns where they end in the target, whose next 32 bytes may be overwritten.
 
-    The source is read in blocks where 32 bytes are left beyond the copied ones, byte by byte near its end.
+    The source is read in blocks where 32 bytes are left beyond the copied ones, and exactly near its end.
     """
-    end = at + size
-    if end + COPIED <= len(source):
+    if at + size + COPIED <= len(source):
         copy_block(target, to, source, at)
         done = COPIED
         while done < size:
             copy_block(target, to + done, source, at + done)
             done += COPIED
     else:
-        for i in range(size):
-            target[to + i] = source[at + i]
+        copy_exactly(target, to, source, at, size)
     return to + size
 
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)
+def block_before_end(data: Bytes, at: int, end: int) -> tuple[int, Mask, Mask]:
+    """Where to read a block so that it holds the bytes from `at` without leaving `data`, which has at least 64 bytes.
+
+    Returns: its start, how far its masks are to be shifted right, and which bits then are bytes before `end`.
+    """
+    start = min(at, len(data) - BLOCK)
+    within = ALL if end - at >= BLOCK else ALL >> np.uint64(BLOCK - (end - at))
+    return start, np.uint64(at - start), within
+
+
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
 def is_ascii(data: Bytes, at: int, size: int) -> bool:
-    """No byte of the range is above 0x7F."""
+    """No byte of the range is above 0x7F. `data` has at least 64 bytes."""
     end = at + size
-    while at + BLOCK <= end:
-        if high_mask(data, at) != 0:
-            return False
-        at += BLOCK
-    if at < end and at + BLOCK <= len(data):
-        return bool(high_mask(data, at) << np.uint64(BLOCK - (end - at)) == 0)
     while at < end:
-        if data[at] >= 0x80:
+        start, shift, within = block_before_end(data, at, end)
+        if high_mask(data, start) >> shift & within != 0:
             return False
-        at += 1
+        at = start + BLOCK
     return True

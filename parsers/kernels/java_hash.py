@@ -1,0 +1,72 @@
+"""`String.hashCode` of UTF-8 bytes, without making a string: the compiled twin of `parsers.java.string_hash_code`."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from parsers.kernels.bigendian import load_int
+from parsers.numba_cache import cached_njit
+
+Bytes = npt.NDArray[np.uint8]
+
+MALFORMED = -1
+LOW_32, HIGH_BITS = 0xFFFFFFFF, 0x80808080
+P2, P3, P4 = 31**2, 31**3, 31**4
+
+
+@cached_njit(nogil=True)
+def hash_utf8(data: Bytes, start: int, end: int, seed: int) -> int:
+    """The hash of the text before (`seed`, 0: none) continued over bytes `start` to `end`, as an unsigned 32-bit int.
+
+    MALFORMED for bytes that are not UTF-8: what Java puts in their place is left to the scalar rule.
+    """
+    value = seed
+    at = start
+    while at + 4 <= end:
+        four = load_int(data, at) & LOW_32
+        if four & HIGH_BITS:
+            break
+        tail = ((four >> 16) & 0xFF) * P2 + ((four >> 8) & 0xFF) * 31 + (four & 0xFF)
+        value = (value * P4 + ((four >> 24) & 0xFF) * P3 + tail) & LOW_32
+        at += 4
+    while at < end:
+        unit = int(np.int64(data[at]))
+        if unit < 0x80:
+            at += 1
+        else:
+            unit, at = _code_point(data, at, end)
+            if unit < 0:
+                return MALFORMED
+            if unit >= 0x10000:
+                value = (value * 31 + 0xD800 + ((unit - 0x10000) >> 10)) & LOW_32
+                unit = 0xDC00 + ((unit - 0x10000) & 0x3FF)
+        value = (value * 31 + unit) & LOW_32
+    return value
+
+
+@cached_njit(nogil=True)
+def _code_point(data: Bytes, at: int, end: int) -> tuple[int, int]:
+    """The code point of a sequence of two to four bytes and the byte after it; (-1, at) when malformed."""
+    first = int(np.int64(data[at]))
+    more = 1 if 0xC2 <= first < 0xE0 else (2 if 0xE0 <= first < 0xF0 else (3 if 0xF0 <= first < 0xF5 else 0))
+    if more == 0 or at + more + 1 > end:
+        return -1, at
+    point = first & (0x3F >> more)
+    for step in range(1, more + 1):
+        following = int(np.int64(data[at + step]))
+        if following & 0xC0 != 0x80:
+            return -1, at
+        point = (point << 6) | (following & 0x3F)
+    too_long = (more == 2 and point < 0x800) or (more == 3 and point < 0x10000)
+    if too_long or 0xD800 <= point < 0xE000 or point > 0x10FFFF:
+        return -1, at
+    return point, at + more + 1
+
+
+@cached_njit(nogil=True)
+def index_hash(unsigned_hash: int) -> int:
+    """`IndexFile#indexKeyHashMethod` of an unsigned hash: its absolute value as an int, 0 for -2**31."""
+    if unsigned_hash < 2**31:
+        return unsigned_hash
+    return (2**32 - unsigned_hash) & 0x7FFFFFFF
