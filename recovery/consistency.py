@@ -91,10 +91,9 @@ class _Verify:
         if self._other_log:
             return Judgement()
         starts, ends = self._places_known()
-        lowest = int(starts.min()) if len(starts) else None
         behind = (starts >= self._log.end) & ~lost.hold(starts)
         tail = missing_tail(self._log, self._shape, starts[behind], ends[behind])
-        return joined((missing_head(self._log, self._shape, lowest), tail))
+        return joined((missing_head(self._log, self._shape, self._lowest_known()), tail))
 
     def _places_known(self) -> tuple[Longs, Longs]:
         """Starts and ends of all messages that units and index entries name; ends of the latter are unknown."""
@@ -110,6 +109,16 @@ class _Verify:
                 starts.append(view["physical_offset"].astype(np.int64))
                 ends.append(starts[-1] + 1)
         return np.concatenate(starts), np.concatenate(ends)
+
+    def _lowest_known(self) -> int | None:
+        """The lowest physical offset that a queue or the index begins with."""
+        firsts = [
+            int(found.physical_offset[real][0])
+            for found in self._units.values()
+            if (real := ~found.is_pre_blank & ~found.is_hole).any()
+        ]
+        firsts += [file.header["begin_physical_offset"] for file in self._index[:1] if file.entries]
+        return min(firsts, default=None)
 
     @property
     def _other_log(self) -> bool:
@@ -211,6 +220,9 @@ class _Verify:
         for key, files in self._store.queues.items():
             summary = summarize_queue(files, commitlog_min=self._log.start, on_damage="collect")
             ends[key] = summary.min_queue_offset, summary.max_queue_offset
+        for key, messages in self._messages.items():  # what the log has, a damaged queue had: its readers may be there
+            least, most = ends.get(key, (0, 0))
+            ends[key] = least, max(most, int(messages.queue_offset.max()) + 1)
         for key, files in self._store.batch_queues.items():
             summary = summarize_batch_queue(files, commitlog_min=self._log.start, on_damage="collect")
             ends[key] = summary.min_queue_offset, summary.max_queue_offset

@@ -50,6 +50,7 @@ class _Seen:
 
     present: Mask
     blamed_records: list[Longs]
+    blamed_hashes: list[Ints]
     cut: list[tuple[int, int]]
 
 
@@ -57,7 +58,7 @@ def check_index(opened: Sequence[OpenIndex], context: IndexContext) -> Judgement
     """Every disagreement of the index files, given in name order, with the log."""
     findings: list[Finding] = []
     explained: list[Explained] = []
-    seen = _Seen(np.zeros(len(context.keys.record), np.bool_), [], [])
+    seen = _Seen(np.zeros(len(context.keys.record), np.bool_), [], [], [])
     before = 0
     for file in opened:
         if file.geometry is None:
@@ -137,6 +138,7 @@ def _file_findings(
     nothing = ~entries.is_record & ~lost & ~expired
     wrong = entries.is_record & ~has_key
     seen.blamed_records.append(entries.record[wrong])
+    seen.blamed_hashes.append(entries.key_hash[nothing])
     times = (
         _times_wrong(file, entries, context, before) & has_key & ~context.doubtful_times.hold(entries.physical_offset)
     )
@@ -311,9 +313,21 @@ def _size_finding(file: OpenIndex, context: IndexContext, seen: _Seen) -> Findin
     )
 
 
+def _forgive_blamed_hashes(keys: ExpectedKeys, seen: _Seen) -> None:
+    """An entry that points to nothing still has its key's hash: where as many keys of that hash are missing as such
+    entries are there, they are the same keys."""
+    blamed = np.concatenate([np.empty(0, np.int32), *seen.blamed_hashes])
+    hashes, counts = np.unique(blamed, return_counts=True)
+    for key_hash, count in zip(hashes.tolist(), counts.tolist(), strict=True):
+        missing = np.flatnonzero(~seen.present & (keys.key_hash == key_hash))
+        if len(missing) <= count:
+            seen.present[missing] = True
+
+
 def _missing_keys(context: IndexContext, seen: _Seen, any_file: bool) -> Iterator[Finding]:
     """Keys of dispatched messages that no entry holds, messages that follow one another in one finding."""
     keys, messages = context.keys, context.messages
+    _forgive_blamed_hashes(keys, seen)
     owners = np.unique(keys.record)
     lacking = np.isin(owners, np.unique(keys.record[~seen.present]))
     places = messages.physical_offset[owners]

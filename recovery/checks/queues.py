@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.java import INT_MAX
+from parsers.java import INT_MAX, LONG_MAX
 from recovery.checks.finding import Explained, Finding, Judgement, Place, Span
 from recovery.checks.intervals import Intervals, Longs, Mask, found_at, neighbours
 from recovery.dispatch import COMMIT
@@ -152,6 +152,7 @@ def _verdicts(
     transaction = log.sys_flag[record] & 0xC if len(log.sys_flag) else np.zeros(len(record), np.int32)
     dispatched = (transaction == 0) | (transaction == COMMIT)
     same_queue = _same_queue(record, files, log)
+    expired = own.physical_offset < log.start
     conditions = [
         lost & ~is_record,
         is_own & shifted,
@@ -160,7 +161,8 @@ def _verdicts(
         is_own,
         is_record & same_queue & ~dispatched,
         is_record,
-        own.physical_offset < log.start,
+        expired & ~_follows_live(own, is_own),
+        expired,
         own.physical_offset >= log.end,
     ]
     kinds = [
@@ -172,9 +174,17 @@ def _verdicts(
         "unit_unexpected",
         "unit_of_other_message",
         "",
+        "unit_into_deleted_log",
         "unit_beyond_log",
     ]
     return np.select(conditions, kinds, "unit_points_to_nothing")
+
+
+def _follows_live(own: QueueUnits, is_own: Mask) -> Mask:
+    """Units behind the first one whose message is there: an expired head ends before it."""
+    live = own.queue_offset[is_own]
+    follows: Mask = own.queue_offset > (int(live[0]) if len(live) else LONG_MAX)
+    return follows
 
 
 def _of(column: Longs, row: Longs) -> Longs:

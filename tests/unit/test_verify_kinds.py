@@ -1,0 +1,341 @@
+"""One damage for each kind of finding, on a small store: the kind is reported at that place, and nothing else is."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from parsers.batchqueue import BATCH_UNIT
+from parsers.checkpoint import CHECKPOINT
+from parsers.commitlog.layout import HEAD, HOST_V4
+from parsers.commitlog.message import Message, encode_message
+from parsers.commitlog.propcrc import encode_record_crc
+from parsers.consumequeue.layout import CQ_UNIT
+from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
+from parsers.java import crc31
+from parsers.store import open_store
+from recovery.checks.finding import Finding
+from recovery.checks.kinds import KINDS
+from recovery.consistency import verify
+from recovery.dispatch import PREPARED
+from tests.support.build_store import FIRST_MS, SETTINGS, VERSION, StoreBuilder, overwrite, queue_file, shop, write_json
+
+Records = list[Message]
+Damage = Callable[[Path, Records], str]
+"""Damages a store and returns a part of the path that the finding has to name."""
+
+LONG, INT = 8, 4
+SLOTS = SETTINGS.max_hash_slot_num
+ENTRIES_AT = INDEX_HEADER.size + SLOTS * INDEX_SLOT.size
+DAMAGES: dict[str, Damage] = {}
+
+
+def damage(kind: str) -> Callable[[Damage], Damage]:
+    def register(function: Damage) -> Damage:
+        DAMAGES[kind] = function
+        return function
+
+    return register
+
+
+def log_write(root: Path, message: Message, at: int, data: bytes) -> str:
+    base = message.physical_offset - message.physical_offset % SETTINGS.mapped_file_size_commit_log
+    overwrite(root / "commitlog" / f"{base:020d}", message.physical_offset - base + at, data)
+    return f"commitlog/{base:020d}"
+
+
+def unit_write(root: Path, slot: int, field: str, value: int, size: int) -> str:
+    overwrite(queue_file(root, "Orders", 1), slot * CQ_UNIT.size + CQ_UNIT.offsets[field], value.to_bytes(size, "big"))
+    return "consumequeue/Orders/1"
+
+
+def entry_write(root: Path, number: int, field: str, value: int, size: int) -> str:
+    path = sorted((root / "index").iterdir())[0]
+    at = ENTRIES_AT + number * INDEX_ENTRY.size + INDEX_ENTRY.offsets[field]
+    overwrite(path, at, value.to_bytes(size, "big"))
+    return f"index/{path.name}"
+
+
+@damage("log_damaged")
+def _(root: Path, records: Records) -> str:
+    return log_write(root, records[5], HEAD.offsets["magic_code"], b"\x0b\xad\xca\xfe")
+
+
+@damage("body_crc_wrong")
+def _(root: Path, records: Records) -> str:
+    return log_write(root, records[5], 88, b"B")
+
+
+@damage("record_crc_wrong")
+def _(root: Path, records: Records) -> str:
+    return log_write(root, records[-1], HEAD.offsets["flag"], b"\0\0\0\1")
+
+
+@damage("stale_tail")
+def _(root: Path, records: Records) -> str:
+    last = records[-1]
+    return log_write(root, last, last.total_size, encode_message(records[0]))
+
+
+@damage("log_file_missing")
+def _(root: Path, records: Records) -> str:
+    path = sorted((root / "commitlog").iterdir())[1]
+    path.unlink()
+    return f"commitlog/{path.name}"
+
+
+@damage("log_file_out_of_place")
+def _(root: Path, records: Records) -> str:
+    size = SETTINGS.mapped_file_size_commit_log
+    name = f"{int(sorted((root / 'commitlog').iterdir())[-1].name) + 2 * size:020d}"
+    (root / "commitlog" / name).write_bytes(bytes(size))
+    return f"commitlog/{name}"
+
+
+@damage("log_head_missing")
+def _(root: Path, records: Records) -> str:
+    path = sorted((root / "commitlog").iterdir())[0]
+    path.unlink()
+    return f"commitlog/{path.name}"
+
+
+@damage("log_tail_missing")
+def _(root: Path, records: Records) -> str:
+    path = sorted((root / "commitlog").iterdir())[-1]
+    path.unlink()
+    return f"commitlog/{path.name}"
+
+
+@damage("file_size_wrong")
+def _(root: Path, records: Records) -> str:
+    path = queue_file(root, "Orders", 1)
+    path.write_bytes(path.read_bytes()[:-7])
+    return "consumequeue/Orders/1"
+
+
+@damage("unexpected_file")
+def _(root: Path, records: Records) -> str:
+    (root / "commitlog" / "notes.txt").write_text("x")
+    return "commitlog/notes.txt"
+
+
+@damage("record_contradicts_itself")
+def _(root: Path, records: Records) -> str:
+    prepared = next(record for record in records if record.sys_flag == PREPARED)
+    return log_write(root, prepared, HEAD.offsets["queue_offset"], (7).to_bytes(LONG, "big"))
+
+
+@damage("store_timestamp_disorder")
+def _(root: Path, records: Records) -> str:
+    return log_write(root, records[9], HEAD.size + HOST_V4.size, (FIRST_MS + 10**9).to_bytes(LONG, "big"))
+
+
+@damage("unit_points_to_nothing")
+def _(root: Path, records: Records) -> str:
+    return unit_write(root, 2, "physical_offset", records[3].physical_offset + 1, LONG)
+
+
+@damage("unit_of_other_message")
+def _(root: Path, records: Records) -> str:
+    other = next(record for record in records if record.topic == "Payments")
+    return unit_write(root, 2, "physical_offset", other.physical_offset, LONG)
+
+
+@damage("unit_beyond_log")
+def _(root: Path, records: Records) -> str:
+    return unit_write(root, 2, "physical_offset", 10**9, LONG)
+
+
+@damage("unit_wrong_size")
+def _(root: Path, records: Records) -> str:
+    return unit_write(root, 2, "msg_size", 5, INT)
+
+
+@damage("unit_wrong_tags_code")
+def _(root: Path, records: Records) -> str:
+    return unit_write(root, 2, "tags_code", 12345, LONG)
+
+
+@damage("unit_invalid")
+def _(root: Path, records: Records) -> str:
+    return unit_write(root, 2, "msg_size", 0, INT)
+
+
+@damage("queue_order")
+def _(root: Path, records: Records) -> str:
+    mine = [record for record in records if (record.topic, record.queue_id) == ("Orders", 1)]
+    return unit_write(root, 2, "physical_offset", mine[4].physical_offset, LONG)
+
+
+@damage("unit_unexpected")
+def _(root: Path, records: Records) -> str:
+    prepared = next(record for record in records if record.sys_flag == PREPARED and record.topic == "Orders")
+    path = queue_file(root, "Orders", prepared.queue_id)
+    overwrite(path, CQ_UNIT.size, prepared.physical_offset.to_bytes(LONG, "big"))
+    return f"consumequeue/Orders/{prepared.queue_id}"
+
+
+@damage("not_dispatched")
+def _(root: Path, records: Records) -> str:
+    path = queue_file(root, "Payments", 0, -1)
+    written = -(-len(path.read_bytes().rstrip(b"\0")) // CQ_UNIT.size)
+    overwrite(path, (written - 1) * CQ_UNIT.size, bytes(CQ_UNIT.size))
+    return "consumequeue/Payments/0"
+
+
+@damage("not_dispatched_yet")
+def _(root: Path, records: Records) -> str:
+    last = next(record for record in reversed(records) if record.sys_flag in (0, 8))
+    number, slot = divmod(last.queue_offset, 10)
+    path = queue_file(root, last.topic, last.queue_id, number)
+    overwrite(path, slot * CQ_UNIT.size, bytes(CQ_UNIT.size))
+    return f"consumequeue/{last.topic}/{last.queue_id}/{path.name}"
+
+
+@damage("queue_missing")
+def _(root: Path, records: Records) -> str:
+    shutil.rmtree(root / "consumequeue" / "Orders" / "1")
+    return "consumequeue/Orders/1"
+
+
+@damage("queue_file_missing")
+def _(root: Path, records: Records) -> str:
+    path = queue_file(root, "Orders", 1)
+    path.unlink()
+    return f"consumequeue/Orders/1/{path.name}"
+
+
+@damage("queue_file_superfluous")
+def _(root: Path, records: Records) -> str:
+    last = queue_file(root, "Orders", 1, -1)
+    following = last.with_name(f"{int(last.name) + 200:020d}")
+    following.write_bytes(bytes(200))
+    return f"consumequeue/Orders/1/{following.name}"
+
+
+@damage("index_entry_to_nothing")
+def _(root: Path, records: Records) -> str:
+    return entry_write(root, 4, "physical_offset", records[1].physical_offset + 1, LONG)
+
+
+@damage("index_entry_wrong")
+def _(root: Path, records: Records) -> str:
+    return entry_write(root, 4, "key_hash", 77, INT)
+
+
+@damage("index_time_wrong")
+def _(root: Path, records: Records) -> str:
+    return entry_write(root, 4, "time_diff_s", 77, INT)
+
+
+@damage("index_chain_wrong")
+def _(root: Path, records: Records) -> str:
+    return entry_write(root, 40, "prev_index_no", 0, INT)
+
+
+@damage("index_keys_missing")
+def _(root: Path, records: Records) -> str:
+    sorted((root / "index").iterdir())[0].unlink()
+    return "index"
+
+
+@damage("index_header_wrong")
+def _(root: Path, records: Records) -> str:
+    path = sorted((root / "index").iterdir())[0]
+    overwrite(path, INDEX_HEADER.offsets["end_timestamp_ms"], bytes(LONG))
+    return f"index/{path.name}"
+
+
+@damage("checkpoint_missing")
+def _(root: Path, records: Records) -> str:
+    (root / "checkpoint").unlink()
+    return "checkpoint"
+
+
+@damage("checkpoint_unreadable")
+def _(root: Path, records: Records) -> str:
+    (root / "checkpoint").write_bytes((root / "checkpoint").read_bytes()[:24])
+    return "checkpoint"
+
+
+@damage("checkpoint_later_than_data")
+def _(root: Path, records: Records) -> str:
+    overwrite(root / "checkpoint", CHECKPOINT.offsets["physic_msg_timestamp"], (2**42).to_bytes(LONG, "big"))
+    return "checkpoint"
+
+
+@damage("checkpoint_earlier_than_data")
+def _(root: Path, records: Records) -> str:
+    overwrite(root / "checkpoint", CHECKPOINT.offsets["physic_msg_timestamp"], (2**32).to_bytes(LONG, "big"))
+    return "checkpoint"
+
+
+@damage("config_unreadable")
+def _(root: Path, records: Records) -> str:
+    (root / "config" / "delayOffset.json").write_text("{{{")
+    return "config/delayOffset.json"
+
+
+@damage("queue_without_topic_config")
+def _(root: Path, records: Records) -> str:
+    write_json(root / "config" / "topics.json", {"topicConfigTable": {"Orders": {"topicName": "Orders"}}})
+    return "consumequeue/Payments"
+
+
+@damage("consumer_offset_above_max")
+def _(root: Path, records: Records) -> str:
+    write_json(root / "config" / "consumerOffset.json", {"offsetTable": {"Orders@late": {"1": 1000}}})
+    return "config/consumerOffset.json"
+
+
+@damage("delay_offset_above_max")
+def _(root: Path, records: Records) -> str:
+    write_json(root / "config" / "delayOffset.json", {"offsetTable": {"3": 5}})
+    return "config/delayOffset.json"
+
+
+@pytest.fixture
+def built(tmp_path: Path) -> StoreBuilder:
+    builder = shop(tmp_path / "store")
+    crc_at = b"__CRC32#\x01" + b"0" * 10 + b"\x02"
+    message = builder.put(properties=(("TAGS", "A"), ("__CRC32#", "0" * 10)))
+    record = encode_message(message)
+    assert record.endswith(crc_at)
+    log_write(builder.root, message, len(record) - len(crc_at), encode_record_crc(crc31(record[: -len(crc_at)])))
+    return builder
+
+
+def findings_of(root: Path) -> tuple[Finding, ...]:
+    return verify(open_store(root), SETTINGS, version=VERSION).findings
+
+
+def test_the_undamaged_store_has_no_finding(built: StoreBuilder) -> None:
+    assert findings_of(built.finish()) == ()
+
+
+@pytest.mark.parametrize("kind", sorted(DAMAGES))
+def test_a_damage_is_one_finding_of_its_kind_at_its_place(kind: str, built: StoreBuilder) -> None:
+    root = built.finish()
+    place = DAMAGES[kind](root, built.records)
+    found = findings_of(root)
+    assert [one.kind for one in found] == [kind]
+    assert any(named.file.startswith(place) for named in found[0].places)
+    assert found[0].evidence
+    assert found[0].severity in ("info", "warning", "error", "critical")
+
+
+def test_units_and_offsets_below_the_minimum_are_told_from_an_expired_head(tmp_path: Path) -> None:
+    root = shop(tmp_path / "store", base_offset=8192).finish()
+    unit_write(root, 3, "physical_offset", 100, LONG)
+    (found,) = findings_of(root)
+    assert found.kind == "unit_into_deleted_log"
+
+
+def test_kinds_without_a_case_above_are_those_of_rarer_stores() -> None:
+    elsewhere = {"unit_into_deleted_log", "index_unreadable", "topic_config_without_queue"}
+    elsewhere |= {"consumer_offset_below_min", "delay_offset_below_min"}
+    assert KINDS.keys() - DAMAGES.keys() == elsewhere
+    assert BATCH_UNIT.size == 46
