@@ -20,7 +20,7 @@ CALLS: dict[str, list[str]] = {
     "find": ["{store}", "--message-id", "{message_id}"],
     "offset-at": ["{store}", "--topic", "Small", "--queue", "0", "--at", "1795273632813"],
     "lag": ["{store}"],
-    "verify": ["{store}", "--deep"],
+    "verify": ["{store}", "--deep", "--explained"],
     "rebuild": ["{store}", "--to", "{out}/rebuilt"],
     "forecast": ["{store}"],
     "retention": ["{store}"],

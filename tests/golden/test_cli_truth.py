@@ -1,0 +1,99 @@
+"""What the commands print is what each store's own broker said: messages, queues, queries, times, lag."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from tests.support.cli import call
+from tests.support.stores import each_store, store_root, truth, truth_lines
+
+CLASSIC = each_store("clean", "propcrc", "ipv6")
+LMQ_TOO = each_store("clean", "propcrc", "ipv6", "lmq")
+
+
+def rows(*arguments: object, stdin: bytes = b"") -> list[dict[str, Any]]:
+    called = call(*arguments, "--quiet", stdin=stdin)
+    assert called.code == 0, called.err
+    return called.rows
+
+
+def lines(objects: list[dict[str, Any]]) -> bytes:
+    return "\n".join(map(json.dumps, objects)).encode()
+
+
+def instant(epoch_ms: int) -> str:
+    text = datetime.fromtimestamp(epoch_ms // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    return f"{text}.{epoch_ms % 1000:03d}Z"
+
+
+@pytest.mark.parametrize("name", LMQ_TOO)
+def test_messages(name: str) -> None:
+    expected = [line for line in truth_lines(name, "messages.jsonl.gz") if line["type"] == "message"]
+    found = rows("dump", "commitlog", store_root(name))
+    assert [row["physical_offset"] for row in found] == [line["physicalOffset"] for line in expected]
+    for row, line in zip(found, expected, strict=True):
+        assert row["topic"] == line["topic"]
+        assert row["properties"] == line["propertiesStored"]
+        assert row["store_timestamp"] == instant(line["storeTimestamp"])
+        assert row["born_timestamp"] == instant(line["bornTimestamp"])
+        assert row["message_id"] == line["msgId"]
+        assert row["unique_id"] == line["uniqKey"]
+        assert row["body_size"] == line["bodyLength"]
+        assert row["crc_ok"] is True
+        assert row["store_host"] == line["storeHost"].lstrip("/")
+        assert row["born_host"] == line["bornHost"].lstrip("/")
+
+
+@pytest.mark.parametrize("name", LMQ_TOO)
+def test_queues(name: str) -> None:
+    expected = {
+        (line["topic"], line["queueId"]): (line["minOffset"], line["maxOffset"], len(line["units"]))
+        for line in truth_lines(name, "queues.jsonl.gz")
+        if line["maxOffset"]
+    }
+    found = rows("queues", store_root(name))
+    assert {
+        (row["topic"], row["queue_id"]): (row["min_queue_offset"], row["max_queue_offset"], row["units"])
+        for row in found
+        if row["max_queue_offset"]
+    } == expected
+
+
+@pytest.mark.parametrize("name", CLASSIC)
+def test_queries_by_key(name: str) -> None:
+    asked = list(truth_lines(name, "query_by_key.jsonl.gz"))
+    questions = [{key: line[key] for key in ("topic", "key", "maxNum", "begin", "end")} for line in asked]
+    answers = rows("find", store_root(name), "--batch", "--hash-only", stdin=lines(questions))
+    assert [answer["physical_offsets"] for answer in answers] == [line["phyOffsets"] for line in asked]
+    assert [[row["physical_offset"] for row in answer["messages"]] for answer in answers] == [
+        line["phyOffsets"] for line in asked
+    ]
+    one = next(line for line in asked if line["phyOffsets"])
+    options = ["--begin", one["begin"], "--end", one["end"], "--max", one["maxNum"], "--hash-only"]
+    found = rows("find", store_root(name), "--topic", one["topic"], "--key", one["key"], *options)
+    assert [row["physical_offset"] for row in found] == one["phyOffsets"]
+
+
+@pytest.mark.parametrize("name", [param for param in CLASSIC if not str(param.values[0]).startswith("4.")])
+@pytest.mark.parametrize("boundary", ["lower", "upper"])
+def test_offsets_by_time(name: str, boundary: str) -> None:
+    asked = list(truth_lines(name, "offset_by_time.jsonl.gz"))
+    questions = [{"topic": line["topic"], "queue_id": line["queueId"], "at": line["timestamp"]} for line in asked]
+    answers = rows("offset-at", store_root(name), "--batch", "--boundary", boundary, stdin=lines(questions))
+    assert [answer["queue_offset"] for answer in answers] == [line[f"offset{boundary.upper()}"] for line in asked]
+
+
+@pytest.mark.parametrize("name", CLASSIC)
+def test_lag_is_what_consumer_progress_says(name: str) -> None:
+    found = {
+        (row["group"], row["topic"], row["queue_id"]): (row["broker_offset"], row["consumer_offset"])
+        for row in rows("lag", store_root(name))
+    }
+    for group, progress in truth(name, "consumer_progress.json").items():
+        for line in progress.get("queues", []):
+            place = group, line["topic"], line["queueId"]
+            assert found[place] == (line["brokerOffset"], line["consumerOffset"])
