@@ -1,0 +1,70 @@
+"""Logs and captures in folders: found by what they hold, named by what they say, read whatever their packing."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from pipelines.recordings import Recording, facts_of, find_recordings
+from tests.support.fixtures import GOLDEN
+
+SESSION = GOLDEN / "rebalance" / "sessions" / "c-497-ordered-kill"
+
+
+def problems(recording: Recording) -> tuple[int, list[str]]:
+    said: list[str] = []
+    return sum(1 for _ in facts_of(recording, said.append)), said
+
+
+def test_a_session_is_found_whole() -> None:
+    found = {(r.kind, r.source): [path.name for path in r.paths] for r in find_recordings([SESSION])}
+    assert found["wire", "broker-0"] == ["wire.jsonl.gz"]
+    assert found["log", "broker-0"]
+    assert {source for kind, source in found if kind == "log"} >= {"c1", "c2"}
+    assert not any("truth" in str(path) for r in find_recordings([SESSION]) for path in r.paths)
+
+
+def test_a_broker_is_named_by_its_log(tmp_path: Path) -> None:
+    logs = tmp_path / "rocketmqlogs"
+    logs.mkdir()
+    line = "2026-11-21 23:07:02 INFO main - The broker[broker-a, 127.0.0.1:10911] boot success. serializeType=JSON"
+    (logs / "broker.log").write_text(f"{line}\n")
+    (logs / "lock.log").write_text("2026-11-21 23:07:02 INFO main - x\n")
+    assert {r.source for r in find_recordings([logs])} == {"broker-a"}
+    (logs / "broker.log").write_text("2026-11-21 23:07:02 INFO main - nothing\n")
+    assert {r.source for r in find_recordings([logs], broker="given")} == {"given"}
+
+
+def test_rotated_parts_are_one_log_in_order_of_time(tmp_path: Path) -> None:
+    (tmp_path / "broker.log").write_text("2026-11-21 23:09:00 INFO main - c\n")
+    (tmp_path / "broker.1.log.gz").write_bytes(gzip.compress(b"2026-11-21 23:07:00 INFO main - a\n"))
+    (tmp_path / "broker.log.2").write_text("2026-11-21 23:08:00 INFO main - b\n")
+    [log] = find_recordings([tmp_path])
+    assert [path.name for path in log.paths] == ["broker.1.log.gz", "broker.log.2", "broker.log"]
+
+
+def test_packing_makes_no_difference(tmp_path: Path) -> None:
+    packed = SESSION / "wire.jsonl.gz"
+    plain = tmp_path / "wire-broker-0.jsonl"
+    plain.write_bytes(gzip.decompress(packed.read_bytes()))
+    [first], [second] = find_recordings([packed]), find_recordings([plain])
+    assert first.source == second.source == "broker-0"
+    assert problems(first) == problems(second)
+    assert problems(first)[0] > 100
+
+
+def test_a_cut_archive_gives_what_it_holds(tmp_path: Path) -> None:
+    whole = (SESSION / "wire.jsonl.gz").read_bytes()
+    cut = tmp_path / "wire-b.jsonl.gz"
+    cut.write_bytes(whole[: len(whole) // 2])
+    count, said = problems(find_recordings([cut])[0])
+    assert count > 50
+    assert len(said) == 1
+    assert "breaks early" in said[0]
+
+
+def test_a_missing_path_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        find_recordings([tmp_path / "nowhere"])

@@ -1,0 +1,85 @@
+"""The story of one message: each piece of evidence becomes a step, and what no evidence tells is said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pipelines.story import Commit, KeptOffset, StoredRecord, Trail, story
+from rebalance.ownership import OwnershipInterval
+
+MESSAGE = StoredRecord("Orders", 3, 10, 5000, 1_000, "1.2.3.4:5", "AA", "U1", 0, "none")
+
+
+def trail(**changes: object) -> Trail:
+    return replace(Trail(MESSAGE, [MESSAGE], 5000, ["index/1"]), **changes)
+
+
+def told(given: Trail) -> list[tuple[str, str | None, int | None, bool]]:
+    return [(step.step, step.group, step.at_ms, step.certain) for step in story(given)]
+
+
+def owner(client: str, begin: tuple[int | None, int], end: tuple[int, int | None]) -> OwnershipInterval:
+    return OwnershipInterval(
+        "G", "Orders", "b", 3, client, 1, begin[0], begin[1], end[0], end[1], None, "started", "left", "f:1", "f:2"
+    )
+
+
+def test_without_consumers_it_says_so() -> None:
+    assert told(trail()) == [
+        ("stored", None, 1_000, True),
+        ("queued", None, None, True),
+        ("indexed", None, None, True),
+        ("consumed", None, None, False),
+    ]
+
+
+def test_a_message_no_unit_points_to_is_invisible() -> None:
+    words = [step.what for step in story(trail(unit_points_to=None)) if step.step == "queued"]
+    assert words == ["no unit 10: consumers cannot see it"]
+    words = [step.what for step in story(trail(unit_points_to=77)) if step.step == "queued"]
+    assert words == ["unit 10 points to 77 instead: consumers cannot see it"]
+    prepared = replace(MESSAGE, transaction_type="prepared")
+    words = [step.what for step in story(trail(message=prepared, unit_points_to=None)) if step.step == "queued"]
+    assert words[0].startswith("not queued")
+
+
+def test_the_first_commit_past_it_counts() -> None:
+    commits = [
+        Commit(900, "G", "c0", 99, "before it was stored"),
+        Commit(1_500, "G", "c1", 10, "up to it, not past it"),
+        Commit(2_500, "G", "c2", 12, "later"),
+        Commit(2_000, "G", "c1", 11, "w:7"),
+    ]
+    committed = [step for step in story(trail(commits=commits)) if step.step == "committed"]
+    assert [(step.at_ms, step.client_id, step.evidence) for step in committed] == [(2_000, "c1", "w:7")]
+
+
+def test_kept_offsets_give_a_window() -> None:
+    kept = [KeptOffset(2_000, "G", 10), KeptOffset(3_000, "G", 15), KeptOffset(3_000, "H", None)]
+    assert told(trail(kept=kept))[1:3] == [("committed", "G", 3_000, False), ("consumed", "H", 3_000, True)]
+    assert "not yet in the copy before" in next(s.what for s in story(trail(kept=kept)) if s.step == "committed")
+    behind = next(step for step in story(trail(kept=[KeptOffset(2_000, "G", 10)])) if step.step == "consumed")
+    assert behind.what == "not yet: next is 10"
+
+
+def test_owners_between_storing_and_commit() -> None:
+    intervals = [
+        owner("gone", (None, 100), (500, 600)),
+        owner("sure", (800, 900), (1_500, 1_600)),
+        owner("maybe", (1_500, 1_600), (9_000, None)),
+        owner("late", (4_000, 4_100), (9_000, None)),
+    ]
+    commits = [Commit(2_000, "G", "x", 11, "w:7")]
+    owned = [step for step in story(trail(intervals=intervals, commits=commits)) if step.step == "owned"]
+    assert [(step.client_id, step.certain) for step in owned] == [("sure", True), ("maybe", False)]
+
+
+def test_copies_are_retries_and_dead_letters() -> None:
+    records = [
+        MESSAGE,
+        replace(MESSAGE, topic="SCHEDULE_TOPIC_XXXX", stored_ms=1_100),
+        replace(MESSAGE, topic="%RETRY%G", stored_ms=1_200, reconsume_times=1),
+        replace(MESSAGE, topic="%DLQ%G", stored_ms=1_300),
+    ]
+    steps = [(step.step, step.group) for step in story(trail(records=records)) if step.at_ms is not None]
+    assert steps == [("stored", None), ("stored", None), ("retried", "G"), ("given_up", "G")]
