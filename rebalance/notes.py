@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from rebalance.events import Evidence, Fact, UnreadRecord
+from rebalance.events import Fact, UnreadRecord
 from rebalance.history import GroupHistory
 
 STARTS_IN_THE_MIDDLE = "starts_in_the_middle"
@@ -45,23 +45,22 @@ class RecordNotes:
 
     def watch(self, facts: Iterable[Fact]) -> Iterator[Fact]:
         """Passes the facts on."""
+        name: str | None = None
+        last = _File(0, 0)
         for fact in facts:
-            self._see(fact.evidence, fact.at_ms)
+            (file_name, record), at_ms = fact.evidence, fact.at_ms
+            if file_name != name:
+                name = file_name
+                last = self._files.setdefault(name, _File(record, at_ms))
+            if record >= last.record:
+                if at_ms < last.at_ms - _JUMP_MS and at_ms:
+                    last.jumps += 1
+                    last.worst_ms = max(last.worst_ms, last.at_ms - at_ms)
+                last.record, last.at_ms = record, at_ms or last.at_ms
             if type(fact) is UnreadRecord:
-                file = self._files[fact.evidence.file]
-                file.unread += 1
-                file.first_unread = file.first_unread or f"record {fact.evidence.record}: {fact.reason}"
+                last.unread += 1
+                last.first_unread = last.first_unread or f"record {record}: {fact.reason}"
             yield fact
-
-    def _see(self, evidence: Evidence, at_ms: int) -> None:
-        file = self._files.get(evidence.file)
-        if file is None:
-            self._files[evidence.file] = _File(evidence.record, at_ms)
-        elif evidence.record >= file.record:
-            if at_ms < file.at_ms - _JUMP_MS and at_ms:
-                file.jumps += 1
-                file.worst_ms = max(file.worst_ms, file.at_ms - at_ms)
-            file.record, file.at_ms = evidence.record, at_ms or file.at_ms
 
     @property
     def worst_jump_ms(self) -> int:

@@ -9,6 +9,7 @@ from rebalance.events import ChannelFact, ClientFact, RequestFact
 from rebalance.lineage import processes_of
 
 _STRAGGLER_MS = 1_000  # requests of a leaving client may be handled after its unregister
+_FIRST_REQUESTS, _SAMPLE_MS = 8, 1_000  # request numbers kept: the first ones, then one a second
 _PORT_REUSE_MS = 120_000  # a connection silent for longer than serverChannelMaxIdleTime is closed
 
 
@@ -40,16 +41,20 @@ class Parts:
         part = self._open.get((broker, remote))
         if part is None or (broker and self._is_another(part, fact)):
             part = self.open(fact, broker, remote)
-        elif fact.client_id is not None and not part.client_id:
-            part.key = ProcessKey(fact.client_id, 0)
-            part.channels[0].client_id = fact.client_id
         channel = part.channels[0]
-        if fact.at_ms > channel.last_ms + PAUSE_MS:
-            channel.pauses.append((channel.last_ms, fact.at_ms))
-        channel.last_ms = part.last_ms = max(channel.last_ms, fact.at_ms)
+        at_ms, until_ms = fact.at_ms, channel.last_ms
+        if not channel.client_id and fact.client_id is not None:
+            channel.client_id = fact.client_id
+            part.key = ProcessKey(fact.client_id, 0)
+        if at_ms > until_ms:
+            if at_ms > until_ms + PAUSE_MS:
+                channel.pauses.append((until_ms, at_ms))
+            channel.last_ms = part.last_ms = at_ms
         part.last_evidence = fact.evidence
         if isinstance(fact, RequestFact) and fact.request_no is not None:
-            channel.requests.append((fact.at_ms, fact.request_no))
+            requests = channel.requests
+            if len(requests) < _FIRST_REQUESTS or at_ms >= requests[-1][0] + _SAMPLE_MS:
+                requests.append((at_ms, fact.request_no))
         return part
 
     def open(self, fact: ChannelFact | ClientFact, broker: str, remote: str) -> ClientProcess:
@@ -70,10 +75,10 @@ class Parts:
     @staticmethod
     def _is_another(part: ClientProcess, fact: ChannelFact | ClientFact) -> bool:
         """Whether the same ip:port is now another connection."""
-        if fact.client_id is not None and part.client_id and part.client_id != fact.client_id:
+        channel, client_id = part.channels[0], fact.client_id
+        if client_id is not None and channel.client_id != client_id and channel.client_id:
             return True
-        left = part.channels[0].unregistered_ms
-        if left is not None and fact.at_ms > left + _STRAGGLER_MS:
+        if channel.unregistered_ms is not None and fact.at_ms > channel.unregistered_ms + _STRAGGLER_MS:
             return True
         return fact.at_ms > part.last_ms + _PORT_REUSE_MS
 

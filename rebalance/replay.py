@@ -1,6 +1,6 @@
 """The door: facts in, a replayed history of ownership out. Pure: the same facts give the same rows.
 
-Facts are put in one total order (at_ms, priority, position in the input), split by group and joined to processes; each
+Facts are put in one total order (at_ms, then position in the input), split by group and joined to processes; each
 process's queue table is read out of its rounds (`rebalance.table`). Rows are worked out when first asked for.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 from typing import TypeVar
 
 from rebalance.anomalies import Anomalies, Anomaly
@@ -33,7 +34,7 @@ from rebalance.targets import Assignment, Targets
 SETTLE_MS = 250  # a request tells when it was sent or handled, not when the client's own threads saw the change
 _MAX_QUEUES = 65_536  # a damaged route must not ask for more
 _ALWAYS = (-(1 << 62), 1 << 62)
-_BROKER_FIRST = {BrokerStarted: 0, BrokerStopping: 2}
+_AT_MS = attrgetter("at_ms")
 _Row = TypeVar("_Row")
 
 
@@ -146,7 +147,7 @@ def replay(facts: Iterable[Fact], *, settings: Settings | None = None) -> Replay
     """Replays any mix of facts; their order in the input matters only where instants are equal."""
     settings = settings or Settings()
     notes = RecordNotes()
-    record = _read(sorted(notes.watch(facts), key=_order))
+    record = _read(sorted(notes.watch(facts), key=_AT_MS))
     record.settle_ms = SETTLE_MS + notes.worst_jump_ms
     known = _known_span(record, settings)
     down = _down_spans(record, settings)
@@ -154,29 +155,32 @@ def replay(facts: Iterable[Fact], *, settings: Settings | None = None) -> Replay
     return Replay([GroupReplay(history) for history in groups if history is not None], notes.notes())
 
 
-def _order(fact: Fact) -> tuple[int, int]:
-    return fact.at_ms, _BROKER_FIRST.get(type(fact), 1)
-
-
 def _read(ordered: list[Fact]) -> _Record:
     record = _Record()
     if ordered:
         record.first_ms, record.last_ms = ordered[0].at_ms, ordered[-1].at_ms
+    groups, first = record.groups, record.first
     for fact in ordered:
         if isinstance(fact, GroupFact):
-            group = record.groups.get(fact.group)
+            group = groups.get(fact.group)
             if group is None:
-                group = record.groups[fact.group] = GroupRecord(fact.group)
+                group = groups[fact.group] = GroupRecord(fact.group)
             group.add(fact)
-        elif isinstance(fact, BrokerStarted):
-            record.starts.setdefault(fact.source, []).append(fact.at_ms)
-        elif isinstance(fact, BrokerStopping):
-            record.stops.setdefault(fact.source, []).append(fact.at_ms)
-        elif isinstance(fact, RouteSeen):
-            record.routes.append(fact)
-        if fact.source not in record.first and not isinstance(fact, ClientFact | RouteSeen | UnreadRecord):
-            record.first[fact.source] = fact
+        else:
+            _read_common(record, fact)
+        if fact.source not in first and not isinstance(fact, ClientFact | RouteSeen | UnreadRecord):
+            first[fact.source] = fact
     return record
+
+
+def _read_common(record: _Record, fact: Fact) -> None:
+    """What is said of a broker or a topic goes to every group."""
+    if isinstance(fact, BrokerStarted):
+        record.starts.setdefault(fact.source, []).append(fact.at_ms)
+    elif isinstance(fact, BrokerStopping):
+        record.stops.setdefault(fact.source, []).append(fact.at_ms)
+    elif isinstance(fact, RouteSeen):
+        record.routes.append(fact)
 
 
 def _history(

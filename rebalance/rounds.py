@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rebalance.client import ClientProcess, ListAnswer
 from rebalance.group import CLIENT_LEFT
@@ -110,9 +111,11 @@ class RoundCauses:
     def _difference(self, before: ListAnswer, answer: ListAnswer) -> list[str]:
         if before.client_ids is None or answer.client_ids is None:
             return []
-        old, new = Counter(before.client_ids), Counter(answer.client_ids)
-        joined = [self._member_cause(_JOINING, cid, before, answer) for cid in sorted((new - old).keys())]
-        return joined + [self._member_cause(_LEAVING, cid, before, answer) for cid in sorted((old - new).keys())]
+        if before.client_ids == answer.client_ids:
+            return []
+        joined, left = _joined_and_left(before.client_ids, answer.client_ids)
+        causes = [self._member_cause(_JOINING, client_id, before, answer) for client_id in joined]
+        return causes + [self._member_cause(_LEAVING, client_id, before, answer) for client_id in left]
 
     def _member_cause(self, kinds: tuple[str, ...], client_id: str, before: ListAnswer, answer: ListAnswer) -> str:
         """The latest incident of one of these kinds about a client that can have come between two lists."""
@@ -186,3 +189,10 @@ class RoundCauses:
         refusals = self._history.locks.refusals
         index = bisect_left(refusals, at_ms, key=lambda refusal: refusal.at_ms)
         return any(r.client_id == tenure.process.client_id and r.queue == tenure.queue for r in refusals[:index])
+
+
+@lru_cache(maxsize=1_024)
+def _joined_and_left(before: tuple[str, ...], now: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """Ids that came and ids that went, sorted; an id that is there twice and then once went."""
+    old, new = Counter(before), Counter(now)
+    return sorted((new - old).keys()), sorted((old - new).keys())

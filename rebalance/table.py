@@ -10,6 +10,7 @@ Source: RebalanceImpl#rebalanceByTopic, #updateProcessQueueTableInRebalance, Reb
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -146,7 +147,8 @@ class QueueTable:
         """The first proof that the queue asked for at the span's begin is in the table."""
         first_ms = span.first.at_ms
         proofs = [w.at_ms for w in span.witnesses[1:2]]
-        proofs += [stamp.at_ms for stamp in self._clock.stamps.get(topic, []) if stamp.at_ms >= first_ms][:1]
+        stamps = self._clock.stamps.get(topic, [])
+        proofs += [s.at_ms for s in stamps[bisect_left(stamps, first_ms, key=lambda stamp: stamp.at_ms) :][:1]]
         asked = self.process.next_list_asked(first_ms)
         if asked is not None:
             proofs.append(asked)
@@ -194,20 +196,18 @@ class QueueTable:
             for w in span.witnesses
         ):
             return None
-        for run in self._runs.get(queue.broker_name, []):
-            if run.first_ms > span.last.at_ms and run.periodic and queue not in run.queues:
-                return run.first_ms
-        return None
+        runs = self._runs.get(queue.broker_name, [])
+        after = bisect_right(runs, span.last.at_ms, key=lambda run: run.first_ms)
+        return next((run.first_ms for run in runs[after:] if run.periodic and queue not in run.queues), None)
 
     def _is_farewell(self, queue: MessageQueue, span: _Span) -> bool:
         """Whether the last sighting is the commit of a removal: no queue that stayed was committed with it."""
         if span.last.kind is not WitnessKind.COMMIT:
             return False
         at_ms = span.last.at_ms
-        return any(
-            run.first_ms <= at_ms <= run.last_ms and not run.periodic and queue in run.queues
-            for run in self._runs.get(queue.broker_name, [])
-        )
+        runs = self._runs[queue.broker_name]
+        run = runs[bisect_right(runs, at_ms, key=lambda run: run.first_ms) - 1]
+        return at_ms <= run.last_ms and not run.periodic and queue in run.queues
 
     def _seen_commits(self) -> Iterator[SeenCommit]:
         for queue, spans in self._spans.items():
