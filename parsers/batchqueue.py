@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import ceil
 
 import numpy as np
@@ -84,41 +85,39 @@ def summarize_batch_queue(
 
     Source: store/queue/BatchConsumeQueue.java#recover, #correctMinOffset, #getMaxOffsetInQueue @5.3.3.
     """
-    views: list[Units] = []
-    for file in files:
+    topic, queue_id = (files[0].topic or "", files[0].queue_id or 0) if files else ("", 0)
+    summary = QueueSummary(topic, queue_id, 0, 0, None, 0, 0, len(files))
+    first_live = None
+    for rows in _valid_rows(files, on_damage, damage):
+        live = rows["queue_offset"][rows["physical_offset"] >= commitlog_min]
+        first_live = int(live[0]) if first_live is None and len(live) else first_live
+        summary = replace(
+            summary,
+            max_queue_offset=int(rows["queue_offset"][-1]) + int(rows["message_count"][-1]),
+            max_physical_offset=int(rows["physical_offset"][-1]) + int(rows["msg_size"][-1]),
+            units=summary.units + len(rows),
+        )
+    return replace(summary, min_queue_offset=summary.max_queue_offset if first_live is None else first_live)
+
+
+def _valid_rows(files: Sequence[StoreFile], on_damage: OnDamage, damage: DamageSink | None) -> Iterator[Units]:
+    """The valid units up to the first one of the last three files that recovery refuses, some at a time."""
+    for number, file in enumerate(files):
         try:
-            views.append(BATCH_UNIT.array(map_file(file.path)))
+            data = np.frombuffer(map_file(file.path), np.uint8)
         except StoreFormatError as refused:
             report(refused, on_damage, damage)
-    topic, queue_id = (files[0].topic or "", files[0].queue_id or 0) if files else ("", 0)
-    rows = [view[_valid(view)] for view in _until_end(views)]
-    rows = [found for found in rows if len(found)]
-    if not rows:
-        return QueueSummary(topic, queue_id, 0, 0, None, 0, 0, len(files))
-    last = rows[-1][-1]
-    max_queue_offset = int(last["queue_offset"]) + int(last["message_count"])
-    live = (found["queue_offset"][found["physical_offset"] >= commitlog_min] for found in rows)
-    return QueueSummary(
-        topic=topic,
-        queue_id=queue_id,
-        min_queue_offset=next((int(offsets[0]) for offsets in live if len(offsets)), max_queue_offset),
-        max_queue_offset=max_queue_offset,
-        max_physical_offset=int(last["physical_offset"]) + int(last["msg_size"]),
-        units=sum(len(found) for found in rows),
-        pre_blanks=0,
-        files=len(files),
-    )
-
-
-def _until_end(views: Sequence[Units]) -> Iterator[Units]:
-    """The units up to the first one of the last three files that recovery refuses."""
-    recovered = max(0, len(views) - FILES_RECOVERED)
-    yield from views[:recovered]
-    for view in views[recovered:]:
-        refused = np.flatnonzero(~_valid(view))
-        yield view[: refused[0]] if len(refused) else view
-        if len(refused):
-            return
+            continue
+        whole = len(data) // BATCH_UNIT.size * BATCH_UNIT.size
+        for _, piece in spans(data, 0, whole, BATCH_UNITS * BATCH_UNIT.size):
+            view = np.frombuffer(piece, BATCH_UNIT.dtype)
+            valid = _valid(view)
+            ends_queue = number >= len(files) - FILES_RECOVERED and not valid.all()
+            rows = view[: int(np.argmin(valid))] if ends_queue else view[valid]
+            if len(rows):
+                yield rows
+            if ends_queue:
+                return
 
 
 def _valid(view: Units) -> npt.NDArray[np.bool_]:

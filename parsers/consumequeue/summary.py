@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from parsers.consumequeue.kernel import Bytes, count_units, first_live_unit, valid_prefix
+from parsers.consumequeue.kernel import count_units, first_live_unit, valid_prefix
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.errors import DamageSink, OnDamage, StoreFormatError, report
 from parsers.mapped import map_file
+from parsers.spans import Bytes, spans
 from parsers.store import StoreFile
 
+STEP = CQ_UNIT.size << 20
 FILES_RECOVERED = 3  # ConsumeQueue#recover starts at the third-last file
 
 
@@ -51,59 +53,70 @@ def summarize_queue(
 
     Source: store/ConsumeQueue.java#recover, #correctMinOffset, #getMaxOffsetInQueue @5.3.3.
     """
-    opened: list[tuple[StoreFile, Bytes]] = []
-    for file in files:
+    found: list[_Totals] = []
+    for number, file in enumerate(files):
         try:
-            opened.append((file, np.frombuffer(map_file(file.path), np.uint8)))
+            data = np.frombuffer(map_file(file.path), np.uint8)
         except StoreFormatError as refused:
             report(refused, on_damage, damage)
+            continue
+        found.append(_totals(file, data, number >= len(files) - FILES_RECOVERED, commitlog_min))
+        if found[-1].ends_queue:
+            break
     topic, queue_id = (files[0].topic or "", files[0].queue_id or 0) if files else ("", 0)
-    if not opened:
-        return QueueSummary(topic, queue_id, 0, 0, None, 0, 0, len(files))
-    last, units_in_last = _end(opened)
-    max_queue_offset = _first_queue_offset(opened[last][0]) + units_in_last
-    counted = [data for _, data in opened[:last]] + [opened[last][1][: units_in_last * CQ_UNIT.size]]
-    totals = [count_units(data) for data in counted]
-    ends = [end for _, _, end in totals if end >= 0]
-    first_live = None if _last_physical_offset(counted) < commitlog_min else _first_live(opened, counted, commitlog_min)
+    max_queue_offset = found[-1].first_queue_offset + found[-1].units if found else 0
+    last_physical_offset = next((totals.last_physical_offset for totals in reversed(found) if totals.units), -1)
+    live = (totals.first_live for totals in found if totals.first_live is not None)
+    expired = last_physical_offset < commitlog_min
     return QueueSummary(
         topic=topic,
         queue_id=queue_id,
-        min_queue_offset=max_queue_offset if first_live is None else first_live,
+        min_queue_offset=max_queue_offset if expired else next(live, max_queue_offset),
         max_queue_offset=max_queue_offset,
-        max_physical_offset=ends[-1] if ends else None,
-        units=sum(units for units, _, _ in totals),
-        pre_blanks=sum(blanks for _, blanks, _ in totals),
+        max_physical_offset=next((totals.end for totals in reversed(found) if totals.end >= 0), None),
+        units=sum(totals.messages for totals in found),
+        pre_blanks=sum(totals.pre_blanks for totals in found),
         files=len(files),
     )
 
 
-def _end(opened: Sequence[tuple[StoreFile, Bytes]]) -> tuple[int, int]:
-    """Where recovery ends the queue: the file's number in the list, and the valid units at that file's start."""
-    for number in range(max(0, len(opened) - FILES_RECOVERED), len(opened)):
-        data = opened[number][1]
-        valid = valid_prefix(data, 0)
-        if valid < len(data) // CQ_UNIT.size:
-            return number, valid
-    return len(opened) - 1, len(opened[-1][1]) // CQ_UNIT.size
+@dataclass(slots=True)
+class _Totals:
+    """One file up to where the queue ends; `first_live` is a queue offset, `end` and -1 as `count_units` gives them."""
+
+    first_queue_offset: int
+    units: int
+    ends_queue: bool
+    last_physical_offset: int = -1
+    messages: int = 0
+    pre_blanks: int = 0
+    end: int = -1
+    first_live: int | None = None
 
 
-def _first_queue_offset(file: StoreFile) -> int:
-    return (file.base_offset or 0) // CQ_UNIT.size
-
-
-def _first_live(opened: Sequence[tuple[StoreFile, Bytes]], counted: Sequence[Bytes], commitlog_min: int) -> int | None:
-    """The queue offset of the first message that still has its record."""
-    for (file, _), data in zip(opened, counted, strict=False):
-        unit = first_live_unit(data, commitlog_min)
+def _totals(file: StoreFile, data: Bytes, is_recovered: bool, commitlog_min: int) -> _Totals:
+    whole = len(data) // CQ_UNIT.size
+    units = _valid_units(data) if is_recovered else whole
+    totals = _Totals((file.base_offset or 0) // CQ_UNIT.size, units, ends_queue=units < whole)
+    if units:
+        last = CQ_UNIT.unpack(data.data, (units - 1) * CQ_UNIT.size)
+        totals.last_physical_offset = last["physical_offset"]
+    for at, piece in spans(data, 0, units * CQ_UNIT.size, STEP):
+        messages, blanks, end = count_units(piece)
+        totals.messages += messages
+        totals.pre_blanks += blanks
+        totals.end = end if end >= 0 else totals.end
+        unit = first_live_unit(piece, commitlog_min) if totals.first_live is None else -1
         if unit >= 0:
-            return _first_queue_offset(file) + unit
-    return None
+            totals.first_live = totals.first_queue_offset + at // CQ_UNIT.size + unit
+    return totals
 
 
-def _last_physical_offset(counted: Sequence[Bytes]) -> int:
-    """The last unit before the queue's end, as correctMinOffset looks at it; -1 when the files hold none."""
-    for data in reversed(counted):
-        if len(data) >= CQ_UNIT.size:
-            return int(np.frombuffer(data, CQ_UNIT.dtype, len(data) // CQ_UNIT.size)["physical_offset"][-1])
-    return -1
+def _valid_units(data: Bytes) -> int:
+    """Units before the first one that recovery refuses."""
+    whole = len(data) // CQ_UNIT.size
+    for at, piece in spans(data, 0, whole * CQ_UNIT.size, STEP):
+        valid = valid_prefix(piece, 0)
+        if valid < len(piece) // CQ_UNIT.size:
+            return at // CQ_UNIT.size + valid
+    return whole
