@@ -27,7 +27,9 @@ from parsers.java import INT_MAX, INT_MIN, LONG_MIN, utf16_units
 from parsers.java import index_key_hash as scalar_index_key_hash
 from parsers.kernels.written import written_bytes
 from parsers.layout import Layout
-from parsers.runs import runs
+from parsers.mapped import map_file
+from parsers.runs import JoinedRuns, runs
+from parsers.spans import spans, written_end
 from parsers.store import StoreFile
 from parsers.timer import TIMER_BLANK, TIMER_CHECK, TIMER_SLOT, TIMER_UNIT
 from tests.support.files import packed, put
@@ -125,3 +127,34 @@ def test_runs_cover_what_is_true(mask: list[bool]) -> None:
         number for number, value in enumerate(mask) if value
     ]
     assert all(end < after for (_, end), (after, _) in pairwise(found))
+
+
+@given(st.lists(st.booleans(), max_size=60), st.integers(1, 9))
+def test_runs_found_piece_by_piece_are_told_whole(mask: list[bool], step: int) -> None:
+    whole = np.array(mask, bool)
+    told: list[tuple[int, int]] = []
+    joined = JoinedRuns(lambda first, end: told.append((first, end)))
+    for at in range(0, len(mask), step):
+        joined.add(whole[at : at + step], at)
+    joined.close()
+    assert told == list(runs(whole))
+
+
+@given(st.binary(max_size=60), st.integers(1, 9), st.integers(0, 20))
+def test_spans_lie_end_to_end(stored: bytes, step: int, begin: int) -> None:
+    data = np.frombuffer(stored, np.uint8)
+    pieces = list(spans(data, begin, len(stored), step))
+    assert b"".join(piece.tobytes() for _, piece in pieces) == stored[begin:]
+    assert [at for at, _ in pieces] == list(range(begin, len(stored), step))
+
+
+def test_a_large_file_is_gone_through_and_let_go(tmp_path: Path) -> None:
+    path = put(tmp_path, "large", b"").path
+    with path.open("r+b") as sparse:
+        sparse.truncate(200_000_000)
+        sparse.seek(10_000_000)
+        sparse.write(b"\1")
+    data = np.frombuffer(map_file(path), np.uint8)
+    assert written_end(data) == 10_000_001
+    assert sum(len(piece) for _, piece in spans(data, 0, len(data), 30_000_000)) == len(data)
+    assert data[10_000_000] == 1
