@@ -44,6 +44,7 @@ class Evidence:
     Attributes:
         queues: files of every `consumequeue/<topic>/<int>`; empty lists are folders without files.
         checkpoint: its bytes, None when there is none.
+        checkpoint_opens: False where something is in its place that is no file.
         delay_offsets: `config/delayOffset.json` and its `.bak`, None where absent.
         other: folders that hold something this room does not replay, with the reason.
     """
@@ -56,6 +57,7 @@ class Evidence:
     index: tuple[Entry, ...]
     delay_offsets: tuple[bytes | None, bytes | None] = (None, None)
     other: Mapping[str, str] = field(default_factory=dict)
+    checkpoint_opens: bool = True
 
 
 NOT_REPLAYED = {
@@ -78,6 +80,7 @@ def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
         delay_offsets=(_read_small(config), _read_small(config.with_name("delayOffset.json.bak"))),
         other={name: why for name, why in NOT_REPLAYED.items() if _holds_files(root / name)}
         | {path.name: "a DLedger log recovers itself" for path in root.glob("dledger-*")},
+        checkpoint_opens=not (root / "checkpoint").is_dir(),
     )
 
 

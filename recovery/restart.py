@@ -117,6 +117,8 @@ def _load(played: Restart) -> None:
     for (topic, queue_id), entries in evidence.queues.items():
         files = list_files(entries, settings.consume_queue_file_size, version)
         memory.queues[topic, queue_id] = Queue(topic, queue_id, files, version)
+    if not evidence.checkpoint_opens:
+        raise LoadFailed("the checkpoint cannot be opened", "StoreCheckpoint (IOException)", "checkpoint is a folder")
     played.checkpoint_created = True
     stored = (evidence.checkpoint or b"").ljust(CHECKPOINT.size, b"\0")
     memory.checkpoint = decode_checkpoint(stored, version=version)
