@@ -5,6 +5,7 @@ Relative paths count from the folder of the file, so that it may be kept beside 
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -170,7 +171,7 @@ class _Reader:
             raise self.complaint(f"{where}: unknown key {strange[0]!r} (known: {', '.join(sorted(known))})")
 
     def place(self, text: str) -> Path:
-        return (self.folder / Path(text).expanduser()).absolute()
+        return Path(os.path.normpath(self.folder / Path(text).expanduser()))
 
     def complaint(self, problem: str) -> SourcesError:
         return SourcesError(f"{self.path}: {problem}")

@@ -104,7 +104,16 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
     return views.get(kind, kind)
 
 
-PRINTED = {"flag": "boolean", "real": "double", "time": "timestamp (UTC, µs)", "texts": "list of text"}
+PRINTED = {
+    "flag": "boolean",
+    "i8": "tinyint",
+    "i16": "smallint",
+    "i32": "int",
+    "i64": "bigint",
+    "real": "double",
+    "time": "timestamp (UTC, µs)",
+    "texts": "list of text",
+}
 
 
 def type_name(kind: pa.DataType) -> str:

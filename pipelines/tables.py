@@ -88,6 +88,7 @@ file_pos        i64  first byte in the file
 length          i64  bytes
 kind            text messages, blank (end of file), damage, stale (records of an earlier life) or unwritten
 records         i64  messages in the range
+file_size       i64  bytes of the whole file when it was read
 reason          text why it is not messages
 """),
     BY_FILE,

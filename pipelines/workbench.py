@@ -19,9 +19,10 @@ NOTEBOOKS = ROOT / "notebooks"
 
 def launch_ui(config_file: Path, *, port: int = 3000, host: str = "127.0.0.1") -> int:
     """Dagster's web server and daemon over the configuration's lake; the exit code once it ends."""
-    command = [sys.executable, "-m", "dagster", "dev", "-m", "pipelines.definitions", "-h", host, "-p", str(port)]
-    home = dagster_home(read_sources(config_file).lake)
-    return _run_until_interrupted(command, {"DAGSTER_HOME": str(home.resolve())}, config_file, ROOT)
+    home = dagster_home(read_sources(config_file).lake).resolve()
+    command = [sys.executable, "-W", "ignore", "-m", "dagster", "dev", "-w", str(ROOT / "workspace.yaml")]
+    command += ["-h", host, "-p", str(port)]
+    return _run_until_interrupted(command, {"DAGSTER_HOME": str(home)}, config_file, home)
 
 
 def launch_lab(config_file: Path, *, port: int = 8888, browser: bool = True) -> int:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import dagster as dg
 
 from pipelines.catalog import question
-from pipelines.lake import Lake
 from pipelines.resources.lakehouse import Lakehouse
 
 SHOWN = 20
 PLACES_OF_MESSAGES = (
     r"^(commitlog|consumequeue|batchconsumequeue|index|timerlog|dledger-[^/]*|compaction/compaction[^/]*)/"
 )
-Ask = Callable[[Lake], list[dict[str, object]]]
 
 
 def check(
@@ -27,9 +23,10 @@ def check(
 
     @dg.asset_check(asset=asset, name=name, description=description)
     def asked(lakehouse: Lakehouse) -> dg.AssetCheckResult:
-        rows = lakehouse.lake().query(sql).to_pylist()
+        lake = lakehouse.lake()
+        rows = lake.query(sql).to_pylist()
         shown = [dg.TableRecord({key: _cell(value) for key, value in row.items()}) for row in rows[:SHOWN]]
-        metadata: dict[str, dg.RawMetadataValue] = {"rows": len(rows)}
+        metadata: dict[str, dg.RawMetadataValue] = {"violations": len(rows), "rows_in_table": lake.rows(asset)}
         if shown:
             metadata["first"] = dg.MetadataValue.table(shown)
         return dg.AssetCheckResult(passed=not rows, severity=severity, metadata=metadata)
@@ -48,7 +45,7 @@ STORE_CHECKS = [
         "commitlog_regions",
         "every_byte_accounted_for",
         "The ranges of each CommitLog file add up to its size.",
-        f"SELECT * FROM ({question('bytes_accounted_for')}) WHERE size <> accounted_for",
+        f"SELECT * FROM ({question('bytes_accounted_for')}) WHERE size IS DISTINCT FROM accounted_for",
         severity=ERROR,
     ),
     check(

@@ -103,6 +103,7 @@ class RegionsReader(StoreReader):
                 "length": region.length,
                 "kind": region.kind,
                 "records": region.records,
+                "file_size": piece.file.size,
                 "reason": region.reason,
             }
             for region in regions_of(piece.file, verify_crc=False)

@@ -1,0 +1,120 @@
+"""Every asset check turns red on rows that break it, stays green on rows that do not, and none is left out here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pyarrow as pa
+import pytest
+
+from pipelines.checks.store import STORE_CHECKS
+from pipelines.resources.lakehouse import Lakehouse
+from pipelines.tables import TABLES
+
+Rows = Mapping[str, list[dict[str, Any]]]
+FILE = {"broker": "b", "file": "commitlog/0"}
+MESSAGE = {**FILE, "physical_offset": 0, "total_size": 100, "crc_ok": True}
+UNIT = {
+    "broker": "b",
+    "file": "consumequeue/T/0/0",
+    "topic": "T",
+    "physical_offset": 0,
+    "msg_size": 100,
+    "kind": "unit",
+}
+REGION = {**FILE, "file_size": 100, "file_pos": 0, "length": 100, "kind": "messages"}
+STARTS = {"broker": "b", "load_ok": True, "lost_messages": 0}
+
+CASES: dict[str, tuple[Rows, list[Rows]]] = {
+    "every_byte_accounted_for": (
+        {"commitlog_regions": [REGION]},
+        [{"commitlog_regions": [{**REGION, "length": 99}]}, {"commitlog_regions": [{**REGION, "file_size": None}]}],
+    ),
+    "no_damage": ({"commitlog_regions": [REGION]}, [{"commitlog_regions": [{**REGION, "kind": "damage"}]}]),
+    "every_crc_right": (
+        {"commitlog_messages": [MESSAGE, {**MESSAGE, "physical_offset": 100, "crc_ok": None}]},
+        [
+            {"commitlog_messages": [{**MESSAGE, "crc_ok": False}]},
+            {"commitlog_messages": [{**MESSAGE, "record_crc_ok": False}]},
+        ],
+    ),
+    "offsets_unique": (
+        {"commitlog_messages": [MESSAGE, {**MESSAGE, "physical_offset": 100}]},
+        [{"commitlog_messages": [MESSAGE, MESSAGE]}],
+    ),
+    "every_unit_has_its_message": (
+        {
+            "commitlog_messages": [MESSAGE],
+            "consumequeue_units": [UNIT, {**UNIT, "kind": "pre_blank", "msg_size": 2**31 - 1}],
+        },
+        [
+            {"commitlog_messages": [MESSAGE], "consumequeue_units": [{**UNIT, "msg_size": 101}]},
+            {"commitlog_messages": [MESSAGE], "consumequeue_units": [{**UNIT, "physical_offset": 1}]},
+            {"commitlog_messages": [{**MESSAGE, "broker": "other"}], "consumequeue_units": [UNIT]},
+            {"commitlog_messages": [], "consumequeue_units": [{**UNIT, "kind": None}]},
+        ],
+    ),
+    "every_file_with_messages_read": (
+        {
+            "store_files": [
+                {**FILE, "kind": "commitlog"},
+                {"broker": "b", "file": "compaction/position-checkpoint", "kind": "not_understood", "why": "w"},
+            ]
+        },
+        [
+            {"store_files": [{"broker": "b", "file": "consumequeue/CURRENT", "kind": "not_understood", "why": "w"}]},
+            {"store_files": [{"broker": "b", "file": "dledger-n0/data/0", "kind": "not_understood", "why": "w"}]},
+            {"store_files": [{**FILE, "kind": "commitlog", "why": "no permission"}]},
+        ],
+    ),
+    "every_lag_known": (
+        {"lag": [{"broker": "b", "status": "zero"}, {"broker": "b", "status": "number"}]},
+        [{"lag": [{"broker": "b", "status": "unknown"}]}],
+    ),
+    "files_agree": (
+        {"consistency_findings": [{"broker": "b", "severity": "warning"}]},
+        [{"consistency_findings": [{"broker": "b", "severity": level}]} for level in ("error", "critical")],
+    ),
+    "starts_without_loss": (
+        {"recovery_forecast": [STARTS]},
+        [{"recovery_forecast": [{**STARTS, **wrong}]} for wrong in ({"load_ok": None}, {"lost_messages": 1})],
+    ),
+    "nothing_deleted_unread": (
+        {"retention_risk": [{"broker": "b", "deleted_unread": 0}]},
+        [{"retention_risk": [{"broker": "b", "deleted_unread": 1}]}],
+    ),
+    "no_anomaly": ({"ownership_anomalies": []}, [{"ownership_anomalies": [{"kind": "orphan"}]}]),
+}
+
+
+@pytest.fixture
+def lakehouse(tmp_path: Path) -> Lakehouse:
+    config = tmp_path / "rocketlens.toml"
+    config.write_text(f"[lake]\npath = {json.dumps(str(tmp_path / 'lake'))}\n")
+    return Lakehouse(config_file=str(config))
+
+
+def passes(lakehouse: Lakehouse, name: str, rows: Rows) -> bool:
+    for table, records in rows.items():
+        lakehouse.lake().write(table, pa.Table.from_pylist(records, schema=TABLES[table].bare_schema))
+    (check,) = [check for check in STORE_CHECKS if next(iter(check.check_keys)).name == name]
+    result = check(lakehouse=lakehouse)
+    assert isinstance(result, dg.AssetCheckResult)
+    return result.passed
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_it_turns_red_on_what_breaks_it_and_on_nothing_else(lakehouse: Lakehouse, name: str) -> None:
+    good, bad = CASES[name]
+    assert passes(lakehouse, name, good)
+    for rows in bad:
+        assert not passes(lakehouse, name, rows), rows
+    assert passes(lakehouse, name, good)
+
+
+def test_no_check_is_taken_on_faith() -> None:
+    assert {next(iter(check.check_keys)).name for check in STORE_CHECKS} == set(CASES)
