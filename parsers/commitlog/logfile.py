@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import errno
 import mmap
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from parsers.commitlog.layout import RECORD_START
-from parsers.commitlog.resync import PROOF_BYTES_A_BYTE, PROOF_BYTES_FREE, STALE, Budget, find_record
+from parsers.commitlog.resync import (
+    NOTHING,
+    PROOF_BYTES_A_BYTE,
+    PROOF_BYTES_FREE,
+    STALE,
+    Budget,
+    find_record,
+    walk_chain,
+    written_from,
+)
 from parsers.commitlog.shape import AT_MAGIC, own_offset, shape_of
 from parsers.kernels.blocks import Bytes
 from parsers.mapped import map_file
 from parsers.store import StoreFile
 
 NAME_DIGITS = 20
-RELEASED_BYTES = 32 << 20
+WINDOW_BYTES = 32 << 20
 
 
 def proof_budget(size: int) -> Budget:
@@ -53,15 +64,62 @@ class LogFile:
 
         They can be read again.
         """
-        end -= end % RELEASED_BYTES
-        if end > self._released and isinstance(self.view.obj, mmap.mmap):
-            self.view.obj.madvise(mmap.MADV_DONTNEED, self._released, end - self._released)
+        end -= end % WINDOW_BYTES
+        if end > self._released:
+            self._drop(self._released, end)
             self._released = end
 
+    def _drop(self, start: int, end: int) -> None:
+        start -= start % mmap.PAGESIZE
+        if isinstance(self.view.obj, mmap.mmap) and end > start:
+            self.view.obj.madvise(mmap.MADV_DONTNEED, start, end - start)
+
     def find(self, at: int, limit: int | None = None) -> tuple[int, int]:
-        """`resync.find_record` in this file."""
-        place, kind = find_record(self.data, at, self.size if limit is None else limit, self.base_offset, self.budget)
-        return place, kind
+        """`resync.find_record` in this file, a window at a time, holes left out."""
+        end = self.size if limit is None else limit
+        while at < end:
+            at = max(at, self._next_data(at) - RECORD_START.size)  # a record's first bytes are zero: they may be a hole
+            stop = min(end, at + WINDOW_BYTES)
+            place, kind = find_record(self.data, at, stop, self.base_offset, self.budget)
+            if kind != NOTHING:
+                return place, kind
+            self._drop(at, stop)
+            at = stop
+        return end, NOTHING
+
+    def written_from(self, at: int) -> int:
+        """Position of the first byte from `at` on that is not zero; the size of the file without one."""
+        while at < self.size:
+            at = self._next_data(at)
+            stop = min(self.size, at + WINDOW_BYTES)
+            place = written_from(self.data, at, stop)
+            if place < stop:
+                return place
+            self._drop(at, stop)
+            at = stop
+        return self.size
+
+    def chain(self, at: int, end: int, in_place: bool) -> tuple[int, int, int, int]:
+        """`resync.walk_chain` in this file, a window at a time."""
+        records, last, before = 0, -1, -1
+        while at < end:
+            stop = min(end, at + WINDOW_BYTES)
+            place, more, newest, second = walk_chain(self.data, at, stop, self.base_offset, in_place)
+            if more:
+                last, before = newest, second if second >= 0 else last
+            self._drop(at, stop)
+            records, at = records + more, place
+            if place < stop:
+                break
+        return at, records, last, before
+
+    def _next_data(self, at: int) -> int:
+        """Where the next bytes are that the file system holds, from `at` on: the rest of a hole is not read."""
+        try:
+            with self.path.open("rb") as file:
+                return min(max(at, os.lseek(file.fileno(), at, os.SEEK_DATA)), self.size)
+        except OSError as error:
+            return self.size if error.errno == errno.ENXIO else at  # ENXIO: a hole to the end
 
 
 def open_log(file: StoreFile) -> LogFile:

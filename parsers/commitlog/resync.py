@@ -22,7 +22,7 @@ from parsers.commitlog.shape import (
     shape_of,
 )
 from parsers.kernels.bigendian import load_int, load_long
-from parsers.kernels.blocks import BLOCK, Bytes, equal_mask, lowest_bit
+from parsers.kernels.blocks import ALL, BLOCK, Bytes, equal_mask, lowest_bit
 from parsers.numba_cache import cached_njit
 
 NOTHING, PROVEN, STALE, BLANK_RECORD = range(4)
@@ -50,7 +50,7 @@ def find_record(data: Bytes, at: int, limit: int, base_offset: int, budget: Budg
         if first + BLOCK <= len(data):
             hits = equal_mask(data, first, MAGIC_BYTE) | equal_mask(data, first, BLANK_BYTE)
             if last - first < BLOCK:
-                hits &= np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(BLOCK - (last - first))
+                hits &= ALL >> np.uint64(BLOCK - (last - first))
             while hits != 0:
                 place = first + lowest_bit(hits) - AT_MAGIC
                 hits &= hits - np.uint64(1)
@@ -109,12 +109,11 @@ def store_timestamp_at(data: Bytes, at: int) -> int:
 
 
 @cached_njit(nogil=True, _nrt=False)
-def written_from(data: Bytes, at: int) -> int:
-    """Position of the first byte from `at` on that is not zero; the size of the file without one."""
+def written_from(data: Bytes, at: int, end: int) -> int:
+    """Position of the first byte from `at` on that is not zero; `end` where all before it are."""
     zero = np.uint8(0)
-    everything = np.uint64(0xFFFFFFFFFFFFFFFF)
-    while at + BLOCK <= len(data) and equal_mask(data, at, zero) == everything:
+    while at + BLOCK <= end and equal_mask(data, at, zero) == ALL:
         at += BLOCK
-    while at < len(data) and data[at] == 0:
+    while at < end and data[at] == 0:
         at += 1
     return at

@@ -19,8 +19,6 @@ from parsers.commitlog.resync import (
     PROVEN,
     STALE,
     store_timestamp_at,
-    walk_chain,
-    written_from,
 )
 from parsers.commitlog.shape import own_offset, shape_of
 from parsers.errors import CorruptRecord, StoreFormatError
@@ -43,7 +41,7 @@ def salvage(log: LogFile, at: int, messages: LastMessages) -> tuple[list[Region]
     (the file's size without one)."""
     regions: list[Region] = []
     while at < log.size:
-        zeros_end = written_from(log.data, at)
+        zeros_end = log.written_from(at)
         if zeros_end == log.size:
             return [*regions, _region(log, at, log.size, "unwritten", "zeros to the file's end")], log.size
         found, kind = log.find(at)
@@ -122,7 +120,7 @@ def why_not(log: LogFile, at: int) -> StoreFormatError:
 def _misplaced(log: LogFile, at: int, messages: LastMessages, is_chained: bool) -> Region:
     """The run of records at `at` that are whole but no messages of the log."""
     in_place = own_offset(log.data, at) == log.base_offset + at
-    end, records, _, _ = walk_chain(log.data, at, log.size, log.base_offset, in_place)
+    end, records, _, _ = log.chain(at, log.size, in_place)
     if in_place:
         return _region(log, at, end, "stale", "records older than the last message before them", records)
     if is_chained and _goes_on(log, at, end, records, messages):
@@ -135,7 +133,7 @@ def _goes_on(log: LogFile, at: int, end: int, records: int, messages: LastMessag
     if shape_of(log.data, end)[0] or log.find(end, end + 1)[1] == BLANK_RECORD:
         return True
     is_newest = messages.last >= 0 and store_timestamp_at(log.data, at) >= store_timestamp_at(log.data, messages.last)
-    return records == 1 and is_newest and written_from(log.data, end) == log.size
+    return records == 1 and is_newest and log.written_from(end) == log.size
 
 
 def _is_leftover(log: LogFile, at: int, messages: LastMessages) -> bool:

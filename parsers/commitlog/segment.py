@@ -27,7 +27,7 @@ from parsers.commitlog.logfile import LogFile, open_log
 from parsers.commitlog.message import decode_message
 from parsers.commitlog.properties import PropertyRule
 from parsers.commitlog.region import Region
-from parsers.commitlog.resync import STALE, walk_chain
+from parsers.commitlog.resync import STALE
 from parsers.commitlog.salvage import LastMessages, end_of_file, salvage
 from parsers.commitlog.shape import is_blank, shape_of
 from parsers.commitlog.slab import Slab, SlabPool
@@ -127,7 +127,7 @@ def slice_start(log: LogFile, at: int) -> tuple[int, LastMessages]:
 def _chained_start(log: LogFile, at: int) -> tuple[int, LastMessages]:
     place, messages = 0, LastMessages()
     while place < at:
-        place, _, last, before = walk_chain(log.data, place, at, log.base_offset, True)
+        place, _, last, before = log.chain(place, at, True)
         messages = messages.then(last, before)
         if place < at:
             across = end_of_file if is_blank(log.data, place) else salvage
