@@ -1,0 +1,25 @@
+"""docs/tables.md, printed from the declarations: `python -m pipelines.tables_doc`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pipelines.tables import TABLES
+
+DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "tables.md"
+HEAD = """# Tables of the lake
+
+Printed from `pipelines/tables.py` by `python -m pipelines.tables_doc`; a test holds the two in step.
+
+Every column may be null, and null means unknown, never zero. Three offsets, never a bare one: `physical_offset` (byte
+in the CommitLog), `queue_offset` (message number in a queue), `file_pos` (byte in a file). Times are UTC with µs.
+"""
+
+
+def document() -> str:
+    """The whole page."""
+    return "\n\n".join([HEAD.strip(), *(table.markdown() for table in TABLES.values())]) + "\n"
+
+
+if __name__ == "__main__":
+    DOCUMENT.write_text(document(), "utf-8")
