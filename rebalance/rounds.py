@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -119,7 +119,7 @@ class RoundCauses:
 
     def _member_cause(self, kinds: tuple[str, ...], client_id: str, before: ListAnswer, answer: ListAnswer) -> str:
         """The latest incident of one of these kinds about a client that can have come between two lists."""
-        for incident in reversed(self._incidents[: bisect_left(self._latest, answer.at_ms + _ROOM_MS)]):
+        for incident in self._before_instant(answer.at_ms + _ROOM_MS):
             fresh = incident.kind == CLIENT_SILENT or incident.latest_ms >= before.at_ms - _ROOM_MS
             if incident.subject == client_id and incident.kind in kinds and fresh:
                 return f"{CLIENT_EXPIRED if incident.kind == CLIENT_SILENT else incident.kind} {client_id}"
@@ -167,7 +167,7 @@ class RoundCauses:
         reach_ms = settings.rebalance_wait_interval_ms + 2_000
         route_ms = reach_ms + settings.poll_name_server_interval_ms
         lock_ms = reach_ms + settings.broker_lock_max_live_time_ms
-        for incident in reversed(self._incidents[: bisect_left(self._latest, at_ms + 1_000)]):
+        for incident in self._before_instant(at_ms + 1_000):
             age_ms = at_ms - incident.latest_ms
             if incident.kind in (QUEUES_ADDED, BROKER_STARTED, BROKER_STOPPED):
                 near = age_ms <= route_ms and self._concerns(incident, tenure)
@@ -179,6 +179,11 @@ class RoundCauses:
                 lock = f"{LOCK_GRANTED}; " if gained and self._refused_before(tenure, at_ms) else ""
                 return f"{lock}{incident.kind} {incident.subject}"
         return ROUTE_CHANGED if periodic else UNKNOWN
+
+    def _before_instant(self, at_ms: int) -> Iterator[Incident]:
+        """Incidents from the latest before an instant backwards."""
+        for index in range(bisect_left(self._latest, at_ms) - 1, -1, -1):
+            yield self._incidents[index]
 
     def _concerns(self, incident: Incident, tenure: Tenure) -> bool:
         if incident.kind == QUEUES_ADDED:

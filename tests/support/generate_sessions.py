@@ -78,24 +78,24 @@ class GroupGenerator:
         self._ports = 10_000
 
     def _planned(self, clients: int, restarts: int, span_ms: int) -> Iterator[tuple[int, str, bool]]:
-        """(when, client, joins): all join in the first minutes, then each leaves and comes back `restarts` times."""
-        for number in range(clients):
-            name = f"10.0.{number // 250}.{number % 250}"
-            at_ms = START_MS + APART_MS * number
-            yield at_ms, name, True
-            for _ in range(restarts):
-                away = at_ms + 120_000 + self._chance.randrange(max(1, span_ms // (restarts + 1) - 240_000))
-                yield away, name, False
-                at_ms = away + 5_000 + self._chance.randrange(60_000)
-                yield at_ms, name, True
+        """(when, client, joins): all join in the first minutes; `restarts` times one of them leaves and comes back."""
+        names = [f"10.0.{number // 250}.{number % 250}" for number in range(clients)]
+        for number, name in enumerate(names):
+            yield START_MS + APART_MS * number, name, True
+        settled_ms = START_MS + APART_MS * (clients + 6)
+        for number in range(restarts):
+            away = settled_ms + (span_ms - settled_ms + START_MS) * number // restarts
+            name = self._chance.choice(names)
+            yield away, name, False
+            yield away + APART_MS + self._chance.randrange(60_000), name, True
 
     def generate(self) -> GeneratedGroup:
         for at_ms, name, joins in self._plan:
             if at_ms >= self._end_ms - 60_000:
                 break
-            if joins:
+            if joins and name not in self._members:
                 self._join(name, at_ms)
-            elif name in self._members:
+            elif not joins and name in self._members:
                 self._leave(name, at_ms)
         for member in self._members.values():
             self._heartbeats(member, self._end_ms)
@@ -188,7 +188,7 @@ def generate_group(
     *,
     clients: int = 50,
     queues: int = 64,
-    restarts: int = 1,
+    restarts: int = 10,
     span_ms: int = WEEK_MS,
     seed: int = 1,
     coalesced: bool = True,
