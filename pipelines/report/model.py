@@ -24,12 +24,21 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of a printed table. `blank`: null is nothing to say (a remark), not an unknown value."""
+    """One column of a printed table. `blank`: null is nothing to say (a remark), not an unknown value.
+
+    `mono`: every character as wide as the next, spaces kept, as bytes in hex want it.
+    """
 
     key: str
     heading: str
     numeric: bool = False
     blank: bool = False
+    mono: bool = False
+
+    @property
+    def css(self) -> str:
+        """The class of its cells in the page."""
+        return "n" if self.numeric else "mono" if self.mono else ""
 
 
 @dataclass(frozen=True, slots=True)

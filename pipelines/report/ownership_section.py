@@ -39,7 +39,7 @@ def ownership_section(facts: Facts) -> Section:
 
 
 def timeline_of(intervals: Sequence[Row]) -> str:
-    """Queues downwards, time to the right; solid where certain, pale where only possible."""
+    """Queues downwards, time to the right; solid where certain, pale and hatched where only possible."""
     known = [t for row in intervals for t in _instants(row)]
     if not known:
         return ""

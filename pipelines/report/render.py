@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from pipelines.instants import iso_instant
 from pipelines.report.figures import figures_of
-from pipelines.report.model import Facts
+from pipelines.report.model import Facts, PrintedTable, Section
 from pipelines.report.sections import sections_of
 
 FOLDER = Path(__file__).parent
@@ -23,18 +23,27 @@ FOOTER = (
 
 def render(facts: Facts) -> str:
     """The whole page."""
-    environment = Environment(
-        loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
-    environment.filters["shown"] = shown
     read_at = (iso_instant(facts.read_at_ms) or "")[:19].replace("T", " ")
-    return environment.get_template("template.html.j2").render(
+    return _environment().get_template("template.html.j2").render(
         title=facts.source,
         subtitle=f"read {read_at} UTC · RocketMQ {facts.version or 'version unknown'}",
         figures=figures_of(facts),
         sections=sections_of(facts),
         footer=FOOTER,
     )
+
+
+def render_piece(piece: Section | PrintedTable) -> str:
+    """One piece of the page on its own, with the page's look, for an output cell of a notebook."""
+    return _environment().get_template("piece.html.j2").render(piece=piece, kind=type(piece).__name__)
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    environment.filters["shown"] = shown
+    return environment
 
 
 def shown(value: Any, blank: bool = False) -> str | Markup:

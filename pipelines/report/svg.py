@@ -101,9 +101,9 @@ def timeline(spans: Sequence[Span], ticks: Sequence[Tick], colours: Mapping[str,
     for span in spans:
         top = rows.index(span.row) * ROW + 3
         colour = colours[span.owner]
-        drawn.append(
-            _rect(x_of(span.earliest), top, x_of(span.latest) - x_of(span.earliest), 18, f"{colour} maybe", span.title)
-        )
+        possible = x_of(span.latest) - x_of(span.earliest)
+        drawn.append(_rect(x_of(span.earliest), top, possible, 18, f"{colour} maybe", span.title))
+        drawn.append(_rect(x_of(span.earliest), top, possible, 18, "hatch faint", span.title))
         if span.sure_to > span.sure_from:
             drawn.append(
                 _rect(
