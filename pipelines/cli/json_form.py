@@ -10,11 +10,13 @@ import base64
 import json
 from collections.abc import Callable, Iterator
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-PIECE_BYTES = 32 << 20
+PIECE_BYTES = 2 << 20
 """Text is built for about so many bytes of rows at a time."""
+FIRST_PRINTABLE, QUOTE, BACKSLASH = 0x20, 0x22, 0x5C
 NEEDS_ESCAPE = r'[\x00-\x1f"\\]'
 PAIR = ("name", "value")
 YEAR_1, YEAR_10000 = -62135596800000, 253402300800000
@@ -45,12 +47,13 @@ def _pieces(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         yield batch.slice(start, rows)
 
 
-def _text_bytes(lines: pa.StringArray) -> pa.Buffer:
-    _, offsets, text = lines.buffers()
-    first, last = pa.Array.from_buffers(pa.int32(), len(lines) + 1, [None, offsets], offset=lines.offset).take(
-        pa.array([0, len(lines)])
-    )
-    return text.slice(first.as_py(), last.as_py() - first.as_py())
+def _text_bytes(texts: pa.StringArray) -> pa.Buffer:
+    """The bytes of all values, one after the other, as they lie in memory."""
+    _, ends, text = texts.buffers()
+    if text is None:
+        return pa.py_buffer(b"")
+    first, last = np.frombuffer(ends, np.int32)[[texts.offset, texts.offset + len(texts)]].tolist()
+    return text.slice(first, last - first)
 
 
 def json_text(column: pa.Array) -> pa.Array:
@@ -129,10 +132,11 @@ def iso_text(epoch_ms: pa.Array) -> pa.Array:
 
 def quoted(texts: pa.Array) -> pa.Array:
     """JSON strings. Only values that hold a quote, a backslash or a control character pass through Python."""
-    special = pc.fill_null(pc.match_substring_regex(texts, NEEDS_ESCAPE), False)
     plain = pc.binary_join_element_wise('"', texts, '"', "")
-    if not pc.any(special).as_py():
+    held = np.frombuffer(_text_bytes(texts), np.uint8)
+    if not ((held < FIRST_PRINTABLE) | (held == QUOTE) | (held == BACKSLASH)).any():
         return plain
+    special = pc.fill_null(pc.match_substring_regex(texts, NEEDS_ESCAPE), False)
     escaped = [json.dumps(text, ensure_ascii=False) for text in texts.filter(special).to_pylist()]
     return pc.replace_with_mask(plain, special, pa.array(escaped, pa.string()))
 
