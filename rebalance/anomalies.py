@@ -4,7 +4,7 @@ go back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -54,8 +54,13 @@ class Anomalies:
     """Finds the anomalies of one group. Only what is certain counts: an uncertain overlap is no double owner."""
 
     def __init__(
-        self, history: GroupHistory, incidents: Sequence[Incident], causes: RoundCauses, targets: Targets
+        self,
+        history: GroupHistory,
+        incidents: Sequence[Incident],
+        causes: RoundCauses,
+        targets: Callable[[], Targets],
     ) -> None:
+        """`targets` is asked only when there is an anomaly to explain."""
         self._history = history
         self._incidents = incidents
         self._causes = causes
@@ -107,7 +112,7 @@ class Anomalies:
         for process in (first, second):
             if any(_overlap(silence, span) for silence in process.silences()):
                 return f"{CLIENT_SILENT} {process.client_id}"
-        if differing_strategies(self._targets, (first, second)):
+        if differing_strategies(self._targets(), (first, second)):
             return "strategy_differs"
         return self._route_or(span[0], "views_differ")
 
@@ -132,7 +137,7 @@ class Anomalies:
         alive = [p for p in self._history.processes if p.first_ms < span[1] and p.last_ms > span[0]]
         if len({p.client_id for p in alive}) < len(alive):
             return "duplicate_client_id", f"{len(alive)} processes, {len({p.client_id for p in alive})} ids"
-        if differing_strategies(self._targets, alive):
+        if differing_strategies(self._targets(), alive):
             return "strategy_differs", ""
         return self._route_or(span[0], "views_differ"), ""
 

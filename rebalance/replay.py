@@ -67,7 +67,7 @@ class GroupReplay:
 
     @cached_property
     def anomalies(self) -> list[Anomaly]:
-        return Anomalies(self.history, self.incidents, self.causes, self.targets).find()
+        return Anomalies(self.history, self.incidents, self.causes, lambda: self.targets).find()
 
     @cached_property
     def divergence(self) -> list[Divergence]:
