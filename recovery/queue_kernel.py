@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from parsers.batchqueue import BATCH_UNIT
 from parsers.consumequeue.layout import CQ_UNIT
+from parsers.java import LONG_MAX
 from parsers.kernels.bigendian import store_int, store_long
 from parsers.numba_cache import cached_njit
 from recovery.scan_kernel import RecordColumns, UnitColumns
@@ -24,6 +25,7 @@ COUNT_AT, COMPACT_AT, RESERVED_AT = (
     BATCH_UNIT.offsets[name] for name in ("message_count", "compact_offset", "reserved")
 )
 NO_FILE, NOT_PLACED = -1, -1
+MOST_OFFSET = LONG_MAX // UNIT
 HASH_PRIME, HASH_MASK = 0x9E3779B97F4A7C1, 0x7FFFFFFFFFFFFFFF
 
 
@@ -103,7 +105,7 @@ def place(state: QueueState, queue: int, physical_offset: int, msg_size: int, qu
         return False
     wanted = queue_offset * UNIT
     if state.end[queue] == NO_FILE:
-        if queue_offset < 0:
+        if queue_offset < 0 or queue_offset > MOST_OFFSET:  # damaged: Java's product wraps, and no broker gets so far
             state.behind[queue] += 1
             return False
         state.end[queue] = state.first[queue] = wanted
