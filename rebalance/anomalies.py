@@ -31,6 +31,7 @@ FLAPPING_MS = 60_000
 FLAPPING_CHANGES = 4
 
 Span = tuple[int, int]
+_EVER = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +73,9 @@ class Anomalies:
         if not self._history.broadcasting:
             for queue, held in self._history.by_queue.items():
                 found += self._double_owners(queue, held)
-                found += self._orphans(queue, held)
                 found += self._flapping(queue, held)
+            for queue in sorted(self._history.first_use, key=lambda q: q.order):
+                found += self._orphans(queue, self._history.by_queue.get(queue, ()))
         found += self._silent_owners()
         found += self._lock_stalls()
         found += self._rollbacks()
@@ -119,12 +121,16 @@ class Anomalies:
     # ---- no owner
 
     def _orphans(self, queue: MessageQueue, held: Sequence[Tenure]) -> Iterator[Anomaly]:
-        members = _merged([(p.first_ms, _certainly_until(p)) for p in self._history.processes])
-        covered = _merged([((t.begin_earliest or 0), _latest(t)) for t in held])
-        for gap in _gaps(covered):
+        history = self._history
+        subscribed = [p for p in history.processes if queue.topic in p.versions] or history.processes
+        members = _merged([(p.first_ms, _certainly_until(p)) for p in subscribed])
+        covered = [((t.begin_earliest or 0), _latest(t)) for t in held]
+        covered += [(d.from_ms or 0, d.until_ms or _EVER) for d in history.doubts if queue in d.queues]
+        covered.append((0, max(history.first_use[queue], history.known[0])))
+        for gap in _gaps(_merged(covered)):
             for member in members:
-                span = (max(gap[0], member[0]), min(gap[1], member[1]))
-                away = self._history.is_down(queue.broker_name, span[0])
+                span = (max(gap[0], member[0]), min(gap[1], member[1], history.known[1]))
+                away = history.is_down(queue.broker_name, span[0])
                 if span[1] - span[0] >= ORPHAN_MS and not away:
                     yield self._anomaly(ORPHAN, queue, span, (), *self._orphan_cause(queue, span))
 
@@ -139,6 +145,9 @@ class Anomalies:
             return "duplicate_client_id", f"{len(alive)} processes, {len({p.client_id for p in alive})} ids"
         if differing_strategies(self._targets(), alive):
             return "strategy_differs", ""
+        strangers = [p.client_id for p in alive if p.versions and queue.topic not in p.versions]
+        if strangers:
+            return "subscription_differs", f"members without the topic: {', '.join(sorted(set(strangers)))}"
         return self._route_or(span[0], "views_differ"), ""
 
     def _route_or(self, at_ms: int, otherwise: str) -> str:
@@ -219,7 +228,7 @@ def _certainly_until(process: ClientProcess) -> int:
 
 
 def _latest(tenure: Tenure) -> int:
-    return 1 << 62 if tenure.end_latest is None else tenure.end_latest
+    return _EVER if tenure.end_latest is None else tenure.end_latest
 
 
 def _overlap(one: Span, other: Span) -> bool:
@@ -238,5 +247,5 @@ def _merged(spans: list[Span]) -> list[Span]:
 
 def _gaps(spans: list[Span]) -> list[Span]:
     """Between the spans, and after the last."""
-    ends = [begin for begin, _ in spans[1:]] + [1 << 62]
+    ends = [begin for begin, _ in spans[1:]] + [_EVER]
     return [(span[1], until) for span, until in zip(spans, ends, strict=True) if until > span[1]]

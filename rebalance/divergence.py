@@ -14,6 +14,7 @@ STRATEGY_DIFFERS = "strategy_differs"
 LOCK_REFUSED = "lock_refused"
 DUPLICATE_CLIENT_ID = "duplicate_client_id"
 VIEWS_DIFFER = "views_differ"  # brokers, or the replay, had another member list
+SUBSCRIPTION_DIFFERS = "subscription_differs"
 UNKNOWN = "unknown"
 
 
@@ -87,6 +88,8 @@ def _cause(history: GroupHistory, targets: Targets, settled: Settled, expected: 
     if own is not None and own != targets.usual and targets.explains(own, settled) is not None:
         return STRATEGY_DIFFERS, f"{own}, the group's usual one is {targets.usual}"
     ids = settled.answer.client_ids or ()
+    if not settled.observed and settled.topic not in settled.process.versions:
+        return SUBSCRIPTION_DIFFERS, "it does not subscribe the topic"
     if len(set(ids)) < len(ids):
         return DUPLICATE_CLIENT_ID, f"{len(ids)} entries, {len(set(ids))} ids"
     return UNKNOWN, ""

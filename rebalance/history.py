@@ -43,13 +43,26 @@ class GroupHistory:
     queues: frozenset[MessageQueue]
     settle_ms: int
     by_queue: dict[MessageQueue, list[Tenure]] = field(default_factory=dict)
+    first_use: dict[MessageQueue, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        """Orders the tenures, and dates every queue that must exist: ids count from 0 on each broker."""
         for tenure in self.tenures:
             self.by_queue.setdefault(tenure.queue, []).append(tenure)
         for held in self.by_queue.values():
             held.sort(key=lambda t: (t.begin_latest, t.process.key))
         self.by_queue = {queue: self.by_queue[queue] for queue in sorted(self.by_queue, key=lambda q: q.order)}
+
+        uses: dict[tuple[str, str], dict[int, int]] = {}
+        for queue, held in self.by_queue.items():
+            used = min(tenure.begin_latest for tenure in held)
+            uses.setdefault((queue.topic, queue.broker_name), {})[queue.queue_id] = used
+        for (topic, broker), used_ids in uses.items():
+            earliest = 1 << 62
+            for queue_id in range(max(used_ids), -1, -1):
+                earliest = min(earliest, used_ids.get(queue_id, earliest))
+                self.first_use[MessageQueue(topic, broker, queue_id)] = earliest
+        self.queues |= self.first_use.keys()
 
     @property
     def broadcasting(self) -> bool:

@@ -11,7 +11,6 @@ from rebalance.client import ClientProcess
 from rebalance.events import NO_EVIDENCE, Evidence
 from rebalance.group import CHANNEL_CLOSED, CHANNEL_EXPIRED, CLIENT_LEFT, first_absence
 from rebalance.history import GroupHistory
-from rebalance.model import MessageQueue
 
 CLIENT_STARTED = "client_started"
 CLIENT_VANISHED = "client_vanished"  # its connection went without a farewell: killed, crashed, or cut off
@@ -87,12 +86,9 @@ def _expiries(history: GroupHistory) -> Iterable[Incident]:
 
 def _queues_added(history: GroupHistory) -> Iterable[Incident]:
     """Queue ids that come into use on a broker after the group had used others of the topic there."""
-    first_use: dict[MessageQueue, int] = {}
-    for queue, held in history.by_queue.items():
-        first_use[queue] = min(tenure.begin_latest for tenure in held)
     spread_ms = history.settings.poll_name_server_interval_ms + history.settings.rebalance_wait_interval_ms
     by_broker: dict[tuple[str, str], list[tuple[int, int]]] = {}
-    for queue, at_ms in first_use.items():
+    for queue, at_ms in history.first_use.items():
         by_broker.setdefault((queue.topic, queue.broker_name), []).append((at_ms, queue.queue_id))
     for (topic, broker), used in sorted(by_broker.items()):
         used.sort()

@@ -64,7 +64,7 @@ class Targets:
     def __init__(self, history: GroupHistory) -> None:
         self._history = history
         self._strategies: dict[str, Strategy] = {name: strategy_named(name) for name in GUESSED}
-        self._first_use = {q: min(t.begin_latest for t in held) for q, held in history.by_queue.items()}
+        self._first_use = history.first_use
         self._steps: dict[str, list[int]] = {}
         for queue, at_ms in sorted(self._first_use.items(), key=lambda used: used[1]):
             self._steps.setdefault(queue.topic, []).append(at_ms)
