@@ -81,7 +81,7 @@ def read_segment(
     at, messages = slice_start(log, start)
     stop_at = log.size if end is None else slice_start(log, end)[0]
     tell.run_from = at
-    walk = _Walk(log, at, stop_at, wanted, rule == "split", pool or SlabPool(), tell, messages)
+    walk = _Walk(log, at, stop_at, wanted, rule == "split", pool or SlabPool.for_bytes(log.size), tell, messages)
     name = file.path.name
     for slab, rows in walk.runs():
         if "body_decompressed" in schema.names:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from parsers.commitlog.columns import BODY, INTS, LONGS, TEXTS, VERDICTS
 from parsers.commitlog.kernel import FEWEST_BYTES_A_PAIR, LONGEST_TEXT, text_capacity
+from parsers.commitlog.layout import SMALLEST_MESSAGE
 from parsers.commitlog.property_scan import FOUND
 from parsers.kernels.blocks import COPIED
 
@@ -73,6 +74,11 @@ class SlabPool:
     def __init__(self, rows: int = MOST_ROWS, batch_bytes: int = BATCH_BYTES) -> None:
         self._rows, self._batch_bytes = rows, batch_bytes
         self._slabs: list[Slab] = []
+
+    @classmethod
+    def for_bytes(cls, log_bytes: int) -> SlabPool:
+        """A pool for no more than this much of a log: small files need no large slabs."""
+        return cls(min(MOST_ROWS, log_bytes // SMALLEST_MESSAGE + 1), min(BATCH_BYTES, log_bytes))
 
     def take(self, body_bytes: int = 0) -> Slab:
         """A slab nobody refers to, with room for `body_bytes` of bodies; a new one where all are still held."""
