@@ -17,6 +17,7 @@ from pipelines.cli.settings import settings_of, version_of
 if TYPE_CHECKING:
     from parsers.store import Store
 
+NOT_COMPARED = "not compared"
 BRIEF = ("severity", "kind", "place", "begin", "end", "evidence")
 
 
@@ -53,6 +54,9 @@ def verify(
     name_unread_queues(run, opened)
     settings = settings_of(run, opened, config, broker_conf) if config or broker_conf else None
     found = verify_store(opened, settings, version=version_of(run, opened, version) if version else None)
+    for state in found.explained:
+        if state.what == NOT_COMPARED:
+            run.not_read(f"{store}: {state.why}")
     rows = [finding_row(finding) for finding in found.findings]
     if deep:
         rows += _unreadable_bodies(run, opened)
@@ -62,7 +66,7 @@ def verify(
         run.emit_rows(schema, map(explained_row, found.explained))
     else:
         run.emit_rows(CONSISTENCY_FINDINGS.bare_schema, rows, brief=BRIEF)
-        if not rows:
+        if not rows and not run.unread:
             run.note(f"no finding; {len(found.explained)} states that only look odd (--explained lists them)")
     run.findings(len(rows))
 
