@@ -22,7 +22,7 @@ def fingerprint(file: StoreFile) -> tuple[int, str]:
     used = used_bytes(data)
     digest = hashlib.sha256()
     for start in range(0, used, BLOCK):
-        digest.update(data[start : min(start + BLOCK, used)])
+        digest.update(data[start : min(start + BLOCK, used)].data)
     return used, digest.hexdigest()
 
 

@@ -1,0 +1,68 @@
+"""The notebooks' pictures: matplotlib, so that they show without a network and in a printed page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REGION_COLOURS = {
+    "messages": "#4f43dd",
+    "blank": "#c9c6f2",
+    "stale": "#e0a83a",
+    "damage": "#c8372d",
+    "unwritten": "#ececf1",
+}
+MOST_BARS = 14
+
+
+def bytes_of_files(frame: pd.DataFrame) -> Figure:
+    """What the bytes of each CommitLog file are; takes the answer to `bytes_accounted_for`."""
+    names = [str(name).rsplit("/", 1)[-1].lstrip("0") or "0" for name in frame["file"]]
+    parts = {kind: [float(value) / 2**20 for value in frame[kind]] for kind in REGION_COLOURS}
+    return _stacked("what the bytes of each CommitLog file are", names, parts, "MiB")
+
+
+def counts_of(frame: pd.DataFrame, label: str, value: str, title: str, unit: str) -> Figure:
+    """Bars of one column, the largest first."""
+    ranked = frame.sort_values(value, ascending=False).head(MOST_BARS)
+    return _stacked(title, [_short(str(name)) for name in ranked[label]], {value: list(ranked[value])}, unit)
+
+
+def over_time(frame: pd.DataFrame, at: str, value: str, title: str, unit: str) -> Figure:
+    """A column against time."""
+    figure = Figure(figsize=(8, 2.6))
+    axes = figure.subplots()
+    axes.fill_between(frame[at], frame[value].astype(float), step="post", color="#4f43dd", alpha=0.75, linewidth=0)
+    axes.set_title(title, loc="left", fontsize=10)
+    axes.set_ylabel(unit)
+    axes.set_ylim(bottom=0)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.autofmt_xdate(rotation=0, ha="center")
+    figure.tight_layout()
+    return figure
+
+
+def _stacked(title: str, names: Sequence[str], parts: Mapping[str, Sequence[float]], unit: str) -> Figure:
+    figure = Figure(figsize=(8, 1.0 + 0.3 * max(1, len(names))))
+    axes = figure.subplots()
+    left = [0.0] * len(names)
+    for kind, values in parts.items():
+        axes.barh(names, values, left=left, label=kind, color=REGION_COLOURS.get(kind, "#4f43dd"))
+        left = [start + value for start, value in zip(left, values, strict=True)]
+    axes.invert_yaxis()
+    axes.set_title(title, loc="left", fontsize=10)
+    axes.set_xlabel(unit)
+    axes.spines[["top", "right"]].set_visible(False)
+    if len(parts) > 1:
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.25), ncols=len(parts), frameon=False, fontsize=8)
+    figure.tight_layout()
+    return figure
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 32 else f"{name[:31]}…"

@@ -1,0 +1,9 @@
+-- Which kinds of files do the stores hold, and how much of them is used?
+SELECT broker,
+       kind,
+       count(*)        AS files,
+       sum(size)       AS size,
+       sum(used_bytes) AS used_bytes
+FROM store_files
+GROUP BY broker, kind
+ORDER BY broker, kind;

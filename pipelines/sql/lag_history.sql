@@ -1,0 +1,45 @@
+-- How far behind was each group on each queue with an offset, at every instant at which its offsets were kept?
+WITH kept AS (
+    SELECT broker, "group", topic, queue_id, date_trunc('milliseconds', written_at) AS "at",
+           greatest(max(consumer_offset), 0) AS consumer_offset
+    FROM offset_snapshots
+    WHERE kind <> 'pull' AND file NOT LIKE '%.bak'
+    GROUP BY ALL
+), stored AS (
+    SELECT units.broker, units.topic, units.queue_id, units.queue_offset, messages.store_timestamp
+    FROM consumequeue_units AS units
+    JOIN commitlog_messages AS messages USING (broker, physical_offset)
+), ends AS (
+    SELECT broker, topic, queue_id, store_timestamp, max(queue_offset) + 1 AS broker_offset
+    FROM stored
+    GROUP BY ALL
+), placed AS (
+    SELECT kept.*, coalesce(queues.min_queue_offset, 0) AS min_queue_offset,
+           CASE WHEN kept.topic LIKE '\%LMQ\%%' ESCAPE '\' OR configured.topic IS NOT NULL
+                THEN coalesce(ends.broker_offset, queues.min_queue_offset, 0) END AS broker_offset
+    FROM kept
+    ASOF LEFT JOIN ends
+      ON kept.broker = ends.broker AND kept.topic = ends.topic AND kept.queue_id = ends.queue_id
+     AND kept."at" >= ends.store_timestamp
+    LEFT JOIN queues ON kept.broker = queues.broker AND kept.topic = queues.topic AND kept.queue_id = queues.queue_id
+    LEFT JOIN (SELECT DISTINCT broker, topic FROM topic_configs) AS configured
+      ON kept.broker = configured.broker AND kept.topic = configured.topic
+)
+SELECT placed.broker, "group", placed.topic, placed.queue_id, "at", broker_offset, consumer_offset,
+       broker_offset - consumer_offset AS messages_behind,
+       CASE WHEN broker_offset <= consumer_offset THEN 0.0
+            WHEN broker_offset IS NOT NULL
+            THEN greatest(0.0, epoch_ms("at") - epoch_ms(oldest.store_timestamp)) / 1000 END AS seconds_behind,
+       CASE WHEN broker_offset IS NULL THEN 'unknown'
+            WHEN broker_offset = consumer_offset THEN 'zero' ELSE 'number' END AS status,
+       CASE WHEN broker_offset IS NULL THEN 'the topic is not in topics.json: its end is not known'
+            WHEN broker_offset < consumer_offset THEN 'the offset is ahead of the queue'
+            WHEN least(min_queue_offset, broker_offset) > consumer_offset
+            THEN (least(min_queue_offset, broker_offset) - consumer_offset) || ' of them were deleted unread'
+            WHEN broker_offset > consumer_offset AND oldest.store_timestamp IS NULL
+            THEN 'seconds unknown: the oldest unread message was not found' END AS reason
+FROM placed
+LEFT JOIN stored AS oldest
+  ON placed.broker = oldest.broker AND placed.topic = oldest.topic AND placed.queue_id = oldest.queue_id
+ AND oldest.queue_offset = greatest(consumer_offset, min_queue_offset) AND oldest.queue_offset < broker_offset
+ORDER BY ALL;
