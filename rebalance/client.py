@@ -23,7 +23,6 @@ class WitnessKind(IntEnum):
     LOCK = 3  # named in a renewal of several locks
     ADDED = 4  # the client's own log
     REMOVED = 5
-    LISTED = 6  # a snapshot of the table
 
 
 class Witness(NamedTuple):

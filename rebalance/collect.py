@@ -39,7 +39,6 @@ from rebalance.events import (
     QueueAddFailed,
     QueueLockDecided,
     QueueRemoved,
-    QueueTableSeen,
     RebalanceResultChanged,
     RequestFact,
     RoundSkipped,
@@ -204,10 +203,6 @@ class GroupRecord:
     def persisted(self, fact: OffsetPersisted) -> None:
         self._told(fact, fact.queue, WitnessKind.COMMIT, fact.queue_offset)
 
-    def table_seen(self, fact: QueueTableSeen) -> None:
-        for queue in fact.queues:
-            self._told(fact, queue, WitnessKind.LISTED, None)
-
     def result_changed(self, fact: RebalanceResultChanged) -> None:
         self._parts.of_run(fact).results.append(fact)
 
@@ -260,5 +255,4 @@ _READERS: dict[type[Fact], Callable[[GroupRecord, Any], None]] = {
     QueueAdded: GroupRecord.queue_added,
     QueueRemoved: GroupRecord.queue_removed,
     OffsetPersisted: GroupRecord.persisted,
-    QueueTableSeen: GroupRecord.table_seen,
 }

@@ -16,7 +16,17 @@ from rebalance.anomalies import Anomalies, Anomaly
 from rebalance.collect import GroupRecord
 from rebalance.divergence import Divergence, divergence_of
 from rebalance.doubts import doubts_of
-from rebalance.events import BrokerStarted, BrokerStopping, ClientFact, Fact, GroupFact, RouteSeen, UnreadRecord
+from rebalance.events import (
+    BrokerStarted,
+    BrokerStopping,
+    ClientFact,
+    ConnectionsSeen,
+    Fact,
+    GroupConfigSeen,
+    GroupFact,
+    RouteSeen,
+    UnreadRecord,
+)
 from rebalance.exposures import Exposure, exposures_of
 from rebalance.group import set_ends
 from rebalance.history import GroupHistory
@@ -34,6 +44,7 @@ from rebalance.targets import Assignment, Targets
 SETTLE_MS = 250  # a request tells when it was sent or handled, not when the client's own threads saw the change
 _MAX_QUEUES = 65_536  # a damaged route must not ask for more
 _ALWAYS = (-(1 << 62), 1 << 62)
+_NOT_A_BROKERS = (ClientFact, ConnectionsSeen, GroupConfigSeen, RouteSeen, UnreadRecord)
 _AT_MS = attrgetter("at_ms")
 _Row = TypeVar("_Row")
 
@@ -168,7 +179,7 @@ def _read(ordered: list[Fact]) -> _Record:
             group.add(fact)
         else:
             _read_common(record, fact)
-        if fact.source not in first and not isinstance(fact, ClientFact | RouteSeen | UnreadRecord):
+        if fact.source not in first and not isinstance(fact, _NOT_A_BROKERS):
             first[fact.source] = fact
     return record
 
