@@ -1,0 +1,175 @@
+"""Causes, divergence, exposures, figures and what-ifs of small told histories."""
+
+from __future__ import annotations
+
+import pytest
+
+from rebalance.events import Fact, UnreadRecord
+from rebalance.heartbeats import coalesce_heartbeats, heartbeats_of
+from rebalance.replay import replay, split_by_group
+from rebalance.strategies.consistent_hash import ConsistentHash
+from rebalance.what_if import what_if
+from tests.support.generate_sessions import WEEK_MS, generate_group
+from tests.support.rebalance_facts import GROUP, TOPIC, Record, queue
+
+A, B = "a@1", "b@2"
+BOTH = (A, B)
+ALL = tuple(range(4))
+
+
+@pytest.fixture
+def handed_over() -> Record:
+    """A alone holds 0-3, B joins and takes 2 and 3, then leaves and A takes them back."""
+    record = Record()
+    a, b = record.client(A, 1), record.client(B, 2)
+    a.heartbeat(0)
+    a.takes(1_000, (A,), *ALL)
+    a.commits_every_5_s(5_000, 20_000, *ALL)
+    b.heartbeat(20_000)
+    a.loses(20_010, BOTH, 2, 3)
+    b.takes(20_800, BOTH, 2, 3)
+    a.commits_every_5_s(25_000, 60_000, 0, 1)
+    b.commits_every_5_s(25_500, 60_000, 2, 3)
+    b.unregisters(60_000)
+    a.takes(60_010, (A,), 2, 3)
+    a.commits_every_5_s(65_000, 100_000, *ALL)
+    return record
+
+
+def test_gains_and_losses_name_who_joined_and_left(handed_over: Record) -> None:
+    rows = {(i.client_id, i.queue_id, i.begin_latest > 50_000): i for i in handed_over.replay().intervals}
+    assert rows[A, 0, False].cause == f"client_started {A}"
+    assert rows[A, 2, False].end_cause == f"client_started {B}"
+    assert rows[B, 2, False].end_cause == f"client_left {B}"
+    assert rows[A, 2, True].cause == f"client_left {B}"
+
+
+def test_rounds_tell_the_list_and_what_is_new_in_it(handed_over: Record) -> None:
+    rounds = [(r.client_id, r.cid_all_size, r.causes) for r in handed_over.replay().rounds]
+    assert rounds[1] == (A, 2, (f"client_started {B}",))
+    assert rounds[-1] == (A, 1, (f"client_left {B}",))
+
+
+def test_targets_are_those_of_the_strategy_that_fits(handed_over: Record) -> None:
+    history = handed_over.replay()
+    assert {(a.client_id, a.strategy, len(a.target)) for a in history.assignments} == {
+        (A, "AVG", 4), (A, "AVG", 2), (B, "AVG", 2)
+    }  # fmt: skip
+    assert history.divergence == []
+    assert history.anomalies == []
+
+
+def test_a_member_with_another_strategy_diverges() -> None:
+    record = Record()
+    queues = [queue(n) for n in range(6)]
+    members = ("a@1", "b@2", "c@3")
+    hashed = [mq.queue_id for mq in ConsistentHash().allocate(GROUP, "c@3", queues, list(members)) or []]
+    shares = {"a@1": [0, 1], "b@2": [2, 3, 4, 5], "c@3": hashed}
+    first = record.client("b@2", 2)
+    first.heartbeat(-800)
+    first.takes(-700, ("b@2",), 4, 5)
+    clients = {name: record.client(name, port) for port, name in enumerate(members, start=11)}
+    clients["b@2"] = first
+    for name, client in clients.items():
+        client.heartbeat(0)
+        client.takes(1_000, members, *(n for n in shares[name] if name != "b@2" or n < 4))
+        client.commits_every_5_s(5_000, 60_000, *shares[name])
+    assert hashed != [4, 5]
+    causes = {row.client_id: row.cause for row in record.replay().divergence}
+    assert causes["c@3"] == "strategy_differs"
+
+
+def test_messages_between_the_stored_offset_and_the_next_owners_progress_are_exposed() -> None:
+    record = Record()
+    a, b = record.client(A, 1), record.client(B, 2)
+    a.heartbeat(0)
+    b.heartbeat(0)
+    a.takes(1_000, BOTH, 0)
+    b.takes(1_000, BOTH, 1)
+    a.commits(5_000, 0, queue_offset=100)
+    b.lists(7_000, B)
+    b.asks_offset(7_001, 0, stored=100)
+    b.heartbeat(7_005, changed_at=7_004)
+    b.commits(10_000, 0, queue_offset=130)
+    b.commits(15_000, 0, queue_offset=140)
+    (exposure,) = record.replay().exposures
+    assert (exposure.from_queue_offset, exposure.to_queue_offset) == (100, 140)
+    assert exposure.clients == BOTH
+
+
+def test_a_commit_below_the_stored_offset_is_a_rollback(handed_over: Record) -> None:
+    late = record_client(handed_over)
+    late.commits(70_000, 0, queue_offset=0)
+    kinds = [(a.kind, a.detail) for a in handed_over.replay().anomalies if a.kind == "commit_rollback"]
+    assert kinds == [("commit_rollback", "queue offset 0 after 1")]
+
+
+def record_client(record: Record):  # type: ignore[no-untyped-def]  # a member of its own connection
+    late = record.client("late@9", 9)
+    late.heartbeat(69_000)
+    return late
+
+
+def test_figures_count_moves_and_gaps(handed_over: Record) -> None:
+    (row,) = handed_over.replay().metrics()
+    assert (row.queues, row.processes, row.takeovers, row.moved_queues) == (4, 2, 8, 4)
+    assert row.double_owned_ms == 0
+    assert row.unowned_ms > 0
+
+
+def test_what_if_recomputes_every_span_of_membership(handed_over: Record) -> None:
+    as_it_was = what_if(handed_over.replay())
+    assert [(row.members, row.largest_share, row.smallest_share, row.moved_queues) for row in as_it_was] == [
+        (1, 4, 4, 0), (2, 2, 2, 2), (1, 4, 4, 2)
+    ]  # fmt: skip
+    crowded = what_if(handed_over.replay(), more_clients=4, more_queues=1)
+    assert [(row.members, row.queues, row.smallest_share) for row in crowded] == [(5, 5, 1), (6, 5, 0), (5, 5, 1)]
+    with pytest.raises(ValueError, match="not below 0"):
+        what_if(handed_over.replay(), more_clients=-1)
+
+
+def test_heartbeats_are_rows_and_runs_of_equal_ones_are_one() -> None:
+    generated = generate_group(clients=3, queues=6, restarts=1, span_ms=WEEK_MS // 70, coalesced=False)
+    runs = list(coalesce_heartbeats(generated.facts))
+    assert sum(row.refreshes + 1 for row in heartbeats_of(runs)) == len(list(heartbeats_of(generated.facts)))
+    assert len(runs) < len(generated.facts) / 4
+    assert windows(runs) == windows(generated.facts)
+
+
+def windows(facts: list[Fact]) -> list[tuple[object, ...]]:
+    return [
+        (i.queue_id, i.client_id, i.begin_latest, i.end_earliest, i.end_latest, i.cause)
+        for i in replay(facts).intervals
+    ]
+
+
+@pytest.mark.parametrize("coalesced", [True, False])
+def test_a_generated_group_is_replayed_as_it_was_played(coalesced: bool) -> None:
+    generated = generate_group(clients=8, queues=20, restarts=6, span_ms=WEEK_MS // 20, coalesced=coalesced)
+    history = replay(generated.facts)
+    played = sorted((mq.queue_id, client_id, since) for mq, client_id, since, _ in generated.owned)
+    assert sorted((i.queue_id, i.client_id, i.begin_earliest) for i in history.intervals) == played
+    assert history.anomalies == []
+    assert {a.strategy for a in history.assignments} == {"AVG"}
+
+
+def test_groups_replayed_alone_give_the_same_rows(handed_over: Record) -> None:
+    other = generate_group("other", clients=3, queues=6, restarts=0, span_ms=WEEK_MS // 100).facts
+    whole = replay(handed_over.facts + other)
+    alone = [replay(facts) for facts in split_by_group(handed_over.facts + other).values()]
+    assert [row for history in alone for row in history.intervals] == whole.intervals
+
+
+def test_notes_say_why_answers_are_wide() -> None:
+    record = Record(facts=[])
+    a = record.client(A, 1, first_request=1_000)
+    a.heartbeat(0)
+    a.lists(1_000, A, B)
+    a.commits(50_000, 0)
+    record.facts.append(UnreadRecord(at_ms=3, source="s", reason="no ts"))
+    notes = {(note.kind, note.subject): note.detail for note in record.replay().notes}
+    assert "nothing is certain before 35000" in notes["starts_in_the_middle", ""]
+    assert "not heard yet" in notes["not_observed", B]
+    assert "no ts" in notes["unread_records", ""]
+    assert record.owners(0, 40_000) == ((A,), False, (A, B))
+    assert TOPIC in record.replay().groups[0].history.topics()
