@@ -12,13 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.index.geometry import Geometry
-from parsers.index.layout import INDEX_HEADER
+from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_HEADER
 from parsers.java import LONG_MAX, LONG_MIN
 from recovery.dispatch import ROLLBACK, DispatchRequest, DispatchRules, InvalidForDispatch, index_keys, parse_number
 from recovery.evidence import Entry
 from recovery.index_writer import IndexFileWriter, IndexWriter
+from recovery.queue_recovery import Hang
 from recovery.scan import ScanBatch
 
+Longs = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 
@@ -33,12 +35,15 @@ class IndexHeadWriter(IndexFileWriter):
     def _write_entry(self, key_hash: int, physical_offset: int, store_timestamp_ms: int) -> None:
         pass
 
-    def put_many(self, entries: int, physical_offset: int, store_timestamp_ms: int) -> int:
-        """Count entries of one message; returns how many the file takes before it is full."""
-        taken = min(entries, self.geometry.max_entries - self.index_count)
-        if taken:
-            self._count(taken, physical_offset, store_timestamp_ms)
-        return taken
+    @property
+    def room(self) -> int:
+        """Entries that it still takes."""
+        return max(self.geometry.max_entries - self.index_count, 0)
+
+    def put_many(self, entries: int, physical_offset: int, store_timestamp_ms: int) -> None:
+        """Count entries, no more than there is room for; the last of them belongs to this message."""
+        if entries:
+            self._count(entries, physical_offset, store_timestamp_ms)
 
 
 @dataclass(slots=True)
@@ -144,7 +149,7 @@ class IndexFiles:
 
     def put_batch(self, batch: ScanBatch, wanted: Mask) -> None:
         """Index the wanted rows of a batch, which are in log order; without entries only."""
-        if not self.rules.index_enabled:
+        if not self.rules.index_enabled or not wanted.any():
             return
         chain = self._chain or self._open_chain()
         known, records = len(chain.files), batch.records
@@ -152,15 +157,15 @@ class IndexFiles:
         if self._survivor_end is not None:
             again = wanted & (entries > 0) & (records.physical_offset == self._survivor_end)
             self.indexed_twice += records.physical_offset[again].tolist()
-        columns = (records.physical_offset[wanted], records.store_timestamp_ms[wanted], entries[wanted])
-        for physical_offset, time_ms, count in zip(*(column.tolist() for column in columns), strict=True):
-            _count_entries(chain, physical_offset, time_ms, count)
+        _count_rows(chain, records.physical_offset[wanted], records.store_timestamp_ms[wanted], entries[wanted])
         if entries[wanted].any():
             self._survivor_end = None
         self.files += [IndexFile(self.geometry, None, writer) for writer in chain.files[known:]]
 
     def _open_chain(self) -> IndexWriter:
         """Go on with the newest file; how many were before it does not matter to what follows."""
+        if self.geometry.max_entries <= ENTRIES_FIRST_NO:
+            raise Hang("IndexService#putKey: files that hold no entry (maxIndexNum) are created again and again")
         count_puts = self.rules.version.counts_index_puts_as_slots
         file_type = IndexFileWriter if self.with_entries else IndexHeadWriter
         newest = [file.open_writer(file_type, count_puts=count_puts) for file in self.files[-1:]]
@@ -170,13 +175,27 @@ class IndexFiles:
         return self._chain
 
 
-def _count_entries(chain: IndexWriter, physical_offset: int, store_timestamp_ms: int, count: int) -> None:
-    """`IndexWriter.put` without the entries."""
-    file = chain.last(store_timestamp_ms)
-    if physical_offset < file.end_physical_offset:
-        return
-    while count:
+def _count_rows(chain: IndexWriter, offsets: Longs, times: Longs, entries: Longs) -> None:
+    """`IndexWriter.put` without the entries, a file at a time; one by one where offsets do not rise."""
+    step = len(offsets) if bool((np.diff(offsets) >= 0).all()) else 1
+    for at in range(0, len(offsets), max(step, 1)):
+        rows = slice(at, at + step)
+        _count_rising(chain, offsets[rows], times[rows], np.cumsum(entries[rows]))
+
+
+def _count_rising(chain: IndexWriter, offsets: Longs, times: Longs, ends: Longs) -> None:
+    """`ends[row]` counts the entries up to and with that row."""
+    row = int(np.searchsorted(offsets, chain.last(int(times[0])).end_physical_offset))
+    done = int(ends[row - 1]) if row else 0
+    while row < len(offsets):
+        file = chain.last(int(times[row]))
         assert isinstance(file, IndexHeadWriter)
-        count -= file.put_many(count, physical_offset, store_timestamp_ms)
-        if count:
-            file = chain.last(store_timestamp_ms)
+        limit = min(done + file.room, int(ends[-1]))
+        if limit > done:
+            first, last = np.searchsorted(ends, (done + 1, limit)).tolist()
+            file.put_many(1, int(offsets[first]), int(times[first]))
+            file.put_many(limit - done - 1, int(offsets[last]), int(times[last]))
+            done = limit
+        row = int(np.searchsorted(ends, done, side="right"))
+    if np.searchsorted(ends, done) < len(offsets) - 1:
+        chain.last(int(times[-1]))  # a message without keys, too, makes a new file after a full one
