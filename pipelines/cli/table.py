@@ -1,6 +1,7 @@
 """The table a person reads: header, aligned columns, cut to the width of the terminal; streaming.
 
-Widths are settled by the first rows; what is too wide later is cut with an ellipsis. Columns that do not fit are named.
+Widths are settled by the first rows; text that is too wide is cut with an ellipsis, numbers and times never are.
+Columns that do not fit are named.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from pipelines.cli.json_form import plain_text
 
 GAP = "  "
 SETTLING_ROWS = 200
-NARROWEST = 8
-"""No text column is cut to fewer cells."""
+READABLE, NARROWEST = 20, 8
+"""Cells that a text column is left before headings are cut, and at the very least."""
+SHORT_HEADING = 12
 UNKNOWN = "–"
 BOLD, DIM, PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
@@ -52,9 +54,10 @@ class TextTable:
         if len(self._waiting) == 1 and not self._fits_in_a_line():
             self._print_record(self._waiting[0])
             return
-        natural = [max(map(cell_len, column)) for column in zip(self._names, *self._waiting, strict=True)]
-        self._widths, dropped = fit(natural, self._whole, self._width)
-        header = self._line(self._names)
+        widest = [max(map(cell_len, column)) for column in zip(*self._waiting, strict=True)] or [0] * len(self._names)
+        headings = list(map(cell_len, self._names))
+        self._widths, dropped = fit(widest, headings, self._whole, self._width)
+        header = GAP.join(map(_pad, map(_cut, self._names, self._widths), self._widths, self._right)).rstrip()
         self._out.write(f"{BOLD}{header}{PLAIN}\n".encode() if self._styled else f"{header}\n".encode())
         self._print(self._waiting)
         self._waiting = []
@@ -77,37 +80,45 @@ class TextTable:
 
     def _line(self, cells: list[str]) -> str:
         assert self._widths is not None
-        padded = map(_pad, cells, self._widths, self._right)
-        return GAP.join(padded).rstrip()
+        fitted = [
+            cell if whole else _cut(cell, width)
+            for cell, width, whole in zip(cells, self._widths, self._whole, strict=False)
+        ]
+        return GAP.join(map(_pad, fitted, self._widths, self._right)).rstrip()
 
 
-def fit(natural: list[int], fixed: list[bool], width: int) -> tuple[list[int], int]:
-    """Widths that fit, and how many columns at the end had to go. `fixed` ones (numbers, times) are never cut."""
-    kept = len(natural)
-    while kept > 1:
-        widths = _shrunk(natural[:kept], fixed, width - len(GAP) * (kept - 1))
-        if widths is not None:
-            return widths, len(natural) - kept
-        kept -= 1
-    return [min(natural[0], width)], len(natural) - 1
+def fit(widest: list[int], headings: list[int], whole: list[bool], width: int) -> tuple[list[int], int]:
+    """Widths that fit, and how many columns at the end had to go.
+
+    Cells of `whole` columns (numbers, times) are never cut, their headings are when they are wider than the cells. Text
+    is cut to READABLE cells first, then headings, then text to NARROWEST, and only then columns go.
+    """
+    full = [max(cells, heading) for cells, heading in zip(widest, headings, strict=True)]
+    tight = [max(cells, min(heading, SHORT_HEADING)) for cells, heading in zip(widest, headings, strict=True)]
+    natural = [narrow if hold else wide for narrow, wide, hold in zip(tight, full, whole, strict=True)]
+    for kept in range(len(full), 0, -1):
+        room = width - len(GAP) * (kept - 1)
+        for columns, narrowest in ((full, READABLE), (natural, READABLE), (natural, NARROWEST)):
+            widths = _shrunk(columns[:kept], whole, room, narrowest)
+            if widths is not None:
+                return widths, len(full) - kept
+    return [min(full[0], width)], len(full) - 1
 
 
-def _shrunk(natural: list[int], fixed: list[bool], room: int) -> list[int] | None:
+def _shrunk(natural: list[int], whole: list[bool], room: int, narrowest: int) -> list[int] | None:
     """Cut the widest text columns to one common width until all fit; None when the narrowest do not."""
-    smallest = [n if hold else min(n, NARROWEST) for n, hold in zip(natural, fixed, strict=False)]
-    if sum(smallest) > room:
-        return None
-    cap = max(natural)
-    while (
-        widths := [n if hold else min(n, max(cap, NARROWEST)) for n, hold in zip(natural, fixed, strict=False)]
-    ) and sum(widths) > room:
-        cap -= 1
-    return widths
+    for cap in range(max(*natural, narrowest), narrowest - 1, -1):
+        widths = [n if hold else min(n, cap) for n, hold in zip(natural, whole, strict=False)]
+        if sum(widths) <= room:
+            return widths
+    return None
+
+
+def _cut(text: str, width: int) -> str:
+    return text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
 
 
 def _pad(text: str, width: int, right: bool) -> str:
-    if cell_len(text) > width:
-        return set_cell_size(text, width - 1) + "…"
     space = " " * (width - cell_len(text))
     return space + text if right else text + space
 
