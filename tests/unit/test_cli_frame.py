@@ -75,7 +75,7 @@ def test_table_is_aligned_and_cut_to_the_width(store: Path, monkeypatch: pytest.
     monkeypatch.setenv("COLUMNS", "60")
     called = call("dump", "consumequeue", store, "--format", "table")
     header, *rows = called.out.decode().splitlines()
-    assert header.split()[:4] == ["topic", "queue_id", "queue_offset", "physical_of…"]
+    assert header.split()[:4] == ["topic", "queue_id", "queue_offset", "physical_offset"]
     assert len(rows) == 2
     assert max(map(len, (header, *rows))) <= 60
     assert all(row[: header.index("queue_offset") + len("queue_offset")].endswith(str(n)) for n, row in enumerate(rows))
