@@ -23,3 +23,10 @@ def map_file(path: Path) -> memoryview:
     except (OSError, ValueError) as refused:  # ValueError: a NUL in the name
         why = refused.strerror if isinstance(refused, OSError) and refused.strerror else str(refused)
         raise UnreadableFile(f"cannot be read: {why}", path=path) from refused
+
+
+def release_pages(view: memoryview, end: int) -> None:
+    """Let the system drop the pages of a map before byte `end`: they can be read again, and are not counted as ours."""
+    whole = end - end % mmap.PAGESIZE
+    if whole and isinstance(view.obj, mmap.mmap):
+        view.obj.madvise(mmap.MADV_DONTNEED, 0, whole)

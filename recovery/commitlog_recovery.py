@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from parsers.commitlog.layout import HEAD, MAGIC_V1, MAGIC_V2, parts
 from parsers.errors import TruncatedRecord
+from parsers.mapped import release_pages
 from recovery.broker_memory import BrokerMemory
 from recovery.dispatch import DispatchRequest
 from recovery.file_list import LoadFailed, LogFile
@@ -259,6 +260,7 @@ def _advance(memory: BrokerMemory, walk: _Walk, run: ScanBatch, wanted: Chooser)
     position = int(records.file_pos[-1]) + int(records.total_size[-1])
     memory.bytes_checked += position - walk.position
     walk.position = position
+    release_pages(walk.file.stored, position)
 
 
 def _foreign_offset(memory: BrokerMemory, file: LogFile, request: DispatchRequest) -> bool:

@@ -5,6 +5,7 @@ A repair is this listing with something replaced (`dataclasses.replace`): the fo
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -35,6 +36,25 @@ class Entry:
             return map_file(self.path)
         except (OSError, StoreFormatError):
             return memoryview(b"")
+
+    def bytes_on_disk(self) -> memoryview:
+        """The file without the hole at its end, if it has one: nothing was ever written there."""
+        try:
+            with self.path.open("rb") as file:
+                return self.bytes()[: _last_extent_end(file.fileno())]
+        except OSError:
+            return self.bytes()
+
+
+def _last_extent_end(file: int) -> int:
+    end = 0
+    while True:
+        try:
+            end = os.lseek(file, os.lseek(file, end, os.SEEK_DATA), os.SEEK_HOLE)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            return end
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from parsers.commitlog.message import decode_message
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.errors import StoreFormatError
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER
+from parsers.mapped import release_pages
 from recovery.dispatch import DispatchRequest
 from recovery.evidence import Entry, QueueKey
 from recovery.file_list import LogFile
@@ -84,10 +85,11 @@ def _records_behind(played: Restart) -> Iterator[tuple[DispatchRequest, int]]:
 
 def _proven_records(file: LogFile, at: int, played: Restart) -> Iterator[tuple[DispatchRequest, int]]:
     """Records that say they stand where they stand, whatever lies between them."""
-    data = np.frombuffer(file.stored, np.uint8)
+    stored = file.stored if file.entry is None else file.entry.bytes_on_disk()
+    data = np.frombuffer(stored, np.uint8)
     while (at := next_record(data, at, file.base_offset)) >= 0:
         try:
-            message = decode_message(file.stored, at)
+            message = decode_message(stored, at)
         except StoreFormatError:
             at += 1
             continue
@@ -137,6 +139,7 @@ def _batches(file: LogFile, played: Restart) -> Iterator[ScanBatch]:
             continue
         yield batch
         at = int(batch.records.file_pos[-1]) + int(batch.records.total_size[-1])
+        release_pages(file.stored, at)
 
 
 def _queued_offsets(played: Restart, key: QueueKey) -> Longs:

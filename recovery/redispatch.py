@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from parsers.mapped import release_pages
 from recovery.broker_memory import BrokerMemory
 from recovery.message_check import Checked, MessageCheck
 from recovery.queue_recovery import Hang
@@ -134,6 +135,7 @@ class Redispatch:
         self.memory.dispatch_batch(run, self.memory.runs.scanner, everything, base_offset)
         taken = int(run.records.file_pos[-1]) + int(run.records.total_size[-1]) - at
         self.position += taken
+        release_pages(readable, at + taken)
         return taken
 
     def _inside_end(self) -> bool:
