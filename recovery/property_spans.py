@@ -17,13 +17,13 @@ Longs = npt.NDArray[np.int64]
 
 NAME_VALUE, ENTRY_END = 1, np.uint8(2)
 UNIQ_KEY, KEYS, TAGS, DELAY, INNER_NUM, INNER_BASE, MULTI_DISPATCH, MULTI_OFFSETS = range(8)
-KEYS_WORD, TAGS_WORD, UNIQ_WORD, DELA_WORD, INNE_WORD = (
-    int.from_bytes(word, "big") for word in (b"KEYS", b"TAGS", b"UNIQ", b"DELA", b"INNE")
+KEYS_WORD, TAGS_WORD, UNIQ_WORD, KEY_WORD, DELA_WORD, INNE_WORD = (
+    int.from_bytes(word, "big") for word in (b"KEYS", b"TAGS", b"UNIQ", b"_KEY", b"DELA", b"INNE")
 )
-UNIQ_KEY_NAME, DELAY_NAME, INNER_NUM_NAME, INNER_BASE_NAME, MULTI_DISPATCH_NAME, MULTI_OFFSETS_NAME = (
+UNIQ_KEY_SIZE = len(b"UNIQ_KEY")
+DELAY_NAME, INNER_NUM_NAME, INNER_BASE_NAME, MULTI_DISPATCH_NAME, MULTI_OFFSETS_NAME = (
     np.frombuffer(name, np.uint8)
     for name in (
-        b"UNIQ_KEY",
         b"DELAY",
         b"INNER_NUM",
         b"INNER_BASE",
@@ -80,8 +80,8 @@ def take_entry(data: Bytes, start: int, end: int, split_values: bool, span: Long
         name = KEYS
     elif word == TAGS_WORD:
         name = TAGS
-    elif word == UNIQ_WORD and same(data, start, end, UNIQ_KEY_NAME):
-        name, size = UNIQ_KEY, len(UNIQ_KEY_NAME)
+    elif word == UNIQ_WORD and end - start > UNIQ_KEY_SIZE and load_int(data, start + 4) == KEY_WORD:
+        name, size = UNIQ_KEY, UNIQ_KEY_SIZE
     elif word == DELA_WORD and same(data, start, end, DELAY_NAME):
         name, size = DELAY, len(DELAY_NAME)
     elif word == INNE_WORD:

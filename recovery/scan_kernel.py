@@ -226,28 +226,34 @@ def scan_records(
     stopped before that row: NEW_TOPIC, FULL (units or keys need more room), ODD.
     """
     span = np.empty(16, np.int64)
+    # Unpacked once: taking an array out of a tuple inside the loop costs a reference count each time.
+    slots, names, ends, seeds, tag_seeds, all_traits = topics
+    file_pos, physical_offsets, total_sizes, sys_flags, store_timestamps = records[:5]
+    record_topics, queue_ids, queue_offsets, tags_codes, states, first_keys = records[5:]
+    unit_records, unit_topics, unit_queues, unit_offsets, unit_counts = units
+    delay_ms, index_enabled, index_tags, split_values = options
     for row in range(first_row, rows):
-        at = records.file_pos[row]
+        at = file_pos[row]
         total_size, _, _, topic_at, topic_size, properties_at, properties_size = shape_of(data, at)
         most = properties_size // 2 + 3
-        if key_rows + most > len(keys) or unit_rows + most > len(units.record):
+        if key_rows + most > len(keys) or unit_rows + most > len(unit_records):
             return FULL, row, unit_rows, key_rows, 0, 0
-        topic = look_up(topics.slots, topics.names, topics.ends, data, topic_at, topic_at + topic_size)
+        topic = look_up(slots, names, ends, data, topic_at, topic_at + topic_size)
         if topic < 0:
             return NEW_TOPIC, row, unit_rows, key_rows, topic_at, topic_at + topic_size
-        told = find_spans(data, properties_at, properties_at + properties_size, options.split_values, span)
+        told = find_spans(data, properties_at, properties_at + properties_size, split_values, span)
         sys_flag = load_int(data, at + AT_SYS_FLAG)
         more = HOST_V6_MORE if sys_flag & SYS_FLAG_BORN_HOST_V6 else 0
         store_timestamp_ms = load_long(data, at + STORE_TIME_AT_V4 + more)
         queue_id, queue_offset = load_int(data, at + AT_QUEUE_ID), load_long(data, at + AT_QUEUE_OFFSET)
-        records.total_size[row], records.sys_flag[row], records.topic[row] = total_size, sys_flag, topic
-        records.physical_offset[row], records.store_timestamp_ms[row] = own_offset(data, at), store_timestamp_ms
-        records.queue_id[row], records.queue_offset[row] = queue_id, queue_offset
-        records.state[row], records.first_key[row] = PLAIN, key_rows
-        traits = topics.traits[topic]
+        total_sizes[row], sys_flags[row], record_topics[row] = total_size, sys_flag, topic
+        physical_offsets[row], store_timestamps[row] = own_offset(data, at), store_timestamp_ms
+        queue_ids[row], queue_offsets[row] = queue_id, queue_offset
+        states[row], first_keys[row] = PLAIN, key_rows
+        traits = all_traits[topic]
         scheduled = traits & IS_SCHEDULE != 0
-        records.tags_code[row], known = tags_code_of(data, span, scheduled, store_timestamp_ms, options.delay_ms)
-        if not known or not told or topics.seeds[topic] == MALFORMED:
+        tags_codes[row], known = tags_code_of(data, span, scheduled, store_timestamp_ms, delay_ms)
+        if not known or not told or seeds[topic] == MALFORMED:
             return ODD, row, unit_rows, key_rows, 0, 0
         transaction, units_end = sys_flag & SYS_FLAG_TRANSACTION, unit_rows
         if transaction == 0 or transaction == COMMIT:
@@ -256,8 +262,8 @@ def scan_records(
                 queue_offset, count = batch_of(data, span, queue_offset)
                 if count == 0:
                     return ODD, row, unit_rows, key_rows, 0, 0
-            units.record[units_end], units.topic[units_end], units.queue_id[units_end] = row, topic, queue_id
-            units.queue_offset[units_end], units.message_count[units_end] = queue_offset, count
+            unit_records[units_end], unit_topics[units_end], unit_queues[units_end] = row, topic, queue_id
+            unit_offsets[units_end], unit_counts[units_end] = queue_offset, count
             units_end += 1
             listed = traits & MAY_MULTI_DISPATCH and span[2 * MULTI_DISPATCH] >= 0 and span[2 * MULTI_OFFSETS] >= 0
             if listed and not traits & IS_BATCH:
@@ -266,10 +272,8 @@ def scan_records(
                 )
                 if status != DONE:
                     return status, row, unit_rows, key_rows, name_at, name_end
-        if options.index_enabled and transaction != ROLLBACK:
-            keys_end = put_keys(
-                data, span, topics.seeds[topic], topics.tag_seeds[topic], options.index_tags, keys, key_rows
-            )
+        if index_enabled and transaction != ROLLBACK:
+            keys_end = put_keys(data, span, seeds[topic], tag_seeds[topic], index_tags, keys, key_rows)
             if keys_end == MALFORMED:
                 return ODD, row, unit_rows, key_rows, 0, 0
             key_rows = keys_end

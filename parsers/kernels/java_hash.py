@@ -5,14 +5,22 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from parsers.kernels.bigendian import load_int
+from parsers.kernels.bigendian import load_int, load_long
 from parsers.numba_cache import cached_njit
 
 Bytes = npt.NDArray[np.uint8]
 
 MALFORMED = -1
 LOW_32, HIGH_BITS = 0xFFFFFFFF, 0x80808080
-P2, P3, P4 = 31**2, 31**3, 31**4
+HIGH_BITS_OF_8 = -0x7F7F7F7F7F7F7F80  # 0x8080808080808080 as a signed long
+P2, P3, P4, P8 = 31**2, 31**3, 31**4, 31**8 % 2**32
+
+
+@cached_njit(nogil=True)
+def _four(word: int) -> int:
+    """What the low four bytes add to a hash."""
+    high = ((word >> 24) & 0xFF) * P3 + ((word >> 16) & 0xFF) * P2
+    return high + ((word >> 8) & 0xFF) * 31 + (word & 0xFF)
 
 
 @cached_njit(nogil=True)
@@ -23,12 +31,17 @@ def hash_utf8(data: Bytes, start: int, end: int, seed: int) -> int:
     """
     value = seed
     at = start
+    while at + 8 <= end:
+        eight = load_long(data, at)
+        if eight & HIGH_BITS_OF_8:
+            break
+        value = (value * P8 + _four(eight >> 32) * P4 + _four(eight)) & LOW_32
+        at += 8
     while at + 4 <= end:
         four = load_int(data, at) & LOW_32
         if four & HIGH_BITS:
             break
-        tail = ((four >> 16) & 0xFF) * P2 + ((four >> 8) & 0xFF) * 31 + (four & 0xFF)
-        value = (value * P4 + ((four >> 24) & 0xFF) * P3 + tail) & LOW_32
+        value = (value * P4 + _four(four)) & LOW_32
         at += 4
     while at < end:
         unit = int(np.int64(data[at]))
