@@ -134,7 +134,7 @@ def _one(layout: Layout, name: str, file: StoreFile, at: int) -> Iterator[Line]:
         return
     if at < layout.size:
         yield from layout_lines(buf, 0, layout, name)
-    rest_is_zero = written_from(np.frombuffer(buf, np.uint8), layout.size) == len(buf)
+    rest_is_zero = written_from(np.frombuffer(buf, np.uint8), layout.size, len(buf)) == len(buf)
     field = "zeros" if rest_is_zero else "not known"
     yield from bytes_line(buf, layout.size, len(buf), f"after the {name}", field)
 
@@ -145,7 +145,7 @@ def _text(file: StoreFile, at: int) -> Iterator[Line]:
     data = np.frombuffer(buf, np.uint8)
     pos = 0
     while pos < len(buf):
-        zeros_end = written_from(data, pos)
+        zeros_end = written_from(data, pos, len(buf))
         piece = bytes(buf[pos : pos + TEXT_LINE_MAX])
         found = piece.find(b"\n")
         end = zeros_end if zeros_end > pos else pos + (found + 1 if found >= 0 else len(piece))

@@ -24,7 +24,7 @@ def record_lines(
     whole_end = begin + (end - begin) // layout.size * layout.size
     pos = begin + max(0, at - begin) // layout.size * layout.size
     while pos < whole_end:
-        zeros_end = begin + (min(written_from(data, pos), whole_end) - begin) // layout.size * layout.size
+        zeros_end = begin + (written_from(data, pos, whole_end) - begin) // layout.size * layout.size
         if zeros_end > pos:
             count = (zeros_end - pos) // layout.size
             yield from bytes_line(buf, pos, zeros_end, f"{empty} at {pos}", "zeros", f"{count} × {layout.size} bytes")

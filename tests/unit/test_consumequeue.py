@@ -131,6 +131,7 @@ A, B, C, D, E = ((1000 * number, 100, 0) for number in range(1, 6))
         ((A, B, C, D, E), 0, 2500, (2, 5, 5100, 5, 0)),
         ((A, B, C, D, E), 7, 4500, (32, 33, 5100, 5, 0)),
         ((A, B, C), 1, 9999, (7, 7, 3100, 3, 0)),
+        ((D, A), 0, 2500, (2, 2, 1100, 2, 0)),
         ((BLANK, BLANK, A, B), 0, 0, (2, 4, 2100, 2, 2)),
         ((BLANK, BLANK, A, B, C), 3, 1500, (15, 17, 3100, 3, 2)),
         ((A, EMPTY, C), 0, 0, (0, 1, 1100, 1, 0)),
@@ -138,7 +139,7 @@ A, B, C, D, E = ((1000 * number, 100, 0) for number in range(1, 6))
         ((A, EMPTY, B, C, *[D] * 12), 0, 0, (0, 16, 4100, 15, 0)),
         ((A, B, C, D, A, EMPTY, *[D] * 10), 0, 0, (0, 5, 1100, 5, 0)),
     ],
-    ids=["plain", "minimum", "minimum in file 2", "expired", "blanks", "blanks expired", "hole", "none", "old", "cut"],
+    ids=["plain", "minimum", "minimum in file 2", "expired", "last expired", "blanks", "blanks expired", "hole", "none", "old", "cut"],
 )
 def test_offsets_of_a_queue(
     tmp_path: Path,

@@ -107,6 +107,19 @@ def test_a_file_that_begins_before_the_window_is_the_last_one_asked(tmp_path: Pa
     assert places(files, "a", begin_ms=BEGIN_MS + 1000) == [3, 2]
 
 
+def test_a_chain_ends_at_the_first_entry_before_the_window(tmp_path: Path) -> None:
+    """Also where an older entry, stored before the clock was put back, lies in the window again."""
+    files = [index_of(("x", 1, 0), ("a", 2, 5000), ("a", 3, 1000), ("a", 4, 6000)).save(tmp_path)]
+    assert places(files, "a") == [4, 3, 2]
+    assert places(files, "a", begin_ms=BEGIN_MS + 2000) == [4]
+
+
+def test_a_negative_time_ends_the_chain(tmp_path: Path) -> None:
+    index = index_of(*SIX)
+    index.set(INDEX_ENTRY, index.entry_at(2), time_diff_s=-1)
+    assert places([index.save(tmp_path)], "a") == [400]
+
+
 def test_an_empty_file_answers_nothing(tmp_path: Path) -> None:
     files, seen = [Index().save(tmp_path)], Seen()
     assert find(files, "T", "a", on_damage="collect", damage=seen) == []
