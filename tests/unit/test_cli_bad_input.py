@@ -1,0 +1,113 @@
+"""Bad input: one clear sentence, the right exit code, and whatever is readable is still delivered."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipelines.cli.opening import process_using
+from tests.support.cli import call
+from tests.support.stores import store_root
+
+HOLD_LOCK = """
+import fcntl, sys
+lock = open(sys.argv[1], "r+b")
+fcntl.lockf(lock, fcntl.LOCK_EX, 1, 0)
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    root = tmp_path / "store"
+    shutil.copytree(store_root("5.3.3-propcrc"), root)
+    return root
+
+
+def last_log(store: Path) -> Path:
+    return sorted((store / "commitlog").iterdir())[-1]
+
+
+def test_a_truncated_last_file(store: Path) -> None:
+    whole = call("dump", "commitlog", store, "--columns", "physical_offset,total_size").rows
+    last = whole[-1]["physical_offset"] - int(last_log(store).name)
+    with last_log(store).open("r+b") as file:
+        file.truncate(last + 50)
+    called = call("dump", "commitlog", store, "--columns", "physical_offset,total_size")
+    assert called.code == 4
+    assert called.rows == whole[:-1]
+    assert f"{last_log(store)} bytes {last}..{last + 50}" in called.err
+
+
+def test_a_damaged_record_in_the_middle(store: Path) -> None:
+    whole = call("dump", "commitlog", store, "--columns", "physical_offset").rows
+    broken = whole[10]["physical_offset"]
+    with (store / "commitlog" / f"{0:020d}").open("r+b") as file:
+        file.seek(broken)
+        file.write(b"\xff" * 8)
+    called = call("dump", "commitlog", store, "--columns", "physical_offset")
+    assert called.code == 4
+    assert called.rows == [row for row in whole if row["physical_offset"] != broken]
+    ranges = call("dump", "regions", store)
+    assert ranges.code == 0
+    assert sum(row["length"] for row in ranges.rows) == sum(f.stat().st_size for f in (store / "commitlog").iterdir())
+    assert [row["file_pos"] for row in ranges.rows if row["kind"] == "damage"] == [broken]
+    assert call("verify", store).code == 1
+
+
+def test_a_part_of_a_store_points_to_its_root(store: Path) -> None:
+    called = call("queues", store / "commitlog")
+    assert called.code == 3
+    assert f"name the store root: {store}" in called.err
+
+
+def test_files_that_are_not_understood_are_named(store: Path) -> None:
+    (store / "commitlog" / "notes.txt").write_text("x")
+    assert "notes.txt" in call("queues", store).err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the lock is looked up as Linux keeps it")
+def test_a_store_in_use_is_read_and_said_to_be_in_use(store: Path) -> None:
+    (store / "lock").touch()
+    assert process_using(store) is None
+    command = [sys.executable, "-c", HOLD_LOCK, str(store / "lock")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        called = call("queues", store)
+        assert holder.stdin is not None
+        holder.stdin.close()
+    assert called.code == 0
+    assert called.rows
+    assert f"in use by process {holder.pid}" in called.err
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to the superuser")
+def test_no_permission(store: Path) -> None:
+    last_log(store).chmod(0)
+    called = call("dump", "commitlog", store)
+    assert called.code == 4
+    assert "ermission" in called.err
+    (store / "commitlog").chmod(0)
+    store.chmod(0)
+    assert call("queues", store).code == 3
+    store.chmod(0o755)
+    (store / "commitlog").chmod(0o755)
+
+
+def test_many_unread_ranges_are_counted_in_the_end(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipelines.cli.run.NAMED_RANGES", 2)
+    for file in (store / "consumequeue").rglob("0" * 20):
+        with file.open("r+b") as queue:
+            queue.write(b"\xff" * 20)
+    called = call("dump", "consumequeue", store)
+    assert called.code == 4
+    named = [line for line in called.err.splitlines() if "not read:" in line]
+    assert len(named) == 2
+    assert "more ranges not read" in called.err
