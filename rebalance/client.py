@@ -206,6 +206,10 @@ class ClientProcess:
     def has_log(self) -> bool:
         return any(channel.is_log for channel in self.channels)
 
+    def logged_at(self, at_ms: int) -> bool:
+        """Whether its own log, read from the start of the run, covers an instant."""
+        return self.log_from_start and any(c.is_log and c.first_ms <= at_ms <= c.last_ms for c in self.channels)
+
     def silences(self) -> list[tuple[int, int]]:
         """Spans longer than PAUSE_MS in which none of its connections nor its log shows a sign of life, though it
         went on.

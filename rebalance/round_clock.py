@@ -64,21 +64,27 @@ class RoundClock:
     def misses_rounds(self, excused: Sequence[tuple[int, int]]) -> bool:
         """Whether rounds of the process are not on record: it asked for lists elsewhere, where nothing was captured.
 
-        Signs: a change no list came before, a start offset asked for outside a round, or too long without any list.
+        Signs: a change no list came before, a start offset asked for outside a round, or, of a process whose changes
+        leave no stamp, too long without any list.
         `excused`: spans in which lists cannot be expected (a broker was down).
         """
         process = self.process
-        if process.broadcasting or process.has_log or not process.lists:
+        if process.broadcasting or process.has_log:
             return False
+        if not process.lists:
+            return bool(process.witnesses)
         changes = [stamp.at_ms for stamps in self.stamps.values() for stamp in stamps]
         gains = [w[0].at_ms for w in process.witnesses.values() if w[0].kind is WitnessKind.QUERY]
         born = process.lists[0].at_ms
         if any(self.round_of(at_ms) is None for at_ms in changes + gains if process.seen_from_start or at_ms > born):
             return True
+        if process.stamped:
+            return False
         pauses = [*excused, *process.silences()]
         asked = [answer.asked_at_ms for answer in process.lists]
         return any(
-            end - begin > _LISTLESS_MS and not any(a < end and b > begin for a, b in pauses)
+            end - begin > ADDING = (WitnessKind.QUERY, WitnessKind.ADDED)
+_LISTLESS_MS and not any(a < end and b > begin for a, b in pauses)
             for begin, end in pairwise(asked)
         )
 
@@ -107,7 +113,7 @@ class RoundClock:
         process's last request may have ended unheard.
         """
         rounds = self.candidates(last.at_ms, until_ms)
-        if last.kind is WitnessKind.QUERY and rounds and rounds[0] is self.round_of(last.at_ms):
+        if last.kind in ADDING and rounds and rounds[0] is self.round_of(last.at_ms):
             rounds = rounds[1:]  # a round does not take what it has just added
         if not self.process.stamped or topic not in self.process.versions:
             return rounds

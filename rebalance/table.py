@@ -19,11 +19,10 @@ from rebalance.client import ClientProcess, ListAnswer, Witness, WitnessKind
 from rebalance.events import Evidence
 from rebalance.model import MessageQueue
 from rebalance.persist import TOGETHER_MS, PersistRun, SeenCommit, persist_runs
-from rebalance.round_clock import RoundClock
+from rebalance.round_clock import ADDING, RoundClock
 
 _LATE_COMMIT_MS = 1_000  # a one-way commit may be handled after its queue was removed
 _COMMITTED_AGAIN_MS = 15_000  # three periods of persistAll
-_ADDING = (WitnessKind.QUERY, WitnessKind.ADDED)
 
 
 @dataclass(slots=True)
@@ -105,7 +104,7 @@ class QueueTable:
         for witness in witnesses[1:]:
             last = spans[-1].last
             if last.kind is WitnessKind.REMOVED:
-                if witness.kind in _ADDING or witness.at_ms > last.at_ms + _LATE_COMMIT_MS:
+                if witness.kind in ADDING or witness.at_ms > last.at_ms + _LATE_COMMIT_MS:
                     spans.append(_Span([witness]))
             elif witness.kind is WitnessKind.QUERY and self._may_return(topic, last, witness.at_ms):
                 spans.append(_Span([witness]))
@@ -117,6 +116,8 @@ class QueueTable:
         """Whether a queue last seen by `last` can have left before the start-offset query at `query_ms` (else: an
         idle question).
         """
+        if self.process.logged_at(query_ms):
+            return False  # its log would tell
         if self._blind:
             return True
         own_round = self._clock.round_of(query_ms)
@@ -173,15 +174,15 @@ class QueueTable:
         until_round = until if back is None else min(until, back.at_ms - 1)
         rounds = self._clock.leaving_rounds(topic, last, until_round)
         if self._blind:
-            tenure.end_earliest, tenure.end_latest, tenure.end_evidence = last.at_ms, until, last.evidence
+            tenure.end_earliest, tenure.end_latest, tenure.end_evidence = _held_until(last), until, last.evidence
             return True
         if not rounds and following is None and self.process.seen_from_start:
             return False  # no round, no removal: the commit is late or lost
         farewell = self._is_farewell(tenure.queue, span)
         if farewell and rounds and self._clock.commits_into(topic, rounds[0], last.at_ms):
             rounds = rounds[:1]
-        lower = 0 if farewell else last.at_ms
-        tenure.end_earliest = max(rounds[0].at_ms, lower) if rounds else last.at_ms
+        lower = 0 if farewell else _held_until(last)
+        tenure.end_earliest = max(rounds[0].at_ms, lower) if rounds else _held_until(last)
         tenure.end_latest = (
             max(tenure.end_earliest, min(until, self._clock.done_by(topic, rounds[-1]))) if rounds else until
         )
@@ -233,7 +234,7 @@ class QueueTable:
         """Ends that only a subVersion tells: a changed topic whose change no visible gain or loss explains."""
         if self._blind:
             for tenure in hidden:
-                tenure.end_earliest = self._last(tenure).at_ms
+                tenure.end_earliest = _held_until(self._last(tenure))
             return
         for topic in sorted({tenure.queue.topic for tenure in hidden}):
             open_ones = [t for t in hidden if t.queue.topic == topic]
@@ -281,7 +282,7 @@ class QueueTable:
         return all(any(a <= at_ms <= b for a, b in self._down.get(queue.broker_name, ())) for queue in queues)
 
     def _may_end_from(self, tenure: Tenure, rounds: list[ListAnswer]) -> None:
-        last_ms = self._last(tenure).at_ms
+        last_ms = _held_until(self._last(tenure))
         end = self.process.end
         assert end is not None
         tenure.ended_with_process = not rounds
@@ -290,3 +291,8 @@ class QueueTable:
 
     def _last(self, tenure: Tenure) -> Witness:
         return self._spans[tenure.queue][-1].last
+
+
+def _held_until(last: Witness) -> int:
+    """Until when a last sighting proves possession: a one-way commit may be handled well after it was sent."""
+    return last.at_ms - _LATE_COMMIT_MS if last.kind is WitnessKind.COMMIT else last.at_ms

@@ -62,12 +62,22 @@ class GroupGenerator:
     """Plays one group from its start to `span_ms` later."""
 
     def __init__(
-        self, group: str, *, clients: int, queues: int, restarts: int, span_ms: int, seed: int, coalesced: bool
+        self,
+        group: str,
+        *,
+        clients: int,
+        queues: int,
+        restarts: int,
+        span_ms: int,
+        seed: int,
+        coalesced: bool,
+        kill_share: float,
     ) -> None:
         self.group = group
         self._queues = [MessageQueue(TOPIC, BROKER, n) for n in range(queues)]
         self._chance = random.Random(f"{group} {seed}")
         self._coalesced = coalesced
+        self._kill_share = kill_share
         self._end_ms = START_MS + span_ms
         self._members: dict[str, Member] = {}
         self._facts: list[Fact] = [
@@ -114,7 +124,8 @@ class GroupGenerator:
         member = self._members.pop(name)
         self._heartbeats(member, at_ms)
         self._owned += [(queue, member.client_id, since, at_ms) for queue, since in member.held.items()]
-        self._add(ClientUnregistered, member, at_ms)
+        if self._chance.random() >= self._kill_share:
+            self._add(ClientUnregistered, member, at_ms)
         self._rounds(at_ms)
 
     def _rounds(self, at_ms: int) -> None:
@@ -192,8 +203,16 @@ def generate_group(
     span_ms: int = WEEK_MS,
     seed: int = 1,
     coalesced: bool = True,
+    kill_share: float = 0.0,
 ) -> GeneratedGroup:
-    """One group's facts and truth; the same arguments give the same group."""
+    """One group's facts and truth, the same for the same arguments; `kill_share` of those that leave are killed."""
     return GroupGenerator(
-        group, clients=clients, queues=queues, restarts=restarts, span_ms=span_ms, seed=seed, coalesced=coalesced
+        group,
+        clients=clients,
+        queues=queues,
+        restarts=restarts,
+        span_ms=span_ms,
+        seed=seed,
+        coalesced=coalesced,
+        kill_share=kill_share,
     ).generate()
