@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from rebalance.client import ClientProcess, ListAnswer, Stamp, Witness, WitnessKind
 
+ADDING = (WitnessKind.QUERY, WitnessKind.ADDED)
 _LISTLESS_MS = 45_000  # two periods of the rebalance timer, with room for a list that timed out
 ROUND_MS = 3_000  # a round's own requests follow its list answer, each within this of the one before
 SAME_MEMBERS_MS = 60_000  # an ordered queue is retried every round, and forced out 20 s after its lock's renewal
@@ -83,8 +84,7 @@ class RoundClock:
         pauses = [*excused, *process.silences()]
         asked = [answer.asked_at_ms for answer in process.lists]
         return any(
-            end - begin > ADDING = (WitnessKind.QUERY, WitnessKind.ADDED)
-_LISTLESS_MS and not any(a < end and b > begin for a, b in pauses)
+            end - begin > _LISTLESS_MS and not any(a < end and b > begin for a, b in pauses)
             for begin, end in pairwise(asked)
         )
 
