@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 from rebalance.client import ClientProcess, ListAnswer
@@ -119,7 +120,7 @@ class Targets:
         used = [q for q in self._first_use if q.topic == topic]
         now = steps[passed - 1] if passed else 0
         by_now = [q for q in used if self._first_use[q] <= now]
-        ends = [step for step, after in zip(steps, [*steps[1:], 1 << 62], strict=True) if after - step > ROUND_MS]
+        ends = [a for a, b in pairwise([*steps, 1 << 62]) if b - a > ROUND_MS]
         earlier = [[q for q in used if self._first_use[q] <= end] for end in ends[-_VIEWS:]]
         seen: dict[Queues, None] = {}
         for view in (by_now, [q for q in by_now if q.broker_name not in away], used, *earlier):
