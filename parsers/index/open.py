@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_ENTRY, INDEX_HEADER
 from parsers.mapped import map_file
 from parsers.store import StoreFile
 
+NEIGHBOURS_ASKED = 4
 AS_GIVEN, AS_OTHERS = "as given", "as the other files"
 
 
@@ -55,8 +58,10 @@ def open_index(
     """Map index files and settle each one's geometry: the given one, its own, or that of most of the others.
 
     Files of one broker have one geometry unless its settings were changed, so files that cannot tell (empty, damaged)
-    take the commonest one. Raises, or reports and leaves out, files that cannot be opened or are shorter than a header;
-    a file with entries whose geometry stays unknown is reported and kept.
+    take the commonest one, of the files given or else of their neighbours in the folder.
+
+    Raises, or reports and leaves out, files that cannot be opened or are shorter than a header; a file with entries
+    whose geometry stays unknown is reported and kept.
     """
     if geometry is not None and (geometry.hash_slots < 1 or geometry.max_entries < 1):
         raise ValueError(f"no index has {geometry.hash_slots} slots and {geometry.max_entries} entries")
@@ -88,10 +93,26 @@ def _settled(mapped: Sequence[tuple[StoreFile, Bytes]]) -> list[OpenIndex]:
         if geometry is not None:
             proven[geometry] += 1
         opened.append(OpenIndex(file, data, INDEX_HEADER.unpack(data.data), geometry, why))
+    if all(found.geometry for found in opened):
+        return opened
+    proven = proven or Counter(_neighbours([file.path for file, _ in mapped]))
     if not proven:
         return opened
     usual = proven.most_common(1)[0][0]
     return [replace(found, geometry=usual, why=AS_OTHERS) if found.geometry is None else found for found in opened]
+
+
+def _neighbours(paths: Sequence[Path]) -> Iterator[Geometry]:
+    """The geometries that a few other index files in the same folder prove, where the given ones prove none."""
+    try:
+        others = {path for path in paths[0].parent.iterdir() if path.name.isdigit()} - set(paths)
+    except OSError:
+        return
+    for path in sorted(others, reverse=True)[:NEIGHBOURS_ASKED]:
+        with suppress(StoreFormatError):
+            geometry = infer_geometry(np.frombuffer(map_file(path), np.uint8)).geometry
+            if geometry is not None:
+                yield geometry
 
 
 def _shape_errors(opened: OpenIndex) -> Iterator[StoreFormatError]:

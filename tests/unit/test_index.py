@@ -168,6 +168,16 @@ def test_the_other_files_geometry_stands_in(tmp_path: Path) -> None:
     assert [(row.path, row.field) for row in seen.rows] == [(files[1].path, "geometry"), (files[1].path, None)]
 
 
+def test_a_neighbour_in_the_folder_tells_the_geometry(tmp_path: Path) -> None:
+    broken, seen = index_of(*SIX), Seen()
+    broken.set(INDEX_ENTRY, broken.entry_at(6), key_hash=-3)
+    index_of(*SIX).save(tmp_path, 1)
+    put(tmp_path, "index/3", b"no index")
+    (batch,) = read_index([broken.save(tmp_path, 2)], on_damage="collect", damage=seen)
+    assert batch.num_rows == 5
+    assert [row.field for row in seen.rows] == ["geometry", None]
+
+
 @pytest.mark.parametrize("links", [{4: 4}, {4: 5, 5: 4}, {6: 5, 5: 6}, {2: 6}])
 def test_a_chain_that_loops_ends(tmp_path: Path, links: dict[int, int]) -> None:
     index = index_of(*[(f"{number}", number, 0) for number in range(1, 7)], geometry=Geometry(1, 40))
