@@ -13,7 +13,7 @@ from parsers.index.geometry import Geometry
 from parsers.index.kernel import CHAIN_ENDED, CHAIN_LOOPS, index_key_hash, select_entries
 from parsers.index.layout import INDEX_ENTRY, buildable_key
 from parsers.index.open import OpenIndex, open_index
-from parsers.java import LONG_MAX, utf16_units
+from parsers.java import LONG_MAX, LONG_MIN, utf16_units
 from parsers.store import StoreFile
 
 MAX_MSGS_NUM_BATCH = 64  # MessageStoreConfig#maxMsgsNumBatch
@@ -58,6 +58,8 @@ class IndexQuery:
         reported.
         Source: store/index/IndexService.java#queryOffset, IndexFile.java#selectPhyOffset @5.3.3.
         """
+        if min(begin_ms, end_ms) < LONG_MIN or max(begin_ms, end_ms) > LONG_MAX:
+            raise ValueError(f"times {begin_ms} to {end_ms}: Java's have 64 bits")
         key_hash = index_key_hash(np.frombuffer(utf16_units(buildable_key(topic, key)), np.uint8))
         places, entry_nos, found, wanted = self._places, self._entry_nos, 0, min(max_num, self._cap)
         hits: list[IndexHit] = []

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from parsers.errors import CorruptRecord, UnreadableFile
 from parsers.index.find import IndexQuery, find
-from parsers.index.geometry import DEFAULT_GEOMETRY, Geometry
+from parsers.index.geometry import DEFAULT_GEOMETRY, Geometry, infer_geometry
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT, buildable_key
 from parsers.index.open import open_index
 from parsers.index.read import INDEX_ENTRY_SCHEMA, index_files, read_index, slot_errors
@@ -99,6 +100,11 @@ def test_times_are_seconds_after_the_files_begin(tmp_path: Path, begin: int, end
     assert places(files, "a", begin_ms=BEGIN_MS + begin, end_ms=BEGIN_MS + end) == expected
 
 
+def test_times_beyond_a_long_are_a_wrong_call(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="64 bits"):
+        places([index_of(*SIX).save(tmp_path)], "a", end_ms=2**63)
+
+
 def test_a_file_that_begins_before_the_window_is_the_last_one_asked(tmp_path: Path) -> None:
     """IndexService#queryOffset stops there, although the older file overlaps the window."""
     older, newer = index_of(("a", 1, 0), ("a", 2, 90_000)), index_of(("a", 3, 1000))
@@ -135,6 +141,14 @@ def test_geometry_is_proven_by_the_chains(tmp_path: Path, geometry: Geometry) ->
     assert (opened.geometry, opened.why) == (geometry, "by its chains")
     assert opened.entries == geometry.max_entries - 1
     assert list(slot_errors(opened)) == []
+
+
+def test_a_slot_that_is_behind_its_chain_proves_nothing(tmp_path: Path) -> None:
+    geometry = Geometry(1, 8)
+    index = index_of(*SIX[:3], geometry=geometry)
+    assert infer_geometry(np.frombuffer(index.data, np.uint8)).geometry == geometry
+    index.write(INDEX_SLOT, INDEX_HEADER.size, (2,))
+    assert infer_geometry(np.frombuffer(index.data, np.uint8)).geometry is None
 
 
 def test_the_default_geometry_by_its_size_alone(tmp_path: Path) -> None:
