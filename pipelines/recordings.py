@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -38,11 +39,17 @@ NAME_LINES = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """One log (rotated parts in order of time) or one capture. `source`: the broker, or a name for a client's log."""
+    """One log (rotated parts in order of time) or one capture.
+
+    Attributes:
+        source: the broker's name, or a name for a client's log.
+        name: what evidence calls it. No two recordings share one: two logs of one file name are two processes.
+    """
 
     kind: Kind
     paths: tuple[Path, ...]
     source: str
+    name: str
     broker_ports: tuple[int, ...] = BROKER_PORTS
 
 
@@ -65,13 +72,41 @@ def find_recordings(
         if stem := _log_stem(path):
             logs.setdefault((_home(path), stem), []).append(path)
     named = {home: _broker_of(home, parts, broker) for (home, stem), parts in logs.items() if stem == "broker"}
-    ports = tuple(broker_ports)
-    found = [Recording(kind, (path,), _broker_of_capture(kind, path, broker, ports), ports) for kind, path in captures]
+    ports, place = tuple(broker_ports), _Places(paths)
+    found = [
+        Recording(kind, (path,), _broker_of_capture(kind, path, broker, ports), place.of([path]), ports)
+        for kind, path in captures
+    ]
     for (home, stem), parts in logs.items():
-        name = named.get(home) or broker if stem in BROKER_STEMS else None
         ordered = tuple(sorted(parts, key=lambda part: (_first_stamp(part), part.name)))
-        found.append(Recording("log", ordered, name or _log_name(home, stem)))
+        teller = named.get(home) or broker if stem in BROKER_STEMS else None
+        found.append(Recording("log", ordered, teller or place.client(home, stem), place.of(ordered)))
     return found
+
+
+class _Places:
+    """Paths as told below the folder that all of them share."""
+
+    def __init__(self, paths: Iterable[Path]) -> None:
+        folders = [str(path.absolute().parent) for path in paths]
+        self._root = Path(os.path.commonpath(folders)) if folders else Path()
+
+    def of(self, parts: Iterable[Path]) -> str:
+        return "+".join(self._below(part) for part in parts)
+
+    def client(self, home: Path, stem: str) -> str:
+        """A client's log is called after its folder, where that says more than `logs`."""
+        below = self._below(home)
+        return (
+            home.name
+            if below == "." and home.name.lower() not in NO_NAME_FOR_A_BROKER
+            else stem
+            if below == "."
+            else below
+        )
+
+    def _below(self, path: Path) -> str:
+        return path.absolute().relative_to(self._root).as_posix()
 
 
 def facts_of(
@@ -82,7 +117,7 @@ def facts_of(
     Args:
         on_event: called with each recognised entry of a log.
     """
-    file = "+".join(path.name for path in recording.paths)
+    file = recording.name
     if recording.kind == "log":
         from rebalance.logs.facts import facts_from_log
 

@@ -22,7 +22,7 @@ def test_a_session_is_found_whole() -> None:
     found = {(r.kind, r.source): [path.name for path in r.paths] for r in find_recordings([SESSION])}
     assert found["wire", "broker-0"] == ["wire.jsonl.gz"]
     assert found["log", "broker-0"]
-    assert {source for kind, source in found if kind == "log"} >= {"c1", "c2"}
+    assert {source for kind, source in found if kind == "log"} >= {"logs/c1", "logs/c2"}
     assert not any("truth" in str(path) for r in find_recordings([SESSION]) for path in r.paths)
 
 
@@ -68,3 +68,14 @@ def test_a_cut_archive_gives_what_it_holds(tmp_path: Path) -> None:
 def test_a_missing_path_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         find_recordings([tmp_path / "nowhere"])
+
+
+def test_logs_of_one_name_stay_apart(tmp_path: Path) -> None:
+    for host in ("a", "b"):
+        (tmp_path / host / "logs").mkdir(parents=True)
+        (tmp_path / host / "logs" / "rocketmq_client.log").write_text("2026-11-21 23:09:00,000 INFO x - y\n")
+    found = find_recordings([tmp_path])
+    assert {recording.source for recording in found} == {"a/logs", "b/logs"}
+    assert {recording.name for recording in found} == {f"{host}/logs/rocketmq_client.log" for host in ("a", "b")}
+    [alone] = find_recordings([tmp_path / "a"])
+    assert (alone.source, alone.name) == ("rocketmq_client", "rocketmq_client.log")
