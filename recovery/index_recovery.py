@@ -157,7 +157,7 @@ class IndexFiles:
         if self._survivor_end is not None:
             again = wanted & (entries > 0) & (records.physical_offset == self._survivor_end)
             self.indexed_twice += records.physical_offset[again].tolist()
-        _count_rows(chain, records.physical_offset[wanted], records.store_timestamp_ms[wanted], entries[wanted])
+        count_rows(chain, records.physical_offset[wanted], records.store_timestamp_ms[wanted], entries[wanted])
         if entries[wanted].any():
             self._survivor_end = None
         self.files += [IndexFile(self.geometry, None, writer) for writer in chain.files[known:]]
@@ -175,7 +175,7 @@ class IndexFiles:
         return self._chain
 
 
-def _count_rows(chain: IndexWriter, offsets: Longs, times: Longs, entries: Longs) -> None:
+def count_rows(chain: IndexWriter, offsets: Longs, times: Longs, entries: Longs) -> None:
     """`IndexWriter.put` without the entries, a file at a time; one by one where offsets do not rise."""
     step = len(offsets) if bool((np.diff(offsets) >= 0).all()) else 1
     for at in range(0, len(offsets), max(step, 1)):

@@ -1,0 +1,128 @@
+"""The document of the command line against the recorded starts, and the advice it gives."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parsers.store import NotAStore, open_store
+from recovery.forecast import Forecast, forecast
+from recovery.settings import StoreSettings
+from tests.support.fixtures import FIXTURES, GOLDEN, needs_fixtures
+from tests.support.recovery_cases import Case, CaseSet
+from tests.support.recovery_judge import LAB_HEAP_BYTES, effective_settings
+
+COMMITTED = CaseSet(GOLDEN / "recovery", GOLDEN)
+RECORDED = CaseSet(FIXTURES / "recovery", FIXTURES)
+EVERY_SEVENTH = 7
+
+
+def _foretold(
+    cases: CaseSet, case: Case, *, any_version: bool = False, with_advice: bool = False
+) -> tuple[Forecast, dict[str, Any]]:
+    """The forecast of a case's store and its document, as JSON gives it back."""
+    with cases.built(case) as root:
+        settings = StoreSettings.from_config(effective_settings(case))
+        version = None if any_version else case["version"]
+        told = forecast(open_store(root), version, settings, heap_bytes=LAB_HEAP_BYTES, with_advice=with_advice)
+        return told, json.loads(json.dumps(told.document()))
+
+
+def _assert_as_recorded(document: dict[str, Any], truth: dict[str, Any]) -> None:
+    assert document["load"]["ok"] == bool(truth.get("load"))
+    if not truth.get("load") or truth.get("hang"):
+        assert document["after_dispatch"] is None
+        return
+    after, quiet = document["after_dispatch"], truth["quiet"]
+    log = document["commitlog"]
+    assert (log["min_physical_offset"], log["max_physical_offset"]) == (quiet["commitLogMin"], quiet["commitLogMax"])
+    assert log["files"] == sorted(
+        path[10:] for path in quiet["files"] if path.startswith("commitlog/") and path[10:].isdigit()
+    )
+    for rows, state in ((document["before_dispatch"], truth["afterLoad"]), (after, quiet)):
+        told = {f"{row['topic']}/{row['queue_id']}": row for row in rows["queues"]}
+        assert told.keys() == state["queues"].keys()
+        for name, queue in state["queues"].items():
+            assert (told[name]["min_queue_offset"], told[name]["max_queue_offset"]) == (queue["min"], queue["max"])
+    hashes = {
+        f"{name}/{file['file']}": file["sha256"] for name, queue in quiet["queues"].items() for file in queue["files"]
+    }
+    assert after["consumequeue_sha256"] == hashes
+    dispatched = truth["dispatchedInLoad"]["count"] + truth["dispatchedInReput"]["count"]
+    assert document["redispatched_messages"] == dispatched
+    before = {path[6:] for path in truth["filesBefore"] if path.startswith("index/")}
+    recorded = {row["file"] for row in quiet["index"]}
+    told_files = {row["name"]: row["action"] for row in after["index_files"] if row["name"]}
+    assert {name for name, action in told_files.items() if action == "kept"} == recorded & before
+    assert sum(row["action"] == "written" for row in after["index_files"]) == len(recorded - before)
+
+
+def _starts(cases: CaseSet) -> list[str]:
+    return [name for name in cases.names() if "-retention" not in name]
+
+
+@pytest.mark.parametrize("name", _starts(COMMITTED))
+def test_a_document_tells_what_was_recorded(name: str, tmp_path: Path) -> None:
+    cases = replace(COMMITTED, unpacked=tmp_path)
+    try:
+        _, document = _foretold(cases, cases.case(name))
+    except NotAStore:
+        assert cases.case(name)["base"] == "empty"
+        return
+    _assert_as_recorded(document, cases.case(name)["truth"])
+
+
+@pytest.mark.fixtures
+@needs_fixtures
+def test_documents_tell_what_was_recorded(tmp_path: Path) -> None:
+    cases = replace(RECORDED, unpacked=tmp_path)
+    compared = 0
+    for name in _starts(cases)[::EVERY_SEVENTH]:
+        case = cases.case(name)
+        if case["base"] != "empty":
+            _assert_as_recorded(_foretold(cases, case)[1], case["truth"])
+            compared += 1
+    assert compared > 100
+
+
+def _named(damage: str) -> Case:
+    return next(case for name in COMMITTED.names() if (case := COMMITTED.case(name))["damageClass"] == damage)
+
+
+@pytest.mark.parametrize(
+    ("damage", "config"),
+    [("record.body_flip", {"checkCRCOnRecover": "false"}), ("config.duplication", {"duplicationEnable": "false"})],
+)
+def test_a_setting_that_saves_messages_is_offered(damage: str, config: dict[str, str], tmp_path: Path) -> None:
+    told, _ = _foretold(replace(COMMITTED, unpacked=tmp_path), _named(damage), with_advice=True)
+    assert told.outcome.lost_messages > 0
+    assert told.advice[0].then is None  # a copy first
+    offered = next(advice for advice in told.advice if advice.repair.config == config)
+    assert offered.then is not None
+    assert offered.then.lost_messages == 0
+
+
+def test_a_file_cut_short_can_be_extended(tmp_path: Path) -> None:
+    told, _ = _foretold(replace(COMMITTED, unpacked=tmp_path), _named("file.truncated_last"), with_advice=True)
+    assert not told.outcome.starts
+    assert "extend" in told.advice[0].repair.do
+    assert told.advice[0].then is not None
+    assert told.advice[0].then.starts
+
+
+def test_a_clean_store_loses_nothing_and_asks_nothing(tmp_path: Path) -> None:
+    told, _ = _foretold(replace(COMMITTED, unpacked=tmp_path), _named("none"), with_advice=True)
+    assert (told.lost, told.advice, told.unknown, told.has_loss) == ((), (), (), False)
+
+
+def test_without_a_version_the_answer_says_what_it_holds_for(tmp_path: Path) -> None:
+    told, document = _foretold(replace(COMMITTED, unpacked=tmp_path), _named("cq.deleted_all"), any_version=True)
+    versions = [str(version) for each in (told, *told.otherwise) for version in each.holds_for]
+    assert sorted(versions) == ["4.9.8", "5.3.1", "5.3.3", "5.5.1"]
+    assert told.otherwise, "versions differ on a store without queues"
+    assert document["holds_for"] == [str(version) for version in told.holds_for]
+    assert len(document["otherwise"]) == len(told.otherwise)
