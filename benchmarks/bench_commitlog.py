@@ -123,6 +123,7 @@ def main(root: Path, messages: int) -> None:
         ("every column and CRC, two threads", lambda: rows_of_two_threads(file), used),
         ("fixed fields alone", lambda: rows_of(file, FIXED), used),
         ("every column, CRC and body", lambda: rows_of(file, [*MESSAGE_SCHEMA.names, "body"]), used),
+        ("every column, CRC and body view", lambda: rows_of(file, [*MESSAGE_SCHEMA.names, "body_view"]), used),
     ):
         time = timed(work)
         assert time.result == rows

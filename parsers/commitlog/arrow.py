@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from parsers.commitlog.body_views import view_bodies
 from parsers.commitlog.columns import INTS, LONGS, NAMES, NO, TEXTS, UNKNOWN, VALUES, VERDICTS, WANTED, YES
+from parsers.commitlog.logfile import LogFile
 from parsers.commitlog.slab import MOST_ROWS, Slab
 
 TIME = pa.timestamp("us", "UTC")
@@ -52,6 +54,9 @@ EXTRA_SCHEMA = pa.schema([("tags_code", pa.int64()), ("body", pa.binary()), ("bo
 """Columns made only when named: `tags_code` is the hash of TAGS (0 without), also where a delayed message's unit has a
 time instead; `body` is as stored; `body_decompressed` is null where it cannot be decompressed or exceeds the cap."""
 
+BODY_VIEW = pa.field("body_view", pa.binary_view())
+"""`body` without a copy, by name, for consumers that take the type; no column of the table."""
+
 ALL_COLUMNS = pa.schema([*MESSAGE_SCHEMA, *EXTRA_SCHEMA])
 NEEDED = {"body_decompressed": ("body",), "tags_code": ("tags_code", "tags")}
 
@@ -60,10 +65,11 @@ def schema_of(columns: Sequence[str] | None) -> pa.Schema:
     """The schema of the named columns, in the given order; all of MESSAGE_SCHEMA for None. ValueError: no such one."""
     if columns is None:
         return MESSAGE_SCHEMA
-    unknown = [name for name in columns if name not in ALL_COLUMNS.names]
+    known = {field.name: field for field in (*ALL_COLUMNS, BODY_VIEW)}
+    unknown = [name for name in columns if name not in known]
     if unknown:
-        raise ValueError(f"no such column: {', '.join(unknown)} (there are {', '.join(ALL_COLUMNS.names)})")
-    return pa.schema([ALL_COLUMNS.field(name) for name in columns])
+        raise ValueError(f"no such column: {', '.join(unknown)} (there are {', '.join(known)})")
+    return pa.schema([known[name] for name in columns])
 
 
 def wanted_bits(schema: pa.Schema) -> int:
@@ -72,16 +78,18 @@ def wanted_bits(schema: pa.Schema) -> int:
     return sum(bit for name, bit in WANTED.items() if name in needed)
 
 
-def run_to_batch(slab: Slab, rows: int, schema: pa.Schema, *, file: str, broker: str | None) -> pa.RecordBatch:
+def run_to_batch(slab: Slab, rows: int, schema: pa.Schema, log: LogFile, broker: str | None) -> pa.RecordBatch:
     """The first `rows` rows of a decoded run. The batch holds the slab's memory; nothing but bits is copied."""
-    arrays = [_column(slab, rows, field, file, broker) for field in schema]
+    arrays = [_column(slab, rows, field, log, broker) for field in schema]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _column(slab: Slab, rows: int, field: pa.Field, file: str, broker: str | None) -> pa.Array:
+def _column(slab: Slab, rows: int, field: pa.Field, log: LogFile, broker: str | None) -> pa.Array:
     name = field.name
     if name in ("broker", "file"):
-        return _constant(broker if name == "broker" else file).slice(0, rows)
+        return _constant(broker if name == "broker" else log.path.name).slice(0, rows)
+    if name == "body_view":
+        return view_bodies(log, slab, rows)
     if name == "properties":
         return _properties(slab, rows, field.type)
     if pa.types.is_boolean(field.type):

@@ -82,21 +82,20 @@ def read_segment(
     stop_at = log.size if end is None else slice_start(log, end)[0]
     tell.run_from = at
     walk = _Walk(log, at, stop_at, wanted, rule == "split", pool or SlabPool.for_bytes(log.size), tell, messages)
-    name = file.path.name
     for slab, rows in walk.runs():
         if "body_decompressed" in schema.names:
-            yield from _with_decompressed(slab, rows, schema, name, broker, tell)
+            yield from _with_decompressed(slab, rows, schema, broker, tell)
         else:
-            yield run_to_batch(slab, rows, schema, file=name, broker=broker)
+            yield run_to_batch(slab, rows, schema, log, broker)
         log.release(walk.at)
 
 
 def _with_decompressed(
-    slab: Slab, rows: int, schema: pa.Schema, file: str, broker: str | None, tell: _Teller
+    slab: Slab, rows: int, schema: pa.Schema, broker: str | None, tell: _Teller
 ) -> Iterator[pa.RecordBatch]:
     """The run in as many batches as keep the decompressed bodies of one within bounds."""
     stored = schema_of([name for name in schema.names if name not in ("body", "body_decompressed")] + ["body"])
-    whole = run_to_batch(slab, rows, stored, file=file, broker=broker)
+    whole = run_to_batch(slab, rows, stored, tell.log, broker)
     places = slab.longs[L_PHYSICAL_OFFSET] - tell.log.base_offset
     first = 0
     for end, plain in decompressed_pieces(

@@ -61,13 +61,14 @@ def test_bytes_that_decode_encode_back_and_both_decoders_agree_which_do(content:
 @given(log_files(), st.sampled_from(["first_separator", "split"]))
 def test_the_compiled_decoder_gives_what_the_scalar_one_gives(content: bytes, rule: PropertyRule) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        columns = [*MESSAGE_SCHEMA.names, "tags_code", "body"]
+        columns = [*MESSAGE_SCHEMA.names, "tags_code", "body", "body_view"]
         table = pa.Table.from_batches(
             read_segment(saved(content, folder), columns=columns, rule=rule), schema_of(columns)
         )
     table.validate(full=True)
     for row in _with_plain_times(table).to_pylist():
         message = decode_message(content, row["physical_offset"])
+        assert row.pop("body_view") == row["body"]
         assert row == _scalar_row(message, rule)
 
 
