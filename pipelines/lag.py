@@ -8,7 +8,9 @@ import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from parsers.batchqueue import summarize_batch_queue
 from parsers.commitlog.layout import SMALLEST_MESSAGE
@@ -180,3 +182,20 @@ def unit_of(files: Sequence[StoreFile], queue_offset: int) -> tuple[int, int] | 
                 return None
             return (int(unit["physical_offset"]), int(unit["msg_size"])) if unit["msg_size"] > 0 else None
     return None
+
+
+def lag_record(found: Lag, *, broker: str | None = None) -> dict[str, Any]:
+    """A row of the table `lag`; a store does not say which broker it is."""
+    return {
+        "broker": broker,
+        "group": found.group,
+        "topic": found.topic,
+        "queue_id": found.queue_id,
+        "at": datetime.fromtimestamp(found.at_ms / 1000, UTC),
+        "broker_offset": found.broker_offset,
+        "consumer_offset": found.consumer_offset,
+        "messages_behind": found.messages_behind,
+        "seconds_behind": found.seconds_behind,
+        "status": found.status,
+        "reason": found.reason,
+    }

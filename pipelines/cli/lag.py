@@ -19,7 +19,6 @@ from pipelines.cli.run import Run
 if TYPE_CHECKING:
     from parsers.store import Store
     from pipelines.lag import OffsetsAt
-    from recovery.lag import Lag
 
 BRIEF = (
     "group",
@@ -84,7 +83,7 @@ def _snapshot(run: Run, store: Store, place: Path | None, at_ms: int | None) -> 
 
 
 def _rows(run: Run, store: Store, offsets: OffsetsAt, at_ms: int | None) -> Iterator[dict[str, Any]]:
-    from pipelines.lag import store_lag
+    from pipelines.lag import lag_record, store_lag
 
     too_young = at_ms is not None and offsets.written_ms > at_ms
     for found in store_lag(store, offsets, at_ms=at_ms, damage=run.damage):
@@ -93,23 +92,6 @@ def _rows(run: Run, store: Store, offsets: OffsetsAt, at_ms: int | None) -> Iter
             row.update(consumer_offset=None, messages_behind=None, seconds_behind=None, status="unknown")
             row["reason"] = f"no offsets written by then are known; the oldest are of {_utc(offsets.written_ms):%F %T}Z"
         yield row
-
-
-def lag_record(found: Lag) -> dict[str, Any]:
-    """A row of the table `lag`; which broker it is, a store does not say."""
-    return {
-        "broker": None,
-        "group": found.group,
-        "topic": found.topic,
-        "queue_id": found.queue_id,
-        "at": _utc(found.at_ms),
-        "broker_offset": found.broker_offset,
-        "consumer_offset": found.consumer_offset,
-        "messages_behind": found.messages_behind,
-        "seconds_behind": found.seconds_behind,
-        "status": found.status,
-        "reason": found.reason,
-    }
 
 
 def _utc(epoch_ms: int) -> datetime:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from pipelines.lag import lag_record
 from pipelines.lake import Lake
 from pipelines.tables import LAG
-from recovery.lag import GroupQueue, Lag, QueueMessage, group_queues, lag_rows, unread_messages
+from recovery.lag import GroupQueue, QueueMessage, group_queues, lag_rows, unread_messages
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,7 +50,7 @@ def broker_lag(spark: SparkSession, lake: Lake, broker: str) -> pa.Table:
     at = max([row["written_at"] for row in offsets] + ([newest] if newest is not None else []))
     times = message_times(spark, lake, broker, unread_messages(queues))
     rows = lag_rows(queues, times, int(at.timestamp() * 1000))
-    return pa.Table.from_pylist([lag_record(broker, row) for row in rows], schema=LAG.bare_schema)
+    return pa.Table.from_pylist([lag_record(row, broker=broker) for row in rows], schema=LAG.bare_schema)
 
 
 def queues_in_lake(lake: Lake, broker: str, offsets: list[dict[str, Any]]) -> list[GroupQueue]:
@@ -79,23 +79,6 @@ def message_times(spark: SparkSession, lake: Lake, broker: str, wanted: set[Queu
         messages=lake.frame(spark, "commitlog_messages"),
     )
     return {(row.topic, row.queue_id, row.queue_offset): row.stored_ms for row in found.collect()}
-
-
-def lag_record(broker: str | None, row: Lag) -> dict[str, object]:
-    """A row of the table `lag`."""
-    return {
-        "broker": broker,
-        "group": row.group,
-        "topic": row.topic,
-        "queue_id": row.queue_id,
-        "at": datetime.fromtimestamp(row.at_ms / 1000, UTC),
-        "broker_offset": row.broker_offset,
-        "consumer_offset": row.consumer_offset,
-        "messages_behind": row.messages_behind,
-        "seconds_behind": row.seconds_behind,
-        "status": row.status,
-        "reason": row.reason,
-    }
 
 
 def lag_of_brokers(spark: SparkSession, lake: Lake) -> Iterator[tuple[str, pa.Table]]:
