@@ -13,8 +13,9 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.java import LONG_MAX
+from parsers.java import INT_MAX, INT_MIN, LONG_MAX, split
 from recovery.broker_memory import BrokerMemory
+from recovery.dispatch import InvalidForDispatch, parse_number
 from recovery.file_list import LoadFailed, LogFile
 from recovery.index_recovery import IndexFile
 from recovery.queue_recovery import Queue
@@ -67,16 +68,22 @@ class Trigger:
     undecided: str | None = None
 
 
-def is_delete_hour(delete_when: str, hour: int) -> bool:
-    """`UtilAll#isItTimeToDo`: hours separated by semicolons."""
-    return any(part.strip().isdigit() and int(part) == hour for part in delete_when.split(";"))
+def is_delete_hour(delete_when: str, hour: int) -> bool | None:
+    """`UtilAll#isItTimeToDo`: hours separated by semicolons. None when one is no number: the whole round fails."""
+    try:
+        return any(parse_number(part, INT_MIN, INT_MAX) == hour for part in split(delete_when, ";"))
+    except InvalidForDispatch:
+        return None
 
 
 def trigger(version: BrokerVersion, settings: StoreSettings, clock: Clock, disk: DiskUse, *, manual: bool) -> Trigger:
     """What makes the cleaner work in this round, as `CleanCommitLogService#deleteExpiredFiles`."""
+    by_hour = is_delete_hour(settings.delete_when, clock.hour)
+    if by_hour is None:
+        return Trigger(False, False, f"deleteWhen {settings.delete_when!r} is no list of hours: every round fails")
     space = _space(version, settings, disk)
     at_once = space.at_once and settings.clean_file_forcibly_enable
-    if is_delete_hour(settings.delete_when, clock.hour):
+    if by_hour:
         return Trigger(True, at_once, f"the hour {clock.hour:02d} is in deleteWhen {settings.delete_when}")
     if space.runs:
         return Trigger(True, at_once, space.why)

@@ -131,7 +131,7 @@ def _clean_now(played: Restart, decided: Trigger, clock: Clock, *, manual: bool)
     """Rounds of the log's cleaner as long as they delete something, then the other cleaner."""
     memory = _lists_copied(played.memory)
     cleaner, interval_ms = Cleaner(memory), memory.settings.clean_resource_interval
-    by_hour = is_delete_hour(memory.settings.delete_when, clock.hour)
+    by_hour = bool(is_delete_hour(memory.settings.delete_when, clock.hour))
     order = 0
     for number in range(1, (MANUAL_ROUNDS if manual and not by_hour else ROUNDS_IN_AN_HOUR) + 1):
         gone = cleaner.clean_commitlog(decided, clock.now_ms)
