@@ -10,7 +10,7 @@ from typing import NamedTuple
 from rebalance.events import NO_EVIDENCE, Evidence, RebalanceResultChanged
 from rebalance.model import MessageQueue
 
-_FIRST_REQUESTS = 64
+_FIRST_REQUESTS = 16  # a starting client asks for a route or two before its first heartbeat
 PAUSE_MS = 35_000  # a living client heartbeats every 30 s
 
 
