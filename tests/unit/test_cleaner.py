@@ -17,10 +17,17 @@ HOUR = 3_600_000
 
 
 @pytest.mark.parametrize(
-    ("when", "expected"), [("12", True), ("04", False), ("04;12", True), ("", False), ("x", False)]
+    ("when", "expected"),
+    [("12", True), ("04", False), ("04;12", True), ("12;x", True), ("04;x", None), ("", None), ("x", None)],
 )
-def test_hours_are_a_list(when: str, expected: bool) -> None:
+def test_hours_are_a_list(when: str, expected: bool | None) -> None:
+    """An hour that is no number fails the round, unless one before it is now."""
     assert is_delete_hour(when, NOON.hour) is expected
+
+
+def test_a_list_that_cannot_be_read_stops_every_deletion() -> None:
+    full = trigger(V5, StoreSettings.from_config({"deleteWhen": "x"}), NOON, DiskUse(99, 99), manual=True)
+    assert not full.runs
 
 
 @pytest.mark.parametrize(
