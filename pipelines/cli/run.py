@@ -143,20 +143,16 @@ class Run:
 
     def damage(self, found: Damage) -> None:
         """A range that could not be read: named on stderr, and the exit code says so."""
-        self.unread += 1
-        if self.unread <= NAMED_RANGES:
-            facts = "".join(
-                f", {word} {fact}" for word, fact in (("expected", found.expected), ("found", found.actual)) if fact
-            )
-            extent = f"{found.file_pos}..{found.file_pos + found.length}" if found.length else f"from {found.file_pos}"
-            print(
-                f"rocketlens: not read: {found.path or 'input'} bytes {extent}: {found.reason}{facts}", file=sys.stderr
-            )
+        words = (("expected", found.expected), ("found", found.actual))
+        facts = "".join(f", {word} {fact}" for word, fact in words if fact)
+        extent = f"{found.file_pos}..{found.file_pos + found.length}" if found.length else f"from {found.file_pos}"
+        self.not_read(f"{found.path or 'input'} bytes {extent}: {found.reason}{facts}")
 
     def not_read(self, sentence: str) -> None:
-        """Something that should have been read and could not: the same, for whole files."""
+        """Something that should have been read and could not."""
         self.unread += 1
-        print(f"rocketlens: not read: {sentence}", file=sys.stderr)
+        if self.unread <= NAMED_RANGES:
+            print(f"rocketlens: not read: {sentence}", file=sys.stderr)
 
     def findings(self, found: int) -> None:
         """Exit code 1 if anything was found."""

@@ -27,7 +27,7 @@ def sessions() -> Iterator[object]:
 
 
 @pytest.mark.parametrize("part", [".", "logs", "wire"])
-@pytest.mark.parametrize("session", sessions())
+@pytest.mark.parametrize("session", list(sessions()))
 def test_ownership_from_a_folder(session: Path, part: str) -> None:
     places = sorted(session.glob("wire*")) if part == "wire" else [session / part]
     said: list[str] = []
