@@ -10,16 +10,26 @@ from pipelines.report.figures import counted, grouped
 from pipelines.report.model import Column, Facts, PrintedTable, Section, State, with_notes
 
 
-def forecast_section(facts: Facts) -> Section:
-    """Load, truncation, re-dispatch, loss; the rules with their evidence; what stays unknown."""
+def forecast_section(facts: Facts, *, losses_shown: int = 30) -> Section:
+    """Load, truncation, re-dispatch, loss (none listed with `losses_shown` 0); the rules with their evidence; what
+    stays unknown."""
     title = "If this broker were started now"
     document = facts.forecast
     if document is None:
         return Section("forecast", title, "No forecast was made.", "unknown")
     state: State = "good" if document["load"]["ok"] and not document["lost"] else "finding"
-    tables = [_facts_table(document), *_loss_table(document["lost"]), *_rules_table(document["reasons"])]
+    lost, notes = _loss_table(document["lost"], losses_shown)
+    tables = [_facts_table(document), *_rules_table(document["reasons"]), *lost]
     unknown = [f"Unknown: {entry['what']} – {entry['why']}" for entry in document["unknown"]]
-    return Section("forecast", title, _verdict(document), state, tables=tables, remarks=unknown)
+    return Section("forecast", title, _verdict(document), state, tables=tables, remarks=[*notes, *unknown])
+
+
+def loss_section(document: Mapping[str, Any], *, shown: int = 30) -> Section:
+    """What is lost for good, message by message."""
+    lost = document["lost"]
+    tables, notes = _loss_table(lost, shown)
+    verdict = f"{counted(len(lost), 'thing')} would be lost." if lost else "Nothing would be lost."
+    return Section("lost", "What is lost", verdict, "finding" if lost else "good", tables=tables, remarks=notes)
 
 
 def _verdict(document: Mapping[str, Any]) -> str:
@@ -51,18 +61,24 @@ def _facts_table(document: Mapping[str, Any]) -> PrintedTable:
         {"what": "Dispatch starts again at", "value": document["dispatch_from"]},
         {"what": "Messages dispatched again", "value": document["redispatched_messages"]},
     ]
-    return PrintedTable([Column("what", "decided by the start"), Column("value", "answer", True)], rows)
+    return PrintedTable([Column("what", "decided by the start"), Column("value", "answer")], rows)
 
 
-def _loss_table(lost: Sequence[Mapping[str, Any]]) -> list[PrintedTable]:
+def _loss_table(lost: Sequence[Mapping[str, Any]], shown: int) -> tuple[list[PrintedTable], list[str]]:
+    """The first losses and the notes that stand for their reasons; nothing when nothing is lost or to be shown."""
     columns = [
+        Column("what", "what"),
         Column("topic", "topic"),
         Column("queue_id", "queue", True),
         Column("queue_offset", "queue offset", True),
         Column("physical_offset", "physical offset", True),
         Column("reason", "reason", blank=True),
     ]
-    return [PrintedTable(columns, lost, "Messages lost for good", shown=30)] if lost else []
+    if not lost or not shown:
+        return [], []
+    rows, _ = with_notes(lost)
+    notes = with_notes(lost[:shown])[1]
+    return [PrintedTable(columns, rows, "Lost for good", shown=shown)], notes
 
 
 def _rules_table(reasons: Sequence[Mapping[str, Any]]) -> list[PrintedTable]:

@@ -70,8 +70,7 @@ def facts_of_store(
     say("lag and retention")
     _consumers(store, facts, known.version, known.settings, collect)
     if history is not None:
-        facts.intervals = [_with_instants(asdict(row)) for row in history.intervals]
-        facts.anomalies = [_anomaly_row(row) for row in history.anomalies]
+        tell_ownership(facts, history)
     return facts
 
 
@@ -135,7 +134,7 @@ def _consumers(store: Store, facts: Facts, version: BrokerVersion, settings: Sto
     facts.lag = [asdict(row) for row in store_lag(store, offsets, damage=collect)]
     kept = retention(store, version, settings, facts.read_at_ms)
     queues = positions(store, offsets, LogAccess(store.commitlog), damage=collect)
-    facts.retention_risk = [_with_instants(asdict(risk)) for risk in retention_risks(kept, queues)]
+    facts.retention_risk = [with_instants(asdict(risk)) for risk in retention_risks(kept, queues)]
 
 
 INSTANTS = {
@@ -149,12 +148,15 @@ INSTANTS = {
 }
 
 
-def _with_instants(row: dict[str, Any]) -> Row:
+def tell_ownership(facts: Facts, history: Replay) -> None:
+    """Who owned which queue, and what was out of order."""
+    facts.intervals = [with_instants(asdict(row)) for row in history.intervals]
+    facts.anomalies = [with_instants({**asdict(row), "clients": list(row.clients)}) for row in history.anomalies]
+
+
+def with_instants(row: dict[str, Any]) -> Row:
+    """The row with epoch milliseconds as times in UTC, under the names that the tables give them."""
     return {INSTANTS.get(name, name): _utc(value) if name in INSTANTS else value for name, value in row.items()}
-
-
-def _anomaly_row(anomaly: Any) -> Row:
-    return _with_instants({**asdict(anomaly), "clients": list(anomaly.clients)})
 
 
 def _utc(epoch_ms: int | None) -> datetime | None:

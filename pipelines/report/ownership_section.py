@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from pipelines.report import svg
+from pipelines.report.figures import counted
 from pipelines.report.model import Column, Facts, PrintedTable, Row, Section
 
 COLOURS = tuple(f"c{number}" for number in range(1, 9))
@@ -22,7 +23,10 @@ def ownership_section(facts: Facts) -> Section:
     groups = list(dict.fromkeys(row["group"] for row in facts.intervals))
     charts = [timeline_of([row for row in facts.intervals if row["group"] == group]) for group in groups]
     anomalies = facts.anomalies or []
-    verdict = f"{len(facts.intervals)} ownership intervals of {len(groups)} groups; {len(anomalies)} disorders."
+    verdict = (
+        f"{counted(len(facts.intervals), 'ownership interval')} of {counted(len(groups), 'group')}, "
+        f"{counted(len(anomalies), 'disorder')}."
+    )
     columns = [
         Column("kind", "kind"),
         Column("group", "group"),

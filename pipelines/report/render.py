@@ -24,12 +24,16 @@ FOOTER = (
 def render(facts: Facts) -> str:
     """The whole page."""
     read_at = (iso_instant(facts.read_at_ms) or "")[:19].replace("T", " ")
-    return _environment().get_template("template.html.j2").render(
-        title=facts.source,
-        subtitle=f"read {read_at} UTC · RocketMQ {facts.version or 'version unknown'}",
-        figures=figures_of(facts),
-        sections=sections_of(facts),
-        footer=FOOTER,
+    return (
+        _environment()
+        .get_template("template.html.j2")
+        .render(
+            title=facts.source,
+            subtitle=f"read {read_at} UTC · RocketMQ {facts.version or 'version unknown'}",
+            figures=figures_of(facts),
+            sections=sections_of(facts),
+            footer=FOOTER,
+        )
     )
 
 
