@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -42,10 +42,10 @@ class Forecast:
     before_dispatch: tuple[QueueRow, ...] | None
     lost: tuple[Loss, ...]
     outcome: Outcome
-    advice: tuple[Advice, ...]
     unknown: tuple[Unknown, ...]
     holds_for: tuple[BrokerVersion, ...]
-    otherwise: tuple[Forecast, ...] = field(default=())
+    advice: tuple[Advice, ...] = ()
+    otherwise: tuple[Forecast, ...] = ()
 
     @property
     def has_loss(self) -> bool:
@@ -81,34 +81,32 @@ def forecast(
     evidence = read_evidence(store.root, settings)
     if version is not None:
         asked = BrokerVersion.parse(version) if isinstance(version, str) else version
-        return _foretell(evidence, asked, settings, heap_bytes, with_advice, (asked,))
-    groups: dict[Outcome, list[BrokerVersion]] = {}
+        told = _foretell(evidence, asked, settings, heap_bytes)
+        return _with_advice(told) if with_advice else told
+    groups: dict[Outcome, list[Forecast]] = {}
     for each in PROVEN:
-        played = restart(evidence, each, settings, heap_bytes=heap_bytes)
-        groups.setdefault(outcome_of(played, _count(played)), []).append(each)
-    told = [
-        _foretell(evidence, versions[-1], settings, heap_bytes, with_advice, tuple(versions))
-        for versions in sorted(groups.values(), key=max, reverse=True)
-    ]
-    return _with_others(told)
+        told = _foretell(evidence, each, settings, heap_bytes)
+        groups.setdefault(told.outcome, []).append(told)
+    newest, *others = sorted((_of_group(group, with_advice) for group in groups.values()), key=_version, reverse=True)
+    return replace(newest, otherwise=tuple(others))
 
 
-def _with_others(told: list[Forecast]) -> Forecast:
-    newest, *others = told
-    return Forecast(
-        **{name: getattr(newest, name) for name in Forecast.__dataclass_fields__ if name != "otherwise"},
-        otherwise=tuple(others),
-    )
+def _version(told: Forecast) -> BrokerVersion:
+    return told.version
 
 
-def _foretell(
-    evidence: Evidence,
-    version: BrokerVersion,
-    settings: StoreSettings,
-    heap_bytes: int | None,
-    with_advice: bool,
-    holds_for: tuple[BrokerVersion, ...],
-) -> Forecast:
+def _of_group(group: list[Forecast], with_advice: bool) -> Forecast:
+    """The newest version's forecast for all versions that end the same."""
+    newest = max(group, key=_version)
+    told = replace(newest, holds_for=tuple(sorted(map(_version, group))))
+    return _with_advice(told) if with_advice else told
+
+
+def _with_advice(told: Forecast) -> Forecast:
+    return replace(told, advice=tuple(advise(told.played, told.outcome)))
+
+
+def _foretell(evidence: Evidence, version: BrokerVersion, settings: StoreSettings, heap_bytes: int | None) -> Forecast:
     before: list[tuple[QueueRow, ...]] = []
 
     def look(memory: BrokerMemory) -> None:
@@ -127,11 +125,6 @@ def _foretell(
         before_dispatch=before[0] if before else None,
         lost=listed,
         outcome=outcome,
-        advice=tuple(advise(played, outcome)) if with_advice else (),
         unknown=tuple(unknowns(played, counts.total() - len(listed))),
-        holds_for=holds_for,
+        holds_for=(version,),
     )
-
-
-def _count(played: Restart) -> Counter[str]:
-    return Counter(loss.what for loss in losses(played))

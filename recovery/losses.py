@@ -18,7 +18,7 @@ from parsers.consumequeue.layout import CQ_UNIT
 from parsers.errors import StoreFormatError
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER
 from parsers.mapped import release_pages
-from recovery.dispatch import DispatchRequest
+from recovery.dispatch import PREPARED, ROLLBACK, DispatchRequest
 from recovery.evidence import Entry, QueueKey
 from recovery.file_list import LogFile
 from recovery.record_walk import next_record
@@ -63,7 +63,7 @@ def _beyond_the_end(played: Restart) -> Iterator[Loss]:
     memory = played.memory
     units = _units_behind(played, memory.commitlog.max_offset)
     for request, position in _records_behind(played):
-        queued = QUEUED if units.pop(position, None) is not None else NEVER_QUEUED
+        queued = QUEUED if units.pop(position, None) is not None else _why_never_queued(request)
         why = (
             "it ends the log"
             if position == memory.commitlog.max_offset
@@ -73,6 +73,11 @@ def _beyond_the_end(played: Restart) -> Iterator[Loss]:
         yield Loss("message", request.topic, request.queue_id, request.queue_offset, position, reason)
     for position, (key, queue_offset) in sorted(units.items()):
         yield Loss("message", *key, queue_offset, position, f"{QUEUED}; no readable record is there")
+
+
+def _why_never_queued(request: DispatchRequest) -> str:
+    gets_none = request.transaction_type in (PREPARED, ROLLBACK)
+    return "a prepared or rolled back message, which gets no unit" if gets_none else NEVER_QUEUED
 
 
 def _records_behind(played: Restart) -> Iterator[tuple[DispatchRequest, int]]:

@@ -57,6 +57,14 @@ def _to_start(played: Restart) -> Iterator[Repair]:
     yield from _other_sizes(store, settings)
     if played.load_error and "accelerated" in played.load_error.rule:
         yield _setting("enableAcceleratedRecovery", "false", played.load_error.evidence, "recovery reads whole files")
+    if not store.checkpoint_opens:
+        yield Repair(
+            "move the folder `checkpoint` out of the store",
+            "it is in the place of a file",
+            "nothing matches: after a crash the whole log is dispatched again",
+            files=("checkpoint",),
+            store=dataclasses.replace(store, checkpoint=None, checkpoint_opens=True),
+        )
     yield from _padded(store, settings)
     yield from _without_strays(store, settings)
     yield from _without_empty_queue_file(played)
@@ -223,7 +231,7 @@ def _rebuild(played: Restart, why: str) -> Repair:
         "the whole log is read; all index files are deleted and built again",
         config=config,
         files=("abort", "checkpoint"),
-        store=dataclasses.replace(memory.evidence, abort=True, checkpoint=None),
+        store=dataclasses.replace(memory.evidence, abort=True, checkpoint=None, checkpoint_opens=True),
     )
 
 
