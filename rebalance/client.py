@@ -83,6 +83,7 @@ class ChannelUse:
     last_heartbeat_ms: int | None = None
     unregistered_ms: int | None = None
     unregistered_late_ms: int = 0
+    finished_ms: int | None = None
     closed: Closed | None = None
     pauses: list[tuple[int, int]] = field(default_factory=list)
     requests: list[tuple[int, int]] = field(default_factory=list)

@@ -192,7 +192,10 @@ class GroupRecord:
         part.log_from_start = True
 
     def shut_down(self, fact: ConsumerShutdown) -> None:
-        self._parts.of_run(fact).channels[0].leave(fact.at_ms, fact.late_ms)
+        channel = self._parts.of_run(fact).channels[0]
+        channel.leave(fact.at_ms, fact.late_ms)
+        if fact.finished:
+            channel.finished_ms = fact.at_ms + fact.late_ms
 
     def queue_added(self, fact: QueueAdded) -> None:
         self._told(fact, fact.queue, WitnessKind.ADDED, None)

@@ -15,7 +15,7 @@ from rebalance.client import ChannelUse, ClientProcess, End, ListAnswer
 from rebalance.model import Settings
 
 SHUTDOWN_BEFORE_MS = 500  # a consumer stops consuming and persists before it asks to leave
-SHUTDOWN_AFTER_MS = 5_000  # and clears its table some time after the broker let it go
+SHUTDOWN_AFTER_MS = 5_000  # and clears its table some time after the broker let it go, if its log does not say when
 
 CLIENT_LEFT = "client_left"
 CHANNEL_CLOSED = "channel_closed"
@@ -48,7 +48,9 @@ def _end(
     if leaving:
         first = min(c.unregistered_ms for c in leaving if c.unregistered_ms is not None)
         last = max(c.unregistered_ms + c.unregistered_late_ms for c in leaving if c.unregistered_ms is not None)
-        return End(first - SHUTDOWN_BEFORE_MS, last + SHUTDOWN_AFTER_MS, CLIENT_LEFT, process.last_evidence)
+        finished = max((c.finished_ms for c in process.channels if c.finished_ms is not None), default=None)
+        latest = last + SHUTDOWN_AFTER_MS if finished is None else max(last, finished)
+        return End(first - SHUTDOWN_BEFORE_MS, latest, CLIENT_LEFT, process.last_evidence)
     closed = max((c.closed for c in process.channels if c.closed is not None), default=None)
     if closed is not None and closed.latest_ms >= process.last_ms:
         return End(

@@ -41,7 +41,7 @@ from rebalance.rounds import Round, RoundCauses
 from rebalance.table import QueueTable
 from rebalance.targets import Assignment, Targets
 
-SETTLE_MS = 250  # a request tells when it was sent or handled, not when the client's own threads saw the change
+SETTLE_MS = 400  # a request tells when it was sent or handled, not when the client's own threads saw the change
 _MAX_QUEUES = 65_536  # a damaged route must not ask for more
 _ALWAYS = (-(1 << 62), 1 << 62)
 _NOT_A_BROKERS = (ClientFact, ConnectionsSeen, GroupConfigSeen, RouteSeen, UnreadRecord)

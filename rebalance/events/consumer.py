@@ -33,7 +33,11 @@ class ConsumerStarted(ClientFact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerShutdown(ClientFact):
-    """`the consumer [G] shutdown OK`, or the unregister line before it."""
+    """A clean stop: the first unregister line of a run, and (`finished`) `the consumer [G] shutdown OK`, when all is
+    over.
+    """
+
+    finished: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -82,15 +82,15 @@ class ClientLog:
 
     def _unregistered(self, event: LogEvent) -> Sequence[Fact]:
         group = event.fields[1]
-        return () if group == "null" else self._gone(event, group)
+        return () if group == "null" else self._leaving(event, group)
 
     def _consumer_shutdown(self, event: LogEvent) -> Sequence[Fact]:
         group = event.fields[0]
-        facts = self._gone(event, group)
+        facts = self._group_fact(event, ConsumerShutdown, group, finished=True)
         self.runs.shut_down(group)
         return facts
 
-    def _gone(self, event: LogEvent, group: str) -> Sequence[Fact]:
+    def _leaving(self, event: LogEvent, group: str) -> Sequence[Fact]:
         run = (group, self.runs.number(group))
         if run in self._shut_down:
             return ()
