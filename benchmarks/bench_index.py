@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from parsers.index.find import IndexQuery
 from parsers.index.geometry import DEFAULT_GEOMETRY, Geometry
-from parsers.index.layout import ENTRIES_FIRST_NO, buildable_key
+from parsers.index.layout import ENTRIES_FIRST_NO, build_key
 from parsers.index.read import read_index
 from parsers.java import index_key_hash
 from parsers.store import StoreFile, classify
@@ -35,7 +35,7 @@ Answer = TypeVar("Answer")
 
 def naive_find(data: mmap, geometry: Geometry, key: str) -> list[int]:
     """The chain of one key, read number by number."""
-    key_hash = index_key_hash(buildable_key(TOPIC, key))
+    key_hash = index_key_hash(build_key(TOPIC, key))
     (number,) = SLOT.unpack_from(data, 40 + key_hash % geometry.hash_slots * 4)
     found: list[int] = []
     while number > 0 and len(found) < MAX_NUM:
@@ -96,7 +96,7 @@ def bench_decode(file: StoreFile, data: mmap, entries: int) -> None:
 def main(folder: Path) -> None:
     path = folder / "index" / "20261121151356740"
     path.parent.mkdir()
-    entries = write_index(path, DEFAULT_GEOMETRY, [buildable_key(TOPIC, key) for key in KEYS])
+    entries = write_index(path, DEFAULT_GEOMETRY, [build_key(TOPIC, key) for key in KEYS])
     assert entries == DEFAULT_GEOMETRY.max_entries - ENTRIES_FIRST_NO
     file = classify(folder, path)
     with path.open("rb") as opened:

@@ -12,6 +12,7 @@ from pathlib import Path
 from parsers.batchqueue import BATCH_UNIT
 from parsers.checkpoint import CHECKPOINT
 from parsers.commitlog.layout import LAYOUTS as COMMITLOG_LAYOUTS
+from parsers.consumequeue.ext import CQ_EXT_UNIT
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
 from parsers.layout import Layout
@@ -49,8 +50,8 @@ PAGES = {
         COMMITLOG_LAYOUTS,
     ),
     "consumequeue": Page(
-        "ConsumeQueue and BatchConsumeQueue",
-        "consumequeue/<topic>/<queue id>/<20 digits>, batchconsumequeue/<topic>/<queue id>/<20 digits>",
+        "ConsumeQueue, BatchConsumeQueue, ConsumeQueueExt",
+        "consumequeue/<topic>/<queue id>/<20 digits>, batchconsumequeue/…, consumequeue_ext/…",
         """\
 - ConsumeQueue: the unit at byte p of a file named b is message number (b + p) / 20 of its queue.
 - BatchConsumeQueue (since 5.0.0, topics with queue.type=BatchCQ): a unit's place says nothing; it holds its queue
@@ -62,7 +63,7 @@ PAGES = {
 - tags_code is the hash of TAGS; on SCHEDULE_TOPIC_XXXX, beyond the ints, the delivery time in epoch ms; below the
   ints, -9223372036854775808 + a byte in consumequeue_ext.
 """,
-        (CQ_UNIT, BATCH_UNIT),
+        (CQ_UNIT, BATCH_UNIT, CQ_EXT_UNIT),
     ),
     "index": Page(
         "IndexFile",

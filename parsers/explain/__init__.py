@@ -13,8 +13,9 @@ from parsers.batchqueue import BATCH_UNIT
 from parsers.checkpoint import CHECKPOINT
 from parsers.commitlog.layout import MAGIC_BLANK
 from parsers.commitlog.resync import written_from
+from parsers.consumequeue.ext import CQ_EXT_UNIT, decode_ext_unit
 from parsers.consumequeue.layout import CQ_UNIT, is_pre_blank, tags_code_kind
-from parsers.errors import NotThisFormat
+from parsers.errors import NotThisFormat, StoreFormatError
 from parsers.explain.commitlog import commitlog_lines
 from parsers.explain.line import Line, bytes_line, layout_lines, printable, render
 from parsers.explain.records import record_lines
@@ -68,6 +69,22 @@ def _consumequeue(file: StoreFile, at: int) -> Iterator[Line]:
 def _batch_queue(file: StoreFile, at: int) -> Iterator[Line]:
     buf = map_file(file.path)
     return record_lines(buf, BATCH_UNIT, 0, len(buf), at, lambda number, _: f"unit {number}", "unwritten units")
+
+
+def _ext(file: StoreFile, at: int) -> Iterator[Line]:
+    buf = map_file(file.path)
+    pos = 0
+    try:
+        while (unit := decode_ext_unit(buf, pos)) is not None:
+            group = f"unit at {pos}: address {(file.base_offset or 0) + pos}"
+            if pos + unit.size > at:
+                yield from layout_lines(buf, pos, CQ_EXT_UNIT, group)
+                yield from bytes_line(buf, pos + CQ_EXT_UNIT.size, pos + unit.size, group, "bitmap")
+            pos += unit.size
+    except StoreFormatError as error:
+        yield from bytes_line(buf, pos, len(buf), f"damage at {pos}: {error.problem}", "damage")
+        return
+    yield from bytes_line(buf, pos, len(buf), f"not used from {pos}", "not used")
 
 
 def _timerlog(file: StoreFile, at: int) -> Iterator[Line]:
@@ -161,6 +178,7 @@ EXPLAINERS: Mapping[FileKind, Callable[[StoreFile, int], Iterator[Line]]] = {
     "commitlog": commitlog_lines,
     "consumequeue": _consumequeue,
     "batchconsumequeue": _batch_queue,
+    "consumequeue_ext": _ext,
     "index": _index,
     "checkpoint": partial(_one, CHECKPOINT, "checkpoint"),
     "timerlog": _timerlog,

@@ -11,7 +11,7 @@ import numpy as np
 from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report
 from parsers.index.geometry import Geometry
 from parsers.index.kernel import CHAIN_ENDED, CHAIN_LOOPS, index_key_hash, select_entries
-from parsers.index.layout import INDEX_ENTRY, buildable_key
+from parsers.index.layout import INDEX_ENTRY, build_key
 from parsers.index.open import OpenIndex, open_index
 from parsers.java import LONG_MAX, LONG_MIN, utf16_units
 from parsers.store import StoreFile
@@ -60,7 +60,7 @@ class IndexQuery:
         """
         if min(begin_ms, end_ms) < LONG_MIN or max(begin_ms, end_ms) > LONG_MAX:
             raise ValueError(f"times {begin_ms} to {end_ms}: Java's have 64 bits")
-        key_hash = index_key_hash(np.frombuffer(utf16_units(buildable_key(topic, key)), np.uint8))
+        key_hash = index_key_hash(np.frombuffer(utf16_units(build_key(topic, key)), np.uint8))
         places, entry_nos, found, wanted = self._places, self._entry_nos, 0, min(max_num, self._cap)
         hits: list[IndexHit] = []
         for opened, slots in self._newest_first:

@@ -30,6 +30,6 @@ INDEX_ENTRY = Layout(
 ENTRIES_FIRST_NO = 1  # entry 0 is never used, so a file of N entries holds N - 1
 
 
-def buildable_key(topic: str, key: str) -> str:
+def build_key(topic: str, key: str) -> str:
     """IndexService#buildKey: what is hashed."""
     return f"{topic}#{key}"

@@ -8,10 +8,12 @@ import pyarrow as pa
 import pytest
 
 from parsers.consumequeue.arrow import UNIT_SCHEMA
+from parsers.consumequeue.ext import CQ_EXT_UNIT, read_ext
 from parsers.consumequeue.layout import CQ_UNIT, ext_offset, tags_code_kind
 from parsers.consumequeue.read import read_queue, units
 from parsers.consumequeue.summary import summarize_queue
 from parsers.errors import CorruptRecord, StoreFormatError, TruncatedRecord, UnreadableFile
+from parsers.explain import explain
 from parsers.java import INT_MAX, INT_MIN, LONG_MIN
 from parsers.store import StoreFile
 from tests.support.files import Seen, packed, put
@@ -139,7 +141,19 @@ A, B, C, D, E = ((1000 * number, 100, 0) for number in range(1, 6))
         ((A, EMPTY, B, C, *[D] * 12), 0, 0, (0, 16, 4100, 15, 0)),
         ((A, B, C, D, A, EMPTY, *[D] * 10), 0, 0, (0, 5, 1100, 5, 0)),
     ],
-    ids=["plain", "minimum", "minimum in file 2", "expired", "last expired", "blanks", "blanks expired", "hole", "none", "old", "cut"],
+    ids=[
+        "plain",
+        "minimum",
+        "minimum in file 2",
+        "expired",
+        "last expired",
+        "blanks",
+        "blanks expired",
+        "hole",
+        "none",
+        "old",
+        "cut",
+    ],
 )
 def test_offsets_of_a_queue(
     tmp_path: Path,
@@ -164,3 +178,23 @@ def test_damage_says_which_file(tmp_path: Path) -> None:
         list(read_queue(files))
     assert caught.value.path == files[0].path
     assert str(files[0].path) in str(caught.value)
+
+
+EXT_ROWS = [(28, 77, 1_795_000_000_000, 8), (20, -5, 1_795_000_000_001, 0)]
+EXT_BYTES = packed(CQ_EXT_UNIT, EXT_ROWS[:1]) + b"bitmap!!" + packed(CQ_EXT_UNIT, EXT_ROWS[1:])
+
+
+@pytest.mark.parametrize("rest", [b"", b"\0" * 30, b"\xff\xff" + b"old" * 9, b"\1"])
+def test_ext_units_up_to_the_unused_rest(tmp_path: Path, rest: bytes) -> None:
+    file = put(tmp_path, "consumequeue_ext/T/0/00000000000000000000", EXT_BYTES + rest)
+    found = [(unit.file_pos, unit.tags_code, unit.bitmap, unit.size) for unit in read_ext(file)]
+    assert found == [(0, 77, b"bitmap!!", 28), (28, -5, b"", 20)]
+    assert sum(line.length for line in explain(file.path)) == file.size
+
+
+@pytest.mark.parametrize("row", [(29, 1, 1, 8), (10, 1, 1, -10), (32767, 1, 1, 32747), (28, 1, 1, 8)])
+def test_a_broken_ext_unit_ends_its_file(tmp_path: Path, row: tuple[int, ...]) -> None:
+    file, seen = put(tmp_path, "consumequeue_ext/T/0/0", EXT_BYTES + packed(CQ_EXT_UNIT, [row])), Seen()
+    assert len(list(read_ext(file, on_damage="collect", damage=seen))) == 2
+    assert seen.places == [(48, 20, "unit_size")]
+    assert sum(line.length for line in explain(file.path)) == file.size

@@ -11,7 +11,7 @@ import pytest
 from parsers.errors import CorruptRecord, UnreadableFile
 from parsers.index.find import IndexQuery, find
 from parsers.index.geometry import DEFAULT_GEOMETRY, Geometry, infer_geometry
-from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT, buildable_key
+from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT, build_key
 from parsers.index.open import open_index
 from parsers.index.read import INDEX_ENTRY_SCHEMA, index_files, read_index, slot_errors
 from parsers.java import LONG_MAX, index_key_hash
@@ -59,7 +59,7 @@ class Index:
 def index_of(*puts: Put, geometry: Geometry = GEOMETRY) -> Index:
     index = Index(geometry)
     for key, physical_offset, after_ms in puts:
-        index.put(index_key_hash(buildable_key("T", key)), physical_offset, BEGIN_MS + after_ms)
+        index.put(index_key_hash(build_key("T", key)), physical_offset, BEGIN_MS + after_ms)
     return index
 
 
