@@ -132,7 +132,11 @@ class Anomalies:
                 span = (max(gap[0], member[0]), min(gap[1], member[1], history.known[1]))
                 away = history.is_down(queue.broker_name, span[0])
                 if span[1] - span[0] >= ORPHAN_MS and not away:
-                    yield self._anomaly(ORPHAN, queue, span, (), *self._orphan_cause(queue, span))
+                    lost = max(
+                        (t for t in held if t.end_earliest <= span[0]), key=lambda t: t.end_earliest, default=None
+                    )
+                    evidence = "" if lost is None else lost.end_evidence
+                    yield self._anomaly(ORPHAN, queue, span, (), *self._orphan_cause(queue, span), evidence)
 
     def _orphan_cause(self, queue: MessageQueue, span: Span) -> tuple[str, str]:
         refused = [
@@ -181,12 +185,14 @@ class Anomalies:
                 for tenure in self._history.tenures:
                     if tenure.process is process and tenure.begin_latest <= silence[0] < tenure.end_earliest:
                         span = (silence[0], min(silence[1], tenure.end_earliest))
+                        seen = [w for w in process.witnesses[tenure.queue] if w.at_ms <= silence[0]]
                         yield self._anomaly(
                             SILENT_OWNER,
                             tenure.queue,
                             span,
                             (process.client_id,),
                             f"{CLIENT_SILENT} {process.client_id}",
+                            evidence=seen[-1].evidence if seen else "",
                         )
 
     def _lock_stalls(self) -> Iterator[Anomaly]:

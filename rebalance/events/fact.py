@@ -13,7 +13,7 @@ class Evidence(NamedTuple):
     record: int
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.record}"
+        return f"{self.file}:{self.record}" if self.file else ""
 
 
 NO_EVIDENCE = Evidence("", 0)
