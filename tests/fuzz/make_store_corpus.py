@@ -1,0 +1,58 @@
+"""Write the committed corpus again: python -m tests.fuzz.make_store_corpus tests/fuzz/corpus"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from parsers.batchqueue import BATCH_UNIT
+from parsers.checkpoint import CHECKPOINT
+from parsers.commitlog.layout import MAGIC_BLANK
+from parsers.consumequeue.ext import CQ_EXT_UNIT
+from parsers.consumequeue.layout import CQ_UNIT, PRE_BLANK
+from parsers.index.geometry import Geometry
+from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
+from parsers.java import LONG_MIN
+from parsers.timer import TIMER_BLANK, TIMER_CHECK, TIMER_SLOT, TIMER_UNIT
+from tests.support.files import packed
+
+NOW_MS = 1_795_000_000_000
+OFFSETS = b'{\n\t"offsetTable":{\n\t\t"T@G":{0:1,1:2\n\t\t},"T@G@broadcast":{3:4\n\t\t}\n\t}\n}'
+
+
+def index_file() -> bytes:
+    """Three entries in two slots: entries 1 and 3 share slot 1."""
+    geometry = Geometry(2, 6)
+    header = packed(INDEX_HEADER, [(NOW_MS, NOW_MS + 2000, 100, 300, 2, 4)])
+    slots = packed(INDEX_SLOT, [(2,), (3,)])
+    entries = packed(INDEX_ENTRY, [(0, 0, 0, 0), (7, 100, 0, 0), (8, 200, 1, 0), (7, 300, 2, 1)])
+    return (header + slots + entries).ljust(geometry.file_size, b"\0")
+
+
+def corpus() -> dict[str, dict[str, bytes]]:
+    """By kind and name: one small file for each form that the kind has."""
+    units = packed(CQ_UNIT, [tuple(PRE_BLANK.values()), (100, 90, 5), (190, 91, LONG_MIN + 48)])
+    batches = packed(BATCH_UNIT, [(0, 90, 0, NOW_MS, 5, 4, -1, 0), (90, 91, 7, NOW_MS, 9, 1, -1, 0)])
+    timers = packed(TIMER_UNIT, [(52, -1, 1, NOW_MS, 5000, 100, 90, 7, 0), (52, 0, 3, NOW_MS, 1, 190, 90, 7, 0)])
+    return {
+        "consumequeue": {"units": units, "unwritten-rest": units + bytes(60), "empty": b""},
+        "batchconsumequeue": {"units": batches, "terminator": batches + packed(BATCH_UNIT, [(-1, *[0] * 5, -1, 0)])},
+        "consumequeue_ext": {"units": packed(CQ_EXT_UNIT, [(28, 7, NOW_MS, 8)]) + bytes(8) + b"\xff\xff"},
+        "index": {"three-entries": index_file(), "no-entries": bytes(len(index_file()))},
+        "checkpoint": {"fields": packed(CHECKPOINT, [(NOW_MS, NOW_MS, NOW_MS, 1, 2, 3)]).ljust(4096, b"\0")},
+        "timerlog": {"blank": timers + packed(TIMER_BLANK, [(60, 0, MAGIC_BLANK)]).ljust(60, b"\0"), "units": timers},
+        "timerwheel": {"slots": packed(TIMER_SLOT, [(0, 0, 0, 0, 0), (NOW_MS // 1000, 0, 52, 2, 0)])},
+        "timercheck": {"fields": packed(TIMER_CHECK, [range(7)]).ljust(4096, b"\0")},
+        "config": {"offsets": OFFSETS, "loose": b"{'a':[1,,2,], /* b */ $c:{1:\"2\"} // d\n}"},
+    }
+
+
+def main(folder: Path) -> None:
+    for kind, files in corpus().items():
+        (folder / kind).mkdir(parents=True, exist_ok=True)
+        for name, content in files.items():
+            (folder / kind / name).write_bytes(content)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,152 @@
+"""What is done with any bytes as a store file other than a CommitLog: by the coverage-guided fuzzer, and by the tests.
+
+Coverage-guided, for as long as wanted: `pip install atheris`, then
+`python -m tests.fuzz.store_harness KIND tests/fuzz/corpus/KIND [-max_total_time=600]`.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable
+from math import ceil
+from pathlib import Path
+
+import numpy as np
+
+from parsers.batchqueue import BATCH_UNIT, read_batch_queue, summarize_batch_queue
+from parsers.checkpoint import checkpoint_to_batch, read_checkpoint
+from parsers.config.document import read_document
+from parsers.config.groups import groups_to_batch, read_filters, read_groups
+from parsers.config.offsets import offsets_to_batch, read_delay_offsets, read_offsets
+from parsers.config.topics import read_topics, topics_to_batch
+from parsers.consumequeue.ext import read_ext
+from parsers.consumequeue.layout import CQ_UNIT
+from parsers.consumequeue.read import read_queue
+from parsers.consumequeue.summary import summarize_queue
+from parsers.errors import OnDamage, StoreFormatError
+from parsers.explain import explain_file
+from parsers.index.find import find
+from parsers.index.geometry import Geometry
+from parsers.index.open import open_index
+from parsers.index.read import index_files, read_index, slot_errors
+from parsers.kernels.written import written_bytes
+from parsers.mapped import map_file
+from parsers.store import StoreFile
+from parsers.timer import TIMER_UNIT, read_timercheck, read_timerlog, read_wheel
+from tests.support.files import Seen, put
+
+PLACES = {
+    "consumequeue": "consumequeue/T/0/00000000000000000000",
+    "batchconsumequeue": "batchconsumequeue/T/0/00000000000000000000",
+    "consumequeue_ext": "consumequeue_ext/T/0/00000000000000000000",
+    "index": "index/20261121151356740",
+    "checkpoint": "checkpoint",
+    "timerlog": "timerlog/00000000000000000000",
+    "timerwheel": "timerwheel",
+    "timercheck": "config/timercheck",
+    "config": "config/consumerOffset.json",
+}
+
+
+def read_anything(file: StoreFile) -> None:
+    """Rows, damage rows or the typed error that names its file; a line of explanation for every byte."""
+    READERS[file.kind](file, "collect", Seen())
+    assert sum(line.length for line in explain_file(file)) == file.size
+    error = typed_error(READERS[file.kind], file)
+    assert error is None or error.path == file.path
+
+
+def read_classic(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
+    rows = sum(batch.num_rows for batch in read_queue([file], on_damage=on_damage, damage=seen))
+    summarize_queue([file], on_damage=on_damage, damage=seen)
+    assert rows * CQ_UNIT.size + sum(row.length for row in seen.rows) == expected_bytes(file)
+
+
+def read_batches(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
+    rows = sum(batch.num_rows for batch in read_batch_queue([file], on_damage=on_damage, damage=seen))
+    summarize_batch_queue([file], on_damage=on_damage, damage=seen)
+    assert rows * BATCH_UNIT.size + sum(row.length for row in seen.rows) <= file.size
+
+
+def read_entries(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
+    for geometry in (None, Geometry(500, 2000)):
+        rows = sum(b.num_rows for b in read_index([file], geometry=geometry, on_damage=on_damage, damage=seen))
+        assert rows <= file.size // 20
+        index_files([file], geometry=geometry, on_damage=on_damage, damage=seen)
+        find([file], "Small", "k1", geometry=geometry, on_damage=on_damage, damage=seen)
+        for opened in open_index([file], geometry=geometry, on_damage=on_damage, damage=seen):
+            list(slot_errors(opened))
+
+
+def read_times(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
+    found = read_checkpoint(file, on_damage=on_damage, damage=seen)
+    if found is not None:
+        assert checkpoint_to_batch(file, found).num_rows == 1
+
+
+def read_timers(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
+    rows = sum(batch.num_rows for batch in read_timerlog([file], on_damage=on_damage, damage=seen))
+    assert rows * TIMER_UNIT.size <= file.size
+
+
+def read_configuration(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
+    files = [file]
+    read_document(files, file.name.removesuffix(".bak"), on_damage=on_damage, damage=seen)
+    offsets_to_batch(read_offsets(files, on_damage=on_damage, damage=seen))
+    read_delay_offsets(files, on_damage=on_damage, damage=seen)
+    topics_to_batch(read_topics(files, on_damage=on_damage, damage=seen))
+    groups_to_batch(read_groups(files, on_damage=on_damage, damage=seen))
+    read_filters(files, on_damage=on_damage, damage=seen)
+
+
+READERS: dict[str, Callable[[StoreFile, OnDamage, Seen], object]] = {
+    "consumequeue": read_classic,
+    "batchconsumequeue": read_batches,
+    "consumequeue_ext": lambda file, on_damage, seen: list(read_ext(file, on_damage=on_damage, damage=seen)),
+    "index": read_entries,
+    "checkpoint": read_times,
+    "timerlog": read_timers,
+    "timerwheel": lambda file, on_damage, seen: raising(read_wheel, file, on_damage),
+    "timercheck": lambda file, on_damage, seen: raising(read_timercheck, file, on_damage),
+    "config": read_configuration,
+}
+
+
+def raising(reader: Callable[[StoreFile], object], file: StoreFile, on_damage: OnDamage) -> None:
+    """A reader of one structure has nothing to collect: it raises."""
+    try:
+        reader(file)
+    except StoreFormatError:
+        if on_damage == "raise":
+            raise
+
+
+def typed_error(reader: Callable[[StoreFile, OnDamage, Seen], object], file: StoreFile) -> StoreFormatError | None:
+    """What the reader raises; any other exception is a failure of the test."""
+    try:
+        reader(file, "raise", Seen())
+    except StoreFormatError as error:
+        return error
+    return None
+
+
+def expected_bytes(file: StoreFile) -> int:
+    """Bytes of a queue's last file that must be rows or damage: the written units, and a torn end."""
+    whole = file.size // CQ_UNIT.size * CQ_UNIT.size
+    written = written_bytes(np.frombuffer(map_file(file.path), np.uint8))
+    return min(ceil(written / CQ_UNIT.size) * CQ_UNIT.size, whole) + file.size % CQ_UNIT.size
+
+
+def main() -> None:
+    import atheris  # only here: it is no dependency of the tests
+
+    kind = sys.argv.pop(1)
+    atheris.instrument_all()
+    with tempfile.TemporaryDirectory() as folder:
+        atheris.Setup(sys.argv, lambda content: read_anything(put(Path(folder), PLACES[kind], content)))
+        atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()
