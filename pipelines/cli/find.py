@@ -20,16 +20,21 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from recovery.query import FoundMessage, StoreQuery
+    from recovery.time_search import Boundary
 
 MOST_MESSAGES = 32
-ROCKETMQ_NAMES = {
+OTHER_NAMES = {
+    "queue": "queue_id",
     "queueId": "queue_id",
     "timestamp": "at",
     "maxNum": "max",
+    "max_num": "max",
     "msgId": "message_id",
+    "message-id": "message_id",
     "uniqKey": "unique_id",
+    "unique-id": "unique_id",
 }
-"""Names that questions may use as well."""
+"""The options' own names and RocketMQ's, which questions may use as well."""
 
 
 class BoundaryName(StrEnum):
@@ -187,16 +192,18 @@ def _offset_answer(asked: StoreQuery, given: Question, boundary: str) -> Answer:
     from recovery.query import TimeQuestion
 
     question = _in_our_words(given)
-    wanted = question.get("boundary", boundary)
+    wanted = str(question.get("boundary") or boundary).lower()
     if wanted not in ("lower", "upper"):
         raise ValueError(f"boundary is lower or upper, not {wanted!r}")
+    queue_id = number_in(question, "queue_id")
     at_ms = instant_in(question, "at")
-    found = asked.offset_at(TimeQuestion(text_in(question, "topic"), number_in(question, "queue_id"), at_ms, wanted))
-    return {**given, "queue_offset": found}
+    end: Boundary = "upper" if wanted == "upper" else "lower"
+    found = asked.offset_at(TimeQuestion(text_in(question, "topic"), queue_id, at_ms, end))
+    return {**given, "queue_id": queue_id, "at": question["at"], "queue_offset": found}
 
 
 def _in_our_words(question: Question) -> Question:
-    return {ROCKETMQ_NAMES.get(name, name): value for name, value in question.items()}
+    return {OTHER_NAMES.get(name, name): value for name, value in question.items()}
 
 
 def _row(hit: FoundMessage) -> dict[str, Any]:

@@ -96,18 +96,17 @@ class JsonArray:
 
 
 class Csv:
-    """RFC 4180 with a header; nested values as their JSON text; unknown as nothing."""
+    """RFC 4180 with a header; text in quotes, nested values as their JSON text, unknown as nothing."""
 
     def __init__(self, schema: pa.Schema, out: BinaryIO) -> None:
         from pyarrow.csv import CSVWriter
 
-        self._schema = pa.schema([(name, pa.string()) for name in schema.names])
+        self._schema = pa.schema([(f.name, f.type if _is_plain(f.type) else pa.string()) for f in schema])
         self._writer = CSVWriter(pa.PythonFile(_Open(out), "w"), self._schema)
 
     def write(self, batch: pa.RecordBatch) -> None:
-        self._writer.write_batch(
-            pa.RecordBatch.from_arrays([plain_text(c) for c in batch.columns], schema=self._schema)
-        )
+        columns = [c if _is_plain(c.type) else plain_text(c) for c in batch.columns]
+        self._writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._schema))
 
     def close(self) -> None:
         self._writer.close()
@@ -162,6 +161,11 @@ class _Open:
 
     def close(self) -> None:
         self._out.flush()
+
+
+def _is_plain(kind: pa.DataType) -> bool:
+    """CSV has a form for it that needs no quotes."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_boolean(kind))
 
 
 def _storable(kind: pa.DataType) -> pa.DataType:

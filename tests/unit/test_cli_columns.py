@@ -111,3 +111,38 @@ def test_allocate_answers_line_by_line() -> None:
 
 def test_a_recording_of_nothing_is_refused(tmp_path: Path) -> None:
     assert call("replay", tmp_path).code == 3
+
+
+def test_questions_in_rocketmqs_words_and_in_ours_are_one(places: dict[str, object]) -> None:
+    topic, at_ms = places["topic"], 1795274030000
+    forms = [
+        {"topic": topic, "queue_id": 0, "at": at_ms, "boundary": "upper"},
+        {"topic": topic, "queue": 0, "at": at_ms, "boundary": "UPPER"},
+        {"topic": topic, "queueId": 0, "timestamp": at_ms, "boundary": "upper"},
+        {"topic": topic, "queue_id": 0, "at": "2026-11-21T15:13:50Z", "boundary": "upper"},
+    ]
+    answers = call("offset-at", places["store"], "--batch", stdin="\n".join(map(json.dumps, forms)).encode()).rows
+    assert len({(answer["topic"], answer["queue_id"], answer["queue_offset"]) for answer in answers}) == 1
+    assert [answer["at"] for answer in answers] == [at_ms, at_ms, at_ms, "2026-11-21T15:13:50Z"]
+
+
+@pytest.mark.parametrize(
+    ("command", "question", "complaint"),
+    [
+        ("offset-at", {"topic": "T", "at": 1}, "queue_id is missing"),
+        ("offset-at", {"topic": "T", "queue_id": 0, "at": "noon"}, "'noon' is not a time"),
+        ("offset-at", {"topic": "T", "queue_id": 0, "at": 1, "boundary": "middle"}, "boundary is lower or upper"),
+        ("find", {"topic": "T"}, "give one of key, unique_id and message_id"),
+        ("find", {"topic": "T", "key": 5}, "key is missing or no text"),
+        ("find", {"message_id": "zz"}, ""),
+    ],
+)
+def test_a_bad_question_is_answered_and_named(
+    places: dict[str, object], command: str, question: dict[str, object], complaint: str
+) -> None:
+    lines = f"{json.dumps(question)}\n[]\n".encode()
+    called = call(command, places["store"], "--batch", stdin=lines)
+    assert called.code == 4
+    assert complaint in called.rows[0]["error"]["message"]
+    assert "one JSON object a line" in called.rows[1]["error"]["message"]
+    assert called.err.count("not read: standard input") == 2
