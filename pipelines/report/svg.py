@@ -97,7 +97,7 @@ def timeline(spans: Sequence[Span], ticks: Sequence[Tick], colours: Mapping[str,
         anchor = "end" if x_of(tick.at) > WIDTH - 40 else "middle"
         drawn.append(_text(x_of(tick.at), len(rows) * ROW + 16, tick.text, anchor=anchor, css="soft"))
     for number, row in enumerate(rows):
-        drawn.append(_text(LABELS - 10, number * ROW + 16, _shortened(row), anchor="end", title=row))
+        drawn.append(_text(LABELS - 10, number * ROW + 16, _ends_of(row), anchor="end", title=row))
     for span in spans:
         top = rows.index(span.row) * ROW + 3
         colour = colours[span.owner]
@@ -136,6 +136,11 @@ def _rect(x: float, y: float, width: float, height: float, css: str, title: str)
 def _text(x: float, y: float, text: str, *, anchor: str = "start", css: str = "", title: str = "") -> str:
     hint = f"<title>{escape(title)}</title>" if title and title != text else ""
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" class="{css}">{escape(text)}{hint}</text>'
+
+
+def _ends_of(text: str, limit: int = 28) -> str:
+    """Both ends of a long name: the queue's number is the last thing in it."""
+    return text if len(text) <= limit else f"{text[: limit // 2 - 1]}…{text[-limit // 2 :]}"
 
 
 def _shortened(text: Any, limit: int = 26) -> str:

@@ -1,0 +1,107 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Who owned which queue?
+#
+# Consumers of a group share out the queues among themselves; every join, stop or crash moves some. **Who had which
+# queue when, how sure is that, what went wrong, and which messages may have been consumed twice?** The answer is
+# replayed from what the cluster left behind: broker logs, client logs, captures of the traffic. What the record does
+# not settle stays open, and is drawn that way.
+#
+# As it stands the notebook looks at a recorded cluster that comes with rocketlens: RocketMQ 5.3.3, one broker, eight
+# queues; consumers join, stop, are killed and come back.
+
+# %% [markdown]
+# ## Your own cluster
+# Name folders or files with logs and captures here, or set `ROCKETLENS_LOGS` before you start Jupyter (several places
+# with `:` between them), and the broker's store in `ROCKETLENS_STORE` if you have it: it tells how many messages lie in
+# a range.
+
+# %%
+import os
+from pathlib import Path
+
+from pipelines.bundles import bundle, bundled_store
+from pipelines.cluster import read_cluster
+from pipelines.exhibit import show
+from pipelines.report.ownership_section import ownership_section
+
+YOURS = os.environ.get("ROCKETLENS_LOGS")
+RECORDINGS = [Path(place) for place in YOURS.split(os.pathsep)] if YOURS else [bundle("orders-cluster")]
+STORE = Path(os.environ["ROCKETLENS_STORE"]) if "ROCKETLENS_STORE" in os.environ else None
+if not YOURS:
+    STORE = bundled_store("orders-cluster")
+
+# %% [markdown]
+# ## What is there to read?
+
+# %%
+cluster = read_cluster(RECORDINGS)
+show(cluster.sources())
+
+# %% [markdown]
+# ## Who owned which queue, when?
+# A row is a queue, a colour an owner. Full colour: certain. Hatched: it may have been the owner's then; each interval
+# has an earliest and a latest begin and end. Point at a block to see why it began.
+
+# %%
+show(ownership_section(cluster.facts))
+
+# %% [markdown]
+# ## What happened to the cluster?
+# The events behind the hand-overs, as the record shows them. Each happened between the two times.
+
+# %%
+show(cluster.incidents())
+
+# %% [markdown]
+# ## How much time was lost by it?
+# Sums over the queues of a topic. *Imbalance* is the mean over time of the largest minus the smallest number of queues
+# that a client held.
+
+# %%
+show(cluster.metrics())
+
+# %% [markdown]
+# ## Which messages may have been consumed twice?
+# At a hand-over the new owner begins at the last committed offset, and the old one may have been further on already.
+# Every duplicate lies in one of these ranges; most messages in them were consumed once.
+
+# %%
+show(cluster.exposed(STORE))
+
+# %% [markdown]
+# ## Would another strategy have been better?
+# The same memberships, shared out by each strategy: how many queues would have changed hands?
+
+# %%
+show(cluster.strategies(["AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH"]))
+
+# %% [markdown]
+# And with one more client in the group:
+
+# %%
+show(cluster.strategies(["AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH"], more_clients=1))
+
+# %% [markdown]
+# ## Who owned what at one moment?
+# In the middle of the record; any instant in epoch milliseconds will do. `rocketlens replay … --at` answers the same.
+
+# %%
+show(cluster.owners_at(cluster.middle_ms))
+
+# %% [markdown]
+# ## Why are some answers not sharper?
+
+# %%
+show(cluster.notes())

@@ -1,0 +1,40 @@
+"""The evidence that comes with rocketlens: a clean store, a crashed one, a recorded cluster."""
+
+from __future__ import annotations
+
+import os
+import tarfile
+import tempfile
+from pathlib import Path
+
+from pipelines.sources import DEMO_CONFIG, read_sources
+
+
+def bundle(name: str) -> Path:
+    """The folder of that name in `demo/`. Raises ValueError naming the ones there are."""
+    known = sorted(archive.parent.name for archive in DEMO_CONFIG.parent.glob("*/store.tar.gz"))
+    if name not in known:
+        raise ValueError(f"no bundle {name!r} in {DEMO_CONFIG.parent} (there are {', '.join(known) or 'none'})")
+    return DEMO_CONFIG.parent / name
+
+
+def bundled_store(name: str) -> Path:
+    """The store root of a bundle, unpacked into the demo's lake the first time it is asked for."""
+    archive = bundle(name) / "store.tar.gz"
+    home = read_sources(DEMO_CONFIG).lake / "demo"
+    unpacked = home / name
+    if not unpacked.is_dir():
+        home.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f"{name}-", dir=home) as scratch, tarfile.open(archive) as tar:
+            tar.extractall(Path(scratch) / "whole", filter="data")
+            _put(Path(scratch) / "whole", unpacked)
+    return unpacked / "store"
+
+
+def _put(whole: Path, unpacked: Path) -> None:
+    """Move it into place at once: whoever looks sees all of it or nothing. Another process may have been first."""
+    try:
+        os.rename(whole, unpacked)
+    except OSError:
+        if not unpacked.is_dir():
+            raise

@@ -1,0 +1,222 @@
+"""A recorded cluster as one history: who owned which queue, what went wrong, and which messages that exposed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from parsers.batchqueue import summarize_batch_queue
+from parsers.consumequeue.summary import summarize_queue
+from parsers.store import Store, open_store
+from pipelines.instants import iso_instant
+from pipelines.recordings import Recording, facts_of, find_recordings
+from pipelines.report.gather import tell_ownership, with_instants
+from pipelines.report.model import Column, Facts, PrintedTable, Row
+from rebalance.exposures import Exposure
+from rebalance.replay import Replay, replay
+from rebalance.what_if import what_if
+from recovery.log_access import LogAccess
+from recovery.time_search import TimeSearch
+
+SOURCES = [Column("kind", "kind"), Column("whose", "whose"), Column("files", "files")]
+INCIDENTS = [
+    Column("begin_at", "no earlier than"),
+    Column("end_at", "no later than"),
+    Column("kind", "what happened"),
+    Column("subject", "to whom"),
+    Column("detail", "seen as"),
+    Column("evidence", "where"),
+]
+METRICS = [
+    Column("group", "group"),
+    Column("topic", "topic"),
+    Column("queues", "queues", True),
+    Column("processes", "clients", True),
+    Column("moved_queues", "queues moved", True),
+    Column("imbalance", "imbalance", True),
+    Column("owned_s", "owned, s", True),
+    Column("unowned_s", "unowned, s", True),
+    Column("double_owned_s", "owned twice, s", True),
+    Column("uncertain_s", "uncertain, s", True),
+]
+STRATEGIES = [
+    Column("strategy", "strategy"),
+    Column("moved_queues", "queues moved", True),
+    Column("widest_gap", "largest − smallest share", True),
+    Column("members_then", "of so many clients", True),
+    Column("unowned", "left without owner", True),
+    Column("shared", "given to several", True),
+]
+EXPOSED = [
+    Column("topic", "topic"),
+    Column("queue_id", "queue", True),
+    Column("kind", "how"),
+    Column("from_client", "had it"),
+    Column("to_client", "took it"),
+    Column("from_queue_offset", "from queue offset", True),
+    Column("to_queue_offset", "up to, not with", True),
+    Column("messages", "messages", True),
+    Column("cause", "because"),
+]
+
+OWNERS = [
+    Column("group", "group"),
+    Column("topic", "topic"),
+    Column("broker", "broker"),
+    Column("queue_id", "queue", True),
+    Column("owners", "owner"),
+    Column("certain", "certain"),
+    Column("possible", "possible owners"),
+]
+NOTES = [
+    Column("group", "group", blank=True),
+    Column("kind", "what"),
+    Column("subject", "of"),
+    Column("detail", "why"),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """The recordings that were found, what of them could not be read, and the replay of the rest."""
+
+    recordings: Sequence[Recording]
+    problems: Sequence[str]
+    fact_count: int
+    replay: Replay
+
+    @property
+    def facts(self) -> Facts:
+        """In the form the sections of the report take."""
+        facts = Facts("recordings", 0)
+        tell_ownership(facts, self.replay)
+        return facts
+
+    def sources(self) -> PrintedTable:
+        """One row per log or capture."""
+        rows = [
+            {"kind": found.kind, "whose": found.source, "files": ", ".join(path.name for path in found.paths)}
+            for found in self.recordings
+        ]
+        return PrintedTable(SOURCES, rows, f"{self.fact_count:,} facts, {len(self.problems)} problems")
+
+    def incidents(self) -> PrintedTable:
+        """What happened to clients, brokers and topics, each with the window it happened in."""
+        rows = [
+            with_instants({**asdict(row), "from_ms": row.earliest_ms, "to_ms": row.latest_ms})
+            for row in self.replay.incidents
+        ]
+        return PrintedTable(INCIDENTS, rows)
+
+    def metrics(self) -> PrintedTable:
+        """Per group and topic: hand-overs, imbalance, and time owned, unowned, owned twice and uncertain in seconds."""
+        spans = ("owned", "unowned", "double_owned", "uncertain")
+        rows = [
+            {**asdict(row), **{f"{name}_s": getattr(row, f"{name}_ms") / 1000 for name in spans}}
+            for row in self.replay.metrics()
+        ]
+        return PrintedTable(METRICS, rows)
+
+    def strategies(self, names: Iterable[str], *, more_clients: int = 0, more_queues: int = 0) -> PrintedTable:
+        """The same history under each strategy: queues moved in all, and the widest gap between two shares.
+
+        Raises ValueError for a name that is none.
+        """
+        rows: list[Row] = []
+        for name in names:
+            spans = what_if(self.replay, strategy=name, more_clients=more_clients, more_queues=more_queues)
+            gap, members = max(((s.largest_share - s.smallest_share, s.members) for s in spans), default=(0, 0))
+            rows.append(
+                {
+                    "strategy": name,
+                    "moved_queues": sum(span.moved_queues for span in spans),
+                    "widest_gap": gap,
+                    "members_then": members,
+                    "unowned": sum(span.unowned for span in spans),
+                    "shared": sum(span.shared for span in spans),
+                }
+            )
+        return PrintedTable(STRATEGIES, rows)
+
+    def owners_at(self, at_ms: int) -> PrintedTable:
+        """Owner of every queue at one instant (epoch ms), and whether that is certain."""
+        rows = [
+            {**asdict(found), "owners": list(found.owners), "possible": list(found.possible)}
+            for found in self.replay.ownership_at(at_ms)
+        ]
+        return PrintedTable(OWNERS, rows, iso_instant(at_ms) or "")
+
+    def notes(self) -> PrintedTable:
+        """What in the record makes answers wider, and why."""
+        return PrintedTable(NOTES, [asdict(note) for note in self.replay.notes])
+
+    def exposed(self, store: Path | None = None, *, shown: int = 16) -> PrintedTable:
+        """Messages that two owners may both have consumed; with the broker's store, only those that are there.
+
+        Raises NotAStore.
+        """
+        queues = None if store is None else _Queues(open_store(store))
+        names = _short_names(client for row in self.replay.exposures for client in row.clients)
+        rows = [_exposed_row(row, queues, names) for row in self.replay.exposures]
+        seen = [row for row in rows if row["messages"] != 0]
+        known = sum(row["messages"] or 0 for row in seen)
+        return PrintedTable(EXPOSED, seen, f"{known:,} messages in {len(seen)} hand-overs and overlaps", shown)
+
+    @property
+    def middle_ms(self) -> int:
+        """Halfway between the first and the last certain begin of an ownership, epoch ms; 0 without any."""
+        known = [interval.begin_latest for interval in self.replay.intervals]
+        return (min(known) + max(known)) // 2 if known else 0
+
+
+def read_cluster(places: Iterable[Path]) -> Cluster:
+    """Read every log and capture in files and folders, and replay them. Raises FileNotFoundError."""
+    recordings, problems = find_recordings(places), list[str]()
+    facts = [fact for recording in recordings for fact in facts_of(recording, problems.append)]
+    return Cluster(recordings, problems, len(facts), replay(facts))
+
+
+class _Queues:
+    """Where the queues of a store end, now and at an instant."""
+
+    def __init__(self, store: Store) -> None:
+        self._log = LogAccess(store.commitlog)
+        self._files = store.queues
+        self._ends: dict[tuple[str, int], int] = {}
+        for summarize, queues in ((summarize_queue, store.queues), (summarize_batch_queue, store.batch_queues)):
+            for key, files in queues.items():
+                summary = summarize(files, commitlog_min=self._log.min_physical_offset, on_damage="collect")
+                self._ends[key] = summary.max_queue_offset
+
+    def end(self, topic: str, queue_id: int) -> int:
+        """The next queue offset; a queue without files never got a message."""
+        return self._ends.get((topic, queue_id), 0)
+
+    def end_at(self, topic: str, queue_id: int, at_ms: int) -> int | None:
+        """The next queue offset as of an instant; None where the store cannot tell."""
+        files = self._files.get((topic, queue_id))
+        return None if files is None else TimeSearch(files, self._log).bounded(at_ms + 1, "lower")
+
+
+def _short_names(client_ids: Iterable[str]) -> Mapping[str, str]:
+    """Client ids up to the `#`, address@process id, where these differ as the whole ids do."""
+    short = {client: client.partition("#")[0] for client in client_ids}
+    return short if len(set(short.values())) == len(short) else {client: client for client in short}
+
+
+def _exposed_row(row: Exposure, queues: _Queues | None, names: Mapping[str, str]) -> Row:
+    first, end = row.from_queue_offset, row.to_queue_offset
+    if queues is not None:
+        if end is None and row.until_ms is not None:
+            end = queues.end_at(row.topic, row.queue_id, row.until_ms)
+        there = queues.end(row.topic, row.queue_id)
+        end = there if end is None else min(end, there)
+    messages = None if first is None or end is None else max(0, end - first)
+    return {
+        **with_instants(asdict(row)),
+        "from_client": names[row.clients[0]],
+        "to_client": names[row.clients[1]],
+        "to_queue_offset": end,
+        "messages": messages,
+    }
