@@ -66,10 +66,10 @@ from parsers.commitlog.shape import (
 )
 from parsers.commitlog.text import HOST_TEXT_SIZE, MESSAGE_ID_SIZE, put_hex, put_host
 from parsers.kernels.bigendian import load_int, load_long
-from parsers.kernels.blocks import COPIED, Bytes, copy, is_ascii
+from parsers.kernels.blocks import COPIED, Bytes, copy
 from parsers.kernels.crc32 import crc32
 from parsers.kernels.java_hash import hash_utf8
-from parsers.kernels.utf8 import GROWTH
+from parsers.kernels.utf8 import GROWTH, is_valid
 from parsers.numba_cache import cached_njit
 
 FULL, END, BLANK, BROKEN = range(4)
@@ -160,18 +160,18 @@ def decode_run(
         if wanted & (W_CRC | W_RECORD_CRC):
             put_verdicts(data, at, shape, wanted, row, ints, verdicts)
         if wanted & W_TOPIC:
-            ascii_only = is_ascii(data, topic_at, topic_size)
-            text_to[TOPIC] = put_text(text, text_to[TOPIC], data, topic_at, topic_size, ascii_only)
+            valid = is_valid(data, topic_at, topic_size)
+            text_to[TOPIC] = put_text(text, text_to[TOPIC], data, topic_at, topic_size, valid)
             text_ends[TOPIC, row + 1] = text_to[TOPIC] - text_at[TOPIC]
         if wanted & W_SCAN:
-            ascii_only = is_ascii(data, properties_at, properties_size)
+            valid = is_valid(data, properties_at, properties_size)
             for cell in range(len(found)):
                 found[cell] = 0
             pairs = scan_properties(
-                data, properties_at, properties_at + properties_size, ascii_only, split_rule,
+                data, properties_at, properties_at + properties_size, valid, split_rule,
                 wanted & W_PROPERTIES != 0, found, text, text_at, text_to, pair_ends, pairs,
             )  # fmt: skip
-            put_found(data, found, ascii_only, wanted, row, text, text_at, text_to, text_ends, verdicts)
+            put_found(data, found, valid, wanted, row, text, text_at, text_to, text_ends, verdicts)
             if wanted & W_TAGS_CODE:
                 tags_at = text_at[TAGS] + text_ends[TAGS, row]
                 longs[L_TAGS_CODE, row] = np.int32(hash_utf8(text, tags_at, text_to[TAGS], 0))
@@ -265,7 +265,7 @@ def record_crc_verdict(data: Bytes, at: int, total_size: int) -> int:
 def put_found(
     data: Bytes,
     found: Positions,
-    ascii_only: bool,
+    valid: bool,
     wanted: int,
     row: int,
     text: Bytes,
@@ -284,7 +284,7 @@ def put_found(
         verdicts[verdict, row] = size > 0
         if wanted & bit:
             if size > 0:
-                text_to[column] = put_text(text, text_to[column], data, at, size, ascii_only)
+                text_to[column] = put_text(text, text_to[column], data, at, size, valid)
             text_ends[column, row + 1] = text_to[column] - text_at[column]
 
 

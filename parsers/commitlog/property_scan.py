@@ -8,7 +8,7 @@ import numpy.typing as npt
 from parsers.commitlog.columns import KEYS, NAMES, TAGS, UNIQUE_ID, VALUES
 from parsers.kernels.bigendian import load_int, load_long
 from parsers.kernels.blocks import BLOCK, Bytes, block_before_end, copy, equal_mask, lowest_bit
-from parsers.kernels.utf8 import copy_text
+from parsers.kernels.utf8 import copy_repaired
 from parsers.numba_cache import cached_njit
 
 NAME_END, ENTRY_END = np.uint8(1), np.uint8(2)
@@ -24,11 +24,11 @@ FOUND = 2 * (max(KEYS, TAGS, UNIQUE_ID) + 1)
 
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)
-def put_text(text: Bytes, to: int, data: Bytes, at: int, size: int, ascii_only: bool) -> int:
-    """Copy text, made valid UTF-8 where it is not ASCII."""
-    if ascii_only:
+def put_text(text: Bytes, to: int, data: Bytes, at: int, size: int, valid: bool) -> int:
+    """Copy text, repaired where it is not all valid UTF-8."""
+    if valid:
         return copy(text, to, data, at, size)
-    return copy_text(text, to, data, at, size)
+    return copy_repaired(text, to, data, at, size)
 
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)
@@ -36,7 +36,7 @@ def scan_properties(
     data: Bytes,
     at: int,
     end: int,
-    ascii_only: bool,
+    valid: bool,
     split_rule: bool,
     with_pairs: bool,
     found: Positions,
@@ -71,7 +71,7 @@ def scan_properties(
             entry_end = end
         if entry_end >= 0:
             pairs = visit_entry(
-                data, start, name_end, entry_end, ascii_only, split_rule, with_pairs, found, text, text_at, text_to,
+                data, start, name_end, entry_end, valid, split_rule, with_pairs, found, text, text_at, text_to,
                 pair_ends, pairs,
             )  # fmt: skip
             if entry_end == end:
@@ -85,7 +85,7 @@ def visit_entry(
     start: int,
     name_end: int,
     end: int,
-    ascii_only: bool,
+    valid: bool,
     split_rule: bool,
     with_pairs: bool,
     found: Positions,
@@ -112,8 +112,8 @@ def visit_entry(
     elif name_size == 8 and load_long(data, start) == UNIQ_KEY_NAME:
         found[2 * UNIQUE_ID], found[2 * UNIQUE_ID + 1] = name_end + 1, value_size
     if with_pairs:
-        text_to[NAMES] = put_text(text, text_to[NAMES], data, start, name_size, ascii_only)
-        text_to[VALUES] = put_text(text, text_to[VALUES], data, name_end + 1, value_size, ascii_only)
+        text_to[NAMES] = put_text(text, text_to[NAMES], data, start, name_size, valid)
+        text_to[VALUES] = put_text(text, text_to[VALUES], data, name_end + 1, value_size, valid)
         pairs += 1
         pair_ends[0, pairs] = text_to[NAMES] - text_at[NAMES]
         pair_ends[1, pairs] = text_to[VALUES] - text_at[VALUES]

@@ -129,15 +129,3 @@ def block_before_end(data: Bytes, at: int, end: int) -> tuple[int, Mask, Mask]:
     start = min(at, len(data) - BLOCK)
     within = ALL if end - at >= BLOCK else ALL >> np.uint64(BLOCK - (end - at))
     return start, np.uint64(at - start), within
-
-
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
-def is_ascii(data: Bytes, at: int, size: int) -> bool:
-    """No byte of the range is above 0x7F. `data` has at least 64 bytes."""
-    end = at + size
-    while at < end:
-        start, shift, within = block_before_end(data, at, end)
-        if high_mask(data, start) >> shift & within != 0:
-            return False
-        at = start + BLOCK
-    return True

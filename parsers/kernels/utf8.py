@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.kernels.blocks import Bytes, copy, is_ascii
+from parsers.kernels.blocks import BLOCK, Bytes, block_before_end, copy, high_mask, lowest_bit
 from parsers.numba_cache import cached_njit
 
 REPLACEMENT = (0xEF, 0xBF, 0xBD)
@@ -10,7 +10,7 @@ GROWTH = 3
 """One malformed byte becomes three."""
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@cached_njit(nogil=True, _nrt=False)
 def _sequence(data: Bytes, at: int, end: int) -> int:
     """Bytes of the character at `at`; negative: how many malformed bytes one U+FFFD stands for."""
     first = data[at]
@@ -35,25 +35,40 @@ def _sequence(data: Bytes, at: int, end: int) -> int:
     return needed
 
 
-@cached_njit(nogil=True, _nrt=False)
-def _is_valid(data: Bytes, at: int, end: int) -> bool:
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
+def is_valid(data: Bytes, at: int, size: int) -> bool:
+    """The range is UTF-8 that Java keeps as it is. `data` has at least 64 bytes."""
+    end = at + size
     while at < end:
-        taken = _sequence(data, at, end)
-        if taken < 0:
-            return False
-        at += taken
+        start, shift, within = block_before_end(data, at, end)
+        not_ascii = high_mask(data, start) >> shift & within
+        if not_ascii == 0:
+            at = start + BLOCK
+        else:
+            at = _after_run(data, at + lowest_bit(not_ascii), end)
+            if at < 0:
+                return False
     return True
 
 
 @cached_njit(nogil=True, _nrt=False)
-def copy_text(target: Bytes, to: int, source: Bytes, at: int, size: int) -> int:
+def _after_run(data: Bytes, at: int, end: int) -> int:
+    """Where a run of characters beyond ASCII ends; -1 where it is malformed."""
+    while at < end and data[at] >= 0x80:
+        taken = _sequence(data, at, end)
+        if taken < 0:
+            return -1
+        at += taken
+    return at
+
+
+@cached_njit(nogil=True, _nrt=False)
+def copy_repaired(target: Bytes, to: int, source: Bytes, at: int, size: int) -> int:
     """Copy `size` bytes as valid UTF-8 of at most three times the size; returns where they end in the target.
 
     Up to 32 bytes behind them may be overwritten, as by `copy`.
     """
     end = at + size
-    if is_ascii(source, at, size) or _is_valid(source, at, end):
-        return copy(target, to, source, at, size)
     while at < end:
         taken = _sequence(source, at, end)
         if taken > 0:

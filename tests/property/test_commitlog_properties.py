@@ -25,7 +25,7 @@ from parsers.commitlog.tags import tags_hash
 from parsers.errors import StoreFormatError
 from parsers.java import decode_utf8
 from parsers.kernels.crc32 import crc32_by_folding, crc32_by_tables
-from parsers.kernels.utf8 import copy_text
+from parsers.kernels.utf8 import copy_repaired, is_valid
 from parsers.store import StoreFile, classify
 from tests.support.commitlog_strategies import HOST, LONG, damaged_files, log_files, messages
 
@@ -133,12 +133,13 @@ def test_properties_round_trip_in_stored_order(pairs: list[tuple[str, str]], tra
 
 @given(st.binary(max_size=400), st.integers(0, 30))
 def test_crc_and_text_kernels_equal_the_standard_library(data: bytes, at: int) -> None:
-    source = np.frombuffer(data + bytes(at), np.uint8)
+    source = np.frombuffer(data + bytes(64), np.uint8)
     size = max(0, len(data) - at)
     for crc32 in (crc32_by_folding, crc32_by_tables):
         assert crc32(source, at, size) == zlib.crc32(data[at:])
-    target = np.zeros(3 * size + 64, np.uint8)
-    assert target[: copy_text(target, 0, source, at, size)].tobytes() == decode_utf8(data[at:]).encode()
+    target, text = np.zeros(3 * size + 64, np.uint8), decode_utf8(data[at:]).encode()
+    assert target[: copy_repaired(target, 0, source, at, size)].tobytes() == text
+    assert is_valid(source, at, size) == (text == data[at:])
 
 
 @given(HOST, LONG)
