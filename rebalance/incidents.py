@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rebalance.client import ClientProcess
+from rebalance.client import PAUSE_MS, ClientProcess
 from rebalance.events import NO_EVIDENCE, Evidence
 from rebalance.group import CHANNEL_CLOSED, CHANNEL_EXPIRED, CLIENT_LEFT, first_absence
 from rebalance.history import GroupHistory
@@ -57,7 +57,7 @@ def _of_process(group: str, process: ClientProcess) -> Iterable[Incident]:
     if process.seen_from_start:
         yield incident(CLIENT_STARTED, process.first_ms, process.first_ms, "first request", process.first_evidence)
     for begin, end in process.silences():
-        yield incident(CLIENT_SILENT, begin, begin + 1, f"silent for {end - begin} ms", process.last_evidence)
+        yield incident(CLIENT_SILENT, begin, begin + PAUSE_MS, f"silent for {end - begin} ms", process.last_evidence)
         yield incident(CLIENT_RESUMED, end, end, f"silent for {end - begin} ms before", process.last_evidence)
     ended = process.end
     if ended is None or ended.cause is None:
