@@ -6,7 +6,7 @@ Source: ConsumeQueue#recover, #truncateDirtyLogicFiles, #correctMinOffset, #putM
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +33,6 @@ class Queue:
     Attributes:
         max_physical_offset: end of the last message of the queue, -1 for a queue without units.
         min_position: `minLogicOffset`, queue position of the first unit whose message exists.
-        new_files: names of files that dispatch created.
     """
 
     topic: str
@@ -42,7 +41,6 @@ class Queue:
     version: BrokerVersion
     max_physical_offset: int = -1
     min_position: int = 0
-    new_files: list[str] = field(default_factory=list)
     _writer: QueueWriter | None = None
 
     @property
@@ -234,7 +232,6 @@ class Queue:
         files = self.mapped.files
         if base is not None and (not files or files[-1].base_offset != base):
             files.append(LogFile(file_name(base), base, self.mapped.file_size, 0))
-            self.new_files.append(file_name(base))
         return files[-1]
 
     def _write(self, position: int, data: bytes) -> None:

@@ -131,7 +131,7 @@ def _load(played: Restart) -> None:
     memory.recover_offset_table()
     if version.loads_delay_offsets:
         _load_delay_offsets(memory)
-    if not index_loaded and not version.loads_delay_offsets:
+    if not index_loaded and version.needs_index:
         raise LoadFailed(
             "a folder among the index files stops the broker from loading",
             "IndexService#load",
@@ -146,6 +146,12 @@ def _load_index(memory: BrokerMemory) -> bool:
         clean_exit=not evidence.abort,
         index_timestamp_ms=memory.checkpoint.index_msg_timestamp,
     )
+    if memory.index.skipped:
+        memory.because(
+            "a file in index/ whose name is no number is left alone",
+            "IndexService#load (NumberFormatException is caught)",
+            ", ".join(entry.name for entry in memory.index.skipped),
+        )
     if memory.index.deleted:
         memory.because(
             "after a crash index files with entries newer than the checkpoint's index time are deleted",

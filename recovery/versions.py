@@ -98,6 +98,11 @@ class BrokerVersion(NamedTuple):
         return self < (5, 0, 0)
 
     @property
+    def needs_index(self) -> bool:
+        """An index that cannot be listed fails load(), after recovery. DefaultMessageStore#load @5.0.0."""
+        return self >= (5, 0, 0)
+
+    @property
     def queue_max_is_message_end(self) -> bool:
         """A queue's maximum physical offset is the end of its last message (before: its start). @4.5.1."""
         return self >= (4, 5, 1)
