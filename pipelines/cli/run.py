@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from parsers.errors import Damage
-    from pipelines.cli.output import Sink
 
 NAMED_RANGES = 1000
 """Unread ranges named one by one; further ones are counted."""
@@ -32,7 +31,6 @@ class Run:
         self.exit_code: int = ExitCode.FINE
         self.unread = 0
         self._out: BinaryIO | None = None
-        self._sink: Sink | None = None
 
     def __enter__(self) -> Run:
         return self
@@ -177,12 +175,18 @@ class Run:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+STORE_FOLDERS = ("commitlog", "consumequeue")
+DEEPEST_FILE = 4
+"""`consumequeue/TOPIC/QUEUE/NUMBER`: folders from a store's root to its deepest files, and the file."""
+
+
 def refuse_inside(target: Path | None, evidence: Path, flag: str) -> None:
-    """Raise WrongUsage when `target` lies in the folder (or is the file) that is read."""
+    """Raise WrongUsage when `target` is the file that is read, or lies in its store or in the folder that is read."""
     if target is None:
         return
     resolved, source = target.resolve(), evidence.resolve()
-    if resolved == source or (source.is_dir() and source in resolved.parents):
+    around = [folder for folder in source.parents[:DEEPEST_FILE] if any((folder / n).is_dir() for n in STORE_FOLDERS)]
+    if resolved == source or any(folder in resolved.parents for folder in (source, *around)):
         raise WrongUsage(
             f"{flag} {target}: inside the store that is read, which is never written to; name another place"
         )
@@ -203,6 +207,3 @@ def batches_of(schema: pa.Schema, rows: Iterable[dict[str, Any]], *, size: int =
     source = iter(rows)
     while chunk := list(islice(source, size)):
         yield pa.RecordBatch.from_pylist(chunk, schema=schema)
-
-
-Damaged = Callable[["Damage"], None]
