@@ -130,7 +130,10 @@ def _valid(view: Units) -> npt.NDArray[np.bool_]:
 def _file_batches(
     file: StoreFile, data: Bytes, is_last: bool, on_damage: OnDamage, damage: DamageSink | None
 ) -> Iterator[pa.RecordBatch]:
-    refused = JoinedRuns(lambda first, end: report(_refused(file, data, first, end), on_damage, damage))
+    refused = JoinedRuns(
+        lambda first, end: report(_refused(file, data, first, end), on_damage, damage),
+        at_once=on_damage == "raise",
+    )
     end = _written(data) if is_last else len(data) // BATCH_UNIT.size
     for at, piece in spans(data, 0, end * BATCH_UNIT.size, BATCH_UNITS * BATCH_UNIT.size):
         view = np.frombuffer(piece, BATCH_UNIT.dtype)

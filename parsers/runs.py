@@ -15,10 +15,13 @@ def runs(mask: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
 
 
 class JoinedRuns:
-    """Runs found piece by piece and told whole: one that goes on in the next piece is told once."""
+    """Runs found piece by piece and told whole: one that goes on in the next piece is told once.
 
-    def __init__(self, tell: Callable[[int, int], None]) -> None:
-        self._tell = tell
+    With `at_once` nothing is held back: the telling raises, and nothing behind a run is to be read before that.
+    """
+
+    def __init__(self, tell: Callable[[int, int], None], *, at_once: bool = False) -> None:
+        self._tell, self._at_once = tell, at_once
         self._first = self._end = 0
 
     def add(self, mask: npt.NDArray[np.bool_], at: int) -> None:
@@ -28,6 +31,8 @@ class JoinedRuns:
                 self.close()
                 self._first = at + first
             self._end = at + end
+        if self._at_once:
+            self.close()
 
     def close(self) -> None:
         """Tell the last run: no more pieces come."""

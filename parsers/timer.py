@@ -145,7 +145,10 @@ def read_timercheck(file: StoreFile) -> dict[str, int]:
 def _file_batches(
     file: StoreFile, data: Bytes, on_damage: OnDamage, damage: DamageSink | None
 ) -> Iterator[pa.RecordBatch]:
-    refused = JoinedRuns(lambda first, end: report(_refused(file, data, first, end), on_damage, damage))
+    refused = JoinedRuns(
+        lambda first, end: report(_refused(file, data, first, end), on_damage, damage),
+        at_once=on_damage == "raise",
+    )
     for at, piece in spans(data, 0, _written(data) * TIMER_UNIT.size, BATCH_UNITS * TIMER_UNIT.size):
         view, start = np.frombuffer(piece, TIMER_UNIT.dtype), at // TIMER_UNIT.size
         magic = view["magic"]

@@ -66,7 +66,10 @@ def _file_batches(
 ) -> Iterator[pa.RecordBatch]:
     whole = len(data) // CQ_UNIT.size
     end = min(whole, ceil(written_end(data) / CQ_UNIT.size)) if is_last else whole
-    refused = JoinedRuns(lambda first, end: report(_refused(file, data, first, end), on_damage, damage))
+    refused = JoinedRuns(
+        lambda first, end: report(_refused(file, data, first, end), on_damage, damage),
+        at_once=on_damage == "raise",
+    )
     first_queue_offset = (file.base_offset or 0) // CQ_UNIT.size
     for at, run in spans(data, 0, end * CQ_UNIT.size, batch_units * CQ_UNIT.size):
         start = at // CQ_UNIT.size

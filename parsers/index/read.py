@@ -117,7 +117,10 @@ def slot_errors(opened: OpenIndex) -> Iterator[StoreFormatError]:
 def _file_batches(
     opened: OpenIndex, batch_entries: int, on_damage: OnDamage, damage: DamageSink | None
 ) -> Iterator[pa.RecordBatch]:
-    refused = JoinedRuns(lambda first, end: report(_refused(opened, first, end), on_damage, damage))
+    refused = JoinedRuns(
+        lambda first, end: report(_refused(opened, first, end), on_damage, damage),
+        at_once=on_damage == "raise",
+    )
     begin, end = opened.entry_at(ENTRIES_FIRST_NO), opened.entry_at(ENTRIES_FIRST_NO + opened.entries)
     for at, piece in spans(opened.data, begin, end, batch_entries * INDEX_ENTRY.size):
         first = ENTRIES_FIRST_NO + (at - begin) // INDEX_ENTRY.size

@@ -58,7 +58,7 @@ def test_a_hole_is_damage_and_what_follows_is_read(tmp_path: Path) -> None:
     assert [place for _, place, _ in rows_of(files, seen)] == [1, 2, 3, 4]
     assert seen.places == [(20, 40, "msg_size"), (20, 20, "msg_size")]
     with pytest.raises(CorruptRecord, match="recovery refuses"):
-        list(read_queue(files))
+        next(read_queue(files))
 
 
 def test_an_unwritten_rest_is_damage_where_the_queue_goes_on(tmp_path: Path) -> None:
