@@ -13,7 +13,6 @@ import numpy as np
 
 from parsers.batchqueue import summarize_batch_queue
 from parsers.consumequeue.summary import summarize_queue
-from parsers.index.layout import INDEX_ENTRY
 from parsers.index.open import open_index
 from parsers.store import QueueKey, Store
 from recovery.checks.batch_queues import check_batch_queue
@@ -23,11 +22,11 @@ from recovery.checks.config import QueueEnds, check_config
 from recovery.checks.files import check_files
 from recovery.checks.finding import Explained, Finding, Judgement, joined
 from recovery.checks.index import IndexContext, check_index
-from recovery.checks.index_kernel import written_entries
+from recovery.checks.index_kernel import entries_behind, written_entries
 from recovery.checks.intervals import Intervals, Longs
 from recovery.checks.log import LOSSES, LogShape, check_log, missing_head, missing_tail, spans_of
 from recovery.checks.queue_columns import NO_MESSAGES, NO_UNITS, queue_files, queue_messages, read_units
-from recovery.checks.queues import LogFacts, check_queue, misdirected_units
+from recovery.checks.queues import LogFacts, agree, check_queue, misdirected_units
 from recovery.inference import Inferred, StoreKnowledge, infer
 from recovery.scan import LogScanner
 from recovery.settings import StoreSettings
@@ -77,7 +76,7 @@ class _Verify:
         parts = [
             log,
             ends,
-            check_files(self._store, self._known.settings.consume_queue_file_size),
+            check_files(self._store, self._units, self._known.settings.consume_queue_file_size),
             *self._queues(lost),
             self._judge_index(lost, spans_of(log.findings, "store_timestamp_disorder")),
             self._judge_checkpoint(ends),
@@ -90,23 +89,22 @@ class _Verify:
         """Head and tail of the log as far as queues and index know more of it."""
         if self._other_log:
             return Judgement()
-        starts, ends = self._places_known()
-        behind = (starts >= self._log.end) & ~lost.hold(starts)
+        starts, ends = self._places_behind(self._log.end)
+        behind = ~lost.hold(starts)
         tail = missing_tail(self._log, self._shape, starts[behind], ends[behind])
         return joined((missing_head(self._log, self._shape, self._lowest_known()), tail))
 
-    def _places_known(self) -> tuple[Longs, Longs]:
-        """Starts and ends of all messages that units and index entries name; ends of the latter are unknown."""
+    def _places_behind(self, end: int) -> tuple[Longs, Longs]:
+        """Starts and ends of the messages that units and entries name at or behind `end`; entries know no ends."""
         starts, ends = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         for found in self._units.values():
-            real = ~found.is_pre_blank & ~found.is_hole
-            starts.append(found.physical_offset[real])
-            ends.append(found.physical_offset[real] + found.msg_size[real])
+            behind = (found.physical_offset >= end) & ~found.is_hole
+            starts.append(found.physical_offset[behind])
+            ends.append(starts[-1] + found.msg_size[behind])
         for file in self._index:
             if file.geometry is not None:
                 count = written_entries(file.data, file.slots)
-                view = INDEX_ENTRY.array(file.data.data, at=file.entry_at(1), count=count)
-                starts.append(view["physical_offset"].astype(np.int64))
+                starts.append(entries_behind(file.data, file.slots, count, end))
                 ends.append(starts[-1] + 1)
         return np.concatenate(starts), np.concatenate(ends)
 
@@ -134,14 +132,16 @@ class _Verify:
             yield Judgement((), (Explained("not compared", why),))
             return
         facts = self._facts(lost)
-        misdirected = [
-            misdirected_units(self._messages.get(key, NO_MESSAGES), found, facts) for key, found in self._units.items()
-        ]
+        pairs = {
+            key: (self._messages.get(key, NO_MESSAGES), self._units.get(key, NO_UNITS))
+            for key in sorted(self._messages.keys() | self._units.keys())
+        }
+        differing = {key: pair for key, pair in pairs.items() if not agree(*pair)}
+        misdirected = [misdirected_units(*pair, facts) for pair in differing.values()]
         facts = facts._replace(misdirected=np.unique(np.concatenate([np.empty(0, np.int64), *misdirected])))
-        for key in sorted(self._messages.keys() | self._units.keys()):
+        for key, pair in differing.items():
             files = queue_files(self._store, key, self._known.settings.consume_queue_file_size)
-            messages = self._messages.get(key, NO_MESSAGES)
-            yield check_queue(messages, self._units.get(key, NO_UNITS), files, facts)
+            yield check_queue(*pair, files, facts)
         for key, batch_files in self._store.batch_queues.items():
             yield check_batch_queue(key, batch_files, self._log, lost)
 
@@ -226,7 +226,10 @@ class _Verify:
         for key, files in self._store.batch_queues.items():
             summary = summarize_batch_queue(files, commitlog_min=self._log.start, on_damage="collect")
             ends[key] = summary.min_queue_offset, summary.max_queue_offset
-        return QueueEnds(ends, frozenset(self._log.topics[code] for code in np.unique(self._log.units.topic).tolist()))
+        return QueueEnds(
+            ends,
+            frozenset(self._log.topics[code] for code in np.flatnonzero(np.bincount(self._log.units.topic)).tolist()),
+        )
 
     def _with_log_files(self, finding: Finding) -> Finding:
         """Places in the log that rules gave by physical offset alone get their file."""

@@ -54,7 +54,7 @@ def find_spans(data: Bytes, at: int, end: int, split_values: bool, span: Longs) 
     return take_entry(data, start, end, split_values, span)
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, inline="always")
 def entry_ends(data: Bytes, at: int, end: int) -> np.uint64:
     """Which of the 64 bytes from `at`, as far as before `end`, are 0x02."""
     if at + BLOCK <= len(data):
@@ -69,7 +69,7 @@ def entry_ends(data: Bytes, at: int, end: int) -> np.uint64:
     return stops
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, inline="always")
 def take_entry(data: Bytes, start: int, end: int, split_values: bool, span: Longs) -> bool:
     """Keep where the value of one entry is, if its name is one of those above and it has a value."""
     if end - start < SHORTEST_ENTRY:

@@ -16,7 +16,7 @@ from recovery.queue_kernel import (
     NOT_PLACED,
     UNIT,
     QueueState,
-    fill_slots,
+    larger,
     new_state,
     pack_units,
     place_units,
@@ -64,7 +64,7 @@ class QueueFilesWriter:
         self._make_room(len(batch.units.record))
         before = self._state.end.copy()
         queue = np.empty(len(batch.units.record), np.int32)
-        place_units(self._state, self._sizes[True], batch.records, batch.units, queue)
+        place_units(self._state, *self._sizes, batch.records, batch.units, queue)
         met = int(self._state.met[0])
         count = np.bincount(queue[queue != NOT_PLACED], minlength=met)
         sizes = count * np.where(self._state.is_batch[:met], BATCH, UNIT)
@@ -75,6 +75,14 @@ class QueueFilesWriter:
         for number in np.flatnonzero(sizes).tolist():
             end, size = int(ends[number]), int(sizes[number])
             self._append(number, int(before[number]), view[end - size : end])
+
+    def close(self) -> None:
+        """Create the files that the broker creates for a unit it then skips, where nothing came after."""
+        state = self._state
+        for number in np.flatnonzero((state.opened != NO_FILE) & (state.opened == state.end)).tolist():
+            folder, size = self._folder(number), self._sizes[False]
+            if folder is not None:
+                _write(folder / f"{int(state.end[number]):020d}", size, 0, b"")
 
     def totals(self) -> Iterator[QueueTotals]:
         """Every queue met, in the order of its topic's and its own first unit."""
@@ -127,7 +135,7 @@ class QueueFilesWriter:
     def _make_room(self, units: int) -> None:
         most = int(self._state.met[0]) + units
         if most > len(self._state.key):
-            self._state = _larger(self._state, 2 * most)
+            self._state = larger(self._state, 2 * most)
 
 
 def is_folder_name(name: str) -> bool:
@@ -139,15 +147,6 @@ def is_folder_name(name: str) -> bool:
 def _key(state: QueueState, number: int) -> tuple[int, int]:
     topic, queue_id = divmod(int(state.key[number]), 1 << 32)
     return topic, queue_id if queue_id < 1 << 31 else queue_id - (1 << 32)
-
-
-def _larger(state: QueueState, capacity: int) -> QueueState:
-    grown, met = new_state(capacity), int(state.met[0])
-    for old, new in zip(state[1:-1], grown[1:-1], strict=True):
-        new[:met] = old[:met]
-    grown.met[0] = met
-    fill_slots(grown)
-    return grown
 
 
 def _write(path: Path, file_size: int, at: int, data: bytes | memoryview) -> None:

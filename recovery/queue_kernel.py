@@ -12,7 +12,7 @@ from parsers.consumequeue.layout import CQ_UNIT
 from parsers.java import LONG_MAX
 from parsers.kernels.bigendian import store_int, store_long
 from parsers.numba_cache import cached_njit
-from recovery.scan_kernel import RecordColumns, UnitColumns
+from recovery.scan_kernel import RecordColumns, Shorts, UnitColumns
 
 Bytes = npt.NDArray[np.uint8]
 Longs = npt.NDArray[np.int64]
@@ -33,7 +33,8 @@ class QueueState(NamedTuple):
     """The writing ends of all queues, by queue number.
 
     `end` is the queue position after the last unit (NO_FILE: the queue has none), `first` the position of the first
-    one, its file's start when nothing is pre-blank; `duplicate`, `behind`, `out_of_order` count what `Put` names.
+    one; `opened` is where a file was created for a unit that was then skipped; `duplicate`, `behind`, `out_of_order`
+    count what `Put` names.
     `slots` maps hashes of `key` (topic code and queue id) to queue numbers; `met[0]` is how many there are.
     """
 
@@ -42,6 +43,7 @@ class QueueState(NamedTuple):
     is_batch: npt.NDArray[np.bool_]
     end: Longs
     first: Longs
+    opened: Longs
     max_physical_offset: Longs
     duplicate: Longs
     behind: Longs
@@ -61,6 +63,7 @@ def new_state(capacity: int) -> QueueState:
         is_batch=np.zeros(capacity, np.bool_),
         end=longs(NO_FILE),
         first=longs(NO_FILE),
+        opened=longs(NO_FILE),
         max_physical_offset=longs(-1),
         duplicate=longs(0),
         behind=longs(0),
@@ -87,6 +90,27 @@ def queue_number(state: QueueState, topic: int, queue_id: int, is_batch: bool) -
 
 
 @cached_njit(nogil=True)
+def number_queues(state: QueueState, topic: Ints, queue_id: Ints, message_count: Shorts, number: Ints, row: int) -> int:
+    """The queue number of every unit of a classic queue from `row` on, NOT_PLACED for the others.
+
+    Returns the row it came to: before the end when there is no room for another queue.
+    """
+    while row < len(number) and state.met[0] < len(state.key):
+        number[row] = queue_number(state, topic[row], queue_id[row], False) if message_count[row] == 0 else NOT_PLACED
+        row += 1
+    return row
+
+
+@cached_njit(nogil=True)
+def fill_groups(number: Ints, starts: Longs, order: Longs) -> None:
+    """Rows by number, in their own order within each; `starts` are moved to the groups' ends."""
+    for row in range(len(number)):
+        if number[row] >= 0:
+            order[starts[number[row]]] = row
+            starts[number[row]] += 1
+
+
+@cached_njit(nogil=True)
 def fill_slots(state: QueueState) -> None:
     """Find the slots of all queues met, in an empty table."""
     size = len(state.slots)
@@ -98,7 +122,9 @@ def fill_slots(state: QueueState) -> None:
 
 
 @cached_njit(nogil=True)
-def place(state: QueueState, queue: int, physical_offset: int, msg_size: int, queue_offset: int) -> bool:
+def place(
+    state: QueueState, queue: int, file_size: int, physical_offset: int, msg_size: int, queue_offset: int
+) -> bool:
     """Whether a unit is appended to a classic queue, by `QueueWriter.put`; moves `end` past it if so."""
     if physical_offset + msg_size <= state.max_physical_offset[queue]:
         state.duplicate[queue] += 1
@@ -111,6 +137,8 @@ def place(state: QueueState, queue: int, physical_offset: int, msg_size: int, qu
         state.end[queue] = state.first[queue] = wanted
     if queue_offset != 0 and wanted < state.end[queue]:
         state.behind[queue] += 1
+        if state.end[queue] % file_size == 0:
+            state.opened[queue] = state.end[queue]
         return False
     if wanted != state.end[queue]:
         state.out_of_order[queue] += 1
@@ -137,7 +165,7 @@ def place_batch(state: QueueState, queue: int, file_size: int, physical_offset: 
 
 @cached_njit(nogil=True)
 def place_units(
-    state: QueueState, batch_file_size: int, records: RecordColumns, units: UnitColumns, queue: Ints
+    state: QueueState, file_size: int, batch_file_size: int, records: RecordColumns, units: UnitColumns, queue: Ints
 ) -> None:
     """For every unit the number of the queue it is appended to, NOT_PLACED for those that are skipped."""
     for row in range(len(queue)):
@@ -148,7 +176,7 @@ def place_units(
             placed = place_batch(state, number, batch_file_size, physical_offset)
         else:
             size, queue_offset = records.total_size[record], units.queue_offset[row]
-            placed = place(state, number, physical_offset, size, queue_offset)
+            placed = place(state, number, file_size, physical_offset, size, queue_offset)
         queue[row] = number if placed else NOT_PLACED
 
 
@@ -175,3 +203,13 @@ def pack_units(
             starts[number] += BATCH
         else:
             starts[number] += UNIT
+
+
+def larger(state: QueueState, capacity: int) -> QueueState:
+    """The same queues with room for more."""
+    grown, met = new_state(capacity), int(state.met[0])
+    for old, new in zip(state[1:-1], grown[1:-1], strict=True):
+        new[:met] = old[:met]
+    grown.met[0] = met
+    fill_slots(grown)
+    return grown

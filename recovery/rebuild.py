@@ -88,6 +88,7 @@ class _Rebuild:
             if self._known.settings.message_index_enable:
                 self._index.write(batch)
             self._count(batch)
+        self._queues.close()
         self._index.close()
         return self._report(to)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -108,13 +109,16 @@ class _Collected:
 
 
 def read_log(files: Sequence[StoreFile], scanner: LogScanner) -> LogColumns:
-    """The columns of a log's files, given in offset order; every body is compared with its CRC."""
+    """The columns of a log's files, given in offset order. Every body is compared with its CRC, by a thread aside."""
     gaps: list[LogGap] = []
     collected = _Collected()
-    for run in log_runs(files, gaps.append):
-        crc = np.empty(len(run.positions), np.int8)
-        judge_crcs(run.data, run.positions, crc)
-        collected.add(scanner.scan(run.data, run.positions), crc)
+    with ThreadPoolExecutor(max_workers=1) as aside:
+        for run in log_runs(files, gaps.append):
+            crc = np.empty(len(run.positions), np.int8)
+            judged = aside.submit(judge_crcs, run.data, run.positions, crc)
+            batch = scanner.scan(run.data, run.positions)
+            judged.result()
+            collected.add(batch, crc)
     return LogColumns(
         files=tuple(files),
         messages=MessageColumns._make(_columns(collected.messages, MESSAGE_TYPES)),

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
-import numpy as np
+from collections.abc import Iterator, Mapping, Sequence
 
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.errors import StoreFormatError
-from parsers.kernels.written import written_bytes
-from parsers.mapped import map_file
-from parsers.store import Store, StoreFile
+from parsers.store import QueueKey, Store, StoreFile
 from recovery.checks.finding import Finding, Judgement, Place, Span
+from recovery.checks.queues import QueueUnits
 
 NUMBERED_FOLDERS = ("commitlog", "consumequeue", "batchconsumequeue", "index")
 ROCKSDB = "RocksDB"
 
 
-def check_files(store: Store, queue_file_size: int) -> Judgement:
-    """Everything that names and sizes tell outside the log."""
+def check_files(store: Store, units: Mapping[QueueKey, QueueUnits], queue_file_size: int) -> Judgement:
+    """Everything that names and sizes tell outside the log; `units` as read from the queues' files."""
     findings = [*_unexpected(store)]
-    for (topic, queue_id), files in store.queues.items():
-        findings += _queue_files(store, topic, queue_id, files, queue_file_size)
+    for key, files in store.queues.items():
+        end = int(units[key].queue_offset[-1]) + 1 if len(units[key].queue_offset) else 0
+        findings += _queue_files(store, *key, files, queue_file_size, end)
     return Judgement(tuple(findings))
 
 
@@ -37,33 +34,18 @@ def _unexpected(store: Store) -> Iterator[Finding]:
 
 
 def _queue_files(
-    store: Store, topic: str, queue_id: int, files: Sequence[StoreFile], file_size: int
+    store: Store, topic: str, queue_id: int, files: Sequence[StoreFile], file_size: int, end: int
 ) -> Iterator[Finding]:
-    filled = True
+    """`end`: the queue offset after the last unit written."""
     for number, file in enumerate(files):
         first = (file.base_offset or 0) // CQ_UNIT.size
         span = Span(topic, queue_id, first, first + file_size // CQ_UNIT.size)
         if file.size != file_size:
             start = min(file.size - file.size % CQ_UNIT.size, file_size)
             place = Place(relative(store, file), start, max(file.size, file_size) - start)
-            yield Finding(
-                "file_size_wrong",
-                span,
-                (place,),
-                1,
-                (f"file: {file.size} bytes", f"the other files: {file_size} bytes"),
-            )
-            continue
-        written = _written(file)
-        if not written and not filled and number == len(files) - 1:
+            evidence: tuple[str, ...] = (f"file: {file.size} bytes", f"the other files: {file_size} bytes")
+            yield Finding("file_size_wrong", span, (place,), 1, evidence)
+        elif number and number == len(files) - 1 and end < first:
             places = (Place(relative(store, file), 0, file.size),)
-            evidence = ("file: no unit", "the file before it is not full")
+            evidence = ("file: no unit", f"queue: ends at {end}, before the file")
             yield Finding("queue_file_superfluous", span, places, 1, evidence)
-        filled = written == file_size // CQ_UNIT.size
-
-
-def _written(file: StoreFile) -> int:
-    try:
-        return -(-written_bytes(np.frombuffer(map_file(file.path), np.uint8)) // CQ_UNIT.size)
-    except StoreFormatError:
-        return 0

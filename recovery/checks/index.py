@@ -328,8 +328,10 @@ def _missing_keys(context: IndexContext, seen: _Seen, any_file: bool) -> Iterato
     """Keys of dispatched messages that no entry holds, messages that follow one another in one finding."""
     keys, messages = context.keys, context.messages
     _forgive_blamed_hashes(keys, seen)
-    owners = np.unique(keys.record)
-    lacking = np.isin(owners, np.unique(keys.record[~seen.present]))
+    if seen.present.all():
+        return
+    owners = keys.record[np.flatnonzero(np.diff(keys.record, prepend=-1))]
+    lacking = np.isin(owners, keys.record[~seen.present])
     places = messages.physical_offset[owners]
     blamed = np.concatenate(seen.blamed_records) if seen.blamed_records else np.zeros(0, np.int64)
     lacking &= ~np.isin(owners, blamed) & (places < context.dispatched_to) & ~Intervals.of(seen.cut).hold(places)

@@ -93,5 +93,28 @@ def written_entries(data: Bytes, hash_slots: int) -> int:
     return 0
 
 
+@cached_njit(nogil=True)
+def _count_behind(data: Bytes, hash_slots: int, entries: int, end: int, found: Longs) -> int:
+    """How many entries point at or behind `end`; the first ones are put into `found`."""
+    count = 0
+    for number in range(1, entries + 1):
+        place = load_long(data, HEADER + SLOT * hash_slots + ENTRY * number + PHYSICAL_AT)
+        if place >= end:
+            if count < len(found):
+                found[count] = place
+            count += 1
+    return count
+
+
+def entries_behind(data: Bytes, hash_slots: int, entries: int, end: int) -> Longs:
+    """Where the entries point that point at or behind `end`."""
+    found = np.empty(1024, np.int64)
+    count = _count_behind(data, hash_slots, entries, end, found)
+    if count > len(found):
+        found = np.empty(count, np.int64)
+        _count_behind(data, hash_slots, entries, end, found)
+    return found[:count]
+
+
 def empty_slots(hash_slots: int) -> Ints:
     return np.zeros(hash_slots, np.int32)

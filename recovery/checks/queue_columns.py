@@ -14,7 +14,9 @@ from parsers.store import QueueKey, Store, StoreFile
 from recovery.checks.columns import LogColumns
 from recovery.checks.intervals import Longs
 from recovery.checks.queues import QueueFiles, QueueMessages, QueueUnits
+from recovery.queue_kernel import fill_groups, larger, new_state, number_queues
 
+FEW_QUEUES = 1 << 10
 NO_UNITS = QueueUnits(*(np.empty(0, np.int64) for _ in QueueUnits._fields))
 NO_MESSAGES = QueueMessages(*(np.empty(0, np.int64) for _ in QueueMessages._fields))
 
@@ -45,20 +47,22 @@ def _columns(files: Sequence[StoreFile]) -> Iterator[tuple[Longs, ...]]:
 
 def queue_messages(log: LogColumns) -> dict[QueueKey, QueueMessages]:
     """What dispatch makes of the log for each classic queue."""
-    rows = np.flatnonzero(log.units.message_count == 0)
-    if not len(rows):
-        return {}
-    key = (log.units.topic[rows].astype(np.int64) << 32) | (log.units.queue_id[rows].astype(np.int64) & 0xFFFFFFFF)
-    keys, number = np.unique(key, return_inverse=True)
-    small = number.astype(np.int16) if len(keys) < 2**15 else number  # numpy sorts 16-bit integers by radix
-    order = np.argsort(small, kind="stable")
-    bounds = np.searchsorted(number[order], np.arange(len(keys) + 1))
-    record, offsets, messages = log.units.record[rows][order], log.units.queue_offset[rows][order], log.messages
-    columns = (offsets, messages.physical_offset[record], messages.total_size[record].astype(np.int64))
-    whole = (*columns, messages.tags_code[record])
+    units, messages = log.units, log.messages
+    state, number, row = new_state(FEW_QUEUES), np.empty(len(units.record), np.int32), 0
+    while row < len(number):
+        row = number_queues(state, units.topic, units.queue_id, units.message_count, number, row)
+        if row < len(number):
+            state = larger(state, 4 * len(state.key))
+    counts = np.bincount(number[number >= 0], minlength=int(state.met[0]))
+    bounds = np.concatenate(([0], np.cumsum(counts)))
+    order = np.empty(int(bounds[-1]), np.int64)
+    fill_groups(number, bounds[:-1].copy(), order)
+    record = units.record[order]
+    sizes = messages.total_size[record].astype(np.int64)
+    whole = units.queue_offset[order], messages.physical_offset[record], sizes, messages.tags_code[record]
     return {
         _queue_key(int(code), log): QueueMessages._make(column[start:end] for column in whole)
-        for code, start, end in zip(keys, bounds[:-1], bounds[1:], strict=True)
+        for code, start, end in zip(state.key, bounds[:-1], bounds[1:], strict=False)
     }
 
 

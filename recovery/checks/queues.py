@@ -112,8 +112,6 @@ def misdirected_units(messages: QueueMessages, units: QueueUnits, log: LogFacts)
 
 def check_queue(messages: QueueMessages, units: QueueUnits, files: QueueFiles, log: LogFacts) -> Judgement:
     """Every disagreement of one classic queue with the log, neighbours of one cause in one finding."""
-    if _agree(messages, units, log):
-        return Judgement()
     live = ~units.is_hole & ~units.is_pre_blank
     own = QueueUnits._make(column[live] for column in units)
     row, is_own = found_at(messages.physical_offset, own.physical_offset)
@@ -134,8 +132,8 @@ def check_queue(messages: QueueMessages, units: QueueUnits, files: QueueFiles, l
     return Judgement(tuple(findings), tuple(explained))
 
 
-def _agree(messages: QueueMessages, units: QueueUnits, log: LogFacts) -> bool:
-    """Nothing to say: the usual case, told without looking at single units."""
+def agree(messages: QueueMessages, units: QueueUnits) -> bool:
+    """The queue is exactly what dispatch makes of the log: the usual case, and nothing to say about it."""
     same = len(messages.queue_offset) == len(units.queue_offset)
     return same and all(np.array_equal(ours, theirs) for ours, theirs in zip(messages, units, strict=True))
 

@@ -157,6 +157,7 @@ def test_queue_files_are_what_the_scalar_writer_writes(content: bytes, rules: Di
     with tempfile.TemporaryDirectory() as folder:
         writer = QueueFilesWriter(Path(folder), scanner.topics, file_size=FILE_SIZE, batch_file_size=BATCH_FILE_SIZE)
         writer.write(batch)
+        writer.close()
         for total in writer.totals():
             scalar, written = expected.pop((total.topic, total.queue_id, total.is_batch))
             kind = "batchconsumequeue" if total.is_batch else "consumequeue"

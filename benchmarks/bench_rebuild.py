@@ -1,0 +1,100 @@
+"""Rebuild of queues and index from logs of three sizes, against the scalar dispatch and, where it runs, the real store.
+
+Run: python benchmarks/bench_rebuild.py [folder] [--java]
+The scalar rules rebuild the smallest log first, in memory: the bytes must agree. Rates are of records; the compiled
+ones of a second run, when everything is compiled. `--java` runs the real DefaultMessageStore on the largest log, too
+(needs a JDK and Maven).
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
+from tempfile import TemporaryDirectory
+from time import perf_counter
+
+from parsers.index.geometry import DEFAULT_GEOMETRY
+from parsers.store import Store, open_store
+from recovery.dispatch import DispatchRequest, DispatchRules, index_keys, queue_units
+from recovery.index_writer import IndexWriter
+from recovery.log_access import LogAccess
+from recovery.log_runs import log_runs
+from recovery.queue_writer import QueueWriter
+from recovery.rebuild import rebuild
+from recovery.settings import StoreSettings
+from recovery.versions import BrokerVersion
+from tests.support.big_log import BLOCK_RECORDS, write_log
+
+VERSION, SETTINGS = BrokerVersion(5, 3, 3), StoreSettings()
+RECORDS = (BLOCK_RECORDS, 500_000, 2_100_000)
+Queues = dict[tuple[str, int], bytearray]
+
+
+def scalar_rebuild(store: Store) -> tuple[Queues, IndexWriter, int]:
+    """Queues and index in memory, record by record."""
+    rules, log, records = DispatchRules.of(VERSION, SETTINGS), LogAccess(store.commitlog), 0
+    index, written, writers = IndexWriter(DEFAULT_GEOMETRY), Queues(), dict[tuple[str, int], QueueWriter]()
+    for run in log_runs(store.commitlog, lambda gap: None):
+        for at in run.positions.tolist():
+            message = log.message(run.base_offset + at)
+            assert message is not None
+            request = DispatchRequest.of(message, rules)
+            for unit in queue_units(request, rules):
+                key = unit.topic, unit.queue_id
+                if key not in writers:
+                    data = written.setdefault(key, bytearray())
+                    writers[key] = QueueWriter(SETTINGS.consume_queue_file_size, lambda _, unit, data=data: data.extend(unit))
+                writers[key].put(unit)
+            index.put(request, index_keys(request, rules))
+            records += 1
+    return written, index, records
+
+
+def assert_same(new: Path, queues: Queues, index: IndexWriter) -> None:
+    for (topic, queue_id), data in queues.items():
+        (path,) = (new / "consumequeue" / topic / str(queue_id)).iterdir()
+        assert path.read_bytes()[: len(data)] == data
+    (path,) = (new / "index").iterdir()
+    assert path.read_bytes() == index.files[0].with_counts()
+
+
+def timed_rebuild(root: Path, to: Path) -> tuple[int, float]:
+    for warm in (False, True):
+        shutil.rmtree(to, ignore_errors=True)
+        start = perf_counter()
+        report = rebuild(root, to, version=VERSION, settings=SETTINGS)
+        seconds = perf_counter() - start
+        assert report.records == report.units and not report.gaps
+        assert warm or report.keys > report.records
+    return report.records, seconds
+
+
+def main(folder: Path, with_java: bool) -> None:
+    rates: list[float] = []
+    for wanted in RECORDS:
+        root, new = folder / f"log-{wanted}", folder / f"new-{wanted}"
+        write_log(root, wanted)
+        records, seconds = timed_rebuild(root, new)
+        rates.append(records / seconds)
+        if wanted == RECORDS[0]:
+            start = perf_counter()
+            queues, index, scalar_records = scalar_rebuild(open_store(root))
+            scalar_rate = scalar_records / (perf_counter() - start)
+            assert_same(new, queues, index)
+            print(f"scalar    {scalar_records:>9} records {scalar_rate:>12,.0f} records/s")
+        print(f"compiled  {records:>9} records {rates[-1]:>12,.0f} records/s  {rates[-1] / scalar_rate:6.1f} x scalar")
+        shutil.rmtree(new)
+    print(f"peak memory {getrusage(RUSAGE_SELF).ru_maxrss // 1024} MiB")
+    if with_java:
+        from tests.support.java_lab import rebuild_rate
+
+        java_rate = rebuild_rate(root)
+        print(f"real store, {RECORDS[-1]} records: {java_rate:,.0f} records/s; compiled is {rates[-1] / java_rate:.1f} x")
+
+
+if __name__ == "__main__":
+    given = [argument for argument in sys.argv[1:] if argument != "--java"]
+    with TemporaryDirectory(dir=given[0] if given else None) as scratch:
+        main(Path(scratch), "--java" in sys.argv)
