@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rebalance.events import Fact, UnreadRecord
 from rebalance.history import GroupHistory
+from rebalance.zones import of_unknown_zone
 
 STARTS_IN_THE_MIDDLE = "starts_in_the_middle"
 ENDS_IN_THE_MIDDLE = "ends_in_the_middle"
@@ -42,6 +43,7 @@ class RecordNotes:
 
     def __init__(self) -> None:
         self._files: dict[str, _File] = {}
+        self.zone_unknown = False
 
     def watch(self, facts: Iterable[Fact]) -> Iterator[Fact]:
         """Passes the facts on."""
@@ -57,6 +59,8 @@ class RecordNotes:
                     last.jumps += 1
                     last.worst_ms = max(last.worst_ms, last.at_ms - at_ms)
                 last.record, last.at_ms = record, at_ms or last.at_ms
+            if fact.early_ms and of_unknown_zone(fact):
+                self.zone_unknown = True
             if type(fact) is UnreadRecord:
                 last.unread += 1
                 last.first_unread = last.first_unread or f"record {record}: {fact.reason}"

@@ -40,6 +40,7 @@ from rebalance.round_clock import ROUND_MS
 from rebalance.rounds import Round, RoundCauses
 from rebalance.table import QueueTable
 from rebalance.targets import Assignment, Targets
+from rebalance.zones import in_zone
 
 SETTLE_MS = 400  # a request tells when it was sent or handled, not when the client's own threads saw the change
 _MAX_QUEUES = 65_536  # a damaged route must not ask for more
@@ -158,7 +159,10 @@ def replay(facts: Iterable[Fact], *, settings: Settings | None = None) -> Replay
     """Replays any mix of facts; their order in the input matters only where instants are equal."""
     settings = settings or Settings()
     notes = RecordNotes()
-    record = _read(sorted(notes.watch(facts), key=_AT_MS))
+    read = list(notes.watch(facts))
+    if notes.zone_unknown:
+        read = list(in_zone(read))
+    record = _read(sorted(read, key=_AT_MS))
     record.settle_ms = SETTLE_MS + notes.worst_jump_ms
     known = _known_span(record, settings)
     down = _down_spans(record, settings)
