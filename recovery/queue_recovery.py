@@ -102,7 +102,7 @@ class Queue:
         """Move the minimum to the first unit whose message is still in the log.
 
         Raises:
-            LoadFailed: 5.0.0 to before 5.5.1, when the last file holds no unit.
+            LoadFailed: 5.0.0 to before 5.5.0, when the last file holds no unit.
         """
         if not self.version.searches_minimum_from_the_end:
             self._correct_min_by_scan(log_min)
@@ -131,7 +131,7 @@ class Queue:
     def _last_unit_offset(self, last: LogFile) -> int | None:
         if last.wrote_position >= CQ_UNIT.size:
             return int(self._written(last)["physical_offset"][-1])
-        if self.version.resets_empty_queue:
+        if self.version.passes_empty_last_file:
             return None
         raise LoadFailed(
             "the newest file of a queue holds no unit: the minimum is looked up before its first byte",

@@ -151,7 +151,7 @@ def _without_strays(store: Evidence, settings: StoreSettings) -> Iterator[Repair
 
 
 def _without_empty_queue_file(played: Restart) -> Iterator[Repair]:
-    """5.0.0 to before 5.5.1: a newest queue file without a unit stops the load."""
+    """5.0.0 to before 5.5.0: a newest queue file without a unit stops the load."""
     store = played.memory.evidence
     empty = [
         (key, entries[-1]) for key, entries in store.queues.items() if entries and not any(entries[-1].bytes()[:20])

@@ -99,8 +99,8 @@ class BrokerVersion(NamedTuple):
 
     @property
     def needs_index(self) -> bool:
-        """An index that cannot be listed fails load(), after recovery. DefaultMessageStore#load @5.0.0."""
-        return self >= (5, 0, 0)
+        """An index that cannot be listed fails load(), after recovery. DefaultMessageStore#load @5.1.0."""
+        return self >= (5, 1, 0)
 
     @property
     def queue_max_is_message_end(self) -> bool:
@@ -135,8 +135,13 @@ class BrokerVersion(NamedTuple):
 
     @property
     def resets_empty_queue(self) -> bool:
-        """Minimum correction forgets a queue without files, and passes an empty last file by. ConsumeQueue @5.5.1."""
+        """Minimum correction forgets what it knew of a queue without files. ConsumeQueue#correctMinOffset @5.5.1."""
         return self >= (5, 5, 1)
+
+    @property
+    def passes_empty_last_file(self) -> bool:
+        """Minimum correction passes a newest file without a unit by (before: it fails). @5.5.0."""
+        return self >= (5, 5, 0)
 
     @property
     def truncation_goes_on_deleting(self) -> bool:

@@ -86,7 +86,7 @@ def test_minimum_is_the_first_unit_whose_message_exists(version: BrokerVersion, 
     assert corrected.min_queue_offset == expected
 
 
-def test_an_empty_newest_file_fails_the_minimum_until_5_5_1() -> None:
+def test_an_empty_newest_file_fails_the_minimum_until_5_5_0() -> None:
     def emptied(version: BrokerVersion) -> Queue:
         made = queue(full(0), [ZERO] * PER_FILE, version=version)
         made.recover()
