@@ -193,10 +193,19 @@ class ClientProcess:
         return None if self.end is None else self.end.latest_ms
 
     @property
+    def left_ms(self) -> tuple[int, int] | None:
+        """(not before, not after): when it first asked to leave, by the statement with the least spread."""
+        asked = [(c.unregistered_late_ms, c.unregistered_ms) for c in self.channels if c.unregistered_ms is not None]
+        if not asked:
+            return None
+        spread_ms, at_ms = min(asked)
+        return at_ms, at_ms + spread_ms
+
+    @property
     def left_by_ms(self) -> int | None:
         """The instant by which it had asked to leave: what is handled later was sent before."""
-        left = (c.unregistered_ms + c.unregistered_late_ms for c in self.channels if c.unregistered_ms is not None)
-        return min(left, default=None)
+        left = self.left_ms
+        return None if left is None else left[1]
 
     @property
     def stamped(self) -> bool:

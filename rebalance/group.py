@@ -44,13 +44,11 @@ def _end(
     starts: Mapping[str, Sequence[int]],
     settings: Settings,
 ) -> End:
-    leaving = [c for c in process.channels if c.unregistered_ms is not None]
-    if leaving:
-        first = min(c.unregistered_ms for c in leaving if c.unregistered_ms is not None)
-        last = max(c.unregistered_ms + c.unregistered_late_ms for c in leaving if c.unregistered_ms is not None)
+    left = process.left_ms
+    if left is not None:
         finished = max((c.finished_ms for c in process.channels if c.finished_ms is not None), default=None)
-        latest = last + SHUTDOWN_AFTER_MS if finished is None else max(last, finished)
-        return End(first - SHUTDOWN_BEFORE_MS, latest, CLIENT_LEFT, process.last_evidence)
+        latest = left[1] + SHUTDOWN_AFTER_MS if finished is None else max(left[0], finished)
+        return End(left[0] - SHUTDOWN_BEFORE_MS, latest, CLIENT_LEFT, process.last_evidence)
     closed = max((c.closed for c in process.channels if c.closed is not None), default=None)
     if closed is not None and closed.latest_ms >= process.last_ms:
         return End(
