@@ -7,7 +7,7 @@ from dagster._core.definitions.unresolved_asset_job_definition import Unresolved
 
 from pipelines.partitions import TABLES_BY_PARTITION
 
-STORE_TABLES = ("store_files", "queues", "checkpoints")
+BROKER_TABLES = ("store_files", "queues", "checkpoints")
 SNAPSHOT_TABLES = ("topic_configs", "group_configs", "offset_snapshots")
 
 
@@ -22,7 +22,7 @@ def _file_job(partition: str, tables: tuple[str, ...]) -> UnresolvedAssetJobDefi
 FILE_JOBS = {name: _file_job(name, tables) for name, tables in TABLES_BY_PARTITION.items()}
 STORE_JOB = dg.define_asset_job(
     "ingest_store",
-    selection=dg.AssetSelection.assets(*STORE_TABLES),
+    selection=dg.AssetSelection.assets(*BROKER_TABLES),
     description="Bring the file list, queues and checkpoint of a broker up to date.",
 )
 SNAPSHOT_JOB = dg.define_asset_job(

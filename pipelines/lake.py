@@ -12,8 +12,7 @@ import duckdb
 import pyarrow as pa
 from deltalake import DeltaTable
 
-from pipelines.delta import active_files, commit, ensure_table, partition_parts, write_parts
-from pipelines.table import Table
+from pipelines.delta import active_files, commit, partition_parts, write_parts
 from pipelines.tables import TABLES
 
 if TYPE_CHECKING:
@@ -84,11 +83,6 @@ class Lake:
         commit(table, self.table_root(name), parts, replaced)
         return int(rows.num_rows)
 
-    def create_tables(self) -> None:
-        """Make every table exist, empty where nothing was ingested yet."""
-        for name, table in TABLES.items():
-            ensure_table(table, self.table_root(name))
-
     def frame(self, spark: SparkSession, name: str) -> DataFrame:
         """The table as a Spark DataFrame."""
         from pipelines.spark.source import spark_schema
@@ -109,8 +103,3 @@ def duckdb_type(kind: pa.DataType) -> str:
 def quoted(text: str) -> str:
     """Text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
-
-
-def empty(table: Table) -> pa.Table:
-    """No rows, the right columns."""
-    return table.bare_schema.empty_table()

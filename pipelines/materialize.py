@@ -1,4 +1,4 @@
-"""Every asset in one process and one Spark session: what the demo and the tests run, and a scheduler without a daemon."""
+"""Every asset in one process and one Spark session: what the demo and the tests run; no daemon needed."""
 
 from __future__ import annotations
 

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipelines.catalog import open_catalog, question, question_names
 from pipelines.lake import Lake
-from pipelines.sources import find_config, read_sources
+from pipelines.sources import configured_file, read_sources
 
 if TYPE_CHECKING:
     import pandas as pd
-
-CONFIG_VARIABLE = "ROCKETLENS_CONFIG"
 
 
 class Desk:
     """An open, read-only catalogue. Raises NoCatalog or SourcesError, one sentence each, where there is none yet."""
 
     def __init__(self) -> None:
-        named = os.environ.get(CONFIG_VARIABLE)
-        self.sources = read_sources(Path(named) if named else find_config(Path.cwd()))
+        self.sources = read_sources(configured_file())
         self.connection = open_catalog(Lake(self.sources.lake))
 
     def ask(self, sql: str) -> pd.DataFrame:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 CONFIG_NAME = "rocketlens.toml"
+CONFIG_VARIABLE = "ROCKETLENS_CONFIG"
 DEMO_CONFIG = Path(__file__).resolve().parents[1] / "demo" / CONFIG_NAME
 
 
@@ -71,6 +72,12 @@ def read_sources(path: Path) -> Sources:
     except tomllib.TOMLDecodeError as error:
         raise SourcesError(f"{path}: not valid TOML: {error}") from None
     return _Reader(path).sources(document)
+
+
+def configured_file(named: str | Path | None = None) -> Path:
+    """The file that is named, else $ROCKETLENS_CONFIG, else the nearest one. Raises SourcesError: one sentence."""
+    chosen = named or os.environ.get(CONFIG_VARIABLE)
+    return Path(chosen) if chosen else find_config(Path.cwd())
 
 
 def find_config(start: Path) -> Path:

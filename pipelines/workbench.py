@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pipelines.dagster_home import dagster_home
-from pipelines.resources.lakehouse import CONFIG_VARIABLE
-from pipelines.sources import read_sources
+from pipelines.sources import CONFIG_VARIABLE, read_sources
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = ROOT / "notebooks"

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import dagster as dg
 
 from pipelines.lake import Lake
-from pipelines.sources import BrokerSource, Sources, find_config, read_sources
+from pipelines.sources import BrokerSource, Sources, configured_file, read_sources
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-CONFIG_VARIABLE = "ROCKETLENS_CONFIG"
 
 
 class Lakehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
@@ -25,8 +21,7 @@ class Lakehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     def sources(self) -> Sources:
         """What the configuration says now. Raises SourcesError: one sentence."""
-        named = self.config_file or os.environ.get(CONFIG_VARIABLE, "")
-        return read_sources(Path(named) if named else find_config(Path.cwd()))
+        return read_sources(configured_file(self.config_file))
 
     def lake(self) -> Lake:
         return Lake(self.sources().lake)

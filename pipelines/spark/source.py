@@ -74,7 +74,8 @@ class StoreReader(DataSourceReader):
         root = Path(self.options["store"])
         wanted = json.loads(self.options["files"]) if "files" in self.options else None
         files = [f for f in self.files_of(open_store(root)) if wanted is None or relative(root, f) in set(wanted)]
-        return cut(files, self.number("split_bytes") or DEFAULT_SPLIT_BYTES, within_files=self.within_files)
+        split_bytes = self.number("split_bytes")
+        return cut(files, DEFAULT_SPLIT_BYTES if split_bytes is None else split_bytes, within_files=self.within_files)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         if not isinstance(partition, Slice):  # Spark's stand-in for an empty list of partitions

@@ -105,6 +105,8 @@ def test_a_missing_option_and_a_wrong_number_are_told(spark: SparkSession, demo_
         spark.read.format("rocketmq_commitlog").load().count()
     with pytest.raises(Exception, match="option split_bytes: a whole number"):
         commitlog(spark, demo_store, split_bytes="many").count()
+    with pytest.raises(Exception, match="split_bytes must be positive, not 0"):
+        commitlog(spark, demo_store, split_bytes=0).count()
 
 
 def test_no_source_takes_pushed_filters() -> None:
