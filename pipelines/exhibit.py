@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from io import BytesIO
-from typing import overload
+from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 
-from pipelines.report.model import PrintedTable, Section
+from pipelines.report.model import Column, PrintedTable, Section
 from pipelines.report.render import render_piece
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DOTS_PER_INCH = 110
 
@@ -36,10 +39,26 @@ class Picture:
         return drawn.getvalue()
 
 
-@overload
-def show(piece: Figure) -> Picture: ...
-@overload
-def show(piece: Section | PrintedTable) -> Exhibit: ...
-def show(piece: Section | PrintedTable | Figure) -> Exhibit | Picture:
-    """A section of the report (verdict, pictures, tables, remarks), one table, or a plot."""
-    return Picture(piece) if isinstance(piece, Figure) else Exhibit(piece)
+def show(piece: Section | PrintedTable | pd.DataFrame | Figure) -> Exhibit | Picture:
+    """A section of the report (verdict, pictures, tables, remarks), one table, a frame, or a plot."""
+    if isinstance(piece, Figure):
+        return Picture(piece)
+    return Exhibit(piece if isinstance(piece, Section | PrintedTable) else _table_of(piece))
+
+
+def _table_of(frame: pd.DataFrame) -> PrintedTable:
+    """A frame's columns in their order, null as unknown."""
+    columns = [Column(str(name), str(name).replace("_", " "), _is_number(frame[name])) for name in frame.columns]
+    rows = [{str(name): _known(value) for name, value in row.items()} for row in frame.to_dict("records")]
+    return PrintedTable(columns, rows)
+
+
+def _known(value: Any) -> Any:
+    """pandas has several nulls; a report has one."""
+    import pandas as pd
+
+    return None if value is pd.NA or value is pd.NaT or value != value else value
+
+
+def _is_number(column: pd.Series[Any]) -> bool:
+    return column.dtype.kind in "iuf"

@@ -49,10 +49,15 @@ def _line(axes: Axes, rows: pd.DataFrame, column: str, group: str, colour: str) 
 
 
 def _marks(axes: Axes, happened: Sequence[Row], *, named: bool) -> None:
-    for row in happened:
+    """A dotted line at each incident; those too close to the one before share its words."""
+    ordered = sorted(happened, key=lambda row: row["begin_at"])
+    too_close = (ordered[-1]["begin_at"] - ordered[0]["begin_at"]) / 60 if ordered else None
+    last: Row | None = None
+    for row in ordered:
         axes.axvline(row["begin_at"], color="#667085", linewidth=0.8, linestyle=":")
-        if named:
+        if named and (last is None or row["begin_at"] - last["begin_at"] > too_close):
             words = f" {row['kind'].replace('_', ' ')}"
             axes.text(
                 row["begin_at"], 0.98, words, rotation=90, va="top", fontsize=7, transform=axes.get_xaxis_transform()
             )
+            last = row

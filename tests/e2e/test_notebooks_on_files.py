@@ -1,0 +1,138 @@
+"""The notebooks that read files: from top to bottom, and what they say is what the engines say."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parsers.store import open_store
+from pipelines.bundles import bundle, bundled_store
+from pipelines.catalog import question
+from pipelines.cluster import read_cluster
+from pipelines.lag import offsets_in
+from pipelines.lag_history import lag_history
+from pipelines.lake import Lake
+from pipelines.sources import read_sources
+from pipelines.start_now import start_now
+from rebalance.what_if import what_if
+from recovery.forecast import forecast
+from recovery.inference import infer
+from tests.support.cluster_lake import lake_of_cluster
+from tests.support.fixtures import GOLDEN
+from tests.support.notebooks import run_notebook
+from tests.support.recovery_cases import CaseSet
+
+SPACE = "\u202f"
+CRASHED = "5.3.1-crashed"
+
+
+@pytest.fixture(autouse=True)
+def _no_evidence_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("ROCKETLENS_")]:
+        monkeypatch.delenv(name)
+
+
+def test_the_bundled_forecast_is_what_the_broker_did() -> None:
+    did = json.loads((bundle(CRASHED) / "truth.json").read_text("utf-8"))
+    document = start_now(bundled_store(CRASHED), "5.3.1").told.document()
+    assert document["load"]["ok"] is did["load"] is True
+    for name, value in did["commitlog"].items():
+        assert document["commitlog"][name] == value
+    assert document["redispatched_messages"] == did["redispatched_messages"]
+    queues = [{name: queue[name] for name in did["queues"][0]} for queue in document["after_dispatch"]["queues"]]
+    assert queues == did["queues"]
+
+
+def test_if_i_start_this_broker_now() -> None:
+    told = run_notebook("02_if_i_start_this_broker_now")
+    store = open_store(bundled_store(CRASHED))
+    start = forecast(store, "5.3.1", infer(store).settings)
+    assert len(start.lost) == start.outcome.lost_messages == 136
+    assert f"{len(start.lost)} messages would be lost" in told.page_with("The last exit was abnormal")
+    assert "CRC wrong" in told.page_with("total_size")
+    ways, repaired = told.page_with("start as it is"), start.advice[-1].then
+    assert repaired is not None
+    assert repaired.lost_messages == 0
+    assert "start once with checkCRCOnRecover=false" in ways
+    assert f">{repaired.log_end:,}<".replace(",", SPACE) in ways
+    assert f"and {len(start.lost) - 12} more rows" in told.page_with("things would be lost")
+    assert "The broker did the same: the end of the log, 328 messages, 6 queues." in told.printed
+    assert "CG_lagging" in told.page_with("hold unread messages")
+    assert told.pictures == 1
+
+
+def test_a_store_of_ones_own_is_foretold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = CaseSet(GOLDEN / "recovery", tmp_path)
+    with cases.built(cases.case("s551-halt-sync-003")) as root:
+        monkeypatch.setenv("ROCKETLENS_STORE", str(root))
+        told = run_notebook("02_if_i_start_this_broker_now")
+        lost = start_now(root).told.outcome.lost_messages
+    said = "no message would be lost" if not lost else f"{lost} message"
+    assert said in told.page_with("The last exit was")
+    assert "The broker did the same" not in told.printed
+
+
+def test_who_owned_which_queue() -> None:
+    told = run_notebook("03_who_owned_which_queue")
+    replay = read_cluster([bundle("orders-cluster")]).replay
+    page = told.page_with("<svg")
+    assert page.count("maybe") - 8 == len(replay.intervals) > 30  # eight rules of the style say it too
+    for anomaly in replay.anomalies:
+        assert f"<td>{anomaly.kind}</td>" in page
+    assert "client_vanished" in told.page_with("what happened")
+    moved = sum(span.moved_queues for span in what_if(replay, strategy="AVG_BY_CIRCLE"))
+    assert f'<td>AVG_BY_CIRCLE</td><td class="n">{moved}</td>' in "".join(told.pages)
+    exposed = read_cluster([bundle("orders-cluster")]).exposed(bundled_store("orders-cluster"))
+    assert exposed.caption in told.page_with("hand-overs and overlaps")
+    assert len(exposed.rows) < len(replay.exposures), "ranges without a message are left out"
+
+
+def test_how_far_behind() -> None:
+    told = run_notebook("04_how_far_behind")
+    rows = cluster_history()
+    assert f"{len(rows)} rows at {len({row['at'] for row in rows})} moments" in told.printed
+    by_moment = Counter[object]()
+    for row in rows:
+        by_moment[row["at"]] += row["messages_behind"]
+    assert f'<td class="n">{max(by_moment.values())}</td>' in told.page_with("most messages")
+    assert "no offset is stored for this queue" in told.page_with("seconds unknown")
+    assert told.pictures == 1
+
+
+def cluster_history() -> list[dict[str, Any]]:
+    """Rows of the lag of the recorded cluster at each of its kept offsets."""
+    copies = offsets_in(bundle("orders-cluster") / "offsets", pytest.fail)
+    store = open_store(bundled_store("orders-cluster"))
+    rows: list[dict[str, Any]] = lag_history(
+        store, copies, damage=lambda damage: pytest.fail(damage.reason)
+    ).to_pylist()
+    return rows
+
+
+@pytest.fixture
+def cluster_config(tmp_path: Path) -> Path:
+    return lake_of_cluster(tmp_path)
+
+
+def test_the_lake_tells_the_same_history(cluster_config: Path) -> None:
+    lake = Lake(read_sources(cluster_config).lake)
+    found = [{**row, "broker": None} for row in lake.query(question("lag_history")).to_pylist()]
+    expected = sorted(cluster_history(), key=_place)
+    assert len(found) == len(expected) > 200
+    for ours, theirs in zip(sorted(found, key=_place), expected, strict=True):
+        assert ours == {**theirs, "seconds_behind": pytest.approx(theirs["seconds_behind"], abs=1e-3)}
+
+
+def _place(row: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(str(row[name]) for name in ("at", "group", "topic", "queue_id"))
+
+
+def test_how_far_behind_from_a_lake(cluster_config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROCKETLENS_CONFIG", str(cluster_config))
+    told = run_notebook("04_how_far_behind")
+    assert f"{len(cluster_history())} rows at 28 moments" in told.printed
