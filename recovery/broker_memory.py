@@ -78,7 +78,8 @@ class BrokerMemory:
 
     def confirmed_offset(self) -> int:
         """`CommitLog#getConfirmOffset`: how far readers and dispatch may go."""
-        if self.version < (5, 0, 0) or self.settings.duplication_enable or self.settings.enable_controller_mode:
+        replicated = self.settings.duplication_enable or self.settings.enable_controller_mode
+        if replicated or not self.version.dispatches_confirmed_only:
             return self.confirm_offset
         if self.settings.flushes_synchronously and self.version.dispatches_flushed_only:
             return self.flushed_where

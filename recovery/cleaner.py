@@ -102,9 +102,9 @@ def _space(version: BrokerVersion, settings: StoreSettings, disk: DiskUse) -> Tr
         if used is None:
             return Trigger(False, False, f"the disk use of {name} is not known", f"the disk use of {name}")
         at_once = at_once or used > force or used > warning
-        if at_once and version >= (5, 0, 0):
+        if at_once and version.deletes_at_once_by_itself:
             return Trigger(True, True, f"disk use of {name} {used} % is above {min(force, warning)} %")
-        if (used < 0 or used > most) and version < (5, 0, 0):
+        if (used < 0 or used > most) and not version.deletes_at_once_by_itself:
             return Trigger(True, at_once, f"disk use of {name} {used} % is above {most} %")
     for name, used in (("commitlog", disk.commitlog), ("consumequeue", disk.queues)):
         if used is not None and (used < 0 or used > most):
@@ -115,7 +115,7 @@ def _space(version: BrokerVersion, settings: StoreSettings, disk: DiskUse) -> Tr
 def _clamped(version: BrokerVersion, settings: StoreSettings) -> tuple[int, int]:
     """Warning and force ratio; since 5.0.0 inside 35…90 and 30…85."""
     warning, force = settings.disk_space_warning_level_ratio, settings.disk_space_clean_forcibly_ratio
-    if version < (5, 0, 0):
+    if not version.deletes_at_once_by_itself:
         return warning, force
     return min(max(warning, 35), 90), min(max(force, 30), 85)
 
@@ -130,7 +130,8 @@ class Cleaner:
     def clean_commitlog(self, decided: Trigger, now_ms: int) -> list[LogFile]:
         """One round: expired files from the oldest on, never the last, at most a batch."""
         settings, log = self.memory.settings, self.memory.commitlog
-        batch = settings.delete_file_batch_max if self.memory.version >= (5, 0, 0) else BATCH_BEFORE_5
+        of_5 = self.memory.version.deletes_at_once_by_itself
+        batch = settings.delete_file_batch_max if of_5 else BATCH_BEFORE_5
         gone: list[LogFile] = []
         if not decided.runs:
             return gone

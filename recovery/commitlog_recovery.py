@@ -198,7 +198,7 @@ def _confirmed(memory: BrokerMemory) -> Chooser:
     settings = memory.settings
     if not settings.duplication_enable and not settings.enable_controller_mode:
         return lambda offset, size: offset == offset
-    if memory.version < (5, 0, 0):
+    if not memory.version.dispatches_confirmed_only:
         return lambda offset, size: offset < memory.confirm_offset
     return lambda offset, size: offset + size <= memory.confirmed_offset()
 
@@ -279,7 +279,7 @@ def _end_here(memory: BrokerMemory, walk: _Walk, reason: str) -> None:
 
 def _set_confirm_offset(memory: BrokerMemory, walk: _Walk, start_offset: int, clean_exit: bool) -> None:
     """Since 5.0.0: the start of the last valid record; with the controller kept inside the log."""
-    if memory.version < (5, 0, 0):
+    if not memory.version.dispatches_confirmed_only:
         return
     if memory.settings.enable_controller_mode:
         most = walk.end if clean_exit else (walk.last_confirmed or start_offset)

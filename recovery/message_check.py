@@ -105,7 +105,7 @@ class MessageCheck:
         topic = decode_utf8(reader.counted(topic_size, "topic"))
         properties_size = reader.layout(form.properties_size)["properties_size"]
         properties = self._properties(reader, properties_size, topic, duplication)
-        if crc and self.settings.force_verify_prop_crc and self.version >= (5, 2, 0):
+        if crc and self.settings.force_verify_prop_crc and self.version.verifies_record_crc:
             self._check_record_crc(reader, total_size, properties)
         if form.total_size(row["body_size"], topic_size, properties_size) != total_size:
             raise _Invalid("the sizes inside do not add up to the record's size", total_size)
@@ -159,7 +159,7 @@ class MessageCheck:
             reader.skip(row["body_size"])
             return
         body = reader.counted(row["body_size"], "body")
-        by_record = self.settings.force_verify_prop_crc and self.version >= (5, 2, 0)
+        by_record = self.settings.force_verify_prop_crc and self.version.verifies_record_crc
         if crc and not by_record and crc31(body) != row["body_crc"]:
             raise _Invalid("the body's CRC is another one than the record says")
 

@@ -29,14 +29,14 @@ class Redispatch:
     def behind_bytes(self) -> int:
         """`dispatchBehindBytes`: negative when dispatch stands beyond the log."""
         memory = self.memory
-        end = memory.commitlog.max_offset if memory.version < (5, 0, 0) else memory.confirmed_offset()
+        end = memory.confirmed_offset() if memory.version.dispatches_confirmed_only else memory.commitlog.max_offset
         return end - self.position
 
     @property
     def _end(self) -> int:
         """`getReputEndOffset`; before 5.0.0 the log's end."""
         memory = self.memory
-        if memory.version < (5, 0, 0) or memory.settings.read_un_committed:
+        if not memory.version.dispatches_confirmed_only or memory.settings.read_un_committed:
             return memory.commitlog.max_offset
         return memory.confirmed_offset()
 
@@ -52,7 +52,8 @@ class Redispatch:
             self._start_at(self._queue_maximum())
             self._wait_and_correct()
             return
-        self._start_at(memory.commitlog.max_offset if memory.version < (4, 5, 1) else memory.confirmed_offset())
+        at_end = memory.version.starts_dispatch_at_log_end
+        self._start_at(memory.commitlog.max_offset if at_end else memory.confirmed_offset())
         if memory.version.may_recheck_dispatch_start and memory.settings.recheck_reput_offset_from_cq:
             self._start_at(self._queue_maximum())
             self._wait_and_correct()
@@ -72,6 +73,11 @@ class Redispatch:
     def _start_at(self, position: int) -> None:
         self.position = position
         self.starts.append(position)
+        self.memory.because(
+            f"dispatch starts at {position}",
+            "DefaultMessageStore#start",
+            f"the log ends at {self.memory.commitlog.max_offset}",
+        )
         before = None
         while before != self.position:
             before = self.position
@@ -94,7 +100,7 @@ class Redispatch:
     def _waits_for_confirmation(self) -> bool:
         """Before 5.0.0 duplicationEnable stops dispatch at the confirmed offset."""
         memory = self.memory
-        by_confirmation = memory.version < (5, 0, 0) and memory.settings.duplication_enable
+        by_confirmation = not memory.version.dispatches_confirmed_only and memory.settings.duplication_enable
         return by_confirmation and self.position >= memory.confirm_offset
 
     def _read_file(self, readable: memoryview, at: int) -> bool:
@@ -139,10 +145,10 @@ class Redispatch:
         return taken
 
     def _inside_end(self) -> bool:
-        return self.memory.version < (5, 0, 0) or self.position < self._end
+        return not self.memory.version.dispatches_confirmed_only or self.position < self._end
 
     def _beyond_end(self, checked: Checked) -> bool:
-        return self.memory.version >= (5, 0, 0) and self.position + checked.size > self._end
+        return self.memory.version.dispatches_confirmed_only and self.position + checked.size > self._end
 
     def _give_up(self, bytes_left: int, checked: Checked) -> None:
         """A master goes on after the readable part of this file, a slave stays here for ever."""

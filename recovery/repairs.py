@@ -69,7 +69,7 @@ def _to_start(played: Restart) -> Iterator[Repair]:
     yield from _without_strays(store, settings)
     yield from _without_empty_queue_file(played)
     yield from _without_files_behind_a_gap(store, settings)
-    if not played.memory.version >= (5, 0, 0) and any(store.delay_offsets):
+    if played.memory.version.loads_delay_offsets and any(store.delay_offsets):
         yield Repair(
             "move config/delayOffset.json and its .bak out of the way",
             "neither of them can be parsed" if played.load_error else "they are read at load",

@@ -113,6 +113,11 @@ def _empty_memory(
 def _load(played: Restart) -> None:
     memory, evidence = played.memory, played.memory.evidence
     version, settings = memory.version, memory.settings
+    memory.because(
+        "the last exit counts as abnormal" if evidence.abort else "the last exit counts as orderly",
+        "DefaultMessageStore#isTempFileExist",
+        f"abort is {'there' if evidence.abort else 'not there'}",
+    )
     memory.commitlog = list_files(evidence.commitlog, settings.mapped_file_size_commit_log, version)
     for (topic, queue_id), entries in evidence.queues.items():
         files = list_files(entries, settings.consume_queue_file_size, version)
@@ -122,7 +127,7 @@ def _load(played: Restart) -> None:
     played.checkpoint_created = True
     stored = (evidence.checkpoint or b"").ljust(CHECKPOINT.size, b"\0")
     memory.checkpoint = decode_checkpoint(stored, version=version)
-    if version >= (5, 0, 0):
+    if version.dispatches_confirmed_only:
         memory.confirm_offset = memory.checkpoint.confirm_physical_offset or 0
     index_loaded = _load_index(memory)
     for queue in memory.queues.values():

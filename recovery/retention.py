@@ -118,7 +118,7 @@ def retention(
     clock = Clock(now_ms, utc_offset)
     if not played.loaded:
         return Retention(clock, None, (), None, "", played, "the broker does not start, so it deletes nothing")
-    queues = disk_ratio if (store.root / "consumequeue").is_dir() else -1
+    queues = disk_ratio if played.memory.queues or (store.root / "consumequeue").is_dir() else -1
     decided = trigger(running, settings, clock, DiskUse(disk_ratio, queues), manual=manual)
     bytes_per_s, rate_reason = _write_rate(played)
     cleaned = list(_clean_now(played, decided, clock, manual=manual))

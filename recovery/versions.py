@@ -59,6 +59,11 @@ class BrokerVersion(NamedTuple):
         return self >= (5, 0, 0)
 
     @property
+    def verifies_record_crc(self) -> bool:
+        """forceVerifyPropCRC exists. CommitLog#checkMessageAndReturnSize @5.2.0."""
+        return self >= (5, 2, 0)
+
+    @property
     def reads_inner_batches(self) -> bool:
         """INNER_NUM and INNER_BASE are parsed as numbers; text that is none ends the log. @5.0.0."""
         return self >= (5, 0, 0)
@@ -156,6 +161,17 @@ class BrokerVersion(NamedTuple):
         return (4, 5, 1) <= self < (5, 0, 0)
 
     @property
+    def starts_dispatch_at_log_end(self) -> bool:
+        """start() dispatches from the log's end, whatever the queues hold. Until 4.4.0."""
+        return self < (4, 5, 1)
+
+    @property
+    def dispatches_confirmed_only(self) -> bool:
+        """The checkpoint keeps a confirmed offset, recovery sets it, and dispatch ends there.
+        CommitLog#getConfirmOffset, ReputMessageService#getReputEndOffset @5.0.0."""
+        return self >= (5, 0, 0)
+
+    @property
     def may_recheck_dispatch_start(self) -> bool:
         """recheckReputOffsetFromCq exists. @5.0.0."""
         return self >= (5, 0, 0)
@@ -175,6 +191,16 @@ class BrokerVersion(NamedTuple):
         """A search by time picks the queue file by its messages' store times, and knows LOWER and UPPER (before: by the
         file's modification time, to the nearest message). ConsumeQueue#binarySearchInQueueByTime @5.1.1."""
         return self >= (5, 1, 1)
+
+    # -- cleaning: CleanCommitLogService
+
+    @property
+    def deletes_at_once_by_itself(self) -> bool:
+        """A nearly full disk makes the cleaner work (before: only diskMaxUsedSpaceRatio does); its ratios are settings
+        kept inside bounds, the batch is one too. CleanCommitLogService#isSpaceToDelete @5.0.0."""
+        return self >= (5, 0, 0)
+
+    # -- writing queues and index
 
     @property
     def counts_index_puts_as_slots(self) -> bool:
