@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from parsers.commitlog.columns import INTS, LONGS
-from parsers.commitlog.kernel import Matrix32, Matrix64
+from parsers.commitlog.fields import Matrix32, Matrix64
 from parsers.commitlog.layout import SYS_FLAG_BORN_HOST_V6, SYS_FLAG_STORE_HOST_V6
 from parsers.commitlog.logfile import LogFile
 from parsers.commitlog.shape import BODY_AT_V4, HOST_V6_MORE

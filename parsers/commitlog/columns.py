@@ -80,3 +80,15 @@ WANTED = {
     )
 }
 """Columns that cost something and are made only when asked for; the integers always are."""
+
+(I_TOTAL_SIZE, I_MAGIC, I_BODY_CRC, I_QUEUE_ID, I_FLAG, I_SYS_FLAG, I_RECONSUME_TIMES, I_BODY_SIZE) = range(len(INTS))
+(L_PHYSICAL_OFFSET, L_QUEUE_OFFSET, L_BORN, L_STORE, L_PREPARED, L_TAGS_CODE) = range(len(LONGS))
+W_TOPIC, W_PROPERTIES, W_KEYS, W_TAGS, W_UNIQUE_ID, W_BODY = (
+    WANTED[name] for name in ("topic", "properties", "keys", "tags", "unique_id", "body")
+)
+W_BORN_HOST, W_STORE_HOST, W_MESSAGE_ID, W_TRANSACTION, W_COMPRESSION = (
+    WANTED[name] for name in ("born_host", "store_host", "message_id", "transaction_type", "compression")
+)
+W_CRC, W_RECORD_CRC, W_TAGS_CODE = (WANTED[name] for name in ("crc_ok", "record_crc_ok", "tags_code"))
+W_HOSTS, W_WORDS = W_BORN_HOST | W_STORE_HOST | W_MESSAGE_ID, W_TRANSACTION | W_COMPRESSION
+W_SCAN = W_PROPERTIES | W_KEYS | W_TAGS | W_UNIQUE_ID | W_TAGS_CODE

@@ -11,18 +11,18 @@ import pyarrow as pa
 from parsers.commitlog.arrow import run_to_batch, schema_of, wanted_bits
 from parsers.commitlog.bodies import decompressed_pieces
 from parsers.commitlog.check import body_crc_error, record_crc_error
-from parsers.commitlog.columns import CRC_OK, NO, RECORD_CRC_OK, WANTED
-from parsers.commitlog.kernel import (
-    BLANK,
-    BROKEN,
-    FULL,
+from parsers.commitlog.columns import (
+    CRC_OK,
     I_SYS_FLAG,
     L_PHYSICAL_OFFSET,
+    NO,
+    RECORD_CRC_OK,
     W_BODY,
     W_CRC,
     W_RECORD_CRC,
-    decode_run,
+    WANTED,
 )
+from parsers.commitlog.kernel import BLANK, BROKEN, FULL, decode_run
 from parsers.commitlog.logfile import LogFile, open_log
 from parsers.commitlog.message import decode_message
 from parsers.commitlog.properties import PropertyRule

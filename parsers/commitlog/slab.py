@@ -11,16 +11,47 @@ import sys
 import numpy as np
 import numpy.typing as npt
 
-from parsers.commitlog.columns import BODY, INTS, LONGS, TEXTS, VERDICTS
-from parsers.commitlog.kernel import FEWEST_BYTES_A_PAIR, LONGEST_TEXT, text_capacity
+from parsers.commitlog.columns import (
+    BODY,
+    BORN_HOST,
+    COMPRESSION,
+    INTS,
+    LONGS,
+    MESSAGE_ID,
+    STORE_HOST,
+    TEXTS,
+    TRANSACTION,
+    VERDICTS,
+)
+from parsers.commitlog.fields import WORD
 from parsers.commitlog.layout import SMALLEST_MESSAGE
 from parsers.commitlog.property_scan import FOUND
+from parsers.commitlog.text import HOST_TEXT_SIZE, MESSAGE_ID_SIZE
 from parsers.kernels.blocks import COPIED
+from parsers.kernels.utf8 import GROWTH
 
 MOST_ROWS = 1 << 16
 BATCH_BYTES = 16 << 20
 KEPT = 3
 """Slabs that a pool keeps: one being filled, one in the consumer's hands, one more for a consumer that looks back."""
+
+
+FEWEST_BYTES_A_PAIR = 3
+LONGEST_TEXT = 2**15 - 1
+
+
+def text_capacity(column: int, rows: int, input_bytes: int) -> int:
+    """Bytes that column `column` of text can need for `rows` rows out of `input_bytes` of log, repairs included."""
+    bounded = {
+        BORN_HOST: HOST_TEXT_SIZE,
+        STORE_HOST: HOST_TEXT_SIZE,
+        MESSAGE_ID: MESSAGE_ID_SIZE,
+        TRANSACTION: WORD,
+        COMPRESSION: WORD,
+    }
+    if column in bounded:
+        return rows * bounded[column] + COPIED
+    return GROWTH * (input_bytes + 2 * LONGEST_TEXT) + COPIED
 
 
 class Slab:

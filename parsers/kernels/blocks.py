@@ -96,6 +96,22 @@ def _copy_exactly(typing_context: Any, target: Any, to: Any, source: Any, at: An
     return types.void(target, types.intp, source, types.intp, types.intp), generate
 
 
+def _prefetch(typing_context: Any, data: Any, at: Any) -> Any:
+    """Ask for the cache line of byte `at`, which need not exist."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place = pointer(context, builder, signature.args[0], arguments, BYTE)
+        word = ir.IntType(32)
+        ask = ir.FunctionType(ir.VoidType(), [place.type, word, word, word])
+        hints = [ir.Constant(word, hint) for hint in (0, 3, 1)]  # to read, to keep, data
+        name = "llvm.prefetch.p0"
+        builder.call(cast("Any", cgutils).get_or_insert_function(builder.module, ask, name), [place, *hints])
+        return context.get_dummy_value()
+
+    return types.void(data, types.intp), generate
+
+
+prefetch = cast("Callable[[Bytes, int], None]", intrinsic(_prefetch))
 equal_mask = cast("Callable[[Bytes, int, int | np.uint8], Mask]", intrinsic(_equal_mask))
 high_mask = cast("Callable[[Bytes, int], Mask]", intrinsic(_high_mask))
 lowest_bit = cast("Callable[[Mask], int]", intrinsic(_lowest_bit))

@@ -13,9 +13,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from parsers.commitlog.arrow import MESSAGE_SCHEMA, schema_of
+from parsers.commitlog.fields import FIRST_MS, LAST_MS
 from parsers.commitlog.host import Host
 from parsers.commitlog.ids import decode_message_id, encode_message_id
-from parsers.commitlog.kernel import FIRST_MS, LAST_MS
 from parsers.commitlog.message import Message, decode_message, encode_message
 from parsers.commitlog.propcrc import decode_record_crc, encode_record_crc
 from parsers.commitlog.properties import PropertyRule, decode_properties, encode_properties
