@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from parsers.commitlog.kernel import NO, body_crc_ok, record_crc_verdict
+from parsers.commitlog.columns import NO
+from parsers.commitlog.kernel import body_crc_ok, record_crc_verdict
 from parsers.commitlog.shape import AT_BODY_CRC, shape_of
 from parsers.kernels.bigendian import load_int
 from parsers.numba_cache import cached_njit
