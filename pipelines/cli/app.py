@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
@@ -63,6 +64,14 @@ for group in (
     group.register(app)
 
 
+def _print_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        print(f"rocketlens {version('rocketlens')}")
+        raise typer.Exit
+
+
 @app.callback()
 def rocketlens(
     ctx: typer.Context,
@@ -72,6 +81,9 @@ def rocketlens(
     limit: LimitOption = None,
     quiet: QuietOption = False,
     debug: DebugOption = False,
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version of rocketlens.")
+    ] = False,
 ) -> None:
     """Read, check and reproduce the store files and consumer rebalances of Apache RocketMQ.
 

@@ -45,6 +45,7 @@ def file_at(run: Run, path: Path, kind: FileKind) -> StoreFile:
     Its place in a store (topic, queue, number in the name) is taken from the path where the path says it.
     """
     run.keep_out_of(path)
+    run.of_one_file = True
     seen = path.stat()
     placed = locate(path)
     if placed.kind == kind:

@@ -30,6 +30,8 @@ class Run:
         self.options = options
         self.exit_code: int = ExitCode.FINE
         self.unread = 0
+        self.rows = 0
+        self.of_one_file = False
         self._out: BinaryIO | None = None
 
     def __enter__(self) -> Run:
@@ -81,6 +83,7 @@ class Run:
         chosen = _select(schema, wanted if self.format_ is not Format.TABLE else shown)
         sink = open_sink(self.format_, chosen, self.output(), self)
         for batch in self._limited(batches):
+            self.rows += batch.num_rows
             sink.write(batch.select(chosen.names))
         sink.close()
         if len(shown) < len(wanted):
@@ -168,7 +171,8 @@ class Run:
         if self.unread > NAMED_RANGES:
             print(f"rocketlens: and {self.unread - NAMED_RANGES} more ranges not read", file=sys.stderr)
         if self.unread and self.exit_code == ExitCode.FINE:
-            self.exit_code = ExitCode.READ_IN_PART
+            nothing = self.of_one_file and not self.rows
+            self.exit_code = ExitCode.UNREADABLE if nothing else ExitCode.READ_IN_PART
 
     def reader_has_gone(self) -> None:
         """The other end of the pipe closed: nothing more to say, and nothing to flush at exit."""

@@ -70,7 +70,7 @@ def test_commands_on_a_damaged_store(part: str, which: int, how: str, place: int
             assert "Traceback" not in called.err
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     noise=st.binary(max_size=400), name=st.sampled_from(["00000000000000000000", "x.bin", "checkpoint", "wire.jsonl"])
 )
@@ -83,7 +83,7 @@ def test_any_file_dumped_as_anything(reader: str, noise: bytes, name: str) -> No
         assert called.code in ENDINGS, called.err
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     noise=st.binary(max_size=300), name=st.sampled_from(["broker.log", "rocketmq_client.log", "wire.jsonl", "x.pcap"])
 )
@@ -95,7 +95,7 @@ def test_any_recording_replayed(noise: bytes, name: str) -> None:
         assert called.code in ENDINGS, called.err
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(line=st.binary(max_size=80) | st.text(max_size=40).map(str.encode))
 def test_any_question(line: bytes) -> None:
     called = call("allocate", stdin=line)

@@ -61,6 +61,16 @@ def test_a_damaged_record_in_the_middle(store: Path) -> None:
     assert call("verify", store).code == 1
 
 
+@pytest.mark.parametrize("reader", ["commitlog", "index", "timer"])
+def test_a_file_that_is_none_of_a_store(reader: str, tmp_path: Path) -> None:
+    path = tmp_path / "letter.txt"
+    path.write_text("Dear reader, these are words and no records. " * 20)
+    called = call("dump", reader, path)
+    assert called.code == 3
+    assert called.rows == []
+    assert str(path) in called.err
+
+
 def test_a_part_of_a_store_points_to_its_root(store: Path) -> None:
     called = call("queues", store / "commitlog")
     assert called.code == 3

@@ -160,3 +160,9 @@ def test_starting_imports_no_heavy_library() -> None:
     program = f"import sys, pipelines.cli.app; print([m for m in {heavy!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_program_says_its_version() -> None:
+    command = [sys.executable, "-m", "pipelines.cli", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("rocketlens ")
