@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -53,7 +54,8 @@ class Verdict:
 
 def judge_case(cases: CaseSet, name: str) -> Verdict:
     case = cases.case(name)
-    with cases.built(case) as root, cases.built({**case, "edits": []}) as base:
+    with cases.built(case) as root:
+        base = cases.unpacked / case["base"]
         verification = _verified(root)
         changes = list(changes_between(base, root))
         verdict = Verdict(name, case["damageClass"], [found.kind for found in verification.findings])
@@ -87,7 +89,7 @@ def _deletes_abort(case: Case) -> bool:
 
 def changes_between(base: Path, root: Path) -> Iterable[Change]:
     """What differs, neighbouring bytes together; markers and modification times are not looked at."""
-    before, after = _files(base), _files(root)
+    before, after = _files_once(base), _files(root)
     for name in sorted((before.keys() | after.keys()) - set(MARKERS)):
         old, new = before.get(name), after.get(name)
         if old is None or new is None:
@@ -99,6 +101,11 @@ def changes_between(base: Path, root: Path) -> Iterable[Change]:
 
 def _files(root: Path) -> Files:
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+@cache
+def _files_once(root: Path) -> Files:
+    return _files(root)
 
 
 def _byte_changes(name: str, old: bytes, new: bytes) -> Iterable[Change]:
