@@ -30,7 +30,9 @@ def register(app: typer.Typer) -> None:
 
 def explain(
     run: Run,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="One file of a store, or a copy of one.")],
+    file: Annotated[
+        Path, typer.Argument(readable=False, metavar="FILE", help="One file of a store, or a copy of one.")
+    ],
     at: Annotated[int, typer.Option(metavar="POS", min=0, help="Begin with what holds this byte of the file.")] = 0,
     count: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="So many records, units or entries; else all.")

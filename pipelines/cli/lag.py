@@ -45,7 +45,9 @@ def lag(
     at: InstantOption = None,
     offsets: Annotated[
         Path | None,
-        typer.Option(metavar="FILE_OR_DIR", help="Kept copies of consumerOffset.json; else the store's own."),
+        typer.Option(
+            readable=False, metavar="FILE_OR_DIR", help="Kept copies of consumerOffset.json; else the store's own."
+        ),
     ] = None,
 ) -> None:
     """How far behind consumers are: in messages, as `mqadmin consumerProgress` counts them, and in seconds.

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 ConfigFile = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE", help="The rocketlens.toml to use; else $ROCKETLENS_CONFIG, else the nearest here or above."
+        readable=False,
+        metavar="FILE",
+        help="The rocketlens.toml to use; else $ROCKETLENS_CONFIG, else the nearest here or above.",
     ),
 ]
 

@@ -36,7 +36,13 @@ FormatOption = Annotated[
 ]
 OutOption = Annotated[
     Path | None,
-    typer.Option("--out", metavar="FILE", help="Write there instead of standard output.", rich_help_panel=PANEL),
+    typer.Option(
+        "--out",
+        readable=False,
+        metavar="FILE",
+        help="Write there instead of standard output.",
+        rich_help_panel=PANEL,
+    ),
 ]
 ColumnsOption = Annotated[
     str | None,
@@ -87,11 +93,13 @@ class OutputOptions:
         )
 
 
+# readable=False on every path: that it cannot be read is found out by reading it, and is no wrong usage (exit code 3).
 StoreArgument = Annotated[
-    Path, typer.Argument(metavar="STORE", help="Store root of a broker (the folder that holds commitlog/).")
+    Path,
+    typer.Argument(readable=False, metavar="STORE", help="Store root of a broker: the folder that holds commitlog/."),
 ]
 StoreOrFile = Annotated[
-    Path, typer.Argument(metavar="STORE_OR_FILE", help="Store root of a broker, or one file of it.")
+    Path, typer.Argument(readable=False, metavar="STORE_OR_FILE", help="Store root of a broker, or one file of it.")
 ]
 TopicOption = Annotated[str | None, typer.Option("--topic", metavar="T", help="Only this topic.")]
 QueueOption = Annotated[int | None, typer.Option("--queue", metavar="N", min=0, help="Only this queue id.")]
@@ -100,7 +108,10 @@ ConfigOption = Annotated[
     typer.Option("--config", metavar="K=V", help="A broker setting by RocketMQ's name; may be repeated."),
 ]
 BrokerConfOption = Annotated[
-    Path | None, typer.Option("--broker-conf", metavar="FILE", help="Take settings from the broker's own broker.conf.")
+    Path | None,
+    typer.Option(
+        "--broker-conf", readable=False, metavar="FILE", help="Take settings from the broker's own broker.conf."
+    ),
 ]
 VersionOption = Annotated[
     str | None, typer.Option("--version", metavar="V", help="RocketMQ version of the broker, e.g. 5.3.3.")

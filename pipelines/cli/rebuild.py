@@ -27,7 +27,8 @@ def rebuild(
     run: Run,
     store: StoreArgument,
     to: Annotated[
-        Path, typer.Option(metavar="DIR", help="New folder for consumequeue/ and index/; outside the store.")
+        Path,
+        typer.Option(readable=False, metavar="DIR", help="New folder for consumequeue/ and index/; outside the store."),
     ],
     version: VersionOption = None,
     config: ConfigOption = None,

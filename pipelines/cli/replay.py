@@ -40,7 +40,9 @@ def replay(
     source: Annotated[
         list[Path],
         typer.Argument(
-            metavar="SOURCE…", help="Broker logs, client logs, captures (JSON lines or pcap), or folders of them."
+            readable=False,
+            metavar="SOURCE…",
+            help="Broker logs, client logs, captures (JSON lines or pcap), or folders of them.",
         ),
     ],
     show: Annotated[Show, typer.Option(help="Which table.")] = Show.INTERVALS,

@@ -28,11 +28,16 @@ def register(app: typer.Typer) -> None:
 def report(
     run: Run,
     store: Annotated[
-        Path | None, typer.Argument(metavar="[STORE]", help="Store root of a broker; without it, the configured lake.")
+        Path | None,
+        typer.Argument(
+            readable=False, metavar="[STORE]", help="Store root of a broker; without it, the configured lake."
+        ),
     ] = None,
     logs: Annotated[
         list[Path] | None,
-        typer.Option(metavar="PATH", help="Logs and captures, for who owned which queue; may be repeated."),
+        typer.Option(
+            readable=False, metavar="PATH", help="Logs and captures, for who owned which queue; may be repeated."
+        ),
     ] = None,
     version: VersionOption = None,
     config: ConfigOption = None,

@@ -28,17 +28,18 @@ def register(app: typer.Typer) -> None:
 def who(
     run: Run,
     source: Annotated[
-        Path, typer.Argument(metavar="STORE_OR_LAKE", help="Store root of a broker, or a lake's folder.")
+        Path,
+        typer.Argument(readable=False, metavar="STORE_OR_LAKE", help="Store root of a broker, or a lake's folder."),
     ],
     message_id: Annotated[
         str, typer.Option(metavar="M", help="Message id (host and position), or the unique id the producer made.")
     ],
     logs: Annotated[
         list[Path] | None,
-        typer.Option(metavar="PATH", help="Logs and captures of brokers and clients; may be repeated."),
+        typer.Option(readable=False, metavar="PATH", help="Logs and captures of brokers and clients; may be repeated."),
     ] = None,
     offsets: Annotated[
-        Path | None, typer.Option(metavar="FILE_OR_DIR", help="Kept copies of consumerOffset.json.")
+        Path | None, typer.Option(readable=False, metavar="FILE_OR_DIR", help="Kept copies of consumerOffset.json.")
     ] = None,
 ) -> None:
     """Who consumed a message: stored, queued, indexed, who owned its queue, first commit past it, retries, dead letter.

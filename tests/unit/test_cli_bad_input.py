@@ -98,9 +98,10 @@ def test_a_store_in_use_is_read_and_said_to_be_in_use(store: Path) -> None:
     assert f"in use by process {holder.pid}" in called.err
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to the superuser")
 def test_no_permission(store: Path) -> None:
     last_log(store).chmod(0)
+    if os.access(last_log(store), os.R_OK):
+        pytest.skip("nothing is forbidden to this user")
     called = call("dump", "commitlog", store)
     assert called.code == 4
     assert "ermission" in called.err
