@@ -144,6 +144,7 @@ class ClientProcess:
     first_evidence: Evidence = NO_EVIDENCE
     last_evidence: Evidence = NO_EVIDENCE
     lists: list[ListAnswer] = field(default_factory=list)
+    list_instants: list[int] = field(default_factory=list)  # at_ms of each list, once all are known
     versions: dict[str, list[HeardVersion]] = field(default_factory=dict)
     witnesses: dict[MessageQueue, list[Witness]] = field(default_factory=dict)
     results: list[RebalanceResultChanged] = field(default_factory=list)
@@ -243,18 +244,17 @@ class ClientProcess:
 
     def last_list_before(self, at_ms: int) -> ListAnswer | None:
         """The latest answer not after `at_ms`."""
-        index = bisect_right(self.lists, at_ms, key=lambda answer: answer.at_ms)
+        index = bisect_right(self.list_instants, at_ms)
         return self.lists[index - 1] if index else None
 
     def lists_between(self, first_ms: int, last_ms: int) -> list[ListAnswer]:
         """Answers with first_ms <= at_ms <= last_ms that could change a table."""
-        low = bisect_left(self.lists, first_ms, key=lambda answer: answer.at_ms)
-        high = bisect_right(self.lists, last_ms, key=lambda answer: answer.at_ms)
+        low, high = bisect_left(self.list_instants, first_ms), bisect_right(self.list_instants, last_ms)
         return [answer for answer in self.lists[low:high] if not answer.failed]
 
     def next_list_asked(self, at_ms: int) -> int | None:
         """When it asked for the next list after `at_ms`: the topic before was done by then."""
-        index = bisect_right(self.lists, at_ms, key=lambda answer: answer.at_ms)
+        index = bisect_right(self.list_instants, at_ms)
         return self.lists[index].asked_at_ms if index < len(self.lists) else None
 
     def may_live(self, at_ms: int) -> bool:

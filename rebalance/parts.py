@@ -118,6 +118,7 @@ def _merged(parts: list[ClientProcess], number: int) -> ClientProcess:
     whole.log_from_start = any(part.log_from_start for part in parts)
     whole.results = sorted((r for part in parts for r in part.results), key=lambda result: result.at_ms)
     whole.lists = sorted((answer for part in parts for answer in part.lists), key=lambda answer: answer.at_ms)
+    whole.list_instants = [answer.at_ms for answer in whole.lists]
     for part in parts:
         for topic, versions in part.versions.items():
             whole.versions.setdefault(topic, []).extend(versions)
