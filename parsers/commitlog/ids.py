@@ -6,11 +6,13 @@ Source: MessageDecoder#createMessageId, #decodeMessageId, MessageClientIDSetter 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 
 from parsers.commitlog.host import Host
 
+HEX = re.compile("(?:[0-9A-Fa-f]{2})*")
 ID_SIZES = {16: 4, 28: 16}
 """Bytes of an id -> bytes of the address in it."""
 
@@ -73,7 +75,7 @@ def decode_unique_id(unique_id: str) -> UniqueId | None:
 
 
 def _raw(hex_id: str) -> tuple[bytes, int]:
-    if not hex_id.isascii() or not hex_id.isalnum():
+    if not HEX.fullmatch(hex_id):  # bytes.fromhex would take spaces
         raise ValueError(f"{hex_id!r} is not an id in hex")
     raw = bytes.fromhex(hex_id)
     if len(raw) not in ID_SIZES:
