@@ -4,11 +4,12 @@ go back.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
-from rebalance.client import ClientProcess
+from rebalance.client import ClientProcess, WitnessKind
 from rebalance.history import GroupHistory
 from rebalance.incidents import BROKER_STARTED, BROKER_STOPPED, CLIENT_SILENT, QUEUES_ADDED, Incident
 from rebalance.model import MessageQueue
@@ -22,6 +23,7 @@ SILENT_OWNER = "silent_owner"
 FLAPPING = "flapping"
 LOCK_STALL = "lock_stall"
 COMMIT_ROLLBACK = "commit_rollback"
+OFFSET_REWIND = "offset_rewind"
 OFFSET_SKIP = "offset_skip"
 
 OVERLAP_MS = 1_000  # shorter overlaps are an ordinary hand-over: gain and loss are not synchronised
@@ -32,6 +34,7 @@ FLAPPING_CHANGES = 4
 
 Span = tuple[int, int]
 _EVER = 1 << 62
+_ONE_WAY_MS = 1_000  # a commit is one-way: one sent shortly before may be stored after
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,7 @@ class Anomalies:
             for queue, held in self._history.by_queue.items():
                 found += self._double_owners(queue, held)
                 found += self._flapping(queue, held)
+                found += self._start_offsets(queue, held)
             for queue in sorted(self._history.first_use, key=lambda q: q.order):
                 found += self._orphans(queue, self._history.by_queue.get(queue, ()))
         found += self._silent_owners()
@@ -178,6 +182,30 @@ class Anomalies:
                 )
                 return
 
+    def _start_offsets(self, queue: MessageQueue, held: Sequence[Tenure]) -> Iterator[Anomaly]:
+        """Take-overs that begin below what was committed before (consumed again), or beyond it (never consumed)."""
+        seen = sorted(
+            (w.at_ms, w.queue_offset)
+            for process in self._history.processes
+            for w in process.witnesses.get(queue, ())
+            if w.kind is WitnessKind.COMMIT and w.queue_offset is not None
+        )
+        highest = list(accumulate((queue_offset for _, queue_offset in seen), max))
+        for tenure in held:
+            before = bisect_left(seen, (tenure.begin_latest - _ONE_WAY_MS, -1))
+            first = _first_pull(tenure)
+            if tenure.begin_list is None or not before or first is None:
+                continue
+            committed = highest[before - 1]
+            if first != committed and (first < committed or tenure.start_queue_offset is None):
+                kind = OFFSET_REWIND if first < committed else OFFSET_SKIP
+                detail = f"begins at queue offset {first}, {committed} was committed"
+                span = (tenure.begin_latest, tenure.begin_latest)
+                clients = (tenure.process.client_id,)
+                yield self._anomaly(
+                    kind, queue, span, clients, self._causes.of_begin(tenure), detail, tenure.begin_evidence
+                )
+
     def _silent_owners(self) -> Iterator[Anomaly]:
         """Queues in the hands of a process that shows no sign of life: nobody consumes them."""
         for process in self._history.processes:
@@ -227,6 +255,18 @@ class Anomalies:
                 f"queue offset {rollback.queue_offset} after {rollback.stored_queue_offset}",
                 rollback.evidence,
             )
+
+
+def _first_pull(tenure: Tenure) -> int | None:
+    """The queue offset an owner first asked for."""
+    return next(
+        (
+            w.queue_offset
+            for w in tenure.process.witnesses[tenure.queue]
+            if w.kind is WitnessKind.PULL and w.at_ms >= tenure.begin_latest
+        ),
+        None,
+    )
 
 
 def _certainly_until(process: ClientProcess) -> int:

@@ -43,7 +43,6 @@ class Tenure:
     end_evidence: Evidence
     begin_list: ListAnswer | None = None
     end_list: ListAnswer | None = None
-    ended_with_process: bool = False
 
 
 class _Span(NamedTuple):
@@ -285,7 +284,6 @@ class QueueTable:
         last_ms = _held_until(self._last(tenure))
         end = self.process.end
         assert end is not None
-        tenure.ended_with_process = not rounds
         tenure.end_earliest = max(rounds[0].at_ms, last_ms) if rounds else max(end.earliest_ms, last_ms)
         tenure.end_latest = end.latest_ms
 

@@ -78,9 +78,9 @@ class Client:
             result = 0 if stored is not None else 22
             self._add(OffsetQueried, at_ms, queue=queue(queue_id), queue_offset=stored, result=result)
 
-    def pulls(self, at_ms: int, *queue_ids: int) -> None:
+    def pulls(self, at_ms: int, *queue_ids: int, queue_offset: int = 1) -> None:
         for queue_id in queue_ids:
-            self._add(PullSeen, at_ms, queue=queue(queue_id), queue_offset=1)
+            self._add(PullSeen, at_ms, queue=queue(queue_id), queue_offset=queue_offset)
 
     def commits(self, at_ms: int, *queue_ids: int, queue_offset: int = 1) -> None:
         for queue_id in queue_ids:

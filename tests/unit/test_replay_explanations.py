@@ -110,6 +110,25 @@ def record_client(record: Record):  # type: ignore[no-untyped-def]  # a member o
     return late
 
 
+@pytest.mark.parametrize(
+    ("stored", "pulled", "kind"), [(40, 40, "offset_rewind"), (None, 900, "offset_skip"), (100, 100, None)]
+)
+def test_a_take_over_away_from_the_committed_offset_is_an_anomaly(
+    stored: int | None, pulled: int, kind: str | None
+) -> None:
+    record = Record()
+    a, b = record.client(A, 1), record.client(B, 2)
+    a.heartbeat(0)
+    b.heartbeat(0)
+    a.takes(1_000, BOTH, 0)
+    a.commits(5_000, 0, queue_offset=100)
+    b.lists(9_000, B)
+    b.asks_offset(9_001, 0, stored=stored)
+    b.heartbeat(9_005, changed_at=9_004)
+    b.pulls(9_500, 0, queue_offset=pulled)
+    assert [row.kind for row in record.replay().anomalies if row.kind.startswith("offset")] == ([kind] if kind else [])
+
+
 def test_figures_count_moves_and_gaps(handed_over: Record) -> None:
     (row,) = handed_over.replay().metrics()
     assert (row.queues, row.processes, row.takeovers, row.moved_queues) == (4, 2, 8, 4)
