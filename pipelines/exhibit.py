@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from matplotlib.figure import Figure
 
@@ -39,6 +39,10 @@ class Picture:
         return drawn.getvalue()
 
 
+@overload
+def show(piece: Figure) -> Picture: ...
+@overload
+def show(piece: Section | PrintedTable | pd.DataFrame) -> Exhibit: ...
 def show(piece: Section | PrintedTable | pd.DataFrame | Figure) -> Exhibit | Picture:
     """A section of the report (verdict, pictures, tables, remarks), one table, a frame, or a plot."""
     if isinstance(piece, Figure):

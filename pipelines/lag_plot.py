@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from matplotlib.axes import Axes
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COLOURS = ("#3b6fb6", "#d07f2c", "#3f9a6c", "#a4508b", "#5b8f99", "#9a7a3c", "#6c63b5", "#b5515a")
+WORDS_WIDE = 1 / 60
+"""Share of the plot's width that the words at an incident need."""
 FIGURES = (("messages_behind", "messages behind"), ("seconds_behind", "seconds behind"))
 
 
@@ -24,6 +27,7 @@ def lag_plot(by_group: pd.DataFrame, happened: Sequence[Row] = ()) -> Figure:
         by_group: `group`, `at`, `messages_behind`, `seconds_behind`; null is unknown.
         happened: incidents to mark: rows with `begin_at`, `kind` and `subject`.
     """
+    apart = timedelta(seconds=_seconds_shown(by_group) * WORDS_WIDE)
     figure = Figure(figsize=(9, 5.6), layout="constrained")
     panels = figure.subplots(2, 1, sharex=True)
     for axes, (column, title) in zip(panels, FIGURES, strict=True):
@@ -32,10 +36,14 @@ def lag_plot(by_group: pd.DataFrame, happened: Sequence[Row] = ()) -> Figure:
         axes.set_title(title, loc="left", fontsize=10)
         axes.set_ylim(bottom=0)
         axes.spines[["top", "right"]].set_visible(False)
-        _marks(axes, happened, named=axes is panels[0])
+        _marks(axes, happened, apart, named=axes is panels[0])
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
     return figure
+
+
+def _seconds_shown(by_group: pd.DataFrame) -> float:
+    return float((by_group["at"].max() - by_group["at"].min()).total_seconds()) if len(by_group) else 0.0
 
 
 def _line(axes: Axes, rows: pd.DataFrame, column: str, group: str, colour: str) -> None:
@@ -48,14 +56,12 @@ def _line(axes: Axes, rows: pd.DataFrame, column: str, group: str, colour: str) 
             axes.axvspan(begin, end, color=colour, alpha=0.12, hatch="///", linewidth=0)
 
 
-def _marks(axes: Axes, happened: Sequence[Row], *, named: bool) -> None:
-    """A dotted line at each incident; those too close to the one before share its words."""
-    ordered = sorted(happened, key=lambda row: row["begin_at"])
-    too_close = (ordered[-1]["begin_at"] - ordered[0]["begin_at"]) / 60 if ordered else None
+def _marks(axes: Axes, happened: Sequence[Row], apart: timedelta, *, named: bool) -> None:
+    """A dotted line at each incident; one closer than `apart` to the last that has words gets none."""
     last: Row | None = None
-    for row in ordered:
+    for row in sorted(happened, key=lambda row: row["begin_at"]):
         axes.axvline(row["begin_at"], color="#667085", linewidth=0.8, linestyle=":")
-        if named and (last is None or row["begin_at"] - last["begin_at"] > too_close):
+        if named and (last is None or row["begin_at"] - last["begin_at"] > apart):
             words = f" {row['kind'].replace('_', ' ')}"
             axes.text(
                 row["begin_at"], 0.98, words, rotation=90, va="top", fontsize=7, transform=axes.get_xaxis_transform()

@@ -1,0 +1,53 @@
+"""A recorded cluster for reading: every table of it, and the exposed ranges cut to what a store holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipelines.bundles import bundle, bundled_store
+from pipelines.cluster import Cluster, read_cluster
+from pipelines.exhibit import show
+from pipelines.report.ownership_section import ownership_section
+from tests.support.fixtures import GOLDEN
+
+SESSIONS = sorted((GOLDEN / "rebalance" / "sessions").iterdir())
+STRATEGIES = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH")
+
+
+def pages(cluster: Cluster) -> str:
+    tables = [cluster.sources(), cluster.incidents(), cluster.metrics(), cluster.exposed(), cluster.notes()]
+    tables += [cluster.strategies(STRATEGIES, more_clients=1), cluster.owners_at(cluster.middle_ms)]
+    return show(ownership_section(cluster.facts))._repr_html_() + "".join(show(each)._repr_html_() for each in tables)
+
+
+@pytest.mark.parametrize("session", SESSIONS, ids=lambda path: path.name)
+def test_a_recorded_session_can_be_shown(session: Path) -> None:
+    cluster = read_cluster([session])
+    assert cluster.problems == []
+    shown = pages(cluster)
+    assert f"{len(cluster.replay.intervals)} ownership intervals of 1 group" in shown
+    for anomaly in cluster.replay.anomalies:
+        assert f"<td>{anomaly.kind}</td>" in shown
+
+
+def test_nothing_recorded_is_said(tmp_path: Path) -> None:
+    shown = pages(read_cluster([tmp_path]))
+    assert "0 ownership intervals of 0 groups" in shown
+    assert shown.count('<p class="rest">nothing</p>') >= 5
+
+
+def test_exposed_ranges_end_where_the_queue_does() -> None:
+    cluster = read_cluster([bundle("orders-cluster")])
+    blind, seeing = cluster.exposed(), cluster.exposed(bundled_store("orders-cluster"))
+    assert len(blind.rows) == len(cluster.replay.exposures) > len(seeing.rows)
+    assert {row["topic"] for row in blind.rows} - {row["topic"] for row in seeing.rows} == {"%RETRY%cg_orders"}
+    for row in seeing.rows:
+        assert 0 < row["messages"] == row["to_queue_offset"] - row["from_queue_offset"]
+        assert "#" not in row["from_client"]
+
+
+def test_a_bundle_that_is_not_there_names_those_that_are() -> None:
+    with pytest.raises(ValueError, match="orders-cluster"):
+        bundle("no-such")

@@ -1,0 +1,52 @@
+"""Answers in output cells: unknown is named, wide things stay readable, an empty answer says so."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pandas as pd
+import pytest
+
+from pipelines.exhibit import show
+from pipelines.lag_plot import lag_plot
+from pipelines.report.model import Column, PrintedTable, Section
+
+AT = datetime(2026, 11, 21, 15, 0, tzinfo=UTC)
+
+
+def test_a_frame_keeps_its_integers_and_names_what_is_unknown() -> None:
+    frame = pd.DataFrame(
+        {"queue_id": pd.array([7, None], "Int64"), "seconds": [1.5, None], "at": [AT, pd.NaT], "why": ["a<b", None]}
+    )
+    shown = show(frame)._repr_html_()
+    assert '<td class="n">7</td>' in shown
+    assert shown.count("unknown</span>") == 4
+    assert '<th class="n">queue id</th>' in shown
+    assert "2026-11-21 15:00:00.000" in shown
+    assert "a&lt;b" in shown
+
+
+def test_a_section_and_an_empty_table() -> None:
+    section = Section("a", "A", "All is well.", "good", tables=[PrintedTable([Column("x", "x")], [], "Nobody")])
+    assert '<p class="verdict good">All is well.</p>' in show(section)._repr_html_()
+    assert '<p class="rest">nothing</p>' in show(section)._repr_html_()
+
+
+@pytest.mark.parametrize("incidents", [0, 1, 40])
+def test_lag_that_is_partly_unknown_is_drawn(incidents: int) -> None:
+    at = [AT + timedelta(seconds=5 * n) for n in range(4)]
+    by_group = pd.DataFrame(
+        {"group": "g", "at": at, "messages_behind": [1.0, None, 3.0, None], "seconds_behind": [None] * 4}
+    )
+    happened = [{"begin_at": at[0] + timedelta(seconds=n / 8), "kind": "client_left"} for n in range(incidents)]
+    figure = lag_plot(by_group, happened)
+    messages, seconds = figure.axes
+    hatched = [[patch for patch in axes.patches if patch.get_hatch()] for axes in (messages, seconds)]
+    assert [len(patches) for patches in hatched] == [2, 4]
+    assert len(messages.texts) == {0: 0, 1: 1, 40: 14}[incidents], "words keep apart"
+    assert show(figure)._repr_png_().startswith(b"\x89PNG")
+
+
+def test_no_history_is_an_empty_plot() -> None:
+    nothing = pd.DataFrame({"group": [], "at": [], "messages_behind": [], "seconds_behind": []})
+    assert len(lag_plot(nothing).axes) == 2

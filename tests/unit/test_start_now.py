@@ -1,0 +1,57 @@
+"""Forecast and outlook for reading, on stores that have nothing to break, nothing to keep, or no way to start."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipelines.exhibit import show
+from pipelines.report.forecast_sections import forecast_section, loss_section, retention_section
+from pipelines.retention_plot import retention_plot
+from pipelines.start_now import outlook, start_now
+from tests.support.fixtures import GOLDEN
+from tests.support.recovery_cases import CaseSet
+
+CASES = CaseSet(GOLDEN / "recovery", GOLDEN)
+
+
+def texts(root: Path, version: str | None) -> str:
+    """Everything that the notebook shows of a store."""
+    start = start_now(root, version)
+    document = start.told.document()
+    ahead = outlook(root, version, pytest.fail)
+    sections = [forecast_section(start.facts), loss_section(document), retention_section(ahead.facts)]
+    tables = [start.bytes_at_break(), start.ways(), start.lost_by_queue(), start.queues()]
+    assert show(retention_plot(ahead))._repr_png_()
+    return "".join([show(each)._repr_html_() for each in sections] + [show(each)._repr_html_() for each in tables])
+
+
+@pytest.mark.parametrize("name", CASES.names())
+def test_every_recorded_store_can_be_shown(name: str, tmp_path: Path) -> None:
+    cases = CaseSet(GOLDEN / "recovery", tmp_path)
+    case = cases.case(name)
+    with cases.built(case) as root:
+        start = start_now(root, case["version"])
+        assert f"{case['version']}" in texts(root, case["version"])
+        lost = start.lost_by_queue().rows
+        assert sum(row["count"] for row in lost) == sum(start.told.outcome.lost.values())
+        ways = start.ways().rows
+        assert ways[0]["lost_messages"] == start.told.outcome.lost_messages
+        assert len(ways) == 1 + len(start.told.advice)
+        if start.breaks_at is not None:
+            first = start.bytes_at_break().rows[0]
+            assert first["file_pos"] <= start.breaks_at.file_pos < first["file_pos"] + first["length"]
+
+
+def test_a_store_without_a_log(tmp_path: Path) -> None:
+    (tmp_path / "abort").touch()
+    assert "Nothing would be lost" in texts(tmp_path, None)
+    assert start_now(tmp_path).breaks_at is None
+
+
+def test_settings_by_their_own_names(tmp_path: Path) -> None:
+    (tmp_path / "abort").touch()
+    assert start_now(tmp_path, config={"flushDiskType": "SYNC_FLUSH"}).settings.flush_disk_type == "SYNC_FLUSH"
+    with pytest.raises(ValueError, match="noSuchSetting"):
+        start_now(tmp_path, config={"noSuchSetting": "1"})
