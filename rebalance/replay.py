@@ -31,7 +31,7 @@ from rebalance.exposures import Exposure, exposures_of
 from rebalance.group import set_ends
 from rebalance.history import GroupHistory
 from rebalance.incidents import Incident, incidents_of
-from rebalance.locks import LockTable
+from rebalance.locks import LockHold, LockTable
 from rebalance.metrics import GroupMetrics, metrics_of
 from rebalance.model import MessageQueue, Settings
 from rebalance.notes import Note, RecordNotes, notes_of
@@ -124,6 +124,11 @@ class Replay:
     @property
     def anomalies(self) -> list[Anomaly]:
         return self._all(lambda group: group.anomalies)
+
+    @property
+    def locks(self) -> list[LockHold]:
+        """Holds of queue locks at the brokers, by group and time of the grant."""
+        return self._all(lambda group: group.history.locks.holds)
 
     @property
     def exposures(self) -> list[Exposure]:
