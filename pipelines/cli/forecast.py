@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from pipelines.cli.command import command
-from pipelines.cli.opening import store_at
+from pipelines.cli.opening import store_to_start
 from pipelines.cli.options import (
     BROKER,
     BrokerConfOption,
@@ -51,7 +51,7 @@ def forecast(
     """
     from recovery.forecast import forecast as foretell
 
-    opened = store_at(run, store)
+    opened = store_to_start(run, store)
     running = version_of(run, opened, version) if version else None
     settings = settings_of(run, opened, config, broker_conf)
     told = foretell(opened, running, settings, heap_bytes=heap, with_advice=advice)

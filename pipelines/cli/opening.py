@@ -30,6 +30,15 @@ def store_at(run: Run, path: Path) -> Store:
     return store
 
 
+def store_to_start(run: Run, path: Path) -> Store:
+    """As `store_at`; and an empty folder, on which a broker starts as well."""
+    if path.is_dir() and os.access(path, os.R_OK | os.X_OK) and not any(found.is_file() for found in path.rglob("*")):
+        run.keep_out_of(path)
+        run.note(f"{path}: an empty folder, as a new broker finds it")
+        return Store(path)
+    return store_at(run, path)
+
+
 def name_not_understood(run: Run, store: Store) -> None:
     """One remark for all files that no reader here takes."""
     strange = store.not_understood

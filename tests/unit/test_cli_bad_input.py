@@ -71,6 +71,17 @@ def test_a_file_that_is_none_of_a_store(reader: str, tmp_path: Path) -> None:
     assert str(path) in called.err
 
 
+@pytest.mark.parametrize("folders", [[], ["commitlog", "consumequeue", "index"]])
+def test_an_empty_folder_is_no_store_but_a_broker_starts_on_it(folders: list[str], tmp_path: Path) -> None:
+    for name in folders:
+        (tmp_path / name).mkdir()
+    assert call("dump", "commitlog", tmp_path).code == 3
+    called = call("forecast", tmp_path, "--version", "5.3.3")
+    assert called.code == 0
+    assert called.rows[0]["load"]["ok"] is True
+    assert called.rows[0]["lost"] == []
+
+
 def test_a_part_of_a_store_points_to_its_root(store: Path) -> None:
     called = call("queues", store / "commitlog")
     assert called.code == 3
