@@ -72,7 +72,7 @@ class LogScanner:
         row = unit_rows = key_rows = 0
         while True:
             status, row, unit_rows, key_rows, start, end = scan_records(
-                data, row, rows, self._arrays, self._options, records, units, unit_rows, keys, key_rows
+                data, row, self._arrays, self._options, records, units, unit_rows, keys, key_rows
             )
             if status == DONE:
                 break

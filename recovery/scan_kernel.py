@@ -48,6 +48,7 @@ Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 
 DONE, NEW_TOPIC, FULL, ODD = 0, 1, 2, 3
+"""Why a scan stopped: at the end; at a topic not met yet; where units or keys need more room; at a row to ask about."""
 PLAIN, INVALID = 0, 1
 
 STORE_TIME_AT_V4 = AT_BORN_HOST + HOST_V4.size
@@ -175,7 +176,9 @@ def piece_end(data: Bytes, at: int, end: int) -> int:
 def put_multi_dispatch(
     data: Bytes, span: Longs, topics: TopicArrays, row: int, queue_id: int, units: UnitColumns, at: int
 ) -> tuple[int, int, int, int]:
-    """Append the units of a multi-dispatch: (status, new number of rows, start and end of a new topic's name)."""
+    """Append the units of a multi-dispatch, if it is one: (status, new number of rows, span of a new topic's name)."""
+    if span[2 * MULTI_DISPATCH] < 0 or span[2 * MULTI_OFFSETS] < 0:
+        return DONE, at, 0, 0
     name_at, names_end = span[2 * MULTI_DISPATCH], span[2 * MULTI_DISPATCH + 1]
     number_at, numbers_end = span[2 * MULTI_OFFSETS], span[2 * MULTI_OFFSETS + 1]
     listed = pieces(data, name_at, names_end)
@@ -208,10 +211,15 @@ def batch_of(data: Bytes, span: Longs, queue_offset: int) -> tuple[int, int]:
 
 
 @cached_njit(nogil=True)
+def store_time_of(data: Bytes, at: int, sys_flag: int) -> int:
+    """The store time of the record at `at`."""
+    return load_long(data, at + STORE_TIME_AT_V4 + (HOST_V6_MORE if sys_flag & SYS_FLAG_BORN_HOST_V6 else 0))
+
+
+@cached_njit(nogil=True)
 def scan_records(
     data: Bytes,
     first_row: int,
-    rows: int,
     topics: TopicArrays,
     options: ScanOptions,
     records: RecordColumns,
@@ -220,10 +228,9 @@ def scan_records(
     keys: Ints,
     key_rows: int,
 ) -> tuple[int, int, int, int, int, int]:
-    """Fill the columns for the records at `records.file_pos[first_row:rows]`, which are whole and well-formed.
+    """Fill the columns for the well-formed records at `records.file_pos[first_row:]`.
 
-    Returns (status, row, unit rows, key rows, start and end of a new topic's name); DONE at the end, else why it
-    stopped before that row: NEW_TOPIC, FULL (units or keys need more room), ODD.
+    Returns (status, row, unit rows, key rows, span of a new topic's name); DONE, or why it stopped before that row.
     """
     span = np.empty(16, np.int64)
     # Unpacked once: taking an array out of a tuple inside the loop costs a reference count each time.
@@ -232,7 +239,7 @@ def scan_records(
     record_topics, queue_ids, queue_offsets, tags_codes, states, first_keys = records[5:]
     unit_records, unit_topics, unit_queues, unit_offsets, unit_counts = units
     delay_ms, index_enabled, index_tags, split_values = options
-    for row in range(first_row, rows):
+    for row in range(first_row, len(file_pos)):
         at = file_pos[row]
         total_size, _, _, topic_at, topic_size, properties_at, properties_size = shape_of(data, at)
         most = properties_size // 2 + 3
@@ -243,39 +250,32 @@ def scan_records(
             return NEW_TOPIC, row, unit_rows, key_rows, topic_at, topic_at + topic_size
         told = find_spans(data, properties_at, properties_at + properties_size, split_values, span)
         sys_flag = load_int(data, at + AT_SYS_FLAG)
-        more = HOST_V6_MORE if sys_flag & SYS_FLAG_BORN_HOST_V6 else 0
-        store_timestamp_ms = load_long(data, at + STORE_TIME_AT_V4 + more)
+        store_timestamp_ms = store_time_of(data, at, sys_flag)
         queue_id, queue_offset = load_int(data, at + AT_QUEUE_ID), load_long(data, at + AT_QUEUE_OFFSET)
         total_sizes[row], sys_flags[row], record_topics[row] = total_size, sys_flag, topic
         physical_offsets[row], store_timestamps[row] = own_offset(data, at), store_timestamp_ms
         queue_ids[row], queue_offsets[row] = queue_id, queue_offset
         states[row], first_keys[row] = PLAIN, key_rows
         traits = all_traits[topic]
-        scheduled = traits & IS_SCHEDULE != 0
-        tags_codes[row], known = tags_code_of(data, span, scheduled, store_timestamp_ms, delay_ms)
+        tags_codes[row], known = tags_code_of(data, span, traits & IS_SCHEDULE != 0, store_timestamp_ms, delay_ms)
         if not known or not told or seeds[topic] == MALFORMED:
             return ODD, row, unit_rows, key_rows, 0, 0
         transaction, units_end = sys_flag & SYS_FLAG_TRANSACTION, unit_rows
         if transaction == 0 or transaction == COMMIT:
-            count = 0
-            if traits & IS_BATCH:
-                queue_offset, count = batch_of(data, span, queue_offset)
-                if count == 0:
-                    return ODD, row, unit_rows, key_rows, 0, 0
+            queue_offset, count = batch_of(data, span, queue_offset) if traits & IS_BATCH else (queue_offset, 0)
+            if traits & IS_BATCH and count == 0:
+                return ODD, row, unit_rows, key_rows, 0, 0
             unit_records[units_end], unit_topics[units_end], unit_queues[units_end] = row, topic, queue_id
             unit_offsets[units_end], unit_counts[units_end] = queue_offset, count
             units_end += 1
-            listed = traits & MAY_MULTI_DISPATCH and span[2 * MULTI_DISPATCH] >= 0 and span[2 * MULTI_OFFSETS] >= 0
-            if listed and not traits & IS_BATCH:
-                status, units_end, name_at, name_end = put_multi_dispatch(
-                    data, span, topics, row, queue_id, units, units_end
-                )
+            if traits & MAY_MULTI_DISPATCH and not count:
+                status, units_end, at, end = put_multi_dispatch(data, span, topics, row, queue_id, units, units_end)
                 if status != DONE:
-                    return status, row, unit_rows, key_rows, name_at, name_end
+                    return status, row, unit_rows, key_rows, at, end
         if index_enabled and transaction != ROLLBACK:
             keys_end = put_keys(data, span, seeds[topic], tag_seeds[topic], index_tags, keys, key_rows)
             if keys_end == MALFORMED:
                 return ODD, row, unit_rows, key_rows, 0, 0
             key_rows = keys_end
         unit_rows = units_end
-    return DONE, rows, unit_rows, key_rows, 0, 0
+    return DONE, len(file_pos), unit_rows, key_rows, 0, 0

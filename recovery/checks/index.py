@@ -15,6 +15,7 @@ from parsers.index.open import OpenIndex
 from parsers.runs import runs
 from recovery.checks.columns import ExpectedKeys, MessageColumns
 from recovery.checks.finding import Explained, Finding, Judgement, Place, Span
+from recovery.checks.index_entries import FOLDER, Entries, entry_places, name_of, read_entries, record_places
 from recovery.checks.index_kernel import (
     agreeing_entries,
     chain_ends,
@@ -25,8 +26,6 @@ from recovery.checks.index_kernel import (
 )
 from recovery.checks.intervals import Intervals, Longs, Mask, found_at
 from recovery.scan_kernel import Ints
-
-FOLDER = "index"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,25 +112,10 @@ def _first_key(file: OpenIndex, context: IndexContext) -> int | None:
     return start + int(alike[0]) if len(alike) else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Entries:
-    """The entries of one file, row 0 being entry 1, beside the records they point to."""
-
-    key_hash: Ints
-    physical_offset: Longs
-    time_diff_s: Ints
-    prev_index_no: Ints
-    record: Longs
-    is_record: Mask
-
-    def __len__(self) -> int:
-        return len(self.key_hash)
-
-
 def _file_findings(
     file: OpenIndex, context: IndexContext, before: int, seen: _Seen, explained: list[Explained]
 ) -> Iterator[Finding]:
-    entries = _read(file, context)
+    entries = read_entries(file, context.messages)
     lost = context.lost.hold(entries.physical_offset)
     has_key = _mark_present(entries, context, seen)
     expired = entries.physical_offset < context.start
@@ -154,27 +138,12 @@ def _file_findings(
                 "expired index entries",
                 "a file goes when all its messages are expired",
                 Span(),
-                _places(file, 1, count),
+                entry_places(file, 1, count),
             )
         )
 
 
-def _read(file: OpenIndex, context: IndexContext) -> _Entries:
-    count = max(0, written_entries(file.data, file.slots))
-    view = INDEX_ENTRY.array(file.data.data, at=file.entry_at(1), count=count)
-    physical_offset = view["physical_offset"].astype(np.int64)
-    record, is_record = found_at(context.messages.physical_offset, physical_offset)
-    return _Entries(
-        view["key_hash"].astype(np.int32),
-        physical_offset,
-        view["time_diff_s"].astype(np.int32),
-        view["prev_index_no"].astype(np.int32),
-        record,
-        is_record,
-    )
-
-
-def _mark_present(entries: _Entries, context: IndexContext, seen: _Seen) -> Mask:
+def _mark_present(entries: Entries, context: IndexContext, seen: _Seen) -> Mask:
     """Which entries hold a key of their record; marks those keys as present."""
     owed = (context.keys.record.astype(np.int64) << 32) | context.keys.key_hash
     order = np.argsort(owed, kind="stable")
@@ -184,7 +153,7 @@ def _mark_present(entries: _Entries, context: IndexContext, seen: _Seen) -> Mask
     return has_key & entries.is_record
 
 
-def _times_wrong(file: OpenIndex, entries: _Entries, context: IndexContext, before: int) -> Mask:
+def _times_wrong(file: OpenIndex, entries: Entries, context: IndexContext, before: int) -> Mask:
     """Entries whose seconds are not those of their record; the first one may count from the previous file's end."""
     if not len(entries):
         return np.zeros(0, np.bool_)
@@ -198,7 +167,7 @@ def _times_wrong(file: OpenIndex, entries: _Entries, context: IndexContext, befo
 
 
 def _entry_findings(
-    kind: str, chosen: Mask, file: OpenIndex, entries: _Entries, context: IndexContext
+    kind: str, chosen: Mask, file: OpenIndex, entries: Entries, context: IndexContext
 ) -> Iterator[Finding]:
     for first, end in runs(chosen):
         offsets = entries.physical_offset[first:end]
@@ -207,7 +176,7 @@ def _entry_findings(
         yield Finding(
             kind,
             Span(physical_offset=int(offsets.min()), end_physical_offset=int(offsets.max()) + 1),
-            (*_places(file, first + 1, end - first), *record_places(records, context.messages)),
+            (*entry_places(file, first + 1, end - first), *record_places(records, context.messages)),
             end - first,
             (
                 f"entries {first + 1} to {end}: hashes {hashes}, offset {int(offsets[0])}, "
@@ -219,20 +188,7 @@ def _entry_findings(
         )
 
 
-def record_places(records: Longs, messages: MessageColumns) -> list[Place]:
-    """Places of records in the log; the file is named by whoever knows the files."""
-    return [Place("", int(messages.physical_offset[at]), int(messages.total_size[at])) for at in records.tolist()]
-
-
-def _places(file: OpenIndex, first_entry: int, count: int) -> tuple[Place, ...]:
-    return (Place(_name(file), file.entry_at(first_entry), count * INDEX_ENTRY.size),)
-
-
-def _name(file: OpenIndex) -> str:
-    return f"{FOLDER}/{file.file.path.name}"
-
-
-def _chain_findings(file: OpenIndex, entries: _Entries, wrong: Mask, context: IndexContext) -> Iterator[Finding]:
+def _chain_findings(file: OpenIndex, entries: Entries, wrong: Mask, context: IndexContext) -> Iterator[Finding]:
     """Breaks of the chains, except where an entry with a wrong hash is the cause."""
     previous, newest = np.zeros(len(entries), np.int32), empty_slots(file.slots)
     chain_ends(entries.key_hash, file.slots, previous, newest)
@@ -246,7 +202,7 @@ def _chain_findings(file: OpenIndex, entries: _Entries, wrong: Mask, context: In
         yield Finding(
             "index_chain_wrong",
             Span(),
-            (Place(_name(file), INDEX_HEADER.size + INDEX_SLOT.size * first, INDEX_SLOT.size * (end - first)),),
+            (Place(name_of(file), INDEX_HEADER.size + INDEX_SLOT.size * first, INDEX_SLOT.size * (end - first)),),
             end - first,
             (
                 f"slot {first}: newest entry {int(slots[first])}",
@@ -255,7 +211,7 @@ def _chain_findings(file: OpenIndex, entries: _Entries, wrong: Mask, context: In
         )
 
 
-def _header_findings(file: OpenIndex, entries: _Entries, context: IndexContext) -> Iterator[Finding]:
+def _header_findings(file: OpenIndex, entries: Entries, context: IndexContext) -> Iterator[Finding]:
     """Header fields that the entries contradict, neighbours together."""
     if not len(entries) and _empty_header_ok(file):
         return
@@ -270,7 +226,7 @@ def _header_findings(file: OpenIndex, entries: _Entries, context: IndexContext) 
         yield Finding(
             "index_header_wrong",
             Span(),
-            (Place(_name(file), at, length),),
+            (Place(name_of(file), at, length),),
             len(names),
             (
                 "header: " + ", ".join(f"{name} {file.header[name]}" for name in names),
@@ -279,7 +235,7 @@ def _header_findings(file: OpenIndex, entries: _Entries, context: IndexContext) 
         )
 
 
-def _header_of(file: OpenIndex, entries: _Entries, context: IndexContext) -> dict[str, int | None]:
+def _header_of(file: OpenIndex, entries: Entries, context: IndexContext) -> dict[str, int | None]:
     """What the header should say; None where the records that would tell are gone."""
     if not len(entries):
         return {"index_count": 1, "hash_slot_count": 0}
@@ -299,7 +255,7 @@ def _header_of(file: OpenIndex, entries: _Entries, context: IndexContext) -> dic
 
 def _size_finding(file: OpenIndex, context: IndexContext, seen: _Seen) -> Finding:
     """A file of another size; the keys of entries that it has lost are missing by that cause."""
-    entries, full = _read(file, context), file.geometry.file_size if file.geometry else 0
+    entries, full = read_entries(file, context.messages), file.geometry.file_size if file.geometry else 0
     _mark_present(entries, context, seen)
     first = file.header["begin_physical_offset"]
     seen.cut.append((first, file.header["end_physical_offset"] + 1))
@@ -307,7 +263,7 @@ def _size_finding(file: OpenIndex, context: IndexContext, seen: _Seen) -> Findin
     return Finding(
         "file_size_wrong",
         Span(),
-        (Place(_name(file), start, end - start),),
+        (Place(name_of(file), start, end - start),),
         1,
         (f"file: {len(file.data)} bytes", f"its slots and entries: {full} bytes"),
     )
@@ -358,4 +314,4 @@ def _missing_keys(context: IndexContext, seen: _Seen, any_file: bool) -> Iterato
 
 
 def _whole_file(kind: str, file: OpenIndex, why: str) -> Finding:
-    return Finding(kind, Span(), (Place(_name(file), 0, len(file.data)),), 1, (why,))
+    return Finding(kind, Span(), (Place(name_of(file), 0, len(file.data)),), 1, (why,))
