@@ -73,25 +73,44 @@ def log_runs(files: Sequence[StoreFile], gaps: GapSink) -> Iterator[LogRun]:
     back once the next one is asked for.
     """
     for file in files:
-        try:
-            buffer = map_file(file.path)
-        except StoreFormatError as refused:
+        yield from runs_between(file, 0, file.size, gaps)
+
+
+def runs_between(file: StoreFile, start: int, end: int, gaps: GapSink) -> Iterator[LogRun]:
+    """The runs of the records that start in [start, end) of a file, and the gaps behind them.
+
+    Parts that a file is cut into, at any bytes, have its runs and gaps between them. The exception is a cut inside a
+    record that holds a well-formed record of that very place: runs and gaps then add up to more than the file.
+    """
+    try:
+        buffer = map_file(file.path)
+    except StoreFormatError as refused:
+        if start == 0:
             gaps(LogGap(file, 0, file.size, "damage", refused.problem))
-            continue
-        yield from _runs_of_file(file, buffer, gaps)
-
-
-def _runs_of_file(file: StoreFile, buffer: memoryview, gaps: GapSink) -> Iterator[LogRun]:
-    data, base_offset, at, released = np.frombuffer(buffer, np.uint8), file.base_offset or 0, 0, 0
-    while at < len(data):
+        return
+    data, base_offset = np.frombuffer(buffer, np.uint8), file.base_offset or 0
+    last = len(data) if end >= file.size else end
+    at = released = _first_of_part(file, data, start)
+    while at < last:
         positions = np.empty(RECORDS_PER_RUN, np.int64)
-        count, end = walk(data, at, base_offset, positions)
-        if count:
-            yield LogRun(file, data, positions[:count], end)
+        count, following = walk(data, at, base_offset, positions)
+        owned = int(np.searchsorted(positions[:count], last))
+        if owned < count:
+            following = int(positions[owned])
+        if owned:
+            yield LogRun(file, data, positions[:owned], following)
             released = _release(buffer, released, at)
-        if count < RECORDS_PER_RUN:
-            end = _gap(file, buffer, data, end, gaps)
-        at = end
+        if count < RECORDS_PER_RUN and owned == count:
+            following = _gap(file, buffer, data, following, gaps)
+        at = following
+
+
+def _first_of_part(file: StoreFile, data: Bytes, start: int) -> int:
+    """Where the part from byte `start` on begins: at the first record that proves itself, or at the file's start."""
+    if start == 0:
+        return 0
+    found = -1 if first_written(file, start) is None else next_record(data, start, file.base_offset or 0)
+    return len(data) if found < 0 else found
 
 
 def _gap(file: StoreFile, buffer: memoryview, data: Bytes, at: int, gaps: GapSink) -> int:

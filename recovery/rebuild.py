@@ -7,25 +7,22 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
-
-import numpy as np
 
 from parsers.index.geometry import Geometry
 from parsers.store import Store, open_store
 from recovery.index_files import IndexFilesWriter
 from recovery.inference import StoreKnowledge, infer
-from recovery.log_runs import LogGap, LogRun, log_runs
+from recovery.log_runs import LogRun, log_runs
 from recovery.queue_files import QueueFilesWriter
-from recovery.rebuild_report import RebuildReport, differences
+from recovery.rebuild_report import RebuildReport, ScanTotals, report_of
 from recovery.scan import LogScanner, ScanBatch
-from recovery.scan_kernel import INVALID
 from recovery.settings import StoreSettings
+from recovery.topic_table import TopicTable
 from recovery.versions import BrokerVersion
-
-LONGEST_LIST = 1000
 
 
 def rebuild(
@@ -42,17 +39,27 @@ def rebuild(
         OSError: the new directory cannot be written.
     """
     source = store if isinstance(store, Store) else open_store(store)
-    _refuse_bad_target(source.root, to)
-    known = infer(source, version=version, settings=settings)
+    with new_folder(to, [source.root]) as partial:
+        return _Rebuild(source, partial, infer(source, version=version, settings=settings)).run(to)
+
+
+@contextmanager
+def new_folder(to: Path, stores: Iterable[Path]) -> Iterator[Path]:
+    """A folder to write into, which becomes `to` at the end of the block; a failure leaves nothing behind.
+
+    Raises:
+        ValueError: `to` exists and is not an empty folder, or lies inside one of the stores, or one of them inside it.
+    """
+    for root in stores:
+        _refuse_bad_target(root, to)
     partial = to.parent / f".{to.name}.{os.getpid()}.partial"
     partial.mkdir(parents=True)
     try:
-        report = _Rebuild(source, partial, known).run(to)
+        yield partial
         os.replace(partial, to)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
-    return report
 
 
 def _refuse_bad_target(root: Path, to: Path) -> None:
@@ -63,38 +70,45 @@ def _refuse_bad_target(root: Path, to: Path) -> None:
         raise ValueError(f"{to}: is there already; a rebuild writes a new directory")
 
 
+def queue_files(root: Path, topics: TopicTable, settings: StoreSettings) -> QueueFilesWriter:
+    """The writer of a new store's queues, with files of the sizes that the settings say."""
+    return QueueFilesWriter(
+        root,
+        topics,
+        file_size=settings.consume_queue_file_size,
+        batch_file_size=settings.mapped_file_size_batch_consume_queue,
+    )
+
+
+def index_files(root: Path, known: StoreKnowledge) -> IndexFilesWriter:
+    """The writer of a new store's index/."""
+    geometry = Geometry(known.settings.max_hash_slot_num, known.settings.max_index_num)
+    return IndexFilesWriter(root / "index", geometry, known.version)
+
+
 class _Rebuild:
     """One pass over the log: scanning the next run goes on while the last one is written."""
 
     def __init__(self, store: Store, root: Path, known: StoreKnowledge) -> None:
         self._store, self._known = store, known
-        settings = known.settings
         self._scanner = LogScanner(known.rules)
-        self._queues = QueueFilesWriter(
-            root,
-            self._scanner.topics,
-            file_size=settings.consume_queue_file_size,
-            batch_file_size=settings.mapped_file_size_batch_consume_queue,
-        )
-        geometry = Geometry(settings.max_hash_slot_num, settings.max_index_num)
-        self._index = IndexFilesWriter(root / "index", geometry, known.version)
-        self._gaps: list[LogGap] = []
-        self._invalid: list[int] = []
-        self._records = 0
+        self._queues = queue_files(root, self._scanner.topics, known.settings)
+        self._index = index_files(root, known)
+        self._totals = ScanTotals()
 
     def run(self, to: Path) -> RebuildReport:
         for batch in self._scanned_ahead():
             self._queues.write(batch)
             if self._known.settings.message_index_enable:
                 self._index.write(batch)
-            self._count(batch)
+            self._totals.count(batch)
         self._queues.close()
         self._index.close()
-        return self._report(to)
+        return report_of(self._store, self._known, to, self._totals, self._queues.totals(), self._index.totals)
 
     def _scanned_ahead(self) -> Iterator[ScanBatch]:
         """Batches in log order, the next one being scanned by a thread while the caller works on this one."""
-        runs = log_runs(self._store.commitlog, self._note_gap)
+        runs = log_runs(self._store.commitlog, self._totals.note_gap)
         with ThreadPoolExecutor(max_workers=1) as ahead:
             coming = ahead.submit(self._next, runs)
             while (batch := coming.result()) is not None:
@@ -104,30 +118,3 @@ class _Rebuild:
     def _next(self, runs: Iterator[LogRun]) -> ScanBatch | None:
         run = next(runs, None)
         return None if run is None else self._scanner.scan(run.data, run.positions)
-
-    def _note_gap(self, gap: LogGap) -> None:
-        if gap.kind in ("damage", "stale"):
-            self._gaps.append(gap)
-
-    def _count(self, batch: ScanBatch) -> None:
-        self._records += batch.rows
-        invalid = np.flatnonzero(batch.records.state == INVALID)[:LONGEST_LIST]
-        self._invalid += batch.records.physical_offset[invalid].tolist()
-
-    def _report(self, to: Path) -> RebuildReport:
-        queues, index_files = tuple(self._queues.totals()), tuple(self._index.totals)
-        first = self._store.commitlog[0].base_offset or 0 if self._store.commitlog else 0
-        return RebuildReport(
-            to=to,
-            version=self._known.version,
-            settings=self._known.settings,
-            inferred=self._known.facts,
-            records=self._records,
-            units=sum(queue.units for queue in queues),
-            keys=sum(index.entries for index in index_files),
-            queues=queues,
-            index_files=index_files,
-            invalid=tuple(self._invalid[:LONGEST_LIST]),
-            gaps=tuple(self._gaps),
-            differences=differences(queues, first, tuple(self._gaps), bool(index_files)),
-        )

@@ -2,16 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from parsers.store import Store
 from recovery.index_files import IndexTotals
-from recovery.inference import Inferred
+from recovery.inference import Inferred, StoreKnowledge
 from recovery.log_runs import LogGap
 from recovery.queue_files import QueueTotals
+from recovery.scan import ScanBatch
+from recovery.scan_kernel import INVALID
 from recovery.settings import StoreSettings
 from recovery.versions import BrokerVersion
+
+LONGEST_LIST = 1000
+
+
+@dataclass(slots=True)
+class ScanTotals:
+    """What scanning a log, or a part of it, leaves for the report.
+
+    `covered` counts the bytes of records and of everything between them: the size of a file once it is scanned.
+    """
+
+    records: int = 0
+    covered: int = 0
+    invalid: list[int] = field(default_factory=list)
+    gaps: list[LogGap] = field(default_factory=list)
+
+    def note_gap(self, gap: LogGap) -> None:
+        self.covered += gap.length
+        if gap.kind in ("damage", "stale"):
+            self.gaps.append(gap)
+
+    def count(self, batch: ScanBatch) -> None:
+        self.records += batch.rows
+        self.covered += int(batch.records.total_size.sum())
+        self.note_invalid(batch.records.physical_offset[batch.records.state == INVALID][:LONGEST_LIST].tolist())
+
+    def note_invalid(self, physical_offsets: Iterable[int]) -> None:
+        self.invalid = [*self.invalid, *physical_offsets][:LONGEST_LIST]
+
+    def add(self, behind: ScanTotals) -> None:
+        """Take in what the part behind this one left."""
+        self.records, self.covered = self.records + behind.records, self.covered + behind.covered
+        self.note_invalid(behind.invalid)
+        self.gaps += behind.gaps
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +60,7 @@ class RebuildReport:
         to: the new folder, holding consumequeue/, batchconsumequeue/ and index/ as far as there is anything in them.
         inferred: where version and settings come from, fact by fact.
         records, units, keys: records of the log, units written, index entries written.
+        queues: by topic and queue id.
         invalid: physical offsets of records that the broker takes for invalid (a DELAY that is no number): no units.
         gaps: byte ranges of the log that are neither records nor normal (damage, stale records).
         differences: what cannot be byte-identical to the files a broker wrote, and why.
@@ -65,6 +104,34 @@ class RebuildReport:
             ],
             "differences": list(self.differences),
         }
+
+
+def report_of(
+    store: Store,
+    known: StoreKnowledge,
+    to: Path,
+    scanned: ScanTotals,
+    queues: Iterable[QueueTotals],
+    index_files: Iterable[IndexTotals],
+) -> RebuildReport:
+    """The report on a rebuild of `store` into `to`."""
+    queues = tuple(sorted(queues, key=lambda queue: (queue.topic, queue.queue_id, queue.is_batch)))
+    index_files = tuple(index_files)
+    first_offset = store.commitlog[0].base_offset or 0 if store.commitlog else 0
+    return RebuildReport(
+        to=to,
+        version=known.version,
+        settings=known.settings,
+        inferred=known.facts,
+        records=scanned.records,
+        units=sum(queue.units for queue in queues),
+        keys=sum(index.entries for index in index_files),
+        queues=queues,
+        index_files=index_files,
+        invalid=tuple(scanned.invalid),
+        gaps=tuple(scanned.gaps),
+        differences=differences(queues, first_offset, tuple(scanned.gaps), bool(index_files)),
+    )
 
 
 INDEX_NAMES = (

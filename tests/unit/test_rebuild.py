@@ -40,7 +40,7 @@ def test_an_empty_folder_is_taken_and_nothing_partial_is_left(tmp_path: Path) ->
 
 def test_a_failure_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = shop(tmp_path / "store").finish()
-    monkeypatch.setattr("recovery.rebuild.differences", lambda *given: 1 // 0)
+    monkeypatch.setattr("recovery.rebuild_report.differences", lambda *given: 1 // 0)
     with pytest.raises(ZeroDivisionError):
         rebuild(root, tmp_path / "new")
     assert [path.name for path in tmp_path.iterdir()] == ["store"]
