@@ -141,6 +141,12 @@ def test_an_unreadable_file_is_a_finding_and_the_others_are_read(tmp_path: Path)
     assert [row.kind for row in found] == ["UnreadableFile"]
 
 
+def test_the_largest_offset_a_name_can_hold_does_not_wrap(tmp_path: Path) -> None:
+    log = SmallLog(base_offset=2**63 - 1)
+    log.put(1, shift=-(2**62))
+    assert [region.kind for region in regions_of(log.save(tmp_path))] == ["stale", "unwritten"]
+
+
 def test_a_wrong_call_is_a_value_error(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no such column: size"):
         list(read_segment(SmallLog().save(tmp_path), columns=["size"]))
