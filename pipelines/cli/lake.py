@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,11 +34,10 @@ def register(app: typer.Typer) -> None:
 
 def config_path(config_file: Path | None) -> Path:
     """The configuration in use. Raises Unreadable: one sentence."""
-    from pipelines.sources import SourcesError, find_config
+    from pipelines.sources import SourcesError, configured_file
 
-    named = os.environ.get("ROCKETLENS_CONFIG")
     try:
-        return config_file or (Path(named) if named else find_config(Path.cwd()))
+        return configured_file(config_file)
     except SourcesError as wrong:
         raise Unreadable(str(wrong)) from wrong
 
