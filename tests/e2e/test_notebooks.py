@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import jupytext
 import pytest
-from nbclient import NotebookClient
 
 from pipelines.catalog import publish
 from pipelines.ingest import ingest
 from pipelines.lake import Lake
 from pipelines.sources import read_sources
 from pipelines.spark.lag_job import broker_lag
+from tests.support.notebooks import NOTEBOOKS, run_notebook
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 
 
 @pytest.fixture
@@ -35,22 +32,13 @@ def configured(tmp_path: Path, demo_store: Path, spark: SparkSession, monkeypatc
     return lake
 
 
-def run(name: str) -> list[dict[str, Any]]:
-    notebook = jupytext.read(NOTEBOOKS / name)
-    NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
-    return [output for cell in notebook.cells for output in cell.get("outputs", [])]
-
-
 @pytest.mark.spark
 def test_what_is_in_this_store(configured: Lake) -> None:
-    outputs = run("01_what_is_in_this_store.py")
-    told = "".join(str(output.get("text", "")) for output in outputs)
-    assert "6,114 units looked at, 0 without their message" in told
-    pictures = [output for output in outputs if "image/png" in output.get("data", {})]
-    assert len(pictures) == 3
-    tables = "".join(str(output.get("data", {}).get("text/html", "")) for output in outputs)
+    told = run_notebook("01_what_is_in_this_store")
+    assert "6,114 units looked at, 0 without their message" in told.printed
+    assert told.pictures == 3
     for part in ("compaction/position-checkpoint", "CG_lagging", "OrderTopic"):
-        assert part in tables, part
+        assert part in "".join(told.pages), part
 
 
 def test_no_notebook_defines_what_belongs_into_a_module() -> None:

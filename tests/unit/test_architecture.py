@@ -56,6 +56,11 @@ def test_rebalance_sees_no_clock_file_or_chance() -> None:
     assert seen == set()
 
 
+def test_notebooks_know_the_pipelines_only() -> None:
+    known = {name for path in (CHECKOUT / "notebooks").glob("*.py") for name in imports_of(path)}
+    assert known & set(ROOMS) == {"pipelines"}
+
+
 @pytest.mark.parametrize("room", ROOMS)
 def test_top_level_names_are_ours(room: str) -> None:
     """The package index has projects called `pipelines` and `rebalance`; none of them may shadow ours."""

@@ -27,7 +27,8 @@ def test_a_recorded_session_can_be_shown(session: Path) -> None:
     cluster = read_cluster([session])
     assert cluster.problems == []
     shown = pages(cluster)
-    assert f"{len(cluster.replay.intervals)} ownership intervals of 1 group" in shown
+    groups = {interval.group for interval in cluster.replay.intervals}
+    assert f"{len(cluster.replay.intervals)} ownership intervals of {len(groups)} group" in shown
     for anomaly in cluster.replay.anomalies:
         assert f"<td>{anomaly.kind}</td>" in shown
 
