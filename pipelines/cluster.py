@@ -219,4 +219,5 @@ def _exposed_row(row: Exposure, queues: _Queues | None, names: Mapping[str, str]
         "to_client": names[row.clients[1]],
         "to_queue_offset": end,
         "messages": messages,
+        "cause": " ".join(names.get(word, word) for word in row.cause.split(" ")),
     }
