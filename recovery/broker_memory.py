@@ -133,9 +133,8 @@ class BrokerMemory:
                 own = row == 0 or units.record[row] != units.record[row - 1]
                 self._put_unit(_unit(batch, row, names), own_queue=own)
         self.index.put_batch(batch, wanted)
-        self.dispatched.add_many(
-            records.physical_offset[wanted], records.total_size[wanted], base_offset + records.file_pos[wanted]
-        )
+        sizes = records.total_size[wanted].astype(np.int64)
+        self.dispatched.add_many(records.physical_offset[wanted], sizes, base_offset + records.file_pos[wanted])
 
     def _put_units(self, batch: ScanBatch, chosen: npt.NDArray[np.int64], names: list[str]) -> None:
         """Units of a batch, queue by queue."""

@@ -20,7 +20,7 @@ from recovery.file_list import LoadFailed, LogFile
 from recovery.index_recovery import Mask
 from recovery.scan import ScanBatch
 
-Longs = npt.NDArray[np.int64] | np.int64
+Longs = npt.NDArray[np.int64]
 FILES_READ_AFTER_CLEAN_EXIT = 3
 DEFAULT_FILES_MATCHED = 10
 
@@ -190,17 +190,17 @@ def _matches_by_record(memory: BrokerMemory, file: LogFile, dispatched: int, cle
 
 def _lacking_in_queues(memory: BrokerMemory, dispatch_from: int) -> Chooser:
     redispatches = memory.version.redispatches_after_clean_exit
-    return lambda offset, size: (offset > dispatch_from) & redispatches
+    return lambda offset, size: np.asarray((offset > dispatch_from) & redispatches)
 
 
 def _confirmed(memory: BrokerMemory) -> Chooser:
     """After a crash everything is dispatched; with duplicationEnable what was confirmed."""
     settings = memory.settings
     if not settings.duplication_enable and not settings.enable_controller_mode:
-        return lambda offset, size: offset == offset
+        return lambda offset, size: np.ones(len(offset), np.bool_)
     if not memory.version.dispatches_confirmed_only:
-        return lambda offset, size: offset < memory.confirm_offset
-    return lambda offset, size: offset + size <= memory.confirmed_offset()
+        return lambda offset, size: np.asarray(offset < memory.confirm_offset)
+    return lambda offset, size: np.asarray(offset + size <= memory.confirmed_offset())
 
 
 def _start_position(memory: BrokerMemory, file: LogFile, dispatch_from: int, clean_exit: bool) -> int:
@@ -244,16 +244,15 @@ def _read(memory: BrokerMemory, number: int, start: int, wanted: Chooser, clean_
         walk.last_valid = walk.end
         walk.position += checked.size
         memory.bytes_checked += checked.size
-        offset, size = np.int64(checked.request.physical_offset), np.int64(checked.size)
-        if wanted(offset, size):
+        if wanted(np.array([checked.request.physical_offset]), np.array([checked.size]))[0]:
             memory.dispatch(checked.request, walk.last_valid)
-            walk.last_confirmed = int(offset + size)
+            walk.last_confirmed = checked.request.physical_offset + checked.size
 
 
 def _advance(memory: BrokerMemory, walk: _Walk, run: ScanBatch, wanted: Chooser) -> None:
     """Take a run of valid records at once."""
     records = run.records
-    chosen = wanted(records.physical_offset, records.total_size)
+    chosen = wanted(records.physical_offset, records.total_size.astype(np.int64))
     if chosen.any():
         memory.dispatch_batch(run, memory.runs.scanner, chosen, walk.file.base_offset)
     walk.last_valid = walk.file.base_offset + int(records.file_pos[-1])

@@ -207,8 +207,8 @@ class Queue:
         return run
 
     def _put_row(self, unit: np.void, queue_offset: int) -> None:
-        fields = [int(unit[name]) for name in CQ_UNIT.offsets]
-        self.put(QueueUnit(self.topic, self.queue_id, queue_offset, *fields))
+        physical_offset, msg_size, tags_code = (int(unit[name]) for name in CQ_UNIT.offsets)
+        self.put(QueueUnit(self.topic, self.queue_id, queue_offset, physical_offset, msg_size, tags_code))
 
     def destroy(self) -> None:
         self.mapped.delete_all()

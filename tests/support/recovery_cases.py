@@ -13,7 +13,7 @@ import shutil
 import tarfile
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,7 +113,7 @@ def _overwrite(path: Path, at: int, data: bytes) -> None:
         file.write(data)
 
 
-EDITS = {
+EDITS: dict[str, Callable[[Path, Case, Path], None]] = {
     "delete": _delete,
     "truncate": lambda path, edit, root: os.truncate(path, edit["length"]),
     "create": _create,
