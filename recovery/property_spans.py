@@ -20,7 +20,6 @@ UNIQ_KEY, KEYS, TAGS, DELAY, INNER_NUM, INNER_BASE, MULTI_DISPATCH, MULTI_OFFSET
 KEYS_WORD, TAGS_WORD, UNIQ_WORD, KEY_WORD, DELA_WORD, INNE_WORD = (
     int.from_bytes(word, "big") for word in (b"KEYS", b"TAGS", b"UNIQ", b"_KEY", b"DELA", b"INNE")
 )
-UNIQ_KEY_SIZE = len(b"UNIQ_KEY")
 DELAY_NAME, INNER_NUM_NAME, INNER_BASE_NAME, MULTI_DISPATCH_NAME, MULTI_OFFSETS_NAME = (
     np.frombuffer(name, np.uint8)
     for name in (
@@ -40,21 +39,59 @@ def find_spans(data: Bytes, at: int, end: int, split_values: bool, span: Longs) 
 
     Returns False where only the scalar rule can tell: under `split_values` (up to 4.9.0) a value that holds 0x01.
     """
-    span[:] = -1
-    start, block = at, at
-    while block < end:
+    for cell in range(len(span)):
+        span[cell] = -1
+    start, block, has_rare = at, at, False
+    while block <= end:
         stops = entry_ends(data, block, end)
+        if end - block < BLOCK:
+            stops |= np.uint64(1) << np.uint64(end - block)  # the last entry may end without a separator
         while stops != 0:
             stop = block + lowest_bit(stops)
             stops &= stops - np.uint64(1)
-            if not take_entry(data, start, stop, split_values, span):
-                return False
+            if stop - start >= SHORTEST_ENTRY:
+                word = load_int(data, start)
+                if word == KEYS_WORD:
+                    if data[start + 4] == NAME_VALUE:
+                        span[2 * KEYS], span[2 * KEYS + 1] = start + 5, stop
+                elif word == TAGS_WORD:
+                    if data[start + 4] == NAME_VALUE:
+                        span[2 * TAGS], span[2 * TAGS + 1] = start + 5, stop
+                elif word == UNIQ_WORD:
+                    if stop - start > 9 and load_int(data, start + 4) == KEY_WORD and data[start + 8] == NAME_VALUE:
+                        span[2 * UNIQ_KEY], span[2 * UNIQ_KEY + 1] = start + 9, stop
+                elif word in (DELA_WORD, INNE_WORD):
+                    has_rare = True
             start = stop + 1
         block += BLOCK
-    return take_entry(data, start, end, split_values, span)
+    if has_rare:
+        find_rare_spans(data, at, end, span)
+    return not (split_values and any_value_is_split(data, span))
 
 
-@cached_njit(nogil=True, inline="always")
+@cached_njit(nogil=True)
+def find_rare_spans(data: Bytes, at: int, end: int, span: Longs) -> None:
+    """As `find_spans`, for the names that few messages have."""
+    while at < end:
+        stop = at
+        while stop < end and data[stop] != ENTRY_END:
+            stop += 1
+        name, size = rare_name(data, at, stop)
+        value = at + size + 1
+        if name >= 0 and value < stop and data[value - 1] == NAME_VALUE:
+            span[2 * name], span[2 * name + 1] = value, stop
+        at = stop + 1
+
+
+@cached_njit(nogil=True)
+def any_value_is_split(data: Bytes, span: Longs) -> bool:
+    for name in range(len(span) // 2):
+        if span[2 * name] >= 0 and holds(data, span[2 * name], span[2 * name + 1], NAME_VALUE):
+            return True
+    return False
+
+
+@cached_njit(nogil=True)
 def entry_ends(data: Bytes, at: int, end: int) -> np.uint64:
     """Which of the 64 bytes from `at`, as far as before `end`, are 0x02."""
     if at + BLOCK <= len(data):
@@ -69,33 +106,11 @@ def entry_ends(data: Bytes, at: int, end: int) -> np.uint64:
     return stops
 
 
-@cached_njit(nogil=True, inline="always")
-def take_entry(data: Bytes, start: int, end: int, split_values: bool, span: Longs) -> bool:
-    """Keep where the value of one entry is, if its name is one of those above and it has a value."""
-    if end - start < SHORTEST_ENTRY:
-        return True
-    word = load_int(data, start)
-    name, size = -1, 4
-    if word == KEYS_WORD:
-        name = KEYS
-    elif word == TAGS_WORD:
-        name = TAGS
-    elif word == UNIQ_WORD and end - start > UNIQ_KEY_SIZE and load_int(data, start + 4) == KEY_WORD:
-        name, size = UNIQ_KEY, UNIQ_KEY_SIZE
-    elif word == DELA_WORD and same(data, start, end, DELAY_NAME):
-        name, size = DELAY, len(DELAY_NAME)
-    elif word == INNE_WORD:
-        name, size = inner_name(data, start, end)
-    value = start + size + 1
-    if name < 0 or value >= end or data[value - 1] != NAME_VALUE:
-        return True
-    span[2 * name], span[2 * name + 1] = value, end
-    return not (split_values and holds(data, value, end, NAME_VALUE))
-
-
 @cached_njit(nogil=True)
-def inner_name(data: Bytes, at: int, end: int) -> tuple[int, int]:
-    """Which of the INNER_ names starts at `at`, and its size; -1 for any other. Longer names are tried first."""
+def rare_name(data: Bytes, at: int, end: int) -> tuple[int, int]:
+    """Which of the rarer names starts at `at`, and its size; -1 for any other. Longer names are tried first."""
+    if same(data, at, end, DELAY_NAME):
+        return DELAY, len(DELAY_NAME)
     if same(data, at, end, MULTI_OFFSETS_NAME):
         return MULTI_OFFSETS, len(MULTI_OFFSETS_NAME)
     if same(data, at, end, MULTI_DISPATCH_NAME):

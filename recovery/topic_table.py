@@ -95,7 +95,7 @@ def _seed(stored: bytes, prefix: str) -> int:
     return string_hash_code(prefix) & 0xFFFFFFFF
 
 
-@cached_njit(nogil=True, inline="always")
+@cached_njit(nogil=True)
 def name_hash(data: Bytes, start: int, end: int) -> int:
     """Any hash of the bytes: of eight at a time, the last eight overlapping what came before."""
     value = (end - start) * PRIME
@@ -112,7 +112,7 @@ def name_hash(data: Bytes, start: int, end: int) -> int:
     return value ^ (value >> 32)
 
 
-@cached_njit(nogil=True, inline="always")
+@cached_njit(nogil=True)
 def same_name(names: Bytes, first: int, data: Bytes, start: int, size: int) -> bool:
     if size < WORD:
         at = 0
