@@ -67,8 +67,8 @@ class LogScanner:
     def scan(self, data: Bytes, positions: Longs) -> ScanBatch:
         """The columns of the well-formed records that start at these file positions of `data`, in log order."""
         rows = len(positions)
-        records = _record_columns(positions)
-        units, keys = _unit_columns(rows + MOST_PER_RECORD), np.empty(4 * rows + MOST_PER_RECORD, np.int32)
+        records = record_columns(positions)
+        units, keys = unit_columns(rows + MOST_PER_RECORD), np.empty(4 * rows + MOST_PER_RECORD, np.int32)
         row = unit_rows = key_rows = 0
         while True:
             status, row, unit_rows, key_rows, start, end = scan_records(
@@ -112,7 +112,7 @@ class LogScanner:
         return units, [index_key_hash(key) for key in keys]
 
 
-def _record_columns(positions: Longs) -> RecordColumns:
+def record_columns(positions: Longs) -> RecordColumns:
     rows = len(positions)
 
     def longs() -> Longs:
@@ -136,7 +136,7 @@ def _record_columns(positions: Longs) -> RecordColumns:
     )
 
 
-def _unit_columns(rows: int) -> UnitColumns:
+def unit_columns(rows: int) -> UnitColumns:
     return UnitColumns(
         record=np.empty(rows, np.int64),
         topic=np.empty(rows, np.int32),
