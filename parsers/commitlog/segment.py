@@ -37,6 +37,8 @@ from parsers.store import StoreFile
 FIRST_ROWS = 256
 """The first batch is small, so that somebody who looks sees a row at once."""
 
+FIRST_STEP_BACK = 64 << 10
+
 RegionSink = Callable[[Region], None]
 
 
@@ -121,6 +123,23 @@ def slice_start(log: LogFile, at: int) -> tuple[int, LastMessages]:
     while kind == STALE:
         place, kind = log.find(place + 1)
     return place, LastMessages()
+
+
+def start_before(file: StoreFile, at: int) -> int:
+    """A `start` from which `read_segment` meets every message that begins at file position `at` or behind it.
+
+    A slice from `at` itself leaves out a message there that does not prove itself, one with a wrong CRC. So it is the
+    nearest place before whose slice begins at a record no later than `at`; 0 where there is none.
+    """
+    log = open_log(file)
+    if not log.is_followed:
+        return min(at, log.size)  # the chain from the file's start asks no proof
+    back = 0
+    while back < at:
+        if slice_start(log, at - back)[0] <= at:
+            return at - back
+        back = max(FIRST_STEP_BACK, back * 8)
+    return 0
 
 
 def _chained_start(log: LogFile, at: int) -> tuple[int, LastMessages]:

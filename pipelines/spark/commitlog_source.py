@@ -13,14 +13,18 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import InputPartition
 
+from parsers.errors import StoreFormatError
 from parsers.store import Store, StoreFile
 from pipelines.spark.slices import Piece, Slice
 from pipelines.spark.source import StoreReader, StoreSource
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pyarrow as pa
 
     from parsers.commitlog.properties import PropertyRule
+    from parsers.commitlog.read import MessageFilter
 
 BODY_COLUMNS = ("body", "body_decompressed")
 
@@ -38,18 +42,31 @@ class CommitLogReader(StoreReader):
     within_files = True
 
     def files_of(self, store: Store) -> list[StoreFile]:
-        low, high = self.number("min_physical_offset"), self.number("max_physical_offset")
-
-        def overlaps(file: StoreFile) -> bool:
-            base = file.base_offset or 0
-            return (low is None or base + file.size > low) and (high is None or base < high)
-
-        return [file for file in store.commitlog if overlaps(file)]
+        where = self._where()
+        return [file for file in store.commitlog if where.may_hold(file)]
 
     def partitions(self) -> Sequence[InputPartition]:
         planned = [slice_ for slice_ in super().partitions() if isinstance(slice_, Slice)]
-        narrowed = [Slice([kept for piece in s.pieces if (kept := self._narrowed(piece))]) for s in planned]
+        begins: dict[Path, int] = {}
+        narrowed = [Slice([kept for piece in s.pieces if (kept := self._narrowed(piece, begins))]) for s in planned]
         return [slice_ for slice_ in narrowed if slice_.pieces]
+
+    def _where(self) -> MessageFilter:
+        """The options as a filter. Raises ValueError for one that is no number."""
+        from parsers.commitlog.read import MessageFilter
+
+        return MessageFilter(
+            topics=self.options["topics"].split(",") if "topics" in self.options else None,
+            min_physical_offset=self.number("min_physical_offset"),
+            max_physical_offset=self.number("max_physical_offset"),
+        )
+
+    def _where_in(self, file: StoreFile) -> MessageFilter:
+        """`_where` for one file, which is read from its byte in `starts`."""
+        where, base = self._where(), file.base_offset or 0
+        start = json.loads(self.options.get("starts", "{}")).get(f"commitlog/{file.path.name}", 0)
+        low = max(base + start, where.min_physical_offset or 0)
+        return where if low <= base else replace(where, min_physical_offset=low)
 
     def _rule(self) -> PropertyRule:
         from recovery.versions import BrokerVersion
@@ -57,30 +74,42 @@ class CommitLogReader(StoreReader):
         version = BrokerVersion.parse(self.options["version"]) if "version" in self.options else None
         return "first_separator" if version is None or version.keeps_property_values_with_separators else "split"
 
-    def _narrowed(self, piece: Piece) -> Piece | None:
-        """The part of a piece that the options ask for; None when they ask for nothing of it."""
-        base = piece.file.base_offset or 0
-        starts = json.loads(self.options.get("starts", "{}"))
-        low, high = self.number("min_physical_offset"), self.number("max_physical_offset")
-        start = max(piece.start, starts.get(f"commitlog/{piece.file.path.name}", 0), 0 if low is None else low - base)
+    def _narrowed(self, piece: Piece, begins: dict[Path, int]) -> Piece | None:
+        """The part of a piece that may hold what the options ask for; None when it holds nothing of it.
+
+        `begins` keeps, for each file, where reading begins.
+        """
+        where, base = self._where_in(piece.file), piece.file.base_offset or 0
+        if piece.file.path not in begins:
+            begins[piece.file.path] = _begin(piece.file, (where.min_physical_offset or 0) - base)
+        high = where.max_physical_offset
+        start = max(piece.start, begins[piece.file.path])
         end = piece.end if high is None else min(piece.end, high - base)
         return replace(piece, start=start, end=end) if start < end else None
 
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         from parsers.commitlog.segment import read_segment
 
+        where = self._where_in(piece.file)
         with_bodies = self.options.get("bodies", "false") == "true"
-        topics = self.options["topics"].split(",") if "topics" in self.options else None
         asked = [name for name in self.names if name not in ("broker", "file")]
-        wanted = [name for name in asked if with_bodies or name not in BODY_COLUMNS]
-        read = wanted if topics is None or "topic" in wanted else [*wanted, "topic"]
+        read = [name for name in asked if with_bodies or name not in BODY_COLUMNS]
+        read += [name for name in where.columns() if name not in read]
         read = read or ["physical_offset"]
         for batch in read_segment(piece.file, columns=read, start=piece.start, end=piece.end, rule=self._rule()):
-            kept = batch if topics is None else batch.filter(pc.is_in(batch.column("topic"), pa.array(topics)))
-            yield kept
+            yield where.keep(batch)
+
+
+def _begin(file: StoreFile, file_pos: int) -> int:
+    """Where to begin to read a file for all its messages at or behind `file_pos`; 0 for a file that cannot be read."""
+    from parsers.commitlog.segment import start_before
+
+    if file_pos <= 0:
+        return 0
+    try:
+        return start_before(file, file_pos)
+    except StoreFormatError:
+        return 0
 
 
 class RegionsReader(StoreReader):
@@ -106,7 +135,7 @@ class RegionsReader(StoreReader):
                 "file_size": piece.file.size,
                 "reason": region.reason,
             }
-            for region in regions_of(piece.file, verify_crc=False)
+            for region in regions_of(piece.file)
         ]
         yield pa.RecordBatch.from_pylist(rows, schema=COMMITLOG_REGIONS.select(list(rows[0]) if rows else []))
 

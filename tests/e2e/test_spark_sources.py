@@ -15,6 +15,7 @@ from parsers.store import StoreFile
 from pipelines.demo import BUNDLE
 from pipelines.spark.registry import SOURCES
 from pipelines.spark.slices import cut
+from tests.support.small_log import SmallLog
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -173,3 +174,36 @@ def test_pushdown_is_still_unsafe(spark: SparkSession) -> None:
     finally:
         spark.conf.set("spark.sql.python.filterPushdown.enabled", "false")
         cloudpickle.unregister_pickle_by_value(here)
+
+
+def flipped_log(root: Path) -> tuple[Path, list[int]]:
+    """A log of two files whose fifth message has a flipped body; where the messages of the first file start."""
+    first = SmallLog()
+    first.put(8)
+    first.write(first.places[4] + 90, b"?")
+    first.end()
+    second = SmallLog(base_offset=first.size)
+    second.put(2)
+    for log in (first, second):
+        log.save(root)
+    return root, first.places
+
+
+def test_a_range_takes_in_a_message_with_a_wrong_crc_at_its_start(spark: SparkSession, tmp_path: Path) -> None:
+    root, places = flipped_log(tmp_path)
+    for split_bytes in (100_000, places[4], 100):
+        for low in (places[4], places[4] - 1, places[4] + 1):
+            frame = commitlog(
+                spark, root, "physical_offset BIGINT", split_bytes=split_bytes, min_physical_offset=low,
+                max_physical_offset=places[6] + 1,
+            )  # fmt: skip
+            expected = [place for place in places[:7] if place >= low]
+            assert sorted(row.physical_offset for row in frame.collect()) == expected, (split_bytes, low)
+
+
+def test_a_flipped_body_is_damage_among_the_regions(spark: SparkSession, tmp_path: Path) -> None:
+    root, places = flipped_log(tmp_path)
+    rows = spark.read.format("rocketmq_regions").option("store", str(root)).load().collect()
+    damage = [row for row in rows if row.kind == "damage"]
+    assert [(row.file_pos, row.length, row.records) for row in damage] == [(places[4], places[5] - places[4], 1)]
+    assert "CRC" in damage[0].reason
