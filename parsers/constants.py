@@ -1,4 +1,4 @@
-"""Columns that say the same in every row, and cost nothing: slices of arrays made once."""
+"""Columns that say the same in every row, or one of a few names, and cost nothing: slices of arrays made once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def constant(value: int, rows: int) -> pa.Array:
 
 def named_constant(name: str, rows: int) -> pa.DictionaryArray:
     """A NAME column of `rows` times `name`."""
-    return pa.DictionaryArray.from_arrays(_filled(0, "int8", _bits(rows)).slice(0, rows), _name(name), safe=False)
+    return pa.DictionaryArray.from_arrays(_filled(0, "int8", _bits(rows)).slice(0, rows), names_of(name), safe=False)
 
 
 def _bits(rows: int) -> int:
@@ -30,5 +30,6 @@ def _filled(value: int, dtype: str, bits: int) -> pa.Array:
 
 
 @lru_cache(maxsize=64)
-def _name(name: str) -> pa.Array:
-    return pa.array([name], pa.string())
+def names_of(*names: str) -> pa.Array:
+    """The dictionary of a NAME column. Made when first asked for: converting anything makes Arrow import pandas."""
+    return pa.array(names, pa.string())

@@ -6,11 +6,10 @@ import numpy as np
 import pyarrow as pa
 
 from parsers.commitlog.tags import SCHEDULE_TOPIC
-from parsers.constants import NAME, constant, named_constant
+from parsers.constants import NAME, constant, named_constant, names_of
 from parsers.consumequeue.kernel import Bytes, decode_units
 from parsers.consumequeue.layout import CQ_UNIT, TAGS_CODE_KINDS, UNIT_KINDS
 
-KIND_NAMES, TAGS_CODE_KIND_NAMES = pa.array(UNIT_KINDS), pa.array(TAGS_CODE_KINDS)
 UNIT_SCHEMA = pa.schema(
     [
         ("topic", NAME),
@@ -43,8 +42,8 @@ def units_to_batch(data: Bytes, *, topic: str, queue_id: int, first_queue_offset
             named_constant(topic, rows),
             constant(queue_id, rows),
             *(pa.array(column[:rows]) for column in columns),
-            pa.DictionaryArray.from_arrays(pa.array(kind[:rows]), KIND_NAMES, safe=False),
-            pa.DictionaryArray.from_arrays(pa.array(tags_kind[:rows]), TAGS_CODE_KIND_NAMES, safe=False),
+            pa.DictionaryArray.from_arrays(pa.array(kind[:rows]), names_of(*UNIT_KINDS), safe=False),
+            pa.DictionaryArray.from_arrays(pa.array(tags_kind[:rows]), names_of(*TAGS_CODE_KINDS), safe=False),
         ],
         schema=UNIT_SCHEMA,
     )

@@ -166,3 +166,17 @@ def test_the_program_says_its_version() -> None:
     command = [sys.executable, "-m", "pipelines.cli", "--version"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("rocketlens ")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["dump", "consumequeue"], ["queues"]], ids=" ".join)
+def test_a_start_does_without_pandas(store: Path, arguments: list[str]) -> None:
+    arguments = arguments if arguments == ["--help"] else [*arguments, str(store)]
+    code = (
+        "import sys, pipelines.tables\n"
+        "assert 'pandas' not in sys.modules, 'the declarations import it'\n"
+        "from pipelines.cli.app import main\n"
+        f"sys.argv[1:] = {arguments!r}\n"
+        "assert main() == 0\n"
+        "assert 'pandas' not in sys.modules, 'the command imports it'\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
