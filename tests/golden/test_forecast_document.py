@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from parsers.commitlog.read import read_commitlog
 from parsers.store import NotAStore, open_store
 from recovery.forecast import Forecast, forecast
 from recovery.settings import StoreSettings
@@ -104,6 +105,27 @@ def test_a_setting_that_saves_messages_is_offered(damage: str, config: dict[str,
     offered = next(advice for advice in told.advice if advice.repair.config == config)
     assert offered.then is not None
     assert offered.then.lost_messages == 0
+
+
+def test_lost_messages_are_those_behind_the_new_end(tmp_path: Path) -> None:
+    cases, case = replace(COMMITTED, unpacked=tmp_path), _named("record.body_flip")
+    told, document = _foretold(cases, case)
+    with cases.built({**case, "edits": []}) as undamaged:
+        log = read_commitlog(open_store(undamaged), columns=["physical_offset"])
+        written = [offset for batch in log for offset in batch["physical_offset"].to_pylist()]
+    end = document["commitlog"]["max_physical_offset"]
+    assert [loss.physical_offset for loss in told.lost] == [offset for offset in written if offset >= end]
+    assert {loss.what for loss in told.lost} == {"message"}
+
+
+def test_messages_without_a_unit_are_named(tmp_path: Path) -> None:
+    """The last units of every queue are gone: a crashed broker dispatches them again, a stopped one not all."""
+    cases, crashed = replace(COMMITTED, unpacked=tmp_path), _named("cq.tail_zeroed_all")
+    stopped = {**crashed, "edits": [*crashed["edits"], {"op": "delete", "path": "abort"}]}
+    assert _foretold(cases, crashed)[0].lost == ()
+    told, _ = _foretold(cases, stopped)
+    assert len({(loss.topic, loss.queue_id) for loss in told.lost}) > 1
+    assert all(loss.what == "queue_unit" and loss.reason for loss in told.lost)
 
 
 def test_a_file_cut_short_can_be_extended(tmp_path: Path) -> None:
