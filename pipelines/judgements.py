@@ -16,7 +16,7 @@ from pipelines.lag import offsets_of_store, positions
 from pipelines.sources import BrokerSource, SourcesError
 from recovery.consistency import verify
 from recovery.forecast import Forecast, forecast
-from recovery.inference import infer
+from recovery.inference import StoreKnowledge, infer
 from recovery.log_access import LogAccess
 from recovery.retention import retention
 from recovery.retention_risk import retention_risks
@@ -45,6 +45,15 @@ def version_of(broker: BrokerSource) -> BrokerVersion | None:
         return None if broker.version is None else BrokerVersion.parse(broker.version)
     except ValueError as wrong:
         raise SourcesError(f"broker {broker.name!r}: {wrong}") from wrong
+
+
+def knowledge_of(broker: BrokerSource, store: Store) -> StoreKnowledge:
+    """What dispatch needs to know: what the configuration says of the broker, the rest inferred from its files.
+
+    Raises SourcesError as `settings_of` and `version_of` do.
+    """
+    said = settings_of(broker, store) if broker.broker_conf or broker.settings else None
+    return infer(store, version=version_of(broker), settings=said)
 
 
 def finding_rows(broker: BrokerSource) -> list[Row]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,12 +10,15 @@ import typer
 
 from pipelines.cli.command import command
 from pipelines.cli.errors import WrongUsage
+from pipelines.cli.lake import ConfigFile, sources_of
 from pipelines.cli.opening import store_at
-from pipelines.cli.options import BROKER, BrokerConfOption, ConfigOption, Format, StoreArgument, VersionOption
+from pipelines.cli.options import BROKER, BrokerConfOption, ConfigOption, Format, VersionOption
 from pipelines.cli.run import Run, refuse_inside
 from pipelines.cli.settings import settings_of, version_of
+from pipelines.cli.start import allow_pandas
 
 if TYPE_CHECKING:
+    from pipelines.sources import Sources
     from recovery.rebuild_report import RebuildReport
 
 
@@ -25,14 +29,22 @@ def register(app: typer.Typer) -> None:
 
 def rebuild(
     run: Run,
-    store: StoreArgument,
     to: Annotated[
         Path,
         typer.Option(readable=False, metavar="DIR", help="New folder for consumequeue/ and index/; outside the store."),
     ],
+    store: Annotated[
+        Path | None,
+        typer.Argument(
+            readable=False,
+            metavar="[STORE]",
+            help="Store root of a broker; without it, every broker of rocketlens.toml, each into DIR/NAME, by Spark.",
+        ),
+    ] = None,
     version: VersionOption = None,
     config: ConfigOption = None,
     broker_conf: BrokerConfOption = None,
+    config_file: ConfigFile = None,
 ) -> None:
     """Write consumequeue/ and index/ from the CommitLog alone, byte for byte as the broker would, and a report.
 
@@ -41,21 +53,67 @@ def rebuild(
 
     Example: `rocketlens rebuild /data/store --to /tmp/rebuilt --config mappedFileSizeConsumeQueue=6000000`
     """
+    if store is not None:
+        _tell(run, {None: _rebuild_store(run, store, to, version, config, broker_conf)})
+    elif version or config or broker_conf:
+        raise WrongUsage(
+            "--version, --config and --broker-conf belong to a STORE; rocketlens.toml has those of brokers"
+        )
+    else:
+        _tell(run, _rebuild_brokers(run, to, sources_of(config_file)))
+
+
+def _rebuild_store(
+    run: Run, store: Path, to: Path, version: str | None, config: list[str] | None, broker_conf: Path | None
+) -> RebuildReport:
     from recovery.rebuild import rebuild as rebuild_store
 
     refuse_inside(to, store, "--to")
     opened = store_at(run, store)
-    running, settings = version_of(run, opened, version), settings_of(run, opened, config, broker_conf)
+    settings = settings_of(run, opened, config, broker_conf) if config or broker_conf else None
+    running = version_of(run, opened, version) if version else None
     try:
-        report = rebuild_store(opened, to, version=running, settings=settings)
+        return rebuild_store(opened, to, version=running, settings=settings)
     except ValueError as wrong:
         raise WrongUsage(f"--to: {wrong}") from wrong
-    for gap in report.gaps:
-        run.not_read(f"{gap.file.path} bytes {gap.file_pos}..{gap.file_pos + gap.length}: {gap.kind}, {gap.reason}")
+
+
+def _rebuild_brokers(run: Run, to: Path, sources: Sources) -> dict[str, RebuildReport]:
+    allow_pandas()
+    from pipelines.judgements import knowledge_of
+    from pipelines.sources import SourcesError
+    from pipelines.spark.rebuild_job import rebuild_with_spark
+    from pipelines.spark.session import spark_session
+
+    if not sources.brokers:
+        raise WrongUsage("rocketlens.toml names no [[broker]], and no STORE is given")
+    for broker in sources.brokers:
+        refuse_inside(to, broker.store, "--to")
+    stores = {broker.name: store_at(run, broker.store) for broker in sources.brokers}
+    try:
+        known = {broker.name: knowledge_of(broker, stores[broker.name]) for broker in sources.brokers}
+    except SourcesError as wrong:
+        raise WrongUsage(str(wrong)) from wrong
+    run.note("starting Spark")
+    spark = spark_session(sources.spark_master)
+    try:
+        return rebuild_with_spark(spark, stores, to, known=known)
+    except ValueError as wrong:
+        raise WrongUsage(f"--to: {wrong}") from wrong
+    finally:
+        spark.stop()
+
+
+def _tell(run: Run, reports: Mapping[str, RebuildReport] | Mapping[None, RebuildReport]) -> None:
+    """Print the reports, each with its broker's name where it has one."""
+    for report in reports.values():
+        for gap in report.gaps:
+            run.not_read(f"{gap.file.path} bytes {gap.file_pos}..{gap.file_pos + gap.length}: {gap.kind}, {gap.reason}")
     if run.format_ is Format.TABLE:
-        run.print(_summary(report))
-    else:
-        run.emit_documents([report.document()], one=True)
+        run.print("\n".join(map(_summary, reports.values())))
+        return
+    named = [{**({} if name is None else {"broker": name}), **report.document()} for name, report in reports.items()]
+    run.emit_documents(named, one=len(named) == 1)
 
 
 def _summary(report: RebuildReport) -> str:
