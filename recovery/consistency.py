@@ -25,7 +25,7 @@ from recovery.checks.index import IndexContext, check_index
 from recovery.checks.index_kernel import entries_behind, written_entries
 from recovery.checks.intervals import Intervals, Longs
 from recovery.checks.log import LOSSES, LogShape, check_log, missing_head, missing_tail, spans_of
-from recovery.checks.queue_columns import NO_MESSAGES, NO_UNITS, queue_files, queue_messages, read_units
+from recovery.checks.queue_columns import NO_MESSAGES, NO_UNITS, on_grid, queue_files, queue_messages, read_units
 from recovery.checks.queues import LogFacts, agree, check_queue, misdirected_units
 from recovery.inference import Inferred, StoreKnowledge, infer
 from recovery.scan import LogScanner
@@ -66,7 +66,8 @@ class _Verify:
         self._log = read_log(store.commitlog, LogScanner(known.rules))
         self._shape = LogShape.of(store.commitlog, known.settings.mapped_file_size_commit_log)
         self._index = open_index(store.index, on_damage="collect")
-        self._units = {key: read_units(files) for key, files in store.queues.items()}
+        size = known.settings.consume_queue_file_size
+        self._units = {key: read_units(on_grid(files, size)) for key, files in store.queues.items()}
         self._messages = queue_messages(self._log)
 
     def judge(self) -> Judgement:

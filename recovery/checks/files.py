@@ -40,10 +40,14 @@ def _queue_files(
     for number, file in enumerate(files):
         first = (file.base_offset or 0) // CQ_UNIT.size
         span = Span(topic, queue_id, first, first + file_size // CQ_UNIT.size)
-        if file.size != file_size:
+        if ((file.base_offset or 0) - (files[0].base_offset or 0)) % file_size:
+            places = (Place(relative(store, file), 0, file.size),)
+            evidence: tuple[str, ...] = (f"file: starts at {file.base_offset}", f"files: every {file_size} bytes")
+            yield Finding("unexpected_file", span, places, 1, evidence)
+        elif file.size != file_size:
             start = min(file.size - file.size % CQ_UNIT.size, file_size)
             place = Place(relative(store, file), start, max(file.size, file_size) - start)
-            evidence: tuple[str, ...] = (f"file: {file.size} bytes", f"the other files: {file_size} bytes")
+            evidence = (f"file: {file.size} bytes", f"the other files: {file_size} bytes")
             yield Finding("file_size_wrong", span, (place,), 1, evidence)
         elif number and number == len(files) - 1 and end < first:
             places = (Place(relative(store, file), 0, file.size),)

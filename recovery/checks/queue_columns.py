@@ -21,6 +21,12 @@ NO_UNITS = QueueUnits(*(np.empty(0, np.int64) for _ in QueueUnits._fields))
 NO_MESSAGES = QueueMessages(*(np.empty(0, np.int64) for _ in QueueMessages._fields))
 
 
+def on_grid(files: Sequence[StoreFile], file_size: int) -> list[StoreFile]:
+    """The files that start where a file of the queue can start, counted from its first one."""
+    first = files[0].base_offset or 0 if files else 0
+    return [file for file in files if ((file.base_offset or 0) - first) % file_size == 0]
+
+
 def read_units(files: Sequence[StoreFile]) -> QueueUnits:
     """The units of a queue's files up to the last one written, whatever they hold; a file that is refused has none."""
     columns = list(_columns(files))

@@ -150,8 +150,8 @@ def _near(place: Place, change: Change) -> bool:
 def _left_no_trace(change: Change, base: Path, root: Path, places: Sequence[Place]) -> bool:
     """The edit cannot be told from the store any more: what is left is a store that a broker could have left.
 
-    A deleted config file. Everything of a kind gone, and nothing else left to ask. logicsPhysicalOffset set to another
-    offset of the log. A unit at the end of its queue zeroed whose record the same damage took. An index file zeroed
+    A deleted config file. Everything of a kind gone, and nothing else left to ask. confirmPhyOffset or
+    logicsPhysicalOffset set to another offset of the log. A unit at the end of its queue zeroed whose record the same damage took. An index file zeroed
     whose messages are gone or were not dispatched yet.
     """
     left = _files(root)
@@ -160,7 +160,7 @@ def _left_no_trace(change: Change, base: Path, root: Path, places: Sequence[Plac
     if not any(name.startswith(("commitlog/", "consumequeue/")) for name in left):
         return True
     if change.file == "checkpoint":
-        return change.start >= CHECKPOINT.offsets["logics_physical_offset"]
+        return change.start >= CHECKPOINT.offsets["confirm_physical_offset"]
     if change.file.startswith("consumequeue/") and change.what == "bytes":
         return not any(_same_record(place, base, root) for place in _unreported(change, base, places))
     return change.file.startswith("index/") and not any(left[change.file])
