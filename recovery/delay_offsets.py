@@ -5,11 +5,8 @@ Source: ConfigManager#load, #loadBak, ScheduleMessageService#decode @4.9.8.
 
 from __future__ import annotations
 
-import json
-import re
-
-UNQUOTED_KEY = re.compile(r"([{,]\s*)(-?\d+)(\s*:)")
-"""fastjson writes the integer keys of a map without quotes."""
+from parsers.config.fastjson import parse
+from parsers.errors import StoreFormatError
 
 
 def delay_offsets_load(stored: tuple[bytes | None, bytes | None]) -> bool:
@@ -21,9 +18,9 @@ def delay_offsets_load(stored: tuple[bytes | None, bytes | None]) -> bool:
 
 
 def _parses(content: bytes) -> bool:
-    text = UNQUOTED_KEY.sub(r'\1"\2"\3', content.decode("utf-8", "replace"))
+    text = content.decode("utf-8", "replace")  # Java's String takes any bytes
     try:
-        parsed = json.loads(text)
-    except (ValueError, RecursionError):
+        parsed = parse(text.encode())
+    except StoreFormatError:
         return False
     return parsed is None or isinstance(parsed, dict)
