@@ -151,8 +151,8 @@ def _left_no_trace(change: Change, base: Path, root: Path, places: Sequence[Plac
     """The edit cannot be told from the store any more: what is left is a store that a broker could have left.
 
     A deleted config file. Everything of a kind gone, and nothing else left to ask. confirmPhyOffset or
-    logicsPhysicalOffset set to another offset of the log. A unit at the end of its queue zeroed whose record the same damage took. An index file zeroed
-    whose messages are gone or were not dispatched yet.
+    logicsPhysicalOffset set to another offset of the log. A unit at the end of its queue zeroed whose record the same
+    damage took. An index file zeroed whose messages are gone or were not dispatched yet.
     """
     left = _files(root)
     if change.file.startswith("config/"):
