@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
+from rebalance.broker_runs import BROKER_STARTED, BROKER_STOPPED
 from rebalance.client import ClientProcess, WitnessKind
 from rebalance.history import GroupHistory
-from rebalance.incidents import BROKER_STARTED, BROKER_STOPPED, CLIENT_SILENT, QUEUES_ADDED, Incident
+from rebalance.incidents import CLIENT_SILENT, QUEUES_ADDED, Incident
 from rebalance.model import MessageQueue
 from rebalance.rounds import RoundCauses
 from rebalance.table import Tenure

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
+from rebalance.broker_runs import BrokerEvent
 from rebalance.client import ClientProcess, ListAnswer
 from rebalance.collect import Rollback
 from rebalance.doubts import Doubt
@@ -37,6 +38,7 @@ class GroupHistory:
     down: Mapping[str, Sequence[tuple[int, int]]]
     starts: Mapping[str, Sequence[int]]
     stops: Mapping[str, Sequence[int]]
+    broker_events: Sequence[BrokerEvent]
     locks: LockTable
     rollbacks: Sequence[Rollback]
     routes: Sequence[RouteSeen]

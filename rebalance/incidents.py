@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rebalance.client import PAUSE_MS, ClientProcess
-from rebalance.events import NO_EVIDENCE, Evidence
+from rebalance.events import Evidence
 from rebalance.group import CHANNEL_CLOSED, CHANNEL_EXPIRED, CLIENT_LEFT, first_absence
 from rebalance.history import GroupHistory
 
@@ -18,8 +18,6 @@ CLIENT_SILENT = "client_silent"  # connected and mute: frozen, paused, or cut of
 CLIENT_RESUMED = "client_resumed"
 CLIENT_EXPIRED = "client_expired"  # removed by the broker's scan after 120 s of silence; nobody is told
 QUEUES_ADDED = "queues_added"
-BROKER_STOPPED = "broker_stopped"
-BROKER_STARTED = "broker_started"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +101,22 @@ def _queues_added(history: GroupHistory) -> Iterable[Incident]:
             ids = ", ".join(str(queue_id) for queue_id in sorted(q for _, q in new))
             yield Incident(
                 history.group, QUEUES_ADDED, topic, None, new[0][0] - spread_ms, new[0][0],
-                f"{broker}: queues {ids}", str(NO_EVIDENCE),
+                f"{broker}: queues {ids}", _first_taken(history, topic, broker, new[0][0]),
             )  # fmt: skip
 
 
+def _first_taken(history: GroupHistory, topic: str, broker: str, at_ms: int) -> str:
+    """The evidence of the take-over that dates a first use."""
+    taken = (
+        str(tenure.begin_evidence)
+        for queue, held in history.by_queue.items()
+        if (queue.topic, queue.broker_name) == (topic, broker)
+        for tenure in held
+        if tenure.begin_latest == at_ms
+    )
+    return next(taken, "")
+
+
 def _of_brokers(history: GroupHistory) -> Iterable[Incident]:
-    for kind, times in ((BROKER_STARTED, history.starts), (BROKER_STOPPED, history.stops)):
-        for broker in sorted(times):
-            for at_ms in times[broker]:
-                yield Incident(history.group, kind, broker, None, at_ms, at_ms, "", str(NO_EVIDENCE))
+    for kind, broker, earliest, latest, evidence in history.broker_events:
+        yield Incident(history.group, kind, broker, None, earliest, latest, "", str(evidence))

@@ -13,6 +13,7 @@ from operator import attrgetter
 from typing import TypeVar
 
 from rebalance.anomalies import Anomalies, Anomaly
+from rebalance.broker_runs import BROKER_STARTED, BROKER_STOPPED, BrokerEvent, broker_events, instants_of
 from rebalance.collect import GroupRecord
 from rebalance.divergence import Divergence, divergence_of
 from rebalance.doubts import doubts_of
@@ -146,18 +147,29 @@ class Replay:
         return [row for group in self.groups for row in rows(group)]
 
 
-@dataclass(slots=True)
+@dataclass
 class _Record:
     """The facts of one replay, sorted into groups and brokers."""
 
     groups: dict[str, GroupRecord] = field(default_factory=dict)
-    starts: dict[str, list[int]] = field(default_factory=dict)
-    stops: dict[str, list[int]] = field(default_factory=dict)
+    broker_facts: list[BrokerStarted | BrokerStopping] = field(default_factory=list)
     routes: list[RouteSeen] = field(default_factory=list)
     first: dict[str, Fact] = field(default_factory=dict)
     first_ms: int = 0
     last_ms: int = 0
     settle_ms: int = SETTLE_MS
+
+    @cached_property
+    def broker_events(self) -> list[BrokerEvent]:
+        return broker_events(self.broker_facts)
+
+    @cached_property
+    def starts(self) -> dict[str, list[int]]:
+        return instants_of(BROKER_STARTED, self.broker_events)
+
+    @cached_property
+    def stops(self) -> dict[str, list[int]]:
+        return instants_of(BROKER_STOPPED, self.broker_events)
 
 
 def replay(facts: Iterable[Fact], *, settings: Settings | None = None) -> Replay:
@@ -195,10 +207,8 @@ def _read(ordered: list[Fact]) -> _Record:
 
 def _read_common(record: _Record, fact: Fact) -> None:
     """What is said of a broker or a topic goes to every group."""
-    if isinstance(fact, BrokerStarted):
-        record.starts.setdefault(fact.source, []).append(fact.at_ms)
-    elif isinstance(fact, BrokerStopping):
-        record.stops.setdefault(fact.source, []).append(fact.at_ms)
+    if isinstance(fact, BrokerStarted | BrokerStopping):
+        record.broker_facts.append(fact)
     elif isinstance(fact, RouteSeen):
         record.routes.append(fact)
 
@@ -233,6 +243,7 @@ def _history(
         down,
         record.starts,
         record.stops,
+        record.broker_events,
         locks,
         group.rollbacks,
         record.routes,

@@ -13,12 +13,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from rebalance.broker_runs import BROKER_STARTED, BROKER_STOPPED
 from rebalance.client import ClientProcess, ListAnswer
 from rebalance.group import CLIENT_LEFT
 from rebalance.history import GroupHistory
 from rebalance.incidents import (
-    BROKER_STARTED,
-    BROKER_STOPPED,
     CLIENT_EXPIRED,
     CLIENT_RESUMED,
     CLIENT_SILENT,

@@ -7,16 +7,16 @@ must be among the possible. The small committed sessions run everywhere, the oth
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from rebalance.events import Fact
+from rebalance.broker_runs import BROKER_STARTED, BROKER_STOPPED
+from rebalance.events import BrokerStarted, BrokerStopping, Fact
 from rebalance.incidents import (
-    BROKER_STARTED,
-    BROKER_STOPPED,
     CLIENT_EXPIRED,
     CLIENT_LEFT,
     CLIENT_RESUMED,
@@ -35,6 +35,7 @@ from tests.support.session_logs import log_facts
 INSTANTS = 1_000
 SEED = 20_261_121
 CERTAIN_SHARE = 0.9
+BROKER_KINDS = {BrokerStarted: BROKER_STARTED, BrokerStopping: BROKER_STOPPED}
 COMMITTED = sorted((GOLDEN / "rebalance" / "sessions").iterdir())
 RECORDED = sorted((FIXTURES / "rebalance" / "sessions").iterdir()) if FIXTURES.is_dir() else []
 SOURCES = {
@@ -97,6 +98,17 @@ def test_every_injected_event_is_named(session: Path, source: str) -> None:
         if not any(i.kind == kind and i.subject == subject and _explains(i, at_ms) for i in incidents)
     ]
     assert not missing
+
+
+@sources
+@sessions
+def test_every_broker_event_is_one_incident_with_evidence(session: Path, source: str) -> None:
+    incidents = replayed(session, source).incidents
+    happened = Counter(BROKER_KINDS[type(fact)] for fact in wire_facts(session) if type(fact) in BROKER_KINDS)
+    for group in {incident.group for incident in incidents}:
+        told = Counter(i.kind for i in incidents if i.group == group and i.kind in BROKER_KINDS.values())
+        assert told == happened
+    assert not [incident for incident in incidents if not incident.evidence]
 
 
 def _explains(incident: Incident, at_ms: int) -> bool:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from rebalance.events import Fact, UnreadRecord
+from rebalance.events import BrokerStarted, BrokerStopping, Evidence, Fact, UnreadRecord
 from rebalance.heartbeats import coalesce_heartbeats, heartbeats_of
 from rebalance.replay import replay, split_by_group
 from rebalance.strategies.consistent_hash import ConsistentHash
 from rebalance.what_if import what_if
 from tests.support.generate_sessions import WEEK_MS, generate_group
-from tests.support.rebalance_facts import GROUP, TOPIC, Record, queue
+from tests.support.rebalance_facts import BROKER, GROUP, TOPIC, Record, queue
 
 A, B = "a@1", "b@2"
 BOTH = (A, B)
@@ -42,6 +42,25 @@ def test_gains_and_losses_name_who_joined_and_left(handed_over: Record) -> None:
     assert rows[A, 2, False].end_cause == f"client_started {B}"
     assert rows[B, 2, False].end_cause == f"client_left {B}"
     assert rows[A, 2, True].cause == f"client_left {B}"
+
+
+def test_a_broker_event_told_by_wire_and_log_is_one_incident_with_the_tightest_evidence(handed_over: Record) -> None:
+    for at_ms, kind in ((-1_000, BrokerStarted), (110_000, BrokerStopping)):
+        logged = kind(at_ms=at_ms - 600, source=BROKER, evidence=Evidence("broker.log", at_ms), late_ms=999)
+        wired = kind(at_ms=at_ms, source=BROKER, evidence=Evidence("wire", at_ms))
+        handed_over.facts += [logged, wired]
+    del handed_over.facts[0]
+    rows = [row for row in handed_over.replay().incidents if row.kind.startswith("broker")]
+    assert [(r.kind, r.earliest_ms, r.latest_ms, r.evidence) for r in rows] == [
+        ("broker_started", -1_000, -1_000, "wire:-1000"),
+        ("broker_stopped", 110_000, 110_000, "wire:110000"),
+    ]
+
+
+def test_a_broker_that_comes_up_twice_has_two_incidents(handed_over: Record) -> None:
+    handed_over.facts += [BrokerStarted(at_ms=at_ms, source=BROKER, late_ms=999) for at_ms in (20_000, 24_000)]
+    rows = [row for row in handed_over.replay().incidents if row.kind == "broker_started"]
+    assert [(row.earliest_ms, row.latest_ms) for row in rows] == [(-1_000, -1_000), (20_000, 20_999), (24_000, 24_999)]
 
 
 def test_rounds_tell_the_list_and_what_is_new_in_it(handed_over: Record) -> None:

@@ -1,0 +1,52 @@
+"""When brokers came up and went down: what wire captures and logs say of one event, drawn together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from rebalance.events import BrokerStarted, BrokerStopping, Evidence
+
+BROKER_STARTED = "broker_started"
+BROKER_STOPPED = "broker_stopped"
+_ONE_EVENT_MS = 2_000  # a broker takes longer to come up or to go down once more
+
+
+class BrokerEvent(NamedTuple):
+    """A start or stop of a broker; the true instant lies in the window (epoch ms), the tightest that was told."""
+
+    kind: str
+    broker: str
+    earliest_ms: int
+    latest_ms: int
+    evidence: Evidence
+
+
+def broker_events(facts: Iterable[BrokerStarted | BrokerStopping]) -> list[BrokerEvent]:
+    """One row per event, by kind, broker and time; of several statements of one event the tightest stays."""
+    found: list[BrokerEvent] = []
+    for event in sorted(_event(fact) for fact in facts):
+        last = found[-1] if found else None
+        if last is None or last[:2] != event[:2] or event.earliest_ms > last.latest_ms + _ONE_EVENT_MS:
+            found.append(event)
+        elif _spread_ms(event) < _spread_ms(last):
+            found[-1] = event
+    return found
+
+
+def instants_of(kind: str, events: Iterable[BrokerEvent]) -> dict[str, list[int]]:
+    """The events of one kind as instants by broker, in time order."""
+    instants: dict[str, list[int]] = {}
+    for event in events:
+        if event.kind == kind:
+            instants.setdefault(event.broker, []).append(event.earliest_ms)
+    return instants
+
+
+def _event(fact: BrokerStarted | BrokerStopping) -> BrokerEvent:
+    kind = BROKER_STARTED if isinstance(fact, BrokerStarted) else BROKER_STOPPED
+    return BrokerEvent(kind, fact.source, fact.at_ms - fact.early_ms, fact.at_ms + fact.late_ms, fact.evidence)
+
+
+def _spread_ms(event: BrokerEvent) -> int:
+    return event.latest_ms - event.earliest_ms
