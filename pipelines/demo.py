@@ -16,7 +16,9 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from pipelines.answer import print_answer
+from pipelines.asset_failure import AssetFailed
 from pipelines.catalog import publish
+from pipelines.cli.errors import ExitCode
 from pipelines.lake import Lake
 from pipelines.sources import DEMO_CONFIG, Sources, read_sources
 
@@ -81,15 +83,27 @@ class _Steps:
             self.progress.update(self.task, completed=1)
 
 
+def tell_failure(failed: AssetFailed, *, debug: bool) -> int:
+    """One sentence on stderr, the trace with `debug`; the exit code."""
+    if debug:
+        print(failed.trace, file=sys.stderr)
+    print(f"demo: {failed}{'' if debug else ' (--debug prints where)'}", file=sys.stderr)
+    return ExitCode.FAULT
+
+
 def main(argv: Sequence[str] | None = None) -> int:
-    """0 when every asset was made and every check of the clean store passed."""
+    """0 when every asset was made and every check of the clean store passed, 1 when a check did not."""
     parser = argparse.ArgumentParser(prog="run.py demo", description=__doc__)
-    parser.parse_args(argv)
+    parser.add_argument("--debug", action="store_true", help="print the trace of an asset that could not be made")
+    debug = parser.parse_args(argv).debug
     console, began = Console(), time.monotonic()
     sources = read_sources(DEMO_CONFIG)
     console.print("[bold]rocketlens demo[/] · the store of a RocketMQ 5.3.3 broker, ingested through Spark\n")
     unpack_store(sources)
-    failed = build(sources, console)
+    try:
+        failed = build(sources, console)
+    except AssetFailed as refused:
+        return tell_failure(refused, debug=debug)
     print_answer(console, sources, failed, seconds=time.monotonic() - began)
     return 1 if failed else 0
 

@@ -9,6 +9,7 @@ import dagster as dg
 from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PARTITION_RANGE_START_TAG
 
 from parsers.store import open_store
+from pipelines.asset_failure import failure_of
 from pipelines.partitions import BROKERS, FILE_PARTITIONS, TABLES_BY_PARTITION, keys_of
 from pipelines.resources.lakehouse import Lakehouse
 
@@ -54,7 +55,7 @@ def stages(lakehouse: Lakehouse, derived: dg.AssetSelection) -> Iterator[Stage]:
 def materialize_everything(
     definitions: dg.Definitions, instance: dg.DagsterInstance, lakehouse: Lakehouse, progress: Progress | None = None
 ) -> Outcome:
-    """Run every asset and every check. Raises what an asset raises."""
+    """Run every asset and every check. Raises AssetFailed for the first stage with an asset that cannot be made."""
     outcome = Outcome()
     derived = dg.AssetSelection.all() - dg.AssetSelection.groups("store", "config")
     for stage in stages(lakehouse, derived):
@@ -79,8 +80,11 @@ def _run(
         instance=instance,
         resources={"lakehouse": lakehouse},
         tags=tags,
-        run_config={"loggers": {"console": {"config": {"log_level": "ERROR"}}}},
+        run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+        raise_on_error=False,
     )
+    if failure := failure_of(done):
+        raise failure
     materialized = (event.asset_key for event in done.get_asset_materialization_events())
     outcome.assets += [key.to_user_string() for key in materialized if key is not None]
     for evaluation in done.get_asset_check_evaluations():
