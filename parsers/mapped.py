@@ -5,7 +5,12 @@ from __future__ import annotations
 import mmap
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
 from parsers.errors import UnreadableFile
+
+Bytes = npt.NDArray[np.uint8]
 
 
 def map_file(path: Path) -> memoryview:
@@ -25,8 +30,21 @@ def map_file(path: Path) -> memoryview:
         raise UnreadableFile(f"cannot be read: {why}", path=path) from refused
 
 
-def release_pages(view: memoryview, end: int) -> None:
-    """Let the system drop the pages of a map before byte `end`: they can be read again, and are not counted as ours."""
-    whole = end - end % mmap.PAGESIZE
-    if whole and isinstance(view.obj, mmap.mmap):
-        view.obj.madvise(mmap.MADV_DONTNEED, 0, whole)
+def release_pages(data: memoryview | Bytes, begin: int, end: int) -> None:
+    """Let the system drop the pages of a map from the one with byte `begin` to before the one with byte `end`.
+
+    They can be read again, and are not counted as ours. `data` is a whole file's bytes, from position 0; bytes that are
+    no map are left alone.
+    """
+    owner = _map_behind(data)
+    first, last = begin - begin % mmap.PAGESIZE, end - end % mmap.PAGESIZE
+    if owner is not None and last > first:
+        owner.madvise(mmap.MADV_DONTNEED, first, last - first)
+
+
+def _map_behind(data: memoryview | Bytes) -> mmap.mmap | None:
+    owner: object = data
+    while isinstance(owner, np.ndarray):
+        owner = owner.base
+    owner = owner.obj if isinstance(owner, memoryview) else owner
+    return owner if isinstance(owner, mmap.mmap) else None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
 
 from parsers.kernels.written import written_bytes
+from parsers.mapped import release_pages
 
 Bytes = npt.NDArray[np.uint8]
 LARGE = 1 << 26  # smaller files are let go with their map
@@ -37,16 +37,5 @@ def written_end(data: Bytes) -> int:
 
 
 def _release(data: Bytes, begin: int, end: int) -> None:
-    """Tell the system that these pages are not needed now; they belong to the file, so nothing is lost."""
-    owner = _map_behind(data) if len(data) > LARGE else None
-    first, last = begin // mmap.PAGESIZE * mmap.PAGESIZE, end // mmap.PAGESIZE * mmap.PAGESIZE
-    if owner is not None and last > first:
-        owner.madvise(mmap.MADV_DONTNEED, first, last - first)
-
-
-def _map_behind(data: Bytes) -> mmap.mmap | None:
-    owner: object = data
-    while isinstance(owner, np.ndarray):
-        owner = owner.base
-    owner = owner.obj if isinstance(owner, memoryview) else owner
-    return owner if isinstance(owner, mmap.mmap) else None
+    if len(data) > LARGE:
+        release_pages(data, begin, end)

@@ -259,7 +259,7 @@ def _advance(memory: BrokerMemory, walk: _Walk, run: ScanBatch, wanted: Chooser)
     position = int(records.file_pos[-1]) + int(records.total_size[-1])
     memory.bytes_checked += position - walk.position
     walk.position = position
-    release_pages(walk.file.stored, position)
+    release_pages(walk.file.stored, 0, position)
 
 
 def _foreign_offset(memory: BrokerMemory, file: LogFile, request: DispatchRequest) -> bool:

@@ -6,7 +6,6 @@ on at the next record that proves itself so.
 
 from __future__ import annotations
 
-import mmap
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,12 +18,11 @@ from parsers.commitlog.layout import MAGIC_BLANK, RECORD_START
 from parsers.commitlog.message import decode_message
 from parsers.errors import StoreFormatError
 from parsers.kernels.written import written_bytes
-from parsers.mapped import map_file
+from parsers.mapped import map_file, release_pages
 from parsers.store import StoreFile
 from recovery.record_walk import Bytes, Longs, next_record, walk
 
 RECORDS_PER_RUN = 1 << 15
-PAGE = mmap.PAGESIZE
 CHECKED_AT_ONCE = 1 << 20
 
 GapKind = Literal["blank", "unwritten", "damage", "stale"]
@@ -99,7 +97,8 @@ def runs_between(file: StoreFile, start: int, end: int, gaps: GapSink) -> Iterat
             following = int(positions[owned])
         if owned:
             yield LogRun(file, data, positions[:owned], following)
-            released = _release(buffer, released, at)
+            release_pages(buffer, released, at)
+            released = at
         if count < RECORDS_PER_RUN and owned == count:
             following = _gap(file, buffer, data, following, gaps)
         at = following
@@ -163,11 +162,3 @@ def _why(buffer: memoryview, at: int, base_offset: int, *, at_end: bool) -> tupl
     except StoreFormatError as error:
         return "damage", error.problem if error.field is None else f"{error.problem} ({error.field} {error.actual})"
     return "damage", "no record"
-
-
-def _release(buffer: memoryview, start: int, end: int) -> int:
-    """Let the system drop mapped pages before `end`: they stay in its cache, not in this process."""
-    start, end = start - start % PAGE, end - end % PAGE
-    if end > start and isinstance(buffer.obj, mmap.mmap):
-        buffer.obj.madvise(mmap.MADV_DONTNEED, start, end - start)
-    return end

@@ -144,7 +144,7 @@ def _batches(file: LogFile, played: Restart) -> Iterator[ScanBatch]:
             continue
         yield batch
         at = int(batch.records.file_pos[-1]) + int(batch.records.total_size[-1])
-        release_pages(file.stored, at)
+        release_pages(file.stored, 0, at)
 
 
 def _queued_offsets(played: Restart, key: QueueKey) -> Longs:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import mmap
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +22,7 @@ from parsers.commitlog.resync import (
 )
 from parsers.commitlog.shape import AT_MAGIC, own_offset, shape_of
 from parsers.kernels.blocks import Bytes
-from parsers.mapped import map_file
+from parsers.mapped import map_file, release_pages
 from parsers.store import StoreFile
 
 NAME_DIGITS = 20
@@ -66,13 +65,8 @@ class LogFile:
         """
         end -= end % WINDOW_BYTES
         if end > self._released:
-            self._drop(self._released, end)
+            release_pages(self.view, self._released, end)
             self._released = end
-
-    def _drop(self, start: int, end: int) -> None:
-        start -= start % mmap.PAGESIZE
-        if isinstance(self.view.obj, mmap.mmap) and end > start:
-            self.view.obj.madvise(mmap.MADV_DONTNEED, start, end - start)
 
     def find(self, at: int, limit: int | None = None) -> tuple[int, int]:
         """`resync.find_record` in this file, a window at a time, holes left out."""
@@ -83,7 +77,7 @@ class LogFile:
             place, kind = find_record(self.data, at, stop, self.base_offset, self.budget)
             if kind != NOTHING:
                 return place, kind
-            self._drop(at, stop)
+            release_pages(self.view, at, stop)
             at = stop
         return end, NOTHING
 
@@ -95,7 +89,7 @@ class LogFile:
             place = written_from(self.data, at, stop)
             if place < stop:
                 return place
-            self._drop(at, stop)
+            release_pages(self.view, at, stop)
             at = stop
         return self.size
 
@@ -107,7 +101,7 @@ class LogFile:
             place, more, newest, second = walk_chain(self.data, at, stop, self.base_offset, in_place)
             if more:
                 last, before = newest, second if second >= 0 else last
-            self._drop(at, stop)
+            release_pages(self.view, at, stop)
             records, at = records + more, place
             if place < stop:
                 break
