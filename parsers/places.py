@@ -38,6 +38,9 @@ QUEUE_FOLDERS: dict[str, FileKind] = {
     "batchconsumequeue": "batchconsumequeue",
     "consumequeue_ext": "consumequeue_ext",
 }
+COMPACTION_POSITIONS = ("position-checkpoint", "position-checkpoint.bak")
+"""How far each compaction queue was compacted, as JSON; since 5.1.0 brokers without such topics write it too.
+Source: CompactionPositionMgr#configFilePath @5.3.3."""
 # Files that brokers write and no reader here takes, by the first folder or the name.
 KNOWN_NOT_READ = {
     "compaction": "compaction topics: copies of messages by key (since 5.1.0)",
@@ -78,6 +81,8 @@ def place_of(parts: Sequence[str]) -> Place:
         return _queue_file(QUEUE_FOLDERS[folder], parts[1], parts[2], name)
     if folder == "config" and len(parts) == 2:
         return Place("timercheck" if name == "timercheck" else "config")
+    if folder == "compaction" and len(parts) == 2 and name in COMPACTION_POSITIONS:
+        return Place("config")
     return _not_understood(_why_not(parts))
 
 

@@ -26,6 +26,7 @@ UNIT = {
     "msg_size": 100,
     "kind": "unit",
 }
+TIMER = {"broker": "b", "file": "timerlog/0", "position": 0, "physical_offset": 50, "msg_size": 100}
 REGION = {**FILE, "file_size": 100, "file_pos": 0, "length": 100, "kind": "messages"}
 STARTS = {"broker": "b", "load_ok": True, "lost_messages": 0}
 
@@ -58,11 +59,22 @@ CASES: dict[str, tuple[Rows, list[Rows]]] = {
             {"commitlog_messages": [], "consumequeue_units": [{**UNIT, "kind": None}]},
         ],
     ),
+    "every_timer_has_its_message": (
+        {
+            "commitlog_messages": [{**MESSAGE, "physical_offset": 50}],
+            "timer_records": [{**TIMER, "physical_offset": 0}, TIMER],
+        },
+        [
+            {"commitlog_messages": [MESSAGE], "timer_records": [TIMER]},
+            {"commitlog_messages": [{**MESSAGE, "physical_offset": 50, "total_size": 99}], "timer_records": [TIMER]},
+            {"timer_records": [TIMER]},
+        ],
+    ),
     "every_file_with_messages_read": (
         {
             "store_files": [
                 {**FILE, "kind": "commitlog"},
-                {"broker": "b", "file": "compaction/position-checkpoint", "kind": "not_understood", "why": "w"},
+                {"broker": "b", "file": "kvStore/000001.log", "kind": "not_understood", "why": "w"},
             ]
         },
         [

@@ -38,6 +38,11 @@ as_user = pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read e
         ("timerwheel", "timerwheel", None),
         ("config/timercheck", "timercheck", None),
         ("config/topics.json.bak", "config", None),
+        ("compaction/position-checkpoint", "config", None),
+        ("compaction/position-checkpoint.bak", "config", None),
+        (f"compaction/compactionLog/T/0/{NAME}", "not_understood", None),
+        (f"compaction/compactionCq/T/0/{NAME}", "not_understood", None),
+        ("position-checkpoint", "not_understood", None),
         ("abort.bak", "abort", None),
     ],
 )
@@ -50,7 +55,7 @@ def test_kind_by_place(path: str, kind: str, number: int | None) -> None:
 @pytest.mark.parametrize(
     ("path", "why"),
     [
-        ("compaction/position-checkpoint", "compaction"),
+        (f"compaction/compactionLog/T/0/{NAME}", "compaction"),
         ("kvStore/000001.log", "POP"),
         ("rocksdbstore/CURRENT", "RocksDB"),
         ("config/topics/000015.sst", "RocksDB"),
@@ -147,7 +152,8 @@ def test_what_is_no_store(tmp_path: Path, case: str) -> None:
 def test_one_file_finds_its_place(tmp_path: Path) -> None:
     found = locate(put(tmp_path, "consumequeue/T/5/00000000000000000040", b"").path)
     assert (found.kind, found.topic, found.queue_id, found.base_offset) == ("consumequeue", "T", 5, 40)
-    assert locate(put(tmp_path, "compaction/position-checkpoint", b"").path).why == (
+    assert locate(put(tmp_path, "compaction/position-checkpoint", b"").path).kind == "config"
+    assert locate(put(tmp_path, "compaction/log", b"").path).why == (
         "compaction topics: copies of messages by key (since 5.1.0)"
     )
     with pytest.raises(UnreadableFile):
