@@ -208,8 +208,8 @@ def _short_names(client_ids: Iterable[str]) -> Mapping[str, str]:
 def _exposed_row(row: Exposure, queues: _Queues | None, names: Mapping[str, str]) -> Row:
     first, end = row.from_queue_offset, row.to_queue_offset
     if queues is not None:
-        if end is None and row.until_ms is not None:
-            end = queues.end_at(row.topic, row.queue_id, row.until_ms)
+        if end is None and row.stored_before_ms is not None:
+            end = queues.end_at(row.topic, row.queue_id, row.stored_before_ms)
         there = queues.end(row.topic, row.queue_id)
         end = there if end is None else min(end, there)
     messages = None if first is None or end is None else max(0, end - first)

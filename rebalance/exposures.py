@@ -28,8 +28,10 @@ _PROGRESS = (WitnessKind.COMMIT, WitnessKind.PULL)
 class Exposure:
     """One row: messages of a queue that two tenures may both have consumed.
 
-    Queue offsets: from `from_queue_offset` (None: unknown, from the oldest) up to but without `to_queue_offset`
-    (None: unknown; then those stored before `until_ms`). `clients`: who had it first, who took it.
+    Queue offsets: from `from_queue_offset` (None: unknown, from the oldest) up to but without `to_queue_offset` (None:
+    unknown). The first owner cannot have had messages stored after `stored_before_ms` (None: not seen to stop), whatever
+    the offsets say. `from_ms` to `until_ms` (epoch ms) is when both may have consumed, or how long the hand-over took;
+    None: since before the record, or still when it ended. `clients`: who had it first, who took it.
     """
 
     group: str
@@ -39,8 +41,9 @@ class Exposure:
     kind: str
     from_queue_offset: int | None
     to_queue_offset: int | None
-    from_ms: int
+    from_ms: int | None
     until_ms: int | None
+    stored_before_ms: int | None
     clients: tuple[str, str]
     cause: str
 
@@ -91,11 +94,18 @@ def _of_queue(
                 OVERLAP if overlapping else HAND_OVER,
                 start,
                 limit,
-                earlier.end_earliest if begun is None else begun,
+                *(_both_had(earlier, later) if overlapping else (until, begun)),
                 until,
                 (earlier.process.client_id, later.process.client_id),
                 cause_of.get(id(later), ""),
             )
+
+
+def _both_had(earlier: Tenure, later: Tenure) -> tuple[int | None, int | None]:
+    """The longest span in which both may have been consuming."""
+    begins = [begun for begun in (earlier.begin_earliest, later.begin_earliest) if begun is not None]
+    ends = [ended for ended in (_consumed_until(earlier), _consumed_until(later)) if ended is not None]
+    return max(begins, default=None), min(ends, default=None)
 
 
 def _sightings(tenure: Tenure) -> list[_Sighting]:

@@ -82,6 +82,13 @@ def test_every_duplicate_is_exposed(session: Path, source: str, capsys: pytest.C
 
 
 @sources
+@sessions
+def test_spans_of_exposures_end_after_they_begin(session: Path, source: str) -> None:
+    rows = replayed(session, source).exposures
+    assert not [row for row in rows if (row.from_ms or 0) > (row.until_ms or 1 << 62)]
+
+
+@sources
 @pytest.mark.parametrize("session", [p for p in COMMITTED if "quiet" in p.name], ids=lambda p: p.name)
 def test_the_quiet_control_has_no_anomaly(session: Path, source: str) -> None:
     assert replayed(session, source).anomalies == []

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rebalance.events import ConsumerListAnswered, Fact, PullSeen
+from rebalance.exposures import HAND_OVER
 from rebalance.replay import Replay, replay
 from tests.support.generate_sessions import START_MS, GeneratedGroup, generate_group
 
@@ -51,6 +52,16 @@ def test_a_complete_record_is_answered_as_played(shape: dict[str, int]) -> None:
     assert not [
         row for row in history.intervals if row.begin_earliest is not None and row.begin_latest < row.begin_earliest
     ]
+
+
+@given(shapes, st.integers(0, 100))
+def test_spans_of_exposures_end_after_they_begin(shape: dict[str, int], begins_at: int) -> None:
+    """Also in a record that starts in the middle."""
+    generated = generate_group(span_ms=HOUR_MS, **shape)
+    facts = generated.facts[len(generated.facts) * begins_at // 200 :]
+    exposures = replay(facts).exposures
+    assert not [row for row in exposures if (row.from_ms or 0) > (row.until_ms or 1 << 62)]
+    assert not [row for row in exposures if row.kind == HAND_OVER and None in (row.from_ms, row.until_ms)]
 
 
 @given(shapes, st.sampled_from([PullSeen, ConsumerListAnswered]))
