@@ -5,7 +5,7 @@ from __future__ import annotations
 import dagster as dg
 
 from pipelines.assets.judged import JUDGED_ASSETS
-from pipelines.assets.lag import lag
+from pipelines.assets.lag import lag, lag_history
 from pipelines.assets.ownership import replayed_ownership
 from pipelines.assets.per_broker import BROKER_ASSETS
 from pipelines.assets.raw import RAW_ASSETS
@@ -15,7 +15,7 @@ from pipelines.resources.lakehouse import Lakehouse
 from pipelines.schedules import config_snapshot_schedule
 from pipelines.sensors import store_files_sensor
 
-DERIVED_ASSETS = [lag, *JUDGED_ASSETS, replayed_ownership]
+DERIVED_ASSETS = [lag, lag_history, *JUDGED_ASSETS, replayed_ownership]
 
 defs = dg.Definitions(
     assets=[*RAW_ASSETS, *BROKER_ASSETS, *DERIVED_ASSETS],

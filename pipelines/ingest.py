@@ -28,6 +28,7 @@ FILE_TABLES = (
     "consumequeue_units",
     "index_files",
     "index_entries",
+    "timer_records",
     "checkpoints",
     "store_files",
 )
@@ -131,6 +132,8 @@ def files_of_table(store: Store, table: str) -> list[StoreFile]:
         return [file for _, files in sorted([*store.queues.items(), *store.batch_queues.items()]) for file in files]
     if table in ("index_files", "index_entries"):
         return store.index
+    if table == "timer_records":
+        return [file for file in store.timer if file.kind == "timerlog"]
     if table == "checkpoints":
         return [store.checkpoint] if store.checkpoint is not None else []
     if table == "store_files":

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from parsers.store import Store, open_store
+from pipelines.derived_tables import LAG
 from pipelines.lag import DamageSink, OffsetsAt, Problem, lag_record, offsets_in, offsets_of_store, store_lag
-from pipelines.tables import LAG
 
 if TYPE_CHECKING:
     import pandas as pd

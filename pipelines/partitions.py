@@ -13,6 +13,7 @@ from pipelines.sources import BrokerSource
 COMMITLOG_FILES = dg.DynamicPartitionsDefinition(name="commitlog_file")
 CONSUMEQUEUE_FILES = dg.DynamicPartitionsDefinition(name="consumequeue_file")
 INDEX_FILES = dg.DynamicPartitionsDefinition(name="index_file")
+TIMER_FILES = dg.DynamicPartitionsDefinition(name="timer_file")
 BROKERS = dg.DynamicPartitionsDefinition(name="broker")
 
 FILE_PARTITIONS: Mapping[str, dg.DynamicPartitionsDefinition] = {
@@ -21,11 +22,13 @@ FILE_PARTITIONS: Mapping[str, dg.DynamicPartitionsDefinition] = {
     "consumequeue_units": CONSUMEQUEUE_FILES,
     "index_files": INDEX_FILES,
     "index_entries": INDEX_FILES,
+    "timer_records": TIMER_FILES,
 }
 TABLES_BY_PARTITION: Mapping[str, tuple[str, ...]] = {
     "commitlog_file": ("commitlog_messages", "commitlog_regions"),
     "consumequeue_file": ("consumequeue_units",),
     "index_file": ("index_files", "index_entries"),
+    "timer_file": ("timer_records",),
 }
 
 

@@ -10,6 +10,8 @@ from parsers.config.offsets import OFFSET_SCHEMA
 from parsers.config.topics import TOPIC_CONFIG_SCHEMA
 from parsers.consumequeue.arrow import UNIT_SCHEMA
 from parsers.index.read import INDEX_ENTRY_SCHEMA, INDEX_FILE_SCHEMA
+from parsers.timer import TIMER_RECORD_SCHEMA
+from pipelines.derived_tables import DERIVED_TABLES
 from pipelines.ownership_tables import OWNERSHIP_TABLES
 from pipelines.table import Table, columns, described
 
@@ -172,6 +174,28 @@ slot hash slot whose chain it is in
     BY_FILE,
 )
 
+TIMER_RECORDS = Table(
+    "timer_records",
+    "one unit of a timerlog file: a timer taken in, rolled on or deleted",
+    described(
+        TIMER_RECORD_SCHEMA,
+        """
+position byte in the whole timerlog where the unit starts
+prev_position timerlog byte of the unit before it in the same slot of the timer wheel; -1 ends the chain
+is_rolled due later than due_time says: it is taken in again then
+is_deletion deletes a timer instead of setting one
+write_time when the unit was written, rounded to the timer's precision
+delay_ms due this long after write_time
+due_time when the message is delivered to its topic
+physical_offset where the timer message starts, byte in the CommitLog
+msg_size bytes of the timer message
+real_topic_hash String.hashCode of the topic it will be delivered to, 0 for none
+""",
+        leading=ORIGIN,
+    ),
+    BY_FILE,
+)
+
 CHECKPOINTS = Table(
     "checkpoints",
     "one checkpoint file",
@@ -254,79 +278,6 @@ kind committed, lmq (light topic), or pull: next message to pull
     BY_FILE,
 )
 
-LAG = Table(
-    "lag",
-    "one (group, topic, queue) at one instant",
-    columns("""
-broker          text which broker
-group           text consumer group
-topic           text topic
-queue_id        i32  queue
-at              time instant the row holds for
-broker_offset   i64  next message number of the queue
-consumer_offset i64  next message number to consume; 0 where none is stored, as consumerProgress counts it
-messages_behind i64  broker_offset - consumer_offset; negative when the offset is ahead of the queue
-seconds_behind  real age of the oldest unread message at that instant
-status          text number, zero (proven) or unknown
-reason          text why a figure is unknown, or what it counts
-"""),
-    ("broker",),
-)
-
-CONSISTENCY_FINDINGS = Table(
-    "consistency_findings",
-    "one proven disagreement of CommitLog, ConsumeQueue, index, checkpoint and configuration",
-    columns("""
-broker   text which broker
-kind     text what disagrees
-severity text how bad it is for readers of the store
-place    text file or queue
-begin    i64  first byte or message number of the range
-end      i64  end of the range, exclusive
-evidence text what each side says
-repair   text what would put it right
-document text every further fact as JSON
-"""),
-    ("broker",),
-)
-
-RECOVERY_FORECAST = Table(
-    "recovery_forecast",
-    "what a start of one broker would do with its store",
-    columns("""
-broker                text which broker
-version               text RocketMQ version the answer holds for
-exit                  text how the last run ended: normal or abnormal
-load_ok               flag would load() succeed; null when not decided
-min_physical_offset   i64  CommitLog minimum after recovery
-max_physical_offset   i64  CommitLog end after recovery
-files_deleted         i64  CommitLog files that would be deleted
-dispatch_from         i64  CommitLog position where dispatch restarts
-redispatched_messages i64  messages dispatched again
-lost_messages         i64  messages lost for good
-unknown               i64  questions the files do not answer
-document              text the whole forecast as JSON
-"""),
-    ("broker",),
-)
-
-RETENTION_RISK = Table(
-    "retention_risk",
-    "when one queue's unread messages are due to be deleted",
-    columns("""
-broker          text which broker
-group           text consumer group
-topic           text topic
-queue_id        i32  queue
-due_at          time when the oldest unread message's file is due
-unread_messages i64  messages stored and not consumed
-deleted_unread  i64  messages that were deleted before they were consumed
-status          text number, zero (proven) or unknown
-reason          text why a figure is unknown
-"""),
-    ("broker",),
-)
-
 STORE_TABLES = (
     STORE_FILES,
     COMMITLOG_MESSAGES,
@@ -335,10 +286,10 @@ STORE_TABLES = (
     QUEUES,
     INDEX_FILES,
     INDEX_ENTRIES,
+    TIMER_RECORDS,
     CHECKPOINTS,
 )
 CONFIG_TABLES = (TOPIC_CONFIGS, GROUP_CONFIGS, OFFSET_SNAPSHOTS)
-DERIVED_TABLES = (LAG, CONSISTENCY_FINDINGS, RECOVERY_FORECAST, RETENTION_RISK)
 TABLES: dict[str, Table] = {
     table.name: table for table in (*STORE_TABLES, *CONFIG_TABLES, *DERIVED_TABLES, *OWNERSHIP_TABLES)
 }

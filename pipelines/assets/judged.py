@@ -3,11 +3,11 @@
 import dagster as dg
 
 from pipelines.assets.raw import SPARK_POOL
+from pipelines.derived_tables import CONSISTENCY_FINDINGS, RECOVERY_FORECAST, RETENTION_RISK
 from pipelines.metadata import bar_plot, column_schema, table_metadata
 from pipelines.resources.lakehouse import Lakehouse
 from pipelines.spark.judge_job import judge_brokers
 from pipelines.table import Table
-from pipelines.tables import CONSISTENCY_FINDINGS, RECOVERY_FORECAST, RETENTION_RISK
 
 STORE_DEPS = ["commitlog_regions", "consumequeue_units", "index_entries", "checkpoints", "store_files"]
 CONFIG_DEPS = ["topic_configs", "offset_snapshots"]

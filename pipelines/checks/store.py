@@ -78,6 +78,13 @@ STORE_CHECKS = [
         severity=ERROR,
     ),
     check(
+        "timer_records",
+        "every_timer_has_its_message",
+        "Every timer points to a message of its size, unless the log no longer reaches back that far.",
+        question("timers_without_message"),
+        severity=ERROR,
+    ),
+    check(
         "store_files",
         "every_file_with_messages_read",
         "No file in a place of messages, units or index entries is left unread (others: see not_understood.sql).",

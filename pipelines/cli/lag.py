@@ -57,7 +57,7 @@ def lag(
 
     Example: `rocketlens lag /data/store --group CG_orders --at 2026-11-21T03:12:00Z --offsets /data/kept-offsets`
     """
-    from pipelines.tables import LAG
+    from pipelines.derived_tables import LAG
 
     opened = store_at(run, store)
     name_unread_queues(run, opened)

@@ -131,7 +131,7 @@ def risk_row(risk: RetentionRisk) -> dict[str, Any]:
 
 def risk_schema() -> pa.Schema:
     """The table `retention_risk`, its instants in milliseconds."""
-    from pipelines.tables import RETENTION_RISK
+    from pipelines.derived_tables import RETENTION_RISK
 
     return _in_milliseconds(RETENTION_RISK.bare_schema)
 

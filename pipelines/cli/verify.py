@@ -46,8 +46,8 @@ def verify(
     """
     import pyarrow as pa
 
+    from pipelines.derived_tables import CONSISTENCY_FINDINGS
     from pipelines.findings import explained_row, finding_row
-    from pipelines.tables import CONSISTENCY_FINDINGS
     from recovery.consistency import verify as verify_store
 
     opened = store_at(run, store)

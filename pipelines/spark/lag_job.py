@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from pipelines.derived_tables import LAG
 from pipelines.lag import lag_record
 from pipelines.lake import Lake
-from pipelines.tables import LAG
 from recovery.lag import GroupQueue, QueueMessage, group_queues, lag_rows, unread_messages
 
 if TYPE_CHECKING:

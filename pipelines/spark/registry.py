@@ -10,6 +10,7 @@ from pipelines.spark.files_source import FilesSource
 from pipelines.spark.index_source import IndexFilesSource, IndexSource
 from pipelines.spark.queues_source import QueuesSource
 from pipelines.spark.source import StoreSource
+from pipelines.spark.timer_source import TimerSource
 
 SOURCES: tuple[type[StoreSource], ...] = (
     FilesSource,
@@ -19,6 +20,7 @@ SOURCES: tuple[type[StoreSource], ...] = (
     QueuesSource,
     IndexSource,
     IndexFilesSource,
+    TimerSource,
     CheckpointSource,
     ConfigSource,
 )

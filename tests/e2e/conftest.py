@@ -35,9 +35,9 @@ def demo_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def own_store(demo_store: Path, tmp_path: Path) -> Path:
-    """The log, queues, index, checkpoint and configuration of the demo's store, free to be damaged."""
+    """The log, queues, index, timers, checkpoint and configuration of the demo's store, free to be damaged."""
     store = tmp_path / "store"
-    for name in ("commitlog", "consumequeue", "index", "config"):
+    for name in ("commitlog", "consumequeue", "index", "timerlog", "config"):
         shutil.copytree(demo_store / name, store / name)
     shutil.copy2(demo_store / "checkpoint", store / "checkpoint")
     return store

@@ -150,7 +150,7 @@ def test_the_sensor_asks_for_new_and_grown_files_once(
     files = [run.partition_key for run in asked if run.job_name != STORE_JOB.name]
     on_disk = [
         f"broker-a/{path.relative_to(own_store).as_posix()}"
-        for folder in ("commitlog", "consumequeue", "index")
+        for folder in ("commitlog", "consumequeue", "index", "timerlog")
         for path in (own_store / folder).rglob("*")
         if path.is_file()
     ]
