@@ -205,13 +205,17 @@ def _short_names(client_ids: Iterable[str]) -> Mapping[str, str]:
     return short if len(set(short.values())) == len(short) else {client: client for client in short}
 
 
+def _stored(row: Exposure, queues: _Queues) -> int | None:
+    """Where the queue ended when the first owner stopped: it can have had nothing that was stored later."""
+    before_ms = row.stored_before_ms
+    return None if before_ms is None else queues.end_at(row.topic, row.queue_id, before_ms)
+
+
 def _exposed_row(row: Exposure, queues: _Queues | None, names: Mapping[str, str]) -> Row:
     first, end = row.from_queue_offset, row.to_queue_offset
     if queues is not None:
-        if end is None and row.stored_before_ms is not None:
-            end = queues.end_at(row.topic, row.queue_id, row.stored_before_ms)
-        there = queues.end(row.topic, row.queue_id)
-        end = there if end is None else min(end, there)
+        ends = (end, queues.end(row.topic, row.queue_id), _stored(row, queues))
+        end = min(known for known in ends if known is not None)
     messages = None if first is None or end is None else max(0, end - first)
     return {
         **with_instants(asdict(row)),

@@ -29,8 +29,8 @@ class Exposure:
     """One row: messages of a queue that two tenures may both have consumed.
 
     Queue offsets: from `from_queue_offset` (None: unknown, from the oldest) up to but without `to_queue_offset` (None:
-    unknown). The first owner cannot have had messages stored after `stored_before_ms` (None: not seen to stop), whatever
-    the offsets say. `from_ms` to `until_ms` (epoch ms) is when both may have consumed, or how long the hand-over took;
+    unknown). Messages stored after `stored_before_ms` (None: not known) are out of it: the first owner had stopped.
+    `from_ms` to `until_ms` (epoch ms) is when both may have consumed, or how long the hand-over took;
     None: since before the record, or still when it ended. `clients`: who had it first, who took it.
     """
 
@@ -95,7 +95,7 @@ def _of_queue(
                 start,
                 limit,
                 *(_both_had(earlier, later) if overlapping else (until, begun)),
-                until,
+                None if until is None else until + history.settle_ms,
                 (earlier.process.client_id, later.process.client_id),
                 cause_of.get(id(later), ""),
             )

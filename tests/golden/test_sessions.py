@@ -7,6 +7,7 @@ must be among the possible. The small committed sessions run everywhere, the oth
 
 from __future__ import annotations
 
+import tarfile
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from pipelines.cluster import read_cluster
 from rebalance.broker_runs import BROKER_STARTED, BROKER_STOPPED
 from rebalance.events import BrokerStarted, BrokerStopping, Fact
 from rebalance.incidents import (
@@ -79,6 +81,28 @@ def test_every_duplicate_is_exposed(session: Path, source: str, capsys: pytest.C
             f"\n{session.name:24s} {source:5s} {len(happened)} twice, {len(predicted)} exposed, ratio {ratio}", end=""
         )
     assert not happened - predicted
+
+
+@pytest.mark.fixtures
+@needs_fixtures
+@pytest.mark.parametrize(
+    "name", ["a-533-join-leave-kill", "c-497-ordered-kill", "s-550-frozen", "d-533-mixed-strategy"]
+)
+@pytest.mark.parametrize("source", ["wire.jsonl.gz", "logs"])
+def test_every_duplicate_is_exposed_with_the_store_too(name: str, source: str, tmp_path: Path) -> None:
+    session = FIXTURES / "rebalance" / "sessions" / name
+    with tarfile.open(session / "store.tar.gz") as packed:
+        packed.extractall(tmp_path, filter="data")
+    (commitlog,) = tmp_path.rglob("commitlog")
+    rows = read_cluster([session / source]).exposed(commitlog.parent).rows
+    told = {
+        (row["group"], row["topic"], row["broker"], row["queue_id"], queue_offset)
+        for row in rows
+        for queue_offset in range(row["from_queue_offset"] or 0, row["to_queue_offset"])
+    }
+    assert not duplicates(session) - told
+    if source == "wire.jsonl.gz" and "frozen" not in name:
+        assert len(told) <= 15 * len(duplicates(session))
 
 
 @sources
