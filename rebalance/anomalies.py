@@ -7,7 +7,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
+from operator import attrgetter
 
 from rebalance.broker_runs import BROKER_STARTED, BROKER_STOPPED
 from rebalance.client import ClientProcess, WitnessKind
@@ -260,14 +261,9 @@ class Anomalies:
 
 def _first_pull(tenure: Tenure) -> int | None:
     """The queue offset an owner first asked for."""
-    return next(
-        (
-            w.queue_offset
-            for w in tenure.process.witnesses[tenure.queue]
-            if w.kind is WitnessKind.PULL and w.at_ms >= tenure.begin_latest
-        ),
-        None,
-    )
+    witnesses = tenure.process.witnesses[tenure.queue]
+    begun = bisect_left(witnesses, tenure.begin_latest, key=attrgetter("at_ms"))
+    return next((w.queue_offset for w in islice(witnesses, begun, None) if w.kind is WitnessKind.PULL), None)
 
 
 def _certainly_until(process: ClientProcess) -> int:

@@ -57,10 +57,12 @@ class RoundClock:
     def __init__(self, process: ClientProcess) -> None:
         self.process = process
         self.stamps = {topic: stamps_of(process, topic) for topic in process.versions}
+        self._stamped_ms = {topic: [stamp.at_ms for stamp in stamps] for topic, stamps in self.stamps.items()}
         self._requests = sorted(
             {w.at_ms for witnesses in process.witnesses.values() for w in witnesses if w.kind is WitnessKind.QUERY}
             | {answer.at_ms for answer in process.lists}
         )
+        self._unbroken_since = _unbroken_since(self._requests)
 
     def misses_rounds(self, excused: Sequence[tuple[int, int]]) -> bool:
         """Whether rounds of the process are not on record: it asked for lists elsewhere, where nothing was captured.
@@ -95,10 +97,9 @@ class RoundClock:
         answer = self.process.last_list_before(at_ms)
         if answer is None:
             return None
-        low = bisect_left(self._requests, answer.at_ms)
-        high = bisect_right(self._requests, at_ms)
-        steps = [*self._requests[low:high], at_ms]
-        return answer if all(b - a <= ROUND_MS for a, b in pairwise(steps)) else None
+        last = bisect_right(self._requests, at_ms) - 1
+        unbroken = at_ms - self._requests[last] <= ROUND_MS and self._unbroken_since[last] <= answer.at_ms
+        return answer if unbroken else None
 
     def candidates(self, last_ms: int, until_ms: int) -> list[ListAnswer]:
         """Rounds after the sighting at `last_ms`, and the one it may itself belong to, up to `until_ms`."""
@@ -128,13 +129,16 @@ class RoundClock:
 
     def stamp_of(self, topic: str, answer: ListAnswer) -> Stamp | None:
         """The change a round made to a topic, by its stamp: after the answer, before the next list was asked."""
-        stamps = self.stamps.get(topic, [])
-        next_ms = self.process.next_list_asked(answer.at_ms)
-        index = bisect_left(stamps, answer.at_ms, key=lambda stamp: stamp.at_ms)
-        if index == len(stamps):
+        stamp = self.next_stamp(topic, answer.at_ms)
+        if stamp is None:
             return None
-        stamp = stamps[index]
+        next_ms = self.process.next_list_asked(answer.at_ms)
         return stamp if next_ms is None or stamp.at_ms <= next_ms else None
+
+    def next_stamp(self, topic: str, at_ms: int) -> Stamp | None:
+        """The first change of a topic at or after an instant."""
+        index = bisect_left(self._stamped_ms.get(topic, ()), at_ms)
+        return self.stamps[topic][index] if topic in self.stamps and index < len(self.stamps[topic]) else None
 
     def same_members_since(self, answer: ListAnswer) -> int:
         """When the process was first told the members of this answer, at most SAME_MEMBERS_MS before it."""
@@ -157,3 +161,11 @@ class RoundClock:
         """Whether a commit lies between a list answer and the change its round made."""
         stamp = self.stamp_of(topic, answer)
         return stamp is not None and answer.at_ms <= commit_ms <= stamp.at_ms + _FAREWELL_MS
+
+
+def _unbroken_since(requests: Sequence[int]) -> list[int]:
+    """For each request the first of those before it with no pause longer than ROUND_MS in between."""
+    since: list[int] = []
+    for before_ms, at_ms in pairwise([-(1 << 62), *requests]):
+        since.append(since[-1] if at_ms - before_ms <= ROUND_MS else at_ms)
+    return since

@@ -10,7 +10,7 @@ Source: RebalanceImpl#rebalanceByTopic, #updateProcessQueueTableInRebalance, Reb
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -147,8 +147,9 @@ class QueueTable:
         """The first proof that the queue asked for at the span's begin is in the table."""
         first_ms = span.first.at_ms
         proofs = [w.at_ms for w in span.witnesses[1:2]]
-        stamps = self._clock.stamps.get(topic, [])
-        proofs += [s.at_ms for s in stamps[bisect_left(stamps, first_ms, key=lambda stamp: stamp.at_ms) :][:1]]
+        stamp = self._clock.next_stamp(topic, first_ms)
+        if stamp is not None:
+            proofs.append(stamp.at_ms)
         asked = self.process.next_list_asked(first_ms)
         if asked is not None:
             proofs.append(asked)
