@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
-from parsers.store import StoreFile
+from parsers.store import StoreFile, open_store
+from parsers.timer import read_timerlog
 from pipelines.demo import BUNDLE
 from pipelines.spark.registry import SOURCES
 from pipelines.spark.slices import cut
@@ -207,3 +208,16 @@ def test_a_flipped_body_is_damage_among_the_regions(spark: SparkSession, tmp_pat
     damage = [row for row in rows if row.kind == "damage"]
     assert [(row.file_pos, row.length, row.records) for row in damage] == [(places[4], places[5] - places[4], 1)]
     assert "CRC" in damage[0].reason
+
+
+def test_timers_are_those_that_the_reader_finds(spark: SparkSession, demo_store: Path) -> None:
+    logs = [file for file in open_store(demo_store).timer if file.kind == "timerlog"]
+    expected = [row for batch in read_timerlog(logs) for row in batch.to_pylist()]
+    rows = spark.read.format("rocketmq_timer").option("store", str(demo_store)).load().orderBy("position").collect()
+    assert len(rows) == len(expected) > 0
+    for row, told in zip(rows, expected, strict=True):
+        assert row.file == f"timerlog/{told['file']}" or row.file == told["file"]
+        assert (row.position, row.physical_offset, row.msg_size) == tuple(
+            told[name] for name in ("position", "physical_offset", "msg_size")
+        )
+        assert row.due_time.timestamp() == told["due_time"].timestamp()
