@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parsers.store import Store, StoreFile, open_store
+from pipelines.gone_files import mark_gone
 from pipelines.growth import grown_from
 from pipelines.lake import Lake
 from pipelines.snapshots import snapshot_config
@@ -86,6 +87,7 @@ def ingest_store(
         report.files_unchanged += len(files_of_table(store, table)) - len(stale)
         ingest_files(spark, lake, broker, table, stale, bodies=bodies)
         report.rows[broker.name, table] = lake.rows(table)
+    mark_gone(lake, broker, store)
     report.rows[broker.name, "queues"] = ingest_queues(spark, lake, broker)
     for table, rows in snapshot_config(spark, lake, broker).items():
         report.rows[broker.name, table] = rows

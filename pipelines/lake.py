@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
 from pipelines.delta import active_files, commit, partition_parts, write_parts
@@ -55,14 +56,15 @@ class Lake:
         return latest
 
     def select(self, name: str) -> str:
-        """SQL that DuckDB reads the table with; an empty table of the right columns where there are no files."""
-        files = self.files(name)
-        if files:
-            listed = ", ".join(quoted(file) for file in files)
-            columns = ", ".join(f'"{column.name}"' for column in TABLES[name].columns)
-            return f"SELECT {columns} FROM read_parquet([{listed}], union_by_name=true)"
-        nulls = (f'CAST(NULL AS {duckdb_type(column.type)}) AS "{column.name}"' for column in TABLES[name].columns)
-        return f"SELECT {', '.join(nulls)} WHERE false"
+        """SQL that DuckDB reads the table with: every declared column, null where the files lack it."""
+        files, table = self.files(name), TABLES[name]
+        columns = ", ".join(f'"{column.name}"' for column in table.columns)
+        stored = f"SELECT * FROM read_parquet([{', '.join(map(quoted, files))}], union_by_name=true)"
+        if files and set(table.schema.names) <= set(pq.read_schema(files[0]).names):
+            return f"SELECT {columns} FROM ({stored})"
+        nulls = (f'CAST(NULL AS {duckdb_type(column.type)}) AS "{column.name}"' for column in table.columns)
+        declared = f"SELECT {', '.join(nulls)} WHERE false"  # files of an earlier version may all lack a column
+        return f"SELECT {columns} FROM ({declared} UNION ALL BY NAME {stored})" if files else declared
 
     def query(self, sql: str, **parameters: object) -> pa.Table:
         """Ask DuckDB; every table of the lake that the SQL names is there as a view, times in UTC."""

@@ -23,7 +23,7 @@ BY_FILE = ("broker", "file")
 
 STORE_FILES = Table(
     "store_files",
-    "one file of a store as seen at one ingest",
+    "one file of a store as last read; it keeps its row when the broker has deleted it, see gone_at",
     ORIGIN
     + columns("""
 kind           text what the file is, from its place and name; not_understood names files that are not read
@@ -36,6 +36,7 @@ used_bytes     i64  bytes up to the last one that is not zero
 sha256         text hash of those bytes
 why            text why a file is not understood, or why it could not be read
 parser_version text rocketlens version that read it
+gone_at        time when an ingest first missed it: the broker has deleted it, its rows in other tables stay; else null
 """),
     BY_FILE,
 )

@@ -13,6 +13,10 @@ Printed from `pipelines/tables.py` by `python -m pipelines.tables_doc`; a test h
 
 Every column may be null, and null means unknown, never zero. Three offsets, never a bare one: `physical_offset` (byte
 in the CommitLog), `queue_offset` (message number in a queue), `file_pos` (byte in a file). Times are UTC with µs.
+
+The lake outlives the store: a file that a broker has deleted keeps its rows in the tables of store files
+(`store_files.gone_at` says when it was first missed), and a configuration that it has overwritten keeps its snapshot.
+`queues` and the tables derived from the stores say what the files say at the last run.
 """
 
 

@@ -7,6 +7,7 @@ from pyspark.sql import SparkSession
 
 from parsers.store import open_store
 from pipelines.assets.raw import SPARK_POOL
+from pipelines.gone_files import mark_gone
 from pipelines.ingest import ingest_files, ingest_queues, stale_files
 from pipelines.jobs import SNAPSHOT_TABLES
 from pipelines.lake import Lake
@@ -22,9 +23,10 @@ Refresh = Callable[[SparkSession, Lake, BrokerSource], None]
 
 
 def refresh_files(spark: SparkSession, lake: Lake, broker: BrokerSource) -> None:
-    """Hash the files that changed since their row was written."""
-    stale = stale_files(lake, broker, open_store(broker.store), STORE_FILES.name)
-    ingest_files(spark, lake, broker, STORE_FILES.name, stale)
+    """Hash the files that changed since their row was written; say which are gone."""
+    store = open_store(broker.store)
+    ingest_files(spark, lake, broker, STORE_FILES.name, stale_files(lake, broker, store, STORE_FILES.name))
+    mark_gone(lake, broker, store)
 
 
 def refresh_checkpoint(spark: SparkSession, lake: Lake, broker: BrokerSource) -> None:

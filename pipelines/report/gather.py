@@ -174,7 +174,7 @@ LAKE_TOPICS = (
 def facts_of_lake(lake: Lake) -> Facts:
     """The same facts as the lake's tables hold them, all brokers together; a table without rows was not filled."""
     facts = Facts(str(lake.root), read_at_ms=int(time.time() * 1000))
-    facts.files = _rows(lake, "SELECT kind, size FROM store_files")
+    facts.files = _rows(lake, "SELECT kind, size FROM store_files WHERE gone_at IS NULL")
     facts.left_out = [
         f"{row['broker']}: {row['file']}: {row['why']}"
         for row in _rows(lake, "SELECT broker, file, why FROM store_files WHERE why IS NOT NULL")

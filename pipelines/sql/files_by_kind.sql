@@ -5,5 +5,6 @@ SELECT broker,
        sum(size)       AS size,
        sum(used_bytes) AS used_bytes
 FROM store_files
+WHERE gone_at IS NULL
 GROUP BY broker, kind
 ORDER BY broker, kind;

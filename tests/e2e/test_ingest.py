@@ -7,16 +7,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
+import pyarrow as pa
 import pytest
 
 from parsers.commitlog.message import decode_message
+from parsers.store import open_store
 from pipelines.catalog import NoCatalog, open_catalog, publish, question, question_names
+from pipelines.delta import commit, write_parts
+from pipelines.gone_files import mark_gone
 from pipelines.growth import grown_from
 from pipelines.ingest import FILE_TABLES, IngestReport, ingest, ingest_store
 from pipelines.lake import Lake
 from pipelines.snapshots import snapshot_config
 from pipelines.sources import BrokerSource, Sources
+from pipelines.table import Table
 from pipelines.tables import TABLES
+from tests.support.cli import small_store
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,7 +39,8 @@ def age(store: Path, *, seconds: int = 3600) -> None:
 
 
 def rows_of(lake: Lake, table: str) -> list[dict[str, object]]:
-    return lake.query(f"SELECT * FROM {table} ORDER BY ALL").to_pylist()
+    rows: list[dict[str, object]] = lake.query(f"SELECT * FROM {table} ORDER BY ALL").to_pylist()
+    return rows
 
 
 def cut_last_file(store: Path, at: int) -> bytes:
@@ -71,6 +78,40 @@ def test_twice_is_once_and_every_reader_sees_it(
     with open_catalog(lake) as catalog:
         for table, expected in before.items():
             assert catalog.sql(f"SELECT count(*) FROM {table}").fetchall() == [(len(expected),)]
+
+
+def test_a_deleted_file_keeps_its_rows_and_says_that_it_is_gone(lake: Lake, tmp_path: Path) -> None:
+    root = small_store(tmp_path / "small")
+    broker, kept, lost = BrokerSource("b", root), "consumequeue/Orders/0/00000000000000000000", "commitlog/0000"
+    told = [{"broker": "b", "file": kept, "size": 100}, {"broker": "b", "file": lost}, {"broker": "o", "file": kept}]
+    rows = pa.Table.from_pylist(told, schema=TABLES["store_files"].bare_schema)
+    lake.write("store_files", rows, replaced=None)
+
+    def gone() -> dict[tuple[object, object], bool]:
+        return {(row["broker"], row["file"]): row["gone_at"] is not None for row in rows_of(lake, "store_files")}
+
+    assert mark_gone(lake, broker, open_store(root)) == 1
+    expected = {("b", kept): False, ("b", lost): True, ("o", kept): False}
+    assert gone() == expected
+    version = lake.version("store_files")
+    assert mark_gone(lake, broker, open_store(root)) == 0
+    assert lake.version("store_files") == version
+    (root / "commitlog").mkdir()
+    (root / lost).write_bytes(bytes(64))
+    assert mark_gone(lake, broker, open_store(root)) == 1
+    assert gone() == dict.fromkeys(expected, False)
+    assert rows_of(lake, "store_files")[1]["size"] == 100
+
+
+def test_a_lake_of_an_earlier_version_is_read_with_the_columns_it_lacks(lake: Lake) -> None:
+    now = TABLES["store_files"]
+    earlier = Table(now.name, now.grain, now.columns[:-1], now.partition_by)
+    root, row = lake.table_root(now.name), {"broker": "b", "file": "f", "size": 7}
+    batches = pa.Table.from_pylist([row], schema=earlier.bare_schema).to_batches()
+    commit(earlier, root, write_parts(earlier, root, batches), None)
+    assert rows_of(lake, now.name) == [{**dict.fromkeys(now.schema.names), **row}]
+    lake.write(now.name, pa.Table.from_pylist([{**row, "size": 8}], schema=now.bare_schema), replaced=[])
+    assert [told["size"] for told in rows_of(lake, now.name)] == [7, 8]
 
 
 def test_a_grown_log_is_read_on_from_where_it_ended(
