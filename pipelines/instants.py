@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
+FIRST_MS, LAST_MS = -62135596800000, 253402300799999
+"""Years 1 to 9999, which is as far as the calendar goes here."""
 
 
 def parse_instant(text: str) -> int:
@@ -14,10 +17,10 @@ def parse_instant(text: str) -> int:
     A time without zone is UTC.
 
     Raises:
-        ValueError: none of these forms.
+        ValueError: none of these forms, or a year after 9999.
     """
     text = text.strip()
-    if text.lstrip("-").isascii() and text.lstrip("-").isdigit():
+    if re.fullmatch(r"-?[0-9]{1,18}", text) and FIRST_MS <= int(text) <= LAST_MS:
         return int(text)
     try:
         instant = datetime.fromisoformat(text)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from parsers.java import LONG_MAX
 from pipelines.cli.command import command
 from pipelines.cli.opening import file_at, is_file, store_at
 from pipelines.cli.options import QueueOption, StoreOrFile, TopicOption, instant_of
@@ -53,8 +54,12 @@ def commitlog(
         str | None, typer.Option(metavar="T", help="Stored at or after: epoch ms or ISO 8601 (UTC).")
     ] = None,
     until: Annotated[str | None, typer.Option(metavar="T", help="Stored before.")] = None,
-    from_offset: Annotated[int | None, typer.Option(metavar="N", help="Physical offset at or after.")] = None,
-    to_offset: Annotated[int | None, typer.Option(metavar="N", help="Physical offset below.")] = None,
+    from_offset: Annotated[
+        int | None, typer.Option(metavar="N", min=0, max=LONG_MAX, help="Physical offset at or after.")
+    ] = None,
+    to_offset: Annotated[
+        int | None, typer.Option(metavar="N", min=0, max=LONG_MAX, help="Physical offset below.")
+    ] = None,
     bodies: Annotated[bool, typer.Option("--bodies", help="Add body (as stored) and body_decompressed.")] = False,
 ) -> None:
     """Messages of the CommitLog in physical order, every header field decoded.

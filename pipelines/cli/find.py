@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from parsers.java import INT_MAX
 from pipelines.cli.batch import Answer, Question, answers, instant_in, number_in, text_in
 from pipelines.cli.command import command
 from pipelines.cli.errors import WrongUsage
@@ -61,7 +62,9 @@ def find(
     ] = None,
     begin: InstantOption = None,
     end: InstantOption = None,
-    max_: Annotated[int, typer.Option("--max", metavar="N", min=1, help="At most so many.")] = MOST_MESSAGES,
+    max_: Annotated[
+        int, typer.Option("--max", metavar="N", min=1, max=INT_MAX, help="At most so many.")
+    ] = MOST_MESSAGES,
     hash_only: Annotated[
         bool,
         typer.Option("--hash-only", help="Also messages whose key merely has the same hash, as the broker sends them."),
@@ -102,7 +105,7 @@ def offset_at(
     run: Run,
     store: StoreArgument,
     topic: Annotated[str | None, typer.Option(metavar="T", help="Topic of the queue.")] = None,
-    queue: Annotated[int | None, typer.Option(metavar="N", min=0, help="Queue id.")] = None,
+    queue: Annotated[int | None, typer.Option(metavar="N", min=0, max=INT_MAX, help="Queue id.")] = None,
     at: InstantOption = None,
     boundary: Annotated[BoundaryName, typer.Option(help="Of messages with the same store time: first or last.")] = (
         BoundaryName.LOWER

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from parsers.java import INT_MAX, LONG_MAX
 from pipelines.cli.errors import WrongUsage
 from pipelines.instants import parse_instant
 
@@ -49,7 +50,8 @@ ColumnsOption = Annotated[
     typer.Option("--columns", metavar="A,B,C", help="Only these columns, in this order.", rich_help_panel=PANEL),
 ]
 LimitOption = Annotated[
-    int | None, typer.Option("--limit", metavar="N", min=0, help="Stop after N rows.", rich_help_panel=PANEL)
+    int | None,
+    typer.Option("--limit", metavar="N", min=0, max=LONG_MAX, help="Stop after N rows.", rich_help_panel=PANEL),
 ]
 QuietOption = Annotated[
     bool,
@@ -102,7 +104,9 @@ StoreOrFile = Annotated[
     Path, typer.Argument(readable=False, metavar="STORE_OR_FILE", help="Store root of a broker, or one file of it.")
 ]
 TopicOption = Annotated[str | None, typer.Option("--topic", metavar="T", help="Only this topic.")]
-QueueOption = Annotated[int | None, typer.Option("--queue", metavar="N", min=0, help="Only this queue id.")]
+QueueOption = Annotated[
+    int | None, typer.Option("--queue", metavar="N", min=0, max=INT_MAX, help="Only this queue id.")
+]
 ConfigOption = Annotated[
     list[str] | None,
     typer.Option("--config", metavar="K=V", help="A broker setting by RocketMQ's name; may be repeated."),

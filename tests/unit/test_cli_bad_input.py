@@ -133,3 +133,21 @@ def test_many_unread_ranges_are_counted_in_the_end(store: Path, monkeypatch: pyt
     named = [line for line in called.err.splitlines() if "not read:" in line]
     assert len(named) == 2
     assert "more ranges not read" in called.err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["offset-at", "{store}", "--topic", "Small", "--queue", "0", "--at", "9" * 21],
+        ["lag", "{store}", "--at", "9" * 21],
+        ["dump", "commitlog", "{store}", "--since", "9" * 21],
+        ["dump", "commitlog", "{store}", "--queue", "9" * 21],
+        ["dump", "commitlog", "{store}", "--limit", "9" * 21],
+        ["rebuild", "{store}", "--to", "{store}x", "--config", "maxIndexNum=1"],
+        ["forecast", "{store}", "--config", "mappedFileSizeCommitLog=0"],
+        ["verify", "{store}", "--version", "nine"],
+    ],
+)
+def test_numbers_that_mean_nothing_are_wrong_usage(command: list[str], store: Path) -> None:
+    called = call(*(word.format(store=store) for word in command))
+    assert called.code == 2, called.err
