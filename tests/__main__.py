@@ -1,4 +1,7 @@
-"""`python3 run.py test`: lint, types, then pytest, whose summary is the last line. Arguments go to pytest."""
+"""`python3 run.py test`: lint, types, then pytest in two processes, whose summary is the last line.
+
+With arguments only pytest runs, in one process, and they go to it.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,10 @@ CHECKS = (
 )
 
 
+WHOLE_SUITE = ["-n", "2", "--dist", "loadfile"]
+"""A file's tests stay together: they share a Spark session, an unpacked store, a replayed cluster."""
+
+
 def main(arguments: list[str]) -> int:
     """0 when every check and every test passed; checks run only with the whole suite, not with a selection."""
     failed = []
@@ -24,7 +31,7 @@ def main(arguments: list[str]) -> int:
             failed.append(name)
     if failed:
         print(f"== failed: {', '.join(failed)}; the tests run all the same", flush=True)
-    tests = subprocess.run([sys.executable, "-m", "pytest", "-q", *arguments], cwd=ROOT, check=False)
+    tests = subprocess.run([sys.executable, "-m", "pytest", "-q", *(arguments or WHOLE_SUITE)], cwd=ROOT, check=False)
     return tests.returncode or int(bool(failed))
 
 
