@@ -36,6 +36,7 @@ FLAPPING_CHANGES = 4
 
 Span = tuple[int, int]
 _EVER = 1 << 62
+_AT_MS = attrgetter("at_ms")
 _ONE_WAY_MS = 1_000  # a commit is one-way: one sent shortly before may be stored after
 
 
@@ -262,7 +263,7 @@ class Anomalies:
 def _first_pull(tenure: Tenure) -> int | None:
     """The queue offset an owner first asked for."""
     witnesses = tenure.process.witnesses[tenure.queue]
-    begun = bisect_left(witnesses, tenure.begin_latest, key=attrgetter("at_ms"))
+    begun = bisect_left(witnesses, tenure.begin_latest, key=_AT_MS)
     return next((w.queue_offset for w in islice(witnesses, begun, None) if w.kind is WitnessKind.PULL), None)
 
 

@@ -136,10 +136,9 @@ class GroupRecord:
         self._witness(fact, fact.queue, WitnessKind.QUERY, fact.queue_offset)
 
     def offset_committed(self, fact: OffsetCommitted) -> None:
-        self._witness(fact, fact.queue, WitnessKind.COMMIT, fact.queue_offset)
-        part = self._parts.known(fact)
-        stored = self._stored.get(fact.queue)
+        part = self._witness(fact, fact.queue, WitnessKind.COMMIT, fact.queue_offset)
         if part is not None:
+            stored = self._stored.get(fact.queue)
             if stored is not None and fact.queue_offset < stored[0] and stored[1] is not part:
                 self.rollbacks.append(
                     Rollback(fact.at_ms, fact.queue, part, fact.queue_offset, stored[0], fact.evidence)
@@ -176,10 +175,13 @@ class GroupRecord:
     def lock_decided(self, fact: QueueLockDecided) -> None:
         self.locks.append(fact)
 
-    def _witness(self, fact: RequestFact, queue: MessageQueue, kind: WitnessKind, queue_offset: int | None) -> None:
+    def _witness(
+        self, fact: RequestFact, queue: MessageQueue, kind: WitnessKind, queue_offset: int | None
+    ) -> ClientProcess | None:
         part = self._parts.of_connection(fact)
         if part is not None:
             part.witnesses.setdefault(queue, []).append(Witness(fact.at_ms, kind, queue_offset, fact.evidence))
+        return part
 
     # ---- from inside a client
 

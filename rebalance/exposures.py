@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import NamedTuple
 
 from rebalance.client import WitnessKind
@@ -21,6 +22,7 @@ _ONE_WAY_MS = 1_000  # a commit is one-way: the next owner may be told the offse
 _FLUSH_OFFSET_MS = 5_000  # BrokerConfig#flushConsumerOffsetInterval
 _LAST_BREATH_MS = 250
 _PULL_BATCH = 32  # DefaultMQPushConsumer#pullBatchSize
+_AT_MS = attrgetter("at_ms")
 _PROGRESS = (WitnessKind.COMMIT, WitnessKind.PULL)
 
 
@@ -112,10 +114,10 @@ def _sightings(tenure: Tenure) -> list[_Sighting]:
     """What was seen of a queue while one tenure can have lasted."""
     witnesses = tenure.process.witnesses.get(tenure.queue, [])
     begun = tenure.begin_latest if tenure.begin_earliest is None else tenure.begin_earliest
-    low = bisect_left(witnesses, begun, key=lambda w: w.at_ms)
+    low = bisect_left(witnesses, begun, key=_AT_MS)
     high = len(witnesses)
     if tenure.end_latest is not None:
-        high = bisect_right(witnesses, tenure.end_latest + _STEADY_MS, key=lambda w: w.at_ms)
+        high = bisect_right(witnesses, tenure.end_latest + _STEADY_MS, key=_AT_MS)
     steady_ms = tenure.begin_latest + _STEADY_MS
     return [
         _Sighting(w.at_ms, w.queue_offset, w.kind, w.kind in _PROGRESS and w.at_ms >= steady_ms)

@@ -63,6 +63,8 @@ class RoundClock:
             | {answer.at_ms for answer in process.lists}
         )
         self._unbroken_since = _unbroken_since(self._requests)
+        self._stamp_after: dict[tuple[str, int], Stamp | None] = {}
+        self._round_of: dict[int, ListAnswer | None] = {}
 
     def misses_rounds(self, excused: Sequence[tuple[int, int]]) -> bool:
         """Whether rounds of the process are not on record: it asked for lists elsewhere, where nothing was captured.
@@ -94,6 +96,11 @@ class RoundClock:
         """The list answer whose round a request at `at_ms` belongs to: no pause longer than ROUND_MS between its
         requests.
         """
+        if at_ms not in self._round_of:
+            self._round_of[at_ms] = self._unbroken_round(at_ms)
+        return self._round_of[at_ms]
+
+    def _unbroken_round(self, at_ms: int) -> ListAnswer | None:
         answer = self.process.last_list_before(at_ms)
         if answer is None:
             return None
@@ -129,11 +136,12 @@ class RoundClock:
 
     def stamp_of(self, topic: str, answer: ListAnswer) -> Stamp | None:
         """The change a round made to a topic, by its stamp: after the answer, before the next list was asked."""
-        stamp = self.next_stamp(topic, answer.at_ms)
-        if stamp is None:
-            return None
-        next_ms = self.process.next_list_asked(answer.at_ms)
-        return stamp if next_ms is None or stamp.at_ms <= next_ms else None
+        key = (topic, answer.at_ms)
+        if key not in self._stamp_after:
+            stamp, next_ms = self.next_stamp(topic, answer.at_ms), self.process.next_list_asked(answer.at_ms)
+            late = stamp is not None and next_ms is not None and stamp.at_ms > next_ms
+            self._stamp_after[key] = None if late else stamp
+        return self._stamp_after[key]
 
     def next_stamp(self, topic: str, at_ms: int) -> Stamp | None:
         """The first change of a topic at or after an instant."""

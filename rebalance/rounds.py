@@ -65,10 +65,11 @@ class RoundCauses:
         self._history = history
         self._incidents = incidents
         self._latest = [incident.latest_ms for incident in incidents]
-        self._before: dict[ListAnswer, ListAnswer | None] = {}
+        self._before: dict[int, ListAnswer | None] = {}  # by id of the answer
+        self._of_list: dict[int, list[str]] = {}
         for process in history.processes:
             for before, answer in zip([None, *process.lists], process.lists, strict=False):
-                self._before[answer] = before
+                self._before[id(answer)] = before
 
     def rounds(self) -> list[Round]:
         """All rounds of the group, in the order of their answers."""
@@ -76,7 +77,7 @@ class RoundCauses:
         return sorted(rows, key=lambda row: (row.answered_ms, row.client_id, row.process, row.asked_ms))
 
     def _round(self, process: ClientProcess, answer: ListAnswer) -> Round:
-        before = self._before[answer]
+        before = self._before[id(answer)]
         timer_ms = self._history.settings.rebalance_wait_interval_ms
         return Round(
             self._history.group,
@@ -93,12 +94,18 @@ class RoundCauses:
 
     def of_list(self, process: ClientProcess, answer: ListAnswer) -> list[str]:
         """What is new in a member list since the round before, each with the client it is about."""
+        causes = self._of_list.get(id(answer))
+        if causes is None:
+            causes = self._of_list[id(answer)] = self._news(process, answer)
+        return causes
+
+    def _news(self, process: ClientProcess, answer: ListAnswer) -> list[str]:
         if answer.client_ids is None:
             return [LIST_FAILED if answer.failed else UNKNOWN]
         own = [] if process.client_id in answer.client_ids else [NOT_IN_LIST]
         turn: ListAnswer | None = answer
         while turn is not None and answer.at_ms - turn.at_ms < _ONE_ROUND_MS:
-            before = self._before[turn]
+            before = self._before[id(turn)]
             if before is None:
                 return own or [START]
             causes = self._difference(before, turn)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import NamedTuple
 
 from rebalance.client import ClientProcess, ListAnswer, Witness, WitnessKind
@@ -23,6 +24,7 @@ from rebalance.round_clock import ADDING, RoundClock
 
 _LATE_COMMIT_MS = 1_000  # a one-way commit may be handled after its queue was removed
 _COMMITTED_AGAIN_MS = 15_000  # three periods of persistAll
+_FIRST_MS = attrgetter("first_ms")
 
 
 @dataclass(slots=True)
@@ -198,7 +200,7 @@ class QueueTable:
         ):
             return None
         runs = self._runs.get(queue.broker_name, [])
-        after = bisect_right(runs, span.last.at_ms, key=lambda run: run.first_ms)
+        after = bisect_right(runs, span.last.at_ms, key=_FIRST_MS)
         return next((run.first_ms for run in runs[after:] if run.periodic and queue not in run.queues), None)
 
     def _is_farewell(self, queue: MessageQueue, span: _Span) -> bool:
@@ -207,7 +209,7 @@ class QueueTable:
             return False
         at_ms = span.last.at_ms
         runs = self._runs[queue.broker_name]
-        run = runs[bisect_right(runs, at_ms, key=lambda run: run.first_ms) - 1]
+        run = runs[bisect_right(runs, at_ms, key=_FIRST_MS) - 1]
         return at_ms <= run.last_ms and not run.periodic and queue in run.queues
 
     def _seen_commits(self) -> Iterator[SeenCommit]:
@@ -250,13 +252,13 @@ class QueueTable:
                 self._may_end_from(tenure, self._clock.candidates(self._last(tenure).at_ms, self.process.last_ms))
 
     def _end_by_stamps(self, topic: str, open_ones: list[Tenure], tenures: list[Tenure]) -> None:
-        explained = {t.begin_list for t in tenures} | {t.end_list for t in tenures}
+        explained = {id(t.begin_list) for t in tenures} | {id(t.end_list) for t in tenures}
         leaving = {t.queue: self._clock.leaving_rounds(topic, self._last(t), self.process.last_ms) for t in open_ones}
         for tenure in open_ones:
             rounds = leaving[tenure.queue]
             suspects = [queue for queue, others in leaving.items() if rounds and rounds[0] in others]
             stamp = self._clock.stamp_of(topic, rounds[0]) if rounds else None
-            alone = len(suspects) == 1 and rounds[0] not in explained
+            alone = len(suspects) == 1 and id(rounds[0]) not in explained
             if stamp is not None and (
                 alone or self._all_down(suspects, rounds[0].at_ms) or self._said_farewell(tenure, rounds[0])
             ):
