@@ -124,7 +124,11 @@ def test_a_grown_log_is_read_on_from_where_it_ended(
     held = lake.rows("commitlog_messages")
     parts = set(lake.files("commitlog_messages"))
     (own_store / LAST).write_bytes(whole)
+    deleted = min((own_store / "index").iterdir())
+    deleted.unlink()
     ingest_store(spark, lake, broker, IngestReport())
+    gone = lake.query("SELECT file FROM store_files WHERE gone_at IS NOT NULL").to_pylist()
+    assert gone == [{"file": f"index/{deleted.name}"}]
     assert held < lake.rows("commitlog_messages") == 6114
     assert parts < set(lake.files("commitlog_messages")), "rows that were there are not written again"
     regions = lake.query(f"SELECT sum(length) AS n FROM commitlog_regions WHERE file = '{LAST}'").to_pylist()
