@@ -1,7 +1,7 @@
 """Rebuild the queues and indexes of many brokers as one Spark job over pieces of their CommitLogs.
 
-A task scans one slice of a log, as the local rebuild does, and hands on rows; after one shuffle, a task has all units
-of some queues, or all records of a broker's index, in log order, and puts them through the local rebuild's writers.
+A task scans one slice of a log, as the local rebuild does, and hands on packed rows; after one shuffle, a task has all
+units of some queues, or all records of an index, in log order, and puts them through the local rebuild's writers.
 Every rule is `recovery`'s. The new folder must be one that all tasks see under the same path.
 """
 
@@ -101,7 +101,7 @@ def _torn(brokers: Sequence[Rebuilt], found: Sequence[_Found]) -> frozenset[int]
 
 def _run(spark: SparkSession, brokers: Sequence[Rebuilt], split_bytes: int, *, uncut: frozenset[int]) -> list[_Found]:
     """Scan and write everything once; the files of brokers in `uncut` are scanned whole."""
-    from pipelines.spark.rebuild_rows import LOG_ORDER, QUEUE, ROWS, TOTALS
+    from pipelines.spark.rebuild_rows import LOG_ORDER, ONE_WRITER, ROWS, TOTALS
 
     for broker in brokers:
         shutil.rmtree(broker.to, ignore_errors=True)
@@ -112,9 +112,10 @@ def _run(spark: SparkSession, brokers: Sequence[Rebuilt], split_bytes: int, *, u
         for slice_ in cut(broker.store.commitlog, split_bytes, within_files=number not in uncut)
     ]
     known = [broker.known for broker in brokers]
-    scanned = spark.range(0, len(slices), 1, max(1, len(slices))).mapInArrow(_Scan(known, slices), spark_schema(ROWS))
     tasks = len(brokers) + spark.sparkContext.defaultParallelism
-    ordered = scanned.repartition(tasks, *QUEUE).sortWithinPartitions(*LOG_ORDER)
+    scan = _Scan(known, slices, shards=tasks)
+    scanned = spark.range(0, len(slices), 1, max(1, len(slices))).mapInArrow(scan, spark_schema(ROWS))
+    ordered = scanned.repartition(tasks, *ONE_WRITER).sortWithinPartitions(*LOG_ORDER)
     written = ordered.mapInArrow(_Write(known, [broker.to for broker in brokers]), spark_schema(TOTALS))
     return _collected(len(brokers), written.toArrow().sort_by("slice"))
 
@@ -149,8 +150,8 @@ def _gather(parts: Iterable[Path], to: Path) -> None:
 class _Scan:
     """Called in a worker with numbers of slices; its rows are what dispatch makes of their records."""
 
-    def __init__(self, known: Sequence[StoreKnowledge], slices: Sequence[tuple[int, Slice]]) -> None:
-        self.known, self.slices = known, slices
+    def __init__(self, known: Sequence[StoreKnowledge], slices: Sequence[tuple[int, Slice]], *, shards: int) -> None:
+        self.known, self.slices, self.shards = known, slices, shards
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -163,15 +164,13 @@ class _Scan:
         from recovery.scan import LogScanner
 
         broker, slice_ = self.slices[number]
-        known, make, totals = self.known[broker], RowMaker(broker, number), ScanTotals()
+        known, make, totals = self.known[broker], RowMaker(broker, number, self.shards), ScanTotals()
         scanner = LogScanner(known.rules)
         for piece in slice_.pieces:
             for run in runs_between(piece.file, piece.start, piece.end, totals.note_gap):
                 batch = scanner.scan(run.data, run.positions)
                 totals.count(batch)
-                yield make.units(batch, scanner.topics)
-                if known.settings.message_index_enable:
-                    yield make.records(batch)
+                yield make.rows(batch, scanner.topics, with_index=known.settings.message_index_enable)
         yield make.totals(totals)
 
 
@@ -184,18 +183,19 @@ class _Write:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext
 
-        from pipelines.spark.rebuild_rows import INDEX, REPORT, stretches, totals_row
+        from pipelines.spark.rebuild_rows import INDEX, REPORT, by_writer, totals_row, unpacked
 
         task = TaskContext.get()
         attempt = "" if task is None else str(task.taskAttemptId())
-        for (broker, purpose), pieces in groupby(stretches(batches), key=itemgetter(0)):
+        for (broker, purpose, _), pieces in groupby(by_writer(batches), key=itemgetter(0)):
             rows = map(itemgetter(1), pieces)
             if purpose == REPORT:
                 for row in (row for batch in rows for row in batch.to_pylist()):
-                    yield totals_row(broker, purpose, row["slice"], row["totals"], "")
+                    yield totals_row(broker, purpose, row["slice"], row["packed"], "")
                 continue
             part, known = self.to[broker] / PARTS / attempt, self.known[broker]
-            done = _write_index(part, known, rows) if purpose == INDEX else _write_queues(part, known, rows)
+            write = _write_index if purpose == INDEX else _write_queues
+            done = write(part, known, unpacked(rows))
             yield totals_row(broker, purpose, -1, pickle.dumps(done), str(part))
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, TypeVar
+from typing import TypeVar
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
@@ -19,29 +19,22 @@ from recovery.topic_table import TopicTable
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 QUEUES, INDEX, REPORT = 0, 1, 2
-"""The purpose of a row: a queue unit, a record for the index, or totals for the report."""
+"""What a row is for: units of some queues, records for the index, or totals for the report."""
 
 ROWS = pa.schema(
     [
         ("broker", pa.int32()),
         ("purpose", pa.int8()),
+        ("shard", pa.int32()),
         ("slice", pa.int32()),
-        ("row_no", pa.int64()),
-        ("physical_offset", pa.int64()),
-        ("msg_size", pa.int32()),
-        ("tags_code", pa.int64()),
-        ("store_timestamp_ms", pa.int64()),
-        ("topic", pa.binary()),
-        ("queue_id", pa.int32()),
-        ("queue_offset", pa.int64()),
-        ("message_count", pa.int16()),
-        ("key_hashes", pa.list_(pa.int32())),
-        ("totals", pa.binary()),
+        ("run", pa.int64()),
+        ("packed", pa.binary()),
     ]
 )
-LOG_ORDER = ("broker", "purpose", "slice", "row_no")
-QUEUE = ("broker", "purpose", "topic", "queue_id")
-"""Rows that are alike in these go to one task: those of one queue, or all the records of a broker's index."""
+"""A row is what one run of records gives for one shard of the queues, or for the index: Spark moves few, large rows."""
+ONE_WRITER = ("broker", "purpose", "shard")
+"""Rows that are alike in these go to one writer."""
+LOG_ORDER = (*ONE_WRITER, "slice", "run")
 
 TOTALS = pa.schema(
     [
@@ -56,55 +49,72 @@ TOTALS = pa.schema(
 
 @dataclass(slots=True)
 class RowMaker:
-    """Makes the rows of one slice, numbered in log order. Brokers and slices are numbers, from 0."""
+    """Makes the rows of one slice, its runs numbered in log order. Brokers, slices and shards are numbers, from 0."""
 
     broker: int
     slice_no: int
-    row_no: int = 0
+    shards: int
+    run: int = 0
 
-    def units(self, batch: ScanBatch, topics: TopicTable) -> pa.RecordBatch:
-        records, units = batch.records, batch.units
-        return self._rows(
-            QUEUES,
-            len(units.record),
-            physical_offset=records.physical_offset[units.record],
-            msg_size=records.total_size[units.record],
-            tags_code=records.tags_code[units.record],
-            store_timestamp_ms=records.store_timestamp_ms[units.record],
-            topic=pa.array(topics.stored, pa.binary()).take(pa.array(units.topic)),
-            queue_id=units.queue_id,
-            queue_offset=units.queue_offset,
-            message_count=units.message_count,
-        )
-
-    def records(self, batch: ScanBatch) -> pa.RecordBatch:
-        """One row per record that is valid for dispatch, with keys or without: either can make a file necessary."""
-        records, valid = batch.records, batch.records.state != INVALID
-        hashes = pa.ListArray.from_arrays(pa.array(records.first_key, pa.int32()), pa.array(batch.keys))
-        return self._rows(
-            INDEX,
-            int(valid.sum()),
-            physical_offset=records.physical_offset[valid],
-            store_timestamp_ms=records.store_timestamp_ms[valid],
-            key_hashes=hashes.filter(pa.array(valid)),
-        )
+    def rows(self, batch: ScanBatch, topics: TopicTable, *, with_index: bool) -> pa.RecordBatch:
+        """What one run of records gives for the queues, each queue in one shard, and for the index."""
+        units = _units(batch, topics)
+        hashes = np.array([crc32(stored) for stored in topics.stored], np.int64)
+        shard = (hashes[batch.units.topic] + batch.units.queue_id) % self.shards
+        packed = [(QUEUES, int(number), units.filter(pa.array(shard == number))) for number in np.unique(shard)]
+        packed += [(INDEX, 0, _indexed(batch))] if with_index else []
+        self.run += 1
+        return self._rows([(purpose, number, _stream(rows)) for purpose, number, rows in packed])
 
     def totals(self, totals: object) -> pa.RecordBatch:
-        return self._rows(REPORT, 1, totals=pa.array([pickle.dumps(totals)]))
+        return self._rows([(REPORT, 0, pickle.dumps(totals))])
 
-    def _rows(self, purpose: int, rows: int, **columns: Any) -> pa.RecordBatch:
-        columns |= {
-            "broker": np.full(rows, self.broker),
-            "purpose": np.full(rows, purpose),
-            "slice": np.full(rows, self.slice_no),
-            "row_no": np.arange(self.row_no, self.row_no + rows),
+    def _rows(self, packed: list[tuple[int, int, bytes]]) -> pa.RecordBatch:
+        rows = [(self.broker, purpose, shard, self.slice_no, self.run, content) for purpose, shard, content in packed]
+        return pa.RecordBatch.from_pylist([dict(zip(ROWS.names, row, strict=True)) for row in rows], schema=ROWS)
+
+
+def _units(batch: ScanBatch, topics: TopicTable) -> pa.RecordBatch:
+    records, units = batch.records, batch.units
+    return pa.RecordBatch.from_pydict(
+        {
+            "physical_offset": records.physical_offset[units.record],
+            "msg_size": records.total_size[units.record],
+            "tags_code": records.tags_code[units.record],
+            "store_timestamp_ms": records.store_timestamp_ms[units.record],
+            "topic": pa.DictionaryArray.from_arrays(units.topic, pa.array(topics.stored, pa.binary())),
+            "queue_id": units.queue_id,
+            "queue_offset": units.queue_offset,
+            "message_count": units.message_count,
         }
-        self.row_no += rows
-        arrays = [
-            pa.array(columns[field.name]).cast(field.type) if field.name in columns else pa.nulls(rows, field.type)
-            for field in ROWS
-        ]
-        return pa.RecordBatch.from_arrays(arrays, schema=ROWS)
+    )
+
+
+def _indexed(batch: ScanBatch) -> pa.RecordBatch:
+    """One row per record that is valid for dispatch, with keys or without: either can make a file necessary."""
+    records = batch.records
+    rows = pa.RecordBatch.from_pydict(
+        {
+            "physical_offset": records.physical_offset,
+            "store_timestamp_ms": records.store_timestamp_ms,
+            "key_hashes": pa.ListArray.from_arrays(pa.array(records.first_key, pa.int32()), pa.array(batch.keys)),
+        }
+    )
+    return rows.filter(pa.array(records.state != INVALID))
+
+
+def _stream(rows: pa.RecordBatch) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema) as writer:
+        writer.write_batch(rows)
+    return bytes(sink.getvalue())
+
+
+def unpacked(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The units or records of rows of QUEUES or INDEX, run by run."""
+    for batch in rows:
+        for stream in batch.column("packed"):
+            yield from pa.ipc.open_stream(stream.as_buffer())
 
 
 def queue_batch(rows: pa.RecordBatch, topics: TopicTable) -> ScanBatch:
@@ -137,15 +147,12 @@ def index_batch(rows: pa.RecordBatch) -> ScanBatch:
     return ScanBatch(records, unit_columns(0), np.array(hashes.flatten(), np.int32))
 
 
-def stretches(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:
-    """The rows, which are in log order, by (broker, purpose): pieces of batches in which both stay the same."""
+def by_writer(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[tuple[int, ...], pa.RecordBatch]]:
+    """The rows, which are in log order, one by one with what says who writes them."""
     for batch in batches:
-        broker, purpose = _numbers(batch, "broker", np.int32), _numbers(batch, "purpose", np.int8)
-        changes = np.flatnonzero((np.diff(broker) != 0) | (np.diff(purpose) != 0)) + 1
-        edges = [0, *changes.tolist(), batch.num_rows]
-        for begin, end in pairwise(edges):
-            if end > begin:
-                yield (int(broker[begin]), int(purpose[begin])), batch.slice(begin, end - begin)
+        writers = zip(*(batch.column(name).to_pylist() for name in ONE_WRITER), strict=True)
+        for row, writer in enumerate(writers):
+            yield writer, batch.slice(row, 1)
 
 
 def totals_row(broker: int, purpose: int, slice_no: int, totals: bytes, part: str) -> pa.RecordBatch:
@@ -159,7 +166,10 @@ def _numbers(rows: pa.RecordBatch, name: str, kind: type[Scalar]) -> npt.NDArray
     return np.array(rows.column(name).to_numpy(zero_copy_only=False), dtype=kind)
 
 
-def _topic_codes(stored: pa.Array, topics: TopicTable) -> npt.NDArray[np.int32]:
-    encoded = stored.dictionary_encode()
-    codes = np.array([topics.code(name) for name in encoded.dictionary.to_pylist()], np.int32)
-    return codes[np.asarray(encoded.indices.to_numpy(), np.int64)]
+def _topic_codes(stored: pa.DictionaryArray, topics: TopicTable) -> npt.NDArray[np.int32]:
+    """Codes in another table; only topics that occur get one there."""
+    indices = np.asarray(stored.indices.to_numpy(), np.int64)
+    codes = np.empty(len(stored.dictionary), np.int32)
+    for number in np.unique(indices).tolist():
+        codes[number] = topics.code(stored.dictionary[number].as_py())
+    return codes[indices]
