@@ -13,12 +13,10 @@ from parsers.commitlog.layout import MAGIC_V2
 from parsers.commitlog.shape import AT_BODY_CRC, AT_MAGIC, shape_of
 from parsers.kernels.bigendian import load_int
 from parsers.numba_cache import cached_njit
-from recovery.property_spans import INNER_BASE, INNER_NUM, MULTI_OFFSETS, find_spans
+from recovery.property_spans import INNER_BASE, INNER_NUM, SPANS, find_spans
 
 Bytes = npt.NDArray[np.uint8]
 Longs = npt.NDArray[np.int64]
-
-SPANS = 2 * (MULTI_OFFSETS + 1)
 
 
 @cached_njit(nogil=True)

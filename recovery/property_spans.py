@@ -17,6 +17,7 @@ Longs = npt.NDArray[np.int64]
 
 NAME_VALUE, ENTRY_END = 1, np.uint8(2)
 UNIQ_KEY, KEYS, TAGS, DELAY, INNER_NUM, INNER_BASE, MULTI_DISPATCH, MULTI_OFFSETS = range(8)
+SPANS = 2 * (MULTI_OFFSETS + 1)
 KEYS_WORD, TAGS_WORD, UNIQ_WORD, KEY_WORD, DELA_WORD, INNE_WORD = (
     int.from_bytes(word, "big") for word in (b"KEYS", b"TAGS", b"UNIQ", b"_KEY", b"DELA", b"INNE")
 )
@@ -33,7 +34,7 @@ DELAY_NAME, INNER_NUM_NAME, INNER_BASE_NAME, MULTI_DISPATCH_NAME, MULTI_OFFSETS_
 SHORTEST_ENTRY = len(b"KEYS") + 2
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def find_spans(data: Bytes, at: int, end: int, split_values: bool, span: Longs) -> bool:
     """Where the values of the names above are, as (start, end) pairs; -1 without one, the last of several.
 
@@ -83,7 +84,7 @@ def find_rare_spans(data: Bytes, at: int, end: int, span: Longs) -> None:
         at = stop + 1
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def any_value_is_split(data: Bytes, span: Longs) -> bool:
     for name in range(len(span) // 2):
         if span[2 * name] >= 0 and holds(data, span[2 * name], span[2 * name + 1], NAME_VALUE):
@@ -91,7 +92,7 @@ def any_value_is_split(data: Bytes, span: Longs) -> bool:
     return False
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def entry_ends(data: Bytes, at: int, end: int) -> np.uint64:
     """Which of the 64 bytes from `at`, as far as before `end`, are 0x02."""
     if at + BLOCK <= len(data):

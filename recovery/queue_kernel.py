@@ -72,7 +72,7 @@ def new_state(capacity: int) -> QueueState:
     )
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def queue_number(state: QueueState, topic: int, queue_id: int, is_batch: bool) -> int:
     """The number of a queue, a new one when it was not met; the caller keeps room for it."""
     key = (topic << 32) | (queue_id & 0xFFFFFFFF)
@@ -89,7 +89,7 @@ def queue_number(state: QueueState, topic: int, queue_id: int, is_batch: bool) -
     return number
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def number_queues(state: QueueState, topic: Ints, queue_id: Ints, message_count: Shorts, number: Ints, row: int) -> int:
     """The queue number of every unit of a classic queue from `row` on, NOT_PLACED for the others.
 
@@ -101,7 +101,7 @@ def number_queues(state: QueueState, topic: Ints, queue_id: Ints, message_count:
     return row
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def fill_groups(number: Ints, starts: Longs, order: Longs) -> None:
     """Rows by number, in their own order within each; `starts` are moved to the groups' ends."""
     for row in range(len(number)):

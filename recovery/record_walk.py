@@ -16,7 +16,7 @@ Longs = npt.NDArray[np.int64]
 MAGIC_SIZE = RECORD_START.size - AT_MAGIC
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def walk(data: Bytes, at: int, base_offset: int, positions: Longs) -> tuple[int, int]:
     """Fill `positions` with records that follow one another from byte `at`; returns how many, and where the next would
     start: where `positions` is full, or where no well-formed record stands that says it stands there."""

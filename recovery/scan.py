@@ -16,6 +16,7 @@ from parsers.commitlog.message import decode_message
 from parsers.errors import StoreFormatError
 from parsers.java import index_key_hash
 from recovery.dispatch import DispatchRequest, DispatchRules, InvalidForDispatch, QueueUnit, index_keys, queue_units
+from recovery.property_spans import SPANS
 from recovery.scan_kernel import (
     DONE,
     FULL,
@@ -69,10 +70,10 @@ class LogScanner:
         rows = len(positions)
         records = record_columns(positions)
         units, keys = unit_columns(rows + MOST_PER_RECORD), np.empty(4 * rows + MOST_PER_RECORD, np.int32)
-        row = unit_rows = key_rows = 0
+        row, unit_rows, key_rows, span = 0, 0, 0, np.empty(SPANS, np.int64)
         while True:
             status, row, unit_rows, key_rows, start, end = scan_records(
-                data, row, self._arrays, self._options, records, units, unit_rows, keys, key_rows
+                data, row, self._arrays, self._options, records, units, unit_rows, keys, key_rows, span
             )
             if status == DONE:
                 break

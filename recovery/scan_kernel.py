@@ -26,6 +26,7 @@ from parsers.commitlog.shape import (
     shape_of,
 )
 from parsers.kernels.bigendian import load_int, load_long
+from parsers.kernels.blocks import BLOCK, equal_mask, lowest_bit
 from parsers.kernels.java_hash import MALFORMED, hash_utf8, index_hash
 from parsers.numba_cache import cached_njit
 from recovery.dispatch import COMMIT, ROLLBACK
@@ -52,7 +53,7 @@ DONE, NEW_TOPIC, FULL, ODD = 0, 1, 2, 3
 PLAIN, INVALID = 0, 1
 
 STORE_TIME_AT_V4 = AT_BORN_HOST + HOST_V4.size
-SPACE, COMMA, SLASH, ZERO, NINE = 0x20, 0x2C, 0x2F, 0x30, 0x39
+SPACE, COMMA, SLASH, ZERO, NINE = np.uint8(0x20), 0x2C, 0x2F, 0x30, 0x39
 MAX_DIGITS = 18
 
 
@@ -89,7 +90,7 @@ class ScanOptions(NamedTuple):
     split_values: bool
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def plain_number(data: Bytes, start: int, end: int) -> int:
     """The number of 1 to 18 ASCII digits; -1 for anything else."""
     if not 0 < end - start <= MAX_DIGITS:
@@ -102,7 +103,20 @@ def plain_number(data: Bytes, start: int, end: int) -> int:
     return value
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
+def word_end(data: Bytes, at: int, end: int) -> int:
+    """Where the first space from `at` on is, or `end`."""
+    while at + BLOCK <= len(data) and at < end:
+        spaces = equal_mask(data, at, SPACE)
+        if spaces != 0:
+            return min(end, at + lowest_bit(spaces))
+        at += BLOCK
+    while at < end and data[at] != SPACE:
+        at += 1
+    return min(at, end)
+
+
+@cached_njit(nogil=True, _nrt=False)
 def put_keys(data: Bytes, span: Longs, seed: int, tag_seed: int, index_tags: bool, keys: Ints, key_rows: int) -> int:
     """Append the index hashes of one record; the new number of rows, or MALFORMED."""
     value = 0
@@ -114,9 +128,7 @@ def put_keys(data: Bytes, span: Longs, seed: int, tag_seed: int, index_tags: boo
         key_rows += 1
     at, end = span[2 * KEYS], span[2 * KEYS + 1]
     while at >= 0 and at < end:
-        stop = at
-        while stop < end and data[stop] != SPACE:
-            stop += 1
+        stop = word_end(data, at, end)
         if stop > at:
             value = hash_utf8(data, at, stop, seed)
             if value == MALFORMED:
@@ -133,7 +145,7 @@ def put_keys(data: Bytes, span: Longs, seed: int, tag_seed: int, index_tags: boo
     return key_rows
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def tags_code_of(
     data: Bytes, span: Longs, scheduled: bool, store_timestamp_ms: int, delay_ms: Longs
 ) -> tuple[int, bool]:
@@ -149,7 +161,7 @@ def tags_code_of(
     return (value if value < 2**31 else value - 2**32), value != MALFORMED
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def pieces(data: Bytes, start: int, end: int) -> int:
     """Pieces between commas; 0 when one is empty or holds a path separator."""
     count, size = 1, 0
@@ -165,14 +177,14 @@ def pieces(data: Bytes, start: int, end: int) -> int:
     return count if size else 0
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def piece_end(data: Bytes, at: int, end: int) -> int:
     while at < end and data[at] != COMMA:
         at += 1
     return at
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def put_multi_dispatch(
     data: Bytes, span: Longs, topics: TopicArrays, row: int, queue_id: int, units: UnitColumns, at: int
 ) -> tuple[int, int, int, int]:
@@ -200,7 +212,7 @@ def put_multi_dispatch(
     return DONE, at, 0, 0
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def batch_of(data: Bytes, span: Longs, queue_offset: int) -> tuple[int, int]:
     """Base offset and message count of a record in a BatchCQ; count 0 where only the scalar rule can tell."""
     if span[2 * INNER_NUM] < 0 or span[2 * INNER_BASE] < 0:
@@ -210,13 +222,13 @@ def batch_of(data: Bytes, span: Longs, queue_offset: int) -> tuple[int, int]:
     return base, count if base >= 0 and 0 < count < 2**15 else 0
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def store_time_of(data: Bytes, at: int, sys_flag: int) -> int:
     """The store time of the record at `at`."""
     return load_long(data, at + STORE_TIME_AT_V4 + (HOST_V6_MORE if sys_flag & SYS_FLAG_BORN_HOST_V6 else 0))
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def scan_records(
     data: Bytes,
     first_row: int,
@@ -227,12 +239,12 @@ def scan_records(
     unit_rows: int,
     keys: Ints,
     key_rows: int,
+    span: Longs,
 ) -> tuple[int, int, int, int, int, int]:
-    """Fill the columns for the well-formed records at `records.file_pos[first_row:]`.
+    """Fill the columns for the well-formed records at `records.file_pos[first_row:]`; `span` is room for `find_spans`.
 
     Returns (status, row, unit rows, key rows, span of a new topic's name); DONE, or why it stopped before that row.
     """
-    span = np.empty(16, np.int64)
     # Unpacked once: taking an array out of a tuple inside the loop costs a reference count each time.
     slots, names, ends, seeds, tag_seeds, all_traits = topics
     file_pos, physical_offsets, total_sizes, sys_flags, store_timestamps = records[:5]
@@ -268,7 +280,7 @@ def scan_records(
             unit_records[units_end], unit_topics[units_end], unit_queues[units_end] = row, topic, queue_id
             unit_offsets[units_end], unit_counts[units_end] = queue_offset, count
             units_end += 1
-            if traits & MAY_MULTI_DISPATCH and not count:
+            if traits & MAY_MULTI_DISPATCH and not count and span[2 * MULTI_DISPATCH] >= 0:
                 status, units_end, at, end = put_multi_dispatch(data, span, topics, row, queue_id, units, units_end)
                 if status != DONE:
                     return status, row, unit_rows, key_rows, at, end

@@ -95,7 +95,7 @@ def _seed(stored: bytes, prefix: str) -> int:
     return string_hash_code(prefix) & 0xFFFFFFFF
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def name_hash(data: Bytes, start: int, end: int) -> int:
     """Any hash of the bytes: of eight at a time, the last eight overlapping what came before."""
     value = (end - start) * PRIME
@@ -112,7 +112,7 @@ def name_hash(data: Bytes, start: int, end: int) -> int:
     return value ^ (value >> 32)
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def same_name(names: Bytes, first: int, data: Bytes, start: int, size: int) -> bool:
     if size < WORD:
         at = 0
@@ -136,7 +136,7 @@ def fill_slot(slots: Longs, names: Bytes, ends: Longs, code: int) -> None:
     slots[slot] = code
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def look_up(slots: Longs, names: Bytes, ends: Longs, data: Bytes, start: int, end: int) -> int:
     """The code of the name in `data[start:end]`, ABSENT when it was not met yet."""
     slot = name_hash(data, start, end) & (len(slots) - 1)

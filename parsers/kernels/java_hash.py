@@ -5,25 +5,28 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from parsers.kernels.bigendian import load_int, load_long
+from parsers.kernels.bigendian import load_long
 from parsers.numba_cache import cached_njit
 
 Bytes = npt.NDArray[np.uint8]
 
 MALFORMED = -1
-LOW_32, HIGH_BITS = 0xFFFFFFFF, 0x80808080
+LOW_32 = 0xFFFFFFFF
 HIGH_BITS_OF_8 = -0x7F7F7F7F7F7F7F80  # 0x8080808080808080 as a signed long
-P2, P3, P4, P8 = 31**2, 31**3, 31**4, 31**8 % 2**32
+EVEN_BYTES, EVEN_PAIRS = 0x00FF00FF00FF00FF, 0x0000FFFF0000FFFF
+P2, P4, P8 = 31**2, 31**4, 31**8 % 2**32
+POWERS = tuple(31**power % 2**32 for power in range(8))
 
 
-@cached_njit(nogil=True)
-def _four(word: int) -> int:
-    """What the low four bytes add to a hash."""
-    high = ((word >> 24) & 0xFF) * P3 + ((word >> 16) & 0xFF) * P2
-    return high + ((word >> 8) & 0xFF) * 31 + (word & 0xFF)
+@cached_njit(nogil=True, _nrt=False)
+def _eight(word: int) -> int:
+    """What eight bytes below 0x80 add to a hash, before it is cut to 32 bits: neighbours are joined pair by pair."""
+    pairs = ((word >> 8) & EVEN_BYTES) * 31 + (word & EVEN_BYTES)
+    fours = ((pairs >> 16) & EVEN_PAIRS) * P2 + (pairs & EVEN_PAIRS)
+    return (fours >> 32) * P4 + (fours & LOW_32)
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def hash_utf8(data: Bytes, start: int, end: int, seed: int) -> int:
     """The hash of the text before (`seed`, 0: none) continued over bytes `start` to `end`, as an unsigned 32-bit int.
 
@@ -35,14 +38,13 @@ def hash_utf8(data: Bytes, start: int, end: int, seed: int) -> int:
         eight = load_long(data, at)
         if eight & HIGH_BITS_OF_8:
             break
-        value = (value * P8 + _four(eight >> 32) * P4 + _four(eight)) & LOW_32
+        value = (value * P8 + _eight(eight)) & LOW_32
         at += 8
-    while at + 4 <= end:
-        four = load_int(data, at) & LOW_32
-        if four & HIGH_BITS:
-            break
-        value = (value * P4 + _four(four)) & LOW_32
-        at += 4
+    left = end - at
+    if 0 < left < 8 and at + 8 <= len(data):
+        rest = (load_long(data, at) >> (64 - 8 * left)) & ((1 << (8 * left)) - 1)
+        if rest & HIGH_BITS_OF_8 == 0:
+            return (value * POWERS[left] + _eight(rest)) & LOW_32
     while at < end:
         unit = int(np.int64(data[at]))
         if unit < 0x80:
@@ -58,7 +60,7 @@ def hash_utf8(data: Bytes, start: int, end: int, seed: int) -> int:
     return value
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def _code_point(data: Bytes, at: int, end: int) -> tuple[int, int]:
     """The code point of a sequence of two to four bytes and the byte after it; (-1, at) when malformed."""
     first = int(np.int64(data[at]))
@@ -77,7 +79,7 @@ def _code_point(data: Bytes, at: int, end: int) -> tuple[int, int]:
     return point, at + more + 1
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def index_hash(unsigned_hash: int) -> int:
     """`IndexFile#indexKeyHashMethod` of an unsigned hash: its absolute value as an int, 0 for -2**31."""
     if unsigned_hash < 2**31:

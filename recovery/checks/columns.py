@@ -79,7 +79,7 @@ class LogColumns:
         return int(ends[0]) if len(ends) else self.start
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def judge_crcs(data: Bytes, positions: Longs, verdict: Codes) -> None:
     """CRC verdicts of the well-formed records at these file positions."""
     for row in range(len(positions)):
