@@ -7,7 +7,9 @@ findings are put together. One cause is one finding: what a finding about the lo
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -22,11 +24,12 @@ from recovery.checks.config import QueueEnds, check_config
 from recovery.checks.files import check_files
 from recovery.checks.finding import Explained, Finding, Judgement, joined
 from recovery.checks.index import IndexContext, check_index
-from recovery.checks.index_kernel import entries_behind, written_entries
+from recovery.checks.index_entries import last_written
+from recovery.checks.index_kernel import entries_behind
 from recovery.checks.intervals import Intervals, Longs
 from recovery.checks.log import LOSSES, LogShape, check_log, missing_head, missing_tail, spans_of
 from recovery.checks.queue_columns import NO_MESSAGES, NO_UNITS, on_grid, queue_files, queue_messages, read_units
-from recovery.checks.queues import LogFacts, agree, check_queue, misdirected_units
+from recovery.checks.queues import LogFacts, QueueMessages, QueueUnits, agree, check_queue, misdirected_units
 from recovery.inference import Inferred, StoreKnowledge, infer
 from recovery.scan import LogScanner
 from recovery.settings import StoreSettings
@@ -59,30 +62,35 @@ def verify(
 
 
 class _Verify:
-    """One run over one store."""
+    """One run over one store. What is independent runs on a thread aside: units beside the log, index beside queues."""
 
     def __init__(self, store: Store, known: StoreKnowledge) -> None:
         self._store, self._known = store, known
-        self._log = read_log(store.commitlog, LogScanner(known.rules))
+        with ThreadPoolExecutor(max_workers=1) as aside:
+            units = aside.submit(self._read_units)
+            self._log = read_log(store.commitlog, LogScanner(known.rules))
+        self._units = units.result()
         self._shape = LogShape.of(store.commitlog, known.settings.mapped_file_size_commit_log)
         self._index = open_index(store.index, on_damage="collect")
-        size = known.settings.consume_queue_file_size
-        self._units = {key: read_units(on_grid(files, size)) for key, files in store.queues.items()}
-        self._messages = queue_messages(self._log)
+
+    def _read_units(self) -> dict[QueueKey, QueueUnits]:
+        size = self._known.settings.consume_queue_file_size
+        return {key: read_units(on_grid(files, size)) for key, files in self._store.queues.items()}
+
+    @cached_property
+    def _messages(self) -> dict[QueueKey, QueueMessages]:
+        return queue_messages(self._log)
 
     def judge(self) -> Judgement:
         log = check_log(self._log, self._shape)
         ends = self._missing_ends(spans_of(log.findings, *LOSSES))
         lost = spans_of((*log.findings, *ends.findings), *LOSSES)
-        parts = [
-            log,
-            ends,
-            check_files(self._store, self._units, self._known.settings.consume_queue_file_size),
-            *self._queues(lost),
-            self._judge_index(lost, spans_of(log.findings, "store_timestamp_disorder")),
-            self._judge_checkpoint(ends),
-            check_config(self._store.config, self._queue_ends()),
-        ]
+        size = self._known.settings.consume_queue_file_size
+        with ThreadPoolExecutor(max_workers=1) as aside:
+            index = aside.submit(self._judge_index, lost, spans_of(log.findings, "store_timestamp_disorder"))
+            queues = [check_files(self._store, self._units, size), *self._queues(lost)]
+        config = check_config(self._store.config, self._queue_ends())
+        parts = [log, ends, *queues, index.result(), self._judge_checkpoint(ends), config]
         whole = joined(parts)
         return Judgement(tuple(map(self._with_log_files, whole.findings)), whole.explained)
 
@@ -104,8 +112,7 @@ class _Verify:
             ends.append(starts[-1] + found.msg_size[behind])
         for file in self._index:
             if file.geometry is not None:
-                count = written_entries(file.data, file.slots)
-                starts.append(entries_behind(file.data, file.slots, count, end))
+                starts.append(entries_behind(file.data, file.slots, last_written(file), end))
                 ends.append(starts[-1] + 1)
         return np.concatenate(starts), np.concatenate(ends)
 

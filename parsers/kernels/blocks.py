@@ -97,7 +97,7 @@ def _copy_exactly(typing_context: Any, target: Any, to: Any, source: Any, at: An
 
 
 def _prefetch(typing_context: Any, data: Any, at: Any) -> Any:
-    """Ask for the cache line of byte `at`, which need not exist."""
+    """Ask for the cache line of item `at` of an array, which need not exist."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         place = pointer(context, builder, signature.args[0], arguments, BYTE)
@@ -111,7 +111,7 @@ def _prefetch(typing_context: Any, data: Any, at: Any) -> Any:
     return types.void(data, types.intp), generate
 
 
-prefetch = cast("Callable[[Bytes, int], None]", intrinsic(_prefetch))
+prefetch = cast("Callable[[npt.NDArray[Any], int], None]", intrinsic(_prefetch))
 equal_mask = cast("Callable[[Bytes, int, int | np.uint8], Mask]", intrinsic(_equal_mask))
 high_mask = cast("Callable[[Bytes, int], Mask]", intrinsic(_high_mask))
 lowest_bit = cast("Callable[[Mask], int]", intrinsic(_lowest_bit))

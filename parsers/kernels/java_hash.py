@@ -15,7 +15,7 @@ LOW_32 = 0xFFFFFFFF
 HIGH_BITS_OF_8 = -0x7F7F7F7F7F7F7F80  # 0x8080808080808080 as a signed long
 EVEN_BYTES, EVEN_PAIRS = 0x00FF00FF00FF00FF, 0x0000FFFF0000FFFF
 P2, P4, P8 = 31**2, 31**4, 31**8 % 2**32
-POWERS = tuple(31**power % 2**32 for power in range(8))
+POWERS: tuple[int, ...] = tuple(31**power % 2**32 for power in range(8))
 
 
 @cached_njit(nogil=True, _nrt=False)

@@ -142,5 +142,5 @@ def _columns(
     if not batches:
         yield from (np.empty(0, kind) for kind in types)
         return
-    for column in zip(*batches, strict=True):
-        yield np.concatenate(column)
+    with ThreadPoolExecutor(max_workers=2) as copying:
+        yield from copying.map(np.concatenate, zip(*batches, strict=True))

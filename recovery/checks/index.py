@@ -15,14 +15,21 @@ from parsers.index.open import OpenIndex
 from parsers.runs import runs
 from recovery.checks.columns import ExpectedKeys, MessageColumns
 from recovery.checks.finding import Explained, Finding, Judgement, Place, Span
-from recovery.checks.index_entries import FOLDER, Entries, entry_places, name_of, read_entries, record_places
+from recovery.checks.index_entries import (
+    FOLDER,
+    Entries,
+    entry_places,
+    last_written,
+    name_of,
+    read_entries,
+    record_places,
+)
 from recovery.checks.index_kernel import (
     agreeing_entries,
     chain_ends,
     empty_slots,
     seconds_since,
     slots_equal,
-    written_entries,
 )
 from recovery.checks.intervals import Intervals, Longs, Mask, found_at
 from recovery.scan_kernel import Ints
@@ -77,7 +84,7 @@ def _is_as_made(file: OpenIndex, context: IndexContext, before: int, seen: _Seen
     """The file is byte for byte what the log's keys make of it, from some key on; marks these keys as present."""
     entries, first = file.entries, _first_key(file, context)
     if first is None:
-        return entries == 0 and written_entries(file.data, file.slots) == 0 and _empty_header_ok(file)
+        return entries == 0 and last_written(file) == 0 and _empty_header_ok(file)
     messages, header, newest = context.messages, file.header, empty_slots(file.slots)
     begin, last = header["begin_timestamp_ms"], first + entries - 1
     columns = (context.keys.key_hash, context.keys.record, first, messages.physical_offset, messages.store_timestamp_ms)
@@ -89,7 +96,7 @@ def _is_as_made(file: OpenIndex, context: IndexContext, before: int, seen: _Seen
     times = messages.store_timestamp_ms[list(ends)].tolist()
     places = messages.physical_offset[list(ends)].tolist()
     slots = entries if context.counts_puts else used
-    if not equal or stored != (*times, *places, slots, entries + 1) or written_entries(file.data, file.slots) > entries:
+    if not equal or stored != (*times, *places, slots, entries + 1) or last_written(file) > entries:
         return False
     seen.present[first : last + 1] = True
     return True

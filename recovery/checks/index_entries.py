@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from parsers.extents import data_end
 from parsers.index.layout import INDEX_ENTRY
 from parsers.index.open import OpenIndex
 from recovery.checks.columns import MessageColumns
@@ -33,7 +34,7 @@ class Entries:
 
 
 def read_entries(file: OpenIndex, messages: MessageColumns) -> Entries:
-    count = max(0, written_entries(file.data, file.slots))
+    count = last_written(file)
     view = INDEX_ENTRY.array(file.data.data, at=file.entry_at(1), count=count)
     physical_offset = view["physical_offset"].astype(np.int64)
     record, is_record = found_at(messages.physical_offset, physical_offset)
@@ -45,6 +46,11 @@ def read_entries(file: OpenIndex, messages: MessageColumns) -> Entries:
         record,
         is_record,
     )
+
+
+def last_written(file: OpenIndex) -> int:
+    """The number of the last entry that is not all zero."""
+    return written_entries(file.data[: data_end(file.file.path) + INDEX_ENTRY.size], file.slots)
 
 
 def record_places(records: Longs, messages: MessageColumns) -> list[Place]:

@@ -7,6 +7,7 @@ import numpy as np
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
 from parsers.java import INT_MAX
 from parsers.kernels.bigendian import load_int, load_long
+from parsers.kernels.blocks import prefetch
 from parsers.numba_cache import cached_njit
 from recovery.scan_kernel import Bytes, Ints, Longs
 
@@ -15,16 +16,18 @@ PHYSICAL_AT, DIFF_AT, PREVIOUS_AT = (
     INDEX_ENTRY.offsets[name] for name in ("physical_offset", "time_diff_s", "prev_index_no")
 )
 MOST_SECONDS = INT_MAX
+AHEAD = 16
+"""Which entry's chain is asked for while another is compared: slots are far apart."""
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def seconds_since(store_time: int, begin_time: int) -> int:
     """`IndexFile#putKey`'s time difference."""
     elapsed = store_time - begin_time
     return 0 if begin_time <= 0 or elapsed < 0 else min(elapsed // 1000, MOST_SECONDS)
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def agreeing_entries(
     data: Bytes,
     hash_slots: int,
@@ -43,11 +46,12 @@ def agreeing_entries(
     `newest` (one per slot, zero) gets the newest entry of each chain. `before_time` is the previous file's end, from
     which the first entry's seconds count.
     """
-    entries_at = HEADER + SLOT * hash_slots
+    entries_at, last_key = HEADER + SLOT * hash_slots, len(key_hash) - 1
     for number in range(1, entries + 1):
         at, key = entries_at + ENTRY * number, first_key + number - 1
         if key >= len(key_hash):
             return number - 1
+        prefetch(newest, key_hash[min(key + AHEAD, last_key)] % hash_slots)
         stored_hash, record = load_int(data, at), key_record[key]
         since = before_time if number == 1 else begin_time
         if (
@@ -61,7 +65,7 @@ def agreeing_entries(
     return entries
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def slots_equal(data: Bytes, newest: Ints) -> tuple[bool, int]:
     """Whether the stored slots are these, and how many are in use."""
     used, equal = 0, True
@@ -71,7 +75,7 @@ def slots_equal(data: Bytes, newest: Ints) -> tuple[bool, int]:
     return equal, used
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def chain_ends(key_hash: Ints, hash_slots: int, previous: Ints, newest: Ints) -> None:
     """For entries 1, 2, …: what `prev_index_no` should be, and the newest entry of each chain."""
     for row in range(len(key_hash)):
@@ -80,7 +84,7 @@ def chain_ends(key_hash: Ints, hash_slots: int, previous: Ints, newest: Ints) ->
         newest[slot] = row + 1
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def written_entries(data: Bytes, hash_slots: int) -> int:
     """The number of the last entry that is not all zero."""
     entries_at = HEADER + SLOT * hash_slots
@@ -93,7 +97,7 @@ def written_entries(data: Bytes, hash_slots: int) -> int:
     return 0
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def _count_behind(data: Bytes, hash_slots: int, entries: int, end: int, found: Longs) -> int:
     """How many entries point at or behind `end`; the first ones are put into `found`."""
     count = 0

@@ -8,6 +8,7 @@ import numpy as np
 
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.errors import StoreFormatError
+from parsers.extents import data_end
 from parsers.kernels.written import written_bytes
 from parsers.mapped import map_file
 from parsers.store import QueueKey, Store, StoreFile
@@ -45,7 +46,8 @@ def _columns(files: Sequence[StoreFile]) -> Iterator[tuple[Longs, ...]]:
             continue
         count = len(buffer) // CQ_UNIT.size
         if file is files[-1]:
-            count = min(count, -(-written_bytes(np.frombuffer(buffer, np.uint8)) // CQ_UNIT.size))
+            written = written_bytes(np.frombuffer(buffer, np.uint8)[: data_end(file.path)])
+            count = min(count, -(-written // CQ_UNIT.size))
         view = CQ_UNIT.array(buffer, count=count)
         first = (file.base_offset or 0) // CQ_UNIT.size
         yield np.arange(first, first + count), *(view[name].astype(np.int64) for name in CQ_UNIT.offsets)
