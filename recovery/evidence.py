@@ -67,6 +67,7 @@ class Evidence:
         checkpoint_opens: False where something is in its place that is no file.
         delay_offsets: `config/delayOffset.json` and its `.bak`, None where absent.
         other: folders that hold something this room does not replay, with the reason.
+        batch_topics: topics with a folder of BatchCQ queues.
     """
 
     root: Path
@@ -77,7 +78,13 @@ class Evidence:
     index: tuple[Entry, ...]
     delay_offsets: tuple[bytes | None, bytes | None] = (None, None)
     other: Mapping[str, str] = field(default_factory=dict)
+    batch_topics: frozenset[str] = frozenset()
     checkpoint_opens: bool = True
+
+    @property
+    def log_is_dledgers(self) -> bool:
+        """The messages are in a DLedger log, which is not read here."""
+        return any(name.startswith("dledger-") for name in self.other)
 
 
 NOT_REPLAYED = {
@@ -100,6 +107,7 @@ def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
         delay_offsets=(_read_small(config), _read_small(config.with_name("delayOffset.json.bak"))),
         other={name: why for name, why in NOT_REPLAYED.items() if _holds_files(root / name)}
         | {path.name: "a DLedger log recovers itself" for path in root.glob("dledger-*")},
+        batch_topics=frozenset(path.name for path in (root / "batchconsumequeue").glob("*")),
         checkpoint_opens=not (root / "checkpoint").is_dir(),
     )
 

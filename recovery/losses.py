@@ -50,9 +50,11 @@ class Loss:
 def losses(played: Restart) -> Iterator[Loss]:
     """Every loss: messages behind the log's end first, then what the messages that stay have not, in log order.
 
+    None is told of a DLedger's store, and no missing unit of a BatchCQ topic: `unknowns` says that they are not read.
+
     Memory: eight bytes for each queue unit, each message dispatched again and each entry of a deleted index file.
     """
-    if not played.loaded:
+    if not played.loaded or played.memory.evidence.log_is_dledgers:
         return
     yield from _beyond_the_end(played)
     yield from _not_in_queue_or_index(played)
@@ -158,8 +160,10 @@ def _without_unit(
     batch: ScanBatch, played: Restart, queued: dict[QueueKey, Longs], dispatched: Longs
 ) -> Iterator[Loss]:
     units, records = batch.units, batch.records
-    names = played.memory.runs.scanner.topics.names()
+    names, batch_topics = played.memory.runs.scanner.topics.names(), played.memory.evidence.batch_topics
     for topic, queue_id in sorted(set(zip(units.topic.tolist(), units.queue_id.tolist(), strict=True))):
+        if names[topic] in batch_topics:
+            continue
         rows = np.flatnonzero((units.topic == topic) & (units.queue_id == queue_id))
         offsets = records.physical_offset[units.record[rows]]
         missing = ~_held(queued.get((names[topic], queue_id), NONE), offsets)

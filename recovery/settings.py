@@ -18,23 +18,39 @@ DELAY_LEVELS = "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"
 CONSUME_QUEUE_UNIT_SIZE = 20
 
 
-def _setting(java_name: str, default: bool | int | str, since: tuple[int, int, int] = (0, 0, 0)) -> Any:
-    return field(default=default, metadata={"java_name": java_name, "default": default, "since": BrokerVersion(*since)})
+def _setting(
+    java_name: str, default: bool | int | str, since: tuple[int, int, int] = (0, 0, 0), *, least: int | None = None
+) -> Any:
+    since_version = BrokerVersion(*since)
+    return field(
+        default=default,
+        metadata={"java_name": java_name, "default": default, "since": since_version, "least": least},
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class StoreSettings:
-    """Effective values. Sizes in bytes, `file_reserved_time` in hours, ratios in percent, intervals in milliseconds."""
+    """Effective values. Sizes in bytes, `file_reserved_time` in hours, ratios in percent, intervals in milliseconds.
 
-    mapped_file_size_commit_log: int = _setting("mappedFileSizeCommitLog", 1 << 30)
-    mapped_file_size_consume_queue: int = _setting("mappedFileSizeConsumeQueue", 300_000 * CONSUME_QUEUE_UNIT_SIZE)
-    mapped_file_size_batch_consume_queue: int = _setting("mapperFileSizeBatchConsumeQueue", 300_000 * 46, (5, 0, 0))
+    Entry numbers of an index start at 1 and stay below maxIndexNum: with less than 2 no file ever takes a key.
+
+    Raises:
+        ValueError: a size with which no broker could write a file.
+    """
+
+    mapped_file_size_commit_log: int = _setting("mappedFileSizeCommitLog", 1 << 30, least=1)
+    mapped_file_size_consume_queue: int = _setting(
+        "mappedFileSizeConsumeQueue", 300_000 * CONSUME_QUEUE_UNIT_SIZE, least=1
+    )
+    mapped_file_size_batch_consume_queue: int = _setting(
+        "mapperFileSizeBatchConsumeQueue", 300_000 * 46, (5, 0, 0), least=1
+    )
     enable_consume_queue_ext: bool = _setting("enableConsumeQueueExt", False)
     mapped_file_size_consume_queue_ext: int = _setting("mappedFileSizeConsumeQueueExt", 48 << 20)
     message_index_enable: bool = _setting("messageIndexEnable", True)
     message_index_safe: bool = _setting("messageIndexSafe", False)
-    max_hash_slot_num: int = _setting("maxHashSlotNum", 5_000_000)
-    max_index_num: int = _setting("maxIndexNum", 20_000_000)
+    max_hash_slot_num: int = _setting("maxHashSlotNum", 5_000_000, least=1)
+    max_index_num: int = _setting("maxIndexNum", 20_000_000, least=2)
     check_crc_on_recover: bool = _setting("checkCRCOnRecover", True)
     force_verify_prop_crc: bool = _setting("forceVerifyPropCRC", False, (5, 2, 0))
     enabled_append_prop_crc: bool = _setting("enabledAppendPropCRC", False, (5, 2, 0))
@@ -69,6 +85,12 @@ class StoreSettings:
     delete_file_batch_max: int = _setting("deleteFileBatchMax", 10, (5, 0, 0))
     destroy_maped_file_interval_forcibly: int = _setting("destroyMapedFileIntervalForcibly", 120_000)
     redelete_hanged_file_interval: int = _setting("redeleteHangedFileInterval", 120_000)
+
+    def __post_init__(self) -> None:
+        for declared in dataclasses.fields(self):
+            least, value = declared.metadata["least"], getattr(self, declared.name)
+            if least is not None and value < least:
+                raise ValueError(f"{declared.metadata['java_name']}={value}: at least {least} is needed")
 
     @classmethod
     def from_config(cls, pairs: Mapping[str, str] | Iterable[tuple[str, str]]) -> StoreSettings:

@@ -33,6 +33,8 @@ def unknowns(played: Restart, not_listed: int) -> Iterator[Unknown]:
         )
     for folder, why in memory.evidence.other.items():
         yield Unknown(f"what becomes of {folder}/", why)
+    if memory.evidence.log_is_dledgers:
+        yield Unknown("what is lost", "the messages are in DLedger's own log, which is not read here")
     if not_listed:
         yield Unknown(f"{not_listed} more losses", "the list ends here; they are counted in `lost_counts`")
     yield from _about_settings(played)

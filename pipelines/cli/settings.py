@@ -13,15 +13,6 @@ from recovery.versions import BrokerVersion
 if TYPE_CHECKING:
     from parsers.store import Store
 
-LEAST = {
-    "mappedFileSizeCommitLog": 1,
-    "mappedFileSizeConsumeQueue": 1,
-    "mapperFileSizeBatchConsumeQueue": 1,
-    "maxHashSlotNum": 1,
-    "maxIndexNum": 2,
-}
-"""Entry numbers of an index start at 1 and stay below maxIndexNum: with less than 2 no file ever takes a key."""
-
 
 def settings_of(run: Run, store: Store, config: list[str] | None, broker_conf: Path | None) -> StoreSettings:
     """Settings of the broker: broker.conf when it is given, else what the files show; then each `--config k=v`.
@@ -37,18 +28,9 @@ def settings_of(run: Run, store: Store, config: list[str] | None, broker_conf: P
         known = settings.as_config().keys()
         for name in sorted(pairs.keys() - known):
             run.note(f"--config {name}: no setting of that name changes this answer; left out")
-        return _sensible(settings.with_config({name: text for name, text in pairs.items() if name in known}))
+        return settings.with_config({name: text for name, text in pairs.items() if name in known})
     except ValueError as wrong:
         raise WrongUsage(f"--config: {wrong}") from wrong
-
-
-def _sensible(settings: StoreSettings) -> StoreSettings:
-    """The same settings. Raises ValueError for a size with which no broker could write a file."""
-    values = settings.as_config()
-    for name, least in LEAST.items():
-        if int(values[name]) < least:
-            raise ValueError(f"{name}={values[name]}: at least {least} is needed")
-    return settings
 
 
 def _shown_by_files(store: Store) -> StoreSettings:
