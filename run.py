@@ -57,8 +57,8 @@ def set_up() -> None:
         run(sys.executable, "-m", "pip", "install", *quiet, "--target", BOOTSTRAP, UV_REQUIREMENT)
     if not PYTHON.exists():
         run(uv, "venv", "--quiet", "--python", sys.executable, VENV)
-    say("installing the locked packages into .venv (once; about half a minute)")
-    run(uv, "pip", "sync", "--quiet", "--require-hashes", "--python", PYTHON, LOCK)
+    say("installing the locked packages into .venv (once; about a minute)")
+    run(uv, "pip", "sync", "--quiet", "--compile-bytecode", "--require-hashes", "--python", PYTHON, LOCK)
     run(uv, "pip", "install", "--quiet", "--python", PYTHON, "--no-deps", "--editable", ROOT)
     stamp.write_text(wanted)
     say(f"ready in {time.monotonic() - began:.0f} s")
