@@ -110,16 +110,21 @@ class _Collected:
 
 
 def read_log(files: Sequence[StoreFile], scanner: LogScanner) -> LogColumns:
-    """The columns of a log's files, given in offset order. Every body is compared with its CRC, by a thread aside."""
+    """The columns of a log's files, given in offset order. Every body is compared with its CRC.
+
+    A thread aside scans one run while this one judges its CRCs and finds the records of the next.
+    """
     gaps: list[LogGap] = []
-    collected = _Collected()
+    collected, before = _Collected(), None
     with ThreadPoolExecutor(max_workers=1) as aside:
         for run in log_runs(files, gaps.append):
-            crc = np.empty(len(run.positions), np.int8)
-            judged = aside.submit(judge_crcs, run.data, run.positions, crc)
-            batch = scanner.scan(run.data, run.positions)
-            judged.result()
-            collected.add(batch, crc)
+            batch, crc = aside.submit(scanner.scan, run.data, run.positions), np.empty(len(run.positions), np.int8)
+            judge_crcs(run.data, run.positions, crc)
+            if before is not None:
+                collected.add(before[0].result(), before[1])
+            before = batch, crc
+        if before is not None:
+            collected.add(before[0].result(), before[1])
     return LogColumns(
         files=tuple(files),
         messages=MessageColumns._make(_columns(collected.messages, MESSAGE_TYPES)),
