@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
+from parsers.java import LONG_MAX, LONG_MIN
+
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
 FIRST_MS, LAST_MS = -62135596800000, 253402300799999
 """Years 1 to 9999, which is as far as the calendar goes here."""
+LONG_DIGITS = re.compile(r"-?[0-9]{1,19}")
 
 
 def parse_instant(text: str) -> int:
@@ -29,6 +32,17 @@ def parse_instant(text: str) -> int:
     if instant.tzinfo is None:
         instant = instant.replace(tzinfo=UTC)
     return (instant - EPOCH) // MILLISECOND
+
+
+def parse_broker_instant(text: str) -> int:
+    """As `parse_instant`, and any Java long besides: the last of them is a broker's own "until ever".
+
+    Raises:
+        ValueError: neither.
+    """
+    if LONG_DIGITS.fullmatch(text.strip()) and LONG_MIN <= int(text) <= LONG_MAX:
+        return int(text)
+    return parse_instant(text)
 
 
 def iso_instant(epoch_ms: int | None) -> str | None:

@@ -16,6 +16,7 @@ from pipelines.cli.opening import store_at
 from pipelines.cli.options import STORE_FILES, InstantOption, StoreArgument, VersionOption, instant_of
 from pipelines.cli.run import Run
 from pipelines.cli.settings import version_of
+from pipelines.instants import parse_broker_instant
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -90,8 +91,8 @@ def find(
         "key": key,
         "unique_id": unique_id,
         "message_id": message_id,
-        "begin": None if begin is None else instant_of(begin, "--begin"),
-        "end": None if end is None else instant_of(end, "--end"),
+        "begin": None if begin is None else instant_of(begin, "--begin", parse_broker_instant),
+        "end": None if end is None else instant_of(end, "--end", parse_broker_instant),
         "max": max_,
     }
     try:

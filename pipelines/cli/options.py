@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -125,10 +126,10 @@ InstantOption = Annotated[
 ]
 
 
-def instant_of(text: str, flag: str) -> int:
+def instant_of(text: str, flag: str, parse: Callable[[str], int] = parse_instant) -> int:
     """Epoch milliseconds of an option's text. Raises WrongUsage naming the flag."""
     try:
-        return parse_instant(text)
+        return parse(text)
     except ValueError as wrong:
         raise WrongUsage(f"{flag}: {wrong}") from wrong
 
