@@ -25,7 +25,8 @@ def failed(error: Exception) -> AssetFailed:
         raise error
 
     quiet = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
-    failure = failure_of(dg.materialize([queues], raise_on_error=False, run_config=quiet))
+    with dg.DagsterInstance.ephemeral() as instance:
+        failure = failure_of(dg.materialize([queues], instance=instance, raise_on_error=False, run_config=quiet))
     assert failure is not None
     return failure
 
@@ -59,4 +60,5 @@ def test_a_run_that_ended_well_has_no_failure() -> None:
     def queues() -> None:
         return None
 
-    assert failure_of(dg.materialize([queues])) is None
+    with dg.DagsterInstance.ephemeral() as instance:
+        assert failure_of(dg.materialize([queues], instance=instance)) is None

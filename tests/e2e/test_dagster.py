@@ -131,10 +131,10 @@ def test_damage_turns_exactly_its_checks_red(
 
 
 def tick(instance: dg.DagsterInstance, lakehouse: Lakehouse, cursor: str | None) -> dg.SensorResult | dg.SkipReason:
-    context = dg.build_sensor_context(
+    with dg.build_sensor_context(
         instance=instance, cursor=cursor, resources={"lakehouse": lakehouse}, definitions=defs
-    )
-    result = store_files_sensor(context)
+    ) as context:
+        result = store_files_sensor(context)
     assert isinstance(result, dg.SensorResult | dg.SkipReason)
     return result
 
@@ -194,10 +194,10 @@ def test_the_schedule_asks_once_for_each_written_state(
     lakehouse: Lakehouse, instance: dg.DagsterInstance, own_store: Path
 ) -> None:
     def asked() -> list[dg.RunRequest]:
-        context = dg.build_schedule_context(
+        with dg.build_schedule_context(
             instance=instance, resources={"lakehouse": lakehouse}, repository_def=defs.get_repository_def()
-        )
-        data = config_snapshot_schedule.evaluate_tick(context)
+        ) as context:
+            data = config_snapshot_schedule.evaluate_tick(context)
         return list(data.run_requests or [])
 
     first, again = asked(), asked()
