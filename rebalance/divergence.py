@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from rebalance.events import RebalanceResultChanged
 from rebalance.history import GroupHistory
-from rebalance.targets import Queues, Settled, Targets
+from rebalance.shares import Queues, sorted_queues
+from rebalance.targets import Settled, Targets
 
 ROUTE_LAG = "route_lag"  # the client worked with another queue list than the group's newest
 STRATEGY_DIFFERS = "strategy_differs"
@@ -47,12 +48,10 @@ def divergence_of(history: GroupHistory, targets: Targets) -> list[Divergence]:
 
 def _of_tables(history: GroupHistory, targets: Targets) -> Iterator[Divergence]:
     for settled in targets.settled:
-        views = targets.views(settled.topic, settled.until_ms)
-        if not views:
+        if not settled.views:
             continue
-        expected = targets.target(targets.usual, settled.process, settled.answer, views[0])
-        observed = tuple(sorted(settled.observed, key=lambda q: q.order))
-        if expected is not None and expected != observed:
+        expected = targets.target(targets.usual, settled, settled.views[0])
+        if expected is not None and expected != settled.observed:
             cause, detail = _cause(history, targets, settled, expected)
             yield Divergence(
                 history.group,
@@ -61,7 +60,7 @@ def _of_tables(history: GroupHistory, targets: Targets) -> Iterator[Divergence]:
                 settled.process.key.number,
                 settled.answer.at_ms,
                 expected,
-                observed,
+                settled.observed,
                 cause,
                 detail,
                 str(settled.answer.evidence),
@@ -69,7 +68,7 @@ def _of_tables(history: GroupHistory, targets: Targets) -> Iterator[Divergence]:
 
 
 def _cause(history: GroupHistory, targets: Targets, settled: Settled, expected: Queues) -> tuple[str, str]:
-    missing = set(expected) - settled.observed
+    missing = set(expected).difference(settled.observed)
     refused = sorted(
         {
             r.holder or "another client"
@@ -81,7 +80,7 @@ def _cause(history: GroupHistory, targets: Targets, settled: Settled, expected: 
         return LOCK_REFUSED, f"held by {', '.join(refused)}"
     view = targets.explains(targets.usual, settled)
     if view is not None:
-        return ROUTE_LAG, f"as with {len(view)} queues"
+        return ROUTE_LAG, f"as with {len(view.queues)} queues"
     if not settled.observed and targets.is_new_topic(settled):
         return ROUTE_LAG, "the topic is not in its route yet"
     own = targets.strategy_of[id(settled.process)]
@@ -109,7 +108,7 @@ def _of_logs(history: GroupHistory, targets: Targets) -> Iterator[Divergence]:
                     process.key.number,
                     result.at_ms,
                     expected,
-                    tuple(sorted(result.target, key=lambda q: q.order)),
+                    sorted_queues(result.target),
                     cause,
                     detail,
                     str(result.evidence),
@@ -124,14 +123,14 @@ def _log_cause(
     views = targets.views_now(result.topic, result.client_id, result.at_ms)
     if not views or not members:
         return None
-    observed = tuple(sorted(result.target, key=lambda q: q.order))
+    observed = sorted_queues(result.target)
     expected = targets.target_for(targets.usual, result.client_id or "", members, views[0])
     if expected is None or expected == observed:
         return None
     if result.cid_all_size is not None and result.cid_all_size != len(members):
         return expected, VIEWS_DIFFER, f"its list had {result.cid_all_size} members, {len(members)} were registered"
-    if result.mq_all_size is not None and result.mq_all_size != len(views[0]):
-        return expected, ROUTE_LAG, f"it knew {result.mq_all_size} queues of {len(views[0])}"
+    if result.mq_all_size is not None and result.mq_all_size != len(views[0].queues):
+        return expected, ROUTE_LAG, f"it knew {result.mq_all_size} queues of {len(views[0].queues)}"
     if result.strategy != targets.usual:
         return expected, STRATEGY_DIFFERS, f"{result.strategy}, the group's usual one is {targets.usual}"
     if len(set(members)) < len(members):

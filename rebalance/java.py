@@ -5,12 +5,16 @@ from __future__ import annotations
 from hashlib import md5
 
 
-def utf16_order(text: str) -> bytes:
-    """Sort key of `String.compareTo`: UTF-16 code units, so U+1F600 (a surrogate pair) sorts before U+FF21.
+def utf16_order(text: str) -> str:
+    """Sort key of `String.compareTo`: one character per UTF-16 code unit, so U+1F600 (a surrogate pair) sorts before
+    U+FF21.
 
     Source: java.lang.String#compareTo.
     """
-    return text.encode("utf-16-be", "surrogatepass")
+    if text.isascii():
+        return text
+    units = text.encode("utf-16-be", "surrogatepass")
+    return "".join(chr(int.from_bytes(units[at : at + 2], "big")) for at in range(0, len(units), 2))
 
 
 def split(text: str, separator: str) -> list[str]:

@@ -24,7 +24,7 @@ class MessageQueue(NamedTuple):
         return f"MessageQueue [topic={self.topic}, brokerName={self.broker_name}, queueId={self.queue_id}]"
 
     @property
-    def order(self) -> tuple[bytes, bytes, int]:
+    def order(self) -> tuple[str, str, int]:
         """Sort key: `sorted(queues, key=lambda mq: mq.order)` is what `Collections.sort` gives."""
         return utf16_order(self.topic), utf16_order(self.broker_name), self.queue_id
 

@@ -9,25 +9,20 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+from rebalance.certain_table import CertainTable
 from rebalance.client import ClientProcess, ListAnswer
 from rebalance.history import GroupHistory
 from rebalance.model import MessageQueue
 from rebalance.round_clock import ROUND_MS
-from rebalance.strategies.base import Strategy, StrategyError
-from rebalance.strategies.registry import strategy_named
-from rebalance.strategies.round import sorted_inputs
+from rebalance.shares import GUESSED, MemberView, Queues, QueueView, Shares
 from rebalance.table import Tenure
 
-GUESSED = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH")
-
 _VIEWS = 8  # how many of the latest queue lists a client may still work with
-
-Queues = tuple[MessageQueue, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +45,18 @@ class Assignment:
 
 
 class Settled(NamedTuple):
-    """A topic's queues of one process between two rounds, where they are certain."""
+    """A topic's queues of one process between two rounds, where they are certain.
+
+    `views`: the queue lists it may have worked with, the likeliest first.
+    """
 
     process: ClientProcess
     topic: str
     answer: ListAnswer
     until_ms: int
-    observed: frozenset[MessageQueue]
+    observed: Queues
+    members: MemberView
+    views: list[QueueView]
 
 
 class Targets:
@@ -64,19 +64,20 @@ class Targets:
 
     def __init__(self, history: GroupHistory) -> None:
         self._history = history
-        self._strategies: dict[str, Strategy] = {name: strategy_named(name) for name in GUESSED}
+        self.shares = Shares(history.group)
         self._first_use = history.first_use
         self._steps: dict[str, list[int]] = {}
         for queue, at_ms in sorted(self._first_use.items(), key=lambda used: used[1]):
             self._steps.setdefault(queue.topic, []).append(at_ms)
-        self._views: dict[tuple[str, int, tuple[str, ...]], list[Queues]] = {}
-        self._inputs: dict[tuple[tuple[str, ...], Queues], tuple[list[MessageQueue], list[str]]] = {}
+        self._views: dict[tuple[str, int, tuple[str, ...]], list[QueueView]] = {}
+        self._explained: dict[tuple[str, int], QueueView | None] = {}  # by strategy and id of the settled table
         self._by_process: dict[int, dict[str, list[Tenure]]] = {}
         for tenure in history.tenures:
             mine = self._by_process.setdefault(id(tenure.process), {})
             mine.setdefault(tenure.queue.topic, []).append(tenure)
-        self.settled = [s for process in history.processes for s in self._settled_of(process)]
-        self.strategy_of = {id(process): self._fitting(process) for process in history.processes}
+        settled_of = {id(process): list(self._settled_of(process)) for process in history.processes}
+        self.settled = [settled for mine in settled_of.values() for settled in mine]
+        self.strategy_of = {id(p): self._fitting(p, settled_of[id(p)]) for p in history.processes}
         votes = Counter(name for name in self.strategy_of.values() if name is not None)
         self.usual = max(sorted(votes), key=lambda name: votes[name]) if votes else GUESSED[0]
 
@@ -86,28 +87,21 @@ class Targets:
         """One entry per round after which a topic's table was certain and something differed from the entry before."""
         if process.broadcasting:
             return
+        held = self._by_process.get(id(process), {})
+        tables = {topic: CertainTable(held.get(topic, ())) for topic in sorted(process.versions.keys() | held.keys())}
         last: dict[str, tuple[object, ...]] = {}
-        topics = sorted(set(process.versions) | set(self._by_process.get(id(process), {})))
         for answer, until in _last_of_rounds(process):
-            for topic in topics:
-                observed = self._table(process, topic, until - 1)
+            members = self.shares.member_view(answer.client_ids or ())
+            for topic, table in tables.items():
+                observed = table.at(until - 1)
                 state = (observed, answer.client_ids)
                 if observed is not None and last.get(topic) != state:
                     last[topic] = state
-                    yield Settled(process, topic, answer, until, observed)
-
-    def _table(self, process: ClientProcess, topic: str, at_ms: int) -> frozenset[MessageQueue] | None:
-        held = set()
-        for tenure in self._by_process.get(id(process), {}).get(topic, []):
-            if tenure.begin_latest <= at_ms < tenure.end_earliest:
-                held.add(tenure.queue)
-            elif (tenure.begin_earliest or 0) <= at_ms and (tenure.end_latest is None or at_ms < tenure.end_latest):
-                return None
-        return frozenset(held)
+                    yield Settled(process, topic, answer, until, observed, members, self.views(topic, until))
 
     # ---- what the queues were
 
-    def views(self, topic: str, at_ms: int) -> list[Queues]:
+    def views(self, topic: str, at_ms: int) -> list[QueueView]:
         """The queue lists a client may have known at an instant, the likeliest first."""
         steps = self._steps.get(topic, [])
         away = tuple(b for b in sorted(self._history.down) if self._history.is_down(b, at_ms))
@@ -116,25 +110,25 @@ class Targets:
             self._views[key] = self._views_at(topic, steps, key[1], away)
         return self._views[key]
 
-    def _views_at(self, topic: str, steps: list[int], passed: int, away: tuple[str, ...]) -> list[Queues]:
+    def _views_at(self, topic: str, steps: list[int], passed: int, away: tuple[str, ...]) -> list[QueueView]:
         used = [q for q in self._first_use if q.topic == topic]
         now = steps[passed - 1] if passed else 0
         by_now = [q for q in used if self._first_use[q] <= now]
         ends = [a for a, b in pairwise([*steps, 1 << 62]) if b - a > ROUND_MS]
         earlier = [[q for q in used if self._first_use[q] <= end] for end in ends[-_VIEWS:]]
-        seen: dict[Queues, None] = {}
+        seen: dict[QueueView, None] = {}
         for view in (by_now, [q for q in by_now if q.broker_name not in away], used, *earlier):
-            seen.setdefault(_sorted(view), None)
-            seen.setdefault(_sorted(q for q in view if q.broker_name not in away), None)
-        return [view for view in seen if view]
+            seen.setdefault(self.shares.queue_view(view), None)
+            seen.setdefault(self.shares.queue_view(q for q in view if q.broker_name not in away), None)
+        return [view for view in seen if view.queues]
 
-    def views_now(self, topic: str, client_id: str | None, at_ms: int) -> list[Queues]:
+    def views_now(self, topic: str, client_id: str | None, at_ms: int) -> list[QueueView]:
         """As `views`, but what a client's own log says of its routes comes first."""
         told = [r for r in self._history.routes if r.topic == topic and r.client_id == client_id and r.at_ms <= at_ms]
         if not told:
             return self.views(topic, at_ms)
         queues = (MessageQueue(q.topic, q.broker_name, n) for q in told[-1].queues for n in range(q.read_queue_nums))
-        return [_sorted(queues)]
+        return [self.shares.queue_view(queues)]
 
     def is_new_topic(self, settled: Settled) -> bool:
         """Whether a process may not have known the topic yet: it had no queue of it, and its route is polled every 30
@@ -149,36 +143,27 @@ class Targets:
 
     # ---- what should have come out
 
-    def target(self, name: str, process: ClientProcess, answer: ListAnswer, queues: Queues) -> Queues | None:
-        """The strategy's result; None if it throws (the client then keeps what it has)."""
-        return self.target_for(name, process.client_id, answer.client_ids or (), queues)
+    def target(self, name: str, settled: Settled, view: QueueView) -> Queues | None:
+        """What a strategy gives a settled table's process; None if it throws (the client then keeps what it has)."""
+        return self.shares.of(name, settled.process.client_id, settled.members, view)
 
-    def target_for(self, name: str, client_id: str, members: Sequence[str], queues: Queues) -> Queues | None:
+    def target_for(self, name: str, client_id: str, members: Sequence[str], view: QueueView) -> Queues | None:
         """The same for any member list."""
-        key = (tuple(members), queues)
-        if key not in self._inputs:
-            self._inputs[key] = sorted_inputs(queues, members)
-        mq_all, cid_all = self._inputs[key]
-        try:
-            result = self._strategies[name].allocate(self._history.group, client_id, mq_all, cid_all)
-        except StrategyError:
-            return None
-        return tuple(result or ())
+        return self.shares.of(name, client_id, self.shares.member_view(members), view)
 
-    def explains(self, name: str, settled: Settled) -> Queues | None:
+    def explains(self, name: str, settled: Settled) -> QueueView | None:
         """The view under which a strategy gives what was observed, if any."""
-        observed = _sorted(settled.observed)
-        for view in self.views(settled.topic, settled.until_ms):
-            if self.target(name, settled.process, settled.answer, view) == observed:
-                return view
-        return None
+        key = (name, id(settled))
+        if key not in self._explained:
+            fitting = (view for view in settled.views if self.target(name, settled, view) == settled.observed)
+            self._explained[key] = next(fitting, None)
+        return self._explained[key]
 
-    def _fitting(self, process: ClientProcess) -> str | None:
+    def _fitting(self, process: ClientProcess, mine: Sequence[Settled]) -> str | None:
         """The strategy that explains most of a process's settled tables; at least half of them."""
         told = process.results[0].strategy if process.results else None
-        if told is not None and self._know(told):
+        if told is not None and self.shares.knows(told):
             return told
-        mine = [s for s in self.settled if s.process is process]
         best, most = None, 0
         for name in GUESSED:
             explained = sum(self.explains(name, settled) is not None for settled in mine)
@@ -187,14 +172,6 @@ class Targets:
             if most == len(mine):
                 break
         return best if mine and most * 2 >= len(mine) else None
-
-    def _know(self, name: str) -> bool:
-        if name not in self._strategies:
-            try:
-                self._strategies[name] = strategy_named(name)
-            except ValueError:
-                return False
-        return name in GUESSED or name in self._strategies
 
     def assignments(self) -> list[Assignment]:
         """One row per settled table, ordered by time, topic and client; without any member list, from membership
@@ -211,13 +188,13 @@ class Targets:
         last: dict[tuple[str, str], Queues] = {}
         for epoch in self._history.epochs():
             for topic in self._history.topics():
-                queues = _sorted(queue for queue in self._history.queues if queue.topic == topic)
+                view = self.shares.queue_view(queue for queue in self._history.queues if queue.topic == topic)
                 for client_id in sorted(set(epoch.members)):
-                    target = self.target_for(self.usual, client_id, epoch.members, queues) or ()
+                    target = self.target_for(self.usual, client_id, epoch.members, view) or ()
                     if last.get((topic, client_id)) != target:
                         last[topic, client_id] = target
                         yield Assignment(
-                            self._history.group, topic, client_id, 1, epoch.from_ms, None, len(queues),
+                            self._history.group, topic, client_id, 1, epoch.from_ms, None, len(view.queues),
                             len(epoch.members), target, "",
                         )  # fmt: skip
 
@@ -225,7 +202,7 @@ class Targets:
         process, answer = settled.process, settled.answer
         strategy = self.strategy_of[id(process)]
         name = strategy or self.usual
-        view = self.explains(name, settled) or next(iter(self.views(settled.topic, settled.until_ms)), ())
+        view = self.explains(name, settled) or next(iter(settled.views), QueueView(()))
         return Assignment(
             self._history.group,
             settled.topic,
@@ -233,15 +210,11 @@ class Targets:
             process.key.number,
             answer.at_ms,
             strategy,
-            len(view),
-            len(answer.client_ids or ()),
-            self.target(name, process, answer, view) or (),
+            len(view.queues),
+            len(settled.members.cid_all),
+            self.target(name, settled, view) or (),
             str(answer.evidence),
         )
-
-
-def _sorted(queues: Iterable[MessageQueue]) -> Queues:
-    return tuple(sorted(queues, key=lambda q: q.order))
 
 
 def _last_of_rounds(process: ClientProcess) -> Iterator[tuple[ListAnswer, int]]:
