@@ -252,6 +252,11 @@ class ClientProcess:
         low, high = bisect_left(self.list_instants, first_ms), bisect_right(self.list_instants, last_ms)
         return [answer for answer in self.lists[low:high] if not answer.failed]
 
+    def first_list_from(self, first_ms: int) -> ListAnswer | None:
+        """The first of `lists_between` from an instant on."""
+        low = bisect_left(self.list_instants, first_ms)
+        return next((self.lists[at] for at in range(low, len(self.lists)) if not self.lists[at].failed), None)
+
     def next_list_asked(self, at_ms: int) -> int | None:
         """When it asked for the next list after `at_ms`: the topic before was done by then."""
         index = bisect_right(self.list_instants, at_ms)

@@ -7,19 +7,17 @@ Source: RemoteBrokerOffsetStore#persistAll, #persist; RebalancePushImpl#removeUn
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import NamedTuple
 
 from rebalance.model import MessageQueue
 
 TOGETHER_MS = 1_000  # one-way commits of one run may be handled this far apart
+_AT_MS = itemgetter(0)
 
 
-class SeenCommit(NamedTuple):
-    """A commit, and whether the process was seen with the queue again later without a new take-over."""
-
-    at_ms: int
-    queue: MessageQueue
-    stayed: bool
+Commit = tuple[int, MessageQueue, bool]
+"""When (epoch ms), which queue, and whether the process was seen with it again later without a new take-over."""
 
 
 class PersistRun(NamedTuple):
@@ -31,21 +29,18 @@ class PersistRun(NamedTuple):
     periodic: bool
 
 
-def persist_runs(commits: Iterable[SeenCommit]) -> dict[str, list[PersistRun]]:
-    """Runs of one process by broker name, in time order."""
-    by_broker: dict[str, list[SeenCommit]] = {}
-    for commit in sorted(commits, key=lambda c: c.at_ms):
-        by_broker.setdefault(commit.queue.broker_name, []).append(commit)
-    return {broker: _runs(seen) for broker, seen in by_broker.items()}
+def persist_runs(commits: Iterable[Commit]) -> list[PersistRun]:
+    """Runs of one process at one broker, in time order."""
+    runs: list[PersistRun] = []
+    run: list[Commit] = []
+    for commit in sorted(commits, key=_AT_MS):
+        if run and commit[0] - run[-1][0] > TOGETHER_MS:
+            runs.append(_run(run))
+            run = []
+        run.append(commit)
+    return [*runs, _run(run)] if run else runs
 
 
-def _runs(commits: list[SeenCommit]) -> list[PersistRun]:
-    runs: list[list[SeenCommit]] = []
-    for commit in commits:
-        if not runs or commit.at_ms - runs[-1][-1].at_ms > TOGETHER_MS:
-            runs.append([])
-        runs[-1].append(commit)
-    return [
-        PersistRun(run[0].at_ms, run[-1].at_ms, frozenset(c.queue for c in run), any(c.stayed for c in run))
-        for run in runs
-    ]
+def _run(commits: list[Commit]) -> PersistRun:
+    queues = frozenset([queue for _, queue, _ in commits])
+    return PersistRun(commits[0][0], commits[-1][0], queues, any(stayed for _, _, stayed in commits))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from rebalance.client import ClientProcess, ListAnswer, Stamp, Witness, WitnessKind
 
@@ -20,6 +21,7 @@ _AGREED_MS = 500
 _SANE_CLOCK_MS = 5_000
 _LATE_COMMIT_MS = 1_000  # a one-way commit may be handled after the heartbeat that was sent after it
 _FAREWELL_MS = 100
+_NEVER = 1 << 62
 
 
 def stamps_of(process: ClientProcess, topic: str) -> list[Stamp]:
@@ -51,6 +53,14 @@ def _clock_slip(process: ClientProcess) -> int:
     return slips[0] if slips[0] < _AGREED_MS or agreed else 0
 
 
+class _Changes(NamedTuple):
+    """The rounds that changed a topic, or may have, in time order: when each was answered, when its change was made."""
+
+    rounds: list[ListAnswer]
+    instants: list[int]
+    changed_ms: list[int]
+
+
 class RoundClock:
     """Answers questions about the rounds of one process."""
 
@@ -64,6 +74,7 @@ class RoundClock:
         )
         self._unbroken_since = _unbroken_since(self._requests)
         self._stamp_after: dict[tuple[str, int], Stamp | None] = {}
+        self._changes: dict[str, _Changes] = {}
         self._round_of: dict[int, ListAnswer | None] = {}
 
     def misses_rounds(self, excused: Sequence[tuple[int, int]]) -> bool:
@@ -110,9 +121,11 @@ class RoundClock:
 
     def candidates(self, last_ms: int, until_ms: int) -> list[ListAnswer]:
         """Rounds after the sighting at `last_ms`, and the one it may itself belong to, up to `until_ms`."""
+        return self.process.lists_between(self._first_candidate_ms(last_ms), until_ms)
+
+    def _first_candidate_ms(self, last_ms: int) -> int:
         before = self.process.last_list_before(last_ms)
-        first_ms = before.at_ms if before is not None and last_ms - before.at_ms <= ROUND_MS else last_ms
-        return self.process.lists_between(first_ms, until_ms)
+        return before.at_ms if before is not None and last_ms - before.at_ms <= ROUND_MS else last_ms
 
     def leaving_rounds(self, topic: str, last: Witness, until_ms: int) -> list[ListAnswer]:
         """Rounds up to `until_ms` that can have taken a queue of this topic last seen by `last`.
@@ -120,19 +133,39 @@ class RoundClock:
         Of a push consumer only those that ended with a new subVersion after the sighting; rounds too close to the
         process's last request may have ended unheard.
         """
-        rounds = self.candidates(last.at_ms, until_ms)
-        if last.kind in ADDING and rounds and rounds[0] is self.round_of(last.at_ms):
-            rounds = rounds[1:]  # a round does not take what it has just added
-        if not self.process.stamped or topic not in self.process.versions:
-            return rounds
-        seen_ms = last.at_ms - (_LATE_COMMIT_MS if last.kind is WitnessKind.COMMIT else 0)
-        return [
-            r for r in rounds if self._changed_after(topic, r, seen_ms) or self.process.last_ms <= r.at_ms + ROUND_MS
-        ]
+        first_ms = self._first_candidate_ms(last.at_ms)
+        if self.process.stamped and topic in self.process.versions:
+            changes = self._changes_of(topic)
+            seen_ms = last.at_ms - (_LATE_COMMIT_MS if last.kind is WitnessKind.COMMIT else 0)
+            low, high = bisect_left(changes.instants, first_ms), bisect_right(changes.instants, until_ms)
+            turns = zip(changes.rounds[low:high], changes.changed_ms[low:high], strict=True)
+            rounds = [answer for answer, changed_ms in turns if changed_ms >= seen_ms]
+        else:
+            rounds = self.process.lists_between(first_ms, until_ms)
+        if last.kind in ADDING and rounds and rounds[0] is self._own_first_round(last.at_ms, first_ms):
+            return rounds[1:]  # a round does not take what it has just added
+        return rounds
 
-    def _changed_after(self, topic: str, answer: ListAnswer, seen_ms: int) -> bool:
-        stamp = self.stamp_of(topic, answer)
-        return stamp is not None and stamp.at_ms >= seen_ms
+    def _own_first_round(self, at_ms: int, first_ms: int) -> ListAnswer | None:
+        """The round of a request, if it is the first that can follow the request."""
+        own = self.round_of(at_ms)
+        return own if own is not None and own is self.process.first_list_from(first_ms) else None
+
+    def _changes_of(self, topic: str) -> _Changes:
+        if topic not in self._changes:
+            self._changes[topic] = self._changing_rounds(topic)
+        return self._changes[topic]
+
+    def _changing_rounds(self, topic: str) -> _Changes:
+        changes = _Changes([], [], [])
+        for answer in self.process.lists:
+            stamp = None if answer.failed else self.stamp_of(topic, answer)
+            unheard = self.process.last_ms <= answer.at_ms + ROUND_MS
+            if not answer.failed and (stamp is not None or unheard):
+                changes.rounds.append(answer)
+                changes.instants.append(answer.at_ms)
+                changes.changed_ms.append(_NEVER if unheard or stamp is None else stamp.at_ms)
+        return changes
 
     def stamp_of(self, topic: str, answer: ListAnswer) -> Stamp | None:
         """The change a round made to a topic, by its stamp: after the answer, before the next list was asked."""

@@ -11,20 +11,23 @@ Source: RebalanceImpl#rebalanceByTopic, #updateProcessQueueTableInRebalance, Reb
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import NamedTuple
 
 from rebalance.client import ClientProcess, ListAnswer, Witness, WitnessKind
 from rebalance.events import Evidence
 from rebalance.model import MessageQueue
-from rebalance.persist import TOGETHER_MS, PersistRun, SeenCommit, persist_runs
+from rebalance.persist import TOGETHER_MS, Commit, PersistRun, persist_runs
 from rebalance.round_clock import ADDING, RoundClock
 
 _LATE_COMMIT_MS = 1_000  # a one-way commit may be handled after its queue was removed
 _COMMITTED_AGAIN_MS = 15_000  # three periods of persistAll
 _FIRST_MS = attrgetter("first_ms")
+_QUERY, _COMMIT, _ADDED, _REMOVED = WitnessKind.QUERY, WitnessKind.COMMIT, WitnessKind.ADDED, WitnessKind.REMOVED
+
+Span = list[Witness]
+"""Sightings of one queue with no removal provable between them, in time order; never empty."""
 
 
 @dataclass(slots=True)
@@ -47,20 +50,6 @@ class Tenure:
     end_list: ListAnswer | None = None
 
 
-class _Span(NamedTuple):
-    """Sightings of one queue with no removal provable between them."""
-
-    witnesses: list[Witness]
-
-    @property
-    def first(self) -> Witness:
-        return self.witnesses[0]
-
-    @property
-    def last(self) -> Witness:
-        return self.witnesses[-1]
-
-
 class QueueTable:
     """Reads the tenures out of one process. `process.end` must be set."""
 
@@ -72,7 +61,7 @@ class QueueTable:
         self._blind = process.rounds_missing = self._clock.misses_rounds(
             [span for spans in self._down.values() for span in spans]
         )
-        self._spans: dict[MessageQueue, list[_Span]] = {}
+        self._spans: dict[MessageQueue, list[Span]] = {}
         self._runs: dict[str, list[PersistRun]] = {}
 
     def tenures(self) -> list[Tenure]:
@@ -82,12 +71,12 @@ class QueueTable:
             seen = [w for w in self.process.witnesses[queue] if left is None or w.at_ms < left]
             if seen:
                 self._spans[queue] = self._split(queue.topic, seen)
-        self._runs = persist_runs(self._seen_commits())
+        self._runs = {broker: persist_runs(commits) for broker, commits in self._commits().items()}
         tenures: list[Tenure] = []
         hidden: list[Tenure] = []
         for queue, spans in self._spans.items():
             for index, span in enumerate(spans):
-                following = spans[index + 1].first if index + 1 < len(spans) else None
+                following = spans[index + 1][0] if index + 1 < len(spans) else None
                 tenure = self._begin(queue, span)
                 tenures.append(tenure)
                 if not self._end(tenure, span, following):
@@ -100,17 +89,22 @@ class QueueTable:
 
     # ---- spans
 
-    def _split(self, topic: str, witnesses: list[Witness]) -> list[_Span]:
-        spans = [_Span([witnesses[0]])]
+    def _split(self, topic: str, witnesses: list[Witness]) -> list[Span]:
+        last = witnesses[0]
+        span = [last]
+        spans = [span]
         for witness in witnesses[1:]:
-            last = spans[-1].last
-            if last.kind is WitnessKind.REMOVED:
-                if witness.kind in ADDING or witness.at_ms > last.at_ms + _LATE_COMMIT_MS:
-                    spans.append(_Span([witness]))
-            elif witness.kind is WitnessKind.QUERY and self._may_return(topic, last, witness.at_ms):
-                spans.append(_Span([witness]))
+            if last.kind is _REMOVED:
+                ends = witness.kind in ADDING or witness.at_ms > last.at_ms + _LATE_COMMIT_MS
+                if not ends:
+                    continue
             else:
-                spans[-1].witnesses.append(witness)
+                ends = witness.kind is _QUERY and self._may_return(topic, last, witness.at_ms)
+            if ends:
+                span = []
+                spans.append(span)
+            span.append(witness)
+            last = witness
         return spans
 
     def _may_return(self, topic: str, last: Witness, query_ms: int) -> bool:
@@ -126,16 +120,16 @@ class QueueTable:
 
     # ---- begin
 
-    def _begin(self, queue: MessageQueue, span: _Span) -> Tenure:
-        first, process = span.first, self.process
+    def _begin(self, queue: MessageQueue, span: Span) -> Tenure:
+        first, process = span[0], self.process
         end = process.end
         assert end is not None
-        begin_list = self._clock.round_of(first.at_ms) if first.kind is WitnessKind.QUERY else None
+        begin_list = self._clock.round_of(first.at_ms) if first.kind is _QUERY else None
         tenure = Tenure(
             queue, process, first.at_ms, first.at_ms, end.earliest_ms, end.latest_ms,
             first.queue_offset, first.evidence, end.evidence, begin_list,
         )  # fmt: skip
-        if first.kind is WitnessKind.ADDED:
+        if first.kind is _ADDED:
             tenure.begin_latest = first.at_ms + first.late_ms
         elif begin_list is not None:
             tenure.begin_latest = self._added_by(queue.topic, span)
@@ -145,10 +139,10 @@ class QueueTable:
                 tenure.begin_latest = process.first_ms
         return tenure
 
-    def _added_by(self, topic: str, span: _Span) -> int:
+    def _added_by(self, topic: str, span: Span) -> int:
         """The first proof that the queue asked for at the span's begin is in the table."""
-        first_ms = span.first.at_ms
-        proofs = [w.at_ms for w in span.witnesses[1:2]]
+        first_ms = span[0].at_ms
+        proofs = [w.at_ms for w in span[1:2]]
         stamp = self._clock.next_stamp(topic, first_ms)
         if stamp is not None:
             proofs.append(stamp.at_ms)
@@ -159,12 +153,12 @@ class QueueTable:
 
     # ---- end
 
-    def _end(self, tenure: Tenure, span: _Span, following: Witness | None) -> bool:
+    def _end(self, tenure: Tenure, span: Span, following: Witness | None) -> bool:
         """Sets the end if sightings and commits show it; False: only hidden signs, or the process's own end, can
         tell.
         """
-        last, topic = span.last, tenure.queue.topic
-        if last.kind is WitnessKind.REMOVED:
+        last, topic = span[-1], tenure.queue.topic
+        if last.kind is _REMOVED:
             tenure.end_earliest, tenure.end_latest = last.at_ms, last.at_ms + last.late_ms
             tenure.end_evidence = last.evidence
             return True
@@ -192,32 +186,32 @@ class QueueTable:
         tenure.end_evidence = rounds[0].evidence if rounds else last.evidence
         return True
 
-    def _absent_ms(self, queue: MessageQueue, span: _Span) -> int | None:
+    def _absent_ms(self, queue: MessageQueue, span: Span) -> int | None:
         """The first persistAll run after the span's last sighting that would have named the queue and did not."""
-        if not any(
-            w.kind is WitnessKind.COMMIT or (w.kind is WitnessKind.QUERY and w.queue_offset is not None)
-            for w in span.witnesses
-        ):
-            return None
         runs = self._runs.get(queue.broker_name, [])
-        after = bisect_right(runs, span.last.at_ms, key=_FIRST_MS)
-        return next((run.first_ms for run in runs[after:] if run.periodic and queue not in run.queues), None)
+        for at in range(bisect_right(runs, span[-1].at_ms, key=_FIRST_MS), len(runs)):
+            if runs[at].periodic and queue not in runs[at].queues:
+                told = any(w.kind is _COMMIT or (w.kind is _QUERY and w.queue_offset is not None) for w in span)
+                return runs[at].first_ms if told else None
+        return None
 
-    def _is_farewell(self, queue: MessageQueue, span: _Span) -> bool:
+    def _is_farewell(self, queue: MessageQueue, span: Span) -> bool:
         """Whether the last sighting is the commit of a removal: no queue that stayed was committed with it."""
-        if span.last.kind is not WitnessKind.COMMIT:
+        if span[-1].kind is not _COMMIT:
             return False
-        at_ms = span.last.at_ms
+        at_ms = span[-1].at_ms
         runs = self._runs[queue.broker_name]
         run = runs[bisect_right(runs, at_ms, key=_FIRST_MS) - 1]
         return at_ms <= run.last_ms and not run.periodic and queue in run.queues
 
-    def _seen_commits(self) -> Iterator[SeenCommit]:
+    def _commits(self) -> dict[str, list[Commit]]:
+        by_broker: dict[str, list[Commit]] = {}
         for queue, spans in self._spans.items():
-            for span in spans:
-                for witness in span.witnesses:
-                    if witness.kind is WitnessKind.COMMIT:
-                        yield SeenCommit(witness.at_ms, queue, witness.at_ms + TOGETHER_MS < span.last.at_ms)
+            commits = by_broker.setdefault(queue.broker_name, [])
+            for witnesses in spans:
+                stayed_ms = witnesses[-1].at_ms - TOGETHER_MS
+                commits += [(w.at_ms, queue, w.at_ms < stayed_ms) for w in witnesses if w.kind is _COMMIT]
+        return by_broker
 
     def _widen_ordered_end(self, tenure: Tenure) -> None:
         """An ordered queue is dropped in one round and may leave the table in a later one, its listener done."""
@@ -273,11 +267,7 @@ class QueueTable:
         """
         last = self._last(tenure)
         lived_on = self.process.last_ms >= last.at_ms + _COMMITTED_AGAIN_MS
-        return (
-            lived_on
-            and last.kind is WitnessKind.COMMIT
-            and self._clock.commits_into(tenure.queue.topic, answer, last.at_ms)
-        )
+        return lived_on and last.kind is _COMMIT and self._clock.commits_into(tenure.queue.topic, answer, last.at_ms)
 
     def _all_down(self, queues: Iterable[MessageQueue], at_ms: int) -> bool:
         """Whether every queue is on a broker that was away: such a broker leaves the route as a whole."""
@@ -291,9 +281,9 @@ class QueueTable:
         tenure.end_latest = end.latest_ms
 
     def _last(self, tenure: Tenure) -> Witness:
-        return self._spans[tenure.queue][-1].last
+        return self._spans[tenure.queue][-1][-1]
 
 
 def _held_until(last: Witness) -> int:
     """Until when a last sighting proves possession: a one-way commit may be handled well after it was sent."""
-    return last.at_ms - _LATE_COMMIT_MS if last.kind is WitnessKind.COMMIT else last.at_ms
+    return last.at_ms - _LATE_COMMIT_MS if last.kind is _COMMIT else last.at_ms
