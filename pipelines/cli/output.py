@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from collections.abc import Callable
+from typing import BinaryIO, Protocol
 
 import pyarrow as pa
 
 from pipelines.cli.errors import WrongUsage
 from pipelines.cli.json_form import json_lines, plain_text
 from pipelines.cli.options import Format
-
-if TYPE_CHECKING:
-    from pipelines.cli.run import Run
 
 
 class Sink(Protocol):
@@ -23,8 +21,11 @@ class Sink(Protocol):
     def close(self) -> None: ...
 
 
-def open_sink(format_: Format, schema: pa.Schema, out: BinaryIO, run: Run) -> Sink:
+def open_sink(format_: Format, schema: pa.Schema, out: BinaryIO, note: Callable[[str], None]) -> Sink:
     """The writer of a format.
+
+    Args:
+        note: told what a reader of the table should know besides its rows.
 
     Raises:
         WrongUsage: bytes of parquet or arrow would go to a terminal.
@@ -48,7 +49,7 @@ def open_sink(format_: Format, schema: pa.Schema, out: BinaryIO, run: Run) -> Si
             from pipelines.cli.documents import width_of
             from pipelines.cli.table import TextTable
 
-            return TextTable(schema, out, width_of(out), run.note)
+            return TextTable(schema, out, width_of(out), note)
 
 
 def pick_columns(schema: pa.Schema, wanted: list[str] | None) -> list[str]:

@@ -81,7 +81,7 @@ class Run:
             wanted if self.columns or self.format_ is not Format.TABLE else [n for n in brief or wanted if n in wanted]
         )
         chosen = _select(schema, wanted if self.format_ is not Format.TABLE else shown)
-        sink = open_sink(self.format_, chosen, self.output(), self)
+        sink = open_sink(self.format_, chosen, self.output(), self.note)
         for batch in self._limited(batches):
             self.rows += batch.num_rows
             sink.write(batch.select(chosen.names))
