@@ -24,7 +24,6 @@ from recovery.queue_recovery import Queue
 from recovery.record_runs import RecordRuns
 from recovery.scan import LogScanner, ScanBatch
 from recovery.settings import StoreSettings
-from recovery.unconfirmed import raise_next_offsets
 from recovery.versions import BrokerVersion
 
 NO_CHECKPOINT = decode_checkpoint(bytes(CHECKPOINT.size))
@@ -151,16 +150,6 @@ class BrokerMemory:
             queue.put_many(packed[rows], units.queue_offset[chosen[rows]])
         if len(record):
             self.last_queued_offset = int(records.physical_offset[record[-1]])
-
-    def recover_offset_table(self) -> None:
-        """`recoverTopicQueueTable`: next offsets from the queues' ends, then every queue's minimum."""
-        self.next_offsets = {}
-        for (topic, queue_id), queue in self.queues.items():
-            self.next_offsets[f"{topic}-{queue_id}"] = queue.max_queue_offset
-            queue.correct_min(self.commitlog.min_offset)
-        replicated = self.settings.duplication_enable or self.settings.enable_controller_mode
-        if replicated and self.version.checks_duplication_info:
-            raise_next_offsets(self)
 
     def create_delay_queues(self) -> None:
         """4.x: the delay service asks for the queue of every delay level, which creates it in memory."""

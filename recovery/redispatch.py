@@ -13,6 +13,7 @@ import numpy as np
 from parsers.mapped import release_pages
 from recovery.broker_memory import BrokerMemory
 from recovery.message_check import Checked, MessageCheck
+from recovery.offset_table import recover_offset_table
 from recovery.queue_recovery import Hang
 
 
@@ -68,7 +69,7 @@ class Redispatch:
                 f"start() waits for dispatch to reach the log's end: it stays at {self.position}, "
                 f"{self.behind_bytes} bytes before it"
             )
-        self.memory.recover_offset_table()
+        recover_offset_table(self.memory)
 
     def _start_at(self, position: int) -> None:
         self.position = position

@@ -18,6 +18,7 @@ from recovery.evidence import Evidence
 from recovery.file_list import FileList, LoadFailed, list_files
 from recovery.index_recovery import IndexFiles
 from recovery.message_check import MessageCheck, OutOfHeap
+from recovery.offset_table import recover_offset_table
 from recovery.queue_recovery import Hang, Queue
 from recovery.record_runs import RecordRuns
 from recovery.redispatch import Redispatch
@@ -133,7 +134,7 @@ def _load(played: Restart) -> None:
     for queue in memory.queues.values():
         queue.recover()
     recover_commitlog(memory, clean_exit=not evidence.abort)
-    memory.recover_offset_table()
+    recover_offset_table(memory)
     if version.loads_delay_offsets:
         _load_delay_offsets(memory)
     if not index_loaded and version.needs_index:

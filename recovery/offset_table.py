@@ -1,23 +1,36 @@
-"""Next queue offsets under duplicationEnable: raised by the messages behind the confirmed offset.
+"""The queue offsets that go to the next messages, made anew when a broker has loaded.
 
+From the queues' ends; under duplicationEnable they are raised by the messages behind the confirmed offset.
 Source: ConsumeQueueStore#recoverOffsetTable, #compensateForHA, DefaultMessageStore#selectOneMessageByOffset
-@5.3.1, 5.3.3, 5.5.1.
+@5.3.1, 5.3.3, 5.5.1; DefaultMessageStore#recoverTopicQueueTable @4.9.8.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from parsers.commitlog.layout import MAGIC_BLANK, MAGIC_V1, RECORD_START
+from recovery.broker_memory import BrokerMemory
 from recovery.dispatch import DispatchRequest
 from recovery.file_list import LoadFailed
 
-if TYPE_CHECKING:
-    from recovery.broker_memory import BrokerMemory
+
+def recover_offset_table(memory: BrokerMemory) -> None:
+    """Next offsets from the queues' ends, then every queue's minimum.
+
+    Raises:
+        LoadFailed: see `_raise_next_offsets`.
+    """
+    memory.next_offsets = {}
+    for (topic, queue_id), queue in memory.queues.items():
+        memory.next_offsets[f"{topic}-{queue_id}"] = queue.max_queue_offset
+        queue.correct_min(memory.commitlog.min_offset)
+    replicated = memory.settings.duplication_enable or memory.settings.enable_controller_mode
+    if replicated and memory.version.checks_duplication_info:
+        _raise_next_offsets(memory)
 
 
-def raise_next_offsets(memory: BrokerMemory) -> None:
+def _raise_next_offsets(memory: BrokerMemory) -> None:
     """Let every message from the confirmed offset on set its queue's next offset.
 
     Raises:
