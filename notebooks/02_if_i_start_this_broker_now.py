@@ -90,7 +90,7 @@ show(start.queues())
 # %%
 if not YOURS:
     did = json.loads((bundle("5.3.1-crashed") / "truth.json").read_text("utf-8"))
-    told = start.told.document()
+    told = start.document
     ends = {(q["topic"], q["queue_id"]): q["max_queue_offset"] for q in told["after_dispatch"]["queues"]}
     assert told["commitlog"]["max_physical_offset"] == did["commitlog"]["max_physical_offset"]
     assert told["redispatched_messages"] == did["redispatched_messages"]

@@ -16,6 +16,7 @@ from pipelines.lag import offsets_of_store, positions
 from pipelines.sources import BrokerSource, SourcesError
 from recovery.consistency import verify
 from recovery.forecast import Forecast, forecast
+from recovery.forecast_document import forecast_document
 from recovery.inference import StoreKnowledge, infer
 from recovery.log_access import LogAccess
 from recovery.retention import retention
@@ -71,7 +72,7 @@ def forecast_rows(broker: BrokerSource) -> list[Row]:
 
 
 def _forecast_row(broker: BrokerSource, told: Forecast) -> Row:
-    document: Mapping[str, Any] = told.document()
+    document: Mapping[str, Any] = forecast_document(told)
     log = document["commitlog"]
     return {
         "broker": broker.name,

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from parsers.explain import explain
 from parsers.store import Store, open_store
@@ -13,6 +14,7 @@ from pipelines.lag import Problem, offsets_of_store, positions
 from pipelines.report.gather import with_instants
 from pipelines.report.model import Column, Facts, PrintedTable, Row
 from recovery.forecast import Forecast, forecast
+from recovery.forecast_document import forecast_document
 from recovery.inference import infer
 from recovery.log_access import LogAccess
 from recovery.outcome import Outcome
@@ -73,9 +75,14 @@ class StartNow:
     told: Forecast
 
     @property
+    def document(self) -> dict[str, Any]:
+        """As the command line prints it."""
+        return forecast_document(self.told)
+
+    @property
     def facts(self) -> Facts:
         """In the form the sections of the report take."""
-        return Facts(str(self.store.root), 0, version=str(self.told.version), forecast=self.told.document())
+        return Facts(str(self.store.root), 0, version=str(self.told.version), forecast=self.document)
 
     @property
     def breaks_at(self) -> Break | None:
@@ -109,7 +116,7 @@ class StartNow:
 
     def queues(self) -> PrintedTable:
         """Every queue's ends after load; after dispatch, where the broker gets that far."""
-        document = self.told.document()
+        document = self.document
         before = (document["before_dispatch"] or {}).get("queues", [])
         after = {(q["topic"], q["queue_id"]): q for q in (document["after_dispatch"] or {}).get("queues", [])}
         nothing = {"min_queue_offset": None, "max_queue_offset": None}

@@ -9,15 +9,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
 
 from parsers.store import Store
 from recovery.advice import Advice, advise
 from recovery.broker_memory import BrokerMemory, Reason
 from recovery.evidence import Evidence, read_evidence
-from recovery.forecast_document import QueueRow, document, queue_rows
 from recovery.losses import Loss, losses
 from recovery.outcome import Outcome, outcome_of
+from recovery.queue_rows import QueueRow, queue_rows
 from recovery.restart import Restart, restart
 from recovery.settings import StoreSettings
 from recovery.unknowns import Unknown, unknowns
@@ -55,10 +54,6 @@ class Forecast:
     @property
     def reasons(self) -> Sequence[Reason]:
         return self.played.memory.reasons
-
-    def document(self) -> dict[str, Any]:
-        """The document of the command line: plain values, ready for JSON."""
-        return document(self)
 
 
 def forecast(

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import Any
 
+from recovery.advice import Advice
 from recovery.broker_memory import BrokerMemory
+from recovery.forecast import Forecast
+from recovery.queue_rows import QueueRow, queue_rows
 from recovery.restart import Restart
-
-if TYPE_CHECKING:
-    from recovery.advice import Advice
-    from recovery.forecast import Forecast
 
 Document = dict[str, Any]
 
@@ -20,34 +19,7 @@ DISPATCHED_PER_S = (50e3, 500e3)
 """Slow disk or cold cache … page cache, for one broker thread; measured figures of a machine narrow this range."""
 
 
-@dataclass(frozen=True, slots=True)
-class QueueRow:
-    """One queue at one moment. `next_queue_offset` goes to the next message put, None when the table has none."""
-
-    topic: str
-    queue_id: int
-    min_queue_offset: int
-    max_queue_offset: int
-    max_physical_offset: int
-    next_queue_offset: int | None
-
-
-def queue_rows(memory: BrokerMemory) -> tuple[QueueRow, ...]:
-    """Every queue the broker holds, by topic and id."""
-    return tuple(
-        QueueRow(
-            topic,
-            queue_id,
-            queue.min_queue_offset,
-            queue.max_queue_offset,
-            queue.max_physical_offset,
-            memory.next_offsets.get(f"{topic}-{queue_id}"),
-        )
-        for (topic, queue_id), queue in sorted(memory.queues.items())
-    )
-
-
-def document(told: Forecast) -> Document:
+def forecast_document(told: Forecast) -> Document:
     """Plain values only. What a broker that does not start never decides is null."""
     played, memory = told.played, told.played.memory
     started = played.loaded
@@ -69,7 +41,7 @@ def document(told: Forecast) -> Document:
         "reasons": [asdict(reason) for reason in told.reasons],
         "advice": [_advice(each) for each in told.advice],
         "unknown": [asdict(unknown) for unknown in told.unknown],
-        "otherwise": [document(other) for other in told.otherwise],
+        "otherwise": [forecast_document(other) for other in told.otherwise],
     }
 
 

@@ -50,12 +50,13 @@ def forecast(
     Example: `rocketlens forecast /data/store --version 5.3.3 --config flushDiskType=SYNC_FLUSH`
     """
     from recovery.forecast import forecast as foretell
+    from recovery.forecast_document import forecast_document
 
     opened = store_to_start(run, store)
     running = version_of(run, opened, version) if version else None
     settings = settings_of(run, opened, config, broker_conf)
     told = foretell(opened, running, settings, heap_bytes=heap, with_advice=advice)
-    document = told.document()
+    document = forecast_document(told)
     if run.format_ is Format.TABLE:
         run.print("\n".join(_in_words(document)))
     else:

@@ -25,6 +25,7 @@ from pipelines.report.model import Facts, Row
 from rebalance.replay import Replay
 from recovery.consistency import verify
 from recovery.forecast import forecast
+from recovery.forecast_document import forecast_document
 from recovery.inference import infer
 from recovery.log_access import LogAccess
 from recovery.retention import retention
@@ -66,7 +67,7 @@ def facts_of_store(
     facts.explained = [explained_row(state) for state in verified.explained]
     say("foretelling a start")
     told = forecast(store, known.version, known.settings)
-    facts.forecast = told.document()
+    facts.forecast = forecast_document(told)
     say("lag and retention")
     _consumers(store, facts, known.version, known.settings, collect)
     if history is not None:

@@ -13,6 +13,7 @@ import pytest
 
 from parsers.store import NotAStore, open_store
 from recovery.forecast import forecast
+from recovery.forecast_document import forecast_document
 from recovery.retention import retention
 from recovery.settings import StoreSettings
 from recovery.versions import PROVEN
@@ -122,7 +123,7 @@ def test_damage_gives_a_document_and_touches_nothing(seed: int, tmp_path: Path) 
     config = {name: chance.choice(values) for name, values in SETTINGS.items() if chance.random() < 0.4}
     settings = StoreSettings.from_config(SIZES[archive] | config)
     version = chance.choice((*PROVEN, "4.4.0", "5.0.0", "5.1.2", "5.4.0"))
-    document = forecast(store, version, settings).document()
+    document = forecast_document(forecast(store, version, settings))
     assert json.loads(json.dumps(document))["version"] == str(version)
     assert document["load"]["ok"] or document["load"]["error"] or document["start"]["error"]
     kept = retention(store, version, settings, 1_800_000_000_000, chance.choice((None, 20, 99)))

@@ -12,6 +12,7 @@ import pytest
 from parsers.commitlog.read import read_commitlog
 from parsers.store import NotAStore, open_store
 from recovery.forecast import Forecast, forecast
+from recovery.forecast_document import forecast_document
 from recovery.settings import StoreSettings
 from tests.support.fixtures import FIXTURES, GOLDEN, needs_fixtures
 from tests.support.recovery_cases import Case, CaseSet
@@ -30,7 +31,7 @@ def _foretold(
         settings = StoreSettings.from_config(effective_settings(case))
         version = None if any_version else case["version"]
         told = forecast(open_store(root), version, settings, heap_bytes=LAB_HEAP_BYTES, with_advice=with_advice)
-        return told, json.loads(json.dumps(told.document()))
+        return told, json.loads(json.dumps(forecast_document(told)))
 
 
 def _assert_as_recorded(document: dict[str, Any], truth: dict[str, Any]) -> None:

@@ -19,7 +19,7 @@ CASES = CaseSet(GOLDEN / "recovery", GOLDEN)
 def texts(root: Path, version: str | None) -> str:
     """Everything that the notebook shows of a store."""
     start = start_now(root, version)
-    document = start.told.document()
+    document = start.document
     ahead = outlook(root, version, pytest.fail)
     sections = [forecast_section(start.facts), loss_section(document), retention_section(ahead.facts)]
     tables = [start.bytes_at_break(), start.ways(), start.lost_by_queue(), start.queues()]
