@@ -5,6 +5,7 @@ go back.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice, pairwise
@@ -72,6 +73,15 @@ class Anomalies:
         self._incidents = incidents
         self._causes = causes
         self._targets = targets
+        self._membered_of: dict[str, list[Span]] = {}
+        self._commits: defaultdict[MessageQueue, list[tuple[int, int]]] = defaultdict(list)
+        for process in history.processes:
+            for queue, witnesses in process.witnesses.items():
+                self._commits[queue] += [
+                    (w.at_ms, w.queue_offset)
+                    for w in witnesses
+                    if w.kind is WitnessKind.COMMIT and w.queue_offset is not None
+                ]
 
     def find(self) -> list[Anomaly]:
         """All anomalies in time order."""
@@ -129,13 +139,11 @@ class Anomalies:
 
     def _orphans(self, queue: MessageQueue, held: Sequence[Tenure]) -> Iterator[Anomaly]:
         history = self._history
-        subscribed = [p for p in history.processes if queue.topic in p.versions] or history.processes
-        members = _merged([(p.first_ms, _certainly_until(p)) for p in subscribed])
         covered = [((t.begin_earliest or 0), _latest(t)) for t in held]
         covered += [(d.from_ms or 0, d.until_ms or _EVER) for d in history.doubts if queue in d.queues]
         covered.append((0, max(history.first_use[queue], history.known[0])))
         for gap in _gaps(_merged(covered)):
-            for member in members:
+            for member in self._membered(queue.topic):
                 span = (max(gap[0], member[0]), min(gap[1], member[1], history.known[1]))
                 away = history.is_down(queue.broker_name, span[0])
                 if span[1] - span[0] >= ORPHAN_MS and not away:
@@ -144,6 +152,14 @@ class Anomalies:
                     )
                     evidence = "" if lost is None else lost.end_evidence
                     yield self._anomaly(ORPHAN, queue, span, (), *self._orphan_cause(queue, span), evidence)
+
+    def _membered(self, topic: str) -> list[Span]:
+        """Spans in which somebody was there to own the queues of a topic."""
+        if topic not in self._membered_of:
+            processes = self._history.processes
+            subscribed = [p for p in processes if topic in p.versions] or processes
+            self._membered_of[topic] = _merged([(p.first_ms, _certainly_until(p)) for p in subscribed])
+        return self._membered_of[topic]
 
     def _orphan_cause(self, queue: MessageQueue, span: Span) -> tuple[str, str]:
         refused = [
@@ -176,9 +192,11 @@ class Anomalies:
         """The same clients take a queue from each other again and again."""
         for index in range(len(held) - FLAPPING_CHANGES + 1):
             run = held[index : index + FLAPPING_CHANGES]
+            if run[-1].begin_latest - run[0].begin_latest > FLAPPING_MS:
+                continue
             owners = [t.process.key for t in run]
             swaps = all(a != b for a, b in pairwise(owners))
-            if swaps and len(set(owners)) == 2 and run[-1].begin_latest - run[0].begin_latest <= FLAPPING_MS:
+            if swaps and len(set(owners)) == 2:
                 span = (run[0].begin_latest, run[-1].begin_latest)
                 yield self._anomaly(
                     FLAPPING, queue, span, (o.client_id for o in owners), self._causes.of_begin(run[-1])
@@ -187,12 +205,7 @@ class Anomalies:
 
     def _start_offsets(self, queue: MessageQueue, held: Sequence[Tenure]) -> Iterator[Anomaly]:
         """Take-overs that begin below what was committed before (consumed again), or beyond it (never consumed)."""
-        seen = sorted(
-            (w.at_ms, w.queue_offset)
-            for process in self._history.processes
-            for w in process.witnesses.get(queue, ())
-            if w.kind is WitnessKind.COMMIT and w.queue_offset is not None
-        )
+        seen = sorted(self._commits.get(queue, ()))
         highest = list(accumulate((queue_offset for _, queue_offset in seen), max))
         for tenure in held:
             before = bisect_left(seen, (tenure.begin_latest - _ONE_WAY_MS, -1))

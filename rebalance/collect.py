@@ -67,7 +67,7 @@ class Rollback(NamedTuple):
 class GroupRecord:
     """Collects one group's facts by connection; `processes()` joins the connections of each process.
 
-    Feed facts in time order. Requests on a connection that never names its client (an administration tool) are ignored.
+    Requests on a connection that never names its client (an administration tool) are ignored.
     """
 
     def __init__(self, group: str) -> None:
@@ -78,11 +78,12 @@ class GroupRecord:
         self._stored: dict[MessageQueue, tuple[int, ClientProcess]] = {}
         self._last_subscriptions: dict[int, tuple[TopicSubscription, ...]] = {}
 
-    def add(self, fact: Fact) -> None:
-        """Takes in one fact; types that say nothing about a connection are passed over."""
-        reader = _READERS.get(type(fact))
-        if reader is not None:
-            reader(self, fact)
+    def read(self, facts: Iterable[Fact]) -> None:
+        """Takes in facts, in time order; types that say nothing about a connection are passed over."""
+        for fact in facts:
+            reader = _READERS.get(type(fact))
+            if reader is not None:
+                reader(self, fact)
 
     def processes(self) -> list[ClientProcess]:
         """All processes, ordered by client id, then by appearance."""
@@ -180,7 +181,12 @@ class GroupRecord:
     ) -> ClientProcess | None:
         part = self._parts.of_connection(fact)
         if part is not None:
-            part.witnesses.setdefault(queue, []).append(Witness(fact.at_ms, kind, queue_offset, fact.evidence))
+            witness = Witness(fact.at_ms, kind, queue_offset, fact.evidence)
+            seen = part.witnesses.get(queue)
+            if seen is None:
+                part.witnesses[queue] = [witness]
+            else:
+                seen.append(witness)
         return part
 
     # ---- from inside a client
@@ -223,7 +229,8 @@ def _registered(
     if channel.first_heartbeat_ms is None:
         channel.first_heartbeat_ms = at_ms
         part.message_model, part.consume_type, part.client_version = message_model, consume_type, client_version
-    channel.last_heartbeat_ms = max(at_ms, channel.last_heartbeat_ms or 0)
+    if channel.last_heartbeat_ms is None or channel.last_heartbeat_ms < at_ms:
+        channel.last_heartbeat_ms = at_ms
 
 
 def _hear_versions(part: ClientProcess, fact: HeartbeatReceived, subscriptions: Iterable[TopicSubscription]) -> None:

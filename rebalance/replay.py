@@ -6,6 +6,7 @@ process's queue table is read out of its rounds (`rebalance.table`). Rows are wo
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -191,17 +192,18 @@ def _read(ordered: list[Fact]) -> _Record:
     record = _Record()
     if ordered:
         record.first_ms, record.last_ms = ordered[0].at_ms, ordered[-1].at_ms
-    groups, first = record.groups, record.first
+    first = record.first
+    by_group: defaultdict[str, list[Fact]] = defaultdict(list)
     for fact in ordered:
         if isinstance(fact, GroupFact):
-            group = groups.get(fact.group)
-            if group is None:
-                group = groups[fact.group] = GroupRecord(fact.group)
-            group.add(fact)
+            by_group[fact.group].append(fact)
         else:
             _read_common(record, fact)
         if fact.source not in first and not isinstance(fact, _NOT_A_BROKERS):
             first[fact.source] = fact
+    for name, facts in by_group.items():
+        group = record.groups[name] = GroupRecord(name)
+        group.read(facts)
     return record
 
 
