@@ -14,6 +14,7 @@ from pathlib import Path
 from parsers.errors import StoreFormatError
 from parsers.java import INT_MAX, INT_MIN, utf16_units
 from parsers.mapped import map_file
+from recovery.abort_file import AbortFile, read_abort_file
 from recovery.dispatch import InvalidForDispatch, parse_number
 from recovery.settings import StoreSettings
 
@@ -62,6 +63,7 @@ class Evidence:
     """A store folder as `load()` meets it. Lists are in the order in which the broker sorts them.
 
     Attributes:
+        abort: `abort` is there, whatever it is; `abort_file` says what.
         queues: files of every `consumequeue/<topic>/<int>`; empty lists are folders without files.
         checkpoint: its bytes, None when there is none.
         checkpoint_opens: False where something is in its place that is no file.
@@ -80,6 +82,7 @@ class Evidence:
     other: Mapping[str, str] = field(default_factory=dict)
     batch_topics: frozenset[str] = frozenset()
     checkpoint_opens: bool = True
+    abort_file: AbortFile = field(default_factory=AbortFile)
 
     @property
     def log_is_dledgers(self) -> bool:
@@ -109,6 +112,7 @@ def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
         | {path.name: "a DLedger log recovers itself" for path in root.glob("dledger-*")},
         batch_topics=frozenset(path.name for path in (root / "batchconsumequeue").glob("*")),
         checkpoint_opens=not (root / "checkpoint").is_dir(),
+        abort_file=read_abort_file(root),
     )
 
 

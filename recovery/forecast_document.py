@@ -22,13 +22,13 @@ DISPATCHED_PER_S = (50e3, 500e3)
 def forecast_document(told: Forecast) -> Document:
     """Plain values only. What a broker that does not start never decides is null."""
     played, memory = told.played, told.played.memory
-    started = played.loaded
+    started = played.started
     return {
         "version": str(told.version),
         "holds_for": [str(version) for version in told.holds_for],
         "exit": "abnormal" if memory.evidence.abort else "normal",
         "load": _load(played),
-        "start": {"returns": started, "error": played.hang} if played.load_error is None else None,
+        "start": _start(played),
         "commitlog": _commitlog(played),
         "before_dispatch": _queues(told.before_dispatch),
         "dispatch_from": _dispatch_from(played) if started else None,
@@ -51,6 +51,12 @@ def _load(played: Restart) -> Document:
     failed = played.load_error
     ok = failed is None and (played.hang is None or played.dispatch is not None)
     return {"ok": ok, "error": None if failed is None else f"{failed.rule} ({failed.evidence})"}
+
+
+def _start(played: Restart) -> Document | None:
+    if played.load_error is not None:
+        return None
+    return {"returns": played.started, "error": played.hang or played.start_error}
 
 
 def _commitlog(played: Restart) -> Document:

@@ -54,7 +54,7 @@ def losses(played: Restart) -> Iterator[Loss]:
 
     Memory: eight bytes for each queue unit, each message dispatched again and each entry of a deleted index file.
     """
-    if not played.loaded or played.memory.evidence.log_is_dledgers:
+    if not played.started or played.memory.evidence.log_is_dledgers:
         return
     yield from _beyond_the_end(played)
     yield from _not_in_queue_or_index(played)

@@ -50,13 +50,13 @@ def outcome_of(played: Restart, lost: Mapping[str, int]) -> Outcome:
     memory = played.memory
     ends = ((topic, queue_id, queue.max_queue_offset) for (topic, queue_id), queue in memory.queues.items())
     return Outcome(
-        starts=played.loaded,
-        log_end=memory.commitlog.max_offset if played.loaded else None,
+        starts=played.started,
+        log_end=memory.commitlog.max_offset if played.started else None,
         lost_messages=lost.get("message", 0),
         lost_units=lost.get("queue_unit", 0),
         lost_index=lost.get("index_entries", 0),
         dispatched=len(memory.dispatched),
         bytes_checked=memory.bytes_checked,
         index_files_deleted=len(memory.index.deleted),
-        queue_ends=tuple(sorted(ends)) if played.loaded else (),
+        queue_ends=tuple(sorted(ends)) if played.started else (),
     )

@@ -38,6 +38,7 @@ class Restart:
         out_of_heap: load() ended with OutOfMemoryError.
         checkpoint_created: load() came as far as opening (creating) `checkpoint`.
         hang: load() or start() never returned, for this reason.
+        start_error: what start() threw, after dispatch had begun.
         dispatch: the re-dispatch service, None when the broker was not started.
     """
 
@@ -46,6 +47,7 @@ class Restart:
     out_of_heap: OutOfHeap | None = None
     checkpoint_created: bool = False
     hang: str | None = None
+    start_error: str | None = None
     dispatch: Redispatch | None = None
 
     @property
@@ -53,11 +55,19 @@ class Restart:
         return self.load_error is None and self.out_of_heap is None and self.hang is None
 
     @property
+    def started(self) -> bool:
+        """load() was true and start() returned."""
+        return self.loaded and self.start_error is None
+
+    @property
     def abort_after(self) -> bool:
         """Whether `abort` is there after an orderly shutdown."""
         if self.dispatch is None or self.hang:
             return self.memory.evidence.abort
-        return self.dispatch.behind_bytes != 0 or not self.memory.queues_writable
+        if not self.started and not self.memory.version.shuts_down_after_failed_start:
+            return True
+        stays = self.memory.evidence.abort_file.cannot_go
+        return stays or self.dispatch.behind_bytes != 0 or not self.memory.queues_writable
 
 
 def restart(
@@ -83,6 +93,7 @@ def restart(
         after_load(memory)
         played.dispatch = Redispatch(memory, MessageCheck(version, settings, heap_bytes))
         played.dispatch.start()
+        _mark_as_running(played)
     except LoadFailed as failed:
         played.load_error = failed
         memory.because(failed.rule, failed.source, failed.evidence)
@@ -142,6 +153,17 @@ def _load(played: Restart) -> None:
             "a folder among the index files stops the broker from loading",
             "IndexService#load",
             str(memory.index.unreadable and memory.index.unreadable.path),
+        )
+
+
+def _mark_as_running(played: Restart) -> None:
+    memory = played.memory
+    played.start_error = memory.evidence.abort_file.start_error(memory.version)
+    if played.start_error is not None:
+        memory.because(
+            "start() cannot write its process id, so the broker stops again",
+            "DefaultMessageStore#createTempFile, MixAll#string2File",
+            played.start_error,
         )
 
 

@@ -116,7 +116,7 @@ def retention(
     running = BrokerVersion.parse(version) if isinstance(version, str) else version
     played = restart(read_evidence(store.root, settings), running, settings)
     clock = Clock(now_ms, utc_offset)
-    if not played.loaded:
+    if not played.started:
         return Retention(clock, None, (), None, "", played, "the broker does not start, so it deletes nothing")
     queues = disk_ratio if played.memory.queues or (store.root / "consumequeue").is_dir() else -1
     decided = trigger(running, settings, clock, DiskUse(disk_ratio, queues), manual=manual)

@@ -192,6 +192,16 @@ class BrokerVersion(NamedTuple):
         file's modification time, to the nearest message). ConsumeQueue#binarySearchInQueueByTime @5.1.1."""
         return self >= (5, 1, 1)
 
+    @property
+    def writes_process_id_to_abort(self) -> bool:
+        """start() also writes into `abort`, by way of `abort.bak`. DefaultMessageStore#createTempFile @5.0.0."""
+        return self >= (5, 0, 0)
+
+    @property
+    def shuts_down_after_failed_start(self) -> bool:
+        """shutdown() works after a start() that threw (before: it does nothing). DefaultMessageStore @5.5.0."""
+        return self >= (5, 5, 0)
+
     # -- cleaning: CleanCommitLogService
 
     @property

@@ -69,13 +69,16 @@ def _in_words(document: Mapping[str, Any]) -> Iterator[str]:
     yield f"RocketMQ {', '.join(document['holds_for'])}; last exit {document['exit']}"
     if not document["load"]["ok"]:
         yield f"The broker would not start: {document['load']['error']}"
+    elif not document["start"]["returns"]:
+        yield f"The broker would load and not come up: {document['start']['error']}"
     elif document["dispatch_from"] is not None:
         log = document["commitlog"]
         yield f"CommitLog from {log['min_physical_offset']:,} to {log['max_physical_offset']:,}" + (
             f", {len(log['files_deleted'])} files deleted" if log["files_deleted"] else ""
         )
         yield f"{document['redispatched_messages']:,} messages dispatched again, from {document['dispatch_from']:,}"
-    yield from _losses(document)
+    if document["dispatch_from"] is not None:
+        yield from _losses(document)
     for unknown in document["unknown"]:
         yield f"unknown: {unknown['what']} ({unknown['why']})"
     for reason in document["reasons"]:

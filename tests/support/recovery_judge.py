@@ -72,7 +72,7 @@ def play(case: Case, root: Path, *, compiled: bool = False) -> Told:
         after_load=lambda memory: states.update(afterLoad=_state(memory, before, hashes=False)),
     )
     told: Told = {"hang": True} if played.hang else _told(played, before)
-    if played.loaded:
+    if played.started:
         states["quiet"] = _state(played.memory, before, hashes=True)
     if not played.hang:
         told |= {f"{when}.{name}": value for when, state in states.items() for name, value in state.items()}
@@ -135,14 +135,14 @@ def truth_of(case: Case) -> Told:
         "exception": (truth.get("exception") or "").partition(":")[0] or None,
         "filesAfter": _comparable(truth["filesAfter"], known),
     }
-    for name in ("dispatchedInLoad", "reputStartPositions", "dispatchedInReput", "dispatchBehindBytes"):
+    for name in ("start", "dispatchedInLoad", "reputStartPositions", "dispatchedInReput", "dispatchBehindBytes"):
         if name in truth:
             told[name] = truth[name]
     if "reputFromOffsetWhenQuiet" in truth:
         told["reputFromOffsetWhenQuiet"] = truth["reputFromOffsetWhenQuiet"]
     if "abortAfter" in truth:
         told["abortAfter"] = truth["abortAfter"]
-    if truth.get("load") and "checkpointAfter" in truth:
+    if truth.get("start") and "checkpointAfter" in truth:
         told["checkpointAfter"] = {k: v for k, v in truth["checkpointAfter"].items() if k not in ("logics", "index")}
     for when in ("afterLoad", "quiet"):
         for name, value in truth.get(when, {}).items():
@@ -200,6 +200,7 @@ def _told(played: Restart, before: Mapping[str, int]) -> Told:
     if played.dispatch is not None:
         stored = memory.checkpoint
         told |= {
+            "start": played.started,
             "reputStartPositions": played.dispatch.starts,
             "dispatchedInReput": _sequence(memory.dispatched, "start"),
             "dispatchBehindBytes": played.dispatch.behind_bytes,
@@ -319,7 +320,7 @@ def _files_then(memory: BrokerMemory, before: Mapping[str, int], *, abort: bool,
     size = memory.index.geometry.file_size
     files |= {f"index/{f.name}": max(size, f.entry.size) for f in memory.index.files if f.entry is not None}
     files.pop("abort", None)
-    files |= {"abort": 0} if abort else {}
+    files |= {"abort": 0} if abort and not memory.evidence.abort_file.is_folder else {}
     if started:
         files["checkpoint"] = max(4096, files.get("checkpoint", 0))
     return {**files, NEW_INDEX_FILE: [size for file in memory.index.files if file.name is None]}
