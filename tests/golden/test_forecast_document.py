@@ -39,6 +39,11 @@ def _assert_as_recorded(document: dict[str, Any], truth: dict[str, Any]) -> None
     if not truth.get("load") or truth.get("hang"):
         assert document["after_dispatch"] is None
         return
+    assert document["start"]["returns"] == truth["start"]
+    if not truth["start"]:
+        assert truth["startException"].replace("<store>/", "") == document["start"]["error"]
+        assert document["after_dispatch"] is None
+        return
     after, quiet = document["after_dispatch"], truth["quiet"]
     log = document["commitlog"]
     assert (log["min_physical_offset"], log["max_physical_offset"]) == (quiet["commitLogMin"], quiet["commitLogMax"])
