@@ -8,7 +8,7 @@ from pipelines.assets.raw import SPARK_POOL
 from pipelines.metadata import bar_plot, column_schema, table_metadata
 from pipelines.ownership_tables import OWNERSHIP_TABLES
 from pipelines.resources.lakehouse import Lakehouse
-from pipelines.spark.ownership_job import evidence_of, replay_into
+from pipelines.spark.ownership_job import replay_sources
 
 PLOTTED = {
     "log_events": "kind",
@@ -38,9 +38,8 @@ PROBLEMS_SHOWN = 20
 def replayed_ownership(lakehouse: Lakehouse) -> Iterator[dg.MaterializeResult[None]]:
     """Read every log and capture of the configuration and replay each group in Spark."""
     lake = lakehouse.lake()
-    evidence = evidence_of(lakehouse.sources())
-    rows = replay_into(lakehouse.spark(), lake, evidence)
-    unread = dg.MetadataValue.md("\n".join(f"- {problem}" for problem in evidence.problems[:PROBLEMS_SHOWN]) or "none")
+    replayed = replay_sources(lakehouse.spark(), lake, lakehouse.sources())
+    unread = dg.MetadataValue.md("\n".join(f"- {problem}" for problem in replayed.problems[:PROBLEMS_SHOWN]) or "none")
     for table in OWNERSHIP_TABLES:
         column = PLOTTED[table.name]
         found = lake.query(f"SELECT {column} AS label, count(*) AS n FROM {table.name} GROUP BY ALL").to_pylist()
@@ -50,7 +49,7 @@ def replayed_ownership(lakehouse: Lakehouse) -> Iterator[dg.MaterializeResult[No
             metadata=table_metadata(
                 lake,
                 table,
-                rows[table.name],
+                replayed.rows[table.name],
                 plot=bar_plot(f"{table.name}: rows by {column}", labels, values, "rows"),
                 not_read=unread,
             ),

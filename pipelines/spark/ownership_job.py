@@ -1,19 +1,27 @@
-"""Who owned which queue: logs and captures to facts on the driver, one replay per group in Spark."""
+"""Who owned which queue, through Spark: a task reads one recording, a task replays the groups of one bucket.
+
+Facts go from the readers to the replays as files below the lake, and the tasks write the parts of the tables; the
+driver sees neither a fact nor a row, and commits the parts, one transaction per table.
+"""
 
 from __future__ import annotations
 
-import json
+import gc
 import os
+import shutil
+import uuid
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
+from pipelines.delta import Part, commit
+from pipelines.fact_spool import COMMON, FactSpool, SpoolFile, facts_by_group
 from pipelines.lake import Lake
+from pipelines.ownership_rows import TableWriters, logged
 from pipelines.ownership_tables import HEARTBEATS, LOG_EVENTS
 from pipelines.recordings import Recording, facts_of, find_recordings
 from pipelines.sources import Sources
@@ -23,7 +31,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from rebalance.events import Fact
-    from rebalance.logs.reader import LogEvent
 
 REPLAYED = {
     "assignments": "assignments",
@@ -32,29 +39,43 @@ REPLAYED = {
     "ownership_anomalies": "anomalies",
 }
 """Table -> attribute of `Replay` that holds its rows."""
-INSTANTS = {"at_ms": "at", "from_ms": "begin_at", "to_ms": "end_at", "last_at_ms": "last_at"}
-Packed = tuple[str, bytes]
-"""A table's name and some of its rows as an Arrow stream: how rows travel back from a task."""
+BUCKET_BYTES = 256 << 20
+"""About how much evidence makes one bucket of facts: what a task holds, a good deal smaller, in memory."""
+BUCKETS_PER_CORE = 4
+_GZIPPED = 16  # logs and captures are about so many times as long as their gzip
+_FACTS_OF_ONE = 1 << 40  # more than one recording can hold
 
 
-@dataclass(slots=True)
-class Evidence:
-    """What the logs and captures of a configuration say, and what of them could not be read."""
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """Rows by table, and what of the evidence could not be read."""
 
-    source: str
-    facts: list[Fact] = field(default_factory=list)
-    log_events: list[dict[str, Any]] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
+    rows: dict[str, int]
+    problems: list[str]
 
 
-def evidence_of(sources: Sources) -> Evidence:
-    """Read every log and capture that the configuration names; nothing where it names none."""
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a task made of one recording."""
+
+    facts: list[SpoolFile]
+    parts: dict[str, list[Part]]
+    problems: list[str]
+
+
+def replay_sources(spark: SparkSession, lake: Lake, sources: Sources) -> Replayed:
+    """Read every log and capture that the configuration names, and make the ownership tables anew from them."""
     places = evidence_paths(sources)
-    evidence = Evidence(os.path.commonpath([path.parent for path in places]) if places else "")
-    for recording in find_recordings(places):
-        for fact in facts_of(recording, evidence.problems.append, _event_sink(recording, evidence)):
-            evidence.facts.append(fact)
-    return evidence
+    source = os.path.commonpath([path.parent for path in places]) if places else ""
+    recordings = find_recordings(places)
+    buckets = bucket_count(spark, sum(map(_plain_bytes, places)))
+    with spool_folder(lake) as folder:
+        tasks = list(enumerate(recordings))
+        reading = spark.sparkContext.parallelize(tasks, max(1, len(tasks)))
+        read = reading.map(_ReadRecording(lake, folder, buckets, source)).collect()
+        events = _commit(lake, [LOG_EVENTS.name], [one.parts for one in read])
+        replayed = replay_facts(spark, lake, source, [file for one in read for file in one.facts])
+    return Replayed(events | replayed, [problem for one in read for problem in one.problems])
 
 
 def evidence_paths(sources: Sources) -> list[Path]:
@@ -66,88 +87,99 @@ def evidence_paths(sources: Sources) -> list[Path]:
     return list({path.resolve(): path for paths in inside for path in paths if path.is_file()}.values())
 
 
-def _event_sink(recording: Recording, evidence: Evidence) -> Callable[[LogEvent], None]:
-    source = f"{recording.source}: {'+'.join(path.name for path in recording.paths)}"
-
-    def keep(event: LogEvent) -> None:
-        evidence.log_events.append(
-            {
-                "source": source,
-                "line": event.record,
-                "at": event.at_ms * 1000,
-                "kind": event.template.name,
-                "group": event.group,
-                "client_id": event.client_id,
-                "fields": json.dumps(event.named_fields, ensure_ascii=False),
-                "raw": event.line.decode("utf-8", "replace").rstrip("\r\n"),
-            }
-        )
-
-    return keep
+def bucket_count(spark: SparkSession, evidence_bytes: int) -> int:
+    """How many buckets the facts of so much evidence go to."""
+    return max(BUCKETS_PER_CORE * spark.sparkContext.defaultParallelism, evidence_bytes // BUCKET_BYTES)
 
 
-def replay_into(spark: SparkSession, lake: Lake, evidence: Evidence) -> dict[str, int]:
-    """Make the ownership tables anew from the evidence; rows by table."""
-    from rebalance.replay import split_by_group
-
-    groups = list(split_by_group(evidence.facts).items())
-    packed: list[Packed] = []
-    if groups:
-        tasks = min(len(groups), 4 * spark.sparkContext.defaultParallelism)
-        packed = spark.sparkContext.parallelize(groups, tasks).mapPartitions(_Replays(evidence.source)).collect()
-    found: dict[str, list[pa.Table]] = defaultdict(list)
-    for name, stream in packed:
-        found[name].append(pa.ipc.open_stream(stream).read_all())
-    made = (HEARTBEATS.name, *REPLAYED)
-    rows = {name: lake.write(name, _joined(name, found[name]), replaced=None) for name in made}
-    events = pa.Table.from_pylist(evidence.log_events, schema=LOG_EVENTS.bare_schema)
-    return {**rows, LOG_EVENTS.name: lake.write(LOG_EVENTS.name, events, replaced=None)}
+def _plain_bytes(path: Path) -> int:
+    return path.stat().st_size * (_GZIPPED if path.suffix == ".gz" else 1)
 
 
-class _Replays:
-    """Called in a worker with some groups and their facts."""
+@contextmanager
+def spool_folder(lake: Lake) -> Iterator[Path]:
+    """A folder for facts that every task sees, gone afterwards."""
+    folder = lake.root / f".facts-{uuid.uuid4().hex}"
+    folder.mkdir(parents=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
-    def __init__(self, source: str) -> None:
-        self.source = source
 
-    def __call__(self, groups: Iterable[tuple[str, Sequence[Fact]]]) -> Iterator[Packed]:
+@dataclass(frozen=True, slots=True)
+class _ReadRecording:
+    """Called in a worker with a recording and its number."""
+
+    lake: Lake
+    folder: Path
+    buckets: int
+    source: str
+
+    def __call__(self, task: tuple[int, Recording]) -> Read:
+        number, recording = task
+        origin = f"{recording.source}: {'+'.join(path.name for path in recording.paths)}"
+        # a task that is tried again writes files of its own
+        spool = FactSpool(self.folder, uuid.uuid4().hex, self.buckets, first_position=number * _FACTS_OF_ONE)
+        events = TableWriters([LOG_EVENTS], self.lake.table_root, origin)
+        problems: list[str] = []
+        for fact in facts_of(recording, problems.append, lambda event: events.add(LOG_EVENTS.name, (logged(event),))):
+            spool.add(fact)
+        return Read(spool.close(), events.close(), problems)
+
+
+def replay_facts(spark: SparkSession, lake: Lake, source: str, files: Sequence[SpoolFile]) -> dict[str, int]:
+    """Replay every group of the spooled facts and make the tables of that anew; rows by table."""
+    by_bucket: defaultdict[int, list[Path]] = defaultdict(list)
+    for file in files:
+        by_bucket[file.bucket].append(file.path)
+    common = by_bucket.pop(COMMON, [])
+    tasks = spark.sparkContext.parallelize(list(by_bucket.values()), max(1, len(by_bucket)))
+    parts = tasks.map(_ReplayBucket(lake, source, common)).collect()
+    return _commit(lake, [HEARTBEATS.name, *REPLAYED], parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _ReplayBucket:
+    """Called in a worker with the files of one bucket."""
+
+    lake: Lake
+    source: str
+    common: list[Path]
+
+    def __call__(self, bucket: list[Path]) -> dict[str, list[Part]]:
         from rebalance.heartbeats import heartbeats_of
         from rebalance.replay import replay
 
-        for _, facts in groups:
-            history = replay(facts)
-            yield HEARTBEATS.name, _stream(ownership_table(HEARTBEATS.name, heartbeats_of(facts), self.source))
+        names = (HEARTBEATS.name, *REPLAYED)
+        tables = TableWriters([TABLES[name] for name in names], self.lake.table_root, self.source)
+        of_all: list[Fact] = [fact for _, facts in facts_by_group(self.common) for fact in facts]
+        for _, own in _swept_between(facts_by_group(bucket)):
+            history = replay(of_all + own)
+            tables.add(HEARTBEATS.name, heartbeats_of(own))
             for name, attribute in REPLAYED.items():
-                yield name, _stream(ownership_table(name, getattr(history, attribute), self.source))
+                tables.add(name, getattr(history, attribute))
+        return tables.close()
 
 
-def ownership_table(name: str, found: Iterable[Any], source: str) -> pa.Table:
-    """Frozen rows of a replay as the table of that name."""
-    schema = TABLES[name].bare_schema
-    return pa.Table.from_pylist([_record(row, schema, source) for row in found], schema=schema)
+def _swept_between(groups: Iterable[tuple[str, list[Fact]]]) -> Iterator[tuple[str, list[Fact]]]:
+    """The groups, with the worker's garbage collected between them only: within one it finds nothing, again and
+    again.
+    """
+    gc.disable()
+    try:
+        for group in groups:
+            yield group
+            gc.collect(0)  # all that was made meanwhile and is still there
+    finally:
+        gc.enable()
 
 
-def _record(row: Any, schema: pa.Schema, source: str) -> dict[str, Any]:
-    cells = {INSTANTS.get(f.name, f.name): getattr(row, f.name) for f in fields(row)}
-    return {f.name: source if f.name == "source" else _cell(cells[f.name], f.type) for f in schema}
-
-
-def _cell(value: Any, kind: pa.DataType) -> Any:
-    if value is None:
-        return None
-    if pa.types.is_timestamp(kind):
-        return value * 1000
-    if pa.types.is_list(kind):
-        return [part if isinstance(part, str) else f"{part.broker_name}:{part.queue_id}" for part in value]
-    return str(value) if pa.types.is_string(kind) else value
-
-
-def _stream(table: pa.Table) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return bytes(sink.getvalue())
-
-
-def _joined(name: str, tables: list[pa.Table]) -> pa.Table:
-    return pa.concat_tables(tables) if tables else TABLES[name].bare_schema.empty_table()
+def _commit(lake: Lake, names: Iterable[str], made: Sequence[Mapping[str, list[Part]]]) -> dict[str, int]:
+    """Replace tables by the parts that the tasks wrote; rows by table."""
+    rows = {}
+    for name in names:
+        parts = [part for by_table in made for part in by_table[name]]
+        commit(TABLES[name], lake.table_root(name), parts, None)
+        rows[name] = sum(part.rows for part in parts)
+    return rows
