@@ -100,6 +100,17 @@ def summarize_batch_queue(
     return replace(summary, min_queue_offset=summary.max_queue_offset if first_live is None else first_live)
 
 
+def read_units(file: StoreFile, *, ends_queue: bool) -> Units:
+    """The units of one file, of a queue's last one those before the first that recovery refuses.
+
+    Raises StoreFormatError: the file cannot be read.
+    """
+    data = map_file(file.path)
+    view = np.frombuffer(data, BATCH_UNIT.dtype, len(data) // BATCH_UNIT.size)
+    valid = _valid(view) if ends_queue else np.ones(len(view), np.bool_)
+    return view if valid.all() else view[: int(np.argmin(valid))]
+
+
 def _valid_rows(files: Sequence[StoreFile], on_damage: OnDamage, damage: DamageSink | None) -> Iterator[Units]:
     """The valid units up to the first one of the last three files that recovery refuses, some at a time."""
     for number, file in enumerate(files):

@@ -63,6 +63,11 @@ class Store:
         """The last shutdown was not in order (`abort` is there)."""
         return any(marker.path.name == "abort" for marker in self.markers)
 
+    @property
+    def log_is_dledgers(self) -> bool:
+        """The messages are in a DLedger log (enableDLegerCommitLog), which no reader here takes."""
+        return any((found.why or "").startswith("DLedger") for found in self.not_understood)
+
     def files(self) -> Iterator[StoreFile]:
         """Every file of the store once, understood or not."""
         yield from self.commitlog

@@ -15,9 +15,10 @@ from parsers.commitlog.message import Message
 from parsers.errors import DamageSink
 from parsers.index.find import IndexHit, IndexQuery
 from parsers.java import LONG_MAX
-from parsers.store import Store
+from parsers.store import QueueKey, Store
+from recovery.batch_time_search import BatchTimeSearch
 from recovery.log_access import LogAccess
-from recovery.time_search import Boundary, TimeSearch, offset_at
+from recovery.time_search import Boundary, QueueSearch, TimeSearch, offset_at
 from recovery.versions import BrokerVersion
 
 FoundBy = Literal["unique_id", "key", "tag", "message_id", "hash_only"]
@@ -59,7 +60,7 @@ class StoreQuery:
         self._store, self._version = store, version
         self._log = LogAccess(store.commitlog)
         self._index = IndexQuery(store.index, on_damage="collect", damage=damage)
-        self._searches: dict[tuple[str, int], TimeSearch] = {}
+        self._searches: dict[QueueKey, QueueSearch | None] = {}
 
     def query_offsets(self, question: KeyQuestion) -> list[int]:
         """`IndexService#queryOffset`: physical offsets newest first, other keys of the same hash among them."""
@@ -121,14 +122,22 @@ class StoreQuery:
         return [FoundMessage(message, physical_offset, "message_id")]
 
     def offset_at(self, question: TimeQuestion) -> int | None:
-        """The queue offset the broker's search by time gives; None when the store has no such classic queue."""
-        files = self._store.queues.get((question.topic, question.queue_id))
-        if not files:
-            return None
+        """The queue offset the broker's search by time gives; None when the store has no such queue, or a
+        DLedger log, whose store times are not read."""
         key = question.topic, question.queue_id
         if key not in self._searches:
-            self._searches[key] = TimeSearch(files, self._log)
-        return offset_at(self._searches[key], question.at_ms, self._version, question.boundary)
+            self._searches[key] = self._search_of(key)
+        search = self._searches[key]
+        return None if search is None else offset_at(search, question.at_ms, self._version, question.boundary)
+
+    def _search_of(self, key: QueueKey) -> QueueSearch | None:
+        """None where there is no such queue, and where the store times of its messages cannot be read."""
+        files = self._store.queues.get(key)
+        if files and not self._store.log_is_dledgers:
+            return TimeSearch(files, self._log)
+        if files := self._store.batch_queues.get(key):
+            return BatchTimeSearch(files, self._log.min_physical_offset)
+        return None
 
 
 def _found_by(message: Message, question: KeyQuestion) -> FoundBy:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,19 @@ class QueueFile:
     modified_ms: int
 
 
+class QueueSearch(Protocol):
+    """A queue opened for searches by time, of either type."""
+
+    min_queue_offset: int
+    max_queue_offset: int
+
+    def nearest(self, at_ms: int) -> int:
+        """What brokers without boundaries find; -1 for nothing."""
+
+    def bounded(self, at_ms: int, boundary: Boundary) -> int:
+        """What brokers with boundaries find; -1 for nothing."""
+
+
 class TimeSearch:
     """Searches by time in one classic queue, opened once for many questions."""
 
@@ -44,7 +57,7 @@ class TimeSearch:
         self._log = log
         self._files = _opened(files)
         summary = summarize_queue(files, commitlog_min=log.min_physical_offset, on_damage="collect")
-        self._min_queue_offset = summary.min_queue_offset
+        self.min_queue_offset, self.max_queue_offset = summary.min_queue_offset, summary.max_queue_offset
         self._starts = [self._time(file, 0) for file in self._files]
         self._stops = [self._time(file, len(file.units) - 1) for file in self._files]
 
@@ -118,7 +131,7 @@ class TimeSearch:
         return next((file for file, start in newest_first if start <= at_ms), None)
 
     def _low(self, file: QueueFile) -> int:
-        return max(0, self._min_queue_offset - file.first_queue_offset)
+        return max(0, self.min_queue_offset - file.first_queue_offset)
 
     def _time(self, file: QueueFile, unit: int) -> int:
         if not 0 <= unit < len(file.units):
@@ -132,9 +145,12 @@ class TimeSearch:
         return file.first_queue_offset + unit if unit >= 0 else max(0, file.first_queue_offset - 1)
 
 
-def offset_at(search: TimeSearch, at_ms: int, version: BrokerVersion, boundary: Boundary = "lower") -> int:
+def offset_at(search: QueueSearch, at_ms: int, version: BrokerVersion, boundary: Boundary = "lower") -> int:
     """What this version answers; before 5.1.1 there is no boundary."""
-    return search.bounded(at_ms, boundary) if version.searches_time_by_boundary else search.nearest(at_ms)
+    found = search.bounded(at_ms, boundary) if version.searches_time_by_boundary else search.nearest(at_ms)
+    if not version.keeps_time_search_in_queue:
+        return found
+    return min(max(found, search.min_queue_offset), search.max_queue_offset)
 
 
 def _nearer(left: tuple[int, int], right: tuple[int, int], at_ms: int) -> int:

@@ -202,6 +202,12 @@ class BrokerVersion(NamedTuple):
         """shutdown() works after a start() that threw (before: it does nothing). DefaultMessageStore @5.5.0."""
         return self >= (5, 5, 0)
 
+    @property
+    def keeps_time_search_in_queue(self) -> bool:
+        """What a search by time finds is put between the queue's minimum and maximum.
+        DefaultMessageStore#getOffsetInQueueByTime @5.0.0."""
+        return self >= (5, 0, 0)
+
     # -- cleaning: CleanCommitLogService
 
     @property

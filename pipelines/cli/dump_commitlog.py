@@ -10,7 +10,7 @@ import typer
 
 from parsers.java import LONG_MAX
 from pipelines.cli.command import command
-from pipelines.cli.opening import file_at, is_file, store_at
+from pipelines.cli.opening import file_at, is_file, name_unread_log, store_at
 from pipelines.cli.options import QueueOption, StoreOrFile, TopicOption, instant_of
 from pipelines.cli.progress import tracked
 from pipelines.cli.run import Run
@@ -102,8 +102,7 @@ def _files(run: Run, source: Path) -> list[StoreFile]:
     if is_file(source):
         return [file_at(run, source, "commitlog")]
     store = store_at(run, source)
-    if any("DLedger" in (found.why or "") for found in store.not_understood):
-        run.not_read(f"{source}: its log is a DLedger log (enableDLegerCommitLog), whose entries are not read here")
+    name_unread_log(run, store)
     return store.commitlog
 
 

@@ -12,8 +12,9 @@ from parsers.java import INT_MAX
 from pipelines.cli.batch import Answer, Question, answers, instant_in, number_in, text_in
 from pipelines.cli.command import command
 from pipelines.cli.errors import WrongUsage
-from pipelines.cli.opening import store_at
+from pipelines.cli.opening import name_unread_log, store_at
 from pipelines.cli.options import STORE_FILES, InstantOption, StoreArgument, VersionOption, instant_of
+from pipelines.cli.queues import name_unread_queues
 from pipelines.cli.run import Run
 from pipelines.cli.settings import version_of
 from pipelines.instants import parse_broker_instant
@@ -21,6 +22,7 @@ from pipelines.instants import parse_broker_instant
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from parsers.store import Store
     from recovery.query import FoundMessage, StoreQuery
     from recovery.time_search import Boundary
 
@@ -82,7 +84,7 @@ def find(
 
     Example: `rocketlens find /data/store --topic Orders --key order-4711`
     """
-    asked = _open(run, store, version, said=False)
+    asked = _query(run, _open(run, store), version, said=False)
     if batch:
         run.emit_documents(answers(run, lambda question: _find_answer(asked, question, hash_only)))
         return
@@ -118,13 +120,15 @@ def offset_at(
 
     4.x brokers answer the nearest message; 5.x ones the first at or after the instant (lower), or the last at or before
     it (upper). With --batch each line of standard input is a question `{"topic", "queue_id", "at", "boundary"?}`; its
-    answer repeats it, with `queue_offset` (null where the store has no such queue).
+    answer repeats it, with `queue_offset` (null where the store has no such queue, or one that is not read).
 
     Example: `rocketlens offset-at /data/store --topic Orders --queue 0 --at 2026-11-21T03:12:00Z`
     """
     import pyarrow as pa
 
-    asked = _open(run, store, version)
+    opened = _open(run, store)
+    name_unread_queues(run, opened)
+    asked = _query(run, opened, version, said=True)
     if batch:
         run.emit_documents(answers(run, lambda question: _offset_answer(asked, question, boundary.value)))
         return
@@ -134,7 +138,7 @@ def offset_at(
         )
     question = {"topic": topic, "queue_id": queue, "at": instant_of(at, "--at")}
     row = _offset_answer(asked, question, boundary.value)
-    if row["queue_offset"] is None:
+    if row["queue_offset"] is None and not run.unread:
         raise WrongUsage(f"{store}: no ConsumeQueue of {topic}/{queue} there; `rocketlens queues {store}` lists them")
     schema = pa.schema(
         [
@@ -147,10 +151,15 @@ def offset_at(
     run.emit_rows(schema, [row])
 
 
-def _open(run: Run, path: Path, version: str | None, *, said: bool = True) -> StoreQuery:
+def _open(run: Run, path: Path) -> Store:
+    store = store_at(run, path)
+    name_unread_log(run, store)
+    return store
+
+
+def _query(run: Run, store: Store, version: str | None, *, said: bool) -> StoreQuery:
     from recovery.query import StoreQuery
 
-    store = store_at(run, path)
     return StoreQuery(store, version_of(run, store, version, said=said), damage=run.damage)
 
 

@@ -17,8 +17,11 @@ from pipelines.cli.queues import name_unread_queues
 from pipelines.cli.run import Run
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from parsers.store import Store
     from pipelines.lag import OffsetsAt
+    from pipelines.table import Table
 
 BRIEF = (
     "group",
@@ -64,7 +67,14 @@ def lag(
     at_ms = None if at is None else instant_of(at, "--at")
     rows = _rows(run, opened, _snapshot(run, opened, offsets, at_ms), at_ms)
     wanted = (row for row in rows if group in (None, row["group"]) and topic in (None, row["topic"]))
-    run.emit_rows(LAG.bare_schema, wanted, brief=BRIEF)
+    run.emit_rows(_schema(LAG), wanted, brief=BRIEF)
+
+
+def _schema(table: Table) -> pa.Schema:
+    """The table without its lake column `broker`: which broker it is, a store does not say."""
+    import pyarrow as pa
+
+    return pa.schema([field for field in table.bare_schema if field.name != "broker"])
 
 
 def _snapshot(run: Run, store: Store, place: Path | None, at_ms: int | None) -> OffsetsAt:

@@ -48,6 +48,12 @@ def name_not_understood(run: Run, store: Store) -> None:
         run.note(f"not understood, left out: {', '.join(first)}{more}")
 
 
+def name_unread_log(run: Run, store: Store) -> None:
+    """Messages kept in a DLedger log are part of the answer that cannot be given."""
+    if store.log_is_dledgers:
+        run.not_read(f"{store.root}: its log is a DLedger log (enableDLegerCommitLog), whose entries are not read here")
+
+
 def file_at(run: Run, path: Path, kind: FileKind) -> StoreFile:
     """One file as a file of that kind, wherever it was copied to.
 

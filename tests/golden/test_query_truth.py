@@ -1,7 +1,7 @@
 """Queries by key and by time, against the answers of the brokers' own classes.
 
 Not judged, as the fixtures' README says: before 5.1.1 a search by time in a queue of several files, one of which is
-picked by its modification time; and BatchCQ.
+picked by its modification time.
 """
 
 from __future__ import annotations
@@ -69,8 +69,17 @@ def test_a_message_is_found_by_its_id(name: str) -> None:
 
 
 @pytest.mark.fixtures
-@stores
+@pytest.mark.parametrize("name", each_store(*CLASSIC_KINDS, "batchcq"))
 def test_searches_by_time_answer_what_the_broker_answers(name: str) -> None:
+    _judge_searches(name)
+
+
+@pytest.mark.parametrize("name", each_store("batchfiles"))
+def test_searches_by_time_in_batch_queues_of_several_files(name: str) -> None:
+    _judge_searches(name)
+
+
+def _judge_searches(name: str) -> None:
     version, store = version_of(name), open_store(store_root(name))
     judged = []
     for line in truth_lines(name, "offset_by_time.jsonl.gz"):
