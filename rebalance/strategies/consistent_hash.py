@@ -13,6 +13,8 @@ from rebalance.strategies.base import ILLEGAL_ARGUMENT, StrategyError, check_arg
 from rebalance.version import NEWEST, Version
 
 _ALWAYS_UTF_8 = Version(5, 0, 0)
+MOST_NODES = 1 << 21
+"""Of a ring that is computed here: a thousand clients with two thousand virtual nodes each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,8 @@ class ConsistentHash:
     Invariant: each queue has one owner if there is a node at all; a client that leaves moves only its own queues.
     Args:
         platform_charset: `file.encoding` of the client's JVM; it counts up to 4.9.8, UTF-8 does from 5.0.0.
+    Raises:
+        ValueError: more than MOST_NODES, on `allocate`.
     Source: AllocateMessageQueueConsistentHash#allocate, ConsistentHashRouter#addNode, #routeNode.
     """
 
@@ -43,6 +47,8 @@ class ConsistentHash:
         current_cid, mq_all, cid_all = check_arguments(current_cid, mq_all, cid_all)
         if index_of(current_cid, cid_all) is None:
             return []
+        if len(cid_all) * self.virtual_node_cnt > MOST_NODES:
+            raise ValueError(f"a ring of {len(cid_all)} x {self.virtual_node_cnt} nodes, {MOST_NODES} at most")
         charset = "utf-8" if self.version >= _ALWAYS_UTF_8 else self.platform_charset
         shares = _shares(tuple(mq_all), tuple(cid_all), self.virtual_node_cnt, charset)
         return list(shares.get(current_cid, ()))

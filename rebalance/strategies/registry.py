@@ -20,6 +20,7 @@ from rebalance.version import NEWEST, Version
 
 NAMES = ("AVG", "AVG_BY_CIRCLE", "CONFIG", "MACHINE_ROOM", "MACHINE_ROOM_NEARBY-<inner>", "CONSISTENT_HASH")
 _NEARBY = "MACHINE_ROOM_NEARBY-"
+_MOST_NESTED = 16
 _TEXT_BEFORE_FIRST = re.compile(r"text before first '(.+)'", re.DOTALL)
 
 
@@ -35,6 +36,8 @@ def strategy_named(name: str, params: Mapping[str, Any] | None = None, version: 
         StrategyError: Java's constructor refuses the parameter.
     """
     params = params or {}
+    if name.startswith(_NEARBY * (_MOST_NESTED + 1)):
+        raise ValueError(f"more than {_MOST_NESTED} times {_NEARBY} one in the other")
     if name.startswith(_NEARBY):
         inner = strategy_named(name.removeprefix(_NEARBY), params, version)
         return MachineRoomNearby(inner, resolver_described(params.get("resolver", "text before first '-'")))
@@ -102,20 +105,23 @@ def _sequence(values: object, name: str) -> Sequence[Any]:
 
 
 def whole_number(params: Mapping[str, Any], name: str) -> int:
-    """The whole number called `name`, given as a number or (from a command line) as its text.
+    """The int called `name`, given as a number or (from a command line) as its text.
 
     Raises:
         ValueError: anything else.
     """
     value = params[name]
-    if not isinstance(value, (int, str)) or isinstance(value, bool) or not re.fullmatch(r"-?[0-9]{1,10}", str(value)):
-        raise ValueError(f"{name} is not a whole number: {value!r}")
-    return int(value)
+    if isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,10}", value):
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool) or not -(2**31) <= value < 2**31:
+        raise ValueError(f"{name} is not a whole number of 32 bits: {value!r}")
+    return value
 
 
 def _charset(params: Mapping[str, Any]) -> str:
     name = params.get("charset", "utf-8")
     try:
+        "\ud800".encode(name, "replace")  # no codec of bytes, and none that refuses texts
         return codecs.lookup(name).name
     except (LookupError, TypeError, ValueError):
         raise ValueError(f"no such charset: {name!r}") from None

@@ -151,3 +151,18 @@ def test_pop_refuses_a_blank_id_where_clients_outnumber_queues() -> None:
     refusal = {"class": "java.lang.IllegalArgumentException", "message": "currentCID is empty"}
     assert answer(line) == {"error": refusal}
     assert answer({**line, "params": {}}) == {"result": [["T", "b", 0]]}
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"strategy": "MACHINE_ROOM_NEARBY-" * 3_000 + "AVG"},
+        {"strategy": "CONSISTENT_HASH", "params": {"virtualNodeCnt": 2**31 - 1}},
+        {"strategy": "CONSISTENT_HASH", "params": {"virtualNodeCnt": 2**31}},
+        {"strategy": "CONSISTENT_HASH", "params": {"charset": "hex"}},
+        {"strategy": "CONSISTENT_HASH", "params": {"charset": "undefined"}},
+    ],
+)
+def test_a_question_that_would_take_for_ever_or_has_no_answer_is_refused(asked: dict[str, Any]) -> None:
+    with pytest.raises(ValueError):
+        answer({"current": "c", "mq_all": FOUR_QUEUES, "cid_all": ["c"], **asked})
