@@ -70,7 +70,7 @@ def decode_frame(frame: bytes) -> RemotingCommand:
         raise RemotingDamage(f"header mark {mark:#x} in a frame of {len(frame)} bytes")
     try:
         return decode(frame[_INT32.size : header_end])._replace(body=frame[header_end:])
-    except (struct.error, ValueError, KeyError, TypeError, AttributeError, RecursionError) as bad:
+    except (struct.error, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as bad:
         raise RemotingDamage(f"{type(bad).__name__}: {bad}") from None
 
 

@@ -28,7 +28,7 @@ Record = Mapping[str, Any]
 _ANSWER_MS = 5_000  # MQAdminExt's default timeout: the state is at most so much older than its answer
 _PERM_READ = 4
 _GROUP_NOT_ONLINE = "CODE: 206"
-_MALFORMED = (KeyError, TypeError, ValueError, AttributeError)
+_MALFORMED = (KeyError, TypeError, ValueError, AttributeError, OverflowError)  # the last: 1e999 as a whole number
 
 
 def facts_from_polls(records: Iterable[Record], *, source: str, file: str = "") -> Iterator[Fact]:

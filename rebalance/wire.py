@@ -45,6 +45,7 @@ Record = Mapping[str, Any]
 Members = dict[str, dict[str, str | None]]
 """Connection (`ip:port`) -> the groups it is registered for, each with its client id."""
 _ANSWERED = frozenset({QUERY_CONSUMER_OFFSET, GET_CONSUMER_LIST_BY_GROUP, LOCK_BATCH_MQ})
+_MALFORMED = (KeyError, TypeError, ValueError, AttributeError, OverflowError)  # the last: 1e999 as a whole number
 _MAX_OPEN_REQUESTS = 100_000  # a capture without answers must not grow without bound
 
 
@@ -62,7 +63,7 @@ def facts_from_wire(records: Iterable[Record], *, broker: str, file: str = "") -
             for fact in _facts_of_record(record, broker, evidence, open_requests, members):
                 _follow(fact, members)
                 yield fact
-        except (KeyError, TypeError, ValueError, AttributeError) as bad:
+        except _MALFORMED as bad:
             yield UnreadRecord(
                 at_ms=_instant(record), source=broker, evidence=evidence, reason=f"{type(bad).__name__}: {bad}"
             )
@@ -104,7 +105,7 @@ def _settle(request: Record, evidence: Evidence, answer: Record | None, broker: 
     """The facts of a request whose answer is known, or known to be missing."""
     try:
         yield from _READERS[request["code"]](request, answer, broker, evidence)
-    except (KeyError, TypeError, ValueError, AttributeError) as bad:
+    except _MALFORMED as bad:
         yield UnreadRecord(
             at_ms=_instant(request), source=broker, evidence=evidence, reason=f"{type(bad).__name__}: {bad}"
         )

@@ -95,3 +95,10 @@ def test_deep_json_is_damage() -> None:
     header = b'{"code":' + b"[" * 50_000
     with pytest.raises(RemotingDamage):
         decode_frame(struct.pack(">i", len(header)) + header)
+
+
+@pytest.mark.parametrize("code", [b"1e999", b"NaN", b"[]"])
+def test_a_code_that_is_no_number_is_damage(code: bytes) -> None:
+    header = b'{"code":' + code + b',"opaque":1}'
+    with pytest.raises(RemotingDamage):
+        decode_frame(struct.pack(">i", len(header)) + header)

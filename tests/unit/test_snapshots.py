@@ -43,6 +43,11 @@ def test_a_group_that_is_not_online_has_no_members() -> None:
     assert fact.connections == ()
 
 
+def test_an_instant_beyond_all_numbers_is_an_unread_record() -> None:
+    fact = poll(kind="consumerConnection", ts=float("inf"))
+    assert isinstance(fact, UnreadRecord)
+
+
 def test_a_failed_poll_is_an_unread_record() -> None:
     fact = poll(kind="consumerRunningInfo", error="RemotingTimeoutException: wait response")
     assert isinstance(fact, UnreadRecord)

@@ -121,7 +121,22 @@ def test_a_queue_without_a_broker_name_is_on_the_broker_that_was_asked() -> None
     assert fact.queue == Q
 
 
-@pytest.mark.parametrize("record", [{}, {"ts": 1}, request(34, body=None), request(15, header={"topic": 5}), 7, None])
+ENDLESS = float("inf")  # what JSON's 1e999 is read as
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {},
+        {"ts": 1},
+        request(34, body=None),
+        request(15, header={"topic": 5}),
+        request(15, header={**HEADER, "commitOffset": ENDLESS}),
+        request(14, header={**HEADER, "queueId": ENDLESS}),
+        7,
+        None,
+    ],
+)
 def test_what_cannot_be_read_is_said(record: Any) -> None:
     (fact,) = facts(record)
     assert isinstance(fact, UnreadRecord)
