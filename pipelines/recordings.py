@@ -16,6 +16,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from parsers.errors import NotThisFormat
+
 if TYPE_CHECKING:
     from rebalance.events import Fact
     from rebalance.logs.reader import LogEvent
@@ -161,8 +163,13 @@ def _captured(kind: Kind, path: Path, broker_ports: Collection[int], problem: Pr
             cut = ", and the file is cut short" if counts.cut_short else ""
             problem(f"{path}: {counts.bad_packets} broken packets, {counts.holes} holes in connections{cut}")
 
-    with path.open("rb") as capture:
-        yield from records_from_pcap(capture, broker_ports=broker_ports, on_end=tell)
+    try:
+        with path.open("rb") as capture:
+            yield from records_from_pcap(capture, broker_ports=broker_ports, on_end=tell)
+    except NotThisFormat as other:
+        problem(f"{path}: {other.problem}")
+    except OSError as refused:
+        problem(f"{path}: {refused.strerror or refused}")
 
 
 def _records(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:

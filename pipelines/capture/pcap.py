@@ -19,7 +19,10 @@ from rebalance.remoting import FrameCounts, FrameSplitter, RemotingCommand
 from rebalance.wire_record import RecordCounts, WireRecorder
 
 _MAX_DIRECTIONS = 65_536
-_BAD_PACKET = (dpkt.Error, struct.error, ValueError, IndexError, KeyError, TypeError, AttributeError)
+_BAD_PACKET = (
+    dpkt.Error, struct.error, ValueError, IndexError, KeyError, TypeError, AttributeError,
+    RecursionError,  # tunnels in tunnels
+)  # fmt: skip
 _RAW_IP = (12, 14, 101, 228, 229)  # DLT_RAW of several systems, LINKTYPE_IPV4, LINKTYPE_IPV6
 
 

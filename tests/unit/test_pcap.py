@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 from typing import Any
 
 import dpkt
@@ -189,3 +190,15 @@ def test_an_end_that_comes_before_the_last_bytes_waits_for_them() -> None:
     *packets, last, end = wire.packets
     records, _ = read(as_pcap([*packets, end, last]))
     assert [record["dir"] for record in records] == ["request", "lifecycle", "response"]
+
+
+def test_tunnels_in_tunnels_are_a_bad_packet() -> None:
+    packet = b""
+    for _ in range(3_000):
+        total = len(packet) + 20 if len(packet) + 20 < 1 << 16 else 0
+        packet = struct.pack(">BBHHHBBH4s4s", 0x45, 0, total, 0, 0, 64, 4, 0, bytes(4), bytes(4)) + packet
+    file = io.BytesIO()
+    dpkt.pcap.Writer(file, snaplen=1 << 18).writepkt(bytes(12) + b"\x08\0" + packet, ts=1)
+    file.seek(0)
+    records, counts = read(file)
+    assert (records, counts.packets, counts.bad_packets) == ([], 1, 1)

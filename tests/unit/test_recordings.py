@@ -79,3 +79,16 @@ def test_logs_of_one_name_stay_apart(tmp_path: Path) -> None:
     assert {recording.name for recording in found} == {f"{host}/logs/rocketmq_client.log" for host in ("a", "b")}
     [alone] = find_recordings([tmp_path / "a"])
     assert (alone.source, alone.name) == ("rocketmq_client", "rocketmq_client.log")
+
+
+def test_a_capture_that_is_none_does_not_hide_the_others(tmp_path: Path) -> None:
+    (tmp_path / "x.pcap").write_bytes(b"\xd4\xc3\xb2\xa1 and no more")
+    (tmp_path / "wire-b.jsonl.gz").write_bytes((SESSION / "wire.jsonl.gz").read_bytes())
+    said = {recording.kind: problems(recording) for recording in find_recordings([tmp_path])}
+    assert said["pcap"] == (0, [f"{tmp_path / 'x.pcap'}: no capture file"])
+    assert said["wire"][0] > 50
+
+
+def test_a_capture_that_went_away_is_a_problem(tmp_path: Path) -> None:
+    path = tmp_path / "x.pcap"
+    assert problems(Recording("pcap", (path,), "b", "x.pcap")) == (0, [f"{path}: No such file or directory"])
