@@ -22,6 +22,7 @@ from parsers.consumequeue.layout import CQ_UNIT
 from parsers.consumequeue.read import units
 from parsers.consumequeue.summary import summarize_queue
 from parsers.errors import Damage, StoreFormatError
+from parsers.extents import data_end
 from parsers.store import Store, StoreFile
 from recovery.lag import GroupQueue, Lag, QueueMessage, group_queues, lag_rows, unread_messages
 from recovery.log_access import NO_TIME, LogAccess
@@ -151,7 +152,7 @@ def newest_message_ms(store: Store, log: LogAccess) -> int:
 def _last_units(files: Sequence[StoreFile]) -> Iterator[tuple[int, int]]:
     for file in reversed(files):
         try:
-            view = units(file)
+            view = units(file)[: -(-data_end(file.path) // CQ_UNIT.size)]
         except StoreFormatError:
             continue
         written = view[view["msg_size"] >= SMALLEST_MESSAGE]

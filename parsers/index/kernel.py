@@ -153,15 +153,18 @@ def proves(data: Bytes, hash_slots: int, entries: int, checked: int) -> bool:
 
 
 @cached_njit(nogil=True)
-def proven_slot_counts(data: Bytes, entries: int, end_physical_offset: int, found: Longs) -> int:
+def proven_slot_counts(
+    data: Bytes, entries: int, end_physical_offset: int, first_most: int, end_most: int, found: Longs
+) -> int:
     """Slot counts S for which 40 + 4 S + 20 N is the file's size, the last entry is the header's, and `proves` holds.
 
-    Fills `found` and returns how many there are (at most len(found)).
+    Tries N from `first_most` to before `end_most`, each greater than `entries` and leaving room for a slot. Fills
+    `found` and returns how many there are (at most len(found)).
     """
     words = (len(data) - HEADER_SIZE) // SLOT_SIZE
     words_per_entry = ENTRY_SIZE // SLOT_SIZE
     count = 0
-    for max_entries in range(entries + 1, (words - 1) // words_per_entry + 1):
+    for max_entries in range(first_most, end_most):
         hash_slots = words - max_entries * words_per_entry
         last_at = HEADER_SIZE + hash_slots * SLOT_SIZE + entries * ENTRY_SIZE
         if load_long(data, last_at + PHYSICAL_AT) == end_physical_offset and proves(

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, TruncatedRecord, report
+from parsers.extents import data_end
 from parsers.index.geometry import Geometry, infer_geometry
 from parsers.index.kernel import Bytes
 from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_ENTRY, INDEX_HEADER
@@ -19,6 +20,8 @@ from parsers.store import StoreFile
 
 NEIGHBOURS_ASKED = 4
 AS_GIVEN, AS_OTHERS = "as given", "as the other files"
+_Mapped = tuple[StoreFile, Bytes, int]
+"""A file, its bytes, and a position behind which all of them are zero."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +68,12 @@ def open_index(
     """
     if geometry is not None and (geometry.hash_slots < 1 or geometry.max_entries < 1):
         raise ValueError(f"no index has {geometry.hash_slots} slots and {geometry.max_entries} entries")
-    mapped: list[tuple[StoreFile, Bytes]] = []
+    mapped: list[_Mapped] = []
     for file in files:
         try:
             data = np.frombuffer(map_file(file.path), np.uint8)
             INDEX_HEADER.unpack(data.data)
-            mapped.append((file, data))
+            mapped.append((file, data, data_end(file.path)))
         except StoreFormatError as refused:
             report(refused.in_file(file.path), on_damage, damage)
     opened = _as_given(mapped, geometry) if geometry else _settled(mapped)
@@ -80,22 +83,22 @@ def open_index(
     return opened
 
 
-def _as_given(mapped: Sequence[tuple[StoreFile, Bytes]], geometry: Geometry) -> list[OpenIndex]:
-    return [OpenIndex(file, data, INDEX_HEADER.unpack(data.data), geometry, AS_GIVEN) for file, data in mapped]
+def _as_given(mapped: Sequence[_Mapped], geometry: Geometry) -> list[OpenIndex]:
+    return [OpenIndex(file, data, INDEX_HEADER.unpack(data.data), geometry, AS_GIVEN) for file, data, _ in mapped]
 
 
-def _settled(mapped: Sequence[tuple[StoreFile, Bytes]]) -> list[OpenIndex]:
+def _settled(mapped: Sequence[_Mapped]) -> list[OpenIndex]:
     """Each file by itself first; those that cannot tell then take the commonest geometry of the others."""
     proven: Counter[Geometry] = Counter()
     opened: list[OpenIndex] = []
-    for file, data in mapped:
-        geometry, why = infer_geometry(data, tuple(proven))
+    for file, data, written in mapped:
+        geometry, why = infer_geometry(data, tuple(proven), written=written)
         if geometry is not None:
             proven[geometry] += 1
         opened.append(OpenIndex(file, data, INDEX_HEADER.unpack(data.data), geometry, why))
     if all(found.geometry for found in opened):
         return opened
-    proven = proven or Counter(_neighbours([file.path for file, _ in mapped]))
+    proven = proven or Counter(_neighbours([file.path for file, _, _ in mapped]))
     if not proven:
         return opened
     usual = proven.most_common(1)[0][0]
@@ -110,7 +113,8 @@ def _neighbours(paths: Sequence[Path]) -> Iterator[Geometry]:
         return
     for path in sorted(others, reverse=True)[:NEIGHBOURS_ASKED]:
         with suppress(StoreFormatError):
-            geometry = infer_geometry(np.frombuffer(map_file(path), np.uint8)).geometry
+            data = np.frombuffer(map_file(path), np.uint8)
+            geometry = infer_geometry(data, written=data_end(path)).geometry
             if geometry is not None:
                 yield geometry
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from pathlib import Path
 
 import numpy as np
@@ -252,3 +253,13 @@ def test_a_file_that_is_gone(tmp_path: Path) -> None:
     file.path.unlink()
     assert list(read_index([file], on_damage="collect", damage=seen)) == []
     assert [row.kind for row in seen.rows] == [UnreadableFile.__name__]
+
+
+def test_a_geometry_is_looked_for_only_where_bytes_are(tmp_path: Path) -> None:
+    file, size = index_of(*SIX).save(tmp_path), 3 << 30
+    with file.path.open("r+b") as sparse:
+        sparse.truncate(size)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    (row,) = index_files([file], on_damage="collect").to_pylist()
+    assert row["geometry_known"] == "no number of slots fits its size and its chains"
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 256 << 10
