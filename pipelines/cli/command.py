@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from pipelines.cli.errors import ExitCode, explain_error
+from pipelines.cli.errors import ExitCode, WrongUsage, explain_error
 from pipelines.cli.options import LAKE, SHARED, OutputOptions
 from pipelines.cli.run import Run
 from pipelines.cli.start import allow_pandas
@@ -57,6 +57,7 @@ def _shared_parameter(name: str) -> inspect.Parameter:
 def carry_out(run: Run, body: Body, given: dict[str, Any]) -> int:
     """Call the body; whatever goes wrong becomes one sentence on stderr and an exit code."""
     try:
+        refuse_no_text(given)
         with run:
             body(run, **given)
             run.finish()
@@ -72,3 +73,11 @@ def carry_out(run: Run, body: Body, given: dict[str, Any]) -> int:
             traceback.print_exc()
         return code
     return run.exit_code
+
+
+def refuse_no_text(given: dict[str, Any]) -> None:
+    """Raise WrongUsage for texts among the arguments that are not text: bytes of the shell that are no UTF-8."""
+    for name, value in given.items():
+        for text in value if isinstance(value, list) else [value]:
+            if isinstance(text, str) and not text.isascii() and text != text.encode("utf-8", "replace").decode():
+                raise WrongUsage(f"{name.replace('_', '-')}: {text!r} is no UTF-8 text")

@@ -68,7 +68,7 @@ def _what_to_try(error: StoreFormatError) -> str:
 
 
 def _os_error(error: OSError) -> str:
-    place = error.filename if error.filename is not None else "input"
+    place = error.filename if error.filename is not None else "input or output"
     if isinstance(error, FileNotFoundError):
         return f"{place}: no such file or folder"
     if isinstance(error, PermissionError):

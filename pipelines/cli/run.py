@@ -45,6 +45,8 @@ class Run:
         if out is None or self.options.out is None:
             return
         out.close()
+        if self._is_straight:
+            return
         if kind is not None:
             self._unfinished.unlink(missing_ok=True)
         else:
@@ -114,10 +116,27 @@ class Run:
         console_on(self.output()).print(renderable)
 
     def output(self) -> BinaryIO:
-        """Where bytes go: standard output, or a file beside --out that takes its name when all went well."""
+        """Where bytes go: standard output, or a file beside --out that takes its name when all went well.
+
+        Raises:
+            WrongUsage: the system refuses to write there.
+        """
         if self._out is None:
-            self._out = self._unfinished.open("wb") if self.options.out is not None else sys.stdout.buffer
+            self._out = sys.stdout.buffer if self.options.out is None else self._opened_out(self.options.out)
         return self._out
+
+    def _opened_out(self, out: Path) -> BinaryIO:
+        try:
+            return (out if self._is_straight else self._unfinished).open("wb")
+        except (OSError, ValueError) as refused:  # ValueError: no name at all
+            why = refused.strerror if isinstance(refused, OSError) else refused
+            raise WrongUsage(f"--out {out}: cannot be written: {why}") from refused
+
+    @property
+    def _is_straight(self) -> bool:
+        """--out is a device or a pipe: written to as it is, for no file may take its place."""
+        out = self.options.out
+        return out is not None and out.exists() and not out.is_file()
 
     @property
     def _unfinished(self) -> Path:

@@ -151,3 +151,25 @@ def test_many_unread_ranges_are_counted_in_the_end(store: Path, monkeypatch: pyt
 def test_numbers_that_mean_nothing_are_wrong_usage(command: list[str], store: Path) -> None:
     called = call(*(word.format(store=store) for word in command))
     assert called.code == 2, called.err
+
+
+@pytest.mark.parametrize("flag", ["--topic", "--key"])
+def test_bytes_of_the_shell_that_are_no_text_are_wrong_usage(flag: str, store: Path) -> None:
+    called = call("dump", "commitlog", store, flag, "\udcff")
+    assert called.code == 2
+    assert "is no UTF-8 text" in called.err
+
+
+@pytest.mark.parametrize("place", ["", "nowhere/rows.jsonl", "folder"])
+def test_a_place_that_cannot_be_written_is_wrong_usage(place: str, store: Path, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    called = call("queues", store, "--out", tmp_path / place if place else "")
+    assert called.code == 2
+    assert "cannot be written" in called.err
+
+
+def test_no_file_takes_the_place_of_a_device(store: Path, tmp_path: Path) -> None:
+    device = tmp_path / "device"
+    device.symlink_to("/dev/null")
+    assert call("queues", store, "--out", device).code == 0
+    assert device.readlink() == Path("/dev/null")
