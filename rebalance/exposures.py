@@ -20,7 +20,9 @@ _STEADY_MS = 2_000  # an owner this long in charge has passed what it was handed
 _ASKED_AGAIN_MS = 5_000
 _ONE_WAY_MS = 1_000  # a commit is one-way: the next owner may be told the offset stored before it
 _FLUSH_OFFSET_MS = 5_000  # BrokerConfig#flushConsumerOffsetInterval
+_PERSIST_MS = 5_000  # ClientConfig#persistConsumerOffsetInterval
 _LAST_BREATH_MS = 250
+_NEVER = 1 << 62
 _PULL_BATCH = 32  # DefaultMQPushConsumer#pullBatchSize
 _AT_MS = attrgetter("at_ms")
 _PROGRESS = (WitnessKind.COMMIT, WitnessKind.PULL)
@@ -148,9 +150,9 @@ def _start_offset(
     told = [s.queue_offset for s in mine if s.kind is WitnessKind.QUERY and s.at_ms - begun <= _ASKED_AGAIN_MS]
     if told:
         return min(told)
-    broker = tenure.queue.broker_name
+    outages = _outages(history, tenure.queue.broker_name, seen)
     for sighting in reversed(seen[: bisect_left(instants, begun - _ONE_WAY_MS)]):
-        if sighting.kind is WitnessKind.COMMIT and _kept(history, broker, sighting.at_ms, begun):
+        if sighting.kind is WitnessKind.COMMIT and _kept(outages, sighting.at_ms, begun):
             lowered = (
                 r.queue_offset
                 for r in history.rollbacks
@@ -160,15 +162,27 @@ def _start_offset(
     return None
 
 
-def _kept(history: GroupHistory, broker: str, committed_ms: int, until_ms: int) -> bool:
+def _outages(history: GroupHistory, broker: str, seen: Sequence[_Sighting]) -> list[tuple[int, int]]:
+    """When a broker was away (from, until). A crash tells only its end, the next start: it may have come as early as
+    the queue's offset stood still, and its consumer's log goes on naming commits that nobody took.
+    """
+    starts = history.starts.get(broker, ())
+    outages = [
+        (stop, min((start for start in starts if start > stop), default=_NEVER))
+        for stop in history.stops.get(broker, ())
+    ]
+    after_stops = {back for _, back in outages}
+    for start in starts:
+        before = [] if start in after_stops else seen[: bisect_left(seen, start, key=_AT_MS)]
+        if before:
+            moved = max(before, key=lambda sighting: (sighting.queue_offset, -sighting.at_ms))
+            outages.append((moved.at_ms - _PERSIST_MS, start))
+    return outages
+
+
+def _kept(outages: Sequence[tuple[int, int]], committed_ms: int, until_ms: int) -> bool:
     """Whether a commit outlived the broker's stops: sent while it was up, and flushed to its file."""
-    stops = [stop for stop in history.stops.get(broker, ()) if stop <= until_ms]
-    return not any(
-        stop - _FLUSH_OFFSET_MS
-        < committed_ms
-        < min((s for s in history.starts.get(broker, ()) if s > stop), default=until_ms)
-        for stop in stops
-    )
+    return not any(gone <= until_ms and gone - _FLUSH_OFFSET_MS < committed_ms < back for gone, back in outages)
 
 
 def _reached(

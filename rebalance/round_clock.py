@@ -146,6 +146,12 @@ class RoundClock:
             return rounds[1:]  # a round does not take what it has just added
         return rounds
 
+    def may_have_changed(self, topic: str, answer: ListAnswer) -> bool:
+        """Whether the round of this answer can have added or taken a queue of the topic."""
+        if not self.process.stamped or topic not in self.process.versions:
+            return not answer.failed
+        return any(answer is changing for changing in self._changes_of(topic).rounds)
+
     def _own_first_round(self, at_ms: int, first_ms: int) -> ListAnswer | None:
         """The round of a request, if it is the first that can follow the request."""
         own = self.round_of(at_ms)

@@ -108,15 +108,18 @@ class QueueTable:
         return spans
 
     def _may_return(self, topic: str, last: Witness, query_ms: int) -> bool:
-        """Whether a queue last seen by `last` can have left before the start-offset query at `query_ms` (else: an
-        idle question).
+        """Whether a queue last seen by `last` can have left before the start-offset query at `query_ms`.
+
+        Else the question is idle: DefaultMQPushConsumerImpl#consumerRunningInfo asks for offsets never stored.
         """
         if self.process.logged_at(query_ms):
             return False  # its log would tell
         if self._blind:
             return True
         own_round = self._clock.round_of(query_ms)
-        return own_round is not None and bool(self._clock.leaving_rounds(topic, last, own_round.at_ms - 1))
+        if own_round is None or not self._clock.may_have_changed(topic, own_round):
+            return False
+        return bool(self._clock.leaving_rounds(topic, last, own_round.at_ms - 1))
 
     # ---- begin
 

@@ -116,6 +116,25 @@ def test_messages_between_the_stored_offset_and_the_next_owners_progress_are_exp
     assert exposure.clients == BOTH
 
 
+def test_a_broker_that_crashed_forgets_the_commits_since_it_wrote_its_offsets() -> None:
+    """A client's log names a commit, then one that stands still: nobody may have taken either."""
+    record = Record()
+    a, b = record.client(A, 1), record.client(B, 2)
+    a.heartbeat(0)
+    a.takes(1_000, (A,), 0)
+    for at_ms, queue_offset in ((10_000, 100), (15_000, 110), (20_000, 120), (25_000, 130), (30_000, 130)):
+        a.commits(at_ms, 0, queue_offset=queue_offset)
+    record.facts.append(BrokerStarted(at_ms=40_000, source=BROKER))
+    a.unregisters(41_000)
+    b.heartbeat(42_000)
+    b.lists(43_000, B)
+    b.asks_offset(43_001, 0, stored=None)
+    b.heartbeat(43_005, changed_at=43_004)
+    b.pulls(50_000, 0, queue_offset=140)
+    (exposure,) = record.replay().exposures
+    assert (exposure.from_queue_offset, exposure.to_queue_offset) == (110, 140)
+
+
 def test_a_commit_below_the_stored_offset_is_a_rollback(handed_over: Record) -> None:
     late = record_client(handed_over)
     late.commits(70_000, 0, queue_offset=0)

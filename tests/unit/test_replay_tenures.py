@@ -67,6 +67,19 @@ def test_an_idle_question_for_an_offset_is_no_new_take_over(record: Record) -> N
     assert len(record.replay().intervals) == 1
 
 
+def test_an_idle_question_after_a_round_that_changed_nothing_is_no_new_take_over(record: Record) -> None:
+    """Polls ask for offsets that were never stored: the topic lost another queue before, and nothing came back."""
+    a = record.client(A, 1)
+    a.heartbeat(0)
+    a.takes(1_000, ALONE, 0, 1)
+    a.loses(20_000, BOTH, 1)
+    a.lists(22_000, *BOTH)
+    a.asks_offset(22_600, 0, stored=None)
+    a.heartbeat(23_000)
+    a.commits(40_000, 0)
+    assert [(i.queue_id, i.begin_earliest) for i in record.replay().intervals] == [(0, 1_001), (1, 1_001)]
+
+
 def test_a_queue_without_a_stored_offset_leaves_by_the_sub_version_alone(record: Record) -> None:
     a = record.client(A, 1)
     a.heartbeat(0)
