@@ -17,9 +17,8 @@ from typing import NamedTuple
 
 from rebalance.events import Fact
 from rebalance.replay import Replay, replay
-from tests.support.generate_sessions import START_MS, WEEK_MS, GeneratedGroup, generate_group
+from tests.support.generate_sessions import DAY_MS, START_MS, GeneratedGroup, generate_group, generate_week
 
-DAY_MS = WEEK_MS // 7
 WORKERS = 2
 
 
@@ -63,7 +62,7 @@ def owners(generated: GeneratedGroup, queue_id: int, at_ms: int) -> list[str]:
 def week_of(task: tuple[int, int]) -> Played:
     """One group's week, generated, replayed and checked in this process."""
     number, clients = task
-    generated = generate_group(f"group-{number:04d}", clients=clients)
+    generated = generate_week(f"group-{number:04d}", clients)
     history, seconds = timed_replay(generated.facts)
     check(generated, history, instants=5)
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -31,7 +31,13 @@ HEARTBEAT_MS = 30_000
 PERSIST_MS = 5_000  # one run of persistAll after each change stands for all until the next
 START_MS = 1_700_000_000_000
 APART_MS = 20_000
-WEEK_MS = 7 * 24 * 3_600_000
+DAY_MS = 24 * 3_600_000
+NIGHT_MS = 14 * 3_600_000  # when the night begins, after the start of the record
+WEEK_MS = 7 * DAY_MS
+
+
+Planned = tuple[int, str, bool]
+"""When, which client, and whether it joins (or leaves)."""
 
 
 @dataclass
@@ -72,6 +78,8 @@ class GroupGenerator:
         seed: int,
         coalesced: bool,
         kill_share: float,
+        scaled: int,
+        deploys: int,
     ) -> None:
         self.group = group
         self._queues = [MessageQueue(TOPIC, BROKER, n) for n in range(queues)]
@@ -84,15 +92,16 @@ class GroupGenerator:
             BrokerStarted(at_ms=START_MS - 1_000, source=BROKER, evidence=Evidence("generated", 0))
         ]
         self._owned: list[tuple[MessageQueue, str, int, int | None]] = []
-        self._plan = list(_apart(sorted(self._planned(clients, restarts, span_ms))))
+        names = [f"10.0.{number // 250}.{number % 250}" for number in range(clients)]
+        planned = [*self._planned(names, restarts, span_ms), *_scaled(names[:scaled]), *_deployed(names, deploys)]
+        self._plan = list(_apart(sorted(planned)))
         self._ports = 10_000
 
-    def _planned(self, clients: int, restarts: int, span_ms: int) -> Iterator[tuple[int, str, bool]]:
-        """(when, client, joins): all join in the first minutes; `restarts` times one of them leaves and comes back."""
-        names = [f"10.0.{number // 250}.{number % 250}" for number in range(clients)]
+    def _planned(self, names: list[str], restarts: int, span_ms: int) -> Iterator[Planned]:
+        """All join in the first minutes; `restarts` times one of them leaves and comes back."""
         for number, name in enumerate(names):
             yield START_MS + APART_MS * number, name, True
-        settled_ms = START_MS + APART_MS * (clients + 6)
+        settled_ms = START_MS + APART_MS * (len(names) + 6)
         for number in range(restarts):
             away = settled_ms + (span_ms - settled_ms + START_MS) * number // restarts
             name = self._chance.choice(names)
@@ -186,7 +195,23 @@ class GroupGenerator:
         )  # fmt: skip
 
 
-def _apart(plan: list[tuple[int, str, bool]]) -> Iterator[tuple[int, str, bool]]:
+def _scaled(names: list[str]) -> Iterator[Planned]:
+    """Clients that are taken away for the third night and put back for the day."""
+    for name in names:
+        yield START_MS + 2 * DAY_MS + NIGHT_MS, name, False
+        yield START_MS + 3 * DAY_MS, name, True
+
+
+def _deployed(names: list[str], deploys: int) -> Iterator[Planned]:
+    """Rolling deploys, one a day from the second: each client in turn leaves and comes back."""
+    for number in range(1, deploys + 1):
+        for turn, name in enumerate(names):
+            away_ms = START_MS + number * DAY_MS + 2 * turn * APART_MS
+            yield away_ms, name, False
+            yield away_ms + APART_MS, name, True
+
+
+def _apart(plan: list[Planned]) -> Iterator[Planned]:
     """The plan with its events far enough apart for each to settle."""
     free_ms = 0
     for at_ms, name, joins in plan:
@@ -204,8 +229,16 @@ def generate_group(
     seed: int = 1,
     coalesced: bool = True,
     kill_share: float = 0.0,
+    scaled: int = 0,
+    deploys: int = 0,
 ) -> GeneratedGroup:
-    """One group's facts and truth, the same for the same arguments; `kill_share` of those that leave are killed."""
+    """One group's facts and truth, the same for the same arguments.
+
+    Args:
+        kill_share: so many of those that leave are killed.
+        scaled: so many clients are away for a night.
+        deploys: so many times every client is restarted in turn.
+    """
     return GroupGenerator(
         group,
         clients=clients,
@@ -215,4 +248,13 @@ def generate_group(
         seed=seed,
         coalesced=coalesced,
         kill_share=kill_share,
+        scaled=scaled,
+        deploys=deploys,
     ).generate()
+
+
+def generate_week(group: str, clients: int, deploys: int = 0) -> GeneratedGroup:
+    """The week that the benchmarks play of each group: 64 queues, a staged start, ten restarts at random times, a tenth
+    of the clients away for a night; every fifth that leaves is killed. See docs/ownership.md for what that makes.
+    """
+    return generate_group(group, clients=clients, kill_share=0.2, scaled=clients // 10, deploys=deploys)
