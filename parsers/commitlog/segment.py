@@ -81,7 +81,7 @@ def read_segment(
         return
     tell = _Teller(log, on_damage, damage, regions)
     at, messages = slice_start(log, start)
-    stop_at = log.size if end is None else slice_start(log, end)[0]
+    stop_at = log.size if end is None else _slice_end(log, end)
     tell.run_from = at
     walk = _Walk(log, at, stop_at, wanted, rule == "split", pool or SlabPool.for_bytes(log.size), tell, messages)
     for slab, rows in walk.runs():
@@ -123,6 +123,12 @@ def slice_start(log: LogFile, at: int) -> tuple[int, LastMessages]:
     while kind == STALE:
         place, kind = log.find(place + 1)
     return place, LastMessages()
+
+
+def _slice_end(log: LogFile, at: int) -> int:
+    """Where to stop for a slice that ends at file position `at`: the start of the next slice or, where only the chain
+    from the file's start tells that, `at` itself, since reading on comes to the same place."""
+    return slice_start(log, at)[0] if log.is_followed else min(at, log.size)
 
 
 def start_before(file: StoreFile, at: int) -> int:
