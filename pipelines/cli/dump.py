@@ -61,11 +61,11 @@ def consumequeue(run: Run, source: StoreOrFile, topic: TopicOption = None, queue
 def _units(run: Run, source: Path, topic: str | None, queue: int | None, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     from parsers.batchqueue import read_batch_queue
     from parsers.consumequeue.read import read_queue
-    from pipelines.cli.rows import conform
+    from pipelines.rows import conform
 
     for files in _queues(run, source, topic, queue):
         read = read_batch_queue if files[0].kind == "batchconsumequeue" else read_queue
-        yield from conform(read(files, on_damage="collect", damage=run.damage), schema, unknown=_unsaid(run, files[0]))
+        yield from conform(read(files, on_damage="collect", damage=run.damage), schema, _unsaid(run, files[0]))
 
 
 def _queues(run: Run, source: Path, topic: str | None, queue: int | None) -> list[list[StoreFile]]:
@@ -79,8 +79,8 @@ def _queues(run: Run, source: Path, topic: str | None, queue: int | None) -> lis
     return [queues[key] for key in sorted(queues) if topic in (None, key[0]) and queue in (None, key[1])]
 
 
-def _unsaid(run: Run, file: StoreFile) -> set[str]:
-    """Columns that only the place of a file tells, for a file that was copied away from it."""
+def _unsaid(run: Run, file: StoreFile) -> dict[str, None]:
+    """Columns without a value: those that only the place of a file tells, for a file that was copied away from it."""
     unsaid = {"topic", "queue_id"} if file.topic is None else set()
     if file.base_offset is None:
         unsaid.add("queue_offset")
@@ -88,7 +88,7 @@ def _unsaid(run: Run, file: StoreFile) -> set[str]:
         run.note(
             f"{file.path}: not in a store's consumequeue/TOPIC/QUEUE/NUMBER, so {', '.join(sorted(unsaid))} are unknown"
         )
-    return unsaid
+    return dict.fromkeys(unsaid)
 
 
 def index(
@@ -111,14 +111,15 @@ def _index_rows(
     run: Run, source: Path, files: list[StoreFile], schema: pa.Schema, headers: bool
 ) -> Iterator[pa.RecordBatch]:
     from parsers.index.read import index_files, read_index
-    from pipelines.cli.rows import conform, place_of
+    from pipelines.cli.rows import place_of
+    from pipelines.rows import conform
 
     for file in files:
-        place = place_of(file.path, source)
+        place = {"file": place_of(file.path, source)}
         if headers:
-            yield from conform([index_files([file], on_damage="collect", damage=run.damage)], schema, file=place)
+            yield from conform([index_files([file], on_damage="collect", damage=run.damage)], schema, place)
         else:
-            yield from conform(read_index([file], on_damage="collect", damage=run.damage), schema, file=place)
+            yield from conform(read_index([file], on_damage="collect", damage=run.damage), schema, place)
 
 
 def checkpoint(run: Run, source: StoreOrFile) -> None:
@@ -127,7 +128,8 @@ def checkpoint(run: Run, source: StoreOrFile) -> None:
     Example: `rocketlens dump checkpoint /data/store`
     """
     from parsers.checkpoint import checkpoint_to_batch, read_checkpoint
-    from pipelines.cli.rows import conform, place_of
+    from pipelines.cli.rows import place_of
+    from pipelines.rows import conform
     from pipelines.tables import CHECKPOINTS
 
     file = file_at(run, source, "checkpoint") if is_file(source) else store_at(run, source).checkpoint
@@ -135,7 +137,7 @@ def checkpoint(run: Run, source: StoreOrFile) -> None:
         raise Unreadable(f"{source}: the store has no checkpoint")
     read = read_checkpoint(file, on_damage="collect", damage=run.damage)
     batches = [] if read is None else [checkpoint_to_batch(file, read)]
-    run.emit(CHECKPOINTS.bare_schema, conform(batches, CHECKPOINTS.bare_schema, file=place_of(file.path, source)))
+    run.emit(CHECKPOINTS.bare_schema, conform(batches, CHECKPOINTS.bare_schema, {"file": place_of(file.path, source)}))
 
 
 def timer(
@@ -150,7 +152,7 @@ def timer(
     import pyarrow as pa
 
     from parsers.timer import TIMER_RECORD_SCHEMA, TIMER_SLOT_SCHEMA, read_timerlog, read_wheel
-    from pipelines.cli.rows import conform
+    from pipelines.rows import conform
     from pipelines.table import plain_type
 
     kind: FileKind = "timerwheel" if slots else "timerlog"

@@ -54,7 +54,7 @@ def config(
     """
     import pyarrow as pa
 
-    from pipelines.cli.rows import conform
+    from pipelines.rows import conform
 
     store = store_at(run, source)
     tables = list(ConfigTable) if table is None else [table]
@@ -67,14 +67,10 @@ def config(
 
 
 def _joint(run: Run, store: Store, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    import pyarrow as pa
-
-    from pipelines.cli.rows import conform
+    from pipelines.rows import conform
 
     for table in ConfigTable:
-        for batch in _rows(run, store, table):
-            named = batch.append_column("table", pa.repeat(pa.scalar(table.value), batch.num_rows))
-            yield from conform([named], schema)
+        yield from conform(_rows(run, store, table), schema, {"table": table.value})
 
 
 def _schema(table: ConfigTable) -> pa.Schema:

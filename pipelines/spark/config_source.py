@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -11,8 +12,9 @@ from pyspark.sql.datasource import InputPartition
 from pyspark.sql.types import StructType
 
 from parsers.store import Store, StoreFile, open_store
+from pipelines.rows import conform
 from pipelines.spark.slices import Piece, Slice
-from pipelines.spark.source import StoreReader, StoreSource, relative, shaped, spark_schema, table_of
+from pipelines.spark.source import StoreReader, StoreSource, relative, spark_schema, table_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,7 +25,10 @@ DEFAULT_TABLE = "offset_snapshots"
 
 
 class ConfigReader(StoreReader):
-    """A handful of small files: one task, so that main file and .bak are seen together."""
+    """A handful of small files: one task, so that main file and .bak are seen together.
+
+    Further option: `known`, JSON list of states (file, time written in epoch microseconds) whose rows are not wanted.
+    """
 
     def files_of(self, store: Store) -> list[StoreFile]:
         return store.config
@@ -37,13 +42,12 @@ class ConfigReader(StoreReader):
             return
         rows, to_batch = read_config(self.table_name, [piece.file for piece in partition.pieces])
         schema = table_of(self.table_name).select(self.names)
+        known = {tuple(state) for state in json.loads(self.options.get("known", "[]"))}
         for file, of_file in groupby(rows, key=lambda row: row[0]):
-            origin = {
-                "broker": self.options.get("broker"),
-                "file": relative(Path(self.options["store"]), file),
-                "written_at": file.mtime_ns // 1000,
-            }
-            yield shaped(to_batch(list(of_file)), schema, origin)
+            name, written_us = relative(Path(self.options["store"]), file), file.mtime_ns // 1000
+            if (name, written_us) not in known:
+                origin = {"broker": self.options.get("broker"), "file": name, "written_at": written_us}
+                yield from conform([to_batch(list(of_file))], schema, origin)
 
 
 def read_config(table: str, files: Sequence[StoreFile]) -> tuple[Rows, ToBatch]:

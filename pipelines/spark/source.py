@@ -16,6 +16,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from parsers.store import Store, StoreFile, open_store
+from pipelines.rows import conform
 from pipelines.spark.slices import DEFAULT_SPLIT_BYTES, Piece, Slice, cut
 
 if TYPE_CHECKING:
@@ -84,8 +85,7 @@ class StoreReader(DataSourceReader):
         schema = table_of(self.table_name).select(self.names)
         for piece in partition.pieces:
             origin = {"broker": self.options.get("broker"), "file": relative(root, piece.file)}
-            for batch in self.read_piece(piece):
-                yield shaped(batch, schema, origin)
+            yield from conform(self.read_piece(piece), schema, origin)
 
     def number(self, option: str) -> int | None:
         """A numeric option, None when not given. Raises ValueError naming the option."""
@@ -115,18 +115,3 @@ def spark_schema(schema: pa.Schema) -> StructType:
     from pyspark.sql.pandas.types import from_arrow_schema
 
     return from_arrow_schema(schema, prefer_timestamp_ntz=False)
-
-
-def shaped(batch: pa.RecordBatch, schema: pa.Schema, origin: Mapping[str, str | int | None]) -> pa.RecordBatch:
-    """The columns of `schema`, in its order and types; what neither the batch nor `origin` has is null."""
-    import pyarrow as pa
-
-    arrays = []
-    for field in schema:
-        if field.name in origin:
-            arrays.append(pa.repeat(pa.scalar(origin[field.name], field.type), batch.num_rows))
-        elif field.name in batch.schema.names:
-            arrays.append(batch.column(field.name).cast(field.type))
-        else:
-            arrays.append(pa.nulls(batch.num_rows, field.type))
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
