@@ -49,7 +49,10 @@ class LakeMismatch(Exception):
 
 
 def write_parts(table: Table, root: Path, batches: Iterable[pa.RecordBatch]) -> list[Part]:
-    """Write batches as zstd Parquet, one file per run of rows with equal partition values. Nothing is committed yet."""
+    """Write batches of the table's `bare_schema` as zstd Parquet, one file per run of rows with equal partition values.
+
+    Nothing is committed yet.
+    """
     writer = PartsWriter(table, root)
     for batch in batches:
         writer.write(batch)
@@ -118,7 +121,7 @@ class _OpenPart:
 
     def write(self, batch: pa.RecordBatch) -> None:
         self.rows += batch.num_rows
-        self.writer.write_batch(batch.cast(self.schema), row_group_size=ROW_GROUP_ROWS)
+        self.writer.write_batch(batch, row_group_size=ROW_GROUP_ROWS)
 
     def close(self) -> Part:
         self.writer.close()

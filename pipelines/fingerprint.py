@@ -6,7 +6,7 @@ import hashlib
 
 import numpy as np
 
-from parsers.mapped import map_file
+from parsers.mapped import map_file, release_pages
 from parsers.store import StoreFile
 
 BLOCK = 8 << 20
@@ -22,7 +22,9 @@ def fingerprint(file: StoreFile) -> tuple[int, str]:
     used = used_bytes(data)
     digest = hashlib.sha256()
     for start in range(0, used, BLOCK):
-        digest.update(data[start : min(start + BLOCK, used)].data)
+        end = min(start + BLOCK, used)
+        digest.update(data[start:end].data)
+        release_pages(data, start, end)
     return used, digest.hexdigest()
 
 
@@ -32,4 +34,5 @@ def used_bytes(data: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> int:
         block = data[max(0, end - BLOCK) : end]
         if block.any():
             return end - int(np.argmax(block[::-1] != 0))
+        release_pages(data, end - len(block), end)
     return 0

@@ -18,7 +18,7 @@ from pipelines.growth import grown_from
 from pipelines.lake import Lake
 from pipelines.snapshots import snapshot_config
 from pipelines.sources import BrokerSource, Sources
-from pipelines.spark.transfer import save, source_frame
+from pipelines.spark.transfer import slices_of, write_table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -86,7 +86,7 @@ def ingest_store(
         report.files_read += len(stale)
         report.files_unchanged += len(files_of_table(store, table)) - len(stale)
         ingest_files(spark, lake, broker, table, stale, bodies=bodies)
-        report.rows[broker.name, table] = lake.rows(table)
+        report.rows[broker.name, table] = lake.rows(table, broker.name)
     mark_gone(lake, broker, store)
     report.rows[broker.name, "queues"] = ingest_queues(spark, lake, broker)
     for table, rows in snapshot_config(spark, lake, broker).items():
@@ -102,17 +102,17 @@ def ingest_files(
     starts = grown_from(lake, broker, files) if table == "commitlog_messages" else {}
     options = {"bodies": str(bodies).lower()}
     if fresh := [file for file in files if file not in starts]:
-        frame = source_frame(spark, broker, table, fresh, options)
-        save(frame, lake, table, replaced=[(broker.name, file) for file in fresh])
+        work = slices_of(broker, table, fresh, options)
+        write_table(spark, lake, table, work, replaced=[(broker.name, file) for file in fresh])
     if starts:
-        frame = source_frame(spark, broker, table, list(starts), {**options, "starts": json.dumps(starts)})
-        save(frame, lake, table, replaced=[])
+        work = slices_of(broker, table, list(starts), {**options, "starts": json.dumps(starts)})
+        write_table(spark, lake, table, work, replaced=[])
 
 
 def ingest_queues(spark: SparkSession, lake: Lake, broker: BrokerSource) -> int:
     """Sum up every queue of a store anew; queues in the lake afterwards."""
-    save(source_frame(spark, broker, "queues", None, {}), lake, "queues", replaced=[(broker.name,)])
-    return lake.rows("queues", [(broker.name,)])
+    write_table(spark, lake, "queues", slices_of(broker, "queues"), replaced=[(broker.name,)])
+    return lake.rows("queues", broker.name)
 
 
 def stale_files(lake: Lake, broker: BrokerSource, store: Store, table: str) -> list[str]:

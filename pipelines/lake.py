@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -42,11 +43,17 @@ class Lake:
         root = str(self.table_root(name))
         return DeltaTable(root).version() if DeltaTable.is_deltatable(root) else None
 
-    def rows(self, name: str, partitions: Sequence[tuple[str, ...]] | None = None) -> int:
-        """Rows of a table, or of some partitions of it, from the Delta log alone."""
-        wanted = None if partitions is None else set(partitions)
-        parts = list(partition_parts(TABLES[name], self.table_root(name)))
-        return sum(part.rows for part in parts if wanted is None or part.partition in wanted)
+    def rows(self, name: str, broker: str | None = None) -> int:
+        """Rows of a table, or of its partitions that one broker's store is in, from the Delta log alone."""
+        rows = self.partition_rows(name)
+        return rows.total() if broker is None else sum(n for values, n in rows.items() if values[0] == broker)
+
+    def partition_rows(self, name: str) -> Counter[tuple[str, ...]]:
+        """Rows of each partition of a table, from the Delta log alone; 0 for one that is not there."""
+        rows: Counter[tuple[str, ...]] = Counter()
+        for part in partition_parts(TABLES[name], self.table_root(name)):
+            rows[part.partition] += part.rows
+        return rows
 
     def written_ms(self, name: str) -> dict[tuple[str, ...], int]:
         """When each partition was last written, epoch milliseconds."""

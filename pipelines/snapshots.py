@@ -16,7 +16,7 @@ from parsers.config.topics import FILE as TOPICS_FILE
 from parsers.store import NotAStore, StoreFile, open_store
 from pipelines.lake import Lake
 from pipelines.sources import BrokerSource
-from pipelines.spark.transfer import save, source_frame
+from pipelines.spark.transfer import slices_of, write_table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,22 +30,18 @@ KNOWN = "SELECT DISTINCT file, epoch_us(written_at) AS written_us FROM {table} W
 
 
 def snapshot_config(spark: SparkSession, lake: Lake, broker: BrokerSource) -> dict[str, int]:
-    """Keep what the broker has written since the last snapshot; rows of each table in the lake afterwards.
+    """Keep what the broker has written since the last snapshot; its rows in each table of the lake afterwards.
 
     Raises NotAStore: one sentence.
     """
-    from pyspark.sql.functions import unix_micros
-
     files = open_store(broker.store).config
     for table, names in MAIN_FILES.items():
         known = known_states(lake, broker, table)
         present = [file for file in files if file.path.name in names]
         if not present or any((f"config/{f.path.name}", f.mtime_ns // 1000) not in known for f in present):
-            frame = source_frame(spark, broker, table, None, {"table": table})
-            for name, written_us in sorted(known):
-                frame = frame.where((frame.file != name) | (unix_micros(frame.written_at) != written_us))
-            save(frame, lake, table, replaced=[])
-    return {table: lake.rows(table, None) for table in MAIN_FILES}
+            work = slices_of(broker, table, options={"known": json.dumps(sorted(known))})
+            write_table(spark, lake, table, work, replaced=[])
+    return {table: lake.rows(table, broker.name) for table in MAIN_FILES}
 
 
 def known_states(lake: Lake, broker: BrokerSource, table: str) -> set[tuple[str, int]]:

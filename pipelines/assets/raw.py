@@ -33,12 +33,13 @@ def raw_asset(name: str) -> dg.AssetsDefinition:
         keys = list(context.partition_keys)
         for broker, files in by_broker(keys).items():
             ingest_files(lakehouse.spark(), lake, sources.broker(broker), name, files, bodies=sources.bodies)
-        rows = {key: lake.rows(name, [split_key(key)]) for key in keys}
+        held = lake.partition_rows(name)
+        rows = {key: held[split_key(key)] for key in keys}
         if len(keys) > 1:
             for key in keys:
                 context.add_asset_metadata({"dagster/partition_row_count": rows[key]}, partition_key=key)
         plot = bar_plot(f"{name}: rows per store file", keys, [rows[key] for key in keys], "rows")
-        return dg.MaterializeResult(metadata=table_metadata(lake, table, lake.rows(name), rows_per_file=plot))
+        return dg.MaterializeResult(metadata=table_metadata(lake, table, held.total(), rows_per_file=plot))
 
     return built
 

@@ -1,36 +1,61 @@
-"""From a broker's store into a table of the lake: the data source on one side, the Delta writer on the other."""
+"""From a broker's store into a table of the lake: what there is to read as work for Spark's tasks, and its commit."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import pickle
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from pyspark.sql.datasource import InputPartition
 
 from pipelines.lake import Lake
 from pipelines.sources import BrokerSource
+from pipelines.spark.delta_writer import WORK, Work
 from pipelines.spark.registry import source_of
-from pipelines.spark.source import spark_schema
+from pipelines.spark.source import StoreReader
 from pipelines.tables import TABLES
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
 
 
-def source_frame(
-    spark: SparkSession, broker: BrokerSource, table: str, files: Sequence[str] | None, options: Mapping[str, str]
-) -> DataFrame:
-    """The data source of a table over one broker's store: named files of it (paths below the root), or all."""
-    reader = spark.read.format(source_of(table).name()).schema(spark_schema(TABLES[table].bare_schema))
-    reader = reader.option("store", str(broker.store)).option("broker", broker.name)
+@dataclass(frozen=True, slots=True)
+class SliceWork:
+    """Read one slice of a store."""
+
+    reader: StoreReader
+    slice_: InputPartition
+
+    def __call__(self) -> Iterator[pa.RecordBatch]:
+        return self.reader.read(self.slice_)
+
+
+def slices_of(
+    broker: BrokerSource, table: str, files: Sequence[str] | None = None, options: Mapping[str, str] | None = None
+) -> list[Work]:
+    """The slices that the data source of a table cuts one broker's store into: named files of it (paths below the
+    root), or all; `options` are the data source's."""
+    given = {"store": str(broker.store), "broker": broker.name, **(options or {})}
     if broker.version is not None:
-        reader = reader.option("version", broker.version)
+        given["version"] = broker.version
     if files is not None:
-        reader = reader.option("files", json.dumps(list(files)))
-    return reader.options(**options).load()
+        given["files"] = json.dumps(list(files))
+    reader = source_of(table).reader_class(given, TABLES[table].bare_schema.names, table)
+    return [SliceWork(reader, slice_) for slice_ in reader.partitions()]
 
 
-def save(frame: DataFrame, lake: Lake, table: str, replaced: Iterable[tuple[str, ...]] | None) -> None:
-    """Write a DataFrame with the columns of `table` in one Delta transaction (see pipelines.delta.commit)."""
+def write_table(
+    spark: SparkSession, lake: Lake, table: str, work: Sequence[Work], replaced: Iterable[tuple[str, ...]] | None
+) -> None:
+    """Do the work on Spark, a task for each, and commit the rows it makes, those of `table`, in one Delta transaction.
+
+    Args:
+        replaced: partitions whose present rows go with it (see pipelines.delta.commit).
+    """
+    rows = spark.sparkContext.parallelize([(pickle.dumps(one),) for one in work], max(1, len(work)))
     partitions = None if replaced is None else [list(partition) for partition in replaced]
-    writer = frame.write.format("rocketlens_delta").mode("append")
+    writer = spark.createDataFrame(rows, WORK).write.format("rocketlens_delta").mode("append")
     writer.options(table=table, root=str(lake.table_root(table)), replaces=json.dumps(partitions)).save()
