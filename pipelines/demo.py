@@ -5,11 +5,9 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
-import tarfile
 import threading
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -17,6 +15,7 @@ from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElaps
 
 from pipelines.answer import print_answer
 from pipelines.asset_failure import AssetFailed
+from pipelines.bundles import bundled_store
 from pipelines.catalog import publish
 from pipelines.cli.errors import ExitCode
 from pipelines.lake import Lake
@@ -26,16 +25,6 @@ if TYPE_CHECKING:
     from pipelines.materialize import Outcome
 
 BUNDLE = DEMO_CONFIG.parent / "5.3.3-clean" / "store.tar.gz"
-
-
-def unpack_store(sources: Sources) -> Path:
-    """Unpack the bundled store where the demo's configuration expects it, unless it is there; its root."""
-    store = sources.brokers[0].store
-    if not store.exists():
-        store.parent.mkdir(parents=True, exist_ok=True)
-        with tarfile.open(BUNDLE) as bundle:
-            bundle.extractall(store.parent, filter="data")
-    return store
 
 
 def build(sources: Sources, console: Console) -> list[str]:
@@ -99,7 +88,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     console, began = Console(), time.monotonic()
     sources = read_sources(DEMO_CONFIG)
     console.print("[bold]rocketlens demo[/] · the store of a RocketMQ 5.3.3 broker, ingested through Spark\n")
-    unpack_store(sources)
+    bundled_store(BUNDLE.parent.name)  # where the configuration expects it
     try:
         failed = build(sources, console)
     except AssetFailed as refused:

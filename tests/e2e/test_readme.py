@@ -19,9 +19,9 @@ BLOCKS = [(found["command"], found["output"]) for found in BLOCK.finditer(README
 
 @pytest.fixture(scope="module")
 def beside_the_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder where `lake/demo/store` is what `run.py demo` unpacks."""
+    """A folder where `lake/demo/5.3.3-clean/store` is what `run.py demo` unpacks."""
     folder = tmp_path_factory.mktemp("readme")
-    unpack_store(CHECKOUT / "demo" / "5.3.3-clean" / "store.tar.gz", folder / "lake" / "demo")
+    unpack_store(CHECKOUT / "demo" / "5.3.3-clean" / "store.tar.gz", folder / "lake" / "demo" / "5.3.3-clean")
     return folder
 
 
