@@ -134,11 +134,16 @@ def _values(column: pa.ChunkedArray, hint: Any, interned: Interned) -> _Values:
         decode = _decoder(hint)
         told = map(decode, json.loads(f"[{','.join(whole.dictionary.to_pylist())}]"))
         known = [interned.setdefault(value, value) for value in told]
+        if len(known) == 1:
+            return lambda first, end: repeat(known[0], end - first)
         codes = whole.indices.to_numpy()
         return lambda first, end: map(known.__getitem__, codes[first:end].tolist())
     if whole.null_count:
         return lambda first, end: whole.slice(first, end - first).to_pylist()
     numbers = whole.to_numpy()
+    if (numbers == numbers[0]).all():
+        only = int(numbers[0])
+        return lambda first, end: repeat(only, end - first)
     return lambda first, end: numbers[first:end].tolist()
 
 

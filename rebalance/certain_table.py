@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Sequence
+from bisect import bisect_right, insort
+from collections.abc import Iterator, Sequence
 
-from rebalance.model import MessageQueue
 from rebalance.shares import Queues
 from rebalance.table import Tenure
+
+_LONG_AGO, _NEVER = -(1 << 62), 1 << 62
 
 
 class CertainTable:
@@ -18,25 +19,39 @@ class CertainTable:
     """
 
     def __init__(self, tenures: Sequence[Tenure]) -> None:
-        self._tenures = tenures
-        edges = {
-            edge for t in tenures for edge in (t.begin_earliest or 0, t.begin_latest, t.end_earliest, t.end_latest)
-        }
-        self._edges = sorted(edge for edge in edges if edge is not None)
-        self._answers: dict[int, Queues | None] = {}
+        self._edges = [_LONG_AGO]
+        self._answers: list[Queues | None] = [()]
+        held: list[int] = []
+        unsure = 0
+        for at_ms, number, surely, perhaps in sorted(_changes(tenures)):
+            if surely > 0:
+                insort(held, number)
+            elif surely < 0:
+                held.remove(number)
+            unsure += perhaps
+            answer = None if unsure else tuple(dict.fromkeys(tenures[mine].queue for mine in held))
+            if at_ms == self._edges[-1]:
+                self._answers[-1] = answer
+            else:
+                self._edges.append(at_ms)
+                self._answers.append(answer)
 
     def at(self, at_ms: int) -> Queues | None:
         """The queues held at an instant (epoch ms), in Java's order; None where one of them may be held or not."""
-        span = bisect_right(self._edges, at_ms)
-        if span not in self._answers:
-            self._answers[span] = self._held(at_ms)
-        return self._answers[span]
+        return self._answers[bisect_right(self._edges, at_ms) - 1]
 
-    def _held(self, at_ms: int) -> Queues | None:
-        held: dict[MessageQueue, None] = {}
-        for tenure in self._tenures:
-            if tenure.begin_latest <= at_ms < tenure.end_earliest:
-                held[tenure.queue] = None
-            elif (tenure.begin_earliest or 0) <= at_ms and (tenure.end_latest is None or at_ms < tenure.end_latest):
-                return None
-        return tuple(held)
+
+def _changes(tenures: Sequence[Tenure]) -> Iterator[tuple[int, int, int, int]]:
+    """(instant, number of the tenure, change in whether it is certain, change in whether it is merely possible)."""
+    for number, tenure in enumerate(tenures):
+        begin, end = tenure.begin_earliest or 0, _NEVER if tenure.end_latest is None else tenure.end_latest
+        surely, until = tenure.begin_latest, tenure.end_earliest
+        perhaps = [(begin, end)]
+        if surely < until:
+            yield surely, number, 1, 0
+            yield until, number, -1, 0
+            perhaps = [(begin, min(end, surely)), (max(begin, until), end)]
+        for since, before in perhaps:
+            if since < before:
+                yield since, number, 0, 1
+                yield before, number, 0, -1

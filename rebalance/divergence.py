@@ -48,7 +48,7 @@ def divergence_of(history: GroupHistory, targets: Targets) -> list[Divergence]:
 
 def _of_tables(history: GroupHistory, targets: Targets) -> Iterator[Divergence]:
     for settled in targets.settled:
-        if not settled.views:
+        if not settled.views or targets.explains(targets.usual, settled) is settled.views[0]:
             continue
         expected = targets.target(targets.usual, settled, settled.views[0])
         if expected is not None and expected != settled.observed:

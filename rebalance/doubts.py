@@ -76,7 +76,8 @@ def _uncounted(processes: Sequence[ClientProcess], queues: frozenset[MessageQueu
 
 def _silent_members(processes: Sequence[ClientProcess], queues: frozenset[MessageQueue]) -> Iterable[Doubt]:
     """Clients that a broker lists and that were not heard before: frozen, cut off, or beyond what was captured."""
-    listed = {cid for p in processes for answer in p.lists for cid in answer.client_ids or ()}
+    lists = {answer.client_ids for p in processes for answer in p.lists if answer.client_ids is not None}
+    listed = {client_id for client_ids in lists for client_id in client_ids}
     heard: dict[str, list[ClientProcess]] = {}
     for process in processes:
         heard.setdefault(process.client_id, []).append(process)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rebalance.doubts import Doubt
+from rebalance.history import GroupHistory
 from rebalance.model import MessageQueue
 from rebalance.rounds import RoundCauses
 from rebalance.table import Tenure
@@ -35,11 +36,11 @@ class OwnershipInterval:
     end_evidence: str
 
 
-def intervals_of(group: str, tenures: Iterable[Tenure], causes: RoundCauses) -> list[OwnershipInterval]:
+def intervals_of(history: GroupHistory, causes: RoundCauses) -> list[OwnershipInterval]:
     """Rows in queue order, then by begin."""
     return [
         OwnershipInterval(
-            group,
+            history.group,
             tenure.queue.topic,
             tenure.queue.broker_name,
             tenure.queue.queue_id,
@@ -55,7 +56,8 @@ def intervals_of(group: str, tenures: Iterable[Tenure], causes: RoundCauses) -> 
             str(tenure.begin_evidence),
             str(tenure.end_evidence),
         )
-        for tenure in sorted(tenures, key=lambda t: (t.queue.order, t.begin_latest, t.process.key))
+        for held in history.by_queue.values()
+        for tenure in held
     ]
 
 

@@ -30,17 +30,30 @@ class Parts:
 
     def of_connection(self, fact: ChannelFact) -> ClientProcess | None:
         """The part of a fact's connection, brought up to date with it; None if the fact names no connection."""
-        return None if fact.remote is None else self._take(fact, fact.source, fact.remote)
+        remote = fact.remote
+        if remote is None:
+            return None
+        part = self._open.get((fact.source, remote))
+        if part is None or self._is_another(part, fact):
+            part = self.open(fact, fact.source, remote)
+        self._bring_up_to_date(part, fact)
+        if isinstance(fact, RequestFact) and fact.request_no is not None:
+            requests = part.channels[0].requests
+            if len(requests) < _FIRST_REQUESTS or fact.at_ms >= requests[-1][0] + _SAMPLE_MS:
+                requests.append((fact.at_ms, fact.request_no))
+        return part
 
     def of_run(self, fact: ClientFact) -> ClientProcess:
         """The part of a run in a client's log, brought up to date."""
-        return self._take(fact, "", f"{fact.source}#{fact.process}")
+        run = f"{fact.source}#{fact.process}"
+        part = self._open.get(("", run))
+        if part is None:
+            part = self.open(fact, "", run)
+        self._bring_up_to_date(part, fact)
+        return part
 
-    def _take(self, fact: ChannelFact | ClientFact, broker: str, remote: str) -> ClientProcess:
-        """The part a fact belongs to, brought up to date with it."""
-        part = self._open.get((broker, remote))
-        if part is None or (broker and self._is_another(part, fact)):
-            part = self.open(fact, broker, remote)
+    @staticmethod
+    def _bring_up_to_date(part: ClientProcess, fact: ChannelFact | ClientFact) -> None:
         channel = part.channels[0]
         at_ms, until_ms = fact.at_ms, channel.last_ms
         if not channel.client_id and fact.client_id is not None:
@@ -51,11 +64,6 @@ class Parts:
                 channel.pauses.append((until_ms, at_ms))
             channel.last_ms = part.last_ms = at_ms
         part.last_evidence = fact.evidence
-        if isinstance(fact, RequestFact) and fact.request_no is not None:
-            requests = channel.requests
-            if len(requests) < _FIRST_REQUESTS or at_ms >= requests[-1][0] + _SAMPLE_MS:
-                requests.append((at_ms, fact.request_no))
-        return part
 
     def open(self, fact: ChannelFact | ClientFact, broker: str, remote: str) -> ClientProcess:
         """A new part, which begins with this fact."""
@@ -75,12 +83,12 @@ class Parts:
     @staticmethod
     def _is_another(part: ClientProcess, fact: ChannelFact | ClientFact) -> bool:
         """Whether the same ip:port is now another connection."""
-        channel, client_id = part.channels[0], fact.client_id
+        channel, client_id, at_ms = part.channels[0], fact.client_id, fact.at_ms
         if client_id is not None and channel.client_id != client_id and channel.client_id:
             return True
-        if channel.unregistered_ms is not None and fact.at_ms > channel.unregistered_ms + _STRAGGLER_MS:
+        if channel.unregistered_ms is not None and at_ms > channel.unregistered_ms + _STRAGGLER_MS:
             return True
-        return fact.at_ms > part.last_ms + _PORT_REUSE_MS
+        return at_ms > part.last_ms + _PORT_REUSE_MS
 
     def joined(self) -> list[ClientProcess]:
         """All processes, ordered by client id, then by appearance."""

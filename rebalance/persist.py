@@ -6,6 +6,7 @@ Source: RemoteBrokerOffsetStore#persistAll, #persist; RebalancePushImpl#removeUn
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
 from operator import itemgetter
 from typing import NamedTuple
@@ -29,8 +30,28 @@ class PersistRun(NamedTuple):
     periodic: bool
 
 
-def persist_runs(commits: Iterable[Commit]) -> list[PersistRun]:
-    """Runs of one process at one broker, in time order."""
+class PersistRuns:
+    """The runs of one process at one broker, in time order."""
+
+    def __init__(self, commits: Iterable[Commit]) -> None:
+        self._runs = _runs(commits)
+        self._begins = [run.first_ms for run in self._runs]
+
+    def at(self, at_ms: int) -> PersistRun | None:
+        """The last run that had begun by then."""
+        begun = bisect_right(self._begins, at_ms)
+        return self._runs[begun - 1] if begun else None
+
+    def first_without(self, queue: MessageQueue, after_ms: int) -> int | None:
+        """When the first periodic run that began after an instant and did not name a queue began."""
+        for at in range(bisect_right(self._begins, after_ms), len(self._runs)):
+            run = self._runs[at]
+            if run.periodic and queue not in run.queues:
+                return run.first_ms
+        return None
+
+
+def _runs(commits: Iterable[Commit]) -> list[PersistRun]:
     runs: list[PersistRun] = []
     run: list[Commit] = []
     for commit in sorted(commits, key=_AT_MS):

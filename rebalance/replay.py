@@ -77,7 +77,7 @@ class GroupReplay:
 
     @cached_property
     def intervals(self) -> list[OwnershipInterval]:
-        return intervals_of(self.history.group, self.history.tenures, self.causes)
+        return intervals_of(self.history, self.causes)
 
     @cached_property
     def anomalies(self) -> list[Anomaly]:

@@ -10,20 +10,17 @@ Source: RebalanceImpl#rebalanceByTopic, #updateProcessQueueTableInRebalance, Reb
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 
 from rebalance.client import ClientProcess, ListAnswer, Witness, WitnessKind
 from rebalance.events import Evidence
 from rebalance.model import MessageQueue
-from rebalance.persist import TOGETHER_MS, Commit, PersistRun, persist_runs
+from rebalance.persist import TOGETHER_MS, Commit, PersistRuns
 from rebalance.round_clock import ADDING, RoundClock
 
 _LATE_COMMIT_MS = 1_000  # a one-way commit may be handled after its queue was removed
 _COMMITTED_AGAIN_MS = 15_000  # three periods of persistAll
-_FIRST_MS = attrgetter("first_ms")
 _QUERY, _COMMIT, _ADDED, _REMOVED = WitnessKind.QUERY, WitnessKind.COMMIT, WitnessKind.ADDED, WitnessKind.REMOVED
 
 Span = list[Witness]
@@ -62,7 +59,7 @@ class QueueTable:
             [span for spans in self._down.values() for span in spans]
         )
         self._spans: dict[MessageQueue, list[Span]] = {}
-        self._runs: dict[str, list[PersistRun]] = {}
+        self._runs: dict[str, PersistRuns] = {}
 
     def tenures(self) -> list[Tenure]:
         """Tenures ordered by queue, then by begin."""
@@ -71,7 +68,7 @@ class QueueTable:
             seen = [w for w in self.process.witnesses[queue] if left is None or w.at_ms < left]
             if seen:
                 self._spans[queue] = self._split(queue.topic, seen)
-        self._runs = {broker: persist_runs(commits) for broker, commits in self._commits().items()}
+        self._runs = {broker: PersistRuns(commits) for broker, commits in self._commits().items()}
         tenures: list[Tenure] = []
         hidden: list[Tenure] = []
         for queue, spans in self._spans.items():
@@ -191,21 +188,19 @@ class QueueTable:
 
     def _absent_ms(self, queue: MessageQueue, span: Span) -> int | None:
         """The first persistAll run after the span's last sighting that would have named the queue and did not."""
-        runs = self._runs.get(queue.broker_name, [])
-        for at in range(bisect_right(runs, span[-1].at_ms, key=_FIRST_MS), len(runs)):
-            if runs[at].periodic and queue not in runs[at].queues:
-                told = any(w.kind is _COMMIT or (w.kind is _QUERY and w.queue_offset is not None) for w in span)
-                return runs[at].first_ms if told else None
-        return None
+        runs = self._runs.get(queue.broker_name)
+        absent_ms = None if runs is None else runs.first_without(queue, span[-1].at_ms)
+        if absent_ms is None:
+            return None
+        told = any(w.kind is _COMMIT or (w.kind is _QUERY and w.queue_offset is not None) for w in span)
+        return absent_ms if told else None
 
     def _is_farewell(self, queue: MessageQueue, span: Span) -> bool:
         """Whether the last sighting is the commit of a removal: no queue that stayed was committed with it."""
         if span[-1].kind is not _COMMIT:
             return False
-        at_ms = span[-1].at_ms
-        runs = self._runs[queue.broker_name]
-        run = runs[bisect_right(runs, at_ms, key=_FIRST_MS) - 1]
-        return at_ms <= run.last_ms and not run.periodic and queue in run.queues
+        run = self._runs[queue.broker_name].at(span[-1].at_ms)
+        return run is not None and span[-1].at_ms <= run.last_ms and not run.periodic and queue in run.queues
 
     def _commits(self) -> dict[str, list[Commit]]:
         by_broker: dict[str, list[Commit]] = {}

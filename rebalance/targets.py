@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import attrgetter
 from typing import NamedTuple
 
 from rebalance.certain_table import CertainTable
@@ -66,6 +67,7 @@ class Targets:
         self._history = history
         self.shares = Shares(history.group)
         self._first_use = history.first_use
+        self._brokers_down = sorted(history.down)
         self._steps: dict[str, list[int]] = {}
         for queue, at_ms in sorted(self._first_use.items(), key=lambda used: used[1]):
             self._steps.setdefault(queue.topic, []).append(at_ms)
@@ -104,11 +106,14 @@ class Targets:
     def views(self, topic: str, at_ms: int) -> list[QueueView]:
         """The queue lists a client may have known at an instant, the likeliest first."""
         steps = self._steps.get(topic, [])
-        away = tuple(b for b in sorted(self._history.down) if self._history.is_down(b, at_ms))
-        key = (topic, bisect_right(steps, at_ms), away)
-        if key not in self._views:
-            self._views[key] = self._views_at(topic, steps, key[1], away)
-        return self._views[key]
+        passed = bisect_right(steps, at_ms)
+        away: tuple[str, ...] = ()
+        if self._brokers_down:
+            away = tuple(broker for broker in self._brokers_down if self._history.is_down(broker, at_ms))
+        views = self._views.get((topic, passed, away))
+        if views is None:
+            views = self._views[topic, passed, away] = self._views_at(topic, steps, passed, away)
+        return views
 
     def _views_at(self, topic: str, steps: list[int], passed: int, away: tuple[str, ...]) -> list[QueueView]:
         used = [q for q in self._first_use if q.topic == topic]
@@ -155,9 +160,14 @@ class Targets:
         """The view under which a strategy gives what was observed, if any."""
         key = (name, id(settled))
         if key not in self._explained:
-            fitting = (view for view in settled.views if self.target(name, settled, view) == settled.observed)
-            self._explained[key] = next(fitting, None)
+            self._explained[key] = self._explaining(name, settled)
         return self._explained[key]
+
+    def _explaining(self, name: str, settled: Settled) -> QueueView | None:
+        for view in settled.views:
+            if self.target(name, settled, view) == settled.observed:
+                return view
+        return None
 
     def _fitting(self, process: ClientProcess, mine: Sequence[Settled]) -> str | None:
         """The strategy that explains most of a process's settled tables; at least half of them."""
@@ -174,14 +184,16 @@ class Targets:
         return best if mine and most * 2 >= len(mine) else None
 
     def assignments(self) -> list[Assignment]:
-        """One row per settled table, ordered by time, topic and client; without any member list, from membership
-        alone.
+        """One row per settled table, ordered by time, topic, client id and process; without any member list, from
+        membership alone.
         """
         if any(process.lists for process in self._history.processes) or self._history.broadcasting:
             rows = [self._assignment(settled) for settled in self.settled]
         else:
             rows = list(self._from_membership())
-        return sorted(rows, key=lambda row: (row.at_ms, row.topic, row.client_id, row.process))
+        rows.sort(key=attrgetter("topic"))  # the rows of each topic come in the order of the processes
+        rows.sort(key=attrgetter("at_ms"))
+        return rows
 
     def _from_membership(self) -> Iterator[Assignment]:
         """What each change of membership should have given each member, where no round is on record."""
@@ -202,7 +214,8 @@ class Targets:
         process, answer = settled.process, settled.answer
         strategy = self.strategy_of[id(process)]
         name = strategy or self.usual
-        view = self.explains(name, settled) or next(iter(settled.views), QueueView(()))
+        explained = self.explains(name, settled)
+        view = explained or next(iter(settled.views), QueueView(()))
         return Assignment(
             self._history.group,
             settled.topic,
@@ -212,7 +225,7 @@ class Targets:
             strategy,
             len(view.queues),
             len(settled.members.cid_all),
-            self.target(name, settled, view) or (),
+            (settled.observed if explained else self.target(name, settled, view)) or (),
             str(answer.evidence),
         )
 

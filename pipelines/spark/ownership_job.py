@@ -42,6 +42,7 @@ REPLAYED = {
 BUCKET_BYTES = 256 << 20
 """About how much evidence makes one bucket of facts: what a task holds, a good deal smaller, in memory."""
 BUCKETS_PER_CORE = 4
+SWEPT_GROUPS = 8
 _GZIPPED = 16  # logs and captures are about so many times as long as their gzip
 _FACTS_OF_ONE = 1 << 40  # more than one recording can hold
 
@@ -163,14 +164,15 @@ class _ReplayBucket:
 
 
 def _swept_between(groups: Iterable[tuple[str, list[Fact]]]) -> Iterator[tuple[str, list[Fact]]]:
-    """The groups, with the worker's garbage collected between them only: within one it finds nothing, again and
-    again.
+    """The groups, with the worker's garbage collected between some of them only: within one it finds nothing, again
+    and again.
     """
     gc.disable()
     try:
-        for group in groups:
+        for number, group in enumerate(groups, start=1):
             yield group
-            gc.collect(0)  # all that was made meanwhile and is still there
+            if number % SWEPT_GROUPS == 0:
+                gc.collect(0)  # all that was made meanwhile and is still there
     finally:
         gc.enable()
 
