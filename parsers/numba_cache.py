@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from numba import njit
+from numba.core.runtime.nrt import rtsys
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 Stamp = tuple[tuple[str, int, int], ...]
@@ -28,10 +29,24 @@ def cached_njit(**options: Any) -> Callable[[Kernel], Kernel]:
             dispatcher = njit(cache=True, **options)(function)
         except RuntimeError:
             return cast("Kernel", njit(**options)(function))
-        dispatcher._cache._cache_file._source_stamp = source_stamp(function)  # numba has no door for it
+        cache = dispatcher._cache  # numba has no door for what follows
+        cache._cache_file._source_stamp = source_stamp(function)
+        cache.load_overload = _loader(cache, allocates=options.get("_nrt", True))
         return cast("Kernel", dispatcher)
 
     return compile_lazily
+
+
+def _loader(cache: Any, *, allocates: bool) -> Callable[[Any, Any], Any]:
+    """`Cache.load_overload` that leaves the compiler asleep: what it wakes up first, only compiling needs."""
+
+    def load_overload(signature: Any, target_context: Any) -> Any:
+        if allocates:
+            rtsys.initialize(target_context)
+        with cache._guard_against_spurious_io_errors():
+            return cache._load_overload(signature, target_context)
+
+    return load_overload
 
 
 def source_stamp(function: Callable[..., Any]) -> Stamp:

@@ -26,7 +26,7 @@ TAGS_AT = CQ_UNIT.offsets["tags_code"]
 MAX_EXT, MAX_INT = MAX_EXT_ADDRESS, INT_MAX
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def valid_prefix(data: Bytes, start: int) -> int:
     """The first unit at or after `start` that ConsumeQueue#recover would not accept."""
     count = len(data) // UNIT_SIZE
@@ -39,7 +39,7 @@ def valid_prefix(data: Bytes, start: int) -> int:
     return unit
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def decode_units(
     data: Bytes,
     first_queue_offset: int,
@@ -68,7 +68,7 @@ def decode_units(
     return row
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def count_units(data: Bytes) -> tuple[int, int, int]:
     """(messages, pre-blanks, CommitLog byte after the last message or -1) of the valid units."""
     messages, blanks, end = 0, 0, -1
@@ -85,7 +85,7 @@ def count_units(data: Bytes) -> tuple[int, int, int]:
     return messages, blanks, end
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def first_live_unit(data: Bytes, commitlog_min: int) -> int:
     """The first message whose record is not below the CommitLog's minimum, pre-blanks passed over; -1 without one."""
     for unit in range(len(data) // UNIT_SIZE):

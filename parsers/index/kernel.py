@@ -29,7 +29,7 @@ CHAIN_ENDED, CHAIN_LOOPS, CHAIN_LEAVES_FILE = 0, 1, 2
 PROOF_ENTRIES = 16
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def index_key_hash(utf16_units: Bytes) -> int:
     """IndexFile#indexKeyHashMethod over big-endian UTF-16; the compiled twin of java.index_key_hash."""
     value = np.uint32(0)
@@ -40,7 +40,7 @@ def index_key_hash(utf16_units: Bytes) -> int:
     return 0 if signed == -(2**31) else abs(signed)
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def select_entries(
     data: Bytes,
     hash_slots: int,
@@ -97,7 +97,7 @@ def select_entries(
     return found, CHAIN_ENDED, entry, earlier
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def decode_entries(
     data: Bytes,
     hash_slots: int,
@@ -127,7 +127,7 @@ def decode_entries(
     return row
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def proves(data: Bytes, hash_slots: int, entries: int, checked: int) -> bool:
     """Whether the first, and the last `checked`, of `entries` entries lie in chains of `hash_slots` slots.
 
@@ -152,7 +152,7 @@ def proves(data: Bytes, hash_slots: int, entries: int, checked: int) -> bool:
     return True
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def proven_slot_counts(
     data: Bytes, entries: int, end_physical_offset: int, first_most: int, end_most: int, found: Longs
 ) -> int:
@@ -177,7 +177,7 @@ def proven_slot_counts(
     return count
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def wrong_slots(data: Bytes, hash_slots: int, entries: int, wrong: Ints) -> tuple[int, int]:
     """(slots in use, slots whose newest entry is missing or hashes elsewhere); fills `wrong` with the first."""
     used, bad = 0, 0

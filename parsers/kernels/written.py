@@ -9,7 +9,7 @@ from parsers.kernels.bigendian import load_long
 from parsers.numba_cache import cached_njit
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def written_bytes(data: npt.NDArray[np.uint8]) -> int:
     """Bytes up to and including the last one that is not zero; 0 for a file of zeros."""
     end = len(data)

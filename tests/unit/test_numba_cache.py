@@ -38,3 +38,19 @@ def test_an_edit_in_a_called_file_is_seen(tmp_path: Path) -> None:
     assert sorted((tmp_path / "cache").rglob("*.nbc")) == cached != []
     (package / "called.py").write_text(CALLED.format(value=22))
     assert answer(tmp_path) == "22"
+
+
+ALLOCATES = """import numpy as np
+from parsers.numba_cache import cached_njit
+@cached_njit()
+def caller():
+    return np.arange(7).sum()
+"""
+
+
+def test_a_loaded_function_can_allocate(tmp_path: Path) -> None:
+    package = tmp_path / "recovery_kernels"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "caller.py").write_text(ALLOCATES)
+    assert [answer(tmp_path), answer(tmp_path)] == ["21", "21"]
