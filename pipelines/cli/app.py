@@ -35,7 +35,7 @@ from pipelines.cli.options import (
     OutputOptions,
     QuietOption,
 )
-from pipelines.cli.start import forgo_pandas
+from pipelines.cli.start import start_light
 
 app = typer.Typer(
     name="rocketlens",
@@ -101,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Without arguments this is the program itself, with the ones of the process.
     """
     if arguments is None:
-        forgo_pandas()
+        start_light()
     try:
         ended = app(arguments, prog_name="rocketlens", standalone_mode=False)
     except TyperException as wrong:

@@ -13,7 +13,7 @@ import typer
 from pipelines.cli.errors import ExitCode, WrongUsage, explain_error
 from pipelines.cli.options import LAKE, SHARED, OutputOptions
 from pipelines.cli.run import Run
-from pipelines.cli.start import allow_pandas
+from pipelines.cli.start import allow_everything
 
 Body = Callable[..., None]
 
@@ -35,7 +35,7 @@ def _with_shared_options(body: Body, panel: str | None) -> Body:
 
     def call(ctx: typer.Context, **given: Any) -> None:
         if panel == LAKE:
-            allow_pandas()
+            allow_everything()
         options = OutputOptions(**{name: given.pop(name) for name in SHARED}).over(ctx.obj or OutputOptions())
         code = carry_out(Run(options), body, given)
         if code != ExitCode.FINE:

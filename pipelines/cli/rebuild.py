@@ -15,7 +15,7 @@ from pipelines.cli.opening import store_at
 from pipelines.cli.options import BROKER, BrokerConfOption, ConfigOption, Format, VersionOption
 from pipelines.cli.run import Run, refuse_inside
 from pipelines.cli.settings import settings_of, version_of
-from pipelines.cli.start import allow_pandas
+from pipelines.cli.start import allow_everything
 
 if TYPE_CHECKING:
     from pipelines.sources import Sources
@@ -79,7 +79,7 @@ def _rebuild_store(
 
 
 def _rebuild_brokers(run: Run, to: Path, sources: Sources) -> dict[str, RebuildReport]:
-    allow_pandas()
+    allow_everything()
     from pipelines.judgements import knowledge_of
     from pipelines.sources import SourcesError
     from pipelines.spark.rebuild_job import rebuild_with_spark
