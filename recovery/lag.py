@@ -7,7 +7,7 @@ oldest unread message is the time lag).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -21,6 +21,7 @@ QueueMessage = tuple[str, int, int]
 """(topic, queue_id, queue_offset): one message by its place in a queue."""
 
 LMQ_PREFIX = "%LMQ%"
+MOST_READ_QUEUES = 1 << 16
 NO_TOPIC = "the topic is not in topics.json: the broker leaves it out of consumerProgress"
 NOT_STORED = (
     "no offset is stored for this queue: consumerProgress counts from 0; where the group starts is its client's choice"
@@ -77,18 +78,26 @@ def group_queues(offsets: OffsetTable, read_queue_nums: Mapping[str, int], ends:
 
     That is each read queue of the topic, with an offset or without; of a light topic (which no configuration lists) its
     single queue; of a topic that is not configured the queues with an offset, whose end stays unknown. A queue without
-    a folder never got a message: its end is a proven 0.
+    a folder never got a message: its end is a proven 0. Of a topic with more than MOST_READ_QUEUES only the queues that
+    have a folder or an offset: no broker has that many, damaged bytes can say so.
     Source: AdminBrokerProcessor#getConsumeStats @5.3.3.
     """
     for (group, topic), stored in sorted(offsets.items()):
         configured = read_queue_nums.get(topic, 1 if topic.startswith(LMQ_PREFIX) else None)
-        for queue_id in sorted(stored) if configured is None else range(configured):
+        for queue_id in sorted(stored) if configured is None else _read_queues(topic, configured, stored, ends):
             if configured is None:
                 position = QueuePosition(None, None, stored[queue_id], why_unknown=NO_TOPIC)
             else:
                 first, end = ends.get((topic, queue_id), (0, 0))
                 position = QueuePosition(end, first, stored.get(queue_id))
             yield GroupQueue(group, topic, queue_id, position)
+
+
+def _read_queues(topic: str, configured: int, stored: Iterable[int], ends: QueueEnds) -> Iterable[int]:
+    if configured <= MOST_READ_QUEUES:
+        return range(configured)
+    met = {queue_id for named, queue_id in ends if named == topic} | set(stored)
+    return sorted(queue_id for queue_id in met if queue_id < configured)
 
 
 def unread_messages(queues: list[GroupQueue]) -> set[QueueMessage]:

@@ -67,3 +67,9 @@ def test_every_read_queue_counts_with_an_offset_or_without() -> None:
 def test_deleted_messages_are_not_asked_for() -> None:
     queues = list(group_queues({("G", "T"): {0: 5}}, {"T": 1}, {("T", 0): (7, 9)}))
     assert unread_messages(queues) == {("T", 0, 7)}
+
+
+def test_of_impossibly_many_queues_only_those_that_were_met_count() -> None:
+    ends = {("T", 3): (0, 8), ("U", 4): (0, 1)}
+    queues = list(group_queues({("G", "T"): {0: 5}}, {"T": 2**31 - 1}, ends))
+    assert [queue.queue_id for queue in queues] == [0, 3]
