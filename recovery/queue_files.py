@@ -15,11 +15,11 @@ from recovery.queue_kernel import (
     NO_FILE,
     NOT_PLACED,
     UNIT,
-    QueueState,
     larger,
     new_state,
     pack_units,
     place_units,
+    unpack_key,
 )
 from recovery.scan import ScanBatch
 from recovery.topic_table import TopicTable
@@ -88,7 +88,7 @@ class QueueFilesWriter:
         """Every queue met, in the order of its topic's and its own first unit."""
         state, names = self._state, self._topics.names()
         for number in range(int(state.met[0])):
-            topic, queue_id = _key(state, number)
+            topic, queue_id = unpack_key(int(state.key[number]))
             first, is_batch = int(state.first[number]), bool(state.is_batch[number])
             size = BATCH if is_batch else UNIT
             yield QueueTotals(
@@ -126,7 +126,7 @@ class QueueFilesWriter:
 
     def _folder(self, number: int) -> Path | None:
         if number not in self._folders:
-            topic, queue_id = _key(self._state, number)
+            topic, queue_id = unpack_key(int(self._state.key[number]))
             name = self._topics.names()[topic]
             kind = "batchconsumequeue" if self._state.is_batch[number] else "consumequeue"
             self._folders[number] = self._root / kind / name / str(queue_id) if is_folder_name(name) else None
@@ -142,11 +142,6 @@ def is_folder_name(name: str) -> bool:
     """Whether a topic of the log can be a folder: a damaged record may hold any text."""
     plain = name not in ("", ".", "..") and "/" not in name and "\0" not in name
     return plain and len(os.fsencode(name)) <= MAX_NAME_BYTES
-
-
-def _key(state: QueueState, number: int) -> tuple[int, int]:
-    topic, queue_id = divmod(int(state.key[number]), 1 << 32)
-    return topic, queue_id if queue_id < 1 << 31 else queue_id - (1 << 32)
 
 
 def _write(path: Path, file_size: int, at: int, data: bytes | memoryview) -> None:

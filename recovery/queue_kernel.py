@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from parsers.batchqueue import BATCH_UNIT
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.java import LONG_MAX
 from parsers.kernels.bigendian import store_int, store_long
 from parsers.numba_cache import cached_njit
+from recovery.queue_writer import MOST_OFFSET
 from recovery.scan_kernel import RecordColumns, Shorts, UnitColumns
 
 Bytes = npt.NDArray[np.uint8]
@@ -25,7 +25,6 @@ COUNT_AT, COMPACT_AT, RESERVED_AT = (
     BATCH_UNIT.offsets[name] for name in ("message_count", "compact_offset", "reserved")
 )
 NO_FILE, NOT_PLACED = -1, -1
-MOST_OFFSET = LONG_MAX // UNIT
 HASH_PRIME, HASH_MASK = 0x9E3779B97F4A7C1, 0x7FFFFFFFFFFFFFFF
 
 
@@ -35,7 +34,8 @@ class QueueState(NamedTuple):
     `end` is the queue position after the last unit (NO_FILE: the queue has none), `first` the position of the first
     one; `opened` is where a file was created for a unit that was then skipped; `duplicate`, `behind`, `out_of_order`
     count what `Put` names.
-    `slots` maps hashes of `key` (topic code and queue id) to queue numbers; `met[0]` is how many there are.
+    `slots` (a power of two) maps hashes of `key` (topic code and queue id) to queue numbers; `met[0]` is how many there
+    are.
     """
 
     slots: Longs
@@ -58,7 +58,7 @@ def new_state(capacity: int) -> QueueState:
         return np.full(capacity, value, np.int64)
 
     return QueueState(
-        slots=np.full(4 * capacity, -1, np.int64),
+        slots=new_slots(capacity),
         key=longs(0),
         is_batch=np.zeros(capacity, np.bool_),
         end=longs(NO_FILE),
@@ -72,20 +72,31 @@ def new_state(capacity: int) -> QueueState:
     )
 
 
+def new_slots(capacity: int) -> Longs:
+    """An empty table of slots for as many queues."""
+    return np.full(4 << (capacity - 1).bit_length(), -1, np.int64)
+
+
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
+def slot_of(key: int, slots: int) -> int:
+    """Where the search for a queue starts: the high bits folded in, since the low ones know only the queue id."""
+    product = (key * HASH_PRIME) & HASH_MASK
+    return (product ^ (product >> 32)) & (slots - 1)
+
+
 @cached_njit(nogil=True, _nrt=False)
-def queue_number(state: QueueState, topic: int, queue_id: int, is_batch: bool) -> int:
+def queue_number(slots: Longs, keys: Longs, met: Longs, topic: int, queue_id: int) -> int:
     """The number of a queue, a new one when it was not met; the caller keeps room for it."""
     key = (topic << 32) | (queue_id & 0xFFFFFFFF)
-    size = len(state.slots)
-    slot = ((key * HASH_PRIME) & HASH_MASK) % size
-    while state.slots[slot] >= 0:
-        found = state.slots[slot]
-        if state.key[found] == key:
-            return int(found)
-        slot = slot + 1 if slot + 1 < size else 0
-    number = int(state.met[0])
-    state.met[0] = number + 1
-    state.slots[slot], state.key[number], state.is_batch[number] = number, key, is_batch
+    slot = slot_of(key, len(slots))
+    while slots[slot] >= 0:
+        found = int(slots[slot])
+        if keys[found] == key:
+            return found
+        slot = (slot + 1) & (len(slots) - 1)
+    number = int(met[0])
+    met[0] = number + 1
+    slots[slot], keys[number] = number, key
     return number
 
 
@@ -95,8 +106,11 @@ def number_queues(state: QueueState, topic: Ints, queue_id: Ints, message_count:
 
     Returns the row it came to: before the end when there is no room for another queue.
     """
-    while row < len(number) and state.met[0] < len(state.key):
-        number[row] = queue_number(state, topic[row], queue_id[row], False) if message_count[row] == 0 else NOT_PLACED
+    slots, keys, met = state.slots, state.key, state.met
+    while row < len(number) and met[0] < len(keys):
+        number[row] = NOT_PLACED
+        if message_count[row] == 0:
+            number[row] = queue_number(slots, keys, met, topic[row], queue_id[row])
         row += 1
     return row
 
@@ -110,18 +124,17 @@ def fill_groups(number: Ints, starts: Longs, order: Longs) -> None:
             starts[number[row]] += 1
 
 
-@cached_njit(nogil=True)
-def fill_slots(state: QueueState) -> None:
+@cached_njit(nogil=True, _nrt=False)
+def fill_slots(slots: Longs, keys: Longs, met: int) -> None:
     """Find the slots of all queues met, in an empty table."""
-    size = len(state.slots)
-    for number in range(state.met[0]):
-        slot = ((state.key[number] * HASH_PRIME) & HASH_MASK) % size
-        while state.slots[slot] >= 0:
-            slot = slot + 1 if slot + 1 < size else 0
-        state.slots[slot] = number
+    for number in range(met):
+        slot = slot_of(keys[number], len(slots))
+        while slots[slot] >= 0:
+            slot = (slot + 1) & (len(slots) - 1)
+        slots[slot] = number
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def place(
     state: QueueState, queue: int, file_size: int, physical_offset: int, msg_size: int, queue_offset: int
 ) -> bool:
@@ -131,7 +144,7 @@ def place(
         return False
     wanted = queue_offset * UNIT
     if state.end[queue] == NO_FILE:
-        if queue_offset < 0 or queue_offset > MOST_OFFSET:  # damaged: Java's product wraps, and no broker gets so far
+        if queue_offset < 0 or queue_offset > MOST_OFFSET:
             state.behind[queue] += 1
             return False
         state.end[queue] = state.first[queue] = wanted
@@ -147,7 +160,7 @@ def place(
     return True
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def place_batch(state: QueueState, queue: int, file_size: int, physical_offset: int) -> bool:
     """Whether a unit is appended to a BatchCQ, by `BatchQueueWriter.put`; moves `end` past it if so."""
     if physical_offset <= state.max_physical_offset[queue]:
@@ -163,14 +176,16 @@ def place_batch(state: QueueState, queue: int, file_size: int, physical_offset: 
     return True
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def place_units(
     state: QueueState, file_size: int, batch_file_size: int, records: RecordColumns, units: UnitColumns, queue: Ints
 ) -> None:
     """For every unit the number of the queue it is appended to, NOT_PLACED for those that are skipped."""
     for row in range(len(queue)):
-        record, batch = units.record[row], units.message_count[row] > 0
-        number = queue_number(state, units.topic[row], units.queue_id[row], batch)
+        record, batch, met = units.record[row], units.message_count[row] > 0, state.met[0]
+        number = queue_number(state.slots, state.key, state.met, units.topic[row], units.queue_id[row])
+        if number == met:
+            state.is_batch[number] = batch
         physical_offset = records.physical_offset[record]
         if batch:
             placed = place_batch(state, number, batch_file_size, physical_offset)
@@ -180,7 +195,7 @@ def place_units(
         queue[row] = number if placed else NOT_PLACED
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def pack_units(
     state: QueueState, records: RecordColumns, units: UnitColumns, queue: Ints, starts: Longs, packed: Bytes
 ) -> None:
@@ -205,11 +220,17 @@ def pack_units(
             starts[number] += UNIT
 
 
+def unpack_key(key: int) -> tuple[int, int]:
+    """Topic code and queue id of a queue's key."""
+    topic, queue_id = divmod(key, 1 << 32)
+    return topic, queue_id if queue_id < 1 << 31 else queue_id - (1 << 32)
+
+
 def larger(state: QueueState, capacity: int) -> QueueState:
     """The same queues with room for more."""
     grown, met = new_state(capacity), int(state.met[0])
     for old, new in zip(state[1:-1], grown[1:-1], strict=True):
         new[:met] = old[:met]
     grown.met[0] = met
-    fill_slots(grown)
+    fill_slots(grown.slots, grown.key, met)
     return grown

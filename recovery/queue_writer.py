@@ -14,8 +14,10 @@ from typing import Literal
 
 from parsers.batchqueue import BATCH_UNIT
 from parsers.consumequeue.layout import CQ_UNIT, PRE_BLANK
-from parsers.java import divide, to_long
+from parsers.java import LONG_MAX, divide, to_long
 from recovery.dispatch import QueueUnit
+
+MOST_OFFSET = LONG_MAX // CQ_UNIT.size
 
 Sink = Callable[[int, bytes], None]
 """Takes (queue position of the first byte: file base + position in the file, bytes); never crosses a file's end."""
@@ -55,8 +57,8 @@ class QueueWriter:
         reached = unit.physical_offset + (unit.msg_size if self.max_is_message_end else 0)
         if reached <= self.max_physical_offset:
             return "duplicate"
-        if self.last_file is None and unit.queue_offset < 0:
-            return "behind"
+        if self.last_file is None and not 0 <= unit.queue_offset <= MOST_OFFSET:
+            return "behind"  # damaged: beyond it Java's product wraps, and no broker gets so far
         wanted = to_long(unit.queue_offset * CQ_UNIT.size)
         base = self._file_for(wanted)
         if self.fresh and unit.queue_offset != 0 and self.wrote_position == 0:

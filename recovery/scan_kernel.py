@@ -204,6 +204,8 @@ def put_multi_dispatch(
         target = look_up(topics.slots, topics.names, topics.ends, data, name_at, name_end)
         if target < 0:
             return NEW_TOPIC, at, name_at, name_end
+        if topics.seeds[target] == MALFORMED:  # the broker knows a queue by the decoded name, which others may share
+            return ODD, at, 0, 0
         units.record[at], units.topic[at], units.queue_offset[at] = row, target, listed_offset
         units.queue_id[at] = 0 if topics.traits[target] & IS_LMQ else queue_id
         units.message_count[at] = 0

@@ -8,6 +8,7 @@ import pytest
 
 from parsers.consumequeue.layout import CQ_UNIT, PRE_BLANK
 from parsers.store import open_store
+from recovery.consistency import verify
 from recovery.rebuild import rebuild
 from recovery.settings import StoreSettings
 from tests.support.build_store import SETTINGS, VERSION, StoreBuilder, overwrite, shop
@@ -98,3 +99,34 @@ def test_a_store_without_a_log_gives_empty_folders(tmp_path: Path) -> None:
     (tmp_path / "store" / "checkpoint").write_bytes(bytes(4096))
     report = rebuild(open_store(tmp_path / "store"), tmp_path / "new", version=VERSION, settings=StoreSettings())
     assert (report.records, list((tmp_path / "new").iterdir())) == (0, [])
+
+
+SAME_NAME = "\ufffd\ufffd"
+"""What Java makes of either of two bytes that are not UTF-8."""
+
+
+@pytest.mark.parametrize("listed", [False, True], ids=["topic", "multi-dispatch"])
+def test_topics_that_java_reads_alike_share_a_queue(tmp_path: Path, listed: bool) -> None:
+    builder = StoreBuilder(tmp_path / "store", settings=SETTINGS.with_config({"enableMultiDispatch": "true"}))
+    names = (b"xy", b"\xff\xfe"), (b"xz", b"\xfe\xff")
+    for number, (plain, _) in enumerate(names):
+        pairs = (("INNER_MULTI_DISPATCH", plain.decode()), ("INNER_MULTI_QUEUE_OFFSET", str(number)))
+        builder.put("Orders" if listed else plain.decode(), queue_offset=number, properties=pairs if listed else ())
+    path = builder.root / "commitlog" / f"{0:020d}"
+    content = path.read_bytes()
+    for plain, stored in names:
+        assert content.count(plain) == 1
+        content = content.replace(plain, stored)
+    path.write_bytes(content)
+    report = rebuild(builder.root, tmp_path / "new", version=VERSION, settings=builder.settings)
+    assert [(queue.topic, queue.queue_id, queue.units) for queue in report.queues if queue.topic != "Orders"] == [
+        (SAME_NAME, 0, 2)
+    ]
+    assert verify_kinds(builder.root, tmp_path / "new", builder.settings) == {"checkpoint_missing"}
+
+
+def verify_kinds(log: Path, made: Path, settings: StoreSettings) -> set[str]:
+    """What verification finds in a store of this log and these queues and indexes."""
+    for folder in made.iterdir():
+        folder.rename(log / folder.name)
+    return {finding.kind for finding in verify(open_store(log), settings, version=VERSION).findings}
