@@ -7,35 +7,36 @@ findings are put together. One cause is one finding: what a finding about the lo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
 from parsers.batchqueue import summarize_batch_queue
 from parsers.consumequeue.summary import summarize_queue
-from parsers.index.open import open_index
 from parsers.store import QueueKey, Store
 from recovery.checks.batch_queues import check_batch_queue
 from recovery.checks.checkpoint import check_checkpoint
-from recovery.checks.columns import read_log
 from recovery.checks.config import QueueEnds, check_config
 from recovery.checks.files import check_files
 from recovery.checks.finding import Explained, Finding, Judgement, joined
+from recovery.checks.first_pass import (
+    ROCKSDB_QUEUES,
+    SettledInVain,
+    files_of,
+    first_pass,
+    is_kept_elsewhere,
+    left_of,
+)
 from recovery.checks.index import IndexContext, check_index
-from recovery.checks.index_entries import last_written
-from recovery.checks.index_kernel import entries_behind
+from recovery.checks.index_entries import read_places
 from recovery.checks.intervals import Intervals, Longs
 from recovery.checks.log import LOSSES, LogShape, check_log, missing_head, missing_tail, spans_of
-from recovery.checks.queue_columns import NO_MESSAGES, NO_UNITS, on_grid, queue_files, queue_messages, read_units
-from recovery.checks.queues import LogFacts, QueueMessages, QueueUnits, agree, check_queue, misdirected_units
+from recovery.checks.outline import Files, Outline
+from recovery.checks.queue_columns import NO_MESSAGES, of_places, queue_files, queue_messages
+from recovery.checks.queues import LogFacts, QueueMessages, QueueUnits, check_queue, misdirected_units
 from recovery.inference import Inferred, StoreKnowledge, infer
-from recovery.scan import LogScanner
 from recovery.settings import StoreSettings
 from recovery.versions import BrokerVersion
-
-ROCKSDB_QUEUES = "RocksDB consume queue"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,55 +49,53 @@ class Verification:
 
 
 def verify(
-    store: Store, settings: StoreSettings | None = None, *, version: BrokerVersion | None = None
+    store: Store, settings: StoreSettings | None = None, *, version: BrokerVersion | None = None, settles: bool = True
 ) -> Verification:
     """Every proven disagreement between the files of a store. Reads only.
 
-    Version and settings that are not given are inferred from the files. Memory: about 100 bytes for each message.
+    Version and settings that are not given are inferred from the files. What a first pass finds in its place, byte for
+    byte, is not looked at again, so that memory is bounded by what is out of place: about 200 bytes for each message,
+    unit or entry. With `settles` False the rules see everything: the findings are the same.
     """
     known = infer(store, version=version, settings=settings)
-    judgement = _Verify(store, known).judge()
+    files = files_of(store, known, settles=settles)
+    return judged(store, known, files, first_pass(store, known, files))
+
+
+def judged(store: Store, known: StoreKnowledge, files: Files, seen: Outline) -> Verification:
+    """The findings of a store after the first pass over its log."""
+    try:
+        judgement = _Verify(store, known, files, seen).judge()
+    except SettledInVain:
+        return verify(store, known.settings, version=known.version, settles=False)
     order = {"critical": 0, "error": 1, "warning": 2, "info": 3}
     findings = sorted(judgement.findings, key=lambda finding: order[finding.severity])
     return Verification(tuple(findings), judgement.explained, known.facts)
 
 
 class _Verify:
-    """One run over one store. What is independent runs on a thread aside: units beside the log, index beside queues."""
+    """The rules over what the first pass left of one store."""
 
-    def __init__(self, store: Store, known: StoreKnowledge) -> None:
-        self._store, self._known = store, known
-        with ThreadPoolExecutor(max_workers=1) as aside:
-            units = aside.submit(self._read_units)
-            self._log = read_log(store.commitlog, LogScanner(known.rules))
-        self._units = units.result()
+    def __init__(self, store: Store, known: StoreKnowledge, files: Files, seen: Outline) -> None:
+        self._store, self._known, self._files, self._seen = store, known, files, seen
+        self._left = left_of(store, known, files, seen)
+        self._log = self._left.log
         self._shape = LogShape.of(store.commitlog, known.settings.mapped_file_size_commit_log)
-        self._index = open_index(store.index, on_damage="collect")
-
-    def _read_units(self) -> dict[QueueKey, QueueUnits]:
-        size = self._known.settings.consume_queue_file_size
-        return {key: read_units(on_grid(files, size)) for key, files in self._store.queues.items()}
-
-    @cached_property
-    def _messages(self) -> dict[QueueKey, QueueMessages]:
-        return queue_messages(self._log)
 
     def judge(self) -> Judgement:
         log = check_log(self._log, self._shape)
         ends = self._missing_ends(spans_of(log.findings, *LOSSES))
         lost = spans_of((*log.findings, *ends.findings), *LOSSES)
         size = self._known.settings.consume_queue_file_size
-        with ThreadPoolExecutor(max_workers=1) as aside:
-            index = aside.submit(self._judge_index, lost, spans_of(log.findings, "store_timestamp_disorder"))
-            queues = [check_files(self._store, self._units, size), *self._queues(lost)]
+        queues = [check_files(self._store, self._files.queues, size), *self._queues(lost)]
+        index = self._judge_index(lost, spans_of(log.findings, "store_timestamp_disorder"))
         config = check_config(self._store.config, self._queue_ends())
-        parts = [log, ends, *queues, index.result(), self._judge_checkpoint(ends), config]
-        whole = joined(parts)
+        whole = joined([log, ends, *queues, index, self._judge_checkpoint(ends), config])
         return Judgement(tuple(map(self._with_log_files, whole.findings)), whole.explained)
 
     def _missing_ends(self, lost: Intervals) -> Judgement:
         """Head and tail of the log as far as queues and index know more of it."""
-        if self._other_log:
+        if not self._files.compares_queues:
             return Judgement()
         starts, ends = self._places_behind(self._log.end)
         behind = ~lost.hold(starts)
@@ -106,50 +105,38 @@ class _Verify:
     def _places_behind(self, end: int) -> tuple[Longs, Longs]:
         """Starts and ends of the messages that units and entries name at or behind `end`; entries know no ends."""
         starts, ends = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-        for found in self._units.values():
-            behind = (found.physical_offset >= end) & ~found.is_hole
-            starts.append(found.physical_offset[behind])
-            ends.append(starts[-1] + found.msg_size[behind])
-        for file in self._index:
-            if file.geometry is not None:
-                starts.append(entries_behind(file.data, file.slots, last_written(file), end))
-                ends.append(starts[-1] + 1)
+        for queue in self._left.queues.values():
+            behind = (queue.units.physical_offset >= end) & ~queue.units.is_hole
+            starts.append(queue.units.physical_offset[behind])
+            ends.append(starts[-1] + queue.units.msg_size[behind])
+        for entries in self._files.index:
+            places = read_places(entries.file, self._left.index[entries.name].numbers)
+            starts.append(places[places >= end])
+            ends.append(starts[-1] + 1)
         return np.concatenate(starts), np.concatenate(ends)
 
     def _lowest_known(self) -> int | None:
         """The lowest physical offset that a queue or the index begins with."""
-        firsts = [
-            int(found.physical_offset[real][0])
-            for found in self._units.values()
-            if (real := ~found.is_pre_blank & ~found.is_hole).any()
-        ]
-        firsts += [file.header["begin_physical_offset"] for file in self._index[:1] if file.entries]
+        firsts = [self._left.lowest_place] if self._left.lowest_place is not None else []
+        firsts += [file.header["begin_physical_offset"] for file in self._files.opened[:1] if file.entries]
         return min(firsts, default=None)
 
-    @property
-    def _other_log(self) -> bool:
-        """The log or the queues are kept in another form: nothing to compare them with here."""
-        return self._has("DLedger") or self._has(ROCKSDB_QUEUES)
-
-    def _has(self, what: str) -> bool:
-        return any((file.why or "").startswith(what) for file in self._store.not_understood)
-
     def _queues(self, lost: Intervals) -> Iterator[Judgement]:
-        if self._other_log:
+        if not self._files.compares_queues:
             why = "the log is a DLedger's or the queues are a RocksDB's: they are not compared here"
             yield Judgement((), (Explained("not compared", why),))
             return
-        facts = self._facts(lost)
-        pairs = {
-            key: (self._messages.get(key, NO_MESSAGES), self._units.get(key, NO_UNITS))
-            for key in sorted(self._messages.keys() | self._units.keys())
-        }
-        differing = {key: pair for key, pair in pairs.items() if not agree(*pair)}
-        misdirected = [misdirected_units(*pair, facts) for pair in differing.values()]
+        facts, messages = self._facts(lost), queue_messages(self._log)
+        pairs: dict[QueueKey, tuple[QueueMessages, QueueUnits]] = {}
+        for key, queue in self._left.queues.items():
+            own = messages.get(key, NO_MESSAGES)
+            own = own if queue.is_whole else of_places(own, queue.places)
+            pairs[key] = own, queue.with_settled(own)
+        misdirected = [misdirected_units(*pair, facts) for pair in pairs.values()]
         facts = facts._replace(misdirected=np.unique(np.concatenate([np.empty(0, np.int64), *misdirected])))
-        for key, pair in differing.items():
+        for key, pair in pairs.items():
             files = queue_files(self._store, key, self._known.settings.consume_queue_file_size)
-            yield check_queue(*pair, files, facts)
+            yield check_queue(*pair, self._left.queues[key].head, files, facts)
         for key, batch_files in self._store.batch_queues.items():
             yield check_batch_queue(key, batch_files, self._log, lost)
 
@@ -174,17 +161,14 @@ class _Verify:
     def _dispatched_to(self) -> int:
         """The end of the last message of the log that any queue has. Without queues: how far the index had come after
         an unclean exit, else the log's end."""
-        ends = [self._log.start]
-        for found in self._units.values():
-            real = ~found.is_pre_blank & ~found.is_hole & (found.physical_offset < self._log.end)
-            ends += (found.physical_offset + found.msg_size)[real][-1:].tolist()
-        if self._units:
-            return max(ends)
-        indexed = [file.header["end_physical_offset"] for file in self._index if self._store.abort_present]
+        if self._files.queues:
+            return max(self._log.start, self._left.dispatched_to or 0)
+        opened = self._files.opened
+        indexed = [file.header["end_physical_offset"] for file in opened if self._store.abort_present]
         return max(indexed, default=self._log.end)
 
     def _judge_index(self, lost: Intervals, doubtful_times: Intervals) -> Judgement:
-        if self._other_log or not self._known.settings.message_index_enable:
+        if not self._files.compares_index:
             return Judgement()
         context = IndexContext(
             messages=self._log.messages,
@@ -197,10 +181,10 @@ class _Verify:
             clean_exit=not self._store.abort_present,
             counts_puts=self._known.version.counts_index_puts_as_slots,
         )
-        return check_index(self._index, context)
+        return check_index(self._files.opened, self._left.index, context)
 
     def _judge_checkpoint(self, ends: Judgement) -> Judgement:
-        if self._has("DLedger"):
+        if is_kept_elsewhere(self._store, "DLedger"):
             return Judgement()
         clean_exit = not self._store.abort_present
         return check_checkpoint(
@@ -222,22 +206,19 @@ class _Verify:
         )
 
     def _queue_ends(self) -> QueueEnds | None:
-        if self._has(ROCKSDB_QUEUES):
+        if is_kept_elsewhere(self._store, ROCKSDB_QUEUES):
             return None
         ends: dict[QueueKey, tuple[int, int]] = {}
         for key, files in self._store.queues.items():
             summary = summarize_queue(files, commitlog_min=self._log.start, on_damage="collect")
             ends[key] = summary.min_queue_offset, summary.max_queue_offset
-        for key, messages in self._messages.items():  # what the log has, a damaged queue had: its readers may be there
+        for key, trace in self._seen.queues.items():  # what the log has, a damaged queue had: its readers may be there
             least, most = ends.get(key, (0, 0))
-            ends[key] = least, max(most, int(messages.queue_offset.max()) + 1)
+            ends[key] = least, max(most, trace.most + 1)
         for key, files in self._store.batch_queues.items():
             summary = summarize_batch_queue(files, commitlog_min=self._log.start, on_damage="collect")
             ends[key] = summary.min_queue_offset, summary.max_queue_offset
-        return QueueEnds(
-            ends,
-            frozenset(self._log.topics[code] for code in np.flatnonzero(np.bincount(self._log.units.topic)).tolist()),
-        )
+        return QueueEnds(ends, frozenset(self._seen.topics))
 
     def _with_log_files(self, finding: Finding) -> Finding:
         """Places in the log that rules gave by physical offset alone get their file."""

@@ -20,7 +20,7 @@ from parsers.errors import StoreFormatError
 from parsers.kernels.written import written_bytes
 from parsers.mapped import map_file, release_pages
 from parsers.store import StoreFile
-from recovery.record_walk import Bytes, Longs, next_record, walk
+from recovery.record_walk import Bytes, Codes, Longs, next_record, walk, walk_judging
 
 RECORDS_PER_RUN = 1 << 15
 CHECKED_AT_ONCE = 1 << 20
@@ -30,12 +30,16 @@ GapKind = Literal["blank", "unwritten", "damage", "stale"]
 
 @dataclass(frozen=True, slots=True)
 class LogRun:
-    """Records that follow one another without a gap: `positions` in `data`, the whole file; `end` is after the last."""
+    """Records that follow one another without a gap: `positions` in `data`, the whole file; `end` is after the last.
+
+    `crc`: the verdict of `record_walk` on each of them, empty where none was asked for.
+    """
 
     file: StoreFile
     data: Bytes
     positions: Longs
     end: int
+    crc: Codes
 
     @property
     def base_offset(self) -> int:
@@ -74,9 +78,12 @@ def log_runs(files: Sequence[StoreFile], gaps: GapSink) -> Iterator[LogRun]:
         yield from runs_between(file, 0, file.size, gaps)
 
 
-def runs_between(file: StoreFile, start: int, end: int, gaps: GapSink) -> Iterator[LogRun]:
+def runs_between(
+    file: StoreFile, start: int, end: int, gaps: GapSink, *, most: int = RECORDS_PER_RUN, crc: bool = False
+) -> Iterator[LogRun]:
     """The runs of the records that start in [start, end) of a file, and the gaps behind them.
 
+    A run has at most so many records, with `crc` they come with a verdict on their CRCs.
     Parts that a file is cut into, at any bytes, have its runs and gaps between them. The exception is a cut inside a
     record that holds a well-formed record of that very place: runs and gaps then add up to more than the file.
     """
@@ -90,16 +97,19 @@ def runs_between(file: StoreFile, start: int, end: int, gaps: GapSink) -> Iterat
     last = len(data) if end >= file.size else end
     at = released = _first_of_part(file, data, start)
     while at < last:
-        positions = np.empty(RECORDS_PER_RUN, np.int64)
-        count, following = walk(data, at, base_offset, positions)
+        positions, verdicts = np.empty(most, np.int64), np.empty(most if crc else 0, np.int8)
+        if crc:
+            count, following = walk_judging(data, at, base_offset, positions, verdicts)
+        else:
+            count, following = walk(data, at, base_offset, positions)
         owned = int(np.searchsorted(positions[:count], last))
         if owned < count:
             following = int(positions[owned])
         if owned:
-            yield LogRun(file, data, positions[:owned], following)
+            yield LogRun(file, data, positions[:owned], following, verdicts[:owned])
             release_pages(buffer, released, at)
             released = at
-        if count < RECORDS_PER_RUN and owned == count:
+        if count < most and owned == count:
             following = _gap(file, buffer, data, following, gaps)
         at = following
 

@@ -16,6 +16,7 @@ from numba import types
 from numba.extending import intrinsic
 
 Load = Callable[[npt.NDArray[np.uint8], int], int]
+LoadAt = Callable[[int], int]
 Store = Callable[[npt.NDArray[np.uint8], int, int], None]
 
 
@@ -25,10 +26,7 @@ def _load(width: int) -> Load:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array, at = arguments
         first = context.make_array(signature.args[0])(context, builder, array).data
-        word = ir.IntType(width)
-        place = builder.bitcast(builder.gep(first, [at], inbounds=True), word.as_pointer())
-        swapped = builder.bswap(builder.load(place, align=1))
-        return swapped if width == 64 else builder.sext(swapped, ir.IntType(64))
+        return _signed(builder, builder.gep(first, [at], inbounds=True), width)
 
     def load(typing_context: Any, data: Any, at: Any) -> Any:
         return types.int64(data, types.intp), generate
@@ -36,9 +34,29 @@ def _load(width: int) -> Load:
     return cast("Load", intrinsic(load))
 
 
+def _load_at(width: int) -> LoadAt:
+    """As `_load`, at an address of the memory: for many arrays at once, whose keeper keeps them."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return _signed(builder, builder.inttoptr(arguments[0], ir.IntType(8).as_pointer()), width)
+
+    def load(typing_context: Any, address: Any) -> Any:
+        return types.int64(types.int64), generate
+
+    return cast("LoadAt", intrinsic(load))
+
+
+def _signed(builder: Any, place: Any, width: int) -> Any:
+    """The integer of `width` bits at a pointer, swapped and widened."""
+    swapped = builder.bswap(builder.load(builder.bitcast(place, ir.IntType(width).as_pointer()), align=1))
+    return swapped if width == 64 else builder.sext(swapped, ir.IntType(64))
+
+
 load_short = _load(16)
 load_int = _load(32)
 load_long = _load(64)
+int_at = _load_at(32)
+long_at = _load_at(64)
 
 
 def _store(width: int) -> Store:

@@ -35,9 +35,9 @@ def check_checkpoint(
     `log_is_cut`: the log lost its first or last messages; times near its own are then those of lost messages.
     """
     if file is None:
-        if not len(log.messages.physical_offset):
+        if not log.records:
             return Judgement()
-        return Judgement((_finding("checkpoint_missing", 0, FILE_SIZE, (f"log: {len(log.messages.topic)} messages",)),))
+        return Judgement((_finding("checkpoint_missing", 0, FILE_SIZE, (f"log: {log.records} messages",)),))
     findings: list[Finding] = []
     if file.size != FILE_SIZE:
         start, end = sorted((file.size, FILE_SIZE))
@@ -52,10 +52,9 @@ def check_checkpoint(
 
 
 def _later(checkpoint: Checkpoint, log: LogColumns, slack_ms: int) -> Iterator[Finding]:
-    times = log.messages.store_timestamp_ms
-    if slack_ms and not len(times):
+    if slack_ms and not log.records:
         return
-    newest = int(times.max()) if len(times) else 0
+    newest = log.latest_ms
     late = [name for name in TIMES if getattr(checkpoint, name) > newest + slack_ms]
     yield from _fields("checkpoint_later_than_data", late, checkpoint, f"log: the latest store time is {newest}")
     far = [name for name in OFFSETS if not slack_ms and (getattr(checkpoint, name) or 0) > log.end]
@@ -66,13 +65,12 @@ def _earlier(
     checkpoint: Checkpoint, log: LogColumns, slack_ms: int, *, clean_exit: bool, version: BrokerVersion
 ) -> Judgement:
     """Times before the first message. That of the index stays 0 until an index file is full: alone it says nothing."""
-    times = log.messages.store_timestamp_ms
-    early = [name for name in TIMES if len(times) and getattr(checkpoint, name) < int(times[0]) - slack_ms]
+    early = [name for name in TIMES if log.records and getattr(checkpoint, name) < log.first_ms - slack_ms]
     if not set(early) & {*TIMES[:2]}:
         return Judgement()
-    lasted_ms = int(times.max()) - int(times[0])
+    lasted_ms = log.latest_ms - log.first_ms
     found = tuple(
-        _fields("checkpoint_earlier_than_data", early, checkpoint, f"log: the first store time is {int(times[0])}")
+        _fields("checkpoint_earlier_than_data", early, checkpoint, f"log: the first store time is {log.first_ms}")
     )
     flushed_late = TIMES[0] not in early and version.keeps_dispatched_offset
     must_be_set = lasted_ms > QUEUE_FLUSH_INTERVAL_MS if flushed_late else clean_exit or lasted_ms > FLUSH_INTERVAL_MS

@@ -7,18 +7,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.store import QueueKey, Store, StoreFile
 from recovery.checks.finding import Finding, Judgement, Place, Span
-from recovery.checks.queues import QueueUnits
+from recovery.checks.queue_disk import QueueOnDisk
 
 NUMBERED_FOLDERS = ("commitlog", "consumequeue", "batchconsumequeue", "index")
 ROCKSDB = "RocksDB"
 
 
-def check_files(store: Store, units: Mapping[QueueKey, QueueUnits], queue_file_size: int) -> Judgement:
-    """Everything that names and sizes tell outside the log; `units` as read from the queues' files."""
+def check_files(store: Store, queues: Mapping[QueueKey, QueueOnDisk], queue_file_size: int) -> Judgement:
+    """Everything that names and sizes tell outside the log; `queues` as they lie on disk."""
     findings = [*_unexpected(store)]
     for key, files in store.queues.items():
-        end = int(units[key].queue_offset[-1]) + 1 if len(units[key].queue_offset) else 0
-        findings += _queue_files(store, *key, files, queue_file_size, end)
+        findings += _queue_files(store, *key, files, queue_file_size, queues[key].end)
     return Judgement(tuple(findings))
 
 

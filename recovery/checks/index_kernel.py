@@ -1,8 +1,6 @@
-"""Compiled passes over an index file's entries: the chains that their hashes ask for, and agreement with the log."""
+"""Compiled passes over an index file: the chains that the hashes of its entries ask for, and where entries are."""
 
 from __future__ import annotations
-
-import numpy as np
 
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
 from parsers.java import INT_MAX
@@ -28,60 +26,63 @@ def seconds_since(store_time: int, begin_time: int) -> int:
 
 
 @cached_njit(nogil=True, _nrt=False)
-def agreeing_entries(
-    data: Bytes,
-    hash_slots: int,
-    entries: int,
-    begin_time: int,
-    before_time: int,
-    key_hash: Ints,
-    key_record: Ints,
-    first_key: int,
-    physical_offset: Longs,
-    store_time: Longs,
-    newest: Ints,
-) -> int:
-    """How many entries, from the first on, are exactly what the log's keys from `first_key` on put there.
+def entry_from(data: Bytes, entries_at: int, entries: int, physical_offset: int) -> int:
+    """The first entry of those of a record at or behind a place, if they rise; one more than `entries` without any."""
+    first, end = 1, entries + 1
+    while first < end:
+        middle = (first + end) // 2
+        if load_long(data, entries_at + ENTRY * middle + PHYSICAL_AT) < physical_offset:
+            first = middle + 1
+        else:
+            end = middle
+    return first
 
-    `newest` (one per slot, zero) gets the newest entry of each chain. `before_time` is the previous file's end, from
-    which the first entry's seconds count.
+
+@cached_njit(nogil=True, _nrt=False)
+def live_entries(data: Bytes, entries_at: int, first: int, end: int, log_start: int, numbers: Longs) -> int:
+    """Entries `first` to before `end` of records at or behind the log's start; returns how many, as far as they fit."""
+    count = 0
+    for number in range(first, end):
+        if load_long(data, entries_at + ENTRY * number + PHYSICAL_AT) >= log_start:
+            if count < len(numbers):
+                numbers[count] = number
+            count += 1
+    return count
+
+
+@cached_njit(nogil=True, _nrt=False)
+def follow_chains(
+    data: Bytes, hash_slots: int, number: int, end: int, newest: Ints, broken: Longs, previous: Longs, found: int
+) -> tuple[int, int]:
+    """Go on with the chains that the hashes of entries `number` to before `end` ask for: (entry reached, found).
+
+    `newest` has the newest entry of each slot so far. `broken` gets the entries that name another one than `previous`.
+    Stops early where these are full.
     """
-    entries_at, last_key = HEADER + SLOT * hash_slots, len(key_hash) - 1
-    for number in range(1, entries + 1):
-        at, key = entries_at + ENTRY * number, first_key + number - 1
-        if key >= len(key_hash):
-            return number - 1
-        prefetch(newest, key_hash[min(key + AHEAD, last_key)] % hash_slots)
-        stored_hash, record = load_int(data, at), key_record[key]
-        since = before_time if number == 1 else begin_time
-        if (
-            stored_hash != key_hash[key]
-            or load_long(data, at + PHYSICAL_AT) != physical_offset[record]
-            or load_int(data, at + DIFF_AT) != seconds_since(store_time[record], since)
-            or load_int(data, at + PREVIOUS_AT) != newest[stored_hash % hash_slots]
-        ):
-            return number - 1
-        newest[stored_hash % hash_slots] = number
-    return entries
+    entries_at = HEADER + SLOT * hash_slots
+    last = (len(data) - entries_at) // ENTRY - 1
+    while number < end and found < len(broken):
+        ahead = load_int(data, entries_at + ENTRY * min(number + AHEAD, last))
+        prefetch(newest, ahead % hash_slots if ahead >= 0 else 0)
+        key_hash = load_int(data, entries_at + ENTRY * number)
+        slot = key_hash % hash_slots if key_hash >= 0 else 0
+        if load_int(data, entries_at + ENTRY * number + PREVIOUS_AT) != newest[slot]:
+            broken[found], previous[found] = number, newest[slot]
+            found += 1
+        newest[slot] = number
+        number += 1
+    return number, found
 
 
 @cached_njit(nogil=True, _nrt=False)
-def slots_equal(data: Bytes, newest: Ints) -> tuple[bool, int]:
-    """Whether the stored slots are these, and how many are in use."""
-    used, equal = 0, True
-    for slot in range(len(newest)):
-        equal &= load_int(data, HEADER + SLOT * slot) == newest[slot]
-        used += newest[slot] != 0
-    return equal, used
-
-
-@cached_njit(nogil=True, _nrt=False)
-def chain_ends(key_hash: Ints, hash_slots: int, previous: Ints, newest: Ints) -> None:
-    """For entries 1, 2, …: what `prev_index_no` should be, and the newest entry of each chain."""
-    for row in range(len(key_hash)):
-        slot = key_hash[row] % hash_slots if key_hash[row] >= 0 else 0
-        previous[row] = newest[slot]
-        newest[slot] = row + 1
+def compare_slots(data: Bytes, slot: int, newest: Ints, differing: Longs, found: int) -> tuple[int, int]:
+    """Go on comparing the stored slots with these: (slot reached, how many of `differing` are found)."""
+    while slot < len(newest) and found < len(differing):
+        if load_int(data, HEADER + SLOT * slot) != newest[slot]:
+            differing[found] = slot
+            found += 1
+        slot += 1
+    return slot, found
 
 
 @cached_njit(nogil=True, _nrt=False)
@@ -95,30 +96,3 @@ def written_entries(data: Bytes, hash_slots: int) -> int:
             return last
         last -= 1
     return 0
-
-
-@cached_njit(nogil=True, _nrt=False)
-def _count_behind(data: Bytes, hash_slots: int, entries: int, end: int, found: Longs) -> int:
-    """How many entries point at or behind `end`; the first ones are put into `found`."""
-    count = 0
-    for number in range(1, entries + 1):
-        place = load_long(data, HEADER + SLOT * hash_slots + ENTRY * number + PHYSICAL_AT)
-        if place >= end:
-            if count < len(found):
-                found[count] = place
-            count += 1
-    return count
-
-
-def entries_behind(data: Bytes, hash_slots: int, entries: int, end: int) -> Longs:
-    """Where the entries point that point at or behind `end`."""
-    found = np.empty(1024, np.int64)
-    count = _count_behind(data, hash_slots, entries, end, found)
-    if count > len(found):
-        found = np.empty(count, np.int64)
-        _count_behind(data, hash_slots, entries, end, found)
-    return found[:count]
-
-
-def empty_slots(hash_slots: int) -> Ints:
-    return np.zeros(hash_slots, np.int32)

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from parsers.commitlog.layout import SYS_FLAG_TRANSACTION
-from parsers.runs import runs
 from parsers.store import StoreFile
-from recovery.checks.columns import BODY_CRC_WRONG, RECORD_CRC_WRONG, LogColumns, MessageColumns
+from recovery.checks.columns import LogColumns, MessageColumns
 from recovery.checks.finding import Explained, Finding, Judgement, Place, Span
-from recovery.checks.intervals import Intervals, Longs
+from recovery.checks.intervals import Intervals, Longs, neighbours
 from recovery.dispatch import PREPARED, ROLLBACK
 from recovery.log_runs import LogGap
+from recovery.record_walk import BODY_CRC_WRONG, RECORD_CRC_WRONG
 
 FOLDER = "commitlog"
 SHORTEST_RETENTION_MS = 3_600_000
@@ -140,8 +140,9 @@ def _damage(shape: LogShape, log: LogColumns) -> Iterator[Finding]:
 
 def _crcs(shape: LogShape, messages: MessageColumns) -> Iterator[Finding]:
     for kind, verdict in (("body_crc_wrong", BODY_CRC_WRONG), ("record_crc_wrong", RECORD_CRC_WRONG)):
-        for first, end in runs(messages.crc == verdict):
-            yield _record_finding(kind, np.arange(first, end), messages, shape, ())
+        rows = np.flatnonzero(messages.crc == verdict)
+        for first, end in neighbours(messages.row[rows]):
+            yield _record_finding(kind, rows[first:end], messages, shape, ())
 
 
 def _record_finding(
@@ -158,13 +159,15 @@ def _record_finding(
 def _store_times(shape: LogShape, messages: MessageColumns) -> Iterator[Finding]:
     """Single records out of the order of their neighbours' store times; a clock that stays behind is not one."""
     times = messages.store_timestamp_ms
-    for row in np.flatnonzero(np.diff(times) < 0).tolist():
-        culprit = _culprit(times, row)
+    for at in np.flatnonzero((np.diff(times) < 0) & (np.diff(messages.row) == 1)).tolist():
+        culprit = _culprit(messages, at)
         if culprit is None:
             continue
-        before = int(times[culprit - 1]) if culprit else None
-        after = int(times[culprit + 1]) if culprit + 1 < len(times) else None
-        evidence = (f"its store time {int(times[culprit])}", f"the neighbours' store times {before} and {after}")
+        evidence = (
+            f"its store time {int(times[culprit])}",
+            f"the neighbours' store times {_time_beside(messages, culprit, -1)} and "
+            f"{_time_beside(messages, culprit, 1)}",
+        )
         yield _record_finding("store_timestamp_disorder", np.array([culprit]), messages, shape, evidence)
 
 
@@ -183,11 +186,21 @@ def _impossible_offsets(shape: LogShape, log: LogColumns) -> Iterator[Finding]:
         yield replace(found, places=(*found.places, slot))
 
 
-def _culprit(times: Longs, row: int) -> int | None:
+def _culprit(messages: MessageColumns, at: int) -> int | None:
     """Which of two records in falling order stands alone: leave it out and its neighbours rise again."""
-    if row == 0 or times[row - 1] <= times[row + 1]:
-        return row
-    return row + 1 if row + 2 >= len(times) or times[row] <= times[row + 2] else None
+    times = messages.store_timestamp_ms
+    before, behind = _time_beside(messages, at, -1), _time_beside(messages, at, 2)
+    if before is None or before <= times[at + 1]:
+        return at
+    return at + 1 if behind is None or times[at] <= behind else None
+
+
+def _time_beside(messages: MessageColumns, at: int, step: int) -> int | None:
+    """The store time of the record that many places further on in the log; None where the log has none."""
+    beside = at + step
+    if not 0 <= beside < len(messages.row) or messages.row[beside] - messages.row[at] != step:
+        return None
+    return int(messages.store_timestamp_ms[beside])
 
 
 def _explained(log: LogColumns, shape: LogShape) -> Iterator[Explained]:
@@ -202,10 +215,9 @@ def missing_head(log: LogColumns, shape: LogShape, lowest: int | None) -> Judgem
 
     `lowest`: the smallest physical offset that any unit or entry has.
     """
-    if lowest is None or lowest >= log.start or not len(log.messages.physical_offset):
+    if lowest is None or lowest >= log.start or not log.records:
         return Judgement()
-    times = log.messages.store_timestamp_ms
-    span_ms = int(times.max()) - int(times[0])
+    span_ms = log.latest_ms - log.first_ms
     start = lowest - lowest % shape.file_size
     if span_ms >= SHORTEST_RETENTION_MS:
         span = Span(physical_offset=start, end_physical_offset=log.start)

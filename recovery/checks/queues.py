@@ -52,8 +52,22 @@ class QueueUnits(NamedTuple):
         return hole
 
 
+class QueueHead(NamedTuple):
+    """The units that a queue starts with and that no rule has to look at: pre-blanks, and units of expired messages.
+
+    `settled_from`: the first queue offset that was settled, LONG_MAX without one.
+    """
+
+    expired: int
+    first_expired: int
+    last_expired: int
+    blanks: int
+    first_blank: int
+    settled_from: int
+
+
 class LogFacts(NamedTuple):
-    """What every queue needs of the whole log: its records by physical offset, and its limits.
+    """What every queue needs of the log: the records that units point to, by physical offset, and its limits.
 
     `lost`: ranges that a finding about the log covers; units into them are its consequence.
     `dispatched_to`: where dispatch had come to, the end of the last message that any queue has.
@@ -110,12 +124,18 @@ def misdirected_units(messages: QueueMessages, units: QueueUnits, log: LogFacts)
     return np.unique(units.physical_offset[is_record & ~is_own & ~units.is_hole & ~units.is_pre_blank])
 
 
-def check_queue(messages: QueueMessages, units: QueueUnits, files: QueueFiles, log: LogFacts) -> Judgement:
-    """Every disagreement of one classic queue with the log, neighbours of one cause in one finding."""
+def check_queue(
+    messages: QueueMessages, units: QueueUnits, head: QueueHead, files: QueueFiles, log: LogFacts
+) -> Judgement:
+    """Every disagreement of one classic queue with the log, neighbours of one cause in one finding.
+
+    Messages and units that are each other's may be left out, both together, but for those that share their record
+    with one that is not.
+    """
     live = ~units.is_hole & ~units.is_pre_blank
     own = QueueUnits._make(column[live] for column in units)
     row, is_own = found_at(messages.physical_offset, own.physical_offset)
-    verdict = _verdicts(messages, own, row, is_own, files, log)
+    verdict = _verdicts(messages, own, row, is_own, head, files, log)
     holes = units.queue_offset[units.is_hole]
     findings = [*_unit_findings(messages, own, row, verdict, files, log), *_hole_findings(holes, messages, files)]
     bad_slots = np.union1d(own.queue_offset[verdict != ""], holes)
@@ -123,7 +143,7 @@ def check_queue(messages: QueueMessages, units: QueueUnits, files: QueueFiles, l
     missing &= ~np.isin(messages.queue_offset, bad_slots) & ~np.isin(messages.physical_offset, log.misdirected)
     missing &= ~np.isin(messages.physical_offset, own.physical_offset[verdict == "queue_order"])
     absent = QueueMessages._make(column[missing] for column in messages)
-    explained = list(_explained(own, units, files, log))
+    explained = list(_explained(own, units, head, files, log))
     for found in _missing_findings(absent, files, log):
         if found.kind == "not_dispatched_yet" and not log.clean_exit:
             explained.append(Explained("not dispatched yet", UNCLEAN, found.span, found.places))
@@ -132,14 +152,14 @@ def check_queue(messages: QueueMessages, units: QueueUnits, files: QueueFiles, l
     return Judgement(tuple(findings), tuple(explained))
 
 
-def agree(messages: QueueMessages, units: QueueUnits) -> bool:
-    """The queue is exactly what dispatch makes of the log: the usual case, and nothing to say about it."""
-    same = len(messages.queue_offset) == len(units.queue_offset)
-    return same and all(np.array_equal(ours, theirs) for ours, theirs in zip(messages, units, strict=True))
-
-
 def _verdicts(
-    messages: QueueMessages, own: QueueUnits, row: Longs, is_own: Mask, files: QueueFiles, log: LogFacts
+    messages: QueueMessages,
+    own: QueueUnits,
+    row: Longs,
+    is_own: Mask,
+    head: QueueHead,
+    files: QueueFiles,
+    log: LogFacts,
 ) -> npt.NDArray[np.str_]:
     """The kind of finding for each valid unit, "" where there is none."""
     record, is_record = found_at(log.physical_offset, own.physical_offset)
@@ -159,7 +179,7 @@ def _verdicts(
         is_own,
         is_record & same_queue & ~dispatched,
         is_record,
-        expired & ~_follows_live(own, is_own),
+        expired & ~_follows_live(own, is_own, head),
         expired,
         own.physical_offset >= log.end,
     ]
@@ -178,10 +198,10 @@ def _verdicts(
     return np.select(conditions, kinds, "unit_points_to_nothing")
 
 
-def _follows_live(own: QueueUnits, is_own: Mask) -> Mask:
+def _follows_live(own: QueueUnits, is_own: Mask, head: QueueHead) -> Mask:
     """Units behind the first one whose message is there: an expired head ends before it."""
-    live = own.queue_offset[is_own]
-    follows: Mask = own.queue_offset > (int(live[0]) if len(live) else LONG_MAX)
+    live = own.queue_offset[is_own][:1].tolist()
+    follows: Mask = own.queue_offset > min(head.settled_from, *live, LONG_MAX)
     return follows
 
 
@@ -311,18 +331,16 @@ def _missing_finding(kind: str, absent: QueueMessages, files: QueueFiles, log: L
     )
 
 
-def _explained(own: QueueUnits, units: QueueUnits, files: QueueFiles, log: LogFacts) -> Iterator[Explained]:
-    expired = own.queue_offset[own.physical_offset < log.start]
-    if len(expired):
-        slot, count = int(expired[0]), len(expired)
-        span = Span(files.topic, files.queue_id, slot, slot + count)
-        yield Explained(
-            "expired head", "units below the log's start stay until their file expires", span, files.places(slot, count)
-        )
-    blanks = units.queue_offset[units.is_pre_blank]
-    if len(blanks):
-        slot, count = int(blanks[0]), len(blanks)
-        span = Span(files.topic, files.queue_id, slot, slot + count)
-        yield Explained(
-            "pre-blank", "the queue's first file is filled up to its first message", span, files.places(slot, count)
-        )
+def _explained(
+    own: QueueUnits, units: QueueUnits, head: QueueHead, files: QueueFiles, log: LogFacts
+) -> Iterator[Explained]:
+    expired, blanks = own.queue_offset[own.physical_offset < log.start], units.queue_offset[units.is_pre_blank]
+    for what, why, in_head, first, behind in (
+        ("expired head", "units below the log's start stay until their file expires", *head[:2], expired),
+        ("pre-blank", "the queue's first file is filled up to its first message", *head[3:5], blanks),
+    ):
+        count = in_head + len(behind)
+        if count:
+            slot = first if in_head else int(behind[0])
+            span = Span(files.topic, files.queue_id, slot, slot + count)
+            yield Explained(what, why, span, files.places(slot, count))
