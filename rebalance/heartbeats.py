@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from rebalance.events import (
     ChannelClosed,
@@ -14,6 +14,7 @@ from rebalance.events import (
     Fact,
     HeartbeatReceived,
 )
+from rebalance.frozen import frozen
 from rebalance.model import Settings
 
 _KINDS: dict[type[Fact], str] = {
@@ -25,7 +26,7 @@ _KINDS: dict[type[Fact], str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Heartbeat:
     """One row; a run of equal heartbeats may be one (`refreshes` more, the last at `last_at_ms`).
 

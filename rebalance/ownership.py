@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from rebalance.doubts import Doubt
+from rebalance.frozen import frozen
 from rebalance.history import GroupHistory
 from rebalance.model import MessageQueue
 from rebalance.rounds import RoundCauses
 from rebalance.table import Tenure
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class OwnershipInterval:
     """One row: a client owned a queue from somewhere in the begin window to somewhere in the end window (epoch ms;
     None: open).
@@ -61,7 +61,7 @@ def intervals_of(history: GroupHistory, causes: RoundCauses) -> list[OwnershipIn
     ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class QueueOwners:
     """Answer for one queue at one instant; `possible` contains `owners`. Client ids are sorted and distinct."""
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from rebalance.broker_runs import BROKER_STARTED, BROKER_STOPPED
 from rebalance.client import ClientProcess, ListAnswer
+from rebalance.frozen import frozen
 from rebalance.group import CLIENT_LEFT
 from rebalance.history import GroupHistory
 from rebalance.incidents import (
@@ -42,7 +42,7 @@ _RELISTED_MS = 60_000  # a restarted broker hears every client again within a he
 _LEAVING = (CLIENT_LEFT, CLIENT_VANISHED, CLIENT_EXPIRED, CLIENT_SILENT)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Round:
     """One topic's turn in one process's round. `woken`: it came earlier than the 20 s timer. Instants are epoch ms."""
 

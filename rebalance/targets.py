@@ -10,13 +10,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
 from rebalance.certain_table import CertainTable
 from rebalance.client import ClientProcess, ListAnswer
+from rebalance.frozen import frozen
 from rebalance.history import GroupHistory
 from rebalance.model import MessageQueue
 from rebalance.round_clock import ROUND_MS
@@ -26,7 +26,7 @@ from rebalance.table import Tenure
 _VIEWS = 8  # how many of the latest queue lists a client may still work with
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Assignment:
     """One row: the recomputed target of one client for one topic, from the round answered at `at_ms` on.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from rebalance.events.fact import Fact, GroupFact
+from rebalance.frozen import frozen
 from rebalance.model import MessageQueue
 
 
@@ -21,7 +21,7 @@ class TopicSubscription(NamedTuple):
     sub_version: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ChannelFact(GroupFact):
     """A fact about one client connection at the broker `source`; `remote` is the client's `ip:port` (unique per
     connection).
@@ -31,7 +31,7 @@ class ChannelFact(GroupFact):
     client_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class RequestFact(ChannelFact):
     """A request as the broker got it.
 
@@ -41,7 +41,7 @@ class RequestFact(ChannelFact):
     request_no: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class HeartbeatReceived(RequestFact):
     """HEART_BEAT, one fact per group in it. A run of equal ones may be one fact: `refreshes` more, the last at
     `last_at_ms`.
@@ -58,12 +58,12 @@ class HeartbeatReceived(RequestFact):
     last_at_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ClientUnregistered(RequestFact):
     """UNREGISTER_CLIENT for this group, or `unregister a consumer[…]`: a clean leave."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ConsumerListAnswered(RequestFact):
     """GET_CONSUMER_LIST_BY_GROUP and its answer: `client_ids` in the broker's order, duplicates kept; None if it
     failed or was not seen.
@@ -76,7 +76,7 @@ class ConsumerListAnswered(RequestFact):
     remark: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class OffsetQueried(RequestFact):
     """QUERY_CONSUMER_OFFSET and its answer; `queue_offset` is None with response code 22 (none stored), or if no
     answer was seen.
@@ -88,7 +88,7 @@ class OffsetQueried(RequestFact):
     answered_at_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class OffsetCommitted(RequestFact):
     """UPDATE_CONSUMER_OFFSET as the broker got it."""
 
@@ -96,7 +96,7 @@ class OffsetCommitted(RequestFact):
     queue_offset: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class PullSeen(RequestFact):
     """PULL_MESSAGE or LITE_PULL_MESSAGE; a capture may hold only a sample of them."""
 
@@ -106,7 +106,7 @@ class PullSeen(RequestFact):
     sub_version: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class LockBatchAnswered(RequestFact):
     """LOCK_BATCH_MQ and its answer: `granted` is None if it failed or was not seen."""
 
@@ -115,14 +115,14 @@ class LockBatchAnswered(RequestFact):
     asked_at_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class UnlockBatch(RequestFact):
     """UNLOCK_BATCH_MQ as the broker got it."""
 
     queues: tuple[MessageQueue, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ChannelConnected(ChannelFact):
     """`new consumer connected`: the first heartbeat of this group on this connection."""
 
@@ -132,7 +132,7 @@ class ChannelConnected(ChannelFact):
     last_heartbeat_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ChannelClosed(ChannelFact):
     """A connection of a member went:
 
@@ -143,7 +143,7 @@ class ChannelClosed(ChannelFact):
     last_heartbeat_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ChannelExpired(ChannelFact):
     """The broker's scan removed a member that was silent for 120 s:
 
@@ -153,7 +153,7 @@ class ChannelExpired(ChannelFact):
     last_heartbeat_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class SubscriptionChanged(GroupFact):
     """The broker's subscription table of a group changed: `change` is add, replace or remove."""
 
@@ -163,7 +163,7 @@ class SubscriptionChanged(GroupFact):
     expression: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class CommitRolledBack(ChannelFact):
     """`[NOTIFYME]update consumer offset less than store`: a late commit, usually of the old owner."""
 
@@ -173,7 +173,7 @@ class CommitRolledBack(ChannelFact):
     stored_queue_offset: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class QueueLockDecided(GroupFact):
     """One decision of the broker's lock table:
 
@@ -186,11 +186,11 @@ class QueueLockDecided(GroupFact):
     other_client_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class BrokerStarted(Fact):
     """The broker `source` came up: its membership and lock tables are empty."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class BrokerStopping(Fact):
     """The broker `source` goes down."""

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from rebalance.events.fact import GroupFact
+from rebalance.frozen import frozen
 from rebalance.model import MessageQueue
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ClientFact(GroupFact):
     """A fact from inside a consumer; `process` tells runs of one log apart (a new number at each start seen in it)."""
 
@@ -19,19 +18,19 @@ class ClientFact(GroupFact):
     process: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ConsumerStarting(ClientFact):
     """`the consumer [G] start beginning`."""
 
     message_model: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ConsumerStarted(ClientFact):
     """`the consumer [G] start OK`. No sign of membership by itself."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ConsumerShutdown(ClientFact):
     """A clean stop: the first unregister line of a run, and (`finished`) `the consumer [G] shutdown OK`, when all is
     over.
@@ -40,14 +39,14 @@ class ConsumerShutdown(ClientFact):
     finished: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Notified(ClientFact):
     """`receive broker's notification`: all groups of the instance get a round soon."""
 
     broker_address: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class RebalanceResultChanged(ClientFact):
     """`[client] rebalanced result changed`: the *target* of a round, not yet the table.
 
@@ -61,7 +60,7 @@ class RebalanceResultChanged(ClientFact):
     target: tuple[MessageQueue, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class SubscriptionVersionBumped(ClientFact):
     """`{topic} Rebalance changed, also update version`: the end of a round that changed this topic's queues (client
     clock, ms).
@@ -72,14 +71,14 @@ class SubscriptionVersionBumped(ClientFact):
     new_sub_version: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class QueueAdded(ClientFact):
     """`doRebalance, G, add a new mq`: the queue is in the table."""
 
     queue: MessageQueue
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class QueueAddFailed(ClientFact):
     """The queue was a target and did not get into the table: `reason` is lock or offset."""
 
@@ -87,7 +86,7 @@ class QueueAddFailed(ClientFact):
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class QueueRemoved(ClientFact):
     """The queue left the table: `reason` is unnecessary, pull_expired, not_my_topic or offset_repair."""
 
@@ -95,7 +94,7 @@ class QueueRemoved(ClientFact):
     reason: str = "unnecessary"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class LockAnswered(ClientFact):
     """`message queue lock OK|Failed` at acquisition, `locked OK|Failed` at renewal."""
 
@@ -104,7 +103,7 @@ class LockAnswered(ClientFact):
     renewal: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class OffsetPersisted(ClientFact):
     """`[persistAll]`/`[persist] … updateConsumeOffsetToBroker`: the client's side of a commit."""
 
@@ -112,7 +111,7 @@ class OffsetPersisted(ClientFact):
     queue_offset: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class RoundSkipped(ClientFact):
     """A round that could not change a topic:
 
@@ -123,7 +122,7 @@ class RoundSkipped(ClientFact):
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class QueueTableSeen(ClientFact):
     """ConsumerRunningInfo.mqTable: the whole process queue table of one client at one instant."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from rebalance.frozen import frozen
 
 
 class Evidence(NamedTuple):
@@ -19,7 +20,7 @@ class Evidence(NamedTuple):
 NO_EVIDENCE = Evidence("", 0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Fact:
     """The true instant lies in [at_ms - early_ms, at_ms + late_ms], epoch milliseconds UTC on the reader's reference
     clock.
@@ -35,14 +36,14 @@ class Fact:
     late_ms: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class GroupFact(Fact):
     """A fact about one consumer group. Everything but a broker's life and a topic's queues is one."""
 
     group: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class UnreadRecord(Fact):
     """A record that could not be used, and why. Counted and sampled in the answer, never dropped silently."""
 

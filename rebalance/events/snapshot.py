@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from rebalance.events.fact import Fact, GroupFact
+from rebalance.frozen import frozen
 
 
 class TopicQueues(NamedTuple):
@@ -33,7 +33,7 @@ class GroupSettings(NamedTuple):
     retry_queue_nums: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class RouteSeen(Fact):
     """Queues of one topic: a client's route change (`client_id` set), a name server's answer, or a broker's
     `topics.json`.
@@ -45,7 +45,7 @@ class RouteSeen(Fact):
     complete: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ConnectionsSeen(GroupFact):
     """GET_CONSUMER_CONNECTION_LIST: the members of a group on the broker `source` at one instant."""
 
@@ -53,7 +53,7 @@ class ConnectionsSeen(GroupFact):
     message_model: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class GroupConfigSeen(GroupFact):
     """Settings of a group on the broker `source`; None: gone, and from 5.1.1 no member of it is registered."""
 

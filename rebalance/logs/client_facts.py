@@ -160,7 +160,16 @@ class ClientLog:
         queue = texts.queue(text)
         if queue is None:
             return ()
-        return self._client_fact(event, OffsetPersisted, group, client_id, queue=queue, queue_offset=int(queue_offset))
+        known_id, number = self.runs.who(group)
+        fact = OffsetPersisted(
+            **self.origin.when(event),
+            group=group,
+            client_id=client_id,
+            process=number,
+            queue=queue,
+            queue_offset=int(queue_offset),
+        )
+        return (fact,) if known_id == client_id else (*self.runs.name(group, client_id), fact)
 
     def _skipped(self, event: LogEvent) -> Sequence[Fact]:
         fields = event.named_fields

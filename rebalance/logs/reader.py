@@ -8,12 +8,17 @@ from typing import NamedTuple
 
 from rebalance.logs.stamp import MESSAGE_MARK, SECOND_TEXT, UNKNOWN_ZONE, Second, StampReader
 from rebalance.logs.table import ANCHORED, BY_START, UNREADABLE
-from rebalance.logs.template import START_SIZE, Template
+from rebalance.logs.template import OFFSET_DIGITS, START_SIZE, Template
 from rebalance.logs.texts import channel_info
 
 _MAX_SAMPLES = 256
+_MAX_HEADS = 65_536
 _MAX_WAITING = 50_000
 _VERSION_BUMPED = "version_bumped"
+
+
+_Found = tuple[Template, tuple[str, ...]]
+"""What a message is, and its fields."""
 
 
 class LogEvent(NamedTuple):
@@ -95,6 +100,7 @@ class LogReader:
         self.summary = LogSummary()
         self._stamps = StampReader(jvm_zone_ms)
         self._waiting: list[LogEvent] = []
+        self._heads: dict[bytes, _Found] = {}
 
     def events(self, lines: Iterable[bytes | str]) -> Iterator[LogEvent]:
         """Recognised entries in file order. Takes any bytes, never raises; `summary` is complete when it ends."""
@@ -129,27 +135,59 @@ class LogReader:
     def _recognise(
         self, line: bytes, message_at: int, second: Second, candidates: tuple[Template, ...], record: int
     ) -> LogEvent | None:
-        message = line[message_at:].decode("utf-8", "replace").rstrip()
         at_ms, early_ms, late_ms, has_millis = second
         if has_millis:
             millis = line[SECOND_TEXT : SECOND_TEXT + 3]
             if not millis.isdigit():
                 return None
             at_ms += int(millis)
+        repeated = self._repeated(line, message_at) if candidates[0].ends_with_offset else None
+        template, fields = repeated or self._first_of(candidates, line, message_at)
+        if template is UNREADABLE:
+            if not fields:
+                return None
+            self.summary.unreadable += 1
+        else:
+            if template.name == _VERSION_BUMPED:
+                self._stamps.learn_zone(line, int(fields[2]))
+            self.summary.recognised += 1
+            counts = self.summary.templates
+            counts[template.name] = counts.get(template.name, 0) + 1
+        return LogEvent(template, at_ms, early_ms, late_ms, record, fields, line)
+
+    def _first_of(self, candidates: tuple[Template, ...], line: bytes, message_at: int) -> _Found:
+        """The first template that a message is; else one that it starts like; else UNREADABLE without a field."""
+        message = line[message_at:].decode("utf-8", "replace").rstrip()
         for template in candidates:
             fields = template.fields_of(message)
             if fields is not None:
-                if template.name == _VERSION_BUMPED:
-                    self._stamps.learn_zone(line, int(fields[2]))
-                self.summary.recognised += 1
-                counts = self.summary.templates
-                counts[template.name] = counts.get(template.name, 0) + 1
-                return LogEvent(template, at_ms, early_ms, late_ms, record, fields, line)
+                if template.ends_with_offset:
+                    self._remember(line, message_at, (template, fields))
+                return template, fields
         for template in candidates:
             if len(template.literals[0]) > START_SIZE and message.startswith(template.literals[0]):
-                self.summary.unreadable += 1
-                return LogEvent(UNREADABLE, at_ms, early_ms, late_ms, record, (template.name,), line)
-        return None
+                return UNREADABLE, (template.name,)
+        return UNREADABLE, ()
+
+    def _repeated(self, line: bytes, message_at: int) -> _Found | None:
+        """A message that is one before it but for the offset at its end, as the commits of a queue are, all day."""
+        offset_at = line.rfind(b" ") + 1
+        known = self._heads.get(line[message_at:offset_at])
+        if known is None:
+            return None
+        queue_offset = line[offset_at:].rstrip()
+        if not queue_offset.isdigit() or len(queue_offset) > OFFSET_DIGITS:
+            return None
+        template, fields = known
+        return template, (*fields, queue_offset.decode())
+
+    def _remember(self, line: bytes, message_at: int, found: _Found) -> None:
+        template, fields = found
+        offset_at = line.rfind(b" ") + 1
+        if line[offset_at:].rstrip() == fields[-1].encode():
+            if len(self._heads) >= _MAX_HEADS:
+                self._heads.clear()
+            self._heads[line[message_at:offset_at]] = (template, fields[:-1])
 
     def _wait_for_zone(self, event: LogEvent) -> list[LogEvent]:
         """Entries whose zone is not known yet wait for the first line that tells it, up to a limit."""

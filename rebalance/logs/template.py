@@ -35,6 +35,7 @@ _PATTERN_OF_FIELD = {
     "producer": r"\S{0,512}",
     "broker_name": r".{0,512}?",
 }
+OFFSET_DIGITS = 18
 _NUMBERS = (
     "queue_id",
     "requested",
@@ -46,7 +47,7 @@ _NUMBERS = (
     "cid_all_size",
 )
 _WIDE = frozenset(_PATTERN_OF_FIELD) - {"producer", "broker_name"}
-_PATTERN_OF_FIELD |= dict.fromkeys(_NUMBERS, r"-?[0-9]{1,18}")
+_PATTERN_OF_FIELD |= dict.fromkeys(_NUMBERS, rf"-?[0-9]{{1,{OFFSET_DIGITS}}}")
 _FIELD = re.compile(r"\{(\w+)\}")
 
 
@@ -102,6 +103,11 @@ class Template:
             is_field = number % 2 == 1
             texts.append(f"({_pattern(part)})" if is_field else re.escape(part))
         return re.compile("".join(texts), re.DOTALL)
+
+    @cached_property
+    def ends_with_offset(self) -> bool:
+        """Whether the text ends with a queue offset, after a space."""
+        return self.text.endswith(" {queue_offset}")
 
     @cached_property
     def wide_fields(self) -> int:

@@ -241,3 +241,32 @@ def test_addresses_inside_connections(text: str, remote: str | None) -> None:
     )
     assert channel_info(info) == (remote, "c", 479, 1)
     assert channel_info("GrpcClientChannel{remoteAddress=/10.0.0.1:5, x}").remote == "10.0.0.1:5"
+
+
+def commits(*ends: str) -> list[str]:
+    head = (
+        "2026-11-21 20:00:00,004 INFO RocketmqClient - [persistAll] Group: g ClientId: c updateConsumeOffsetToBroker "
+    )
+    return [f"{head}{end}" for end in ends]
+
+
+def test_a_commit_that_differs_in_its_offset_only_is_read_as_any_other() -> None:
+    ends = [
+        f"{MQ} 17",
+        f"{MQ} 18\n",
+        f"{MQ} 18 \n",
+        f"{MQ} -1",
+        f"{MQ} x",
+        f"{MQ} {'9' * 18}",
+        f"{MQ} {'9' * 19}",
+        str(MQ),
+    ]
+    ends += [f"{MQ} 17 18", f"{MQ} 17  ", f"{MQ} 17 19", f"{MQ} ", f"{MQ} 20\r\n"]
+    lines = commits(*ends, *ends)
+    together = list(LogReader(jvm_zone_ms=0).events(lines))
+    each = [event for line in lines for event in LogReader(jvm_zone_ms=0).events([line])]
+    assert [(event.template.name, event.fields) for event in together] == [
+        (event.template.name, event.fields) for event in each
+    ]
+    read_offsets = [event.fields[-1] for event in together if event.template.name == "offset_persisted"]
+    assert read_offsets == ["17", "18", "18", "-1", "9" * 18, "17", "20"] * 2
