@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from parsers.constants import NAME, constant, named_constant
 from parsers.consumequeue.summary import FILES_RECOVERED, QueueSummary
-from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, TruncatedRecord, report
+from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, TruncatedRecord, report, reporting
 from parsers.layout import Field, Layout
 from parsers.mapped import map_file
 from parsers.runs import JoinedRuns
@@ -63,15 +63,12 @@ def read_batch_queue(
     for error in sequence_errors(files):
         report(error, on_damage, damage)
     for number, file in enumerate(files, start=1):
-        try:
+        with reporting(file.path, on_damage, damage):
             buffer = map_file(file.path)
-        except StoreFormatError as refused:
-            report(refused, on_damage, damage)
-            continue
-        if torn := len(buffer) % BATCH_UNIT.size:
-            report(_torn(file, len(buffer), torn), on_damage, damage)
-        is_last = ends_queue and number == len(files)
-        yield from _file_batches(file, np.frombuffer(buffer, np.uint8), is_last, on_damage, damage)
+            if torn := len(buffer) % BATCH_UNIT.size:
+                report(_torn(file, len(buffer), torn), on_damage, damage)
+            is_last = ends_queue and number == len(files)
+            yield from _file_batches(file, np.frombuffer(buffer, np.uint8), is_last, on_damage, damage)
 
 
 def summarize_batch_queue(
@@ -114,21 +111,18 @@ def read_units(file: StoreFile, *, ends_queue: bool) -> Units:
 def _valid_rows(files: Sequence[StoreFile], on_damage: OnDamage, damage: DamageSink | None) -> Iterator[Units]:
     """The valid units up to the first one of the last three files that recovery refuses, some at a time."""
     for number, file in enumerate(files):
-        try:
+        with reporting(file.path, on_damage, damage):
             data = np.frombuffer(map_file(file.path), np.uint8)
-        except StoreFormatError as refused:
-            report(refused, on_damage, damage)
-            continue
-        whole = len(data) // BATCH_UNIT.size * BATCH_UNIT.size
-        for _, piece in spans(data, 0, whole, BATCH_UNITS * BATCH_UNIT.size):
-            view = np.frombuffer(piece, BATCH_UNIT.dtype)
-            valid = _valid(view)
-            ends_queue = number >= len(files) - FILES_RECOVERED and not valid.all()
-            rows = view[: int(np.argmin(valid))] if ends_queue else view[valid]
-            if len(rows):
-                yield rows
-            if ends_queue:
-                return
+            whole = len(data) // BATCH_UNIT.size * BATCH_UNIT.size
+            for _, piece in spans(data, 0, whole, BATCH_UNITS * BATCH_UNIT.size):
+                view = np.frombuffer(piece, BATCH_UNIT.dtype)
+                valid = _valid(view)
+                ends_queue = number >= len(files) - FILES_RECOVERED and not valid.all()
+                rows = view[: int(np.argmin(valid))] if ends_queue else view[valid]
+                if len(rows):
+                    yield rows
+                if ends_queue:
+                    return
 
 
 def _valid(view: Units) -> npt.NDArray[np.bool_]:

@@ -6,7 +6,8 @@ parser for any bytes whatever; a wrong call is `ValueError` or `TypeError`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -115,3 +116,12 @@ def report(error: StoreFormatError, on_damage: OnDamage, sink: DamageSink | None
         raise error
     if sink is not None:
         sink(Damage.of(error))
+
+
+@contextmanager
+def reporting(path: Path, on_damage: OnDamage, sink: DamageSink | None) -> Iterator[None]:
+    """Report an UnreadableFile that is raised inside, as one of that file, and go on behind the block."""
+    try:
+        yield
+    except UnreadableFile as refused:
+        report(refused.in_file(path), on_damage, sink)

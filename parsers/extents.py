@@ -8,6 +8,7 @@ from io import FileIO
 from pathlib import Path
 
 from parsers.errors import UnreadableFile
+from parsers.mapped import open_evidence
 
 MOST_EXTENTS = 4096
 
@@ -19,7 +20,7 @@ def data_end(path: Path) -> int:
     Raises UnreadableFile where the system refuses the file.
     """
     try:
-        with path.open("rb", buffering=0) as file:
+        with open_evidence(path) as file:
             size, end = file.seek(0, os.SEEK_END), 0
             for _ in range(MOST_EXTENTS):
                 start = _next_data(file, end)

@@ -1,8 +1,16 @@
-"""Read-only maps of store files: the only way bytes of evidence are reached."""
+"""Read-only maps of store files: the only way bytes of evidence are reached.
+
+A map of a file that somebody else cuts short ends the process where the lost bytes are touched (SIGBUS). A broker never
+does that: it deletes whole files, whose bytes stay while they are mapped. A copy that is written over does, so readers
+ask before every batch (`require_whole`); what is lost within the milliseconds of one batch still ends the process.
+"""
 
 from __future__ import annotations
 
+import errno
 import mmap
+import os
+from io import FileIO
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +21,24 @@ from parsers.errors import UnreadableFile
 Bytes = npt.NDArray[np.uint8]
 
 
+def open_evidence(path: Path) -> FileIO:
+    """A file for reading, unbuffered. A pipe in a file's place holds nobody up. Raises OSError."""
+
+    def open_at_once(name: str, flags: int) -> int:
+        return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
+
+    return open(path, "rb", buffering=0, opener=open_at_once)
+
+
+def read_small(path: Path, most: int) -> bytes:
+    """A file that a user names, whole. Raises OSError, too where it has more than `most` bytes."""
+    with path.open("rb") as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"more than {most} bytes, which are all that is read of such a file", str(path))
+    return content
+
+
 def map_file(path: Path) -> memoryview:
     """The whole file as read-only bytes, nothing copied; empty for a file of 0 bytes.
 
@@ -20,7 +46,7 @@ def map_file(path: Path) -> memoryview:
     a folder, a loop of links), so that one closed file becomes a `Damage` row and the others are still read.
     """
     try:
-        with path.open("rb") as file:
+        with open_evidence(path) as file:
             size = file.seek(0, 2)
             if size == 0:
                 return memoryview(b"")
@@ -28,6 +54,18 @@ def map_file(path: Path) -> memoryview:
     except (OSError, ValueError) as refused:  # ValueError: a NUL in the name
         why = refused.strerror if isinstance(refused, OSError) and refused.strerror else str(refused)
         raise UnreadableFile(f"cannot be read: {why}", path=path) from refused
+
+
+def require_whole(data: memoryview | Bytes) -> None:
+    """Raise UnreadableFile where the file behind a map is shorter by now: touching its lost bytes ends the process.
+
+    `at` is the file's end. Bytes that are no map are never short.
+    """
+    owner = _map_behind(data)
+    if owner is not None and (left := owner.size()) < len(owner):
+        raise UnreadableFile(
+            "became shorter while it was read", at=left, field="file size", expected=len(owner), actual=left
+        )
 
 
 def release_pages(data: memoryview | Bytes, begin: int, end: int) -> None:

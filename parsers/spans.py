@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.kernels.written import written_bytes
-from parsers.mapped import release_pages
+from parsers.mapped import release_pages, require_whole
 
 Bytes = npt.NDArray[np.uint8]
 LARGE = 1 << 26  # smaller files are let go with their map
@@ -18,17 +18,20 @@ def spans(data: Bytes, begin: int, end: int, step: int) -> Iterator[tuple[int, B
     """(position, bytes) of each piece of `step` bytes from `begin` to `end`; the pages of a piece that is done go.
 
     `data` is a whole file's bytes, from position 0. A piece can be looked at again; its pages are then read again.
+    Raises UnreadableFile where the file became shorter.
     """
     for at in range(begin, end, step):
+        require_whole(data)
         piece_end = min(end, at + step)
         yield at, data[at:piece_end]
         _release(data, at, piece_end)
 
 
 def written_end(data: Bytes) -> int:
-    """Bytes of a whole file up to and including the last one that is not zero."""
+    """Bytes of a whole file up to and including the last one that is not zero. Raises as `spans` does."""
     for end in range(len(data), 0, -LARGE):
         begin = max(0, end - LARGE)
+        require_whole(data)
         written = written_bytes(data[begin:end])
         if written:
             return begin + written

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from parsers.commitlog.layout import MAGIC_BLANK
 from parsers.constants import NAME, named_constant
-from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, TruncatedRecord, report
+from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, TruncatedRecord, report, reporting
 from parsers.instants import INSTANT, MAX_MS
 from parsers.layout import Field, Layout
 from parsers.mapped import map_file
@@ -102,12 +102,9 @@ def read_timerlog(
     for error in sequence_errors(logs):
         report(error, on_damage, damage)
     for file in logs:
-        try:
+        with reporting(file.path, on_damage, damage):
             data = np.frombuffer(map_file(file.path), np.uint8)
-        except StoreFormatError as refused:
-            report(refused, on_damage, damage)
-            continue
-        yield from _file_batches(file, data, on_damage, damage)
+            yield from _file_batches(file, data, on_damage, damage)
 
 
 def read_wheel(file: StoreFile) -> pa.RecordBatch:

@@ -22,7 +22,7 @@ from parsers.commitlog.resync import (
 )
 from parsers.commitlog.shape import AT_MAGIC, own_offset, shape_of
 from parsers.kernels.blocks import Bytes
-from parsers.mapped import map_file, release_pages
+from parsers.mapped import map_file, open_evidence, release_pages, require_whole
 from parsers.store import StoreFile
 
 NAME_DIGITS = 20
@@ -58,6 +58,10 @@ class LogFile:
     def size(self) -> int:
         return len(self.data)
 
+    def require_whole(self) -> None:
+        """Raise UnreadableFile where the file became shorter since it was opened."""
+        require_whole(self.view)
+
     def release(self, end: int) -> None:
         """Let the pages before `end` go, a window at a time, so that a file's share of memory is bounded.
 
@@ -72,6 +76,7 @@ class LogFile:
         """`resync.find_record` in this file, a window at a time, holes left out."""
         end = self.size if limit is None else limit
         while at < end:
+            self.require_whole()
             at = max(at, self._next_data(at) - RECORD_START.size)  # a record's first bytes are zero: they may be a hole
             stop = min(end, at + WINDOW_BYTES)
             place, kind = find_record(self.data, at, stop, self.base_offset, self.budget)
@@ -84,6 +89,7 @@ class LogFile:
     def written_from(self, at: int) -> int:
         """Position of the first byte from `at` on that is not zero; the size of the file without one."""
         while at < self.size:
+            self.require_whole()
             at = self._next_data(at)
             stop = min(self.size, at + WINDOW_BYTES)
             place = written_from(self.data, at, stop)
@@ -97,6 +103,7 @@ class LogFile:
         """`resync.walk_chain` in this file, a window at a time."""
         records, last, before = 0, -1, -1
         while at < end:
+            self.require_whole()
             stop = min(end, at + WINDOW_BYTES)
             place, more, newest, second = walk_chain(self.data, at, stop, self.base_offset, in_place)
             if more:
@@ -110,7 +117,7 @@ class LogFile:
     def _next_data(self, at: int) -> int:
         """Where the next bytes are that the file system holds, from `at` on: the rest of a hole is not read."""
         try:
-            with self.path.open("rb") as file:
+            with open_evidence(self.path) as file:
                 return min(max(at, os.lseek(file.fileno(), at, os.SEEK_DATA)), self.size)
         except OSError as error:
             return self.size if error.errno == errno.ENXIO else at  # ENXIO: a hole to the end
@@ -138,8 +145,8 @@ def _base_from_records(view: memoryview) -> int:
 def _is_followed(path: Path, base_offset: int, size: int) -> bool:
     """The next file of the log is there and begins with a record: a pre-allocated one is all zero."""
     try:
-        with path.with_name(f"{base_offset + size:0{NAME_DIGITS}d}").open("rb") as following:
-            start = following.read(RECORD_START.size)
+        with open_evidence(path.with_name(f"{base_offset + size:0{NAME_DIGITS}d}")) as following:
+            start = following.read(RECORD_START.size) or b""
     except OSError:
         return False
     return any(start[AT_MAGIC:])

@@ -31,7 +31,7 @@ from parsers.commitlog.resync import STALE
 from parsers.commitlog.salvage import LastMessages, end_of_file, salvage
 from parsers.commitlog.shape import is_blank, shape_of
 from parsers.commitlog.slab import Slab, SlabPool
-from parsers.errors import DamageSink, OnDamage, StoreFormatError, report
+from parsers.errors import DamageSink, OnDamage, StoreFormatError, UnreadableFile, report
 from parsers.store import StoreFile
 
 FIRST_ROWS = 256
@@ -70,7 +70,8 @@ def read_segment(
         pool: memory to decode into, to share between calls of one thread.
 
     Raises (or hands to `damage`, with on_damage="collect"):
-        CorruptRecord, TruncatedRecord, NotThisFormat: the bytes of a break; UnreadableFile: no access to the file.
+        CorruptRecord, TruncatedRecord, NotThisFormat: the bytes of a break; UnreadableFile: no access to the file, or
+        it became shorter since it was opened, and the rest of it is damage.
     """
     schema = schema_of(columns)
     wanted = wanted_bits(schema) & (-1 if verify_crc else ~(W_CRC | W_RECORD_CRC))
@@ -80,8 +81,14 @@ def read_segment(
         report(refused, on_damage, damage)
         return
     tell = _Teller(log, on_damage, damage, regions)
-    at, messages = slice_start(log, start)
-    stop_at = log.size if end is None else _slice_end(log, end)
+    tell.run_from = at = start
+    stop_at = log.size if end is None else end
+    try:
+        at, messages = slice_start(log, start)
+        stop_at = log.size if end is None else _slice_end(log, end)
+    except UnreadableFile as refused:
+        tell.cut_off(at, stop_at, refused)
+        return
     tell.run_from = at
     walk = _Walk(log, at, stop_at, wanted, rule == "split", pool or SlabPool.for_bytes(log.size), tell, messages)
     for slab, rows in walk.runs():
@@ -187,6 +194,11 @@ class _Teller:
             error.length = region.length
             report(error, self.on_damage, self.damage)
 
+    def cut_off(self, at: int, end: int, refused: UnreadableFile) -> None:
+        """Nothing from `at` to `end` can be read any more."""
+        refused.at = at
+        self.tell(Region(self.log.path, at, end - at, "damage", refused.problem, 0, refused))
+
     def body(self, at: int, error: StoreFormatError) -> None:
         """A body of a sound message that does not decompress."""
         report(error.in_file(self.log.path, base=at), self.on_damage, self.damage)
@@ -208,8 +220,17 @@ class _Walk:
 
     def runs(self) -> Iterator[tuple[Slab, int]]:
         """Decoded runs: a slab and how many of its rows are filled."""
+        try:
+            yield from self._runs()
+        except UnreadableFile as refused:
+            self.tell.cut_off(self.at, self.stop_at, refused)
+            self.at = self.stop_at
+        self.tell.close_run(self.at)
+
+    def _runs(self) -> Iterator[tuple[Slab, int]]:
         body_bytes = 0
         while self.at < self.stop_at:
+            self.log.require_whole()
             slab = self.pool.take(body_bytes)
             began = self.at
             rows, self.at, stop = self._decode(slab)
@@ -222,7 +243,6 @@ class _Walk:
             elif stop == BROKEN:
                 self._salvage()
             self.most_rows = slab.rows
-        self.tell.close_run(self.at)
 
     def _decode(self, slab: Slab) -> tuple[int, int, int]:
         rows, at, stop = decode_run(

@@ -12,7 +12,7 @@ import pyarrow as pa
 from parsers.consumequeue.arrow import units_to_batch
 from parsers.consumequeue.kernel import Bytes
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, TruncatedRecord, report
+from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, TruncatedRecord, report, reporting
 from parsers.mapped import map_file
 from parsers.runs import JoinedRuns
 from parsers.sequence import sequence_errors
@@ -46,14 +46,11 @@ def read_queue(
     for error in sequence_errors(files):
         report(error, on_damage, damage)
     for number, file in enumerate(files, start=1):
-        try:
+        with reporting(file.path, on_damage, damage):
             data = np.frombuffer(map_file(file.path), np.uint8)
-        except StoreFormatError as refused:
-            report(refused, on_damage, damage)
-            continue
-        for error in _shape_errors(file, len(data)):
-            report(error, on_damage, damage)
-        yield from _file_batches(file, data, ends_queue and number == len(files), batch_units, on_damage, damage)
+            for error in _shape_errors(file, len(data)):
+                report(error, on_damage, damage)
+            yield from _file_batches(file, data, ends_queue and number == len(files), batch_units, on_damage, damage)
 
 
 def units(file: StoreFile) -> npt.NDArray[np.void]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from parsers.consumequeue.kernel import count_units, first_live_unit, valid_prefix
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.errors import DamageSink, OnDamage, StoreFormatError, report
+from parsers.errors import DamageSink, OnDamage, reporting
 from parsers.mapped import map_file
 from parsers.spans import Bytes, spans
 from parsers.store import StoreFile
@@ -55,14 +55,11 @@ def summarize_queue(
     """
     found: list[_Totals] = []
     for number, file in enumerate(files):
-        try:
+        with reporting(file.path, on_damage, damage):
             data = np.frombuffer(map_file(file.path), np.uint8)
-        except StoreFormatError as refused:
-            report(refused, on_damage, damage)
-            continue
-        found.append(_totals(file, data, number >= len(files) - FILES_RECOVERED, commitlog_min))
-        if found[-1].ends_queue:
-            break
+            found.append(_totals(file, data, number >= len(files) - FILES_RECOVERED, commitlog_min))
+            if found[-1].ends_queue:
+                break
     topic, queue_id = (files[0].topic or "", files[0].queue_id or 0) if files else ("", 0)
     max_queue_offset = found[-1].first_queue_offset + found[-1].units if found else 0
     last_physical_offset = next((totals.last_physical_offset for totals in reversed(found) if totals.units), -1)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from parsers.constants import NAME, named_constant
-from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report
+from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report, reporting
 from parsers.index.geometry import Geometry
 from parsers.index.kernel import decode_entries, wrong_slots
 from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
@@ -58,7 +58,8 @@ def read_index(
     link to itself or a newer entry) is damage, not a row. See `open_index` for `geometry` and what else is reported.
     """
     for opened in open_index(files, geometry=geometry, on_damage=on_damage, damage=damage):
-        yield from _file_batches(opened, batch_entries, on_damage, damage)
+        with reporting(opened.file.path, on_damage, damage):
+            yield from _file_batches(opened, batch_entries, on_damage, damage)
 
 
 def entries_to_batch(opened: OpenIndex, first_no: int, end_no: int) -> pa.RecordBatch:
