@@ -12,6 +12,7 @@ import re
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -37,6 +38,7 @@ PCAP_MAGIC = (b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\xc3\xd4", b"\x4d\x3c\xb2\xa1", b"\
 BROKER_PORTS = (10911, 10909)
 """`listenPort` of a broker by default, and its VIP channel two below."""
 NAME_LINES = 20_000
+LONGEST_LINE = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +135,10 @@ def facts_of(
 
 
 def lines_of(path: Path, problem: Problem) -> Iterator[bytes]:
-    """Lines of a plain or gzipped file, up to where it can be read."""
+    """Lines of a plain or gzipped file, up to where it can be read; one longer than LONGEST_LINE comes in pieces."""
     try:
         with gzip.open(path, "rb") if _gzipped(path) else path.open("rb") as lines:
-            yield from lines
+            yield from iter(partial(lines.readline, LONGEST_LINE), b"")
     except (EOFError, zlib.error, gzip.BadGzipFile) as cut:
         problem(f"{path}: the gzip data ends or breaks early ({cut}); the lines before it were read")
     except OSError as refused:
@@ -144,11 +146,9 @@ def lines_of(path: Path, problem: Problem) -> Iterator[bytes]:
 
 
 def _files(place: Path) -> Iterator[Path]:
-    if not place.is_dir():
-        place.stat()
-        yield place
-    else:
-        yield from (path for path in sorted(place.rglob("*")) if path.is_file())
+    """Plain files: what has no end cannot be looked into to see what it is."""
+    place.stat()
+    yield from (path for path in (sorted(place.rglob("*")) if place.is_dir() else [place]) if path.is_file())
 
 
 def _captured(kind: Kind, path: Path, broker_ports: Collection[int], problem: Problem) -> Iterator[dict[str, Any]]:

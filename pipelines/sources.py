@@ -12,7 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from parsers.mapped import read_small
+
 CONFIG_NAME = "rocketlens.toml"
+MOST_BYTES = 1 << 22
 CONFIG_VARIABLE = "ROCKETLENS_CONFIG"
 DEMO_CONFIG = Path(__file__).resolve().parents[1] / "demo" / CONFIG_NAME
 
@@ -64,12 +67,12 @@ class Sources:
 def read_sources(path: Path) -> Sources:
     """Read and check one `rocketlens.toml`. Raises SourcesError: one sentence."""
     try:
-        document = tomllib.loads(path.read_text("utf-8"))
+        document = tomllib.loads(read_small(path, MOST_BYTES).decode("utf-8"))
     except FileNotFoundError:
         raise SourcesError(f"{path}: no such file (copy demo/{CONFIG_NAME} there and edit it)") from None
     except (OSError, UnicodeDecodeError) as error:
         raise SourcesError(f"{path}: cannot be read: {error}") from None
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError, and numbers or lists beyond what Python takes
         raise SourcesError(f"{path}: not valid TOML: {error}") from None
     return _Reader(path).sources(document)
 

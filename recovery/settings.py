@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from parsers.mapped import read_small
 from recovery.versions import BrokerVersion
 
 DELAY_LEVELS = "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"
 CONSUME_QUEUE_UNIT_SIZE = 20
+MOST_CONF_BYTES = 1 << 22
 
 
 def _setting(
@@ -108,7 +110,8 @@ class StoreSettings:
     @classmethod
     def from_broker_conf(cls, path: Path) -> StoreSettings:
         """Settings from a broker.conf (Java properties); names that concern other parts of the broker are left out."""
-        lines = (line.strip() for line in path.read_text(encoding="utf-8", errors="replace").splitlines())
+        text = read_small(path, MOST_CONF_BYTES).decode("utf-8", "replace")
+        lines = (line.strip() for line in text.splitlines())
         pairs = (line.partition("=")[::2] for line in lines if line and not line.startswith(("#", "!")))
         return cls.from_config([(name.strip(), text.strip()) for name, text in pairs if name.strip() in _BY_JAVA_NAME])
 

@@ -86,7 +86,7 @@ def process_using(root: Path) -> int | None:
 
     layout = "hhqqi4x"  # struct flock on 64-bit Linux: type, whence, start, length, pid
     try:
-        lock = os.open(root / "lock", os.O_RDONLY)
+        lock = os.open(root / "lock", os.O_RDONLY | os.O_NONBLOCK)  # a pipe of that name holds nobody up
     except OSError:
         return None
     try:

@@ -58,7 +58,7 @@ def report(
         facts = facts_of_lake(lake_of(config_file))
     else:
         facts = _facts(run, store, logs, version, config, broker_conf)
-    run.output().write(render(facts).encode("utf-8"))
+    run.output().write(render(facts).encode("utf-8", "replace"))  # a file's name may be no text
 
 
 def _facts(

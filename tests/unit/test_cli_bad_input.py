@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import shutil
 import subprocess
@@ -173,3 +174,33 @@ def test_no_file_takes_the_place_of_a_device(store: Path, tmp_path: Path) -> Non
     device.symlink_to("/dev/null")
     assert call("queues", store, "--out", device).code == 0
     assert device.readlink() == Path("/dev/null")
+
+
+def test_a_pipe_in_the_place_of_the_lock_holds_nobody_up(store: Path) -> None:
+    (store / "lock").unlink(missing_ok=True)
+    os.mkfifo(store / "lock")
+    assert call("queues", store).code == 0
+
+
+@pytest.mark.parametrize("flag", [["verify", "--broker-conf"], ["lag", "--offsets"]])
+def test_a_file_without_end_is_no_setting(flag: list[str], store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recovery.settings.MOST_CONF_BYTES", 1 << 20)
+    monkeypatch.setattr("pipelines.lag.MAX_BYTES", 1 << 20)
+    called = call(flag[0], store, flag[1], "/dev/zero")
+    assert called.code in (3, 4)
+    assert "/dev/zero" in called.err
+
+
+def test_a_small_file_that_grows_without_end_is_no_table_of_offsets(store: Path, tmp_path: Path) -> None:
+    bomb = tmp_path / "consumerOffset.json"
+    bomb.write_bytes(gzip.compress(bytes(300 << 20), 1))
+    called = call("lag", store, "--offsets", bomb)
+    assert called.code in (3, 4)
+    assert "too long for a config file" in called.err
+
+
+def test_a_name_that_is_no_text_does_not_stop_the_report(store: Path, tmp_path: Path) -> None:
+    (store / "commitlog" / os.fsdecode(b"\xff\xfe")).touch()
+    page = tmp_path / "page.html"
+    assert call("report", store, "--out", page).code in (0, 1)
+    assert "commitlog/??" in page.read_text("utf-8")

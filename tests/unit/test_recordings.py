@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import os
 from pathlib import Path
 
 import pytest
 
-from pipelines.recordings import Recording, facts_of, find_recordings
+from pipelines.recordings import Recording, facts_of, find_recordings, lines_of
 from tests.support.fixtures import GOLDEN
 
 SESSION = GOLDEN / "rebalance" / "sessions" / "c-497-ordered-kill"
@@ -92,3 +93,16 @@ def test_a_capture_that_is_none_does_not_hide_the_others(tmp_path: Path) -> None
 def test_a_capture_that_went_away_is_a_problem(tmp_path: Path) -> None:
     path = tmp_path / "x.pcap"
     assert problems(Recording("pcap", (path,), "b", "x.pcap")) == (0, [f"{path}: No such file or directory"])
+
+
+def test_a_line_without_end_comes_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gigabyte of zeros, gzipped, is one line of a megabyte."""
+    monkeypatch.setattr("pipelines.recordings.LONGEST_LINE", 16)
+    path = tmp_path / "broker.log.gz"
+    path.write_bytes(gzip.compress(bytes(40) + b"\nshort\n"))
+    assert [len(line) for line in lines_of(path, print)] == [16, 16, 9, 6]
+
+
+def test_a_pipe_among_the_logs_holds_nobody_up(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "broker.log")
+    assert find_recordings([tmp_path]) == find_recordings([tmp_path / "broker.log"]) == []

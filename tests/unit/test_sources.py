@@ -34,6 +34,9 @@ def test_paths_count_from_the_file_and_settings_are_spelled_as_properties(tmp_pa
     ("text", "sentence"),
     [
         ("[lake", "not valid TOML"),
+        ("lake = " + "[" * 100_000, "not valid TOML"),
+        ("lake = " + "9" * 10_000, "not valid TOML"),
+        ("#" * ((1 << 22) + 1), "more than 4194304 bytes"),
         ('[[broker]]\nstore = "s"', "[[broker]] number 1: name is missing"),
         ('[[broker]]\nname = "b"', "[[broker]] number 1: store is missing"),
         ('[[broker]]\nname = "b"\nstore = 3', "store must be text in quotes, not 3"),
