@@ -104,20 +104,26 @@ class BrokerMemory:
 
     def _put_unit(self, unit: QueueUnit, *, own_queue: bool) -> None:
         """One unit. A queue whose files cannot be made ends the writing of all queues, after thirty tries."""
-        if not self.queues_writable:
+        queue = self.queue(unit.topic, unit.queue_id) if own_queue or self.queues_writable else None
+        if queue is None or not self.queues_writable:
             return
-        queue = self.queue(unit.topic, unit.queue_id)
-        if can_hold_files(unit.topic):
+        if can_hold_files(unit.topic) and self._can_make_file_for(queue, unit):
             queue.put(unit)
             self.last_queued_offset = unit.physical_offset if own_queue else self.last_queued_offset
         elif own_queue:
             self.queues_writable = False
             self.because(
-                "a queue's folder cannot be made: after 30 tries of a second no queue is written any more, and the "
+                "a queue's file cannot be made: after 30 tries of a second no queue is written any more, and the "
                 "broker refuses messages",
                 "ConsumeQueue#putMessagePositionInfoWrapper, RunningFlags#makeLogicsQueueError",
                 f"topic {unit.topic!r} of the message at {unit.physical_offset}",
             )
+
+    def _can_make_file_for(self, queue: Queue, unit: QueueUnit) -> bool:
+        if unit.topic not in self.evidence.obstructed_topics:
+            return True
+        name = queue.new_file_for(unit)
+        return name is None or self.evidence.can_make_file(unit.topic, unit.queue_id, name)
 
     def dispatch_batch(self, batch: ScanBatch, scanner: LogScanner, wanted: Mask, base_offset: int) -> None:
         """The same for the wanted rows of a batch of records of one file."""
@@ -125,7 +131,8 @@ class BrokerMemory:
         chosen = np.flatnonzero(wanted[units.record])
         names = scanner.topics.names()
         topics = {names[topic] for topic in set(units.topic[chosen].tolist())}
-        if self.queues_writable and all(map(can_hold_files, topics)):
+        obstructed = not self.evidence.obstructed_topics.isdisjoint(topics)
+        if self.queues_writable and not obstructed and all(map(can_hold_files, topics)):
             self._put_units(batch, chosen, names)
         else:
             for row in chosen.tolist():

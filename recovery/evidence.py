@@ -70,6 +70,7 @@ class Evidence:
         delay_offsets: `config/delayOffset.json` and its `.bak`, None where absent.
         other: folders that hold something this room does not replay, with the reason.
         batch_topics: topics with a folder of BatchCQ queues.
+        obstructed_topics: topics in whose queues something stands where a file or folder would have to be made.
     """
 
     root: Path
@@ -83,11 +84,17 @@ class Evidence:
     batch_topics: frozenset[str] = frozenset()
     checkpoint_opens: bool = True
     abort_file: AbortFile = field(default_factory=AbortFile)
+    obstructed_topics: frozenset[str] = frozenset()
 
     @property
     def log_is_dledgers(self) -> bool:
         """The messages are in a DLedger log, which is not read here."""
         return any(name.startswith("dledger-") for name in self.other)
+
+    def can_make_file(self, topic: str, queue_id: int, name: str) -> bool:
+        """Whether a queue's file can be made: no folder has its name, and no file stands where its folders go."""
+        place = self.root / "consumequeue" / topic / str(queue_id) / name
+        return not place.is_dir() and all(part.is_dir() or not part.exists() for part in list(place.parents)[:2])
 
 
 NOT_REPLAYED = {
@@ -100,12 +107,13 @@ NOT_REPLAYED = {
 def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
     """List the folder. Reads names, sizes and times, and the small files `checkpoint` and `delayOffset.json`."""
     config = root / "config" / "delayOffset.json"
+    topics = _entries(root / "consumequeue")
     return Evidence(
         root=root,
         abort=(root / "abort").exists(),
         checkpoint=_read_small(root / "checkpoint"),
         commitlog=_commitlog(root, settings),
-        queues=_queues(root / "consumequeue"),
+        queues=_queues(topics),
         index=tuple(_in_java_order(_entries(root / "index"))),
         delay_offsets=(_read_small(config), _read_small(config.with_name("delayOffset.json.bak"))),
         other={name: why for name, why in NOT_REPLAYED.items() if _holds_files(root / name)}
@@ -113,6 +121,7 @@ def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
         batch_topics=frozenset(path.name for path in (root / "batchconsumequeue").glob("*")),
         checkpoint_opens=not (root / "checkpoint").is_dir(),
         abort_file=read_abort_file(root),
+        obstructed_topics=frozenset(topic.name for topic in topics if _is_obstructed(topic)),
     )
 
 
@@ -122,10 +131,10 @@ def _commitlog(root: Path, settings: StoreSettings) -> tuple[Entry, ...]:
     return tuple(_in_java_order(entry for folder in sorted(folders) for entry in _entries(root / folder)))
 
 
-def _queues(folder: Path) -> dict[QueueKey, tuple[Entry, ...]]:
+def _queues(topics: Iterable[Entry]) -> dict[QueueKey, tuple[Entry, ...]]:
     """ConsumeQueueStore#loadConsumeQueues: folders whose name is no int are passed over."""
     found: dict[QueueKey, tuple[Entry, ...]] = {}
-    for topic in _entries(folder):
+    for topic in topics:
         for queue in _entries(topic.path):
             try:
                 queue_id = parse_number(queue.name, INT_MIN, INT_MAX)
@@ -133,6 +142,12 @@ def _queues(folder: Path) -> dict[QueueKey, tuple[Entry, ...]]:
                 continue
             found[topic.name, queue_id] = tuple(_in_java_order(_entries(topic.path / str(queue_id))))
     return found
+
+
+def _is_obstructed(topic: Entry) -> bool:
+    queues = _entries(topic.path)
+    files = (entry for queue in queues for entry in _entries(queue.path))
+    return not (topic.is_folder and all(q.is_folder for q in queues)) or any(entry.is_folder for entry in files)
 
 
 def _in_java_order(entries: Iterable[Entry]) -> list[Entry]:

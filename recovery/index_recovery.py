@@ -76,7 +76,7 @@ class IndexFile:
         if self.writer is not None and (self.entry is None or self.writer.index_count != self.count_on_disk):
             return bytes(self.writer.with_counts(write_empty_count=False)[:end])
         stored = bytes(self.entry.bytes()[:end]) if self.entry is not None else b""
-        return stored + bytes(min(end, self.geometry.file_size) - len(stored))
+        return stored.ljust(min(end, self.geometry.file_size), b"\0")
 
     @property
     def count_on_disk(self) -> int:

@@ -169,6 +169,16 @@ class Queue:
         self.max_physical_offset = writer.max_physical_offset
         return outcome
 
+    def new_file_for(self, unit: QueueUnit) -> str | None:
+        """The name of the file that has to be made before this unit can be put, None when there is room for it."""
+        writer = self._open_writer()
+        if self._reached(unit) <= self.max_physical_offset:
+            return None
+        size = self.mapped.file_size
+        if writer.last_file is None:
+            return file_name(divide(to_long(unit.queue_offset * CQ_UNIT.size), size) * size)
+        return file_name(writer.last_file + size) if writer.wrote_position == size else None
+
     def _reached(self, unit: QueueUnit) -> int:
         return unit.physical_offset + (unit.msg_size if self.version.queue_max_is_message_end else 0)
 
