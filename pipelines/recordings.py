@@ -135,10 +135,16 @@ def facts_of(
 
 
 def lines_of(path: Path, problem: Problem) -> Iterator[bytes]:
-    """Lines of a plain or gzipped file, up to where it can be read; one longer than LONGEST_LINE comes in pieces."""
+    """Lines of a plain or gzipped file, up to where it can be read, or to one of LONGEST_LINE bytes."""
     try:
         with gzip.open(path, "rb") if _gzipped(path) else path.open("rb") as lines:
-            yield from iter(partial(lines.readline, LONGEST_LINE), b"")
+            for line in iter(partial(lines.readline, LONGEST_LINE), b""):
+                if len(line) == LONGEST_LINE:
+                    problem(
+                        f"{path}: a line of {LONGEST_LINE} bytes and more is none of a log; those before it were read"
+                    )
+                    return
+                yield line
     except (EOFError, zlib.error, gzip.BadGzipFile) as cut:
         problem(f"{path}: the gzip data ends or breaks early ({cut}); the lines before it were read")
     except OSError as refused:

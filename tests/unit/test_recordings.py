@@ -95,12 +95,14 @@ def test_a_capture_that_went_away_is_a_problem(tmp_path: Path) -> None:
     assert problems(Recording("pcap", (path,), "b", "x.pcap")) == (0, [f"{path}: No such file or directory"])
 
 
-def test_a_line_without_end_comes_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A gigabyte of zeros, gzipped, is one line of a megabyte."""
+def test_a_line_without_end_is_none_of_a_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gigabyte of zeros, gzipped, is a file of a megabyte and one line."""
     monkeypatch.setattr("pipelines.recordings.LONGEST_LINE", 16)
     path = tmp_path / "broker.log.gz"
-    path.write_bytes(gzip.compress(bytes(40) + b"\nshort\n"))
-    assert [len(line) for line in lines_of(path, print)] == [16, 16, 9, 6]
+    path.write_bytes(gzip.compress(b"short\n" + bytes(40) + b"\nshort\n"))
+    said: list[str] = []
+    assert list(lines_of(path, said.append)) == [b"short\n"]
+    assert said == [f"{path}: a line of 16 bytes and more is none of a log; those before it were read"]
 
 
 def test_a_pipe_among_the_logs_holds_nobody_up(tmp_path: Path) -> None:
