@@ -107,36 +107,53 @@ def read_timerlog(
             yield from _file_batches(file, data, on_damage, damage)
 
 
-def read_wheel(file: StoreFile) -> pa.RecordBatch:
+def read_wheel(file: StoreFile, *, on_damage: OnDamage = "raise", damage: DamageSink | None = None) -> pa.RecordBatch:
     """The slots of a timerwheel that are in use, as TIMER_SLOT_SCHEMA. `slot` is the due time modulo the slots.
 
-    Raises:
+    Raises (or hands to `damage`, with on_damage="collect"):
         TruncatedRecord: the size is no multiple of a slot; UnreadableFile.
     """
-    buffer = map_file(file.path)
-    if torn := len(buffer) % TIMER_SLOT.size:
-        raise TruncatedRecord(
-            "a torn timer wheel slot", at=len(buffer) - torn, expected=TIMER_SLOT.size, actual=torn, path=file.path
-        )
-    data = np.frombuffer(buffer, np.uint8)
-    slots, rows = [], []
-    for at, piece in spans(data, 0, len(data), BATCH_UNITS * TIMER_SLOT.size):
-        view = np.frombuffer(piece, TIMER_SLOT.dtype)
-        used = np.flatnonzero((view["time"] != 0) | (view["timer_count"] != 0))
-        slots.append(used + at // TIMER_SLOT.size)
-        rows.append(view[used])
+    slots: list[npt.NDArray[np.int64]] = []
+    rows: list[Rows] = []
+    with reporting(file.path, on_damage, damage):
+        data = np.frombuffer(map_file(file.path), np.uint8)
+        whole = len(data) - len(data) % TIMER_SLOT.size
+        if whole < len(data):
+            report(_torn_slot(file, whole, len(data)), on_damage, damage)
+        for at, piece in spans(data, 0, whole, BATCH_UNITS * TIMER_SLOT.size):
+            view = np.frombuffer(piece, TIMER_SLOT.dtype)
+            used = np.flatnonzero((view["time"] != 0) | (view["timer_count"] != 0))
+            slots.append(used + at // TIMER_SLOT.size)
+            rows.append(view[used])
     found = np.concatenate(rows or [np.empty(0, TIMER_SLOT.dtype)])
     numbers = np.concatenate(slots or [np.empty(0, np.int64)]).astype(np.int32)
     columns = [pa.array(numbers), *(_native(found[name]) for name in TIMER_SLOT_SCHEMA.names[1:])]
     return pa.RecordBatch.from_arrays(columns, schema=TIMER_SLOT_SCHEMA)
 
 
-def read_timercheck(file: StoreFile) -> dict[str, int]:
-    """The seven numbers of TIMER_CHECK. Raises TruncatedRecord, UnreadableFile."""
+def _torn_slot(file: StoreFile, at: int, size: int) -> TruncatedRecord:
+    return TruncatedRecord(
+        "a torn timer wheel slot",
+        at=at,
+        expected=TIMER_SLOT.size,
+        actual=size - at,
+        path=file.path,
+        length=size - at,
+    )
+
+
+def read_timercheck(
+    file: StoreFile, *, on_damage: OnDamage = "raise", damage: DamageSink | None = None
+) -> dict[str, int] | None:
+    """The seven numbers of TIMER_CHECK; None where they cannot be read.
+
+    Raises (or hands to `damage`, with on_damage="collect"): TruncatedRecord, UnreadableFile.
+    """
     try:
         return TIMER_CHECK.unpack(map_file(file.path))
     except StoreFormatError as error:
-        raise error.in_file(file.path) from None
+        report(error.in_file(file.path), on_damage, damage)
+        return None
 
 
 def _file_batches(

@@ -160,5 +160,8 @@ def timer(
     wanted = [file for file in files if file.kind == kind]
     columns = TIMER_SLOT_SCHEMA if slots else TIMER_RECORD_SCHEMA
     schema = pa.schema([("broker", pa.string()), *((field.name, plain_type(field.type)) for field in columns)])
-    batches = map(read_wheel, wanted) if slots else read_timerlog(wanted, on_damage="collect", damage=run.damage)
+    if slots:
+        batches = (read_wheel(file, on_damage="collect", damage=run.damage) for file in wanted)
+    else:
+        batches = read_timerlog(wanted, on_damage="collect", damage=run.damage)
     run.emit(schema, conform(batches, schema), brief=tuple(columns.names))

@@ -157,8 +157,14 @@ def test_the_wheel_and_the_timercheck(tmp_path: Path) -> None:
     ]
     with pytest.raises(TruncatedRecord, match="torn"):
         read_wheel(put(tmp_path, "timerwheel", slots[:-1]))
+    seen = Seen()
+    torn = read_wheel(put(tmp_path, "timerwheel", slots[:-1]), on_damage="collect", damage=seen)
+    assert torn.num_rows == 1
+    assert seen.places == [(2 * TIMER_SLOT.size, TIMER_SLOT.size - 1, None)]
     check = put(tmp_path, "config/timercheck", packed(TIMER_CHECK, [range(7)]).ljust(4096, b"\0"))
     assert list(read_timercheck(check).values()) == list(range(7))
     with pytest.raises(TruncatedRecord) as caught:
         read_timercheck(put(tmp_path, "config/timercheck", b"short"))
     assert caught.value.path == check.path
+    assert read_timercheck(put(tmp_path, "config/timercheck", b"short"), on_damage="collect", damage=seen) is None
+    assert seen.rows[-1].kind == "TruncatedRecord"
