@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from parsers.commitlog.message import decode_message
 from parsers.store import open_store
 from pipelines.catalog import NoCatalog, open_catalog, publish, question, question_names
-from pipelines.delta import commit, write_parts
+from pipelines.delta import SELDOM_TWICE, commit, write_parts
 from pipelines.gone_files import mark_gone
 from pipelines.growth import grown_from
 from pipelines.ingest import FILE_TABLES, IngestReport, ingest, ingest_store
 from pipelines.lake import Lake
 from pipelines.snapshots import snapshot_config
 from pipelines.sources import BrokerSource, Sources
+from pipelines.spark.transfer import write_table
 from pipelines.table import Table
 from pipelines.tables import TABLES
 from tests.support.cli import small_store
@@ -112,6 +116,37 @@ def test_a_lake_of_an_earlier_version_is_read_with_the_columns_it_lacks(lake: La
     assert rows_of(lake, now.name) == [{**dict.fromkeys(now.schema.names), **row}]
     lake.write(now.name, pa.Table.from_pylist([{**row, "size": 8}], schema=now.bare_schema), replaced=[])
     assert [told["size"] for told in rows_of(lake, now.name)] == [7, 8]
+
+
+def test_a_task_that_fails_leaves_the_table_as_it_was(spark: SparkSession, lake: Lake) -> None:
+    def rows(file: str) -> partial[Iterator[pa.RecordBatch]]:
+        row = {"broker": "b", "file": file, "size": 7}
+        return partial(iter, pa.Table.from_pylist([row], schema=TABLES["store_files"].bare_schema).to_batches())
+
+    write_table(spark, lake, "store_files", [rows("f"), rows("g")], replaced=None)
+    assert lake.partition_rows("store_files") == {("b", "f"): 1, ("b", "g"): 1}
+    before = lake.version("store_files"), lake.files("store_files")
+    with pytest.raises(Exception, match="no number"):
+        write_table(spark, lake, "store_files", [rows("f"), partial(int, "no number")], replaced=None)
+    assert (lake.version("store_files"), lake.files("store_files")) == before
+    write_table(spark, lake, "store_files", [], replaced=[("b", "f")])
+    assert lake.partition_rows("store_files") == {("b", "g"): 1}
+    assert (lake.rows("store_files", "b"), lake.rows("store_files", "a")) == (1, 0)
+
+
+def test_text_that_seldom_repeats_has_neither_dictionary_nor_bounds(tmp_path: Path) -> None:
+    table = TABLES["commitlog_messages"]
+    pairs = [{"name": "KEYS", "value": "k"}]
+    row = {"broker": "b", "file": "f", "physical_offset": 1, "topic": "t", "keys": "k", "properties": pairs}
+    (part,) = write_parts(table, tmp_path, pa.Table.from_pylist([row], schema=table.bare_schema).to_batches())
+    group = pq.read_metadata(tmp_path / part.path).row_group(0)
+    columns = {c.path_in_schema: c for c in map(group.column, range(group.num_columns))}
+    assert {path for path, c in columns.items() if c.has_dictionary_page} == {
+        *(path for path in columns if path in table.schema.names and pa.types.is_string(table.schema.field(path).type)),
+        "properties.list.element.name",
+    } - SELDOM_TWICE
+    without = {path for path, c in columns.items() if not c.is_stats_set}
+    assert without == (SELDOM_TWICE & columns.keys()) | {"properties.list.element.value"}
 
 
 def test_a_grown_log_is_read_on_from_where_it_ended(
