@@ -1,13 +1,14 @@
 """The CommitLog through Spark: its data source, and ingest into Delta, against the plain reader of the same run.
 
-Run: python benchmarks/bench_spark_commitlog.py [--folder F] [--gib N] [--cores 1|2]
+Run: python benchmarks/bench_spark_commitlog.py [--folder F] [--gib N ...] [--cores 1|2]
 Every column and CRC of the log is read on all sides; the rows that Spark counts must be the reader's. Core-time is that
 of all processes together, so it holds on a busy machine too; the clock on the wall does not. A session holds its cores
 for life, so the step from one core to two is two runs with the same folder, the first under `taskset -c 0`: one core
 asked of Spark leaves the JVM and its Python worker one each.
 
 The floor is a data source that hands on one prepared batch again and again. What it takes is Spark's own: Arrow over a
-socket, then every row copied into Spark's row format; no data source in Python can take less.
+socket, then every row copied into Spark's row format; no data source in Python can take less. `--gib 1 4 8` holds that
+a GiB takes as long in a large log as in a small one.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ import argparse
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
@@ -43,6 +46,24 @@ PASSES = 3
 BODIES = ("body", "body_decompressed")
 EVERY = [name for name in COMMITLOG_MESSAGES.bare_schema.names if name not in BODIES]
 NUMBERS = [field.name for field in COMMITLOG_MESSAGES.bare_schema if pa.types.is_integer(field.type)]
+
+
+@dataclass(frozen=True)
+class Log:
+    """A log of that many messages in that many GiB of records."""
+
+    root: Path
+    rows: int
+    gib: float
+
+
+def log_of(folder: Path, size_gib: float) -> Log:
+    """The log of that size, one file a GiB, written unless it is there."""
+    root = folder / f"store-{size_gib:g}"
+    if not root.exists():
+        write_log(root, round(size_gib * ROWS_A_GIB), file_size=round(min(size_gib, 1) * FILE_SIZE))
+    sizes = [batch["total_size"] for batch in read_commitlog(open_store(root), columns=["total_size"])]
+    return Log(root, sum(map(len, sizes)), sum(pc.sum(size).as_py() for size in sizes) / 2**30)
 
 
 @dataclass(frozen=True)
@@ -113,8 +134,9 @@ def floor_options(root: Path, folder: Path, schema: pa.Schema, rows: int) -> dic
     return {"batch": str(folder / "floor.arrow"), "batches": str(each), "tasks": str(len(slices))}
 
 
-def data_source(spark: SparkSession, root: Path, folder: Path, names: Sequence[str], rows: int, gib: float) -> None:
+def data_source(spark: SparkSession, folder: Path, log: Log, names: Sequence[str]) -> None:
     """Plain reader, floor and data source, of the same columns."""
+    root, rows, gib = log.root, log.rows, log.gib
     schema, read = COMMITLOG_MESSAGES.select(names), [name for name in names if name not in ("broker", "file")]
     plain = best(lambda: plain_rows(root, read), rows)
     options = floor_options(root, folder, schema, rows)
@@ -135,20 +157,31 @@ def ingested_rows(spark: SparkSession, root: Path, folder: Path) -> int:
         return lake.rows(COMMITLOG_MESSAGES.name)
 
 
-def main(folder: Path, size_gib: float, cores: int) -> None:
-    root = folder / f"store-{size_gib:g}"
-    if not root.exists():
-        write_log(root, round(size_gib * ROWS_A_GIB), file_size=round(min(size_gib, 1) * FILE_SIZE))
-    rows = plain_rows(root, ["physical_offset"])
-    gib = sum(file.size for file in open_store(root).commitlog) / 2**30
+def growth(spark: SparkSession, folder: Path, logs: Sequence[Log]) -> None:
+    """Plain reader and ingest into Delta of every log."""
+    read = [name for name in EVERY if name not in ("broker", "file")]
+    per_gib: dict[str, list[float]] = {"plain reader": [], "ingest into Delta": []}
+    for log in logs:
+        plain = best(partial(plain_rows, log.root, read), log.rows)
+        ingest = best(partial(ingested_rows, spark, log.root, folder), log.rows)
+        for name, taken in zip(per_gib, (plain, ingest), strict=True):
+            per_gib[name].append(taken.core / log.gib)
+            print(taken.line(name, log.gib, f"{log.gib:.2f} GiB"))
+    for name, seconds in per_gib.items():
+        print(f"{name}: longest over shortest GiB {max(seconds) / min(seconds):.2f}")
+
+
+def main(folder: Path, sizes_gib: Sequence[float], cores: int) -> None:
+    logs = [log_of(folder, size) for size in sizes_gib]
     spark = spark_session(f"local[{cores}]")
     spark.dataSource.register(FloorSource)
-    assert spark.read.format("rocketmq_commitlog").option("store", str(root)).load().count() == rows
-    allowed = len(os.sched_getaffinity(0))
-    print(f"{rows} messages, {gib:.2f} GiB; Spark on {cores} of {allowed} cores; load {os.getloadavg()[0]:.1f}")
+    first = logs[0]
+    assert spark.read.format("rocketmq_commitlog").option("store", str(first.root)).load().count() == first.rows
+    print(f"{first.rows} messages, {first.gib:.2f} GiB; Spark's cores {cores}, allowed {len(os.sched_getaffinity(0))}")
+    print(f"load of the machine {os.getloadavg()[0]:.1f}")
     for names in (EVERY, NUMBERS):
-        data_source(spark, root, folder, names, rows, gib)
-    print(best(lambda: ingested_rows(spark, root, folder), rows).line("ingest into Delta", gib, "every column"))
+        data_source(spark, folder, first, names)
+    growth(spark, folder, logs)
     peaks = peak_rss_mib()
     assert all(peak <= MOST_RSS_MIB for name, peak in peaks.items() if name != "java"), peaks
     print("peak memory, MiB:", ", ".join(f"{name} {peak}" for name, peak in sorted(peaks.items())))
@@ -157,7 +190,7 @@ def main(folder: Path, size_gib: float, cores: int) -> None:
 if __name__ == "__main__":
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--folder", type=Path, help="where to write the log, and to keep it for the next run")
-    options.add_argument("--gib", type=float, default=1, help="size of the log: one file a GiB")
+    options.add_argument("--gib", type=float, nargs="+", default=[1], help="sizes of logs, one file a GiB")
     options.add_argument("--cores", type=int, default=2)
     given = options.parse_args()
     if given.folder is not None:
