@@ -85,6 +85,7 @@ class ChannelUse:
     unregistered_late_ms: int = 0
     finished_ms: int | None = None
     closed: Closed | None = None
+    from_start: bool = False  # a log that begins with the start of its run
     pauses: list[tuple[int, int]] = field(default_factory=list)
     requests: list[tuple[int, int]] = field(default_factory=list)
 
@@ -165,6 +166,17 @@ class ClientProcess:
         return bool(numbers) and min(numbers) <= _FIRST_REQUESTS
 
     @property
+    def captured(self) -> bool:
+        """Whether requests of it are on record."""
+        return any(channel.requests for channel in self.channels)
+
+    @property
+    def told_from_ms(self) -> int:
+        """Since when the record tells of its queues: its requests, or its log, which may begin later than its life."""
+        logged = [channel.first_ms for channel in self.channels if channel.is_log]
+        return min(logged) if logged and not self.captured else self.first_ms
+
+    @property
     def broadcasting(self) -> bool:
         return self.message_model == "BROADCASTING"
 
@@ -237,7 +249,7 @@ class ClientProcess:
         """Whether regular signs of life could be expected: its requests are on record, or its log told of commits
         until then.
         """
-        if any(channel.requests for channel in self.channels):
+        if self.captured:
             return True
         commits = (w.at_ms for witnesses in self.witnesses.values() for w in witnesses if w.kind is WitnessKind.COMMIT)
         return any(at_ms - PAUSE_MS // 2 <= commit_ms <= at_ms for commit_ms in commits)

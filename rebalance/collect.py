@@ -197,7 +197,7 @@ class GroupRecord:
     def starting(self, fact: ConsumerStarting) -> None:
         part = self._parts.of_run(fact)
         part.message_model = fact.message_model or part.message_model
-        part.log_from_start = True
+        part.log_from_start = part.channels[0].from_start = True
 
     def shut_down(self, fact: ConsumerShutdown) -> None:
         channel = self._parts.of_run(fact).channels[0]

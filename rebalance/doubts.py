@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from rebalance.client import ClientProcess
+from rebalance.log_cover import Spans, first_commits, untold
 from rebalance.model import MessageQueue
 from rebalance.table import Tenure
 
@@ -37,8 +38,16 @@ def doubts_of(
     down: Mapping[str, Sequence[tuple[int, int]]],
     known_from_ms: int,
     captured: frozenset[str],
+    logs: Spans,
 ) -> list[Doubt]:
-    """All doubts of one group. `queues`: all it may hold; `captured`: brokers whose requests are on record."""
+    """All doubts of one group.
+
+    Args:
+        queues: all it may hold.
+        captured: brokers whose requests are on record.
+        logs: from when to when each log speaks.
+    """
+    committed = first_commits(processes) if logs else {}
     seen: dict[int, set[MessageQueue]] = {}
     for tenure in tenures:
         seen.setdefault(id(tenure.process), set()).add(tenure.queue)
@@ -46,18 +55,24 @@ def doubts_of(
         *_silent_members(processes, queues),
         *(doubt for p in processes if p.broadcasting for doubt in _unpulled(p, queues - seen.get(id(p), set()))),
         *_unreachable(processes, queues, down, known_from_ms),
-        *(doubt for process in processes for doubt in _unobserved(process, queues, captured)),
+        *(doubt for process in processes for doubt in _unobserved(process, queues, captured, logs, committed)),
         *_uncounted(processes, queues),
     ]
 
 
-def _unobserved(process: ClientProcess, queues: frozenset[MessageQueue], captured: frozenset[str]) -> Iterable[Doubt]:
+def _unobserved(
+    process: ClientProcess,
+    queues: frozenset[MessageQueue],
+    captured: frozenset[str],
+    logs: Spans,
+    committed: Mapping[MessageQueue, int],
+) -> Iterable[Doubt]:
     """Queues whose coming and going neither the process's log nor a capture of their broker would show."""
-    if process.has_log:
-        return
     seen = any(channel.broker in captured for channel in process.channels)
     dark = frozenset(queue for queue in queues if not seen or queue.broker_name not in captured)
-    if dark:
+    if dark and process.has_log:
+        yield from (Doubt(process.client_id, *open_) for open_ in untold(process, dark, logs, committed))
+    elif dark:
         until = process.end.latest_ms if process.end is not None else None
         start = process.first_ms if process.seen_from_start else None
         yield Doubt(process.client_id, dark, start, until, "a member; what it held is not on record")

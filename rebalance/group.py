@@ -17,16 +17,24 @@ from rebalance.model import Settings
 SHUTDOWN_BEFORE_MS = 500  # a consumer stops consuming and persists before it asks to leave
 SHUTDOWN_AFTER_MS = 5_000  # and clears its table some time after the broker let it go, if its log does not say when
 
+_STOPPING_MS = 30_000  # a broker that goes down closes its connections in this time
+
 CLIENT_LEFT = "client_left"
 CHANNEL_CLOSED = "channel_closed"
 CHANNEL_EXPIRED = "channel_expired"
 
 
-def set_ends(processes: Sequence[ClientProcess], starts: Mapping[str, Sequence[int]], settings: Settings) -> None:
+def set_ends(
+    processes: Sequence[ClientProcess],
+    starts: Mapping[str, Sequence[int]],
+    stops: Mapping[str, Sequence[int]],
+    settings: Settings,
+) -> None:
     """Sets `end` of every process of one group.
 
     Args:
         starts: per broker, the instants at which it came up with an empty list.
+        stops: per broker, those at which it went down and closed every connection.
     """
     answers = sorted((a for p in processes for a in p.lists if a.client_ids is not None), key=lambda a: a.at_ms)
     by_client: dict[str, list[ClientProcess]] = {}
@@ -34,7 +42,7 @@ def set_ends(processes: Sequence[ClientProcess], starts: Mapping[str, Sequence[i
         by_client.setdefault(process.client_id, []).append(process)
     for same_id in by_client.values():
         for process in same_id:
-            process.end = _end(process, same_id, answers, starts, settings)
+            process.end = _end(process, same_id, answers, starts, stops, settings)
 
 
 def _end(
@@ -42,6 +50,7 @@ def _end(
     same_id: Sequence[ClientProcess],
     answers: Sequence[ListAnswer],
     starts: Mapping[str, Sequence[int]],
+    stops: Mapping[str, Sequence[int]],
     settings: Settings,
 ) -> End:
     left = process.left_ms
@@ -49,8 +58,8 @@ def _end(
         finished = max((c.finished_ms for c in process.channels if c.finished_ms is not None), default=None)
         latest = left[1] + SHUTDOWN_AFTER_MS if finished is None else max(left[0], finished)
         return End(left[0] - SHUTDOWN_BEFORE_MS, latest, CLIENT_LEFT, process.last_evidence)
-    closed = max((c.closed for c in process.channels if c.closed is not None), default=None)
-    if closed is not None and closed.latest_ms >= process.last_ms:
+    closed = max((c.closed for c in process.channels if c.closed is not None and not _by_stop(c, stops)), default=None)
+    if closed is not None and closed.latest_ms >= process.last_ms and not _connected_elsewhere(process):
         return End(
             process.last_ms,
             None if closed.expired else closed.latest_ms,
@@ -66,6 +75,20 @@ def _end(
     if silent_ms >= settings.channel_expired_timeout_ms:
         return End(process.last_ms, None, CHANNEL_EXPIRED, gone.evidence)
     return End(process.last_ms, gone.at_ms, CHANNEL_CLOSED, gone.evidence)
+
+
+def _by_stop(channel: ChannelUse, stops: Mapping[str, Sequence[int]]) -> bool:
+    """Whether a connection was closed by the broker that went down, not by its client."""
+    assert channel.closed is not None
+    return any(0 <= channel.closed.latest_ms - at_ms <= _STOPPING_MS for at_ms in stops.get(channel.broker, ()))
+
+
+def _connected_elsewhere(process: ClientProcess) -> bool:
+    """Whether a broker whose log would tell of a close has not told of it, while another one did."""
+    closed = {channel.broker for channel in process.channels if channel.closed is not None}
+    return any(
+        channel.broker not in closed for channel in process.channels if not channel.is_log and not channel.requests
+    )
 
 
 def first_absence(

@@ -44,6 +44,7 @@ class GroupHistory:
     routes: Sequence[RouteSeen]
     queues: frozenset[MessageQueue]
     settle_ms: int
+    gaps: Sequence[tuple[int, int]] = ()
     by_queue: dict[MessageQueue, list[Tenure]] = field(default_factory=dict)
     first_use: dict[MessageQueue, int] = field(default_factory=dict)
 

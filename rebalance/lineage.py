@@ -32,6 +32,8 @@ def processes_of(channels: Iterable[ChannelUse]) -> list[list[ChannelUse]]:
 def _conflict(old: ChannelUse, new: ChannelUse) -> bool:
     if old.is_log and new.is_log:
         return True  # one log run, one process
+    if new.from_start and old.first_ms < new.first_ms - _OVERLAP_MS:
+        return True  # in use before the process of that log began
     if old.unregistered_ms is not None and old.unregistered_ms < new.first_ms:
         return True
     return not old.is_log and old.broker == new.broker and old.last_ms > new.first_ms + _OVERLAP_MS

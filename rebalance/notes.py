@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from rebalance.events import Fact, UnreadRecord
+from rebalance.clock import ClockOffset, was_set
+from rebalance.doubts import Doubt
+from rebalance.events import Fact, LogBegins, LogEnds, UnreadRecord
 from rebalance.history import GroupHistory
+from rebalance.log_cover import LOG_ENDS
 from rebalance.zones import of_unknown_zone
 
 STARTS_IN_THE_MIDDLE = "starts_in_the_middle"
 ENDS_IN_THE_MIDDLE = "ends_in_the_middle"
 UNREAD_RECORDS = "unread_records"
 CLOCK_WENT_BACK = "clock_went_back"
+CLOCK_DIFFERS = "clock_differs"
+SILENT = "silent"
 ROUNDS_MISSING = "rounds_missing"
 NOT_OBSERVED = "not_observed"
+_KILLED_MS = 6_000  # a log writes every 5 s; so long after its last line its process was seen to have ended
 _JUMP_MS = 1_000  # records of one file are written by several threads; less is no jump
 
 
@@ -43,10 +49,12 @@ class RecordNotes:
 
     def __init__(self) -> None:
         self._files: dict[str, _File] = {}
+        self.log_edges: list[Fact] = []
+        self.wrong_clocks: Mapping[str, ClockOffset] = {}
         self.zone_unknown = False
 
     def watch(self, facts: Iterable[Fact]) -> Iterator[Fact]:
-        """Passes the facts on."""
+        """Passes the facts on, but for those that say where a log begins and ends."""
         name: str | None = None
         last = _File(0, 0)
         for fact in facts:
@@ -59,9 +67,13 @@ class RecordNotes:
                     last.jumps += 1
                     last.worst_ms = max(last.worst_ms, last.at_ms - at_ms)
                 last.record, last.at_ms = record, at_ms or last.at_ms
+            kind = type(fact)
+            if kind is LogBegins or kind is LogEnds:
+                self.log_edges.append(fact)
+                continue
             if fact.early_ms and of_unknown_zone(fact):
                 self.zone_unknown = True
-            if type(fact) is UnreadRecord:
+            if isinstance(fact, UnreadRecord):
                 last.unread += 1
                 last.first_unread = last.first_unread or f"record {record}: {fact.reason}"
             yield fact
@@ -78,7 +90,16 @@ class RecordNotes:
                 found.append(Note(None, CLOCK_WENT_BACK, name, f"{file.jumps} times, by up to {file.worst_ms} ms"))
             if file.unread:
                 found.append(Note(None, UNREAD_RECORDS, name, f"{file.unread} records; first {file.first_unread}"))
+        for log, lead in sorted(self.wrong_clocks.items()):
+            found.append(Note(None, CLOCK_DIFFERS, log, _told(lead)))
         return found
+
+
+def _told(lead: ClockOffset) -> str:
+    if was_set(lead):
+        return f"its clock was set in between, by {lead.min_ms - lead.max_ms} ms or more; its lines were left out"
+    ahead = f"{lead.min_ms} to {lead.max_ms}" if lead.min_ms < lead.max_ms else f"{lead.min_ms}"
+    return f"its clock is {ahead} ms ahead of the brokers'; its lines were moved onto theirs, and are that unsure"
 
 
 def notes_of(history: GroupHistory, always: tuple[int, int]) -> Iterator[Note]:
@@ -87,10 +108,20 @@ def notes_of(history: GroupHistory, always: tuple[int, int]) -> Iterator[Note]:
         yield Note(history.group, STARTS_IN_THE_MIDDLE, "", f"nothing is certain before {history.known[0]}")
     if history.known[1] != always[1]:
         yield Note(history.group, ENDS_IN_THE_MIDDLE, "", f"nothing is certain after {history.known[1]}")
+    for begin, end in history.gaps:
+        detail = f"nothing is certain from {begin} to {end}: the record has a hole, or its clock was set forward"
+        yield Note(history.group, SILENT, "", detail)
     for process in history.processes:
         if process.rounds_missing:
             yield Note(
                 history.group, ROUNDS_MISSING, process.client_id, "it asked for member lists that are not on record"
             )
     for doubt in history.doubts:
-        yield Note(history.group, NOT_OBSERVED, doubt.client_id, f"{doubt.reason} ({len(doubt.queues)} queues)")
+        if not _is_a_kill(doubt):
+            yield Note(history.group, NOT_OBSERVED, doubt.client_id, f"{doubt.reason} ({len(doubt.queues)} queues)")
+
+
+def _is_a_kill(doubt: Doubt) -> bool:
+    """Whether a log merely ends with its process."""
+    known = doubt.reason == LOG_ENDS and doubt.from_ms is not None and doubt.until_ms is not None
+    return known and (doubt.until_ms or 0) - (doubt.from_ms or 0) < _KILLED_MS

@@ -79,6 +79,7 @@ class OwnershipIndex:
 
     Args:
         known: the span (from, until) the record speaks for; outside it nothing is certain.
+        gaps: spans in it of which nothing is on record.
         settle_ms: how long after its last proof a change may still have been under way inside the client.
     """
 
@@ -90,11 +91,13 @@ class OwnershipIndex:
         doubts: Sequence[Doubt],
         *,
         known: tuple[int, int],
+        gaps: Sequence[tuple[int, int]] = (),
         settle_ms: int,
     ) -> None:
         self.group = group
         self._doubts = doubts
         self.known = known
+        self._gaps = gaps
         self._settle_ms = settle_ms
         self._by_queue: dict[MessageQueue, list[Tenure]] = {queue: [] for queue in queues}
         for tenure in tenures:
@@ -107,9 +110,14 @@ class OwnershipIndex:
 
     def at(self, at_ms: int) -> list[QueueOwners]:
         """Owners of every queue the record knows in this group, in queue order."""
-        return [self._owners(queue, at_ms) for queue in self._queues]
+        known = self.speaks_for(at_ms)
+        return [self._owners(queue, at_ms, known=known) for queue in self._queues]
 
-    def _owners(self, queue: MessageQueue, at_ms: int) -> QueueOwners:
+    def speaks_for(self, at_ms: int) -> bool:
+        """Whether the record tells of an instant."""
+        return self.known[0] <= at_ms <= self.known[1] and not any(begin < at_ms < end for begin, end in self._gaps)
+
+    def _owners(self, queue: MessageQueue, at_ms: int, *, known: bool) -> QueueOwners:
         owners: set[str] = set()
         possible: set[str] = set()
         for tenure in self._by_queue[queue][: bisect_right(self._begins[queue], at_ms)]:
@@ -119,7 +127,7 @@ class OwnershipIndex:
             if tenure.begin_latest + self._settle_ms <= at_ms < tenure.end_earliest:
                 owners.add(tenure.process.client_id)
         possible.update(doubt.client_id for doubt in self._doubts if doubt.covers(queue, at_ms))
-        certain = self.known[0] <= at_ms <= self.known[1] and owners == possible
+        certain = known and owners == possible
         return QueueOwners(
             self.group, queue.topic, queue.broker_name, queue.queue_id,
             tuple(sorted(owners)), certain, tuple(sorted(possible)),

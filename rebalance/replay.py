@@ -7,7 +7,7 @@ process's queue table is read out of its rounds (`rebalance.table`). Rows are wo
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from rebalance.anomalies import Anomalies, Anomaly
 from rebalance.broker_runs import BROKER_STARTED, BROKER_STOPPED, BrokerEvent, broker_events, instants_of
+from rebalance.clock import by_clock, wrong_clocks
 from rebalance.collect import GroupRecord
 from rebalance.divergence import Divergence, divergence_of
 from rebalance.doubts import doubts_of
@@ -26,14 +27,18 @@ from rebalance.events import (
     Fact,
     GroupConfigSeen,
     GroupFact,
+    LogBegins,
+    LogEnds,
     RouteSeen,
     UnreadRecord,
 )
 from rebalance.exposures import Exposure, exposures_of
+from rebalance.gaps import gaps_of
 from rebalance.group import set_ends
 from rebalance.history import GroupHistory
 from rebalance.incidents import Incident, incidents_of
 from rebalance.locks import LockHold, LockTable
+from rebalance.log_cover import Spans, limit_to_logs, log_spans
 from rebalance.metrics import GroupMetrics, metrics_of
 from rebalance.model import MessageQueue, Settings
 from rebalance.notes import Note, RecordNotes, notes_of
@@ -61,7 +66,7 @@ class GroupReplay:
     @cached_property
     def index(self) -> OwnershipIndex:
         h = self.history
-        return OwnershipIndex(h.group, h.queues, h.tenures, h.doubts, known=h.known, settle_ms=h.settle_ms)
+        return OwnershipIndex(h.group, h.queues, h.tenures, h.doubts, known=h.known, gaps=h.gaps, settle_ms=h.settle_ms)
 
     @cached_property
     def incidents(self) -> list[Incident]:
@@ -158,7 +163,9 @@ class _Record:
     first: dict[str, Fact] = field(default_factory=dict)
     first_ms: int = 0
     last_ms: int = 0
+    last: dict[str, int] = field(default_factory=dict)
     settle_ms: int = SETTLE_MS
+    logs: Spans = field(default_factory=dict)
 
     @cached_property
     def broker_events(self) -> list[BrokerEvent]:
@@ -178,9 +185,14 @@ def replay(facts: Iterable[Fact], *, settings: Settings | None = None) -> Replay
     settings = settings or Settings()
     notes = RecordNotes()
     read = list(notes.watch(facts))
+    edges: list[Fact] = notes.log_edges
     if notes.zone_unknown:
-        read = list(in_zone(read))
+        read, edges = _without_edges(in_zone([*read, *edges]))
+    if edges:
+        wrong = notes.wrong_clocks = wrong_clocks([*read, *edges])
+        read, edges = _without_edges(by_clock([*read, *edges], wrong)) if wrong else (read, edges)
     record = _read(sorted(read, key=_AT_MS))
+    record.logs = log_spans(edges)
     record.settle_ms = SETTLE_MS + notes.worst_jump_ms
     known = _known_span(record, settings)
     down = _down_spans(record, settings)
@@ -204,7 +216,28 @@ def _read(ordered: list[Fact]) -> _Record:
     for name, facts in by_group.items():
         group = record.groups[name] = GroupRecord(name)
         group.read(facts)
+    record.last = _last_of(first, ordered)
     return record
+
+
+def _last_of(brokers: Collection[str], ordered: Sequence[Fact]) -> dict[str, int]:
+    """The last instant of which each broker tells."""
+    last: dict[str, int] = {}
+    for fact in reversed(ordered):
+        if len(last) == len(brokers):
+            break
+        if fact.source in brokers:
+            last.setdefault(fact.source, fact.at_ms)
+    return last
+
+
+def _without_edges(facts: Iterable[Fact]) -> tuple[list[Fact], list[Fact]]:
+    """Facts, and those of them that say where a log begins and ends."""
+    read: list[Fact] = []
+    edges: list[Fact] = []
+    for fact in facts:
+        (edges if isinstance(fact, LogBegins | LogEnds) else read).append(fact)
+    return read, edges
 
 
 def _read_common(record: _Record, fact: Fact) -> None:
@@ -226,20 +259,21 @@ def _history(
     processes = group.processes()
     if not processes:
         return None
-    set_ends(processes, record.starts, settings)
+    set_ends(processes, record.starts, record.stops, settings)
     for process in processes:
         process.seen_from_start = known[0] == _ALWAYS[0] or process.newborn or process.log_from_start
     captured = frozenset(channel.broker for p in processes for channel in p.channels if channel.requests)
     tenures = [tenure for process in processes for tenure in QueueTable(process, down).tenures()]
+    limit_to_logs(tenures, record.logs)
     topics = {topic for process in processes for topic in process.versions}
-    queues = frozenset({tenure.queue for tenure in tenures} | _route_queues(record.routes, topics))
+    queues = _with_lower_ids({tenure.queue for tenure in tenures} | _route_queues(record.routes, topics))
     locks = LockTable(group.group, settings, record.starts)
     locks.replay(group.locks)
     return GroupHistory(
         group.group,
         processes,
         tenures,
-        doubts_of(processes, tenures, queues, down, known[0], captured),
+        doubts_of(processes, tenures, queues, down, known[0], captured, record.logs),
         known,
         settings,
         down,
@@ -251,6 +285,7 @@ def _history(
         record.routes,
         queues,
         record.settle_ms,
+        gaps_of(processes, down, warm_up_ms=_warm_up_ms(settings)),
     )
 
 
@@ -265,18 +300,48 @@ def _route_queues(routes: Iterable[RouteSeen], topics: set[str]) -> set[MessageQ
     }
 
 
+def _with_lower_ids(queues: Iterable[MessageQueue]) -> frozenset[MessageQueue]:
+    """With the queues that must exist beside these: ids count from 0 on each broker."""
+    highest: dict[tuple[str, str], int] = {}
+    for queue in queues:
+        place = queue.topic, queue.broker_name
+        highest[place] = max(queue.queue_id, highest.get(place, 0))
+    return frozenset(
+        MessageQueue(topic, broker, queue_id)
+        for (topic, broker), last in highest.items()
+        for queue_id in range(min(last + 1, _MAX_QUEUES))
+    )
+
+
 def _known_span(record: _Record, settings: Settings) -> tuple[int, int]:
     """The span the facts speak for: open towards a side where every broker was down, since nobody consumed there.
 
     A record that starts in the middle speaks once every living process has heartbeated and persisted its offsets.
     """
-    born = all(isinstance(fact, BrokerStarted) for fact in record.first.values())
+    middle = [fact.at_ms for fact in record.first.values() if not isinstance(fact, BrokerStarted)]
+    born = bool(record.first) and not middle
     gone = bool(record.first) and all(_stopped(record, broker) for broker in record.first)
-    warm_up_ms = settings.heartbeat_broker_interval_ms + settings.persist_consumer_offset_interval_ms
     return (
-        _ALWAYS[0] if born else record.first_ms + warm_up_ms,
-        _ALWAYS[1] if gone else record.last_ms - ROUND_MS,
+        _ALWAYS[0] if born else max(middle, default=record.first_ms) + _warm_up_ms(settings),
+        _ALWAYS[1] if gone else _told_until(record) - ROUND_MS,
     )
+
+
+def _warm_up_ms(settings: Settings) -> int:
+    """In so much time every living process heartbeats and persists its offsets."""
+    return settings.heartbeat_broker_interval_ms + settings.persist_consumer_offset_interval_ms
+
+
+def _told_until(record: _Record) -> int:
+    """The end of the record: of several brokers that of the first to fall silent, unless it went down."""
+    ends = [
+        max(record.last[broker], record.logs.get(broker, (0, 0))[1])
+        for broker in record.first
+        if not _stopped(record, broker)
+    ]
+    if not record.first:
+        ends = [end for _, end in record.logs.values()]
+    return min(ends, default=record.last_ms)
 
 
 def _stopped(record: _Record, broker: str) -> bool:

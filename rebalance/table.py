@@ -17,7 +17,7 @@ from rebalance.client import ClientProcess, ListAnswer, Witness, WitnessKind
 from rebalance.events import Evidence
 from rebalance.model import MessageQueue
 from rebalance.persist import TOGETHER_MS, Commit, PersistRuns
-from rebalance.round_clock import ADDING, RoundClock
+from rebalance.round_clock import ADDING, ROUND_MS, RoundClock
 
 _LATE_COMMIT_MS = 1_000  # a one-way commit may be handled after its queue was removed
 _COMMITTED_AGAIN_MS = 15_000  # three periods of persistAll
@@ -79,6 +79,8 @@ class QueueTable:
                 if not self._end(tenure, span, following):
                     hidden.append(tenure)
         self._end_hidden(hidden, tenures)
+        for tenure in tenures:
+            self._widen_first_end(tenure)
         if self.process.ordered:
             for tenure in tenures:
                 self._widen_ordered_end(tenure)
@@ -111,7 +113,7 @@ class QueueTable:
         """
         if self.process.logged_at(query_ms):
             return False  # its log would tell
-        if self._blind:
+        if self._blind or self._as_the_record_began(last):
             return True
         own_round = self._clock.round_of(query_ms)
         if own_round is None or not self._clock.may_have_changed(topic, own_round):
@@ -126,17 +128,15 @@ class QueueTable:
         assert end is not None
         begin_list = self._clock.round_of(first.at_ms) if first.kind is _QUERY else None
         tenure = Tenure(
-            queue, process, first.at_ms, first.at_ms, end.earliest_ms, end.latest_ms,
+            queue, process, first.at_ms, first.at_ms + first.late_ms, end.earliest_ms, end.latest_ms,
             first.queue_offset, first.evidence, end.evidence, begin_list,
         )  # fmt: skip
-        if first.kind is _ADDED:
-            tenure.begin_latest = first.at_ms + first.late_ms
-        elif begin_list is not None:
+        if begin_list is not None:
             tenure.begin_latest = self._added_by(queue.topic, span)
-        else:
+        elif first.kind is not _ADDED:
             tenure.begin_earliest = process.first_ms if process.seen_from_start else None
-            if not process.seen_from_start and not self._blind:
-                tenure.begin_latest = process.first_ms
+            if not process.seen_from_start and not self._blind and not first.late_ms:
+                tenure.begin_latest = min(first.at_ms, process.told_from_ms)
         return tenure
 
     def _added_by(self, topic: str, span: Span) -> int:
@@ -210,6 +210,15 @@ class QueueTable:
                 stayed_ms = witnesses[-1].at_ms - TOGETHER_MS
                 commits += [(w.at_ms, queue, w.at_ms < stayed_ms) for w in witnesses if w.kind is _COMMIT]
         return by_broker
+
+    def _widen_first_end(self, tenure: Tenure) -> None:
+        """A queue seen only as the record begins may have left in the round that was then under way."""
+        last = self._spans[tenure.queue][0][-1]
+        if tenure.begin_earliest is None and self._as_the_record_began(last):
+            tenure.end_earliest = min(tenure.end_earliest, max(_held_until(last), tenure.begin_latest))
+
+    def _as_the_record_began(self, last: Witness) -> bool:
+        return not self.process.seen_from_start and last.at_ms <= self.process.first_ms + ROUND_MS
 
     def _widen_ordered_end(self, tenure: Tenure) -> None:
         """An ordered queue is dropped in one round and may leave the table in a later one, its listener done."""

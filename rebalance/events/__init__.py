@@ -49,6 +49,8 @@ from rebalance.events.fact import (
     Evidence,
     Fact,
     GroupFact,
+    LogBegins,
+    LogEnds,
     UnreadRecord,
 )
 from rebalance.events.snapshot import (
@@ -85,6 +87,8 @@ __all__ = [
     "HeartbeatReceived",
     "LockAnswered",
     "LockBatchAnswered",
+    "LogBegins",
+    "LogEnds",
     "Notified",
     "OffsetCommitted",
     "OffsetPersisted",

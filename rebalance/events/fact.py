@@ -44,6 +44,16 @@ class GroupFact(Fact):
 
 
 @frozen(kw_only=True)
+class LogBegins(Fact):
+    """The first dated line of the log of `source`, whatever it says: nothing before it is on record there."""
+
+
+@frozen(kw_only=True)
+class LogEnds(Fact):
+    """The last dated line of the log of `source`, whatever it says: until then it tells all it has to tell."""
+
+
+@frozen(kw_only=True)
 class UnreadRecord(Fact):
     """A record that could not be used, and why. Counted and sampled in the answer, never dropped silently."""
 

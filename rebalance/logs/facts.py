@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from rebalance.clock import SAME_CLOCK, ClockOffset
-from rebalance.events import Fact, UnreadRecord
+from rebalance.events import Fact, LogBegins, LogEnds, UnreadRecord
 from rebalance.logs.broker_facts import BrokerLog
 from rebalance.logs.client_facts import ClientLog
 from rebalance.logs.origin import Origin
@@ -38,6 +38,13 @@ class LogFacts:
         """What waited for evidence that never came, at the end of the log."""
         return self._client.runs.rest()
 
+    def edges(self, summary: LogSummary) -> Iterator[Fact]:
+        """From when to when the log speaks."""
+        for edge, fact_type in ((summary.first, LogBegins), (summary.last, LogEnds)):
+            if edge is not None:
+                (at_ms, early_ms, late_ms, _), record = edge
+                yield fact_type(**self._origin.placed(at_ms, early_ms, late_ms, record))
+
 
 def facts_from_log(
     lines: Iterable[bytes | str],
@@ -66,5 +73,6 @@ def facts_from_log(
             on_event(event)
         yield from facts.of(event)
     yield from facts.rest()
+    yield from facts.edges(reader.summary)
     if on_end is not None:
         on_end(reader.summary)

@@ -30,13 +30,17 @@ class Origin:
 
     def when(self, event: LogEvent) -> When:
         """The entry's instant on the reference clock, wider by what is not known of the host's clock."""
+        return self.placed(event.at_ms, event.early_ms, event.late_ms, event.record)
+
+    def placed(self, at_ms: int, early_ms: int, late_ms: int, record: int) -> When:
+        """An instant of the host's clock, printed on that line, on the reference clock."""
         min_ms, max_ms = self.clock_ahead
         return {
-            "at_ms": event.at_ms - min_ms,
-            "early_ms": event.early_ms + max_ms - min_ms,
-            "late_ms": event.late_ms,
+            "at_ms": at_ms - min_ms,
+            "early_ms": early_ms + max_ms - min_ms,
+            "late_ms": late_ms,
             "source": self.source,
-            "evidence": Evidence(self.file, event.record),
+            "evidence": Evidence(self.file, record),
         }
 
     def when_told(self, event: LogEvent, told_ms: int | None) -> When:

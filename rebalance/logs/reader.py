@@ -72,6 +72,7 @@ class LogSummary:
         unreadable: lines that start like a template and are cut or damaged.
         templates: how often each template was seen.
         samples: start of a message nobody recognised -> (how often, first line it was seen on).
+        first, last: instants of the first and the last line that begins an entry, and their line numbers.
         jvm_zone_ms, zone_given: the zone used for heads in the JVM's zone; None if it stayed unknown.
     """
 
@@ -83,6 +84,8 @@ class LogSummary:
     headless: int = 0
     templates: dict[str, int] = field(default_factory=dict)
     samples: dict[bytes, tuple[int, int]] = field(default_factory=dict)
+    first: tuple[Second, int] | None = None
+    last: tuple[Second, int] | None = None
     jvm_zone_ms: int | None = None
     zone_given: bool = False
 
@@ -107,6 +110,8 @@ class LogReader:
         stamps, summary = self._stamps, self.summary
         known_seconds, starts = stamps.seconds, BY_START
         continued, in_entry = 0, summary.lines > summary.headless
+        head = latest = b""
+        head_record = latest_record = 0
         for record, given in enumerate(lines, start=summary.lines + 1):
             line = given if isinstance(given, bytes) else given.encode("utf-8", "surrogatepass")
             summary.lines = record
@@ -116,6 +121,8 @@ class LogReader:
                 continue
             if not in_entry:
                 summary.headless, continued, in_entry = summary.headless + continued, 0, True
+                head, head_record = line, record
+            latest, latest_record = line, record
             message_at = line.find(MESSAGE_MARK, SECOND_TEXT - 1) + 3
             candidates = starts.get(line[message_at : message_at + START_SIZE]) or _anchored(line)
             event = self._recognise(line, message_at, second, candidates, record) if candidates else None
@@ -130,7 +137,12 @@ class LogReader:
             summary.continued += continued
         else:
             summary.headless += continued
+        summary.first, summary.last = self._placed(head, head_record), self._placed(latest, latest_record)
         summary.jvm_zone_ms, summary.zone_given = stamps.jvm_zone_ms, stamps.zone_given
+
+    def _placed(self, line: bytes, record: int) -> tuple[Second, int] | None:
+        second = self._stamps.second(line) if record else None
+        return None if second is None else (second, record)
 
     def _recognise(
         self, line: bytes, message_at: int, second: Second, candidates: tuple[Template, ...], record: int

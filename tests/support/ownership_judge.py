@@ -69,6 +69,20 @@ def judge(session: Path, replay: Replay, at: Iterable[int], within: tuple[int, i
     return verdict
 
 
+def judge_named(session: Path, replay: Replay, at: Iterable[int]) -> Verdict:
+    """As `judge`, of a damaged record: the queues it names, and inside only where each group's record speaks."""
+    runs = truth_runs(session)
+    index_of = {group.history.group: group.index for group in replay.groups}
+    verdict = Verdict()
+    for at_ms in at:
+        for answer in replay.ownership_at(at_ms):
+            queue = MessageQueue(answer.topic, answer.broker, answer.queue_id)
+            truth = _truth(runs, (answer.group, queue), at_ms)
+            inside = index_of[answer.group].speaks_for(at_ms)
+            _weigh(verdict, answer, truth, f"{at_ms} {answer.group} {queue}", inside=inside)
+    return verdict
+
+
 def _weigh(verdict: Verdict, answer: QueueOwners, truth: Owners, what: str, *, inside: bool) -> None:
     owners, possible = set(answer.owners), set(answer.possible)
     verdict.asked += 1

@@ -12,6 +12,8 @@ from rebalance.events import (
     ConsumerStarted,
     ConsumerStarting,
     Fact,
+    LogBegins,
+    LogEnds,
     OffsetPersisted,
     QueueAdded,
     QueueRemoved,
@@ -31,7 +33,8 @@ HOUR_MS = 3_600_000
 
 
 def read(*lines: str, **options: object) -> list[Fact]:
-    return list(facts_from_log((line.encode() for line in lines), source="s", file="f", **options))  # type: ignore[arg-type]
+    found = facts_from_log((line.encode() for line in lines), source="s", file="f", **options)  # type: ignore[arg-type]
+    return [fact for fact in found if not isinstance(fact, LogBegins | LogEnds)]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,113 @@
+"""Recordings of real clusters that were cut, lost in part, doubled, or written by a wrong clock: what is still said is
+true, and what is no longer known is said to be unknown, with a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from rebalance.events import Fact
+from rebalance.notes import CLOCK_DIFFERS, NOT_OBSERVED, SILENT, STARTS_IN_THE_MIDDLE
+from rebalance.replay import Replay, replay
+from tests.support.damaged_records import (
+    Files,
+    each,
+    facts_of_files,
+    log_files,
+    set_clock,
+    upto,
+    wire_files,
+    without,
+)
+from tests.support.fixtures import FIXTURES, GOLDEN, needs_fixtures
+from tests.support.ownership_judge import Verdict, instants, judge_named
+
+COMMITTED = sorted((GOLDEN / "rebalance" / "sessions").iterdir())
+RECORDED = sorted((FIXTURES / "rebalance" / "sessions").iterdir()) if FIXTURES.is_dir() else []
+NAMES = {path.name for path in COMMITTED}
+sessions = pytest.mark.parametrize(
+    "session",
+    [
+        *(pytest.param(path, id=path.name) for path in COMMITTED),
+        *(
+            pytest.param(path, id=path.name, marks=[pytest.mark.fixtures, needs_fixtures])
+            for path in RECORDED
+            if path.name not in NAMES
+        ),
+    ],
+)
+QUIET = next(path for path in COMMITTED if "quiet" in path.name)
+HOUR_MS = 3_600_000
+
+
+def judged(session: Path, facts: Sequence[Fact]) -> tuple[Replay, Verdict]:
+    history = replay(list(facts))
+    return history, judge_named(session, history, instants(session, 40, seed=7))
+
+
+def kinds(history: Replay) -> set[str]:
+    return {note.kind for note in history.notes}
+
+
+@pytest.mark.parametrize("files", [wire_files, log_files], ids=["wire", "logs"])
+@pytest.mark.parametrize("tenths", range(1, 10, 2))
+@sessions
+def test_a_record_cut_anywhere(session: Path, tenths: int, files: object) -> None:
+    assert callable(files)
+    whole: Files = files(session)
+    for damage in (upto(tenths), without(tenths)):
+        _, verdict = judged(session, facts_of_files(each(whole, damage)))
+        assert verdict.wrong == []
+
+
+@sessions
+def test_one_log_that_is_lost_or_cut(session: Path) -> None:
+    whole = log_files(session)
+    for name in whole:
+        for damage in (upto(0), upto(5), without(5)):
+            _, verdict = judged(session, facts_of_files(each(whole, damage, only=name)))
+            assert verdict.wrong == []
+
+
+@sessions
+def test_every_file_twice(session: Path) -> None:
+    for whole in (wire_files(session), log_files(session)):
+        _, verdict = judged(session, facts_of_files(each(whole, lambda lines: lines + lines)))
+        assert verdict.wrong == []
+        copies = {f"old-{name}" if name.startswith("c") else f"{name}.old": lines for name, lines in whole.items()}
+        if not any(name.startswith("wire") for name in whole):
+            _, verdict = judged(session, facts_of_files({**whole, **copies}))
+            assert verdict.wrong == []
+
+
+@pytest.mark.parametrize("shift_ms", [HOUR_MS, -HOUR_MS, 90_000, -90_000])
+def test_one_client_with_a_wrong_clock(shift_ms: int) -> None:
+    history, verdict = judged(QUIET, facts_of_files(each(log_files(QUIET), set_clock(shift_ms), only="c1")))
+    assert verdict.wrong == []
+    assert verdict.certain_share > 0.85
+    (note,) = [note for note in history.notes if note.kind == CLOCK_DIFFERS]
+    assert note.subject == "c1"
+
+
+@pytest.mark.parametrize("tenths", [3, 6])
+@pytest.mark.parametrize("shift_ms", [HOUR_MS, -HOUR_MS])
+def test_one_clock_that_was_set(shift_ms: int, tenths: int) -> None:
+    history, verdict = judged(QUIET, facts_of_files(each(log_files(QUIET), set_clock(shift_ms, tenths), only="c2")))
+    assert verdict.wrong == []
+    assert CLOCK_DIFFERS in kinds(history)
+
+
+def test_a_broker_s_clock_that_was_set_forward_leaves_a_silence() -> None:
+    history, _ = judged(QUIET, facts_of_files(each(wire_files(QUIET), set_clock(HOUR_MS, 5))))
+    assert SILENT in kinds(history)
+
+
+def test_what_is_not_known_has_a_reason() -> None:
+    history, _ = judged(QUIET, facts_of_files(each(wire_files(QUIET), without(5))))
+    assert STARTS_IN_THE_MIDDLE in kinds(history)
+    history, _ = judged(QUIET, facts_of_files(each(log_files(QUIET), upto(5), only="c1")))
+    assert NOT_OBSERVED in kinds(history)
+    assert "its log ends here" in " ".join(note.detail for note in history.notes)

@@ -1,0 +1,90 @@
+"""Raw recordings of a session, cut, doubled, reordered and set to other clocks, as facts."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from rebalance.events import Fact
+from rebalance.logs import facts_from_log
+from rebalance.wire import facts_from_wire
+from tests.support.session_logs import log_paths
+
+Lines = list[bytes]
+Files = Mapping[str, Lines]
+"""`c1/rocketmq_client.log.gz` or `wire.jsonl.gz` -> its lines."""
+_WIRE_TIME = re.compile(rb'"ts":(\d+)')
+_LOG_TIME = re.compile(rb"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
+
+
+def wire_files(session: Path) -> Files:
+    return {path.name: gzip.decompress(path.read_bytes()).splitlines(True) for path in sorted(session.glob("wire*"))}
+
+
+def log_files(session: Path) -> Files:
+    return {
+        f"{path.parent.name}/{path.name}": gzip.decompress(path.read_bytes()).splitlines(True)
+        for path in log_paths(session)
+    }
+
+
+def facts_of_files(files: Files) -> list[Fact]:
+    facts: list[Fact] = []
+    for name, lines in files.items():
+        if name.startswith("wire"):
+            facts += facts_from_wire(_records(lines), broker=_broker(name), file=name)
+        else:
+            facts += facts_from_log(lines, source=name.split("/")[0], file=name)
+    return facts
+
+
+def _broker(name: str) -> str:
+    stem = name.removesuffix(".jsonl.gz")
+    return stem.removeprefix("wire-") if stem != "wire" else "broker-0"
+
+
+def _records(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    for line in lines:
+        try:
+            yield json.loads(line)
+        except ValueError:
+            yield {}
+
+
+def each(files: Files, damage: Callable[[Lines], Lines], only: str = "") -> Files:
+    """All files, those whose name begins with `only` damaged."""
+    return {name: damage(lines) if name.startswith(only) else lines for name, lines in files.items()}
+
+
+def upto(tenths: int) -> Callable[[Lines], Lines]:
+    return lambda lines: lines[: len(lines) * tenths // 10]
+
+
+def without(tenths: int) -> Callable[[Lines], Lines]:
+    """The end, from there on."""
+    return lambda lines: lines[len(lines) * tenths // 10 :]
+
+
+def set_clock(shift_ms: int, tenths: int = 0) -> Callable[[Lines], Lines]:
+    """The clock set by so much from a tenth of the file on."""
+
+    def shifted(lines: Lines) -> Lines:
+        at = len(lines) * tenths // 10
+        return [*lines[:at], *(_moved(line, shift_ms) for line in lines[at:])]
+
+    return shifted
+
+
+def _moved(line: bytes, shift_ms: int) -> bytes:
+    if line.startswith(b"{"):
+        return _WIRE_TIME.sub(lambda found: b'"ts":%d' % (int(found[1]) + shift_ms), line, count=1)
+    found = _LOG_TIME.match(line)
+    if found is None:
+        return line
+    moved = datetime.fromisoformat(found[0].decode()) + timedelta(milliseconds=shift_ms)
+    return f"{moved:%Y-%m-%d %H:%M:%S}".encode() + line[found.end() :]
