@@ -8,6 +8,7 @@ import numpy.typing as npt
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
 from parsers.java import INT_MAX
 from parsers.kernels.bigendian import load_int, store_int, store_long
+from parsers.kernels.blocks import prefetch
 from parsers.numba_cache import cached_njit
 from recovery.scan_kernel import INVALID, RecordColumns
 
@@ -21,9 +22,11 @@ PHYSICAL_AT, DIFF_AT, PREVIOUS_AT = (
 )
 BEGIN_TIME, END_TIME, BEGIN_PHYSICAL, END_PHYSICAL, SLOT_COUNT, INDEX_COUNT = range(6)
 MOST_SECONDS = INT_MAX
+AHEAD = 16
+"""Which key's slot is asked for while another is put: slots are far apart."""
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def put_key(
     file: Bytes, header: Longs, hash_slots: int, count_puts: bool, key_hash: int, physical_offset: int, store_time: int
 ) -> None:
@@ -49,7 +52,7 @@ def put_key(
     header[END_PHYSICAL], header[END_TIME] = physical_offset, store_time
 
 
-@cached_njit(nogil=True)
+@cached_njit(nogil=True, _nrt=False)
 def put_records(
     file: Bytes,
     header: Longs,
@@ -66,27 +69,22 @@ def put_records(
     At the end the row is the number of records. As in `IndexWriter.put`: a record that finds the file full needs a new
     one even without keys, and one before the file's end is skipped.
     """
-    while row < len(records.file_pos):
-        if records.state[row] != INVALID:
-            end = records.first_key[row + 1]
-            if key_row == records.first_key[row]:
+    states, first_keys, last_key = records.state, records.first_key, len(keys) - 1
+    physical_offsets, store_times = records.physical_offset, records.store_timestamp_ms
+    while row < len(states):
+        if states[row] != INVALID:
+            end = first_keys[row + 1]
+            if key_row == first_keys[row]:
                 if header[INDEX_COUNT] >= max_entries:
                     return row, key_row
-                if records.physical_offset[row] < header[END_PHYSICAL]:
+                if physical_offsets[row] < header[END_PHYSICAL]:
                     key_row = int(end)
             while key_row < end:
                 if header[INDEX_COUNT] >= max_entries:
                     return row, key_row
-                put_key(
-                    file,
-                    header,
-                    hash_slots,
-                    count_puts,
-                    keys[key_row],
-                    records.physical_offset[row],
-                    records.store_timestamp_ms[row],
-                )
+                prefetch(file, HEADER + SLOT * (keys[min(key_row + AHEAD, last_key)] % hash_slots))
+                put_key(file, header, hash_slots, count_puts, keys[key_row], physical_offsets[row], store_times[row])
                 key_row += 1
         row += 1
-        key_row = int(records.first_key[row])
+        key_row = int(first_keys[row])
     return row, key_row

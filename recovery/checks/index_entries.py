@@ -10,6 +10,7 @@ from parsers.extents import data_end
 from parsers.index.layout import INDEX_ENTRY
 from parsers.index.open import OpenIndex
 from parsers.mapped import release_pages
+from parsers.spans import written_end
 from recovery.checks.columns import MessageColumns
 from recovery.checks.finding import Place
 from recovery.checks.index_kernel import compare_slots, follow_chains, written_entries
@@ -108,7 +109,8 @@ def _pairs(newest: Ints, file: OpenIndex, entries: int) -> tuple[Longs, Longs]:
 
 def last_written(file: OpenIndex) -> int:
     """The number of the last entry that is not all zero."""
-    return written_entries(file.data[: data_end(file.file.path) + INDEX_ENTRY.size], file.slots)
+    end = written_end(file.data[: data_end(file.file.path)])
+    return written_entries(file.data[: end + INDEX_ENTRY.size], file.slots)
 
 
 def record_places(records: Longs, messages: MessageColumns) -> list[Place]:
