@@ -29,6 +29,7 @@ from tests.support.generate_sessions import generate_week
 MASTER = "local[2]"
 TASKS = 8
 COMPARED = 10
+BYTES_OF_A_CLIENT = 66_000  # of a capture: 220 requests in a week
 
 
 class Played(NamedTuple):
@@ -116,7 +117,7 @@ def main() -> None:
         lake = Lake(Path(root))
         with spool_folder(lake) as folder:
             started = perf_counter()
-            buckets = bucket_count(spark, 0)
+            buckets = bucket_count(spark, groups * clients * (1 + deploys) * BYTES_OF_A_CLIENT)
             numbers = spark.sparkContext.parallelize(range(groups), TASKS)
             played = numbers.mapPartitionsWithIndex(Play(folder, buckets, clients, deploys)).collect()
             facts = sum(task.facts for task in played)

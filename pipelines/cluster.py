@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from parsers.batchqueue import summarize_batch_queue
+from parsers.config.topics import read_topics
 from parsers.consumequeue.summary import summarize_queue
 from parsers.store import Store, open_store
 from pipelines.instants import iso_instant
@@ -14,6 +15,7 @@ from pipelines.recordings import Recording, facts_of, find_recordings
 from pipelines.report.gather import tell_ownership, with_instants
 from pipelines.report.model import Column, Facts, PrintedTable, Row
 from rebalance.exposures import Exposure
+from rebalance.model import MessageQueue
 from rebalance.replay import Replay, replay
 from rebalance.what_if import what_if
 from recovery.log_access import LogAccess
@@ -152,16 +154,20 @@ class Cluster:
         return PrintedTable(NOTES, [asdict(note) for note in self.replay.notes])
 
     def exposed(self, store: Path | None = None, *, shown: int = 16) -> PrintedTable:
-        """Messages that two owners may both have consumed; with the broker's store, only those that are there.
+        """Messages that two owners may both have consumed; with a broker's store, only those of its queues that are
+        there.
 
         Raises NotAStore.
         """
-        queues = None if store is None else _Queues(open_store(store))
+        queues = None if store is None else _Queues(open_store(store), {row.broker for row in self.replay.intervals})
         names = _short_names(client for row in self.replay.exposures for client in row.clients)
         rows = [_exposed_row(row, queues, names) for row in self.replay.exposures]
         seen = [row for row in rows if row["messages"] != 0]
         known = sum(row["messages"] or 0 for row in seen)
-        return PrintedTable(EXPOSED, seen, f"{known:,} messages in {len(seen)} hand-overs and overlaps", shown)
+        told = f"{known:,} messages in {len(seen)} hand-overs and overlaps"
+        if queues is not None and queues.broker is None:
+            told += "; whose store it is cannot be told, so it limits none"
+        return PrintedTable(EXPOSED, seen, told, shown)
 
     @property
     def middle_ms(self) -> int:
@@ -178,9 +184,14 @@ def read_cluster(places: Iterable[Path]) -> Cluster:
 
 
 class _Queues:
-    """Where the queues of a store end, now and at an instant."""
+    """Where the queues of one broker's store end, now and at an instant; None for those of another broker.
 
-    def __init__(self, store: Store) -> None:
+    Args:
+        brokers: those that the recordings tell of, the store's among them.
+    """
+
+    def __init__(self, store: Store, brokers: Collection[str]) -> None:
+        self.broker = _broker_of(store, brokers)
         self._log = LogAccess(store.commitlog)
         self._files = store.queues
         self._ends: dict[tuple[str, int], int] = {}
@@ -189,14 +200,26 @@ class _Queues:
                 summary = summarize(files, commitlog_min=self._log.min_physical_offset, on_damage="collect")
                 self._ends[key] = summary.max_queue_offset
 
-    def end(self, topic: str, queue_id: int) -> int:
+    def end(self, queue: MessageQueue) -> int | None:
         """The next queue offset; a queue without files never got a message."""
-        return self._ends.get((topic, queue_id), 0)
+        return self._ends.get((queue.topic, queue.queue_id), 0) if queue.broker_name == self.broker else None
 
-    def end_at(self, topic: str, queue_id: int, at_ms: int) -> int | None:
+    def end_at(self, queue: MessageQueue, at_ms: int) -> int | None:
         """The next queue offset as of an instant; None where the store cannot tell."""
-        files = self._files.get((topic, queue_id))
+        files = self._files.get((queue.topic, queue.queue_id)) if queue.broker_name == self.broker else None
         return None if files is None else TimeSearch(files, self._log).bounded(at_ms + 1, "lower")
+
+
+def _broker_of(store: Store, brokers: Collection[str]) -> str | None:
+    """Whose store it is: a broker has a topic of its own name. None if that does not tell one of several apart.
+
+    Source: TopicConfigManager, the constructor's topic of `brokerConfig.getBrokerName()` @4.4.0 - 5.3.3.
+    """
+    if len(brokers) == 1:
+        return next(iter(brokers))
+    topics = {topic.topic for _, topic in read_topics(store.config, on_damage="collect")}
+    named = [broker for broker in brokers if broker in topics]
+    return named[0] if len(named) == 1 else None
 
 
 def _short_names(client_ids: Iterable[str]) -> Mapping[str, str]:
@@ -205,17 +228,13 @@ def _short_names(client_ids: Iterable[str]) -> Mapping[str, str]:
     return short if len(set(short.values())) == len(short) else {client: client for client in short}
 
 
-def _stored(row: Exposure, queues: _Queues) -> int | None:
-    """Where the queue ended when the first owner stopped: it can have had nothing that was stored later."""
-    before_ms = row.stored_before_ms
-    return None if before_ms is None else queues.end_at(row.topic, row.queue_id, before_ms)
-
-
 def _exposed_row(row: Exposure, queues: _Queues | None, names: Mapping[str, str]) -> Row:
     first, end = row.from_queue_offset, row.to_queue_offset
     if queues is not None:
-        ends = (end, queues.end(row.topic, row.queue_id), _stored(row, queues))
-        end = min(known for known in ends if known is not None)
+        queue, stopped_ms = MessageQueue(row.topic, row.broker, row.queue_id), row.stored_before_ms
+        # what was stored after the first owner had stopped it cannot have had
+        ends = (end, queues.end(queue), None if stopped_ms is None else queues.end_at(queue, stopped_ms))
+        end = min((known for known in ends if known is not None), default=None)
     messages = None if first is None or end is None else max(0, end - first)
     return {
         **with_instants(asdict(row)),

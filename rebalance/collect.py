@@ -49,6 +49,7 @@ from rebalance.events import (
 from rebalance.locks import LockFact
 from rebalance.model import MessageQueue
 from rebalance.parts import Parts
+from rebalance.told_twice import told_twice
 
 
 class Rollback(NamedTuple):
@@ -62,6 +63,7 @@ class Rollback(NamedTuple):
     queue_offset: int
     stored_queue_offset: int
     evidence: Evidence
+    late_ms: int = 0  # the true instant is up to this much later
 
 
 class GroupRecord:
@@ -74,7 +76,8 @@ class GroupRecord:
         self.group = group
         self._parts = Parts(group)
         self.locks: list[LockFact] = []
-        self.rollbacks: list[Rollback] = []
+        self._rollbacks_seen: list[Rollback] = []
+        self._rollbacks_logged: list[Rollback] = []
         self._stored: dict[MessageQueue, tuple[int, ClientProcess]] = {}
         self._last_subscriptions: dict[int, tuple[TopicSubscription, ...]] = {}
 
@@ -141,7 +144,7 @@ class GroupRecord:
         if part is not None:
             stored = self._stored.get(fact.queue)
             if stored is not None and fact.queue_offset < stored[0] and stored[1] is not part:
-                self.rollbacks.append(
+                self._rollbacks_seen.append(
                     Rollback(fact.at_ms, fact.queue, part, fact.queue_offset, stored[0], fact.evidence)
                 )
             self._stored[fact.queue] = (fact.queue_offset, part)
@@ -149,9 +152,19 @@ class GroupRecord:
     def commit_rolled_back(self, fact: CommitRolledBack) -> None:
         queue = MessageQueue(fact.topic, fact.source, fact.queue_id)
         part = self._parts.known(fact)
-        self.rollbacks.append(
-            Rollback(fact.at_ms, queue, part, fact.requested_queue_offset, fact.stored_queue_offset, fact.evidence)
-        )
+        requested, stored = fact.requested_queue_offset, fact.stored_queue_offset
+        self._rollbacks_logged.append(Rollback(fact.at_ms, queue, part, requested, stored, fact.evidence, fact.late_ms))
+
+    def rollbacks(self) -> list[Rollback]:
+        """All rollbacks in time order; the log knows what was stored, the request when it came and from whom."""
+        told = told_twice(self._rollbacks_seen, self._rollbacks_logged, lambda r: (r.queue, r.queue_offset))
+        found = []
+        for seen, logged in told:
+            one = seen or logged
+            assert one is not None
+            stored = logged.stored_queue_offset if logged is not None else one.stored_queue_offset
+            found.append(one._replace(stored_queue_offset=stored))
+        return sorted(found, key=lambda rollback: rollback.at_ms)
 
     def pull_seen(self, fact: PullSeen) -> None:
         self._witness(fact, fact.queue, WitnessKind.PULL, fact.queue_offset)

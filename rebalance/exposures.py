@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import NamedTuple
 
-from rebalance.client import WitnessKind
+from rebalance.client import Witness, WitnessKind
 from rebalance.group import CLIENT_LEFT
 from rebalance.history import GroupHistory
 from rebalance.model import MessageQueue
@@ -123,9 +123,22 @@ def _sightings(tenure: Tenure) -> list[_Sighting]:
     steady_ms = tenure.begin_latest + _STEADY_MS
     return [
         _Sighting(w.at_ms, w.queue_offset, w.kind, w.kind in _PROGRESS and w.at_ms >= steady_ms)
-        for w in witnesses[low:high]
+        for w in _told_once(witnesses[low:high])
         if w.queue_offset is not None
     ]
+
+
+def _told_once(witnesses: Iterable[Witness]) -> Iterator[Witness]:
+    """Without the commits that another record has told of already: the client's log, then the broker's side."""
+    told: dict[int, Witness] = {}
+    for witness in witnesses:
+        if witness.kind is WitnessKind.COMMIT and witness.queue_offset is not None:
+            other = told.pop(witness.queue_offset, None)
+            near = other is not None and witness.at_ms - other.at_ms <= _ONE_WAY_MS
+            if near and other is not None and other.evidence.file != witness.evidence.file:
+                continue
+            told[witness.queue_offset] = witness
+        yield witness
 
 
 def _consumed_until(tenure: Tenure) -> int | None:

@@ -8,10 +8,11 @@ Source: RebalanceLockManager#tryLockBatch, #unlockBatch, REBALANCE_LOCK_MAX_LIVE
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rebalance.events import Evidence, LockBatchAnswered, QueueLockDecided, UnlockBatch
 from rebalance.model import MessageQueue, Settings
+from rebalance.told_twice import told_twice
 
 LockFact = LockBatchAnswered | UnlockBatch | QueueLockDecided
 
@@ -32,13 +33,17 @@ class LockHold:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A client asked for a lock and did not get it; `holder` is who the replay says held it then."""
+    """A client asked for a lock and did not get it; `holder` is who the log, or else the replay, says held it then.
+
+    The true instant lies in [at_ms, at_ms + late_ms].
+    """
 
     at_ms: int
     queue: MessageQueue
     client_id: str
     holder: str | None
     evidence: Evidence
+    late_ms: int = 0
 
 
 class LockTable:
@@ -47,6 +52,8 @@ class LockTable:
     def __init__(self, group: str, settings: Settings, starts: Mapping[str, Sequence[int]]) -> None:
         self.holds: list[LockHold] = []
         self.refusals: list[Refusal] = []
+        self._answered: list[Refusal] = []
+        self._logged: list[Refusal] = []
         self._group = group
         self._max_live_ms = settings.broker_lock_max_live_time_ms
         self._starts = starts
@@ -61,6 +68,8 @@ class LockTable:
                     self._release(queue, fact.client_id, fact.at_ms)
             else:
                 self._decided(fact)
+        told = told_twice(self._answered, self._logged, lambda refusal: (refusal.queue, refusal.client_id))
+        self.refusals = sorted((_one(answered, logged) for answered, logged in told), key=lambda r: r.at_ms)
 
     def _asked(self, fact: LockBatchAnswered) -> None:
         if fact.client_id is None or fact.granted is None:
@@ -69,13 +78,15 @@ class LockTable:
             if queue in fact.granted:
                 self._grant(queue, fact.client_id, fact.at_ms, fact.evidence)
             else:
-                self._refuse(queue, fact.client_id, fact.at_ms, fact.evidence)
+                holder = self._holder(queue, fact.at_ms)
+                self._answered.append(Refusal(fact.at_ms, queue, fact.client_id, holder, fact.evidence))
 
     def _decided(self, fact: QueueLockDecided) -> None:
         if fact.decision in ("locked", "taken_over"):
             self._grant(fact.queue, fact.client_id, fact.at_ms, fact.evidence)
         elif fact.decision == "refused":
-            self._refuse(fact.queue, fact.client_id, fact.at_ms, fact.evidence, fact.other_client_id)
+            holder = fact.other_client_id or self._holder(fact.queue, fact.at_ms)
+            self._logged.append(Refusal(fact.at_ms, fact.queue, fact.client_id, holder, fact.evidence, fact.late_ms))
         elif fact.decision == "unlocked":
             self._release(fact.queue, fact.client_id, fact.at_ms)
 
@@ -89,12 +100,9 @@ class LockTable:
         self._current[queue] = LockHold(self._group, queue, client_id, at_ms, at_ms, None, None, evidence)
         self.holds.append(self._current[queue])
 
-    def _refuse(
-        self, queue: MessageQueue, client_id: str, at_ms: int, evidence: Evidence, holder: str | None = None
-    ) -> None:
+    def _holder(self, queue: MessageQueue, at_ms: int) -> str | None:
         hold = self._live(queue, at_ms)
-        known = hold.client_id if hold is not None else None
-        self.refusals.append(Refusal(at_ms, queue, client_id, holder or known, evidence))
+        return hold.client_id if hold is not None else None
 
     def _release(self, queue: MessageQueue, client_id: str | None, at_ms: int) -> None:
         hold = self._live(queue, at_ms)
@@ -116,3 +124,12 @@ class LockTable:
     def _finish(self, hold: LockHold, at_ms: int, cause: str) -> None:
         hold.until_ms, hold.end_cause = at_ms, cause
         del self._current[hold.queue]
+
+
+def _one(answered: Refusal | None, logged: Refusal | None) -> Refusal:
+    """The answer has the exact instant, the log line the holder's name."""
+    if answered is None or logged is None:
+        told = answered or logged
+        assert told is not None
+        return told
+    return replace(answered, holder=logged.holder)

@@ -281,7 +281,7 @@ def _history(
         record.stops,
         record.broker_events,
         locks,
-        group.rollbacks,
+        group.rollbacks(),
         record.routes,
         queues,
         record.settle_ms,

@@ -39,7 +39,7 @@ REPLAYED = {
     "ownership_anomalies": "anomalies",
 }
 """Table -> attribute of `Replay` that holds its rows."""
-BUCKET_BYTES = 256 << 20
+BUCKET_BYTES = 128 << 20
 """About how much evidence makes one bucket of facts: what a task holds, a good deal smaller, in memory."""
 BUCKETS_PER_CORE = 4
 SWEPT_GROUPS = 8

@@ -71,7 +71,7 @@ def test_owner_at_random_instants(session: Path, source: str, capsys: pytest.Cap
     assert verdict.certain_share >= CERTAIN_SHARE
 
 
-@pytest.mark.parametrize("source", ["wire", "logs"])
+@sources
 @sessions
 def test_every_duplicate_is_exposed(session: Path, source: str, capsys: pytest.CaptureFixture[str]) -> None:
     happened, predicted = duplicates(session), exposed(session, replayed(session, source))

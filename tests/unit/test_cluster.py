@@ -10,6 +10,7 @@ from pipelines.bundles import bundle, bundled_store
 from pipelines.cluster import Cluster, read_cluster
 from pipelines.exhibit import show
 from pipelines.report.ownership_section import ownership_section
+from tests.support.build_store import StoreBuilder, write_json
 from tests.support.fixtures import GOLDEN
 
 SESSIONS = sorted((GOLDEN / "rebalance" / "sessions").iterdir())
@@ -52,3 +53,20 @@ def test_exposed_ranges_end_where_the_queue_does() -> None:
 def test_a_bundle_that_is_not_there_names_those_that_are() -> None:
     with pytest.raises(ValueError, match="orders-cluster"):
         bundle("no-such")
+
+
+@pytest.mark.parametrize("mine", ["broker-0", "broker-1", None])
+def test_a_store_limits_the_queues_of_its_own_broker_only(mine: str | None, tmp_path: Path) -> None:
+    """Two brokers have queues of one topic and number; a store tells whose it is by the topic of its broker's name."""
+    store = StoreBuilder(tmp_path / "store")
+    store.put("invoices", 3)
+    root = store.finish()
+    topics = {name: {"topicName": name, "perm": 6} for name in ("invoices", mine) if name is not None}
+    write_json(root / "config" / "topics.json", {"topicConfigTable": topics})
+    cluster = read_cluster([GOLDEN / "rebalance" / "sessions" / "b-497-two-brokers"])
+    blind, seeing = cluster.exposed(), cluster.exposed(root)
+    others = [row for row in blind.rows if row["broker"] != mine and row["messages"] != 0]
+    assert len(others) < len([row for row in blind.rows if row["messages"] != 0]) or mine is None
+    assert [row for row in seeing.rows if row["broker"] != mine] == others
+    assert not [row for row in seeing.rows if row["broker"] == mine]  # its queues end before all of them
+    assert ("whose store it is cannot be told" in seeing.caption) == (mine is None)
