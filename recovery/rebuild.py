@@ -64,7 +64,7 @@ def new_folder(to: Path, stores: Iterable[Path]) -> Iterator[Path]:
 
 def _refuse_bad_target(root: Path, to: Path) -> None:
     source, target = root.resolve(), to.resolve()
-    if target == source or source in target.parents or target in source.parents:
+    if target == source or source in target.parents:
         raise ValueError(f"{to}: the new directory must lie outside the store {root}, which is only read")
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
         raise ValueError(f"{to}: is there already; a rebuild writes a new directory")

@@ -114,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _wrong_usage(wrong: TyperException) -> int:
     context = getattr(wrong, "ctx", None)
     where = context.command_path if context is not None else "rocketlens"
-    sentence = wrong.format_message().rstrip(".")
+    sentence = wrong.format_message().replace("Value error, ", "").rstrip(".")
     if sentence:
         print(f"rocketlens: {sentence}; see `{where} --help`", file=sys.stderr)
     return ExitCode.WRONG_USAGE

@@ -54,13 +54,15 @@ def explain(
 
 
 def _lines(run: Run, file: Path, at: int, count: int | None, kind: str | None) -> Iterator[Line]:
-    """Raises Unreadable for a file of no known kind, WrongUsage for a kind that is none."""
+    """Raises Unreadable for a file of no known kind, WrongUsage for no such kind or a position behind the end."""
     from parsers.explain import explain as explain_in_place
     from parsers.explain import explain_file
 
     if file.is_dir():
         raise Unreadable(f"{file}: a folder; name one file of it")
     run.keep_out_of(file)
+    if at and at >= (size := file.stat().st_size):
+        raise WrongUsage(f"--at {at}: {file} has {size} bytes")
     if kind is not None:
         if kind not in get_args(FileKind):
             raise WrongUsage(f"--kind {kind}: no such kind; there are {', '.join(get_args(FileKind))}")

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from recovery.time_search import Boundary
 
 MOST_MESSAGES = 32
+SHARED = ("topic", "begin", "end", "max")
+"""What the options say for every line of --batch."""
 OTHER_NAMES = {
     "queue": "queue_id",
     "queueId": "queue_id",
@@ -78,16 +80,13 @@ def find(
     """Find messages by key, unique id or message id through the index, newest first, as the broker's query does.
 
     `found_by` says how: unique_id, key, tag, message_id, or hash_only. With --batch each line of standard input is a
-    question `{"topic", "key" | "unique_id" | "message_id", "begin"?, "end"?, "max"?}`; its answer repeats it, with
-    `messages` (rows as above) and `physical_offsets` (every entry the index query gives, other keys of the same hash
-    included).
+    question `{"topic", "key" | "unique_id" | "message_id", "begin"?, "end"?, "max"?}`, options giving what a line
+    leaves out; its answer repeats it, with `messages` (rows as above) and `physical_offsets` (every entry the index
+    query gives, other keys of the same hash included).
 
     Example: `rocketlens find /data/store --topic Orders --key order-4711`
     """
     asked = _query(run, _open(run, store), version, said=False)
-    if batch:
-        run.emit_documents(answers(run, lambda question: _find_answer(asked, question, hash_only)))
-        return
     question: Question = {
         "topic": topic,
         "key": key,
@@ -97,6 +96,9 @@ def find(
         "end": None if end is None else instant_of(end, "--end", parse_broker_instant),
         "max": max_,
     }
+    if batch:
+        run.emit_documents(answers(run, lambda given: _find_answer(asked, given, question, hash_only)))
+        return
     try:
         found = _found(asked, question, hash_only)
     except ValueError as wrong:
@@ -190,8 +192,8 @@ def _key_question(question: Question) -> Any:
     )
 
 
-def _find_answer(asked: StoreQuery, given: Question, hash_only: bool) -> Answer:
-    question = _in_our_words(given)
+def _find_answer(asked: StoreQuery, given: Question, otherwise: Question, hash_only: bool) -> Answer:
+    question = {name: otherwise[name] for name in SHARED} | _in_our_words(given)
     found = _found(asked, question, hash_only)
     by_index = question.get("message_id") is None
     offsets = asked.query_offsets(_key_question(question)) if by_index else [hit.physical_offset for hit in found]

@@ -204,3 +204,15 @@ def test_a_name_that_is_no_text_does_not_stop_the_report(store: Path, tmp_path: 
     page = tmp_path / "page.html"
     assert call("report", store, "--out", page).code in (0, 1)
     assert "commitlog/??" in page.read_text("utf-8")
+
+
+def test_a_position_behind_the_end_of_the_file(store: Path) -> None:
+    called = call("explain", store / "checkpoint", "--at", "99999")
+    assert (called.code, called.out) == (2, b"")
+    assert "has 4096 bytes" in called.err
+
+
+def test_a_rebuild_into_the_folder_that_holds_the_store(store: Path) -> None:
+    called = call("rebuild", store, "--to", store.parent)
+    assert called.code == 2
+    assert "is there already" in called.err

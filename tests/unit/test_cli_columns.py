@@ -146,3 +146,11 @@ def test_a_bad_question_is_answered_and_named(
     assert complaint in called.rows[0]["error"]["message"]
     assert "one JSON object a line" in called.rows[1]["error"]["message"]
     assert called.err.count("not read: standard input") == 2
+
+
+def test_options_give_what_a_line_of_find_leaves_out(places: dict[str, object]) -> None:
+    unique_id = call("dump", "commitlog", places["store"], "--limit", "1").rows[0]["unique_id"]
+    line = json.dumps({"unique_id": unique_id}).encode()
+    (answer,) = call("find", places["store"], "--batch", "--topic", places["topic"], stdin=line).rows
+    assert [row["unique_id"] for row in answer["messages"]] == [unique_id]
+    assert call("find", places["store"], "--batch", stdin=line).code == 4
