@@ -5,15 +5,15 @@ A repair is this listing with something replaced (`dataclasses.replace`): the fo
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from parsers.errors import StoreFormatError
+from parsers.extents import data_end
 from parsers.java import INT_MAX, INT_MIN, utf16_units
-from parsers.mapped import map_file
+from parsers.mapped import map_file, open_evidence
 from recovery.abort_file import AbortFile, read_abort_file
 from recovery.dispatch import InvalidForDispatch, parse_number
 from recovery.settings import StoreSettings
@@ -41,21 +41,9 @@ class Entry:
     def bytes_on_disk(self) -> memoryview:
         """The file without the hole at its end, if it has one: nothing was ever written there."""
         try:
-            with self.path.open("rb") as file:
-                return self.bytes()[: _last_extent_end(file.fileno())]
-        except OSError:
+            return self.bytes()[: data_end(self.path)]
+        except StoreFormatError:
             return self.bytes()
-
-
-def _last_extent_end(file: int) -> int:
-    end = 0
-    while True:
-        try:
-            end = os.lseek(file, os.lseek(file, end, os.SEEK_DATA), os.SEEK_HOLE)
-        except OSError as error:
-            if error.errno != errno.ENXIO:
-                raise
-            return end
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +165,7 @@ def _entry(found: os.DirEntry[str]) -> Entry:
 
 def _read_small(path: Path) -> bytes | None:
     try:
-        with path.open("rb") as file:
-            return file.read(1 << 20)
+        with open_evidence(path) as file:
+            return file.read(1 << 20) or b""
     except OSError:
         return None

@@ -16,9 +16,9 @@ import numpy as np
 from parsers.commitlog.check import check_blank, check_record
 from parsers.commitlog.layout import MAGIC_BLANK, RECORD_START
 from parsers.commitlog.message import decode_message
-from parsers.errors import StoreFormatError
+from parsers.errors import StoreFormatError, UnreadableFile
 from parsers.kernels.written import written_bytes
-from parsers.mapped import map_file, release_pages
+from parsers.mapped import map_file, open_evidence, release_pages, require_whole
 from parsers.store import StoreFile
 from recovery.record_walk import Bytes, Codes, Longs, next_record, walk, walk_judging
 
@@ -71,8 +71,8 @@ GapSink = Callable[[LogGap], None]
 def log_runs(files: Sequence[StoreFile], gaps: GapSink) -> Iterator[LogRun]:
     """Runs of records of the files, which are given in offset order; the rest of their bytes goes to `gaps`.
 
-    Runs and gaps of a file add up to its size. A file that the system refuses is one gap. The pages of a run are given
-    back once the next one is asked for.
+    Runs and gaps of a file add up to its size. A file that the system refuses is one gap, and so is what is left of one
+    that became shorter. The pages of a run are given back once the next one is asked for.
     """
     for file in files:
         yield from runs_between(file, 0, file.size, gaps)
@@ -97,6 +97,11 @@ def runs_between(
     last = len(data) if end >= file.size else end
     at = released = _first_of_part(file, data, start)
     while at < last:
+        try:
+            require_whole(buffer)
+        except UnreadableFile as shorter:
+            gaps(LogGap(file, at, last - at, "damage", shorter.problem))
+            return
         positions, verdicts = np.empty(most, np.int64), np.empty(most if crc else 0, np.int8)
         if crc:
             count, following = walk_judging(data, at, base_offset, positions, verdicts)
@@ -144,7 +149,11 @@ def _gap(file: StoreFile, buffer: memoryview, data: Bytes, at: int, gaps: GapSin
 
 def first_written(file: StoreFile, at: int) -> int | None:
     """The start of a piece from `at` on that is not all zero, None when everything is; holes are passed over unread."""
-    with file.path.open("rb", buffering=0) as opened:
+    try:
+        opened = open_evidence(file.path)
+    except OSError:  # gone since it was mapped
+        return at
+    with opened:
         while True:
             try:
                 at = opened.seek(at, os.SEEK_DATA)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -48,3 +49,12 @@ def test_a_file_that_cannot_be_read_is_one_gap_of_its_first_part(file: StoreFile
     file.path.unlink()
     positions, gaps = seen(file, 100, 200)
     assert (positions, [(gap.file_pos, gap.length) for gap in gaps]) == ([], [(0, file.size)])
+
+
+def test_what_is_left_of_a_file_that_became_shorter_is_one_gap(file: StoreFile) -> None:
+    gaps: list[LogGap] = []
+    runs = runs_between(file, 0, file.size, gaps.append, most=1)
+    end = next(runs).end
+    os.truncate(file.path, 100)
+    assert list(runs) == []
+    assert [(gap.file_pos, gap.length, gap.kind) for gap in gaps] == [(end, file.size - end, "damage")]
