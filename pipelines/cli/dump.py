@@ -160,6 +160,7 @@ def timer(
     wanted = [file for file in files if file.kind == kind]
     columns = TIMER_SLOT_SCHEMA if slots else TIMER_RECORD_SCHEMA
     schema = pa.schema([("broker", pa.string()), *((field.name, plain_type(field.type)) for field in columns)])
+    batches: Iterator[pa.RecordBatch]
     if slots:
         batches = (read_wheel(file, on_damage="collect", damage=run.damage) for file in wanted)
     else:
