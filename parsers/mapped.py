@@ -12,13 +12,15 @@ import mmap
 import os
 from io import FileIO
 from pathlib import Path
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from parsers.errors import UnreadableFile
 
-Bytes = npt.NDArray[np.uint8]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Bytes = npt.NDArray[np.uint8]
 
 
 def open_evidence(path: Path) -> FileIO:
@@ -82,7 +84,7 @@ def release_pages(data: memoryview | Bytes, begin: int, end: int) -> None:
 
 def _map_behind(data: memoryview | Bytes) -> mmap.mmap | None:
     owner: object = data
-    while isinstance(owner, np.ndarray):
-        owner = owner.base
+    while (base := getattr(owner, "base", None)) is not None:  # of an array, without loading its library here
+        owner = base
     owner = owner.obj if isinstance(owner, memoryview) else owner
     return owner if isinstance(owner, mmap.mmap) else None
