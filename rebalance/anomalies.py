@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, pairwise
 from operator import attrgetter
 
 from rebalance.broker_runs import BROKER_STARTED, BROKER_STOPPED
@@ -38,6 +38,7 @@ FLAPPING_CHANGES = 4
 Span = tuple[int, int]
 _EVER = 1 << 62
 _AT_MS = attrgetter("at_ms")
+_COMMIT, _PULL = WitnessKind.COMMIT, WitnessKind.PULL
 _ONE_WAY_MS = 1_000  # a commit is one-way: one sent shortly before may be stored after
 
 
@@ -78,9 +79,7 @@ class Anomalies:
         for process in history.processes:
             for queue, witnesses in process.witnesses.items():
                 self._commits[queue] += [
-                    (w.at_ms, w.queue_offset)
-                    for w in witnesses
-                    if w.kind is WitnessKind.COMMIT and w.queue_offset is not None
+                    (w.at_ms, w.queue_offset) for w in witnesses if w.kind is _COMMIT and w.queue_offset is not None
                 ]
 
     def find(self) -> list[Anomaly]:
@@ -209,8 +208,8 @@ class Anomalies:
         highest = list(accumulate((queue_offset for _, queue_offset in seen), max))
         for tenure in held:
             before = bisect_left(seen, (tenure.begin_latest - _ONE_WAY_MS, -1))
-            first = _first_pull(tenure)
-            if tenure.begin_list is None or not before or first is None:
+            first = _first_pull(tenure) if tenure.begin_list is not None and before else None
+            if first is None:
                 continue
             committed = highest[before - 1]
             if first != committed and (first < committed or tenure.start_queue_offset is None):
@@ -276,8 +275,10 @@ class Anomalies:
 def _first_pull(tenure: Tenure) -> int | None:
     """The queue offset an owner first asked for."""
     witnesses = tenure.process.witnesses[tenure.queue]
-    begun = bisect_left(witnesses, tenure.begin_latest, key=_AT_MS)
-    return next((w.queue_offset for w in islice(witnesses, begun, None) if w.kind is WitnessKind.PULL), None)
+    for at in range(bisect_left(witnesses, tenure.begin_latest, key=_AT_MS), len(witnesses)):
+        if witnesses[at].kind is _PULL:
+            return witnesses[at].queue_offset
+    return None
 
 
 def _certainly_until(process: ClientProcess) -> int:

@@ -2,43 +2,50 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right, insort
+from bisect import insort
 from collections.abc import Iterator, Sequence
 
 from rebalance.shares import Queues
 from rebalance.table import Tenure
 
-_LONG_AGO, _NEVER = -(1 << 62), 1 << 62
+_NEVER = 1 << 62
 
 
 class CertainTable:
-    """Answers for any instant; between two edges of tenures the answer is the same, and the same object.
+    """Answers for one instant after the other, quickest in the order of time.
 
     Args:
         tenures: those of one process and topic, in queue order.
     """
 
     def __init__(self, tenures: Sequence[Tenure]) -> None:
-        self._edges = [_LONG_AGO]
-        self._answers: list[Queues | None] = [()]
-        held: list[int] = []
-        unsure = 0
-        for at_ms, number, surely, perhaps in sorted(_changes(tenures)):
+        self._tenures = tenures
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        self._coming = sorted(_changes(self._tenures), reverse=True)
+        self._asked_ms = -_NEVER
+        self._held: list[int] = []
+        self._unsure = 0
+        self._answer: Queues | None = ()
+
+    def at(self, at_ms: int) -> Queues | None:
+        """The queues held at an instant (epoch ms), in Java's order; None where one of them may be held or not."""
+        if at_ms < self._asked_ms:
+            self._begin_anew()
+        self._asked_ms = at_ms
+        coming, held = self._coming, self._held
+        if not coming or coming[-1][0] > at_ms:
+            return self._answer
+        while coming and coming[-1][0] <= at_ms:
+            _, number, surely, perhaps = coming.pop()
             if surely > 0:
                 insort(held, number)
             elif surely < 0:
                 held.remove(number)
-            unsure += perhaps
-            answer = None if unsure else tuple(dict.fromkeys(tenures[mine].queue for mine in held))
-            if at_ms == self._edges[-1]:
-                self._answers[-1] = answer
-            else:
-                self._edges.append(at_ms)
-                self._answers.append(answer)
-
-    def at(self, at_ms: int) -> Queues | None:
-        """The queues held at an instant (epoch ms), in Java's order; None where one of them may be held or not."""
-        return self._answers[bisect_right(self._edges, at_ms) - 1]
+            self._unsure += perhaps
+        self._answer = None if self._unsure else tuple(dict.fromkeys([self._tenures[mine].queue for mine in held]))
+        return self._answer
 
 
 def _changes(tenures: Sequence[Tenure]) -> Iterator[tuple[int, int, int, int]]:

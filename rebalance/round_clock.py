@@ -22,6 +22,7 @@ _SANE_CLOCK_MS = 5_000
 _LATE_COMMIT_MS = 1_000  # a one-way commit may be handled after the heartbeat that was sent after it
 _FAREWELL_MS = 100
 _NEVER = 1 << 62
+_QUERY, _COMMIT = WitnessKind.QUERY, WitnessKind.COMMIT
 
 
 def stamps_of(process: ClientProcess, topic: str) -> list[Stamp]:
@@ -69,7 +70,7 @@ class RoundClock:
         self.stamps = {topic: stamps_of(process, topic) for topic in process.versions}
         self._stamped_ms = {topic: [stamp.at_ms for stamp in stamps] for topic, stamps in self.stamps.items()}
         self._requests = sorted(
-            {w.at_ms for witnesses in process.witnesses.values() for w in witnesses if w.kind is WitnessKind.QUERY}
+            {w.at_ms for witnesses in process.witnesses.values() for w in witnesses if w.kind is _QUERY}
             | {answer.at_ms for answer in process.lists}
         )
         self._unbroken_since = _unbroken_since(self._requests)
@@ -136,7 +137,7 @@ class RoundClock:
         first_ms = self._first_candidate_ms(last.at_ms)
         if self.process.stamped and topic in self.process.versions:
             changes = self._changes_of(topic)
-            seen_ms = last.at_ms - (_LATE_COMMIT_MS if last.kind is WitnessKind.COMMIT else 0)
+            seen_ms = last.at_ms - (_LATE_COMMIT_MS if last.kind is _COMMIT else 0)
             low, high = bisect_left(changes.instants, first_ms), bisect_right(changes.instants, until_ms)
             turns = zip(changes.rounds[low:high], changes.changed_ms[low:high], strict=True)
             rounds = [answer for answer, changed_ms in turns if changed_ms >= seen_ms]
