@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from rebalance.json_text import parse_json
+
 JSON_HEADER = 0
 ROCKETMQ_HEADER = 1
 MAX_FRAME = 16 * 1024 * 1024  # com.rocketmq.remoting.frameMaxLength
@@ -82,7 +84,7 @@ def encode_frame(command: RemotingCommand, header_form: int = JSON_HEADER) -> by
 
 
 def _decode_json(header: bytes) -> RemotingCommand:
-    fields = json.loads(header)
+    fields = parse_json(header)
     remark, ext_fields = fields.get("remark"), fields.get("extFields")
     if ext_fields is not None:
         ext_fields = {str(key): str(value) for key, value in ext_fields.items() if value is not None}

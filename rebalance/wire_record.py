@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
+from rebalance.json_text import parse_json
 from rebalance.remoting import RemotingCommand
 from rebalance.wire import (
     GET_CONSUMER_LIST_BY_GROUP,
@@ -119,6 +119,6 @@ class WireRecorder:
 def _json_body(body: bytes) -> Any:
     """The body as JSON; None if there is none, or none that is JSON (`rebalance.wire` then reports the record)."""
     try:
-        return json.loads(body) if body else None
+        return parse_json(body) if body else None
     except (ValueError, RecursionError):
         return None

@@ -102,3 +102,13 @@ def test_a_code_that_is_no_number_is_damage(code: bytes) -> None:
     header = b'{"code":' + code + b',"opaque":1}'
     with pytest.raises(RemotingDamage):
         decode_frame(struct.pack(">i", len(header)) + header)
+
+
+@pytest.mark.parametrize(
+    ("stored", "read"), [(b"\\ud83d\\ude00", "\U0001f600"), (b"a\\uD800b", "a?b"), (b"\\udcff", "?")]
+)
+def test_half_of_a_surrogate_pair_is_a_question_mark(stored: bytes, read: str) -> None:
+    header = b'{"code":15,"opaque":1,"extFields":{"topic":"' + stored + b'"}}'
+    command = decode_frame(struct.pack(">i", len(header)) + header)
+    assert command.ext_fields == {"topic": read}
+    assert encode_frame(command)
