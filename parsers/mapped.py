@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import mmap
 import os
-from io import FileIO
+from io import BufferedReader, FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,9 +33,10 @@ def open_evidence(path: Path) -> FileIO:
 
 
 def read_small(path: Path, most: int) -> bytes:
-    """A file that a user names, whole. Raises OSError, too where it has more than `most` bytes."""
-    with path.open("rb") as file:
-        content = file.read(most + 1)
+    """A file that a user names, whole; of a pipe what its writer says. Raises OSError, too beyond `most` bytes."""
+    with open_evidence(path) as file:
+        os.set_blocking(file.fileno(), True)
+        content = BufferedReader(file).read(most + 1)
     if len(content) > most:
         raise OSError(errno.EFBIG, f"more than {most} bytes, which are all that is read of such a file", str(path))
     return content
