@@ -19,6 +19,7 @@ from parsers.commitlog.ids import decode_message_id, encode_message_id
 from parsers.commitlog.message import Message, decode_message, encode_message
 from parsers.commitlog.propcrc import decode_record_crc, encode_record_crc
 from parsers.commitlog.properties import PropertyRule, decode_properties, encode_properties
+from parsers.commitlog.region import Region
 from parsers.commitlog.segment import read_segment, regions_of
 from parsers.commitlog.shape import shape_of
 from parsers.commitlog.tags import tags_hash
@@ -101,26 +102,36 @@ def _micros(epoch_ms: int) -> int | None:
     return epoch_ms * 1000 if FIRST_MS <= epoch_ms <= LAST_MS else None
 
 
-@given(damaged_files(), st.lists(st.integers(0, 2000), max_size=6))
-@example(b"", [])
-def test_every_byte_is_accounted_for_however_a_file_is_cut(content: bytes, cuts: list[int]) -> None:
+@given(damaged_files() | st.binary(max_size=600), st.lists(st.integers(0, 2000), max_size=6), st.booleans())
+@example(b"", [], False)
+def test_every_byte_is_accounted_for_however_a_file_is_cut(content: bytes, cuts: list[int], followed: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = saved(content, folder)
+        if followed and content:
+            file.path.with_name(f"{len(content):020d}").write_bytes(b"\0\0\0\x5bnext")
         regions = regions_of(file)
-        assert [region.file_pos for region in regions] == [0, *(region.end for region in regions[:-1])][: len(regions)]
         assert sum(region.length for region in regions) == len(content)
         whole = pa.Table.from_batches(read_segment(file), MESSAGE_SCHEMA)
         edges = [0, *sorted(cuts), len(content)]
+        parts: list[Region] = []
         sliced = [
             batch
             for start, end in itertools.pairwise(edges)
             if start < len(content)
-            for batch in read_segment(file, start=start, end=min(end, len(content)))
+            for batch in read_segment(file, start=start, end=min(end, len(content)), regions=parts.append)
         ]
         assert pa.Table.from_batches(sliced, MESSAGE_SCHEMA).equals(whole)
+        assert outline(parts) == outline(regions)
         bad = sum(region.records for region in regions if region.kind == "damage" and region.error.field in CRC_FIELDS)
         good = sum(region.records for region in regions if region.kind == "messages")
         assert whole.num_rows == good + bad
+
+
+def outline(regions: list[Region]) -> list[tuple[str, int]]:
+    """What the bytes are, end to end: the kinds and where each ends. Every byte is in one of them."""
+    assert [region.file_pos for region in regions] == [0, *(region.end for region in regions[:-1])][: len(regions)]
+    kinds = itertools.groupby(regions, lambda region: region.kind)
+    return [(kind, [region.end for region in together][-1]) for kind, together in kinds]
 
 
 CRC_FIELDS = ("body_crc", "__CRC32#")
