@@ -37,11 +37,14 @@ def console_on(out: BinaryIO) -> Console:
 def write_documents(documents: Iterable[dict[str, Any]], out: BinaryIO, *, indented: bool) -> None:
     """JSON objects, one a line (or one indented), each flushed: a reader may be waiting for the answer."""
     for document in documents:
-        text = json.dumps(
-            document,
-            ensure_ascii=False,
-            indent=2 if indented else None,
-            separators=(",", ":") if not indented else None,
-        )
-        out.write(text.encode("utf-8", "surrogatepass") + b"\n")
+        try:
+            line = _json(document, indented, ascii_only=False).encode()
+        except UnicodeEncodeError:  # a lone surrogate, as Java's strings may hold: only an escape is UTF-8
+            line = _json(document, indented, ascii_only=True).encode()
+        out.write(line + b"\n")
         out.flush()
+
+
+def _json(document: dict[str, Any], indented: bool, *, ascii_only: bool) -> str:
+    indent, separators = (2, None) if indented else (None, (",", ":"))
+    return json.dumps(document, ensure_ascii=ascii_only, indent=indent, separators=separators)

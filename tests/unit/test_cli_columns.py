@@ -40,6 +40,10 @@ CONTRACT = {
     "explain {store}/checkpoint": "file_pos, length, hex, group, field, value, meaning",
     "replay {session}": INTERVALS,
     "replay {session} --show anomalies": "kind, group, topic, broker, queue_id, begin_at, end_at, clients, cause",
+    "replay {session} --show notes": "group, kind, subject, detail",
+    "replay {session} --show unrecognised": "log, lines, first_line, text",
+    "what-if {session}": "group, topic, begin_at, end_at, strategy, members, queues, moved_queues, largest_share, "
+    "smallest_share, unowned, shared",
     "replay {session} --show assignments": "group, topic, client_id, process, at, strategy",
     "replay {session} --show divergence": "group, topic, client_id, process, at, expected, observed, cause",
 }
@@ -154,3 +158,9 @@ def test_options_give_what_a_line_of_find_leaves_out(places: dict[str, object]) 
     (answer,) = call("find", places["store"], "--batch", "--topic", places["topic"], stdin=line).rows
     assert [row["unique_id"] for row in answer["messages"]] == [unique_id]
     assert call("find", places["store"], "--batch", stdin=line).code == 4
+
+
+def test_a_lone_surrogate_is_written_as_an_escape() -> None:
+    question = {"group": "g", "current": "b", "mq_all": [["\ud800", "x", 0]], "cid_all": ["b"]}
+    answered = call("allocate", stdin=json.dumps(question).encode())
+    assert answered.out == b'{"result":[["\\ud800","x",0]]}\n'
