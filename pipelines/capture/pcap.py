@@ -19,6 +19,8 @@ from rebalance.remoting import FrameCounts, FrameSplitter, RemotingCommand
 from rebalance.wire_record import RecordCounts, WireRecorder
 
 _MAX_DIRECTIONS = 65_536
+_MOST_EMPTY = 1_000
+"""Packets of no bytes one after another, which no network carries."""
 _BAD_PACKET = (
     dpkt.Error, struct.error, ValueError, IndexError, KeyError, TypeError, AttributeError,
     RecursionError,  # tunnels in tunnels
@@ -86,8 +88,13 @@ def _packets(capture: BinaryIO, counts: CaptureCounts) -> Iterator[tuple[int, by
     except (*_BAD_PACKET, EOFError) as bad:
         raise NotThisFormat("no capture file", field="magic", expected="pcap or pcapng", actual=str(bad)) from None
     decode = _link_decoder(packets.datalink())
+    empty = 0
     try:
         for seconds, packet in packets:
+            empty = 0 if packet else empty + 1
+            if empty > _MOST_EMPTY:  # the unwritten rest of a file that was made larger than its capture
+                counts.cut_short = True
+                return
             yield round(float(seconds) * 1_000_000) // 1000, packet, decode
     except (*_BAD_PACKET, EOFError):
         counts.cut_short = True  # a capture that was still being written, or is damaged from here on

@@ -202,3 +202,14 @@ def test_tunnels_in_tunnels_are_a_bad_packet() -> None:
     file.seek(0)
     records, counts = read(file)
     assert (records, counts.packets, counts.bad_packets) == ([], 1, 1)
+
+
+def test_a_capture_in_a_file_that_is_too_large_ends_where_it_does() -> None:
+    file = as_pcap(packets_of(RECORDS))
+    size = file.seek(0, 2)
+    file.write(bytes(1 << 20))
+    file.seek(0)
+    records, counts = read(file)
+    assert records == RECORDS
+    assert counts.cut_short
+    assert counts.packets < 1 << 14 < size
