@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from rebalance.client import ClientProcess, ListAnswer, Stamp, Witness, WitnessKind
+from rebalance.events import NO_EVIDENCE
 
 ADDING = (WitnessKind.QUERY, WitnessKind.ADDED)
 _LISTLESS_MS = 45_000  # two periods of the rebalance timer, with room for a list that timed out
@@ -21,8 +22,11 @@ _AGREED_MS = 500
 _SANE_CLOCK_MS = 5_000
 _LATE_COMMIT_MS = 1_000  # a one-way commit may be handled after the heartbeat that was sent after it
 _FAREWELL_MS = 100
-_NEVER = 1 << 62
 _QUERY, _COMMIT = WitnessKind.QUERY, WitnessKind.COMMIT
+
+
+_UNHEARD = Stamp(1 << 62, 1 << 62, NO_EVIDENCE)
+"""Of a change that a round may have made and nobody lived to tell."""
 
 
 def stamps_of(process: ClientProcess, topic: str) -> list[Stamp]:
@@ -151,7 +155,9 @@ class RoundClock:
         """Whether the round of this answer can have added or taken a queue of the topic."""
         if not self.process.stamped or topic not in self.process.versions:
             return not answer.failed
-        return any(answer is changing for changing in self._changes_of(topic).rounds)
+        changes = self._changes_of(topic)
+        first, end = (bisect(changes.instants, answer.at_ms) for bisect in (bisect_left, bisect_right))
+        return any(answer is changing for changing in changes.rounds[first:end])
 
     def _own_first_round(self, at_ms: int, first_ms: int) -> ListAnswer | None:
         """The round of a request, if it is the first that can follow the request."""
@@ -165,28 +171,32 @@ class RoundClock:
 
     def _changing_rounds(self, topic: str) -> _Changes:
         changes = _Changes([], [], [])
+        unheard_ms = self.process.last_ms - ROUND_MS
         for answer in self.process.lists:
-            stamp = None if answer.failed else self.stamp_of(topic, answer)
-            unheard = self.process.last_ms <= answer.at_ms + ROUND_MS
-            if not answer.failed and (stamp is not None or unheard):
+            if answer.failed:
+                continue
+            stamp = self.stamp_of(topic, answer) if answer.at_ms < unheard_ms else _UNHEARD
+            if stamp is not None:
                 changes.rounds.append(answer)
                 changes.instants.append(answer.at_ms)
-                changes.changed_ms.append(_NEVER if unheard or stamp is None else stamp.at_ms)
+                changes.changed_ms.append(stamp.at_ms)
         return changes
 
     def stamp_of(self, topic: str, answer: ListAnswer) -> Stamp | None:
         """The change a round made to a topic, by its stamp: after the answer, before the next list was asked."""
         key = (topic, answer.at_ms)
         if key not in self._stamp_after:
-            stamp, next_ms = self.next_stamp(topic, answer.at_ms), self.process.next_list_asked(answer.at_ms)
+            stamp = self.next_stamp(topic, answer.at_ms)
+            next_ms = None if stamp is None else self.process.next_list_asked(answer.at_ms)
             late = stamp is not None and next_ms is not None and stamp.at_ms > next_ms
             self._stamp_after[key] = None if late else stamp
         return self._stamp_after[key]
 
     def next_stamp(self, topic: str, at_ms: int) -> Stamp | None:
         """The first change of a topic at or after an instant."""
-        index = bisect_left(self._stamped_ms.get(topic, ()), at_ms)
-        return self.stamps[topic][index] if topic in self.stamps and index < len(self.stamps[topic]) else None
+        stamps = self.stamps.get(topic)
+        index = bisect_left(self._stamped_ms[topic], at_ms) if stamps else 0
+        return stamps[index] if stamps and index < len(stamps) else None
 
     def same_members_since(self, answer: ListAnswer) -> int:
         """When the process was first told the members of this answer, at most SAME_MEMBERS_MS before it."""
