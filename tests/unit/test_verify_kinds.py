@@ -17,7 +17,7 @@ from parsers.consumequeue.layout import CQ_UNIT
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
 from parsers.java import crc31
 from parsers.store import open_store
-from recovery.checks.finding import Finding
+from recovery.checks.finding import Finding, Place
 from recovery.checks.kinds import KINDS
 from recovery.consistency import verify
 from recovery.dispatch import PREPARED
@@ -332,6 +332,24 @@ def test_units_and_offsets_below_the_minimum_are_told_from_an_expired_head(tmp_p
     unit_write(root, 3, "physical_offset", 100, LONG)
     (found,) = findings_of(root)
     assert found.kind == "unit_into_deleted_log"
+
+
+def test_index_files_that_no_layout_fits_are_named_one_by_one_and_their_keys_are_missing(built: StoreBuilder) -> None:
+    root = built.finish()
+    paths = sorted((root / "index").iterdir())
+    for path in paths:
+        overwrite(path, INDEX_HEADER.size, b"\x7f" * (path.stat().st_size - INDEX_HEADER.size))
+    *unreadable, missing = findings_of(root)
+    assert len(paths) > 1
+    assert {one.kind for one in unreadable} == {"index_unreadable"}
+    assert [place for one in unreadable for place in one.places] == [
+        Place(f"index/{path.name}", 0, path.stat().st_size) for path in paths
+    ]
+    assert (missing.kind, missing.count) == ("index_keys_missing", sum(map(index_entries, paths)))
+
+
+def index_entries(path: Path) -> int:
+    return INDEX_HEADER.unpack(path.read_bytes())["index_count"] - 1
 
 
 def test_kinds_without_a_case_above_are_those_of_rarer_stores() -> None:
