@@ -62,8 +62,10 @@ def log_of(folder: Path, size_gib: float) -> Log:
     root = folder / f"store-{size_gib:g}"
     if not root.exists():
         write_log(root, round(size_gib * ROWS_A_GIB), file_size=round(min(size_gib, 1) * FILE_SIZE))
-    sizes = [batch["total_size"] for batch in read_commitlog(open_store(root), columns=["total_size"])]
-    return Log(root, sum(map(len, sizes)), sum(pc.sum(size).as_py() for size in sizes) / 2**30)
+    batches = read_commitlog(open_store(root), columns=["total_size"])
+    counts = [(batch.num_rows, pc.sum(batch["total_size"]).as_py()) for batch in batches]
+    rows, record_bytes = map(sum, zip(*counts, strict=True))
+    return Log(root, rows, record_bytes / 2**30)
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,15 @@ PARENT, USER, SYSTEM_OF_DEAD_CHILDREN = 1, 11, 14
 
 
 def core_seconds() -> float:
-    """Processor seconds so far, of the living and of the children they have waited for."""
-    ticks = (sum(map(int, _stat(pid)[USER : SYSTEM_OF_DEAD_CHILDREN + 1])) for pid in family())
-    return sum(ticks) / TICKS_A_SECOND
+    """Processor seconds so far, of the living and of the children they have waited for.
+
+    The larger of two readings: a process that ends between its parent's line and its own is missing from one.
+    """
+    return max(_ticks(), _ticks()) / TICKS_A_SECOND
+
+
+def _ticks() -> int:
+    return sum(sum(map(int, _stat(pid)[USER : SYSTEM_OF_DEAD_CHILDREN + 1])) for pid in family())
 
 
 def peak_rss_mib() -> dict[str, int]:
