@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import re
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,12 +25,11 @@ from parsers.errors import Damage, StoreFormatError
 from parsers.extents import data_end
 from parsers.mapped import read_small
 from parsers.store import Store, StoreFile
+from pipelines.recorded_states import written_ms
 from recovery.lag import GroupQueue, Lag, QueueMessage, group_queues, lag_rows, unread_messages
 from recovery.log_access import NO_TIME, LogAccess
 from recovery.time_search import TimeSearch
 
-WRITTEN_IN_NAME = re.compile(r"(?<!\d)\d{13}(?!\d)")
-"""Epoch milliseconds in the name of a kept copy."""
 Problem = Callable[[str], None]
 DamageSink = Callable[[Damage], None]
 
@@ -85,8 +83,7 @@ def _copy(path: Path, problem: Problem) -> OffsetsAt | None:
         return None
     if not table and not {"offsetTable", "lmqOffsetTable"} & document.content.keys():
         return None
-    named = WRITTEN_IN_NAME.search(path.name)
-    return OffsetsAt(int(named[0]) if named else seen.st_mtime_ns // 1_000_000, dict(table))
+    return OffsetsAt(written_ms(path), dict(table))
 
 
 def store_lag(store: Store, offsets: OffsetsAt, *, at_ms: int | None = None, damage: DamageSink) -> list[Lag]:

@@ -1,4 +1,6 @@
-"""What a cluster left behind, as files: broker logs, client logs, wire captures. Found, named, and read as facts.
+"""What a cluster left behind, as files: logs, wire captures, polled answers, copies of a broker's topics and groups.
+
+Found, named, and read as facts.
 
 Whose a log is, its text says (a broker prints its name when it boots); only then its place does.
 """
@@ -18,12 +20,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from parsers.errors import NotThisFormat
+from pipelines.recorded_states import StateKind, broker_of_topics, facts_of_states, is_polled, state_kind, written_ms
 
 if TYPE_CHECKING:
     from rebalance.events import Fact
-    from rebalance.logs.reader import LogEvent
+    from rebalance.logs.reader import LogEvent, LogSummary
 
-Kind = Literal["wire", "pcap", "log"]
+Kind = Literal["wire", "pcap", "log", "polls", "topics", "groups"]
 Problem = Callable[[str], None]
 
 LOG_NAME = re.compile(r"^(?P<stem>.+?)(?:[._-]\d[\d._-]*)?\.log(?:[.-]\d[\d.-]*)?(?:\.gz)?$")
@@ -43,7 +46,7 @@ LONGEST_LINE = 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """One log (rotated parts in order of time) or one capture.
+    """One log (rotated parts in order of time), one capture, one file of polls, or all copies of a configuration file.
 
     Attributes:
         source: the broker's name, or a name for a client's log.
@@ -58,18 +61,23 @@ class Recording:
 
 
 def find_recordings(
-    given: Iterable[Path], *, broker: str | None = None, broker_ports: Collection[int] = BROKER_PORTS
+    given: Iterable[Path],
+    *,
+    broker: str | None = None,
+    broker_ports: Collection[int] = BROKER_PORTS,
+    problem: Problem = lambda sentence: None,
 ) -> list[Recording]:
-    """The recordings among files and folders; files that are neither log nor capture are passed over.
+    """The recordings among files and folders; files that are none are passed over.
 
     Args:
         broker: name for captures and broker logs that do not tell it themselves.
         broker_ports: where the broker listened, for pcap files.
+        problem: told of folders that cannot be looked into.
     Raises:
         FileNotFoundError: a path that is not there.
     """
-    paths = [path for place in given for path in _files(place)]
-    captures: list[tuple[Kind, Path]] = [("wire", path) for path in paths if _is_capture(path)]
+    paths = [path for place in given for path in _files(place, problem)]
+    captures: list[tuple[Kind, Path]] = [(kind, path) for path in paths if (kind := _kind_of_lines(path)) is not None]
     captures += [("pcap", path) for path in paths if _starts_with(path, PCAP_MAGIC)]
     logs: dict[tuple[Path, str], list[Path]] = {}
     for path in paths:
@@ -85,7 +93,26 @@ def find_recordings(
         ordered = tuple(sorted(parts, key=lambda part: (_first_stamp(part), part.name)))
         teller = named.get(home) or broker if stem in BROKER_STEMS else None
         found.append(Recording("log", ordered, teller or place.client(home, stem), place.of(ordered)))
-    return found
+    return [*found, *_states(paths, place, broker)]
+
+
+def _states(paths: Iterable[Path], place: _Places, broker: str | None) -> Iterator[Recording]:
+    """Copies of a broker's configuration files, one recording per folder and kind."""
+    copies: dict[tuple[Path, StateKind], list[Path]] = {}
+    for path in paths:
+        if kind := state_kind(path):
+            copies.setdefault((path.parent, kind), []).append(path)
+    topics = [path for (_, kind), parts in copies.items() if kind == "topics" for path in parts]
+    for (folder, kind), parts in copies.items():
+        ordered = tuple(sorted(parts, key=lambda part: (written_ms(part), part.name)))
+        source = broker_of_topics(path for path in topics if _near(folder, path.parent)) or broker or folder.name
+        name = place.of(ordered if len(ordered) == 1 else (folder,))
+        yield Recording(kind, ordered, source, name)
+
+
+def _near(folder: Path, other: Path) -> bool:
+    """The same folder, or one beside it."""
+    return other == folder or other.parent == folder.parent
 
 
 class _Places:
@@ -114,19 +141,29 @@ class _Places:
 
 
 def facts_of(
-    recording: Recording, problem: Problem, on_event: Callable[[LogEvent], None] | None = None
+    recording: Recording,
+    problem: Problem,
+    on_event: Callable[[LogEvent], None] | None = None,
+    on_end: Callable[[LogSummary], None] | None = None,
 ) -> Iterator[Fact]:
     """The facts of one recording; what cannot be read of it goes to `problem` as a sentence.
 
     Args:
         on_event: called with each recognised entry of a log.
+        on_end: called with what a log held, its lines of no known text counted and sampled.
     """
     file = recording.name
     if recording.kind == "log":
         from rebalance.logs.facts import facts_from_log
 
         lines = (line for path in recording.paths for line in lines_of(path, problem))
-        yield from facts_from_log(lines, source=recording.source, file=file, on_event=on_event)
+        yield from facts_from_log(lines, source=recording.source, file=file, on_event=on_event, on_end=on_end)
+    elif recording.kind == "polls":
+        from rebalance.snapshots import facts_from_polls
+
+        yield from facts_from_polls(_records(lines_of(recording.paths[0], problem)), source=recording.source, file=file)
+    elif recording.kind == "topics" or recording.kind == "groups":
+        yield from facts_of_states(recording.kind, recording.paths, recording.source, file, problem)
     else:
         from rebalance.wire import facts_from_wire
 
@@ -151,10 +188,18 @@ def lines_of(path: Path, problem: Problem) -> Iterator[bytes]:
         problem(f"{path}: {refused.strerror or refused}")
 
 
-def _files(place: Path) -> Iterator[Path]:
-    """Plain files: what has no end cannot be looked into to see what it is."""
-    place.stat()
-    yield from (path for path in (sorted(place.rglob("*")) if place.is_dir() else [place]) if path.is_file())
+def _files(place: Path, problem: Problem) -> Iterator[Path]:
+    if not place.is_dir():
+        place.stat()
+        yield place
+        return
+
+    def closed(error: OSError) -> None:
+        problem(f"{error.filename}: {error.strerror or error}: nothing in it was read")
+
+    for folder, below, names in os.walk(place, onerror=closed):
+        below.sort()
+        yield from (path for name in sorted(names) if (path := Path(folder, name)).is_file())
 
 
 def _captured(kind: Kind, path: Path, broker_ports: Collection[int], problem: Problem) -> Iterator[dict[str, Any]]:
@@ -188,17 +233,20 @@ def _records(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
         yield record if isinstance(record, dict) else {}
 
 
-def _is_capture(path: Path) -> bool:
-    """JSON lines of which the first is a request, a response or a broker's life."""
+def _kind_of_lines(path: Path) -> Literal["wire", "polls"] | None:
+    """What JSON lines are, by the first of them: a request, a response or a broker's life; or a poll's answer."""
     if ".jsonl" not in path.name and ".json" not in path.suffixes:
-        return False
+        return None
     for line in islice(lines_of(path, _ignored), LINES_SNIFFED):
         try:
             record = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        return isinstance(record, dict) and "ts" in record and record.get("dir") in ("request", "response", "lifecycle")
-    return False
+        if is_polled(record):
+            return "polls"
+        known = isinstance(record, dict) and record.get("dir") in ("request", "response", "lifecycle")
+        return "wire" if known and "ts" in record else None
+    return None
 
 
 def _log_stem(path: Path) -> str | None:
@@ -235,6 +283,8 @@ def _log_name(home: Path, stem: str) -> str:
 def _broker_of_capture(kind: Kind, path: Path, given: str | None, broker_ports: Collection[int]) -> str:
     """From the name `wire-BROKER.jsonl`, else from what the requests say."""
     stem = re.split(r"\.(?:jsonl|json|pcap|pcapng)\b", path.name)[0]
+    if kind == "polls":
+        return given or stem
     if stem.startswith("wire-") and len(stem) > len("wire-"):
         return stem.removeprefix("wire-")
     for record in islice(_captured(kind, path, broker_ports, _ignored), NAME_LINES):

@@ -56,7 +56,8 @@ def _without_a_sign(pause: Span, processes: Iterable[ClientProcess]) -> Iterator
     begin_ms, end_ms = pause
     signs = {begin_ms, end_ms}
     for process in processes:
-        for seen in (process.lists, *process.witnesses.values()):
+        signs.update(answer.at_ms for answer in process.lists if begin_ms < answer.at_ms < end_ms)
+        for seen in process.witnesses.values():
             first, last = bisect_right(seen, begin_ms, key=_AT_MS), bisect_right(seen, end_ms, key=_AT_MS)
-            signs.update(sign.at_ms for sign in seen[first:last])
+            signs.update(witness.at_ms for witness in seen[first:last])
     yield from ((a, b) for a, b in pairwise(sorted(signs)) if b - a > _SILENT_MS)

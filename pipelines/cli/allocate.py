@@ -51,11 +51,12 @@ def allocate(
         running = Version.parse(version) if version else NEWEST
     except ValueError as wrong:
         raise WrongUsage(f"--version: {wrong}") from wrong
-    ask = partial(answer, strategy=strategy, params=_params(param), version=running, sort=sort)
+    ask = partial(answer, strategy=strategy, params=params_of(param), version=running, sort=sort)
     run.emit_documents(answers(run, ask))
 
 
-def _params(pairs: list[str] | None) -> dict[str, Any]:
+def params_of(pairs: list[str] | None) -> dict[str, Any]:
+    """Settings of a strategy as `--param` gives them. Raises WrongUsage for one without `=`."""
     params = {}
     for pair in pairs or []:
         name, equals, text = pair.partition("=")

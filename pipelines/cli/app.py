@@ -23,6 +23,7 @@ from pipelines.cli import (
     report,
     retention,
     verify,
+    what_if,
     who,
 )
 from pipelines.cli.errors import ExitCode
@@ -57,6 +58,7 @@ for group in (
     retention,
     allocate,
     replay,
+    what_if,
     who,
     lake,
     report,

@@ -42,6 +42,14 @@ TABLE_OF: dict[str, tuple[pa.Schema, tuple[str, ...]]] = {
         schema_of(OWNERSHIP_ANOMALIES),
         ("begin_at", "end_at", "kind", "topic", "queue_id", "detail", "cause"),
     ),
+    "notes": (
+        pa.schema([(name, pa.string()) for name in ("group", "kind", "subject", "detail")]),
+        ("group", "kind", "subject", "detail"),
+    ),
+    "unrecognised": (
+        pa.schema([("log", pa.string()), ("lines", pa.int64()), ("first_line", pa.int64()), ("text", pa.string())]),
+        ("log", "lines", "first_line", "text"),
+    ),
     "divergence": (schema_of(ASSIGNMENT_DIVERGENCE), ("at", "topic", "client_id", "cause", "expected", "observed")),
 }
 """Per table shown: its columns, and those a terminal sees first."""

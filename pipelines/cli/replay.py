@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,7 @@ from pipelines.cli.options import OWNERSHIP, InstantOption, instant_of
 from pipelines.cli.run import Run
 
 if TYPE_CHECKING:
+    from pipelines.recorded_lines import RecordedLines
     from rebalance.events import Fact
     from rebalance.replay import Replay
 
@@ -28,6 +30,11 @@ class Show(StrEnum):
     ASSIGNMENTS = "assignments"
     ANOMALIES = "anomalies"
     DIVERGENCE = "divergence"
+    NOTES = "notes"
+    UNRECOGNISED = "unrecognised"
+
+
+NOTES_SAID = 10
 
 
 def register(app: typer.Typer) -> None:
@@ -42,7 +49,8 @@ def replay(
         typer.Argument(
             readable=False,
             metavar="SOURCE…",
-            help="Broker logs, client logs, captures (JSON lines or pcap), or folders of them.",
+            help="Broker logs, client logs, captures (JSON lines or pcap), polled states, copies of topics.json and "
+            "subscriptionGroup.json, or folders of them.",
         ),
     ],
     show: Annotated[Show, typer.Option(help="Which table.")] = Show.INTERVALS,
@@ -61,43 +69,59 @@ def replay(
     """Replay the history of queue ownership and show who owned what, how sure that is, and what went wrong.
 
     An interval has an earliest and a latest begin and end; `--at` answers `{"at", "queues": [{"group", "topic",
-    "broker", "queue_id", "owners", "certain", "possible"}]}`. Exit code 1 when there are anomalies.
+    "broker", "queue_id", "owners", "certain", "possible"}]}`. Why answers are not sharper is said on stderr, and by
+    `--show notes`; `--show unrecognised` lists how the log lines begin that fit no known text, and how many there
+    are. Exit code 1 when there are anomalies.
 
     Example: `rocketlens replay /data/logs --at 2026-11-21T03:12:00Z`
     """
-    history = replay_of(facts_in(run, source, broker, broker_port))
+    from pipelines.recorded_lines import RecordedLines
+
+    told = RecordedLines()
+    history = replay_of(facts_in(run, source, broker, broker_port, told))
+    _say_why(run, history)
     if batch:
         run.emit_documents(answers(run, lambda question: owners_at(history, instant_in(question, "at"))))
     elif at is not None:
         run.emit_documents([owners_at(history, instant_of(at, "--at"))], one=True)
     else:
-        _emit_table(run, history, show)
+        _emit_table(run, history, told, show)
     run.findings(len(history.anomalies))
 
 
 def facts_in(
-    run: Run, source: Iterable[Path], broker: str | None = None, ports: list[int] | None = None
+    run: Run,
+    source: Iterable[Path],
+    broker: str | None = None,
+    ports: list[int] | None = None,
+    told: RecordedLines | None = None,
 ) -> Iterator[Fact]:
     """The facts of all recordings found in files and folders; those that could not be read are named on stderr too.
 
+    Args:
+        told: takes the counts of the logs' lines.
     Raises:
         Unreadable: there is no log and no capture.
     """
+    from pipelines.recorded_lines import RecordedLines
     from pipelines.recordings import BROKER_PORTS, facts_of, find_recordings
     from rebalance.events import UnreadRecord
 
     places = list(source)
     for place in places:
         run.keep_out_of(place)
-    recordings = find_recordings(places, broker=broker, broker_ports=ports or BROKER_PORTS)
+    recordings = find_recordings(places, broker=broker, broker_ports=ports or BROKER_PORTS, problem=run.not_read)
     if not recordings:
         named = ", ".join(map(str, places))
         raise Unreadable(f"{named}: no broker log, client log or wire capture there (names as RocketMQ gives them)")
+    told = told or RecordedLines()
     for recording in recordings:
-        for fact in facts_of(recording, run.not_read):
+        for fact in facts_of(recording, run.not_read, on_end=partial(told.add, recording.name)):
             if isinstance(fact, UnreadRecord):
                 run.not_read(f"{fact.evidence.file} record {fact.evidence.record}: {fact.reason}")
             yield fact
+    if told.lines:
+        run.note(told.sentence())
 
 
 def replay_of(facts: Iterable[Fact]) -> Replay:
@@ -116,7 +140,16 @@ def owners_at(history: Replay, at_ms: int) -> Answer:
     return {"at": at_ms, "queues": queues}
 
 
-def _emit_table(run: Run, history: Replay, show: Show) -> None:
+def _say_why(run: Run, history: Replay) -> None:
+    """The first of the reasons for which answers are wider than they could be."""
+    for note in history.notes[:NOTES_SAID]:
+        where = " ".join(part for part in (note.group, note.subject) if part)
+        run.note(f"{note.kind}{f' ({where})' if where else ''}: {note.detail}")
+    if len(history.notes) > NOTES_SAID:
+        run.note(f"and {len(history.notes) - NOTES_SAID} more reasons: --show notes")
+
+
+def _emit_table(run: Run, history: Replay, told: RecordedLines, show: Show) -> None:
     from pipelines.cli.ownership_rows import TABLE_OF, rows_of
 
     schema, brief = TABLE_OF[show.value]
@@ -125,5 +158,7 @@ def _emit_table(run: Run, history: Replay, show: Show) -> None:
         Show.ASSIGNMENTS: history.assignments,
         Show.ANOMALIES: history.anomalies,
         Show.DIVERGENCE: history.divergence,
+        Show.NOTES: history.notes,
+        Show.UNRECOGNISED: told.rows(),
     }
     run.emit_rows(schema, rows_of(found[show], schema), brief=brief)

@@ -34,7 +34,7 @@ CALLS: dict[str, list[str]] = {
     "dump timer": ["{store}"],
     "dump config": ["{store}"],
 }
-NO_STORE = {"allocate", "replay", "sql", "tables"}
+NO_STORE = {"allocate", "replay", "what-if", "sql", "tables"}
 """Commands that read no store."""
 OTHER_PROGRAMS = {"ui", "lab"}
 THROUGH_SPARK = {"ingest"}

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from pipelines.recordings import Recording, facts_of, find_recordings, lines_of
+from rebalance.events import ConnectionsSeen, GroupConfigSeen, RouteSeen, TopicQueues
 from tests.support.fixtures import GOLDEN
 
 SESSION = GOLDEN / "rebalance" / "sessions" / "c-497-ordered-kill"
@@ -24,7 +27,8 @@ def test_a_session_is_found_whole() -> None:
     assert found["wire", "broker-0"] == ["wire.jsonl.gz"]
     assert found["log", "broker-0"]
     assert {source for kind, source in found if kind == "log"} >= {"logs/c1", "logs/c2"}
-    assert not any("truth" in str(path) for r in find_recordings([SESSION]) for path in r.paths)
+    truth = [r.kind for r in find_recordings([SESSION]) for path in r.paths if "truth" in str(path)]
+    assert set(truth) <= {"polls"}
 
 
 def test_a_broker_is_named_by_its_log(tmp_path: Path) -> None:
@@ -108,3 +112,55 @@ def test_a_line_without_end_is_none_of_a_log(tmp_path: Path, monkeypatch: pytest
 def test_a_pipe_among_the_logs_holds_nobody_up(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "broker.log")
     assert find_recordings([tmp_path]) == find_recordings([tmp_path / "broker.log"]) == []
+
+
+STATES = {
+    "topicConfigTable": {
+        "broker-a": {"perm": 7, "readQueueNums": 1, "writeQueueNums": 1},
+        "cluster": {"perm": 7, "readQueueNums": 16, "writeQueueNums": 16},
+        "T": {"perm": 6, "readQueueNums": 4, "writeQueueNums": 4},
+    },
+}
+GROUPS = {"subscriptionGroupTable": {"g": {"consumeEnable": True, "retryQueueNums": 1}}}
+
+
+def test_copies_of_topics_and_groups_are_known_by_what_they_hold(tmp_path: Path) -> None:
+    for folder, content in (("topics", STATES), ("subscriptionGroup", GROUPS)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "1795273625806.json").write_text(json.dumps(content))
+        (tmp_path / folder / "1795273630000.json.gz").write_bytes(gzip.compress(json.dumps(content).encode()))
+        (tmp_path / folder / "topics.json.bak").write_text(json.dumps(content))
+    (tmp_path / "other.json").write_text("{}")
+    found = {recording.kind: recording for recording in find_recordings([tmp_path])}
+    assert {kind: (found[kind].source, len(found[kind].paths)) for kind in found} == {
+        "topics": ("broker-a", 2),
+        "groups": ("broker-a", 2),
+    }
+    facts = list(facts_of(found["topics"], lambda sentence: None))
+    assert [(fact.at_ms, fact.queues) for fact in facts if isinstance(fact, RouteSeen) and fact.topic == "T"] == [
+        (1_795_273_625_806, (TopicQueues("T", "broker-a", 4),))
+    ]
+    assert [type(fact) for fact in facts_of(found["groups"], lambda sentence: None)] == [GroupConfigSeen]
+
+
+def test_polls_are_known_by_what_they_hold(tmp_path: Path) -> None:
+    member = {"clientId": "c", "clientAddr": "10.0.0.1:5", "version": 479}
+    answer = {"ts": 9_000, "kind": "consumerConnection", "group": "g", "body": {"connectionSet": [member]}}
+    (tmp_path / "any name.jsonl").write_text(json.dumps(answer) + "\n")
+    [polls] = find_recordings([tmp_path], broker="b")
+    assert (polls.kind, polls.source) == ("polls", "b")
+    [fact] = facts_of(polls, lambda sentence: None)
+    assert isinstance(fact, ConnectionsSeen)
+
+
+def test_a_closed_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = PermissionError(13, "Permission denied", str(tmp_path / "inner"))
+
+    def walk(place: Path, onerror: Callable[[OSError], None]) -> Iterator[object]:
+        onerror(closed)
+        return iter(())
+
+    monkeypatch.setattr("os.walk", walk)
+    said: list[str] = []
+    assert find_recordings([tmp_path], problem=said.append) == []
+    assert said == [f"{tmp_path / 'inner'}: Permission denied: nothing in it was read"]

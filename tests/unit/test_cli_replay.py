@@ -1,0 +1,60 @@
+"""`rocketlens replay` and `what-if` say what they read, what they did not, and why answers are not sharper."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+from tests.support.cli import call, rows_of
+from tests.support.fixtures import GOLDEN
+
+SESSION = GOLDEN / "rebalance" / "sessions" / "h-533-quiet"
+LINE = b"2026-11-21 23:07:12.907 INFO  [7] [main] [x#?:?] - "
+
+
+def test_lines_of_no_known_text_are_counted_and_sampled(tmp_path: Path) -> None:
+    log = tmp_path / "rocketmq_client.log"
+    log.write_bytes(LINE + b"strange words here 1\n" + LINE + b"strange words here 2\n" + LINE + b"others\n\tat a.stack\n")
+    called = call("replay", tmp_path, "--show", "unrecognised")
+    assert [(row["log"], row["lines"], row["first_line"]) for row in called.rows] == [
+        ("rocketmq_client.log", 2, 1),
+        ("rocketmq_client.log", 1, 3),
+    ]
+    assert called.rows[0]["text"].startswith("strange words")
+    assert "4 lines of 1 logs: 3 of no known text (--show unrecognised), 1 that continue the entry above" in called.err
+
+
+def test_counts_of_a_recorded_cluster_add_up() -> None:
+    called = call("replay", SESSION / "logs", "--show", "unrecognised")
+    unrecognised = sum(row["lines"] for row in called.rows)
+    assert f"{unrecognised:,} of no known text" in called.err
+    assert "recognised, " in called.err
+
+
+def test_what_makes_answers_wider_is_said(tmp_path: Path) -> None:
+    whole = gzip.decompress((SESSION / "wire.jsonl.gz").read_bytes()).splitlines(True)
+    cut = tmp_path / "wire-broker-0.jsonl"
+    cut.write_bytes(b"".join(whole[len(whole) // 2 :]))
+    called = call("replay", cut, "--show", "notes")
+    assert "starts_in_the_middle" in {row["kind"] for row in called.rows}
+    assert "starts_in_the_middle (cg_audit): nothing is certain before" in called.err
+    assert "starts_in_the_middle" not in call("replay", cut, "--quiet").err
+
+
+def test_what_if_compares_strategies() -> None:
+    as_it_was = rows_of("what-if", SESSION / "wire.jsonl.gz")
+    circle = rows_of("what-if", SESSION / "wire.jsonl.gz", "--strategy", "AVG_BY_CIRCLE", "--more-clients", 2)
+    assert {row["strategy"] for row in as_it_was} == {"AVG"}
+    assert {row["strategy"] for row in circle} == {"AVG_BY_CIRCLE"}
+    assert [row["members"] + 2 for row in as_it_was] == [row["members"] for row in circle]
+    assert all(row["begin_at"] < row["end_at"] for row in as_it_was)
+    more = rows_of("what-if", SESSION / "wire.jsonl.gz", "--more-queues", 4)
+    assert [row["queues"] for row in more] == [
+        row["queues"] + (0 if row["topic"].startswith("%RETRY%") else 4) for row in as_it_was
+    ]
+
+
+def test_what_if_refuses_a_strategy_that_is_none() -> None:
+    called = call("what-if", SESSION / "wire.jsonl.gz", "--strategy", "NONE")
+    assert (called.code, called.out) == (2, b"")
+    assert "--strategy" in called.err
