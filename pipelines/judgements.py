@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
@@ -14,7 +14,9 @@ from parsers.store import Store, open_store
 from pipelines.findings import finding_row
 from pipelines.lag import offsets_of_store, positions
 from pipelines.sources import BrokerSource, SourcesError
-from recovery.consistency import verify
+from recovery.checks.first_pass import files_of, first_pass, whole_outline
+from recovery.checks.outline import Outline
+from recovery.consistency import judged
 from recovery.forecast import Forecast, forecast
 from recovery.forecast_document import forecast_document
 from recovery.inference import StoreKnowledge, infer
@@ -57,11 +59,16 @@ def knowledge_of(broker: BrokerSource, store: Store) -> StoreKnowledge:
     return infer(store, version=version_of(broker), settings=said)
 
 
-def finding_rows(broker: BrokerSource) -> list[Row]:
-    """Rows of `consistency_findings`; none for a store whose files agree."""
+def finding_rows(broker: BrokerSource, told: Sequence[Outline] | None = None) -> list[Row]:
+    """Rows of `consistency_findings`; none for a store whose files agree.
+
+    `told`: what the first pass found in the parts of the log, in log order, where it was read apart.
+    """
     store = open_store(broker.store)
-    found = verify(store, settings_of(broker, store), version=version_of(broker))
-    return [finding_row(finding, broker=broker.name) for finding in found.findings]
+    known = knowledge_of(broker, store)
+    files = files_of(store, known)
+    seen = first_pass(store, known, files) if told is None else whole_outline(store, known, files, told)
+    return [finding_row(finding, broker=broker.name) for finding in judged(store, known, files, seen).findings]
 
 
 def forecast_rows(broker: BrokerSource) -> list[Row]:

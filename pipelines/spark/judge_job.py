@@ -1,4 +1,7 @@
-"""The derived tables that are made store by store: one Spark task per broker, one Delta transaction for all."""
+"""The derived tables that are made store by store: one Spark task per broker, one Delta transaction for all.
+
+What takes long of a verification, the pass over the log, is done in slices before, by as many tasks as there are.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,9 @@ from typing import TYPE_CHECKING
 
 from pipelines.lake import Lake
 from pipelines.sources import BrokerSource
+from pipelines.spark.delta_writer import Work
+from pipelines.spark.outline_job import outlines
+from pipelines.spark.slices import DEFAULT_SPLIT_BYTES
 from pipelines.spark.transfer import write_table
 from pipelines.tables import TABLES
 
@@ -15,10 +21,27 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
+    from recovery.checks.outline import Outline
 
-def judge_brokers(spark: SparkSession, lake: Lake, table: str, brokers: Sequence[BrokerSource]) -> int:
-    """Make a derived table anew for these brokers, which is the whole table afterwards; its rows."""
-    write_table(spark, lake, table, [JudgeWork(table, broker) for broker in brokers], replaced=None)
+FINDINGS = "consistency_findings"
+
+
+def judge_brokers(
+    spark: SparkSession,
+    lake: Lake,
+    table: str,
+    brokers: Sequence[BrokerSource],
+    *,
+    split_bytes: int = DEFAULT_SPLIT_BYTES,
+) -> int:
+    """Make a derived table anew for these brokers, which is the whole table afterwards; its rows.
+
+    `split_bytes`: about how much of a log one task reads, where a log is read in slices.
+    """
+    work: list[Work] = [JudgeWork(table, broker) for broker in brokers]
+    if table == FINDINGS:
+        work = [FindingsWork(*pair) for pair in zip(brokers, outlines(spark, brokers, split_bytes), strict=True)]
+    write_table(spark, lake, table, work, replaced=None)
     return lake.rows(table)
 
 
@@ -35,3 +58,18 @@ class JudgeWork:
         from pipelines.judgements import JUDGES
 
         yield pa.RecordBatch.from_pylist(JUDGES[self.table](self.broker), schema=TABLES[self.table].bare_schema)
+
+
+@dataclass(frozen=True, slots=True)
+class FindingsWork:
+    """Put the rules to what the first pass left of one broker's store."""
+
+    broker: BrokerSource
+    told: Sequence[Outline] | None
+
+    def __call__(self) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        from pipelines.judgements import finding_rows
+
+        yield pa.RecordBatch.from_pylist(finding_rows(self.broker, self.told), schema=TABLES[FINDINGS].bare_schema)

@@ -1,0 +1,46 @@
+"""The first pass of a verification over the logs of many brokers: a task for each slice, joined where the rules run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from parsers.store import open_store
+from pipelines.judgements import knowledge_of
+from pipelines.sources import BrokerSource
+from pipelines.spark.slices import Slice, cut
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from recovery.checks.outline import Outline
+
+
+def outlines(spark: SparkSession, brokers: Sequence[BrokerSource], split_bytes: int) -> list[list[Outline] | None]:
+    """For each broker the outlines of its log's slices, in log order; None where the log is one slice.
+
+    They are as large as what is out of place: see `recovery.checks.outline`.
+    """
+    slices = [cut(open_store(broker.store).commitlog, split_bytes, within_files=True) for broker in brokers]
+    work = [(number, slice_) for number, of_broker in enumerate(slices) if len(of_broker) > 1 for slice_ in of_broker]
+    if not work:
+        return [None] * len(brokers)
+    asked = [(brokers[number], slice_) for number, slice_ in work]
+    told = spark.sparkContext.parallelize(asked, len(asked)).map(_outline).collect()
+    found: list[list[Outline] | None] = [[] if len(of_broker) > 1 else None for of_broker in slices]
+    for (number, _), outlined in zip(work, told, strict=True):
+        of_broker = found[number]
+        if of_broker is not None:
+            of_broker.append(outlined)
+    return found
+
+
+def _outline(asked: tuple[BrokerSource, Slice]) -> Outline:
+    from recovery.checks.first_pass import files_of
+    from recovery.checks.outline import Part, outline
+
+    broker, slice_ = asked
+    store = open_store(broker.store)
+    known = knowledge_of(broker, store)
+    parts = [Part(piece.file, piece.start, piece.end) for piece in slice_.pieces]
+    return outline(parts, known.rules, files_of(store, known))
