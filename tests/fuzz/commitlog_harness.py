@@ -1,13 +1,7 @@
-"""What is done with any bytes as a CommitLog file: by the coverage-guided fuzzer, and by the test that replays it.
-
-Coverage-guided, for as long as wanted: `pip install atheris`, then
-`python -m tests.fuzz.commitlog_harness tests/fuzz/corpus/commitlog [-max_total_time=600]`.
-"""
+"""What is done with any bytes as a CommitLog file."""
 
 from __future__ import annotations
 
-import sys
-import tempfile
 from pathlib import Path
 
 import pyarrow as pa
@@ -45,16 +39,3 @@ def saved(content: bytes, folder: Path) -> StoreFile:
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(content)
     return classify(folder, path)
-
-
-def main() -> None:
-    import atheris  # only here: it is no dependency of the tests
-
-    atheris.instrument_all()
-    with tempfile.TemporaryDirectory() as folder:
-        atheris.Setup(sys.argv, lambda content: read_anything(content, Path(folder)))
-        atheris.Fuzz()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,11 +1,9 @@
-"""Write the committed corpus again: python -m tests.fuzz.make_commitlog_corpus tests/fuzz/corpus/commitlog"""
+"""Small CommitLog files: what the fuzzer starts from."""
 
 from __future__ import annotations
 
-import sys
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
 
 from parsers.commitlog.host import Host
 from parsers.commitlog.layout import SYS_FLAG_COMPRESSED
@@ -43,12 +41,3 @@ def corpus() -> Iterator[tuple[str, bytes]]:
     packed = zlib.compress(b"body " * 50)
     yield "zlib", encode_message(new_message("T", packed, sys_flag=SYS_FLAG_COMPRESSED | 0x300))
     yield "own-crc", sealed(encode_message(new_message("T", b"b", properties_stored=pairs + encode_record_crc(0))))
-
-
-def main(folder: str) -> None:
-    for name, content in corpus():
-        (Path(folder) / name).write_bytes(content)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

@@ -1,9 +1,6 @@
-"""Write the committed corpus again: python -m tests.fuzz.make_store_corpus tests/fuzz/corpus"""
+"""Small store files of the other kinds: what the fuzzer starts from."""
 
 from __future__ import annotations
-
-import sys
-from pathlib import Path
 
 from parsers.batchqueue import BATCH_UNIT
 from parsers.checkpoint import CHECKPOINT
@@ -45,14 +42,3 @@ def corpus() -> dict[str, dict[str, bytes]]:
         "timercheck": {"fields": packed(TIMER_CHECK, [range(7)]).ljust(4096, b"\0")},
         "config": {"offsets": OFFSETS, "loose": b"{'a':[1,,2,], /* b */ $c:{1:\"2\"} // d\n}"},
     }
-
-
-def main(folder: Path) -> None:
-    for kind, files in corpus().items():
-        (folder / kind).mkdir(parents=True, exist_ok=True)
-        for name, content in files.items():
-            (folder / kind / name).write_bytes(content)
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))

@@ -1,16 +1,9 @@
-"""What is done with any bytes as a store file other than a CommitLog: by the coverage-guided fuzzer, and by the tests.
-
-Coverage-guided, for as long as wanted: `pip install atheris`, then
-`python -m tests.fuzz.store_harness KIND tests/fuzz/corpus/KIND [-max_total_time=600]`.
-"""
+"""What is done with any bytes as a store file other than a CommitLog."""
 
 from __future__ import annotations
 
-import sys
-import tempfile
 from collections.abc import Callable
 from math import ceil
-from pathlib import Path
 
 import numpy as np
 
@@ -34,7 +27,7 @@ from parsers.kernels.written import written_bytes
 from parsers.mapped import map_file
 from parsers.store import StoreFile
 from parsers.timer import TIMER_UNIT, read_timercheck, read_timerlog, read_wheel
-from tests.support.files import Seen, put
+from tests.support.files import Seen
 
 PLACES = {
     "consumequeue": "consumequeue/T/0/00000000000000000000",
@@ -107,19 +100,10 @@ READERS: dict[str, Callable[[StoreFile, OnDamage, Seen], object]] = {
     "index": read_entries,
     "checkpoint": read_times,
     "timerlog": read_timers,
-    "timerwheel": lambda file, on_damage, seen: raising(read_wheel, file, on_damage),
-    "timercheck": lambda file, on_damage, seen: raising(read_timercheck, file, on_damage),
+    "timerwheel": lambda file, on_damage, seen: read_wheel(file, on_damage=on_damage, damage=seen),
+    "timercheck": lambda file, on_damage, seen: read_timercheck(file, on_damage=on_damage, damage=seen),
     "config": read_configuration,
 }
-
-
-def raising(reader: Callable[[StoreFile], object], file: StoreFile, on_damage: OnDamage) -> None:
-    """A reader of one structure has nothing to collect: it raises."""
-    try:
-        reader(file)
-    except StoreFormatError:
-        if on_damage == "raise":
-            raise
 
 
 def typed_error(reader: Callable[[StoreFile, OnDamage, Seen], object], file: StoreFile) -> StoreFormatError | None:
@@ -136,17 +120,3 @@ def expected_bytes(file: StoreFile) -> int:
     whole = file.size // CQ_UNIT.size * CQ_UNIT.size
     written = written_bytes(np.frombuffer(map_file(file.path), np.uint8))
     return min(ceil(written / CQ_UNIT.size) * CQ_UNIT.size, whole) + file.size % CQ_UNIT.size
-
-
-def main() -> None:
-    import atheris  # only here: it is no dependency of the tests
-
-    kind = sys.argv.pop(1)
-    atheris.instrument_all()
-    with tempfile.TemporaryDirectory() as folder:
-        atheris.Setup(sys.argv, lambda content: read_anything(put(Path(folder), PLACES[kind], content)))
-        atheris.Fuzz()
-
-
-if __name__ == "__main__":
-    main()
