@@ -34,7 +34,12 @@ def cause_of(error: SerializableErrorInfo) -> str:
     """The innermost cause in one line; of an error in a Spark worker, what was raised there."""
     while error.cause is not None:
         error = error.cause
-    lines = [line for line in error.message.splitlines() if line.strip()]
+    return raised_in(error.message)
+
+
+def raised_in(message: str) -> str:
+    """Of a text that holds the trace of a Spark worker, what was raised there; else its first line."""
+    lines = [line for line in message.splitlines() if line.strip()]
     traces = [number for number, line in enumerate(lines) if line.startswith("Traceback (most recent call last)")]
     if traces:
         lines = [line for line in lines[traces[-1] + 1 :] if not line.startswith(" ")] or lines

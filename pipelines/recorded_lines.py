@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,8 +23,8 @@ class UnrecognisedLines:
 class RecordedLines:
     """Gathers what was in each log that was read."""
 
-    def __init__(self) -> None:
-        self.logs: list[tuple[str, LogSummary]] = []
+    def __init__(self, logs: Iterable[tuple[str, LogSummary]] = ()) -> None:
+        self.logs = list(logs)
 
     def add(self, log: str, summary: LogSummary) -> None:
         """Takes in what one log held."""
@@ -39,7 +39,7 @@ class RecordedLines:
         read = [summary for _, summary in self.logs]
         parts = {
             "recognised": sum(summary.recognised for summary in read),
-            "of no known text (--show unrecognised)": sum(summary.unrecognised for summary in read),
+            "of no known text": sum(summary.unrecognised for summary in read),
             "damaged": sum(summary.unreadable for summary in read),
             "that continue the entry above": sum(summary.continued for summary in read),
             "before the first entry": sum(summary.headless for summary in read),

@@ -189,17 +189,16 @@ def lines_of(path: Path, problem: Problem) -> Iterator[bytes]:
 
 
 def _files(place: Path, problem: Problem) -> Iterator[Path]:
-    if not place.is_dir():
-        place.stat()
-        yield place
-        return
+    """Plain files: what has no end cannot be looked into to see what it is."""
 
     def closed(error: OSError) -> None:
         problem(f"{error.filename}: {error.strerror or error}: nothing in it was read")
 
-    for folder, below, names in os.walk(place, onerror=closed):
-        below.sort()
-        yield from (path for name in sorted(names) if (path := Path(folder, name)).is_file())
+    place.stat()
+    inside = [place]
+    if place.is_dir():
+        inside = sorted(Path(folder, name) for folder, _, names in os.walk(place, onerror=closed) for name in names)
+    yield from (path for path in inside if path.is_file())
 
 
 def _captured(kind: Kind, path: Path, broker_ports: Collection[int], problem: Problem) -> Iterator[dict[str, Any]]:

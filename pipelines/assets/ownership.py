@@ -6,7 +6,8 @@ import dagster as dg
 
 from pipelines.assets.raw import SPARK_POOL
 from pipelines.metadata import bar_plot, column_schema, table_metadata
-from pipelines.ownership_tables import OWNERSHIP_TABLES
+from pipelines.ownership_tables import LOG_EVENTS, OWNERSHIP_TABLES
+from pipelines.recorded_lines import RecordedLines
 from pipelines.resources.lakehouse import Lakehouse
 from pipelines.spark.ownership_job import replay_sources
 
@@ -39,6 +40,7 @@ def replayed_ownership(lakehouse: Lakehouse) -> Iterator[dg.MaterializeResult[No
     """Read every log and capture of the configuration and replay each group in Spark."""
     lake = lakehouse.lake()
     replayed = replay_sources(lakehouse.spark(), lake, lakehouse.sources())
+    lines = {"log_lines": replayed.lines.sentence(), "unrecognised_lines": _unrecognised(replayed.lines)}
     unread = dg.MetadataValue.md("\n".join(f"- {problem}" for problem in replayed.problems[:PROBLEMS_SHOWN]) or "none")
     for table in OWNERSHIP_TABLES:
         column = PLOTTED[table.name]
@@ -52,5 +54,12 @@ def replayed_ownership(lakehouse: Lakehouse) -> Iterator[dg.MaterializeResult[No
                 replayed.rows[table.name],
                 plot=bar_plot(f"{table.name}: rows by {column}", labels, values, "rows"),
                 not_read=unread,
+                **(lines if table is LOG_EVENTS else {}),
             ),
         )
+
+
+def _unrecognised(lines: RecordedLines) -> dg.MarkdownMetadataValue:
+    """How the lines begin that fit no known text, the most frequent first."""
+    most = sorted(lines.rows(), key=lambda row: -row.lines)[:PROBLEMS_SHOWN]
+    return dg.MetadataValue.md("\n".join(f"- {row.lines:,} of {row.log}: `{row.text}`" for row in most) or "none")

@@ -6,6 +6,7 @@ from enum import IntEnum
 
 from parsers.errors import NotThisFormat, StoreFormatError, TruncatedRecord, UnsupportedVersion
 from parsers.store import NotAStore
+from pipelines.asset_failure import raised_in
 
 
 class ExitCode(IntEnum):
@@ -53,6 +54,8 @@ def explain_error(error: Exception) -> tuple[str, ExitCode]:
         return f"{error}; {_what_to_try(error)}", ExitCode.UNREADABLE
     if isinstance(error, OSError):
         return _os_error(error), ExitCode.UNREADABLE
+    if type(error).__module__.startswith(("pyspark.", "py4j.")):
+        return f"a task in Spark failed: {raised_in(str(error))} (--debug prints all of it)", ExitCode.UNREADABLE
     fault = f"a fault of rocketlens itself, please report it: {type(error).__name__}: {error}"
     return f"{fault} (the same command with --debug prints where)", ExitCode.FAULT
 

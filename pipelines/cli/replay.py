@@ -121,7 +121,7 @@ def facts_in(
                 run.not_read(f"{fact.evidence.file} record {fact.evidence.record}: {fact.reason}")
             yield fact
     if told.lines:
-        run.note(told.sentence())
+        run.note(f"{told.sentence()} (--show unrecognised)")
 
 
 def replay_of(facts: Iterable[Fact]) -> Replay:

@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ from pipelines.fact_spool import COMMON, FactSpool, SpoolFile, facts_by_group
 from pipelines.lake import Lake
 from pipelines.ownership_rows import TableWriters, logged
 from pipelines.ownership_tables import HEARTBEATS, LOG_EVENTS
+from pipelines.recorded_lines import RecordedLines
 from pipelines.recordings import Recording, facts_of, find_recordings
 from pipelines.sources import Sources
 from pipelines.tables import TABLES
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from rebalance.events import Fact
+    from rebalance.logs.reader import LogEvent
 
 REPLAYED = {
     "assignments": "assignments",
@@ -53,6 +56,7 @@ class Replayed:
 
     rows: dict[str, int]
     problems: list[str]
+    lines: RecordedLines
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +66,15 @@ class Read:
     facts: list[SpoolFile]
     parts: dict[str, list[Part]]
     problems: list[str]
+    lines: RecordedLines
 
 
 def replay_sources(spark: SparkSession, lake: Lake, sources: Sources) -> Replayed:
     """Read every log and capture that the configuration names, and make the ownership tables anew from them."""
     places = evidence_paths(sources)
     source = os.path.commonpath([path.parent for path in places]) if places else ""
-    recordings = find_recordings(places)
+    closed: list[str] = []
+    recordings = find_recordings(places, problem=closed.append)
     buckets = bucket_count(spark, sum(map(_plain_bytes, places)))
     with spool_folder(lake) as folder:
         tasks = list(enumerate(recordings))
@@ -76,7 +82,8 @@ def replay_sources(spark: SparkSession, lake: Lake, sources: Sources) -> Replaye
         read = reading.map(_ReadRecording(lake, folder, buckets, source)).collect()
         events = _commit(lake, [LOG_EVENTS.name], [one.parts for one in read])
         replayed = replay_facts(spark, lake, source, [file for one in read for file in one.facts])
-    return Replayed(events | replayed, [problem for one in read for problem in one.problems])
+    lines = RecordedLines([log for one in read for log in one.lines.logs])
+    return Replayed(events | replayed, closed + [problem for one in read for problem in one.problems], lines)
 
 
 def evidence_paths(sources: Sources) -> list[Path]:
@@ -124,9 +131,14 @@ class _ReadRecording:
         spool = FactSpool(self.folder, uuid.uuid4().hex, self.buckets, first_position=number * _FACTS_OF_ONE)
         events = TableWriters([LOG_EVENTS], self.lake.table_root, origin)
         problems: list[str] = []
-        for fact in facts_of(recording, problems.append, lambda event: events.add(LOG_EVENTS.name, (logged(event),))):
+        lines = RecordedLines()
+
+        def keep(event: LogEvent) -> None:
+            events.add(LOG_EVENTS.name, (logged(event),))
+
+        for fact in facts_of(recording, problems.append, keep, partial(lines.add, recording.name)):
             spool.add(fact)
-        return Read(spool.close(), events.close(), problems)
+        return Read(spool.close(), events.close(), problems, lines)
 
 
 def replay_facts(spark: SparkSession, lake: Lake, source: str, files: Sequence[SpoolFile]) -> dict[str, int]:

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from pipelines.cli.errors import ExitCode, explain_error
 from tests.support.cli import call, rows_of, small_store
 
 QUEUE_COLUMNS = [
@@ -185,3 +186,13 @@ def test_a_start_does_without_what_nobody_needs(store: Path, arguments: list[str
 def test_the_declarations_do_without_pandas() -> None:
     code = "import sys, pipelines.tables; assert 'pandas' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def test_a_failed_task_in_spark_is_one_sentence() -> None:
+    from pyspark.errors import PythonException
+
+    trace = 'Job aborted.\nTraceback (most recent call last):\n  File "worker.py", line 1\nValueError: a cause\n'
+    sentence, code = explain_error(PythonException(trace))
+    assert "ValueError: a cause" in sentence
+    assert "\n" not in sentence
+    assert code == ExitCode.UNREADABLE
