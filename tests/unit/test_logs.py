@@ -264,7 +264,7 @@ def test_a_commit_that_differs_in_its_offset_only_is_read_as_any_other() -> None
         f"{MQ} {'9' * 19}",
         str(MQ),
     ]
-    ends += [f"{MQ} 17 18", f"{MQ} 17  ", f"{MQ} 17 19", f"{MQ} ", f"{MQ} 20\r\n"]
+    ends += [f"{MQ} 17 18", f"{MQ} 17  ", f"{MQ} 17  19", f"{MQ} 18 20", f"{MQ} ", f"{MQ} 20\r\n"]
     lines = commits(*ends, *ends)
     together = list(LogReader(jvm_zone_ms=0).events(lines))
     each = [event for line in lines for event in LogReader(jvm_zone_ms=0).events([line])]
