@@ -129,17 +129,16 @@ def open_log(file: StoreFile) -> LogFile:
     A file whose name is no number (a copy under another name) is placed by what its first provable record says.
     """
     view = map_file(file.path)
-    base_offset = file.base_offset if file.base_offset is not None else _base_from_records(view)
+    base_offset = file.base_offset if file.base_offset is not None else _base_from_records(file.path, view)
     return LogFile(file.path, view, base_offset, _is_followed(file.path, base_offset, len(view)))
 
 
-def _base_from_records(view: memoryview) -> int:
-    data = np.frombuffer(view, np.uint8)
-    if shape_of(data, 0)[0]:
-        return own_offset(data, 0)
-    budget = proof_budget(len(data))
-    at, kind = find_record(data, 0, len(data), -1, budget)
-    return own_offset(data, at) - at if kind == STALE else 0
+def _base_from_records(path: Path, view: memoryview) -> int:
+    log = LogFile(path, view, -1, False)
+    if shape_of(log.data, 0)[0]:
+        return own_offset(log.data, 0)
+    at, kind = log.find(0)
+    return own_offset(log.data, at) - at if kind == STALE else 0
 
 
 def _is_followed(path: Path, base_offset: int, size: int) -> bool:

@@ -207,7 +207,10 @@ def refuse_inside(target: Path | None, evidence: Path, flag: str) -> None:
     """Raise WrongUsage when `target` is the file that is read, or lies in its store or in the folder that is read."""
     if target is None:
         return
-    resolved, source = target.resolve(), evidence.resolve()
+    try:
+        resolved, source = target.resolve(), evidence.resolve()
+    except (OSError, RuntimeError) as refused:  # a loop of links
+        raise WrongUsage(f"{flag} {target}: cannot be looked at: {refused}") from refused
     around = [folder for folder in source.parents[:DEEPEST_FILE] if any((folder / n).is_dir() for n in STORE_FOLDERS)]
     if resolved == source or any(folder in resolved.parents for folder in (source, *around)):
         raise WrongUsage(

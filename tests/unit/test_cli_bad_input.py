@@ -216,3 +216,10 @@ def test_a_rebuild_into_the_folder_that_holds_the_store(store: Path) -> None:
     called = call("rebuild", store, "--to", store.parent)
     assert called.code == 2
     assert "is there already" in called.err
+
+
+@pytest.mark.parametrize("command", [["queues", "{store}", "--out"], ["rebuild", "{store}", "--to"]])
+def test_a_loop_of_links_is_no_place_to_write(command: list[str], store: Path, tmp_path: Path) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to("loop")
+    assert call(*(word.format(store=store) for word in command), loop).code == 2

@@ -159,3 +159,14 @@ def test_a_filter_takes_its_first_value_and_leaves_out_its_last(tmp_path: Path) 
     rows = [row for batch in read_commitlog([log.save(tmp_path)], where=where) for row in batch["keys"].to_pylist()]
     assert rows == ["k2"]
     assert CorruptRecord.__mro__[1] is StoreFormatError
+
+
+def test_a_sparse_file_of_another_name_is_looked_into_only_where_bytes_are(tmp_path: Path) -> None:
+    path, size = tmp_path / "copy", 3 << 30
+    with path.open("wb") as handle:
+        handle.write(b"no message")
+        handle.truncate(size)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    regions = regions_of(StoreFile(path, "commitlog", size, 0))
+    assert sum(region.length for region in regions) == size
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 256 * 1024
