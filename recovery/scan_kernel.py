@@ -224,6 +224,31 @@ def batch_of(data: Bytes, span: Longs, queue_offset: int) -> tuple[int, int]:
     return base, count if base >= 0 and 0 < count < 2**15 else 0
 
 
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
+def put_units(
+    data: Bytes,
+    span: Longs,
+    topics: TopicArrays,
+    row: int,
+    topic: int,
+    queue_id: int,
+    queue_offset: int,
+    units: UnitColumns,
+    at: int,
+) -> tuple[int, int, int, int]:
+    """Append the units of a record that dispatch takes: (status, new number of rows, span of a new topic's name)."""
+    traits, count = topics.traits[topic], 0
+    if traits & IS_BATCH:
+        queue_offset, count = batch_of(data, span, queue_offset)
+        if count == 0:
+            return ODD, at, 0, 0
+    units.record[at], units.topic[at], units.queue_id[at] = row, topic, queue_id
+    units.queue_offset[at], units.message_count[at] = queue_offset, count
+    if traits & MAY_MULTI_DISPATCH and not count and span[2 * MULTI_DISPATCH] >= 0:
+        return put_multi_dispatch(data, span, topics, row, queue_id, units, at + 1)
+    return DONE, at + 1, 0, 0
+
+
 @cached_njit(nogil=True, _nrt=False)
 def store_time_of(data: Bytes, at: int, sys_flag: int) -> int:
     """The store time of the record at `at`."""
@@ -251,13 +276,12 @@ def scan_records(
     slots, names, ends, seeds, tag_seeds, all_traits = topics
     file_pos, physical_offsets, total_sizes, sys_flags, store_timestamps = records[:5]
     record_topics, queue_ids, queue_offsets, tags_codes, states, first_keys = records[5:]
-    unit_records, unit_topics, unit_queues, unit_offsets, unit_counts = units
     delay_ms, index_enabled, index_tags, split_values = options
     for row in range(first_row, len(file_pos)):
         at = file_pos[row]
         total_size, _, _, topic_at, topic_size, properties_at, properties_size = shape_of(data, at)
         most = properties_size // 2 + 3
-        if key_rows + most > len(keys) or unit_rows + most > len(unit_records):
+        if key_rows + most > len(keys) or unit_rows + most > len(units.record):
             return FULL, row, unit_rows, key_rows, 0, 0
         topic = look_up(slots, names, ends, data, topic_at, topic_at + topic_size)
         if topic < 0:
@@ -276,16 +300,11 @@ def scan_records(
             return ODD, row, unit_rows, key_rows, 0, 0
         transaction, units_end = sys_flag & SYS_FLAG_TRANSACTION, unit_rows
         if transaction == 0 or transaction == COMMIT:
-            queue_offset, count = batch_of(data, span, queue_offset) if traits & IS_BATCH else (queue_offset, 0)
-            if traits & IS_BATCH and count == 0:
-                return ODD, row, unit_rows, key_rows, 0, 0
-            unit_records[units_end], unit_topics[units_end], unit_queues[units_end] = row, topic, queue_id
-            unit_offsets[units_end], unit_counts[units_end] = queue_offset, count
-            units_end += 1
-            if traits & MAY_MULTI_DISPATCH and not count and span[2 * MULTI_DISPATCH] >= 0:
-                status, units_end, at, end = put_multi_dispatch(data, span, topics, row, queue_id, units, units_end)
-                if status != DONE:
-                    return status, row, unit_rows, key_rows, at, end
+            status, units_end, at, end = put_units(
+                data, span, topics, row, topic, queue_id, queue_offset, units, units_end
+            )
+            if status != DONE:
+                return status, row, unit_rows, key_rows, at, end
         if index_enabled and transaction != ROLLBACK:
             keys_end = put_keys(data, span, seeds[topic], tag_seeds[topic], index_tags, keys, key_rows)
             if keys_end == MALFORMED:
