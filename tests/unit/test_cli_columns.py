@@ -40,7 +40,6 @@ CONTRACT = {
     "explain {store}/checkpoint": "file_pos, length, hex, group, field, value, meaning",
     "replay {session}": INTERVALS,
     "replay {session} --show anomalies": "kind, group, topic, broker, queue_id, begin_at, end_at, clients, cause",
-    "replay {session} --show notes": "group, kind, subject, detail",
     "replay {session} --show unrecognised": "log, lines, first_line, text",
     "what-if {session}": "group, topic, begin_at, end_at, strategy, members, queues, moved_queues, largest_share, "
     "smallest_share, unowned, shared",
