@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from parsers.errors import NotThisFormat
 from pipelines.recorded_states import StateKind, broker_of_topics, facts_of_states, is_polled, state_kind, written_ms
+from rebalance.json_text import parse_json
 
 if TYPE_CHECKING:
     from rebalance.events import Fact
@@ -226,7 +227,7 @@ def _records(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
     """JSON objects; a line that is none becomes a record without fields, which the reader of facts reports."""
     for line in lines:
         try:
-            record = json.loads(line)
+            record = parse_json(line)
         except (ValueError, RecursionError):
             record = None
         yield record if isinstance(record, dict) else {}

@@ -164,3 +164,11 @@ def test_a_closed_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     said: list[str] = []
     assert find_recordings([tmp_path], problem=said.append) == []
     assert said == [f"{tmp_path / 'inner'}: Permission denied: nothing in it was read"]
+
+
+def test_a_name_that_no_encoding_can_hold_is_read_as_java_writes_it(tmp_path: Path) -> None:
+    path = tmp_path / "wire-b.jsonl"
+    header = '{"consumerGroup":"\\ud800g","topic":"T","queueId":"0","commitOffset":"5"}'
+    path.write_text(f'{{"ts":7,"dir":"request","code":15,"remote":"a:1","opaque":1,"header":{header}}}\n')
+    (fact,) = facts_of(find_recordings([path])[0], print)
+    assert fact.group == "?g"  # type: ignore[attr-defined]
