@@ -25,6 +25,7 @@ from parsers.errors import Damage, StoreFormatError
 from parsers.extents import data_end
 from parsers.mapped import read_small
 from parsers.store import Store, StoreFile
+from pipelines.instants import LAST_MS
 from pipelines.recorded_states import written_ms
 from recovery.lag import GroupQueue, Lag, QueueMessage, group_queues, lag_rows, unread_messages
 from recovery.log_access import NO_TIME, LogAccess
@@ -142,11 +143,12 @@ def queue_ends(
 
 
 def newest_message_ms(store: Store, log: LogAccess) -> int:
-    """Store time of the newest message that a queue points to; 0 without any."""
+    """Store time of the newest message that a queue points to, those beyond the calendar left out; 0 without any."""
     newest = 0
     for files in store.queues.values():
         for unit in _last_units(files):
-            newest = max(newest, log.store_timestamp_ms(*unit))
+            stored_ms = log.store_timestamp_ms(*unit)
+            newest = max(newest, stored_ms) if stored_ms <= LAST_MS else newest
     return newest
 
 

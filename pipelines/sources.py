@@ -181,7 +181,10 @@ class _Reader:
             raise self.complaint(f"{where}: unknown key {strange[0]!r} (known: {', '.join(sorted(known))})")
 
     def place(self, text: str) -> Path:
-        return Path(os.path.normpath(self.folder / Path(text).expanduser()))
+        try:
+            return Path(os.path.normpath(self.folder / Path(text).expanduser()))
+        except RuntimeError:
+            raise self.complaint(f"{text!r}: there is no user of that name") from None
 
     def complaint(self, problem: str) -> SourcesError:
         return SourcesError(f"{self.path}: {problem}")

@@ -34,6 +34,7 @@ def test_paths_count_from_the_file_and_settings_are_spelled_as_properties(tmp_pa
     ("text", "sentence"),
     [
         ("[lake", "not valid TOML"),
+        ('[lake]\npath = "~nobody-at-all/lake"', "there is no user of that name"),
         ("lake = " + "[" * 100_000, "not valid TOML"),
         ("lake = " + "9" * 10_000, "not valid TOML"),
         ("#" * ((1 << 22) + 1), "more than 4194304 bytes"),
