@@ -62,8 +62,7 @@ class LogColumns:
     """A log: `gaps` are the bytes that are no records, `topics` names by code.
 
     `records` counts all records, `first_ms` and `latest_ms` are the first one's and the latest of their store times (0
-    without records), `end` is the byte after the last record, the log's start when it has none. `dispatched_topics`
-    have units.
+    without records), `end` is the byte after the last record, the log's start when it has none.
     """
 
     files: tuple[StoreFile, ...]
