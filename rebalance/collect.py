@@ -21,6 +21,7 @@ from rebalance.events import (
     ClientFact,
     ClientUnregistered,
     CommitRolledBack,
+    ConnectionsSeen,
     ConsumerListAnswered,
     ConsumerShutdown,
     ConsumerStarted,
@@ -39,6 +40,7 @@ from rebalance.events import (
     QueueAddFailed,
     QueueLockDecided,
     QueueRemoved,
+    QueueTableSeen,
     RebalanceResultChanged,
     RequestFact,
     RoundSkipped,
@@ -49,6 +51,7 @@ from rebalance.events import (
 from rebalance.locks import LockFact
 from rebalance.model import MessageQueue
 from rebalance.parts import Parts
+from rebalance.polled import Polled
 from rebalance.told_twice import told_twice
 
 
@@ -76,6 +79,7 @@ class GroupRecord:
         self.group = group
         self._parts = Parts(group)
         self.locks: list[LockFact] = []
+        self.polled = Polled()
         self._rollbacks_seen: list[Rollback] = []
         self._rollbacks_logged: list[Rollback] = []
         self._stored: dict[MessageQueue, tuple[int, ClientProcess]] = {}
@@ -202,6 +206,9 @@ class GroupRecord:
                 seen.append(witness)
         return part
 
+    def connections_seen(self, fact: ConnectionsSeen) -> None:
+        self.polled.connections(fact)
+
     # ---- from inside a client
 
     def run_fact(self, fact: ClientFact) -> None:
@@ -223,6 +230,10 @@ class GroupRecord:
 
     def queue_removed(self, fact: QueueRemoved) -> None:
         self._told(fact, fact.queue, WitnessKind.REMOVED, None)
+
+    def table_seen(self, fact: QueueTableSeen) -> None:
+        """A polled table: no run of a log, and no connection."""
+        self.polled.table(fact)
 
     def persisted(self, fact: OffsetPersisted) -> None:
         self._told(fact, fact.queue, WitnessKind.COMMIT, fact.queue_offset)
@@ -268,6 +279,8 @@ _READERS: dict[type[Fact], Callable[[GroupRecord, Any], None]] = {
     ChannelConnected: GroupRecord.connected,
     ChannelClosed: GroupRecord.closed,
     ChannelExpired: GroupRecord.expired,
+    ConnectionsSeen: GroupRecord.connections_seen,
+    QueueTableSeen: GroupRecord.table_seen,
     ConsumerStarting: GroupRecord.starting,
     ConsumerStarted: GroupRecord.run_fact,
     ConsumerShutdown: GroupRecord.shut_down,

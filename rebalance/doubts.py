@@ -8,6 +8,7 @@ from typing import NamedTuple
 from rebalance.client import ClientProcess
 from rebalance.log_cover import Spans, first_commits, untold
 from rebalance.model import MessageQueue
+from rebalance.polled import Polled, Sighting
 from rebalance.table import Tenure
 
 NOT_ON_RECORD = "(a member that is not on record)"
@@ -39,6 +40,7 @@ def doubts_of(
     known_from_ms: int,
     captured: frozenset[str],
     logs: Spans,
+    polled: Polled,
 ) -> list[Doubt]:
     """All doubts of one group.
 
@@ -48,6 +50,7 @@ def doubts_of(
         logs: from when to when each log speaks.
     """
     committed = first_commits(processes) if logs else {}
+    tenures = list(tenures)
     seen: dict[int, set[MessageQueue]] = {}
     for tenure in tenures:
         seen.setdefault(id(tenure.process), set()).add(tenure.queue)
@@ -57,6 +60,8 @@ def doubts_of(
         *_unreachable(processes, queues, down, known_from_ms),
         *(doubt for process in processes for doubt in _unobserved(process, queues, captured, logs, committed)),
         *_uncounted(processes, queues),
+        *_polled_members(processes, queues, polled.members),
+        *_polled_tables(processes, tenures, polled.tables),
     ]
 
 
@@ -101,6 +106,54 @@ def _silent_members(processes: Sequence[ClientProcess], queues: frozenset[Messag
         if not any(process.seen_from_start for process in known):
             until = min((process.first_ms for process in known), default=None)
             yield Doubt(client_id, queues, None, until, "listed as a member, not heard yet")
+
+
+def _polled_members(
+    processes: Sequence[ClientProcess], queues: frozenset[MessageQueue], members: Iterable[Sighting]
+) -> Iterable[Doubt]:
+    """Clients that a poll named while no process of theirs on record can have lived."""
+    by_client: dict[str, list[ClientProcess]] = {}
+    for process in processes:
+        by_client.setdefault(process.client_id, []).append(process)
+    spans: dict[tuple[str, int | None, int | None], None] = {}
+    for client_id, from_ms, until_ms in members:
+        known = by_client.get(client_id, [])
+        ended = [ms for p in known if (ms := _ended_ms(p)) is not None and ms < from_ms - _NEARLY_MS]
+        later = [p.first_ms for p in known if p.first_ms > until_ms + _NEARLY_MS]
+        if len(ended) + len(later) == len(known):
+            spans[client_id, max(ended, default=None), min(later, default=None)] = None
+    reason = "a poll names it as a member, nothing else tells of it"
+    return [Doubt(client_id, queues, since, before, reason) for client_id, since, before in spans]
+
+
+def _polled_tables(
+    processes: Sequence[ClientProcess], tenures: Iterable[Tenure], tables: Iterable[tuple[Sighting, MessageQueue]]
+) -> Iterable[Doubt]:
+    """Queues that a client's own answer named while the record shows nothing of it."""
+    held: dict[tuple[str, MessageQueue], list[Tenure]] = {}
+    for tenure in tenures:
+        held.setdefault((tenure.process.client_id, tenure.queue), []).append(tenure)
+    unseen: dict[str, set[MessageQueue]] = {}
+    for (client_id, from_ms, until_ms), queue in tables:
+        mine = held.get((client_id, queue), ())
+        if not any(_may_overlap(tenure, from_ms - _NEARLY_MS, until_ms + _NEARLY_MS) for tenure in mine):
+            unseen.setdefault(client_id, set()).add(queue)
+    for client_id, named in sorted(unseen.items()):
+        lives = [p for p in processes if p.client_id == client_id]
+        ends = [_ended_ms(p) for p in lives]
+        since = min((p.first_ms for p in lives), default=None) if all(p.seen_from_start for p in lives) else None
+        until = None if None in ends else max((ms for ms in ends if ms is not None), default=None)
+        yield Doubt(client_id, frozenset(named), since, until, "a poll of its table names what no other record shows")
+
+
+def _may_overlap(tenure: Tenure, from_ms: int, until_ms: int) -> bool:
+    begins_in_time = tenure.begin_earliest is None or tenure.begin_earliest <= until_ms
+    return begins_in_time and (tenure.end_latest is None or tenure.end_latest >= from_ms)
+
+
+def _ended_ms(process: ClientProcess) -> int | None:
+    """When it had ended at the latest; None: it is not known to have."""
+    return None if process.end is None else process.end.latest_ms
 
 
 def _unpulled(process: ClientProcess, queues: frozenset[MessageQueue]) -> Iterable[Doubt]:

@@ -255,9 +255,9 @@ def _history(
     down: dict[str, list[tuple[int, int]]],
     settings: Settings,
 ) -> GroupHistory | None:
-    """None: no process of the group was ever named."""
+    """None: no client of the group was ever named."""
     processes = group.processes()
-    if not processes:
+    if not processes and not group.polled.members:
         return None
     set_ends(processes, record.starts, record.stops, settings)
     for process in processes:
@@ -265,15 +265,17 @@ def _history(
     captured = frozenset(channel.broker for p in processes for channel in p.channels if channel.requests)
     tenures = [tenure for process in processes for tenure in QueueTable(process, down).tenures()]
     limit_to_logs(tenures, record.logs)
-    topics = {topic for process in processes for topic in process.versions}
-    queues = _with_lower_ids({tenure.queue for tenure in tenures} | _route_queues(record.routes, topics))
+    polled = group.polled
+    topics = polled.topics.union(topic for process in processes for topic in process.versions)
+    seen = {tenure.queue for tenure in tenures} | {queue for _, queue in polled.tables}
+    queues = _with_lower_ids(seen | _route_queues(record.routes, topics))
     locks = LockTable(group.group, settings, record.starts)
     locks.replay(group.locks)
     return GroupHistory(
         group.group,
         processes,
         tenures,
-        doubts_of(processes, tenures, queues, down, known[0], captured, record.logs),
+        doubts_of(processes, tenures, queues, down, known[0], captured, record.logs, polled),
         known,
         settings,
         down,

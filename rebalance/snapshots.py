@@ -86,8 +86,13 @@ def _connections(record: Record, common: dict[str, Any]) -> Fact:
         for row in body.get("connectionSet") or ()
     )
     connections = tuple(sorted(rows, key=lambda row: (row.client_id, row.remote)))
-    model = body.get("messageModel")
-    return ConnectionsSeen(**common, group=str(record["group"]), connections=connections, message_model=model)
+    return ConnectionsSeen(
+        **common,
+        group=str(record["group"]),
+        connections=connections,
+        message_model=body.get("messageModel"),
+        topics=tuple(sorted(map(str, body.get("subscriptionTable") or ()))),
+    )
 
 
 def _queue_table(record: Record, common: dict[str, Any]) -> Fact:

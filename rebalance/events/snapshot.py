@@ -51,6 +51,7 @@ class ConnectionsSeen(GroupFact):
 
     connections: tuple[Connection, ...]
     message_model: str | None = None
+    topics: tuple[str, ...] = ()
 
 
 @frozen(kw_only=True)

@@ -12,9 +12,12 @@ import pytest
 
 from rebalance.events import ConnectionsSeen, GroupConfigSeen, QueueTableSeen, RouteSeen, UnreadRecord
 from rebalance.model import MessageQueue
+from rebalance.notes import NOT_OBSERVED
+from rebalance.replay import replay
 from rebalance.snapshots import facts_from_groups, facts_from_polls, facts_from_topics
 from tests.support.fixtures import FIXTURES, needs_fixtures
-from tests.support.rebalance_sessions import json_lines, truth_runs
+from tests.support.ownership_judge import instants, judge
+from tests.support.rebalance_sessions import json_lines, truth_runs, wire_facts
 
 SESSIONS = FIXTURES / "rebalance" / "sessions"
 pytestmark = [pytest.mark.fixtures, needs_fixtures]
@@ -40,6 +43,25 @@ def test_polled_tables_are_tables_the_client_had(session: Path) -> None:
     assert len(seen) > 10
     assert [fact for fact in facts if isinstance(fact, ConnectionsSeen) and fact.connections]
     assert all(fact.reason.startswith("the poll failed") for fact in facts if isinstance(fact, UnreadRecord))
+
+
+@sessions
+def test_polls_and_a_capture_agree(session: Path) -> None:
+    """A poll names no member and no queue that the capture does not show too."""
+    polls = list(facts_from_polls(json_lines(session / "truth" / "polls.jsonl.gz"), source="b"))
+    alone, together = (
+        [note for note in replay(facts).notes if note.kind == NOT_OBSERVED]
+        for facts in (wire_facts(session), wire_facts(session) + polls)
+    )
+    assert alone == together
+
+
+@sessions
+def test_whoever_owned_a_queue_is_possible_by_polls_alone(session: Path) -> None:
+    polls = facts_from_polls(json_lines(session / "truth" / "polls.jsonl.gz"), source="b")
+    verdict = judge(session, replay(polls), instants(session, 300, seed=7))
+    assert not verdict.wrong, verdict.wrong[:5]
+    assert verdict.certain == 0
 
 
 def copies(folder: Path) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -31,9 +31,10 @@ def test_members_of_a_group() -> None:
         {"clientId": "c2", "clientAddr": "10.0.0.2:5", "version": 479, "language": "JAVA"},
         {"clientId": "c1", "clientAddr": "10.0.0.1:5"},
     ]
-    fact = poll(kind="consumerConnection", body={"connectionSet": rows, "messageModel": "CLUSTERING"})
+    fact = poll(kind="consumerConnection", body={"connectionSet": rows, "subscriptionTable": {"T": {}, "S": {}}})
     assert isinstance(fact, ConnectionsSeen)
     assert fact.connections == (Connection("c1", "10.0.0.1:5", None), Connection("c2", "10.0.0.2:5", 479))
+    assert fact.topics == ("S", "T")
     assert (fact.at_ms, fact.early_ms, fact.late_ms, fact.source) == (9_000, 5_000, 0, "b")
 
 
