@@ -14,6 +14,7 @@ from rebalance.client import (
     WitnessKind,
 )
 from rebalance.events import (
+    AssignmentAnswered,
     ChannelClosed,
     ChannelConnected,
     ChannelExpired,
@@ -35,6 +36,7 @@ from rebalance.events import (
     OffsetCommitted,
     OffsetPersisted,
     OffsetQueried,
+    PopQueueAdded,
     PullSeen,
     QueueAdded,
     QueueAddFailed,
@@ -43,6 +45,7 @@ from rebalance.events import (
     QueueTableSeen,
     RebalanceResultChanged,
     RequestFact,
+    RequestModeSet,
     RoundSkipped,
     SubscriptionVersionBumped,
     TopicSubscription,
@@ -80,6 +83,9 @@ class GroupRecord:
         self._parts = Parts(group)
         self.locks: list[LockFact] = []
         self.polled = Polled()
+        self.pop_topics: set[str] = set()
+        self.pop_queues: set[MessageQueue] = set()
+        self._last_targets: dict[tuple[int, str], tuple[MessageQueue, ...]] = {}
         self._rollbacks_seen: list[Rollback] = []
         self._rollbacks_logged: list[Rollback] = []
         self._stored: dict[MessageQueue, tuple[int, ClientProcess]] = {}
@@ -139,6 +145,36 @@ class GroupRecord:
         asked = fact.at_ms if fact.asked_at_ms is None else fact.asked_at_ms
         failed = fact.client_ids is None and fact.remark is not None
         part.lists.append(ListAnswer(fact.at_ms, asked, fact.source, fact.client_ids, failed, fact.evidence))
+
+    def assignment_answered(self, fact: AssignmentAnswered) -> None:
+        """A broker's result is a round of the client, as a member list is, and names no members."""
+        part = self._parts.of_connection(fact)
+        if fact.pop:
+            self._shared(fact.topic, fact.target or ())
+        elif part is not None:
+            asked = fact.at_ms if fact.asked_at_ms is None else fact.asked_at_ms
+            part.lists.append(ListAnswer(fact.at_ms, asked, fact.source, None, fact.target is None, fact.evidence))
+            self._result(part, fact)
+
+    def _result(self, part: ClientProcess, fact: AssignmentAnswered) -> None:
+        """A result is told where it changes, as a client's log does."""
+        key, target = (id(part), fact.topic), fact.target
+        if target is None or fact.strategy is None or self._last_targets.get(key) == target:
+            return
+        self._last_targets[key] = target
+        told: dict[str, Any] = {"strategy": fact.strategy, "topic": fact.topic, "target": target}
+        told |= {"at_ms": fact.at_ms, "source": fact.source, "evidence": fact.evidence, "group": fact.group}
+        part.results.append(
+            RebalanceResultChanged(client_id=fact.client_id, mq_all_size=None, cid_all_size=None, **told)
+        )
+
+    def mode_set(self, fact: RequestModeSet) -> None:
+        if fact.pop:
+            self._shared(fact.topic, ())
+
+    def _shared(self, topic: str, queues: Iterable[MessageQueue]) -> None:
+        self.pop_topics.add(topic)
+        self.pop_queues.update(queue for queue in queues if queue.queue_id >= 0)
 
     def offset_queried(self, fact: OffsetQueried) -> None:
         self._witness(fact, fact.queue, WitnessKind.QUERY, fact.queue_offset)
@@ -228,6 +264,10 @@ class GroupRecord:
     def queue_added(self, fact: QueueAdded) -> None:
         self._told(fact, fact.queue, WitnessKind.ADDED, None)
 
+    def pop_queue_added(self, fact: PopQueueAdded) -> None:
+        self._parts.of_run(fact)
+        self._shared(fact.queue.topic, (fact.queue,))
+
     def queue_removed(self, fact: QueueRemoved) -> None:
         self._told(fact, fact.queue, WitnessKind.REMOVED, None)
 
@@ -269,6 +309,8 @@ _READERS: dict[type[Fact], Callable[[GroupRecord, Any], None]] = {
     HeartbeatReceived: GroupRecord.heartbeat,
     ClientUnregistered: GroupRecord.unregistered,
     ConsumerListAnswered: GroupRecord.consumer_list,
+    AssignmentAnswered: GroupRecord.assignment_answered,
+    RequestModeSet: GroupRecord.mode_set,
     OffsetQueried: GroupRecord.offset_queried,
     OffsetCommitted: GroupRecord.offset_committed,
     PullSeen: GroupRecord.pull_seen,
@@ -292,5 +334,6 @@ _READERS: dict[type[Fact], Callable[[GroupRecord, Any], None]] = {
     RebalanceResultChanged: GroupRecord.result_changed,
     QueueAdded: GroupRecord.queue_added,
     QueueRemoved: GroupRecord.queue_removed,
+    PopQueueAdded: GroupRecord.pop_queue_added,
     OffsetPersisted: GroupRecord.persisted,
 }

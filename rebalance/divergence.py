@@ -98,7 +98,8 @@ def _of_logs(history: GroupHistory, targets: Targets) -> Iterator[Divergence]:
     """What a client's log says its round gave, against the member list and the strategy it names."""
     for process in history.processes:
         for result in process.results:
-            found = _log_cause(history, targets, result)
+            shared = result.topic in history.pop_topics
+            found = None if shared else _log_cause(history, targets, result)
             if found is not None:
                 expected, cause, detail = found
                 yield Divergence(

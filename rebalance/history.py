@@ -45,6 +45,7 @@ class GroupHistory:
     queues: frozenset[MessageQueue]
     settle_ms: int
     gaps: Sequence[tuple[int, int]] = ()
+    pop_topics: frozenset[str] = frozenset()
     by_queue: dict[MessageQueue, list[Tenure]] = field(default_factory=dict)
     first_use: dict[MessageQueue, int] = field(default_factory=dict)
 

@@ -10,6 +10,7 @@ from rebalance.doubts import Doubt
 from rebalance.events import Fact, LogBegins, LogEnds, UnreadRecord
 from rebalance.history import GroupHistory
 from rebalance.log_cover import LOG_ENDS
+from rebalance.pop import POP_SHARED, SHARED
 from rebalance.zones import of_unknown_zone
 
 STARTS_IN_THE_MIDDLE = "starts_in_the_middle"
@@ -116,8 +117,10 @@ def notes_of(history: GroupHistory, always: tuple[int, int]) -> Iterator[Note]:
             yield Note(
                 history.group, ROUNDS_MISSING, process.client_id, "it asked for member lists that are not on record"
             )
+    for topic in sorted(history.pop_topics):
+        yield Note(history.group, POP_SHARED, topic, "POP shares its queues among all clients: there is no owner")
     for doubt in history.doubts:
-        if not _is_a_kill(doubt):
+        if doubt.reason != SHARED and not _is_a_kill(doubt):
             yield Note(history.group, NOT_OBSERVED, doubt.client_id, f"{doubt.reason} ({len(doubt.queues)} queues)")
 
 

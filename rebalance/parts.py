@@ -124,7 +124,8 @@ def _merged(parts: list[ClientProcess], number: int) -> ClientProcess:
     )
     whole.ordered = any(part.ordered for part in parts)
     whole.log_from_start = any(part.log_from_start for part in parts)
-    whole.results = sorted((r for part in parts for r in part.results), key=lambda result: result.at_ms)
+    logs = [part for part in parts if part.has_log]  # what a broker answered, a log tells too
+    whole.results = sorted((r for part in logs or parts for r in part.results), key=lambda result: result.at_ms)
     whole.lists = sorted((answer for part in parts for answer in part.lists), key=lambda answer: answer.at_ms)
     whole.list_instants = [answer.at_ms for answer in whole.lists]
     for part in parts:

@@ -43,6 +43,7 @@ from rebalance.metrics import GroupMetrics, metrics_of
 from rebalance.model import MessageQueue, Settings
 from rebalance.notes import Note, RecordNotes, notes_of
 from rebalance.ownership import OwnershipIndex, OwnershipInterval, QueueOwners, intervals_of
+from rebalance.pop import pop_doubts
 from rebalance.round_clock import ROUND_MS
 from rebalance.rounds import Round, RoundCauses
 from rebalance.table import QueueTable
@@ -266,8 +267,10 @@ def _history(
     tenures = [tenure for process in processes for tenure in QueueTable(process, down).tenures()]
     limit_to_logs(tenures, record.logs)
     polled = group.polled
-    topics = polled.topics.union(topic for process in processes for topic in process.versions)
-    seen = {tenure.queue for tenure in tenures} | {queue for _, queue in polled.tables}
+    topics = (polled.topics | group.pop_topics).union(topic for process in processes for topic in process.versions)
+    seen = {tenure.queue for tenure in tenures} | {queue for _, queue in polled.tables} | group.pop_queues
+    shared = frozenset(group.pop_topics)
+    tenures = [tenure for tenure in tenures if tenure.queue.topic not in shared]
     queues = _with_lower_ids(seen | _route_queues(record.routes, topics))
     locks = LockTable(group.group, settings, record.starts)
     locks.replay(group.locks)
@@ -275,7 +278,10 @@ def _history(
         group.group,
         processes,
         tenures,
-        doubts_of(processes, tenures, queues, down, known[0], captured, record.logs, polled),
+        [
+            *doubts_of(processes, tenures, queues, down, known[0], captured, record.logs, polled),
+            *pop_doubts(processes, queues, shared),
+        ],
         known,
         settings,
         down,
@@ -288,6 +294,7 @@ def _history(
         queues,
         record.settle_ms,
         gaps_of(processes, down, warm_up_ms=_warm_up_ms(settings)),
+        shared,
     )
 
 

@@ -90,7 +90,8 @@ class Targets:
         if process.broadcasting:
             return
         held = self._by_process.get(id(process), {})
-        tables = {topic: CertainTable(held.get(topic, ())) for topic in sorted(process.versions.keys() | held.keys())}
+        topics = (process.versions.keys() | held.keys()) - self._history.pop_topics
+        tables = {topic: CertainTable(held.get(topic, ())) for topic in sorted(topics)}
         last: dict[str, tuple[object, ...]] = {}
         for answer, until in _last_of_rounds(process):
             members = self.shares.member_view(answer.client_ids or ())
@@ -200,6 +201,8 @@ class Targets:
         last: dict[tuple[str, str], Queues] = {}
         for epoch in self._history.epochs():
             for topic in self._history.topics():
+                if topic in self._history.pop_topics:
+                    continue
                 view = self.shares.queue_view(queue for queue in self._history.queues if queue.topic == topic)
                 for client_id in sorted(set(epoch.members)):
                     target = self.target_for(self.usual, client_id, epoch.members, view) or ()

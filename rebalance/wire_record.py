@@ -7,13 +7,15 @@ from typing import Any
 
 from rebalance.json_text import parse_json
 from rebalance.remoting import RemotingCommand
-from rebalance.wire import (
+from rebalance.wire_requests import (
     GET_CONSUMER_LIST_BY_GROUP,
     HEART_BEAT,
     LITE_PULL_MESSAGE,
     LOCK_BATCH_MQ,
     PULL_MESSAGE,
+    QUERY_ASSIGNMENT,
     QUERY_CONSUMER_OFFSET,
+    SET_MESSAGE_REQUEST_MODE,
     UNLOCK_BATCH_MQ,
     UNREGISTER_CLIENT,
     UPDATE_CONSUMER_OFFSET,
@@ -29,6 +31,8 @@ REQUEST_NAMES = {
     LOCK_BATCH_MQ: "LOCK_BATCH_MQ",
     UNLOCK_BATCH_MQ: "UNLOCK_BATCH_MQ",
     LITE_PULL_MESSAGE: "LITE_PULL_MESSAGE",
+    QUERY_ASSIGNMENT: "QUERY_ASSIGNMENT",
+    SET_MESSAGE_REQUEST_MODE: "SET_MESSAGE_REQUEST_MODE",
 }
 """Requests a capture is asked for; RequestCode's names."""
 _UNRECORDED_ANSWERS = frozenset({PULL_MESSAGE, LITE_PULL_MESSAGE, UPDATE_CONSUMER_OFFSET})

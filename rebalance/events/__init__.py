@@ -8,6 +8,7 @@ the conclusions.
 from __future__ import annotations
 
 from rebalance.events.broker import (
+    AssignmentAnswered,
     BrokerStarted,
     BrokerStopping,
     ChannelClosed,
@@ -24,6 +25,7 @@ from rebalance.events.broker import (
     PullSeen,
     QueueLockDecided,
     RequestFact,
+    RequestModeSet,
     SubscriptionChanged,
     TopicSubscription,
     UnlockBatch,
@@ -36,6 +38,7 @@ from rebalance.events.consumer import (
     LockAnswered,
     Notified,
     OffsetPersisted,
+    PopQueueAdded,
     QueueAdded,
     QueueAddFailed,
     QueueRemoved,
@@ -64,6 +67,7 @@ from rebalance.events.snapshot import (
 
 __all__ = [
     "NO_EVIDENCE",
+    "AssignmentAnswered",
     "BrokerStarted",
     "BrokerStopping",
     "ChannelClosed",
@@ -93,6 +97,7 @@ __all__ = [
     "OffsetCommitted",
     "OffsetPersisted",
     "OffsetQueried",
+    "PopQueueAdded",
     "PullSeen",
     "QueueAddFailed",
     "QueueAdded",
@@ -101,6 +106,7 @@ __all__ = [
     "QueueTableSeen",
     "RebalanceResultChanged",
     "RequestFact",
+    "RequestModeSet",
     "RoundSkipped",
     "RouteSeen",
     "SubscriptionChanged",

@@ -77,6 +77,30 @@ class ConsumerListAnswered(RequestFact):
 
 
 @frozen(kw_only=True)
+class AssignmentAnswered(RequestFact):
+    """QUERY_ASSIGNMENT (>= 5.0.0) and its answer: the broker's own result of a round for one topic.
+
+    `target` None: the broker had none (the client skips the round), it failed, or no answer was seen. `pop`: the queues
+    are shared; queue id -1 then stands for every queue of its broker. `at_ms` is the instant of the answer.
+    """
+
+    topic: str
+    strategy: str | None
+    target: tuple[MessageQueue, ...] | None
+    pop: bool
+    asked_at_ms: int | None = None
+
+
+@frozen(kw_only=True)
+class RequestModeSet(RequestFact):
+    """SET_MESSAGE_REQUEST_MODE (>= 5.0.0), not refused: how a topic's messages are handed to the group."""
+
+    topic: str
+    pop: bool
+    pop_share_queue_num: int | None = None
+
+
+@frozen(kw_only=True)
 class OffsetQueried(RequestFact):
     """QUERY_CONSUMER_OFFSET and its answer; `queue_offset` is None with response code 22 (none stored), or if no
     answer was seen.

@@ -79,6 +79,13 @@ class QueueAdded(ClientFact):
 
 
 @frozen(kw_only=True)
+class PopQueueAdded(ClientFact):
+    """`add a new pop mq` (>= 5.0.0): a share of the queue, with others; queue id -1 is every queue of its broker."""
+
+    queue: MessageQueue
+
+
+@frozen(kw_only=True)
 class QueueAddFailed(ClientFact):
     """The queue was a target and did not get into the table: `reason` is lock or offset."""
 

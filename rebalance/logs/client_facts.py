@@ -14,6 +14,7 @@ from rebalance.events import (
     LockAnswered,
     Notified,
     OffsetPersisted,
+    PopQueueAdded,
     QueueAdded,
     QueueAddFailed,
     QueueRemoved,
@@ -140,6 +141,9 @@ class ClientLog:
     def _added(self, event: LogEvent) -> Sequence[Fact]:
         return self._queue_fact(event, QueueAdded)
 
+    def _pop_added(self, event: LogEvent) -> Sequence[Fact]:
+        return self._queue_fact(event, PopQueueAdded)
+
     def _add_failed(self, event: LogEvent) -> Sequence[Fact]:
         reason = "lock" if event.template.name == "queue_add_lock_failed" else "offset"
         return self._queue_fact(event, QueueAddFailed, reason=reason)
@@ -208,6 +212,7 @@ _BUILDERS: dict[str, Callable[[ClientLog, LogEvent], Sequence[Fact]]] = {
     "broadcast_changed": ClientLog._broadcast,
     "version_bumped": ClientLog._bumped,
     "queue_added": ClientLog._added,
+    "pop_queue_added": ClientLog._pop_added,
     "queue_add_lock_failed": ClientLog._add_failed,
     "queue_add_offset_failed": ClientLog._add_failed,
     "lock_answered": ClientLog._lock,

@@ -108,7 +108,7 @@ _ROUND_TEMPLATES = (
     _client("round_failed", "ERROR", "≤5.2.0", "doRebalance exception"),
     _client("round_failed", "ERROR", "≥5.3.0", "doRebalance for consumer group [{group}] exception"),
     _client("assignment_query_failed", "ERROR", "5.0.0–5.3.1", "tryQueryAssignment error."),
-    _client("pop_queue_added", "INFO", "≥5.0.0", _ROUND + "add a new pop mq, {mq}"),
+    _client("pop_queue_added", "INFO", "≥5.0.0", _ROUND + "add a new pop mq, {mq}", "PopQueueAdded"),
     _client("pop_queue_removed", "INFO", "≥5.0.0", _ROUND + "remove unnecessary pop mq, {mq}"),
     _client(
         "pop_removal_tried",
