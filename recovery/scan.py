@@ -57,7 +57,6 @@ class LogScanner:
     def __init__(self, rules: DispatchRules) -> None:
         self.rules = rules
         self.topics = TopicTable(rules)
-        self._arrays = self.topics.arrays()
         self._options = ScanOptions(
             delay_ms=np.array(rules.delay_levels.millis, np.int64),
             index_enabled=rules.index_enabled,
@@ -73,7 +72,7 @@ class LogScanner:
         row, unit_rows, key_rows, span = 0, 0, 0, np.empty(SPANS, np.int64)
         while True:
             status, row, unit_rows, key_rows, start, end = scan_records(
-                data, row, self._arrays, self._options, records, units, unit_rows, keys, key_rows, span
+                data, row, self.topics.arrays, self._options, records, units, unit_rows, keys, key_rows, span
             )
             if status == DONE:
                 break
@@ -96,7 +95,6 @@ class LogScanner:
     def _meet(self, stored: Iterable[bytes]) -> None:
         for name in stored:
             self.topics.code(name)
-        self._arrays = self.topics.arrays()
 
     def _ask(self, data: Bytes, row: int, records: RecordColumns) -> tuple[list[QueueUnit], list[int]]:
         """Units and key hashes of one row by the scalar rules; a record that is invalid for them has none."""

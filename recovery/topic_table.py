@@ -20,11 +20,13 @@ Longs = npt.NDArray[np.int64]
 
 IS_SCHEDULE, IS_BATCH, MAY_MULTI_DISPATCH, IS_LMQ = 1, 2, 4, 8
 ABSENT = -1
+FIRST_ROOM = 16
+"""Topics, and bytes of names, there is room for at first."""
 PRIME, MASK, WORD = 0x9E3779B97F4A7C1, 0x7FFFFFFFFFFFFFFF, 8
 
 
 class TopicArrays(NamedTuple):
-    """The table as compiled code reads it.
+    """The table as compiled code reads it, with room behind the codes that are given.
 
     `slots` (a power of two, open addressing) holds codes or ABSENT; name of code c is `names[ends[c] : ends[c + 1]]`;
     `seeds[c]` is the Java hash of `topic#`, `tag_seeds[c]` of `topic#T#`, MALFORMED for a name that is not UTF-8;
@@ -39,17 +41,34 @@ class TopicArrays(NamedTuple):
     traits: Longs
 
 
+def _no_topics() -> TopicArrays:
+    return TopicArrays(
+        slots=np.full(2 * FIRST_ROOM, ABSENT, np.int64),
+        names=np.empty(FIRST_ROOM, np.uint8),
+        ends=np.zeros(FIRST_ROOM + 1, np.int64),
+        seeds=np.empty(FIRST_ROOM, np.int64),
+        tag_seeds=np.empty(FIRST_ROOM, np.int64),
+        traits=np.empty(FIRST_ROOM, np.int64),
+    )
+
+
 @dataclass(slots=True)
 class TopicTable:
-    """Topic names by code, in the order they were met."""
+    """Topic names by code, in the order they were met.
+
+    Attributes:
+        arrays: true until the next code is given.
+    """
 
     rules: DispatchRules
     stored: list[bytes] = field(default_factory=list)
     codes: dict[bytes, int] = field(default_factory=dict)
+    arrays: TopicArrays = field(default_factory=_no_topics)
 
     def code(self, stored: bytes) -> int:
         """The code of a stored name, a new one if it was not met yet."""
         if stored not in self.codes:
+            self._add(stored, len(self.stored))
             self.codes[stored] = len(self.stored)
             self.stored.append(stored)
         return self.codes[stored]
@@ -58,21 +77,16 @@ class TopicTable:
         """Topic by code; bytes that are not UTF-8 as Java shows them."""
         return [decode_utf8(stored) for stored in self.stored]
 
-    def arrays(self) -> TopicArrays:
-        names = self.names()
-        slots = np.full(1 << max(4, (2 * len(names)).bit_length()), ABSENT, np.int64)
-        joined = np.frombuffer(b"".join(self.stored), np.uint8)
-        ends = np.cumsum([0, *map(len, self.stored)], dtype=np.int64)
-        for code in range(len(names)):
-            fill_slot(slots, joined, ends, code)
-        return TopicArrays(
-            slots,
-            joined,
-            ends,
-            _longs(_seed(stored, f"{name}#") for stored, name in zip(self.stored, names, strict=True)),
-            _longs(_seed(stored, f"{name}#T#") for stored, name in zip(self.stored, names, strict=True)),
-            _longs(self._traits(name) for name in names),
-        )
+    def _add(self, stored: bytes, code: int) -> None:
+        start = int(self.arrays.ends[code])
+        end = start + len(stored)
+        self.arrays = table = _with_room(self.arrays, code, end)
+        name = decode_utf8(stored)
+        table.names[start:end] = np.frombuffer(stored, np.uint8)
+        table.ends[code + 1] = end
+        table.seeds[code], table.tag_seeds[code] = _seed(stored, f"{name}#"), _seed(stored, f"{name}#T#")
+        table.traits[code] = self._traits(name)
+        fill_slot(table.slots, table.names, table.ends, code)
 
     def _traits(self, name: str) -> int:
         return (
@@ -83,8 +97,23 @@ class TopicTable:
         )
 
 
-def _longs(values: object) -> Longs:
-    return np.fromiter(values, np.int64)  # type: ignore[call-overload, no-any-return]
+def _with_room(table: TopicArrays, codes: int, name_bytes: int) -> TopicArrays:
+    """Room for one more than `codes` topics whose names take `name_bytes`: twice as much wherever it is short."""
+    if name_bytes > len(table.names):
+        table = table._replace(names=np.resize(table.names, 2 * name_bytes))
+    if codes < len(table.seeds):
+        return table
+    room = 2 * len(table.seeds)
+    table = table._replace(
+        slots=np.full(2 * room, ABSENT, np.int64),
+        ends=np.resize(table.ends, room + 1),
+        seeds=np.resize(table.seeds, room),
+        tag_seeds=np.resize(table.tag_seeds, room),
+        traits=np.resize(table.traits, room),
+    )
+    for code in range(codes):
+        fill_slot(table.slots, table.names, table.ends, code)
+    return table
 
 
 def _seed(stored: bytes, prefix: str) -> int:
