@@ -18,7 +18,7 @@ MANY = 10 * FIRST_ROOM
 
 def test_a_log_of_many_topics_is_scanned_as_one_of_few() -> None:
     names = [f"topic-{number:03}" for number in range(MANY)]
-    records = []
+    records: list[bytes] = []
     for name in names:
         records.append(encode_message(new_message(name, b"x", physical_offset=sum(map(len, records)))))
     positions = np.cumsum([0, *map(len, records)], dtype=np.int64)[:-1]
