@@ -47,6 +47,7 @@ from rebalance.events import (
     RequestFact,
     RequestModeSet,
     RoundSkipped,
+    SubscriptionChanged,
     SubscriptionVersionBumped,
     TopicSubscription,
     UnlockBatch,
@@ -56,6 +57,7 @@ from rebalance.model import MessageQueue
 from rebalance.parts import Parts
 from rebalance.polled import Polled
 from rebalance.told_twice import told_twice
+from rebalance.version_clock import HeardChange
 
 
 class Rollback(NamedTuple):
@@ -83,6 +85,7 @@ class GroupRecord:
         self._parts = Parts(group)
         self.locks: list[LockFact] = []
         self.polled = Polled()
+        self.changes_heard: dict[str, list[HeardChange]] = {}
         self.pop_topics: set[str] = set()
         self.pop_queues: set[MessageQueue] = set()
         self._last_targets: dict[tuple[int, str], tuple[MessageQueue, ...]] = {}
@@ -137,6 +140,11 @@ class GroupRecord:
         part = self._parts.of_connection(fact)
         if part is not None:
             part.channels[0].leave(fact.at_ms, fact.late_ms)
+
+    def subscription_changed(self, fact: SubscriptionChanged) -> None:
+        if fact.sub_version is not None:
+            change = HeardChange(fact.sub_version, fact.at_ms + fact.late_ms - fact.sub_version)
+            self.changes_heard.setdefault(fact.source, []).append(change)
 
     def consumer_list(self, fact: ConsumerListAnswered) -> None:
         part = self._parts.of_connection(fact)
@@ -320,6 +328,7 @@ _READERS: dict[type[Fact], Callable[[GroupRecord, Any], None]] = {
     CommitRolledBack: GroupRecord.commit_rolled_back,
     ChannelConnected: GroupRecord.connected,
     ChannelClosed: GroupRecord.closed,
+    SubscriptionChanged: GroupRecord.subscription_changed,
     ChannelExpired: GroupRecord.expired,
     ConnectionsSeen: GroupRecord.connections_seen,
     QueueTableSeen: GroupRecord.table_seen,

@@ -15,6 +15,7 @@ from rebalance.events import RouteSeen
 from rebalance.locks import LockTable
 from rebalance.model import MessageQueue, Settings
 from rebalance.table import Tenure
+from rebalance.version_clock import HeardChange
 
 
 class Epoch(NamedTuple):
@@ -46,6 +47,7 @@ class GroupHistory:
     settle_ms: int
     gaps: Sequence[tuple[int, int]] = ()
     pop_topics: frozenset[str] = frozenset()
+    changes_heard: Mapping[str, Sequence[HeardChange]] = field(default_factory=dict)
     by_queue: dict[MessageQueue, list[Tenure]] = field(default_factory=dict)
     first_use: dict[MessageQueue, int] = field(default_factory=dict)
 

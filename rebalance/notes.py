@@ -11,6 +11,7 @@ from rebalance.events import Fact, LogBegins, LogEnds, UnreadRecord
 from rebalance.history import GroupHistory
 from rebalance.log_cover import LOG_ENDS
 from rebalance.pop import POP_SHARED, SHARED
+from rebalance.version_clock import ahead_ms, changes_of
 from rebalance.zones import of_unknown_zone
 
 STARTS_IN_THE_MIDDLE = "starts_in_the_middle"
@@ -117,11 +118,25 @@ def notes_of(history: GroupHistory, always: tuple[int, int]) -> Iterator[Note]:
             yield Note(
                 history.group, ROUNDS_MISSING, process.client_id, "it asked for member lists that are not on record"
             )
+    yield from _clocks_apart(history)
     for topic in sorted(history.pop_topics):
         yield Note(history.group, POP_SHARED, topic, "POP shares its queues among all clients: there is no owner")
     for doubt in history.doubts:
         if doubt.reason != SHARED and not _is_a_kill(doubt):
             yield Note(history.group, NOT_OBSERVED, doubt.client_id, f"{doubt.reason} ({len(doubt.queues)} queues)")
+
+
+def _clocks_apart(history: GroupHistory) -> Iterator[Note]:
+    """Clients, or all clients of a broker's log, whose clock is not that of the record."""
+    heard = [(process.client_id, changes_of(process)) for process in history.processes]
+    logged = [(broker, list(changes)) for broker, changes in sorted(history.changes_heard.items())]
+    for subject, changes in heard + logged:
+        ahead = ahead_ms(changes)
+        if ahead is not None:
+            apart = f"at least {ahead} ms ahead of" if ahead > 0 else f"{-ahead} ms behind"
+            yield Note(
+                history.group, CLOCK_DIFFERS, subject, f"by subVersions the clients' clock is {apart} the record"
+            )
 
 
 def _is_a_kill(doubt: Doubt) -> bool:

@@ -295,6 +295,7 @@ def _history(
         record.settle_ms,
         gaps_of(processes, down, warm_up_ms=_warm_up_ms(settings)),
         shared,
+        group.changes_heard,
     )
 
 

@@ -105,6 +105,14 @@ def test_a_broker_s_clock_that_was_set_forward_leaves_a_silence() -> None:
     assert SILENT in kinds(history)
 
 
+@sessions
+def test_a_capture_on_another_clock_than_all_its_clients(session: Path) -> None:
+    history, _ = judged(session, facts_of_files(wire_files(session)))
+    assert CLOCK_DIFFERS not in kinds(history)
+    history, _ = judged(session, facts_of_files(each(wire_files(session), set_clock(-HOUR_MS))))
+    assert CLOCK_DIFFERS in kinds(history)
+
+
 def test_what_is_not_known_has_a_reason() -> None:
     history, _ = judged(QUIET, facts_of_files(each(wire_files(QUIET), without(5))))
     assert STARTS_IN_THE_MIDDLE in kinds(history)
