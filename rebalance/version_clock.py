@@ -36,7 +36,7 @@ def changes_of(process: ClientProcess) -> list[HeardChange]:
 
 
 def ahead_ms(changes: Iterable[HeardChange]) -> int | None:
-    """How far the client's clock is ahead at least (below 0: behind); None where it is not shown to be by APART_MS or more."""
+    """How far the client's clock is ahead, at least (below 0: behind); None: not shown to be by APART_MS or more."""
     first = sorted(changes, key=lambda change: change.delay_ms)[:_CHANGES]
     if not first or abs(first[0].delay_ms) < APART_MS:
         return None
