@@ -69,3 +69,11 @@ def test_top_level_names_are_ours(room: str) -> None:
     assert CHECKOUT in Path(found).resolve().parents
     owners = importlib.metadata.packages_distributions().get(room, ["rocketlens"])
     assert set(owners) == {"rocketlens"}
+
+
+@pytest.mark.parametrize("path", sorted((CHECKOUT / "rebalance").rglob("*.py")), ids=lambda path: path.stem)
+def test_files_and_functions_stay_readable(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count("\n") <= 350
+    functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
+    assert [f.name for f in functions if (f.end_lineno or 0) - f.lineno >= 60] == []
