@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 
 from hypothesis import given
@@ -68,3 +69,20 @@ def test_spans_of_exposures_end_after_they_begin(shape: dict[str, int], begins_a
 def test_without_one_kind_of_request_nothing_certain_is_wrong(shape: dict[str, int], missing: type[Fact]) -> None:
     generated = generate_group(span_ms=HOUR_MS, **shape)
     judged(generated, replay([fact for fact in generated.facts if type(fact) is not missing]), shape["seed"])
+
+
+def test_a_replay_leaves_nothing_to_collect() -> None:
+    """Spark's workers replay group after group without the cyclic collector."""
+    facts = generate_group("group", clients=9).facts
+    gc.collect()
+    gc.disable()
+    try:
+        history = replay(facts)
+        assert history.intervals
+        assert history.assignments
+        assert not history.divergence
+        assert not history.anomalies
+        del history
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
