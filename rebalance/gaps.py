@@ -1,5 +1,7 @@
-"""Spans in which nobody of a group shows, though clients that commit every 5 s lived on: the record has a hole there,
-or its clock was set forward.
+"""Holes in a group's record, and what shows them.
+
+Spans in which nobody of a group shows, though clients that commit every 5 s lived on: lines are lost there, or the
+clock was set forward. And changes of which a client's log does not tell, though it was read from its start.
 
 Source: MQClientInstance#startScheduledTask, persistConsumerOffsetInterval; RemoteBrokerOffsetStore#persistAll commits
     every queue of the table, changed or not.
@@ -12,12 +14,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from operator import attrgetter
 
-from rebalance.client import ClientProcess, WitnessKind
+from rebalance.client import ClientProcess, Witness, WitnessKind
+from rebalance.log_cover import first_commits
+from rebalance.model import MessageQueue
 from rebalance.round_clock import ADDING
 
 Span = tuple[int, int]
 _SILENT_MS = 15_000  # three periods of persistAll
 _REGULAR = 3  # commits in that time: this client commits every 5 s
+_LATE_COMMIT_MS = 1_000  # a queue that was removed may be committed by another thread once more
 _CHANGES = (*ADDING, WitnessKind.REMOVED)
 _AT_MS = attrgetter("at_ms")
 
@@ -32,11 +37,40 @@ def gaps_of(
     """
     away = [span for spans in down.values() for span in spans]
     silent = {gap for process in processes for pause in _pauses(process) for gap in _without_a_sign(pause, processes)}
-    return tuple(
-        (begin, end + warm_up_ms)
-        for begin, end in sorted(silent)
-        if not any(gone < end and back > begin for gone, back in away)
-    )
+    holes = {gap for gap in silent if not _meets(gap, away)}
+    logged = [process for process in processes if process.log_from_start and not process.captured]
+    if logged:
+        committed = first_commits(processes)
+        holes |= {gap for process in logged for gap in _lines_lost(process, committed)}
+    return tuple((begin, end + warm_up_ms) for begin, end in sorted(holes))
+
+
+def _meets(gap: Span, spans: Iterable[Span]) -> bool:
+    return any(begin < gap[1] and end > gap[0] for begin, end in spans)
+
+
+def _lines_lost(process: ClientProcess, committed: Mapping[MessageQueue, int]) -> Iterator[Span]:
+    """Spans of a log that was read from its start in which a queue came or went without the line that tells of it.
+
+    How long a queue was held of which no line tells the end is not known: the span is then the rest of the process.
+    """
+    last_commit_ms: dict[str, int] = {}
+    for queue, seen in process.witnesses.items():
+        commits_ms = (witness.at_ms for witness in seen if witness.kind is WitnessKind.COMMIT)
+        last_commit_ms[queue.broker_name] = max(last_commit_ms.get(queue.broker_name, 0), *commits_ms, 0)
+    for queue, seen in process.witnesses.items():
+        before: Witness | None = None
+        for witness in seen:
+            held = before is not None and before.kind is not WitnessKind.REMOVED
+            since_ms = process.first_ms if before is None else before.at_ms
+            came = witness.kind is WitnessKind.COMMIT and not held and witness.at_ms > since_ms + _LATE_COMMIT_MS
+            if came or (witness.kind is WitnessKind.ADDED and held):
+                yield since_ms, witness.at_ms
+            before = witness
+        if before is not None and before.kind is not WitnessKind.REMOVED and queue in committed:
+            offset_known_ms = max(before.at_ms, committed[queue])
+            if last_commit_ms[queue.broker_name] > offset_known_ms + _SILENT_MS:
+                yield before.at_ms, process.last_ms
 
 
 def _pauses(process: ClientProcess) -> Iterator[Span]:

@@ -16,6 +16,7 @@ from tests.support.damaged_records import (
     Files,
     each,
     facts_of_files,
+    lacking,
     log_files,
     set_clock,
     upto,
@@ -70,6 +71,16 @@ def test_one_log_that_is_lost_or_cut(session: Path) -> None:
         for damage in (upto(0), upto(5), without(5)):
             _, verdict = judged(session, facts_of_files(each(whole, damage, only=name)))
             assert verdict.wrong == []
+
+
+@pytest.mark.parametrize("tenths", [(2, 4), (4, 6), (6, 8)])
+@pytest.mark.parametrize("session", COMMITTED, ids=lambda path: path.name)
+def test_one_log_with_a_hole(session: Path, tenths: tuple[int, int]) -> None:
+    whole = log_files(session)
+    for name in whole:
+        if name.startswith("c"):
+            _, verdict = judged(session, facts_of_files(each(whole, lacking(*tenths), only=name)))
+            assert verdict.wrong == [], name
 
 
 @sessions

@@ -70,6 +70,11 @@ def without(tenths: int) -> Callable[[Lines], Lines]:
     return lambda lines: lines[len(lines) * tenths // 10 :]
 
 
+def lacking(begin: int, end: int) -> Callable[[Lines], Lines]:
+    """All but what lies between two tenths."""
+    return lambda lines: lines[: len(lines) * begin // 10] + lines[len(lines) * end // 10 :]
+
+
 def set_clock(shift_ms: int, tenths: int = 0) -> Callable[[Lines], Lines]:
     """The clock set by so much from a tenth of the file on."""
 
