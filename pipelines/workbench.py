@@ -14,6 +14,8 @@ from pipelines.sources import CONFIG_VARIABLE, read_sources
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = ROOT / "notebooks"
+LAB_SETTINGS = NOTEBOOKS / ".jupyter"
+"""A .py opens as a notebook, and nothing is fetched from the network."""
 
 
 def launch_ui(config_file: Path, *, port: int = 3000, host: str = "127.0.0.1") -> int:
@@ -28,7 +30,13 @@ def launch_lab(config_file: Path, *, port: int = 8888, browser: bool = True) -> 
     """JupyterLab in the folder of the notebooks; a .py there opens as a notebook (jupytext). The exit code."""
     command = [sys.executable, "-m", "jupyterlab", f"--port={port}", f"--notebook-dir={NOTEBOOKS}"]
     command += [] if browser else ["--no-browser"]
-    return _run_until_interrupted(command, {}, config_file, NOTEBOOKS)
+    return _run_until_interrupted(command, lab_environment(), config_file, NOTEBOOKS)
+
+
+def lab_environment() -> dict[str, str]:
+    """Our defaults of JupyterLab's settings before those of the machine; the user's own settings win over both."""
+    further = os.environ.get("JUPYTER_CONFIG_PATH")
+    return {"JUPYTER_CONFIG_PATH": os.pathsep.join([str(LAB_SETTINGS), *([further] if further else [])])}
 
 
 def _run_until_interrupted(command: Sequence[str], extra: Mapping[str, str], config_file: Path, folder: Path) -> int:
