@@ -5,7 +5,7 @@ Run: python -m parsers.formats docs/formats
 
 from __future__ import annotations
 
-import sys
+from argparse import ArgumentParser
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -133,4 +133,6 @@ def write_pages(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    write_pages(Path(sys.argv[1]))
+    asked = ArgumentParser(description=__doc__)
+    asked.add_argument("folder", type=Path, help="where the pages go")
+    write_pages(asked.parse_args().folder)

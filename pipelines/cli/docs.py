@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-import sys
+from argparse import ArgumentParser
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -97,4 +97,6 @@ def _cell(option: Any) -> str:
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(page(), "utf-8")
+    asked = ArgumentParser(description=__doc__)
+    asked.add_argument("file", type=Path, help="the page to write")
+    asked.parse_args().file.write_text(page(), "utf-8")
