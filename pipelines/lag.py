@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import io
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,7 +13,6 @@ from typing import Any
 from parsers.batchqueue import summarize_batch_queue
 from parsers.commitlog.layout import SMALLEST_MESSAGE
 from parsers.config.document import Document
-from parsers.config.fastjson import MAX_BYTES, parse
 from parsers.config.offsets import FILES, document_offsets, read_offsets
 from parsers.config.topics import read_topics
 from parsers.consumequeue.layout import CQ_UNIT
@@ -23,10 +20,9 @@ from parsers.consumequeue.read import units
 from parsers.consumequeue.summary import summarize_queue
 from parsers.errors import Damage, StoreFormatError
 from parsers.extents import data_end
-from parsers.mapped import read_small
 from parsers.store import Store, StoreFile
 from pipelines.instants import LAST_MS
-from pipelines.recorded_states import written_ms
+from pipelines.kept_copy import read_copy, written_ms
 from recovery.lag import GroupQueue, Lag, QueueMessage, group_queues, lag_rows, unread_messages
 from recovery.log_access import NO_TIME, LogAccess
 from recovery.time_search import TimeSearch
@@ -70,10 +66,7 @@ def _copy(path: Path, problem: Problem) -> OffsetsAt | None:
     seen = path.stat()
     file = StoreFile(path, "config", seen.st_size, seen.st_mtime_ns)
     try:
-        stored = read_small(path, MAX_BYTES)
-        if stored[:2] == b"\x1f\x8b":
-            stored = gzip.GzipFile(fileobj=io.BytesIO(stored)).read(MAX_BYTES + 1)
-        content = parse(stored)
+        content = read_copy(path)
         document = Document(file, content if isinstance(content, dict) else {})
         table: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
         for offset in document_offsets(document):

@@ -6,14 +6,13 @@ Recognised by what they hold (docs/polled-states.md), whatever they are called.
 from __future__ import annotations
 
 import gzip
-import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from parsers.config.fastjson import parse
 from parsers.errors import StoreFormatError
+from pipelines.kept_copy import GZIP_MAGIC, read_copy, written_ms
 
 if TYPE_CHECKING:
     from rebalance.events import Fact
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 StateKind = Literal["topics", "groups"]
 Problem = Callable[[str], None]
 
-WRITTEN_IN_NAME = re.compile(r"(?<!\d)\d{13}(?!\d)")
-"""Epoch milliseconds in the name of a kept copy."""
 POLLED = ("consumerConnection", "consumerRunningInfo", "topicRoute", "consumeStats")
 TABLE_OF: dict[bytes, StateKind] = {b'"topicConfigTable"': "topics", b'"subscriptionGroupTable"': "groups"}
 SNIFFED = 1 << 16
@@ -43,7 +40,7 @@ def state_kind(path: Path) -> StateKind | None:
         return None
     try:
         with path.open("rb") as stored:
-            packed = stored.read(2) == b"\x1f\x8b"
+            packed = stored.read(len(GZIP_MAGIC)) == GZIP_MAGIC
             stored.seek(0)
             start = gzip.GzipFile(fileobj=stored).read(SNIFFED) if packed else stored.read(SNIFFED)
     except (OSError, EOFError, zlib.error):
@@ -75,12 +72,6 @@ def _is_own(topic: object) -> bool:
     return isinstance(perm, int) and bool(perm & INHERITED) and queues == (1, 1)
 
 
-def written_ms(path: Path) -> int:
-    """When a copy was made: the epoch milliseconds in its name, else when the file was last changed."""
-    named = WRITTEN_IN_NAME.search(path.name)
-    return int(named[0]) if named else path.stat().st_mtime_ns // 1_000_000
-
-
 def facts_of_states(kind: StateKind, paths: Sequence[Path], source: str, name: str, problem: Problem) -> Iterator[Fact]:
     """Facts of the copies of one broker's file, in order of time."""
     from rebalance.snapshots import facts_from_groups, facts_from_topics
@@ -98,8 +89,7 @@ def _copies(paths: Sequence[Path], problem: Problem) -> Iterator[tuple[int, dict
 
 def _document(path: Path, problem: Problem) -> dict[str, Any] | None:
     try:
-        stored = path.read_bytes()
-        content = parse(gzip.decompress(stored) if stored[:2] == b"\x1f\x8b" else stored)
+        content = read_copy(path)
     except (StoreFormatError, OSError, EOFError, zlib.error) as unreadable:
         problem(f"{path}: {unreadable}")
         return None

@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from parsers.errors import NotThisFormat
-from pipelines.recorded_states import StateKind, broker_of_topics, facts_of_states, is_polled, state_kind, written_ms
+from pipelines.kept_copy import written_ms
+from pipelines.recorded_states import StateKind, broker_of_topics, facts_of_states, is_polled, state_kind
 from rebalance.json_text import parse_json
 
 if TYPE_CHECKING:

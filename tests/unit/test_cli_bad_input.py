@@ -185,7 +185,7 @@ def test_a_pipe_in_the_place_of_the_lock_holds_nobody_up(store: Path) -> None:
 @pytest.mark.parametrize("flag", [["verify", "--broker-conf"], ["lag", "--offsets"]])
 def test_a_file_without_end_is_no_setting(flag: list[str], store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recovery.settings.MOST_CONF_BYTES", 1 << 20)
-    monkeypatch.setattr("pipelines.lag.MAX_BYTES", 1 << 20)
+    monkeypatch.setattr("pipelines.kept_copy.MAX_BYTES", 1 << 20)
     called = call(flag[0], store, flag[1], "/dev/zero")
     assert called.code in (3, 4)
     assert "/dev/zero" in called.err
