@@ -10,11 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.store import StoreFile
+from recovery.checks.intervals import Mask
 from recovery.log_runs import LogGap
 from recovery.record_walk import Codes
 from recovery.scan_kernel import Ints, Longs
-
-Mask = npt.NDArray[np.bool_]
 
 
 class MessageColumns(NamedTuple):

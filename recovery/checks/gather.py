@@ -12,15 +12,8 @@ import numpy.typing as npt
 from parsers.errors import StoreFormatError
 from parsers.mapped import map_file, release_pages
 from parsers.store import QueueKey, StoreFile
-from recovery.checks.columns import (
-    ExpectedKeys,
-    ExpectedUnits,
-    LogColumns,
-    Mask,
-    MessageColumns,
-    log_start,
-)
-from recovery.checks.intervals import Longs
+from recovery.checks.columns import ExpectedKeys, ExpectedUnits, LogColumns, MessageColumns, log_start
+from recovery.checks.intervals import Longs, Mask
 from recovery.checks.outline import Outline, Run
 from recovery.dispatch import DispatchRules
 from recovery.queue_kernel import unpack_key

@@ -9,19 +9,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from parsers.commitlog.layout import SYS_FLAG_TRANSACTION
 from parsers.java import INT_MAX, LONG_MAX, LONG_MIN
 from parsers.kernels.bigendian import int_at, load_int, load_long, long_at
 from parsers.numba_cache import cached_njit
 from recovery.checks.index_kernel import DIFF_AT, ENTRY, PHYSICAL_AT, seconds_since
+from recovery.checks.intervals import Mask
 from recovery.dispatch import PREPARED, ROLLBACK
 from recovery.queue_kernel import SIZE_AT, TAGS_AT, UNIT, fill_slots, new_slots, queue_number
 from recovery.record_walk import Codes
 from recovery.scan_kernel import Bytes, Ints, Longs, RecordColumns, UnitColumns
-
-Mask = npt.NDArray[np.bool_]
 
 DONE, ASK_WINDOW, FULL = 0, 1, 2
 """Why a pass over units stopped: at the end; at a unit outside its queue's window; where another queue needs room."""
@@ -35,8 +33,8 @@ class QueueCursors(NamedTuple):
     """How far each queue is settled, by queue number; `slots`, `key` and `met` as in `QueueState`.
 
     `first` is the queue offset of the first settled unit and `following` the one after the last (NONE without any),
-    `most` the highest that dispatch makes. `left` tells of messages that are not settled. Units `window_first` to
-    `window_last` lie at the address `window_at`; 0: no file has them.
+    `most` the highest that dispatch makes. Units `window_first` to `window_last` lie at the address `window_at`; 0: no
+    file has them.
     """
 
     slots: Longs
@@ -45,7 +43,6 @@ class QueueCursors(NamedTuple):
     first: Longs
     following: Longs
     most: Longs
-    left: Mask
     window_at: Longs
     window_first: Longs
     window_last: Longs
@@ -62,7 +59,6 @@ def new_cursors(capacity: int) -> QueueCursors:
         first=longs(NONE),
         following=longs(NONE),
         most=longs(NONE),
-        left=np.zeros(capacity, np.bool_),
         window_at=longs(0),
         window_first=longs(LONG_MAX),
         window_last=longs(LONG_MIN),
@@ -97,7 +93,7 @@ def settle_units(
     `queue` gets each unit's queue number (-1 in a BatchCQ), `left` whether it is not settled. `spans` gets
     (queue number, first, end) of the queue offsets between two settled units: what the files hold there is left, too.
     """
-    slots, keys, met, first, following, most, queue_left, window_at, window_first, window_last = cursors
+    slots, keys, met, first, following, most, window_at, window_first, window_last = cursors
     physical_offsets, sizes, tags_codes = records.physical_offset, records.total_size, records.tags_code
     unit_records, topics, queue_ids, queue_offsets, counts = units
     while row < len(left):
@@ -135,7 +131,6 @@ def settle_units(
                     spans_found += 1
                 following[number] = slot + 1
                 left[row] = False
-        queue_left[number] |= left[row]
         row += 1
     return row, spans_found, DONE
 
