@@ -68,6 +68,11 @@ class Store:
         """The messages are in a DLedger log (enableDLegerCommitLog), which no reader here takes."""
         return any((found.why or "").startswith("DLedger") for found in self.not_understood)
 
+    @property
+    def queues_are_rocksdbs(self) -> bool:
+        """The ConsumeQueues are in a RocksDB (storeType=defaultRocksDB), which no reader here takes."""
+        return any((found.why or "").startswith("RocksDB consume queue") for found in self.not_understood)
+
     def files(self) -> Iterator[StoreFile]:
         """Every file of the store once, understood or not."""
         yield from self.commitlog

@@ -109,9 +109,7 @@ def positions(
 
 
 def _why_unknown(store: Store) -> str | None:
-    if any(file.path.parent == store.root / "consumequeue" for file in store.not_understood):
-        return "the queue is kept in RocksDB, which is not read"
-    return None
+    return "the queue is kept in RocksDB, which is not read" if store.queues_are_rocksdbs else None
 
 
 def _unknown(queue: GroupQueue, why: str) -> GroupQueue:

@@ -19,14 +19,7 @@ from recovery.checks.checkpoint import check_checkpoint
 from recovery.checks.config import QueueEnds, check_config
 from recovery.checks.files import check_files
 from recovery.checks.finding import Explained, Finding, Judgement, joined
-from recovery.checks.first_pass import (
-    ROCKSDB_QUEUES,
-    SettledInVain,
-    files_of,
-    first_pass,
-    is_kept_elsewhere,
-    left_of,
-)
+from recovery.checks.first_pass import SettledInVain, files_of, first_pass, left_of
 from recovery.checks.index import IndexContext, check_index
 from recovery.checks.index_entries import read_places
 from recovery.checks.intervals import Intervals, Longs
@@ -184,7 +177,7 @@ class _Verify:
         return check_index(self._files.opened, self._left.index, context)
 
     def _judge_checkpoint(self, ends: Judgement) -> Judgement:
-        if is_kept_elsewhere(self._store, "DLedger"):
+        if self._store.log_is_dledgers:
             return Judgement()
         clean_exit = not self._store.abort_present
         return check_checkpoint(
@@ -206,7 +199,7 @@ class _Verify:
         )
 
     def _queue_ends(self) -> QueueEnds | None:
-        if is_kept_elsewhere(self._store, ROCKSDB_QUEUES):
+        if self._store.queues_are_rocksdbs:
             return None
         ends: dict[QueueKey, tuple[int, int]] = {}
         for key, files in self._store.queues.items():

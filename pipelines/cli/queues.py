@@ -62,7 +62,7 @@ def summaries(run: Run, store: Store, topic: str | None = None, queue: int | Non
 
 def name_unread_queues(run: Run, store: Store) -> None:
     """Queues kept in RocksDB are part of the answer that cannot be given."""
-    if any(found.path.parent == store.root / "consumequeue" for found in store.not_understood):
+    if store.queues_are_rocksdbs:
         run.not_read(f"{store.root / 'consumequeue'}: queues in RocksDB (storeType=defaultRocksDB), unknown here")
 
 

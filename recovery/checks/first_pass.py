@@ -28,7 +28,6 @@ from recovery.log_access import LogAccess
 
 PARTS_AT_ONCE = 2
 WORTH_A_PART = 1 << 26
-ROCKSDB_QUEUES = "RocksDB consume queue"
 Parts = Sequence[Sequence[Part]]
 
 
@@ -51,15 +50,10 @@ class Left:
     log: LogColumns
 
 
-def is_kept_elsewhere(store: Store, *forms: str) -> bool:
-    """The log or the queues are kept in another form, which is not read here."""
-    return any((file.why or "").startswith(forms) for file in store.not_understood)
-
-
 def files_of(store: Store, known: StoreKnowledge, *, settles: bool = True) -> Files:
     """What a log is compared with, as it lies on disk."""
     file_size = known.settings.consume_queue_file_size
-    compared = not is_kept_elsewhere(store, "DLedger", ROCKSDB_QUEUES)
+    compared = not (store.log_is_dledgers or store.queues_are_rocksdbs)
     opened = open_index(store.index, on_damage="collect")
     return Files(
         queues={key: QueueOnDisk.of(files, file_size) for key, files in store.queues.items()},
