@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -142,7 +142,3 @@ Damage = Callable[[Path], None]
 
 def queue_file(root: Path, topic: str, queue_id: int, number: int = 0) -> Path:
     return sorted((root / "consumequeue" / topic / str(queue_id)).iterdir())[number]
-
-
-def log_places(root: Path) -> Iterator[Path]:
-    yield from sorted((root / "commitlog").iterdir())

@@ -32,11 +32,6 @@ def byte(at: int, value: bytes) -> Edit:
     return lambda log: log.write(log.places[2] + (at if at >= 0 else SIZE + at), value)
 
 
-def blank_start(size: int) -> Edit:
-    start = RECORD_START.pack({"total_size": size, "magic_code": MAGIC_BLANK})
-    return lambda log: log.write(log.places[2], start)
-
-
 PROPERTIES_SIZE = SIZE - 91 - len("some body") - len("SomeTopic")
 ONE_LOST = {
     "size zero": (field("total_size", 0), "total_size"),

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from parsers.batchqueue import BATCH_UNIT
 from parsers.checkpoint import CHECKPOINT
 from parsers.commitlog.layout import HEAD, HOST_V4
 from parsers.commitlog.message import Message, encode_message
@@ -17,7 +16,7 @@ from parsers.consumequeue.layout import CQ_UNIT
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
 from parsers.java import crc31
 from parsers.store import open_store
-from recovery.checks.finding import Finding, Place
+from recovery.checks.finding import Finding
 from recovery.checks.kinds import KINDS
 from recovery.consistency import verify
 from recovery.dispatch import PREPARED
@@ -334,26 +333,7 @@ def test_units_and_offsets_below_the_minimum_are_told_from_an_expired_head(tmp_p
     assert found.kind == "unit_into_deleted_log"
 
 
-def test_index_files_that_no_layout_fits_are_named_one_by_one_and_their_keys_are_missing(built: StoreBuilder) -> None:
-    root = built.finish()
-    paths = sorted((root / "index").iterdir())
-    for path in paths:
-        overwrite(path, INDEX_HEADER.size, b"\x7f" * (path.stat().st_size - INDEX_HEADER.size))
-    *unreadable, missing = findings_of(root)
-    assert len(paths) > 1
-    assert {one.kind for one in unreadable} == {"index_unreadable"}
-    assert [place for one in unreadable for place in one.places] == [
-        Place(f"index/{path.name}", 0, path.stat().st_size) for path in paths
-    ]
-    assert (missing.kind, missing.count) == ("index_keys_missing", sum(map(index_entries, paths)))
-
-
-def index_entries(path: Path) -> int:
-    return INDEX_HEADER.unpack(path.read_bytes())["index_count"] - 1
-
-
 def test_kinds_without_a_case_above_are_those_of_rarer_stores() -> None:
     elsewhere = {"unit_into_deleted_log", "index_unreadable", "topic_config_without_queue"}
     elsewhere |= {"consumer_offset_below_min", "delay_offset_below_min"}
     assert KINDS.keys() - DAMAGES.keys() == elsewhere
-    assert BATCH_UNIT.size == 46
