@@ -11,7 +11,7 @@ import typer
 from pipelines.cli.batch import answers
 from pipelines.cli.command import command
 from pipelines.cli.errors import WrongUsage
-from pipelines.cli.options import OWNERSHIP, VersionOption
+from pipelines.cli.options import OWNERSHIP, ParamOption, VersionOption
 from pipelines.cli.run import Run
 
 
@@ -29,10 +29,7 @@ def allocate(
             help="Java's getName(): AVG, AVG_BY_CIRCLE, CONSISTENT_HASH, CONFIG, MACHINE_ROOM, MACHINE_ROOM_NEARBY-…",
         ),
     ] = "AVG",
-    param: Annotated[
-        list[str] | None,
-        typer.Option(metavar="K=V", help="A setting of the strategy, V as JSON or text; may be repeated."),
-    ] = None,
+    param: ParamOption = None,
     version: VersionOption = None,
     sort: Annotated[bool, typer.Option("--sort", help="Sort both lists first, as the client does.")] = False,
 ) -> None:

@@ -104,6 +104,14 @@ StoreArgument = Annotated[
 StoreOrFile = Annotated[
     Path, typer.Argument(readable=False, metavar="STORE_OR_FILE", help="Store root of a broker, or one file of it.")
 ]
+ParamOption = Annotated[
+    list[str] | None,
+    typer.Option("--param", metavar="K=V", help="A setting of the strategy, V as JSON or text; may be repeated."),
+]
+BrokerOption = Annotated[
+    str | None,
+    typer.Option("--broker", metavar="NAME", help="Name of the broker, for captures and logs that do not tell it."),
+]
 TopicOption = Annotated[str | None, typer.Option("--topic", metavar="T", help="Only this topic.")]
 QueueOption = Annotated[
     int | None, typer.Option("--queue", metavar="N", min=0, max=INT_MAX, help="Only this queue id.")

@@ -14,7 +14,7 @@ import typer
 from pipelines.cli.batch import Answer, answers, instant_in
 from pipelines.cli.command import command
 from pipelines.cli.errors import Unreadable
-from pipelines.cli.options import OWNERSHIP, InstantOption, instant_of
+from pipelines.cli.options import OWNERSHIP, BrokerOption, InstantOption, instant_of
 from pipelines.cli.run import Run
 
 if TYPE_CHECKING:
@@ -58,9 +58,7 @@ def replay(
     batch: Annotated[
         bool, typer.Option("--batch", help='Many instants: lines `{"at": ms}` on standard input.')
     ] = False,
-    broker: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Name of the broker, for captures and logs that do not tell it.")
-    ] = None,
+    broker: BrokerOption = None,
     broker_port: Annotated[
         list[int] | None,
         typer.Option(metavar="N", help="Port the broker listened on, for pcap files; may be repeated."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,12 +11,14 @@ import typer
 from pipelines.cli.allocate import params_of
 from pipelines.cli.command import command
 from pipelines.cli.errors import WrongUsage
-from pipelines.cli.options import OWNERSHIP
+from pipelines.cli.options import OWNERSHIP, BrokerOption, ParamOption
 from pipelines.cli.replay import facts_in, replay_of
 from pipelines.cli.run import Run
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from rebalance.what_if import WhatIfRow
 
 
 def register(app: typer.Typer) -> None:
@@ -32,17 +35,12 @@ def what_if(
     strategy: Annotated[
         str | None, typer.Option(metavar="S", help="Java's getName(); without it, the one each group was seen to use.")
     ] = None,
-    param: Annotated[
-        list[str] | None,
-        typer.Option(metavar="K=V", help="A setting of the strategy, V as JSON or text; may be repeated."),
-    ] = None,
+    param: ParamOption = None,
     more_clients: Annotated[int, typer.Option(metavar="N", min=0, help="So many more members, all the time.")] = 0,
     more_queues: Annotated[
         int, typer.Option(metavar="N", min=0, help="So many more queues of each topic on each broker.")
     ] = 0,
-    broker: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Name of the broker, for captures and logs that do not tell it.")
-    ] = None,
+    broker: BrokerOption = None,
 ) -> None:
     """Share out the queues anew through a recorded history: another strategy, more clients, more queues.
 
@@ -65,9 +63,7 @@ def what_if(
     run.emit_rows(schema, (_row(row) for row in rows))
 
 
-def _row(row: Any) -> dict[str, Any]:
-    from dataclasses import asdict
-
+def _row(row: WhatIfRow) -> dict[str, Any]:
     cells = asdict(row)
     return {**cells, "begin_at": cells.pop("from_ms"), "end_at": cells.pop("until_ms")}
 
