@@ -35,6 +35,7 @@ class ClockOffset(NamedTuple):
     max_ms: int
 
 
+JUMP_MS = 1_000  # records of one file are written by several threads; less is no jump
 SAME_CLOCK = ClockOffset(0, 0)
 _Who = tuple[str, str]
 _Version = tuple[str, str, int | None]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 
-from rebalance.clock import ClockOffset, was_set
+from rebalance.clock import JUMP_MS, ClockOffset, was_set
 from rebalance.doubts import Doubt
 from rebalance.events import Fact, LogBegins, LogEnds, UnreadRecord
 from rebalance.history import GroupHistory
@@ -18,12 +19,12 @@ STARTS_IN_THE_MIDDLE = "starts_in_the_middle"
 ENDS_IN_THE_MIDDLE = "ends_in_the_middle"
 UNREAD_RECORDS = "unread_records"
 CLOCK_WENT_BACK = "clock_went_back"
+REORDERED = "reordered"
 CLOCK_DIFFERS = "clock_differs"
 SILENT = "silent"
 ROUNDS_MISSING = "rounds_missing"
 NOT_OBSERVED = "not_observed"
 _KILLED_MS = 6_000  # a log writes every 5 s; so long after its last line its process was seen to have ended
-_JUMP_MS = 1_000  # records of one file are written by several threads; less is no jump
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class RecordNotes:
                 name = file_name
                 last = self._files.setdefault(name, _File(record, at_ms))
             if record >= last.record:
-                if at_ms < last.at_ms - _JUMP_MS and at_ms:
+                if at_ms < last.at_ms - JUMP_MS and at_ms:
                     last.jumps += 1
                     last.worst_ms = max(last.worst_ms, last.at_ms - at_ms)
                 last.record, last.at_ms = record, at_ms or last.at_ms
@@ -83,7 +84,11 @@ class RecordNotes:
     @property
     def worst_jump_ms(self) -> int:
         """How far any file's clock went back; answers near a change are that much less sure."""
-        return max((file.worst_ms for file in self._files.values()), default=0)
+        seen = max((file.worst_ms for file in self._files.values()), default=0)
+        return max((edge.back_ms for edge in self._ends() if edge.back_ms > seen), default=seen)
+
+    def _ends(self) -> list[LogEnds]:
+        return [edge for edge in self.log_edges if isinstance(edge, LogEnds)]
 
     def notes(self) -> list[Note]:
         found = []
@@ -92,9 +97,17 @@ class RecordNotes:
                 found.append(Note(None, CLOCK_WENT_BACK, name, f"{file.jumps} times, by up to {file.worst_ms} ms"))
             if file.unread:
                 found.append(Note(None, UNREAD_RECORDS, name, f"{file.unread} records; first {file.first_unread}"))
+        for edge in sorted(self._ends(), key=attrgetter("evidence")):
+            if edge.moved:
+                found.append(Note(None, REORDERED, edge.evidence.file or edge.source, _put_in_order(edge)))
         for log, lead in sorted(self.wrong_clocks.items()):
             found.append(Note(None, CLOCK_DIFFERS, log, _told(lead)))
         return found
+
+
+def _put_in_order(edge: LogEnds) -> str:
+    clock = f"; or its clock went back by up to {edge.back_ms} ms" if edge.back_ms else ""
+    return f"{edge.moved} entries stood after later ones, and were put in order{clock}"
 
 
 def _told(lead: ClockOffset) -> str:

@@ -50,7 +50,14 @@ class LogBegins(Fact):
 
 @frozen(kw_only=True)
 class LogEnds(Fact):
-    """The last dated line of the log of `source`, whatever it says: until then it tells all it has to tell."""
+    """The last dated line of the log of `source`, whatever it says: until then it tells all it has to tell.
+
+    `moved` entries of it stood after later ones, and were put back in order; it may be that
+    its clock went back by `back_ms` instead.
+    """
+
+    moved: int = 0
+    back_ms: int = 0
 
 
 @frozen(kw_only=True)

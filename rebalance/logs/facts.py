@@ -8,8 +8,10 @@ from rebalance.clock import SAME_CLOCK, ClockOffset
 from rebalance.events import Fact, LogBegins, LogEnds, UnreadRecord
 from rebalance.logs.broker_facts import BrokerLog
 from rebalance.logs.client_facts import ClientLog
-from rebalance.logs.origin import Origin
+from rebalance.logs.order import EntryOrder
+from rebalance.logs.origin import Origin, When
 from rebalance.logs.reader import LogEvent, LogReader, LogSummary
+from rebalance.logs.stamp import Second
 from rebalance.logs.table import UNREADABLE
 
 
@@ -38,12 +40,24 @@ class LogFacts:
         """What waited for evidence that never came, at the end of the log."""
         return self._client.runs.rest()
 
-    def edges(self, summary: LogSummary) -> Iterator[Fact]:
-        """From when to when the log speaks."""
-        for edge, fact_type in ((summary.first, LogBegins), (summary.last, LogEnds)):
-            if edge is not None:
-                (at_ms, early_ms, late_ms, _), record = edge
-                yield fact_type(**self._origin.placed(at_ms, early_ms, late_ms, record))
+    def edges(self, summary: LogSummary, order: EntryOrder) -> Iterator[Fact]:
+        """From when to when the log speaks; one that was out of order, from its earliest entry to its latest."""
+        if summary.first is None or summary.last is None:
+            return
+        begin, end = self._edge(summary.first), self._edge(summary.last)
+        if order.first is not None and order.last is not None:
+            begin = min(begin, self._origin.when(order.first), key=_at_ms)
+            end = max(end, self._origin.when(order.last), key=_at_ms)
+        yield LogBegins(**begin)
+        yield LogEnds(**end, moved=order.moved, back_ms=order.back_ms)
+
+    def _edge(self, edge: tuple[Second, int]) -> When:
+        (at_ms, early_ms, late_ms, _), record = edge
+        return self._origin.placed(at_ms, early_ms, late_ms, record)
+
+
+def _at_ms(when: When) -> int:
+    return when["at_ms"]
 
 
 def facts_from_log(
@@ -56,7 +70,8 @@ def facts_from_log(
     on_event: Callable[[LogEvent], None] | None = None,
     on_end: Callable[[LogSummary], None] | None = None,
 ) -> Iterator[Fact]:
-    """Facts of one log, in its order but for those that wait for their client's name. Takes any bytes, never raises.
+    """Facts of one log, in its order but for those that wait for their client's name.
+    Lines that were moved are put back. Takes any bytes, never raises.
 
     Args:
         lines: lines of the log, rotated parts one after the other; an open binary file is one such iterable.
@@ -68,11 +83,12 @@ def facts_from_log(
         on_end: called with the summary: what was recognised, what not, with samples.
     """
     reader, facts = LogReader(jvm_zone_ms=jvm_zone_ms), LogFacts(source, file=file, clock_ahead=clock_ahead)
-    for event in reader.events(lines):
+    order = EntryOrder()
+    for event in order.ordered(reader.events(lines)):
         if on_event is not None:
             on_event(event)
         yield from facts.of(event)
     yield from facts.rest()
-    yield from facts.edges(reader.summary)
+    yield from facts.edges(reader.summary, order)
     if on_end is not None:
         on_end(reader.summary)

@@ -4,20 +4,23 @@ true, and what is no longer known is said to be unknown, with a reason.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from rebalance.events import Fact
-from rebalance.notes import CLOCK_DIFFERS, NOT_OBSERVED, SILENT, STARTS_IN_THE_MIDDLE
+from rebalance.notes import CLOCK_DIFFERS, CLOCK_WENT_BACK, NOT_OBSERVED, REORDERED, SILENT, STARTS_IN_THE_MIDDLE
 from rebalance.replay import Replay, replay
 from tests.support.damaged_records import (
     Files,
+    Lines,
     each,
     facts_of_files,
+    in_blocks,
     lacking,
     log_files,
+    moved,
     set_clock,
     upto,
     wire_files,
@@ -92,6 +95,31 @@ def test_every_file_twice(session: Path) -> None:
         if not any(name.startswith("wire") for name in whole):
             _, verdict = judged(session, facts_of_files({**whole, **copies}))
             assert verdict.wrong == []
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        *(pytest.param(moved(n), id=f"{n} moved") for n in (1, 30)),
+        *(pytest.param(in_blocks(n), id=f"blocks of {n}") for n in (1, 25)),
+    ],
+)
+@sessions
+def test_entries_out_of_order(session: Path, damage: Callable[[Lines], Lines]) -> None:
+    whole = log_files(session)
+    for name in [*whole, ""]:
+        history, verdict = judged(session, facts_of_files(each(whole, damage, only=name)))
+        assert verdict.wrong == [], name
+    assert kinds(history) & {REORDERED, CLOCK_WENT_BACK}
+
+
+def test_a_shuffled_log_tells_what_it_told() -> None:
+    whole = log_files(QUIET)
+    history, verdict = judged(QUIET, facts_of_files(each(whole, moved(30), only="c2")))
+    (note,) = [note for note in history.notes if note.kind == REORDERED]
+    assert note.subject.startswith("c2/")
+    assert CLOCK_WENT_BACK not in kinds(history)
+    assert verdict.certain_share >= 0.9
 
 
 @pytest.mark.parametrize("shift_ms", [HOUR_MS, -HOUR_MS, 90_000, -90_000])

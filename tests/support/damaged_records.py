@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from rebalance.events import Fact
@@ -73,6 +74,41 @@ def without(tenths: int) -> Callable[[Lines], Lines]:
 def lacking(begin: int, end: int) -> Callable[[Lines], Lines]:
     """All but what lies between two tenths."""
     return lambda lines: lines[: len(lines) * begin // 10] + lines[len(lines) * end // 10 :]
+
+
+def moved(places: int) -> Callable[[Lines], Lines]:
+    """So many entries, taken out anywhere and put anywhere else; the lines of an entry stay together."""
+
+    def shuffled(lines: Lines) -> Lines:
+        random, entries = Random(3), _entries(lines)
+        for _ in range(places):
+            entry = entries.pop(random.randrange(len(entries)))
+            entries.insert(random.randrange(len(entries)), entry)
+        return [line for entry in entries for line in entry]
+
+    return shuffled
+
+
+def in_blocks(size: int) -> Callable[[Lines], Lines]:
+    """Blocks of so many entries in any order."""
+
+    def shuffled(lines: Lines) -> Lines:
+        entries = _entries(lines)
+        blocks = [entries[at : at + size] for at in range(0, len(entries), size)]
+        Random(3).shuffle(blocks)
+        return [line for block in blocks for entry in block for line in entry]
+
+    return shuffled
+
+
+def _entries(lines: Lines) -> list[Lines]:
+    entries: list[Lines] = []
+    for line in lines:
+        if entries and _LOG_TIME.match(line) is None:
+            entries[-1].append(line)
+        else:
+            entries.append([line])
+    return entries
 
 
 def set_clock(shift_ms: int, tenths: int = 0) -> Callable[[Lines], Lines]:
