@@ -11,8 +11,6 @@ import dagster as dg
 from pipelines.lake import Lake
 from pipelines.table import Column, Table, type_name
 
-Lineage = dict[str, list[tuple[str, str]]]
-
 
 def column_schema(table: Table) -> dg.TableSchema:
     """The declared columns, as Dagster's catalogue shows them."""

@@ -7,10 +7,8 @@ Source: CleanCommitLogService, CleanConsumeQueueService, MappedFileQueue#deleteE
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
-from pathlib import Path
 
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.java import INT_MAX, INT_MIN, LONG_MAX, split
@@ -192,18 +190,3 @@ def _last_message_of(file: LogFile) -> int:
     if file.wrote_position < file.size:
         return LONG_MAX
     return CQ_UNIT.unpack(file.content(file.size), file.size - CQ_UNIT.size)["physical_offset"]
-
-
-def used_percent(path: Path) -> int | None:
-    """Used percent of the partition that holds `path`, rounded up; -1 when it does not exist, None when unknown.
-
-    Source: UtilAll#getDiskPartitionSpaceUsedPercent @4.9.8, 5.3.3.
-    """
-    if not path.exists():
-        return -1
-    try:
-        seen = os.statvfs(path)
-    except OSError:
-        return None
-    used, usable = seen.f_blocks - seen.f_bfree, seen.f_bavail
-    return -(-used * 100 // (used + usable)) if used + usable > 0 else -1
