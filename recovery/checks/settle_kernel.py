@@ -50,6 +50,7 @@ class QueueCursors(NamedTuple):
 
 def new_cursors(capacity: int) -> QueueCursors:
     """Room for so many queues, none of them met."""
+
     def longs(value: int) -> Longs:
         return np.full(capacity, value, np.int64)
 
