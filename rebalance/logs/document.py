@@ -17,7 +17,7 @@ _INTRODUCTION = """# Log texts
 What `rebalance/logs` recognises, printed from its table:
 `python -c "from rebalance.logs.document import page; print(page(), end='')" > docs/log-templates.md`.
 
-`{field}` stands where Java has `{}`. *Yields* is the fact an entry becomes (`rebalance/events.py`); entries without
+`{field}` stands where Java has `{}`. *Yields* is the fact an entry becomes (`rebalance/events`); entries without
 one are rows of `log_events` all the same. Lines of no template are counted and sampled; an entry that starts like a
 template and does not end like it is reported as unreadable, with its line.
 """
