@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from pipelines.bundles import extract_all
 from pipelines.cluster import read_cluster
 from rebalance.broker_runs import BROKER_STARTED, BROKER_STOPPED
 from rebalance.events import BrokerStarted, BrokerStopping, Fact
@@ -92,7 +93,7 @@ def test_every_duplicate_is_exposed(session: Path, source: str, capsys: pytest.C
 def test_every_duplicate_is_exposed_with_the_store_too(name: str, source: str, tmp_path: Path) -> None:
     session = FIXTURES / "rebalance" / "sessions" / name
     with tarfile.open(session / "store.tar.gz") as packed:
-        packed.extractall(tmp_path, filter="data")
+        extract_all(packed, tmp_path)
     (commitlog,) = tmp_path.rglob("commitlog")
     rows = read_cluster([session / source]).exposed(commitlog.parent).rows
     told = {

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from pipelines.bundles import extract_all
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 GOLDEN = CHECKOUT / "tests" / "golden"
 FIXTURES = Path(os.environ.get("ROCKETLENS_FIXTURES", CHECKOUT.parent / "shared" / "fixtures"))
@@ -24,5 +26,5 @@ needs_fixtures = pytest.mark.skipif(
 def unpack_store(archive: Path, into: Path) -> Path:
     """Unpack one `store.tar.gz` (sparse files inside) and return the store root."""
     with tarfile.open(archive) as tar:
-        tar.extractall(into, filter="data")
+        extract_all(tar, into)
     return into / "store"

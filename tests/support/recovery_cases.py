@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pipelines.bundles import extract_all
+
 Case = dict[str, Any]
 
 
@@ -49,7 +51,7 @@ class CaseSet:
         folder = self.unpacked / name
         if not folder.is_dir():
             with tarfile.open(self.root / "bases" / f"{name}.tar.gz") as tar:
-                tar.extractall(folder, filter="data")
+                extract_all(tar, folder)
         return folder
 
     @contextmanager

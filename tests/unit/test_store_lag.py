@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pipelines.bundles import extract_all
 from tests.support.cli import call
 from tests.support.fixtures import FIXTURES, needs_fixtures
 from tests.support.stores import store_root
@@ -20,7 +21,7 @@ SESSION = FIXTURES / "rebalance" / "sessions" / "h-533-quiet"
 def quiet_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     into = tmp_path_factory.mktemp("quiet")
     with tarfile.open(SESSION / "store.tar.gz") as tar:
-        tar.extractall(into, filter="data")
+        extract_all(tar, into)
     return into / "broker-0" / "store"
 
 
