@@ -45,14 +45,17 @@ def table_metadata(
     }
 
 
-def bar_plot(title: str, labels: Sequence[str], values: Sequence[float], unit: str) -> dg.MarkdownMetadataValue:
-    """Horizontal bars of the largest values as a PNG inside Markdown; a few kilobytes, since the event log keeps it."""
+def bar_plot(title: str, labels: Sequence[str], values: Sequence[float | None], unit: str) -> dg.MarkdownMetadataValue:
+    """Horizontal bars of the largest values as a PNG inside Markdown; a few kilobytes, since the event log keeps it.
+
+    What is not known (None) has no bar and says so, after the known ones.
+    """
     from matplotlib.figure import Figure
 
-    ranked = sorted(zip(values, labels, strict=True), reverse=True)[:12][::-1]
+    ranked = ranked_bars(labels, values)[:12][::-1]
     figure = Figure(figsize=(6.4, 0.6 + 0.3 * max(1, len(ranked))), dpi=72)
     axes = figure.subplots()
-    axes.barh([_short(label) for _, label in ranked], [value for value, _ in ranked], color="#4f43dd")
+    axes.barh([label for label, _ in ranked], [width for _, width in ranked], color="#4f43dd")
     axes.set_title(title, fontsize=9, loc="left")
     axes.set_xlabel(unit, fontsize=8)
     axes.tick_params(labelsize=8)
@@ -61,6 +64,14 @@ def bar_plot(title: str, labels: Sequence[str], values: Sequence[float], unit: s
     image = io.BytesIO()
     figure.savefig(image, format="png")
     return dg.MarkdownMetadataValue(f"![{title}](data:image/png;base64,{base64.b64encode(image.getvalue()).decode()})")
+
+
+def ranked_bars(labels: Sequence[str], values: Sequence[float | None]) -> list[tuple[str, float]]:
+    """(label, width) of each bar, the largest first; those of unknown length last, named so."""
+    pairs = list(zip(labels, values, strict=True))
+    known = sorted(((value, label) for label, value in pairs if value is not None), reverse=True)
+    unknown = sorted(label for label, value in pairs if value is None)
+    return [(_short(label), value) for value, label in known] + [(f"{_short(label)}: unknown", 0) for label in unknown]
 
 
 def _short(label: str) -> str:

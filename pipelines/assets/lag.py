@@ -42,7 +42,7 @@ def lag(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
     table = pa.concat_tables(found) if found else LAG.bare_schema.empty_table()
     rows = lake.write(LAG.name, table, replaced=None)
     groups = lake.query(PER_GROUP).to_pylist()
-    behind = [row["behind"] or 0 for row in groups]
+    behind = [row["behind"] for row in groups]
     return dg.MaterializeResult(
         metadata=table_metadata(
             lake,
@@ -69,7 +69,7 @@ def lag_history(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
     lake = lakehouse.lake()
     rows = lake.write(LAG_HISTORY.name, lake.query(question("lag_history")), replaced=None)
     instants = lake.query(PER_INSTANT).to_pylist()
-    behind = [row["behind"] or 0 for row in instants]
+    behind = [row["behind"] for row in instants]
     return dg.MaterializeResult(
         metadata=table_metadata(
             lake,
