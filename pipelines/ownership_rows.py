@@ -1,18 +1,16 @@
-"""Rows of a replay and of logs, as batches of their tables: column by column from attributes, in bounded batches."""
+"""Rows of a replay and of logs, as batches of their tables: column by column from attributes."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from operator import attrgetter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from pipelines.delta import Part, PartsWriter
-from pipelines.table import Table
 from rebalance.model import MessageQueue
 
 if TYPE_CHECKING:
@@ -49,12 +47,17 @@ def logged(event: LogEvent) -> LoggedEvent:
     )
 
 
-def rows_to_batch(table: Table, rows: Sequence[Any], source: str) -> pa.RecordBatch:
-    """Rows whose attributes are the columns of `table`, all of one source."""
-    columns = [
-        pa.repeat(source, len(rows)) if field.name == "source" else _column(rows, field) for field in table.bare_schema
-    ]
-    return pa.RecordBatch.from_arrays(columns, schema=table.bare_schema)
+def rows_to_batch(schema: pa.Schema, rows: Sequence[Any], source: str | None = None) -> pa.RecordBatch:
+    """Rows whose attributes are the columns of `schema`; `source` fills the column of that name, where there is one."""
+    columns = [pa.repeat(source, len(rows)) if field.name == "source" else _column(rows, field) for field in schema]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def rows_to_batches(schema: pa.Schema, rows: Iterable[Any]) -> Iterator[pa.RecordBatch]:
+    """The same for any number of rows, BATCH_ROWS at a time."""
+    left = iter(rows)
+    while some := list(islice(left, BATCH_ROWS)):
+        yield rows_to_batch(schema, some)
 
 
 def _column(rows: Sequence[Any], field: pa.Field) -> pa.Array:
@@ -95,30 +98,3 @@ def _lists(values: list[tuple[str | MessageQueue, ...] | None], kind: pa.DataTyp
 
 def _text_of(part: str | MessageQueue) -> str:
     return part if isinstance(part, str) else f"{part.broker_name}:{part.queue_id}"
-
-
-class TableWriters:
-    """Writes rows of several tables as they come; at most BATCH_ROWS and what is added at once wait in memory."""
-
-    def __init__(self, tables: Iterable[Table], root_of: Callable[[str], Path], source: str) -> None:
-        self._source = source
-        self._tables = {table.name: table for table in tables}
-        self._writers = {name: PartsWriter(table, root_of(name)) for name, table in self._tables.items()}
-        self._waiting: dict[str, list[Any]] = {name: [] for name in self._tables}
-
-    def add(self, name: str, rows: Iterable[Any]) -> None:
-        waiting = self._waiting[name]
-        waiting.extend(rows)
-        if len(waiting) >= BATCH_ROWS:
-            self._write(name)
-
-    def close(self) -> dict[str, list[Part]]:
-        """The parts of each table; nothing is committed yet."""
-        for name in self._tables:
-            self._write(name)
-        return {name: writer.close() for name, writer in self._writers.items()}
-
-    def _write(self, name: str) -> None:
-        if rows := self._waiting[name]:
-            self._writers[name].write(rows_to_batch(self._tables[name], rows, self._source))
-            self._waiting[name] = []

@@ -29,7 +29,7 @@ class WhatIfRow:
     group: str
     topic: str
     from_ms: int
-    until_ms: int
+    to_ms: int
     strategy: str
     members: int
     queues: int

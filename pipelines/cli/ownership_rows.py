@@ -1,10 +1,6 @@
-"""What a replay found, as rows of the ownership tables."""
+"""The tables of a replay as the command line shows them."""
 
 from __future__ import annotations
-
-import dataclasses
-from collections.abc import Iterable, Iterator
-from typing import Any
 
 import pyarrow as pa
 
@@ -15,7 +11,6 @@ from pipelines.ownership_tables import (
     OWNERSHIP_INTERVALS,
 )
 from pipelines.table import Table
-from rebalance.model import MessageQueue
 
 BRIEF = (
     "group",
@@ -53,24 +48,3 @@ TABLE_OF: dict[str, tuple[pa.Schema, tuple[str, ...]]] = {
     "divergence": (schema_of(ASSIGNMENT_DIVERGENCE), ("at", "topic", "client_id", "cause", "expected", "observed")),
 }
 """Per table shown: its columns, and those a terminal sees first."""
-
-
-INSTANTS = {"at_ms": "at", "from_ms": "begin_at", "to_ms": "end_at"}
-"""Names of the engine's instants where the table's differ."""
-
-
-def rows_of(found: Iterable[Any], schema: pa.Schema) -> Iterator[dict[str, Any]]:
-    """Frozen rows of the engine as dicts that Arrow takes: instants from epoch ms, queues as broker:queue_id."""
-    for row in found:
-        cells = {INSTANTS.get(f.name, f.name): getattr(row, f.name) for f in dataclasses.fields(row)}
-        yield {field.name: _cell(cells[field.name], field.type) for field in schema}
-
-
-def _cell(value: Any, kind: pa.DataType) -> Any:
-    if value is None:
-        return None
-    if pa.types.is_timestamp(kind):
-        return value * 1000
-    if pa.types.is_list(kind):
-        return [f"{part.broker_name}:{part.queue_id}" if isinstance(part, MessageQueue) else part for part in value]
-    return value

@@ -148,7 +148,8 @@ def _say_why(run: Run, history: Replay) -> None:
 
 
 def _emit_table(run: Run, history: Replay, told: RecordedLines, show: Show) -> None:
-    from pipelines.cli.ownership_rows import TABLE_OF, rows_of
+    from pipelines.cli.ownership_rows import TABLE_OF
+    from pipelines.ownership_rows import rows_to_batches
 
     schema, brief = TABLE_OF[show.value]
     found: dict[Show, Iterable[Any]] = {
@@ -159,4 +160,4 @@ def _emit_table(run: Run, history: Replay, told: RecordedLines, show: Show) -> N
         Show.NOTES: history.notes,
         Show.UNRECOGNISED: told.rows(),
     }
-    run.emit_rows(schema, rows_of(found[show], schema), brief=brief)
+    run.emit(schema, rows_to_batches(schema, found[show]), brief=brief)

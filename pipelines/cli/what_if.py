@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,8 +16,6 @@ from pipelines.cli.run import Run
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from rebalance.what_if import WhatIfRow
 
 
 def register(app: typer.Typer) -> None:
@@ -50,6 +47,7 @@ def what_if(
 
     Example: `rocketlens what-if /data/logs --strategy CONSISTENT_HASH --more-clients 1`
     """
+    from pipelines.ownership_rows import rows_to_batches
     from rebalance.what_if import what_if as recompute
 
     history = replay_of(facts_in(run, source, broker))
@@ -60,12 +58,7 @@ def what_if(
     except ValueError as wrong:
         raise WrongUsage(f"--strategy: {wrong}") from wrong
     schema = _schema()
-    run.emit_rows(schema, (_row(row) for row in rows))
-
-
-def _row(row: WhatIfRow) -> dict[str, Any]:
-    cells = asdict(row)
-    return {**cells, "begin_at": cells.pop("from_ms"), "end_at": cells.pop("until_ms")}
+    run.emit(schema, rows_to_batches(schema, rows))
 
 
 def _schema() -> pa.Schema:

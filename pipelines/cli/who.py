@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,7 +17,7 @@ from pipelines.cli.run import Run
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from pipelines.story import Step, Trail
+    from pipelines.story import Trail
 
 
 def register(app: typer.Typer) -> None:
@@ -48,6 +48,7 @@ def who(
 
     Example: `rocketlens who /data/store --message-id 7F00000100002A9F0000000000000000 --logs /data/logs`
     """
+    from pipelines.ownership_rows import rows_to_batches
     from pipelines.story import story
 
     trail = _lake_trail(source, message_id) if _is_lake(source) else _store_trail(run, source, message_id, offsets)
@@ -55,7 +56,9 @@ def who(
         raise Unreadable(f"{source}: no message with the id {message_id}, neither as message id nor as unique id")
     if logs:
         _add_recordings(run, trail, logs)
-    run.emit_rows(_schema(), map(_row, story(trail)), brief=("at", "step", "group", "client_id", "what", "certain"))
+    schema = _schema()
+    brief = ("at", "step", "group", "client_id", "what", "certain")
+    run.emit(schema, rows_to_batches(schema, story(trail)), brief=brief)
 
 
 def _is_lake(source: Path) -> bool:
@@ -94,18 +97,6 @@ def _add_recordings(run: Run, trail: Trail, logs: list[Path]) -> None:
     trail.commits = list(commits_in(facts, trail.message))
     trail.intervals = [row for row in replay_of(facts).intervals if (row.topic, row.queue_id) == place]
     trail.looked_at = [*trail.looked_at, *map(str, logs)]
-
-
-def _row(step: Step) -> dict[str, Any]:
-    return {
-        "at": step.at_ms,
-        "step": step.step,
-        "group": step.group,
-        "client_id": step.client_id,
-        "what": step.what,
-        "certain": step.certain,
-        "evidence": step.evidence,
-    }
 
 
 def _schema() -> pa.Schema:

@@ -22,11 +22,12 @@ from typing import TYPE_CHECKING
 from pipelines.delta import Part, commit
 from pipelines.fact_spool import COMMON, FactSpool, SpoolFile, facts_by_group
 from pipelines.lake import Lake
-from pipelines.ownership_rows import TableWriters, logged
+from pipelines.ownership_rows import logged
 from pipelines.ownership_tables import HEARTBEATS, LOG_EVENTS
 from pipelines.recorded_lines import RecordedLines
 from pipelines.recordings import Recording, facts_of, find_recordings
 from pipelines.sources import Sources
+from pipelines.table_writers import TableWriters
 from pipelines.tables import TABLES
 
 if TYPE_CHECKING:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 
+import pytest
+
+from pipelines.cli.errors import ExitCode
 from tests.support.cli import call, rows_of
 from tests.support.fixtures import GOLDEN
 
@@ -40,6 +44,22 @@ def test_what_makes_answers_wider_is_said(tmp_path: Path) -> None:
     assert "starts_in_the_middle" in {row["kind"] for row in called.rows}
     assert "starts_in_the_middle (cg_audit): nothing is certain before" in called.err
     assert "starts_in_the_middle" not in call("replay", cut, "--quiet").err
+
+
+@pytest.mark.parametrize(("later_ms", "held"), [(10**14, True), (10**19, False)])
+@pytest.mark.parametrize(
+    ("asked", "instant"),
+    [(("replay",), "begin_earliest"), (("replay", "--show", "assignments"), "at"), (("what-if",), "begin_at")],
+)
+def test_an_instant_that_no_calendar_holds_is_null(
+    tmp_path: Path, asked: tuple[str, ...], instant: str, later_ms: int, held: bool
+) -> None:
+    whole = map(json.loads, gzip.decompress((SESSION / "wire.jsonl.gz").read_bytes()).splitlines())
+    moved = tmp_path / "wire-broker-0.jsonl"
+    moved.write_text("".join(json.dumps({**record, "ts": record["ts"] + later_ms}) + "\n" for record in whole))
+    called = call(asked[0], moved, *asked[1:])
+    assert called.code == ExitCode.FINE
+    assert {row[instant] is not None for row in called.rows} == {held}
 
 
 def test_what_if_compares_strategies() -> None:

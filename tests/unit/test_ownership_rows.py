@@ -8,8 +8,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from pipelines import ownership_rows
-from pipelines.ownership_rows import TableWriters, rows_to_batch
+from pipelines.ownership_rows import rows_to_batch
 from pipelines.ownership_tables import ASSIGNMENTS, HEARTBEATS, OWNERSHIP_ANOMALIES, OWNERSHIP_INTERVALS
+from pipelines.table_writers import TableWriters
 from rebalance.anomalies import Anomaly
 from rebalance.heartbeats import Heartbeat, heartbeats_of
 from rebalance.model import MessageQueue
@@ -27,7 +28,7 @@ def heartbeat(at_ms: int, client_id: str | None = "c", last_at_ms: int | None = 
 
 def test_columns_come_from_attributes_of_another_name() -> None:
     anomaly = Anomaly("g", "orphan", "t", "b", 3, AT_MS, None, ("c1", "c2"), "views_differ", "", "wire:7")
-    (row,) = rows_to_batch(OWNERSHIP_ANOMALIES, [anomaly], "here").to_pylist()
+    (row,) = rows_to_batch(OWNERSHIP_ANOMALIES.bare_schema, [anomaly], "here").to_pylist()
     assert row == {
         "source": "here", "kind": "orphan", "group": "g", "topic": "t", "broker": "b", "queue_id": 3,
         "begin_at": datetime(2023, 11, 14, 22, 13, 20, 123_000, UTC), "end_at": None, "clients": ["c1", "c2"],
@@ -37,19 +38,19 @@ def test_columns_come_from_attributes_of_another_name() -> None:
 
 def test_queues_are_told_as_broker_and_id() -> None:
     rows = [Assignment("g", "t", "c", 1, AT_MS, "AVG", 2, 1, target, "") for target in (QUEUES, (), QUEUES)]
-    targets = rows_to_batch(ASSIGNMENTS, rows, "here").column("target").to_pylist()
+    targets = rows_to_batch(ASSIGNMENTS.bare_schema, rows, "here").column("target").to_pylist()
     assert targets == [["broker-a:0", "broker-b:3"], [], ["broker-a:0", "broker-b:3"]]
 
 
 def test_an_instant_that_no_calendar_holds_is_null() -> None:
     rows = [heartbeat(AT_MS), heartbeat(10**30, last_at_ms=-(10**30)), heartbeat(1 << 60, last_at_ms=AT_MS)]
-    batch = rows_to_batch(HEARTBEATS, rows, "here")
+    batch = rows_to_batch(HEARTBEATS.bare_schema, rows, "here")
     assert [at is not None for at in batch.column("at").to_pylist()] == [True, False, False]
     assert [at is not None for at in batch.column("last_at").to_pylist()] == [False, False, True]
 
 
 def test_half_a_surrogate_pair_is_written_out() -> None:
-    batch = rows_to_batch(HEARTBEATS, [heartbeat(AT_MS, "a\ud83d"), heartbeat(AT_MS, None)], "here")
+    batch = rows_to_batch(HEARTBEATS.bare_schema, [heartbeat(AT_MS, "a\ud83d"), heartbeat(AT_MS, None)], "here")
     assert batch.column("client_id").to_pylist() == ["a\\ud83d", None]
 
 
@@ -67,5 +68,5 @@ def test_writers_write_every_row_once(tmp_path: Path) -> None:
     (part,) = parts[OWNERSHIP_INTERVALS.name]
     written = pq.read_table(tmp_path / OWNERSHIP_INTERVALS.name / part.path)
     assert part.rows == len(written) > ownership_rows.BATCH_ROWS
-    once = rows_to_batch(OWNERSHIP_INTERVALS, history.intervals, "here").to_pylist()
+    once = rows_to_batch(OWNERSHIP_INTERVALS.bare_schema, history.intervals, "here").to_pylist()
     assert written.to_pylist() == once * (len(written) // len(once))
