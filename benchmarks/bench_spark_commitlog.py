@@ -7,8 +7,9 @@ for life, so the step from one core to two is two runs with the same folder, the
 asked of Spark leaves the JVM and its Python worker one each.
 
 The floor is a data source that hands on one prepared batch again and again. What it takes is Spark's own: Arrow over a
-socket, then every row copied into Spark's row format; no data source in Python can take less. `--gib 1 4 8` holds that
-a GiB takes as long in a large log as in a small one.
+socket, then every row copied into Spark's row format; no data source in Python can take less. Beside it Spark's own
+scan of the same rows in Parquet, decoded inside the JVM: what rows cost it where no Python and no socket take part.
+`--gib 1 4 8` holds that a GiB takes as long in a large log as in a small one.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from time import perf_counter
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import SparkSession
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
@@ -119,9 +121,26 @@ class FloorReader(DataSourceReader):
 
 def through_spark(spark: SparkSession, source: str, schema: pa.Schema, rows: int, **options: str) -> int:
     """Every row crosses into the JVM; `noop` throws it away there."""
-    frame = spark.read.format(source).schema(spark_schema(schema)).options(**options).load()
-    frame.write.format("noop").mode("overwrite").save()
+    to_noop(spark.read.format(source).schema(spark_schema(schema)).options(**options).load())
     return rows
+
+
+def to_noop(frame: DataFrame) -> None:
+    frame.write.format("noop").mode("overwrite").save()
+
+
+def scanned(spark: SparkSession, folder: Path, rows: int) -> int:
+    to_noop(spark.read.parquet(str(folder)))
+    return rows
+
+
+def write_parquet(root: Path, folder: Path, schema: pa.Schema) -> None:
+    """The rows of the data source, a Parquet file per slice."""
+    folder.mkdir()
+    for number, slice_ in enumerate(slices_of(BrokerSource("broker-a", root), COMMITLOG_MESSAGES.name)):
+        with pq.ParquetWriter(folder / f"{number}.parquet", schema, compression="zstd") as file:
+            for batch in slice_():
+                file.write_batch(batch.select(schema.names))
 
 
 def floor_options(root: Path, folder: Path, schema: pa.Schema, rows: int) -> dict[str, str]:
@@ -144,7 +163,11 @@ def data_source(spark: SparkSession, folder: Path, log: Log, names: Sequence[str
     options = floor_options(root, folder, schema, rows)
     floor = best(lambda: through_spark(spark, "floor", schema, rows, **options), rows)
     ours = best(lambda: through_spark(spark, "rocketmq_commitlog", schema, rows, store=str(root)), rows)
+    with TemporaryDirectory(dir=folder) as place:
+        write_parquet(root, Path(place) / "rows", schema)
+        parquet = best(lambda: scanned(spark, Path(place) / "rows", rows), rows)
     print(plain.line(f"plain reader, {len(names)} columns", gib, "one thread"))
+    print(parquet.line("Spark's scan of Parquet to noop", gib, f"{parquet.core / plain.core:5.2f} x plain"))
     print(floor.line("Spark's floor", gib, f"{floor.core / plain.core:5.2f} x plain"))
     beside = f"{ours.core / plain.core:5.2f} x plain, {ours.core / floor.core:.2f} x floor"
     print(ours.line("Spark data source to noop", gib, beside))
