@@ -296,9 +296,9 @@ def _index(file: IndexFile, hashes: bool) -> Told:
 def _duplicates(file: IndexFile, count: int) -> int:
     at, seen, twice = file.geometry.entries_at, set(), 0
     content = file.content(at + 20 * count)
-    for number in range(1, count):
+    for number in range(1, min(count, (len(content) - at) // 20)):
         entry = content[at + 20 * number : at + 20 * number + 12]
-        twice += len(entry) == 12 and entry in seen
+        twice += entry in seen
         seen.add(entry)
     return twice
 
