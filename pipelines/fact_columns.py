@@ -10,7 +10,7 @@ import json
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, make_dataclass
 from functools import cache
 from itertools import repeat
 from operator import attrgetter, itemgetter
@@ -84,13 +84,13 @@ class FactRun:
     kind: type[Fact]
     group_ends: dict[str, tuple[int, int]]
     positions: np.ndarray[Any, np.dtype[np.int64]]
-    _columns: list[tuple[Callable[[Any, Any], None], _Values]]
+    _columns: list[_Values]
 
     def facts(self, first: int, end: int) -> list[Fact]:
-        """The facts of some rows. A frozen fact is filled slot by slot, column by column."""
-        facts: list[Fact] = [object.__new__(self.kind) for _ in range(first, end)]
-        for fill, values in self._columns:
-            deque(map(fill, facts, values(first, end)), maxlen=0)
+        """The facts of some rows."""
+        facts: list[Fact] = list(map(object.__new__, repeat(self.kind, end - first)))
+        columns = (values(first, end) for values in self._columns)
+        deque(map(_filling(self.kind.__name__), facts, *columns), maxlen=0)
         return facts
 
 
@@ -102,7 +102,7 @@ def fact_run(batches: Sequence[pa.RecordBatch], interned: Interned) -> FactRun:
     keys = pa.table({"group": names, POSITION: table.column(POSITION)})
     order = pc.sort_indices(keys, [("group", "ascending"), (POSITION, "ascending")])
     table = table.take(order)
-    columns = [(getattr(kind, name).__set__, values) for name, values in _columns(kind, table, interned)]
+    columns = list(_columns(kind, table, interned))
     return FactRun(kind, _ends(names.take(order)), table.column(POSITION).to_numpy(), columns)
 
 
@@ -113,12 +113,12 @@ def _ends(names: pa.ChunkedArray | pa.Array) -> dict[str, tuple[int, int]]:
     return dict(zip(groups, zip([0, *ends[:-1]], ends, strict=True), strict=True))
 
 
-def _columns(kind: type[Fact], table: pa.Table, interned: Interned) -> Iterator[tuple[str, _Values]]:
+def _columns(kind: type[Fact], table: pa.Table, interned: Interned) -> Iterator[_Values]:
     for name, hint in _hints(kind.__name__).items():
         if name == "evidence":
-            yield name, _evidence(*(_values(table.column(part), str, interned) for part in EVIDENCE))
+            yield _evidence(*(_values(table.column(part), str, interned) for part in EVIDENCE))
         else:
-            yield name, _values(table.column(name), hint, interned)
+            yield _values(table.column(name), hint, interned)
 
 
 def _evidence(files: _Values, records: _Values) -> _Values:
@@ -169,6 +169,12 @@ def _hints(name: str) -> dict[str, Any]:
     kind = _kinds()[name]
     hints = get_type_hints(kind)
     return {field.name: hints[field.name] for field in fields(kind)}
+
+
+@cache
+def _filling(name: str) -> Callable[..., None]:
+    """Takes a fact and all its fields in order: its `__init__`, but for the keywords, which cost more than the rest."""
+    return make_dataclass(name, _hints(name)).__init__
 
 
 def _is_number(hint: Any) -> bool:

@@ -8,6 +8,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from rebalance.events import NO_EVIDENCE, Evidence, RebalanceResultChanged
+from rebalance.frozen import frozen
 from rebalance.model import MessageQueue
 
 _FIRST_REQUESTS = 16  # a starting client asks for a route or two before its first heartbeat
@@ -25,7 +26,8 @@ class WitnessKind(IntEnum):
     REMOVED = 5
 
 
-class Witness(NamedTuple):
+@frozen()
+class Witness:
     """One sighting of a queue with a process."""
 
     at_ms: int
@@ -35,7 +37,8 @@ class Witness(NamedTuple):
     late_ms: int = 0  # the true instant is up to this much later
 
 
-class ListAnswer(NamedTuple):
+@frozen()
+class ListAnswer:
     """The member list one round of a process was computed from; `client_ids` None: failed or not seen."""
 
     at_ms: int
@@ -46,7 +49,8 @@ class ListAnswer(NamedTuple):
     evidence: Evidence
 
 
-class Stamp(NamedTuple):
+@frozen()
+class Stamp:
     """A new subVersion of a topic: the process's queues of that topic changed at `at_ms`, heard by a broker at
     `heard_ms`.
 
@@ -111,7 +115,8 @@ class ProcessKey(NamedTuple):
     number: int
 
 
-class End(NamedTuple):
+@frozen()
+class End:
     """When a process's table ceased to be: not before `earliest_ms`, not after `latest_ms` (None: not known to have
     ended).
     """
@@ -122,7 +127,8 @@ class End(NamedTuple):
     evidence: Evidence
 
 
-class HeardVersion(NamedTuple):
+@frozen()
+class HeardVersion:
     """A subVersion of a topic, when a heartbeat first carried it."""
 
     heard_ms: int

@@ -106,7 +106,7 @@ class GroupRecord:
         return self._parts.joined()
 
     def heartbeat(self, fact: HeartbeatReceived) -> None:
-        part = self._parts.of_connection(fact)
+        part = self._parts.of_request(fact)
         if part is None:
             return
         _registered(part, fact.at_ms, fact.message_model, fact.consume_type, fact.client_version)
@@ -137,7 +137,7 @@ class GroupRecord:
             part.channels[0].closed = Closed(fact.at_ms + fact.late_ms, expired, fact.evidence)
 
     def unregistered(self, fact: ClientUnregistered) -> None:
-        part = self._parts.of_connection(fact)
+        part = self._parts.of_request(fact)
         if part is not None:
             part.channels[0].leave(fact.at_ms, fact.late_ms)
 
@@ -147,7 +147,7 @@ class GroupRecord:
             self.changes_heard.setdefault(fact.source, []).append(change)
 
     def consumer_list(self, fact: ConsumerListAnswered) -> None:
-        part = self._parts.of_connection(fact)
+        part = self._parts.of_request(fact)
         if part is None:
             return
         asked = fact.at_ms if fact.asked_at_ms is None else fact.asked_at_ms
@@ -156,7 +156,7 @@ class GroupRecord:
 
     def assignment_answered(self, fact: AssignmentAnswered) -> None:
         """A broker's result is a round of the client, as a member list is, and names no members."""
-        part = self._parts.of_connection(fact)
+        part = self._parts.of_request(fact)
         if fact.pop:
             self._shared(fact.topic, fact.target or ())
         elif part is not None:
@@ -222,7 +222,7 @@ class GroupRecord:
         (ConsumeMessageOrderlyService).
         """
         self.locks.append(fact)
-        part = self._parts.of_connection(fact)
+        part = self._parts.of_request(fact)
         if part is not None:
             part.ordered = True
         if len(fact.asked) < 2:
@@ -232,7 +232,7 @@ class GroupRecord:
 
     def unlocked(self, fact: UnlockBatch) -> None:
         self.locks.append(fact)
-        self._parts.of_connection(fact)
+        self._parts.of_request(fact)
 
     def lock_decided(self, fact: QueueLockDecided) -> None:
         self.locks.append(fact)
@@ -240,7 +240,7 @@ class GroupRecord:
     def _witness(
         self, fact: RequestFact, queue: MessageQueue, kind: WitnessKind, queue_offset: int | None
     ) -> ClientProcess | None:
-        part = self._parts.of_connection(fact)
+        part = self._parts.of_request(fact)
         if part is not None:
             witness = Witness(fact.at_ms, kind, queue_offset, fact.evidence)
             seen = part.witnesses.get(queue)

@@ -34,13 +34,19 @@ class Parts:
         if remote is None:
             return None
         part = self._open.get((fact.source, remote))
-        if part is None or self._is_another(part, fact):
+        if part is None or _is_another(part.channels[0], fact):
             part = self.open(fact, fact.source, remote)
-        self._bring_up_to_date(part, fact)
-        if isinstance(fact, RequestFact) and fact.request_no is not None:
-            requests = part.channels[0].requests
-            if len(requests) < _FIRST_REQUESTS or fact.at_ms >= requests[-1][0] + _SAMPLE_MS:
-                requests.append((fact.at_ms, fact.request_no))
+        _bring_up_to_date(part, fact)
+        return part
+
+    def of_request(self, fact: RequestFact) -> ClientProcess | None:
+        """The same for a request, which carries a number of its process."""
+        part = self.of_connection(fact)
+        request_no = fact.request_no
+        if part is not None and request_no is not None:
+            requests, at_ms = part.channels[0].requests, fact.at_ms
+            if len(requests) < _FIRST_REQUESTS or at_ms >= requests[-1][0] + _SAMPLE_MS:
+                requests.append((at_ms, request_no))
         return part
 
     def of_run(self, fact: ClientFact) -> ClientProcess:
@@ -49,21 +55,8 @@ class Parts:
         part = self._open.get(("", run))
         if part is None:
             part = self.open(fact, "", run)
-        self._bring_up_to_date(part, fact)
+        _bring_up_to_date(part, fact)
         return part
-
-    @staticmethod
-    def _bring_up_to_date(part: ClientProcess, fact: ChannelFact | ClientFact) -> None:
-        channel = part.channels[0]
-        at_ms, until_ms = fact.at_ms, channel.last_ms
-        if not channel.client_id and fact.client_id is not None:
-            channel.client_id = fact.client_id
-            part.key = ProcessKey(fact.client_id, 0)
-        if at_ms > until_ms:
-            if at_ms > until_ms + PAUSE_MS:
-                channel.pauses.append((until_ms, at_ms))
-            channel.last_ms = part.last_ms = at_ms
-        part.last_evidence = fact.evidence
 
     def open(self, fact: ChannelFact | ClientFact, broker: str, remote: str) -> ClientProcess:
         """A new part, which begins with this fact."""
@@ -80,16 +73,6 @@ class Parts:
         self._all.append(part)
         return part
 
-    @staticmethod
-    def _is_another(part: ClientProcess, fact: ChannelFact | ClientFact) -> bool:
-        """Whether the same ip:port is now another connection."""
-        channel, client_id, at_ms = part.channels[0], fact.client_id, fact.at_ms
-        if client_id is not None and channel.client_id != client_id and channel.client_id:
-            return True
-        if channel.unregistered_ms is not None and at_ms > channel.unregistered_ms + _STRAGGLER_MS:
-            return True
-        return at_ms > part.last_ms + _PORT_REUSE_MS
-
     def joined(self) -> list[ClientProcess]:
         """All processes, ordered by client id, then by appearance."""
         by_client: dict[str, list[ClientProcess]] = {}
@@ -97,6 +80,29 @@ class Parts:
             if part.client_id:
                 by_client.setdefault(part.client_id, []).append(part)
         return [process for client_id in sorted(by_client) for process in _join(by_client[client_id])]
+
+
+def _is_another(channel: ChannelUse, fact: ChannelFact) -> bool:
+    """Whether the same ip:port is now another connection."""
+    known, named, at_ms = channel.client_id, fact.client_id, fact.at_ms
+    if known != named and known and named is not None:
+        return True
+    if channel.unregistered_ms is not None and at_ms > channel.unregistered_ms + _STRAGGLER_MS:
+        return True
+    return at_ms > channel.last_ms + _PORT_REUSE_MS
+
+
+def _bring_up_to_date(part: ClientProcess, fact: ChannelFact | ClientFact) -> None:
+    channel, at_ms = part.channels[0], fact.at_ms
+    if not channel.client_id and fact.client_id is not None:
+        channel.client_id = fact.client_id
+        part.key = ProcessKey(fact.client_id, 0)
+    quiet_ms = at_ms - channel.last_ms
+    if quiet_ms > 0:
+        if quiet_ms > PAUSE_MS:
+            channel.pauses.append((channel.last_ms, at_ms))
+        channel.last_ms = part.last_ms = at_ms
+    part.last_evidence = fact.evidence
 
 
 def _join(parts: list[ClientProcess]) -> list[ClientProcess]:

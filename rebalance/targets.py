@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from operator import attrgetter
-from typing import NamedTuple
 
 from rebalance.certain_table import CertainTable
 from rebalance.client import ClientProcess, ListAnswer
@@ -45,7 +44,8 @@ class Assignment:
     evidence: str
 
 
-class Settled(NamedTuple):
+@frozen()
+class Settled:
     """A topic's queues of one process between two rounds, where they are certain.
 
     `views`: the queue lists it may have worked with, the likeliest first.
