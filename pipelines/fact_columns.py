@@ -174,7 +174,9 @@ def _hints(name: str) -> dict[str, Any]:
 @cache
 def _filling(name: str) -> Callable[..., None]:
     """Takes a fact and all its fields in order: its `__init__`, but for the keywords, which cost more than the rest."""
-    return make_dataclass(name, _hints(name)).__init__
+    positional: Any = make_dataclass(name, _hints(name))
+    fill: Callable[..., None] = positional.__init__
+    return fill
 
 
 def _is_number(hint: Any) -> bool:
