@@ -14,6 +14,7 @@ from parsers.checkpoint import CHECKPOINT
 from parsers.commitlog.layout import LAYOUTS as COMMITLOG_LAYOUTS
 from parsers.consumequeue.ext import CQ_EXT_UNIT
 from parsers.consumequeue.layout import CQ_UNIT
+from parsers.dledger.layout import ENTRY_HEADER, ENTRY_INDEX_UNIT
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
 from parsers.layout import Layout
 from parsers.timer import TIMER_BLANK, TIMER_CHECK, TIMER_SLOT, TIMER_UNIT
@@ -48,6 +49,21 @@ PAGES = {
 - There is no header and no stored end: the log ends where no record follows.
 """,
         COMMITLOG_LAYOUTS,
+    ),
+    "dledger": Page(
+        "DLedger log and its index",
+        "dledger-<selfId>/data/<20 digits>, dledger-<selfId>/index/<20 digits>, dledger-<selfId>/currterm, checkpoint",
+        """\
+- The log of a broker with enableDLegerCommitLog (since 4.5.0): an entry is a header and one message of the CommitLog.
+  The message's physical_offset, that of its ConsumeQueue unit and of its index entries is position + 48; msg_size
+  is entry_body_size.
+- What is left of a file, 8 bytes at least, is a blank: magic -1, the size of the rest, zeros.
+- Index: the unit of entry n lies at 32 n, in files of 5 242 880 units.
+- Files of commitlog/ may lie before the first file of the log: the broker was switched. They have no headers.
+- currterm (currTerm, voteLeader) and checkpoint (endIndex, committedIndex; with a .bak one write older) are lines
+  name=value. Consumers are given what lies before the committed entry's end.
+""",
+        (ENTRY_HEADER, ENTRY_INDEX_UNIT),
     ),
     "consumequeue": Page(
         "ConsumeQueue, BatchConsumeQueue, ConsumeQueueExt",

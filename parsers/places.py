@@ -12,6 +12,9 @@ from parsers.java import INT_MAX, LONG_MAX
 
 FileKind = Literal[
     "commitlog",
+    "dledger",
+    "dledger_index",
+    "dledger_state",
     "consumequeue",
     "batchconsumequeue",
     "consumequeue_ext",
@@ -38,6 +41,9 @@ QUEUE_FOLDERS: dict[str, FileKind] = {
     "batchconsumequeue": "batchconsumequeue",
     "consumequeue_ext": "consumequeue_ext",
 }
+DLEDGER_FOLDER, DATA_FOLDER = "dledger-", "data"
+DLEDGER_FOLDERS: dict[str, FileKind] = {DATA_FOLDER: "dledger", "index": "dledger_index"}
+DLEDGER_STATES = ("currterm", "checkpoint")
 COMPACTION_POSITIONS = ("position-checkpoint", "position-checkpoint.bak")
 """How far each compaction queue was compacted, as JSON; since 5.1.0 brokers without such topics write it too.
 Source: CompactionPositionMgr#configFilePath @5.3.3."""
@@ -83,7 +89,21 @@ def place_of(parts: Sequence[str]) -> Place:
         return Place("timercheck" if name == "timercheck" else "config")
     if folder == "compaction" and len(parts) == 2 and name in COMPACTION_POSITIONS:
         return Place("config")
+    if folder.startswith(DLEDGER_FOLDER):
+        return _dledger_file(parts)
     return _not_understood(_why_not(parts))
+
+
+def _dledger_file(parts: Sequence[str]) -> Place:
+    """DLedgerConfig#getDefaultPath, #getDataStorePath, #getIndexStorePath; MemberState and DLedgerMmapFileStore."""
+    if len(parts) == 2 and parts[1].removesuffix(".bak") in DLEDGER_STATES:
+        return Place("dledger_state")
+    if len(parts) != 3 or parts[1] not in DLEDGER_FOLDERS:
+        return _not_understood(ELSEWHERE)
+    number = _number(parts[2], LONG_MAX)
+    if number is None:
+        return _not_understood(f"its name is not a number, as every file in {parts[0]}/{parts[1]}/ has")
+    return Place(DLEDGER_FOLDERS[parts[1]], number)
 
 
 def _queue_file(kind: FileKind, topic: str, queue: str, name: str) -> Place:
@@ -116,8 +136,6 @@ def _not_understood(why: str) -> Place:
 def _why_not(parts: Sequence[str]) -> str:
     if parts[0] in KNOWN_NOT_READ:
         return KNOWN_NOT_READ[parts[0]]
-    if parts[0].startswith("dledger-") and len(parts) > 1:
-        return "DLedger log: entries behind 48-byte headers"
     if parts[0] == "consumequeue" and len(parts) == 2:
         return "RocksDB consume queue (storeType=defaultRocksDB)"
     if parts[0] == "config" and len(parts) > 2:

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from parsers.dledger.layout import HEADER_SIZE
 from parsers.errors import UnreadableFile
-from parsers.places import ELSEWHERE, FileKind, Place, place_of, printable_name
+from parsers.places import DATA_FOLDER, DLEDGER_FOLDER, ELSEWHERE, FileKind, Place, place_of, printable_name
 
 __all__ = ["FileKind", "NotAStore", "QueueKey", "Store", "StoreFile", "classify", "locate", "open_store"]
 QueueKey = tuple[str, int]
@@ -42,16 +43,32 @@ class StoreFile:
         """The file's name as text, whatever bytes it is made of."""
         return printable_name(self.path.name)
 
+    @property
+    def header_size(self) -> int:
+        """Bytes before each message of a log: in a DLedger log an entry's header."""
+        return HEADER_SIZE if self.kind == "dledger" else 0
+
+    @property
+    def log_folder(self) -> str:
+        """The folder of a log's file, below the store root."""
+        node = self.path.parents[1].name if self.kind == "dledger" else ""
+        return f"{node}/{DATA_FOLDER}" if node else "commitlog"
+
 
 @dataclass(slots=True)
 class Store:
-    """A store root and its files. Lists are in offset order; `queues` has one entry per (topic, queue_id)."""
+    """A store root and its files. Lists are in offset order; `queues` has one entry per (topic, queue_id).
+
+    `commitlog` is the whole log: of a broker in DLedger mode the files of its DLedger log, behind those that it wrote
+    before it was switched. `dledger` is what lies beside such a log: its index, currterm, checkpoint.
+    """
 
     root: Path
     commitlog: list[StoreFile] = field(default_factory=list)
     queues: dict[QueueKey, list[StoreFile]] = field(default_factory=dict)
     batch_queues: dict[QueueKey, list[StoreFile]] = field(default_factory=dict)
     index: list[StoreFile] = field(default_factory=list)
+    dledger: list[StoreFile] = field(default_factory=list)
     checkpoint: StoreFile | None = None
     config: list[StoreFile] = field(default_factory=list)
     timer: list[StoreFile] = field(default_factory=list)
@@ -65,8 +82,8 @@ class Store:
 
     @property
     def log_is_dledgers(self) -> bool:
-        """The messages are in a DLedger log (enableDLegerCommitLog), which no reader here takes."""
-        return any((found.why or "").startswith("DLedger") for found in self.not_understood)
+        """The broker appends to a DLedger log (enableDLegerCommitLog)."""
+        return any(found.kind == "dledger" for found in self.commitlog)
 
     @property
     def queues_are_rocksdbs(self) -> bool:
@@ -79,6 +96,7 @@ class Store:
         for files in (*self.queues.values(), *self.batch_queues.values()):
             yield from files
         yield from self.index
+        yield from self.dledger
         if self.checkpoint is not None:
             yield self.checkpoint
         yield from self.config
@@ -87,14 +105,18 @@ class Store:
         yield from self.not_understood
 
 
-def open_store(root: Path | str, *, commitlog_folders: Sequence[Path] = ()) -> Store:
+def open_store(
+    root: Path | str, *, commitlog_folders: Sequence[Path] = (), dledger_folders: Sequence[Path] = ()
+) -> Store:
     """List a store root. Reads names, sizes and times only; opens no file. Links are followed, loops of them are not.
 
-    A folder or file that cannot be looked at is listed as not understood, with the reason.
+    A folder or file that cannot be looked at is listed as not understood, with the reason. A folder `dledger-<selfId>`
+    by itself is a store with nothing but a log.
 
     Args:
         commitlog_folders: where else the CommitLog lies, with several `storePathCommitLog` (since 4.9.2); its files are
             put in order by their names across all folders, as MultiPathMappedFileQueue does.
+        dledger_folders: where the DLedger log's data files lie, with `storePathDLedgerCommitLog`.
     Raises:
         NotAStore: missing, not a folder, unreadable, or holding nothing a broker writes: one sentence.
     """
@@ -110,11 +132,14 @@ def open_store(root: Path | str, *, commitlog_folders: Sequence[Path] = ()) -> S
     if not os.access(root, os.R_OK | os.X_OK):
         raise NotAStore(f"{root}: no permission to read this folder")
     store = Store(root)
-    for found in _walk(root, root, set()):
-        _place(store, found)
+    base = root.absolute().parent if root.absolute().name.startswith(DLEDGER_FOLDER) else root.absolute()
+    for found in _walk(base, root.absolute(), set()):
+        _place(store, replace(found, path=root / found.path.relative_to(root.absolute())))
     for folder in commitlog_folders:
-        for found in _walk(folder, folder, set()):
-            _place(store, _as_commitlog(folder, found))
+        _place_log(store, ("commitlog",), folder)
+    for folder in dledger_folders:
+        _place_log(store, (DLEDGER_FOLDER, DATA_FOLDER), folder)
+    _keep_one_dledger(store)
     if not any(found.kind != "not_understood" for found in store.files()):
         raise NotAStore(f"{root}: holds no commitlog, consumequeue, index, checkpoint or config of a broker")
     for files in (store.commitlog, store.index, *store.queues.values(), *store.batch_queues.values()):
@@ -150,11 +175,28 @@ def _unlisted(path: Path, why: str) -> StoreFile:
     return StoreFile(path, "not_understood", 0, 0, why=why)
 
 
-def _as_commitlog(folder: Path, found: StoreFile) -> StoreFile:
-    """A file of a further CommitLog folder, placed as if it lay in the store's own."""
-    if found.why and found.size == 0 and found.mtime_ns == 0:
-        return found
-    return _placed(found, place_of(("commitlog", *found.path.relative_to(folder).parts)))
+def _place_log(store: Store, own_folder: Sequence[str], folder: Path) -> None:
+    """The files of a further folder of the log, placed as if they lay in the store's own."""
+    for found in _walk(folder, folder, set()):
+        is_unlisted = found.why and found.size == 0 and found.mtime_ns == 0
+        place = place_of((*own_folder, *found.path.relative_to(folder).parts))
+        _place(store, found if is_unlisted else _placed(found, place))
+
+
+def _keep_one_dledger(store: Store) -> None:
+    """A broker reads the DLedger log of its own selfId alone; of several, the one that was written last is its own."""
+    newest: dict[Path, int] = {}
+    for found in store.commitlog:
+        if found.kind == "dledger":
+            node = found.path.parents[1]
+            newest[node] = max(newest.get(node, 0), found.mtime_ns)
+    own = max(newest, key=lambda node: (newest[node], node), default=None)
+    for node in newest.keys() - {own}:
+        why = f"the DLedger log of another node: {own.name if own else ''} was written later"
+        for files in (store.commitlog, store.dledger):
+            strange = [found for found in files if node in found.path.parents]
+            files[:] = [found for found in files if found not in strange]
+            store.not_understood += [replace(found, kind="not_understood", why=why) for found in strange]
 
 
 def classify(root: Path, path: Path) -> StoreFile:
@@ -188,6 +230,7 @@ def locate(path: Path) -> StoreFile:
     except OSError as refused:
         raise UnreadableFile(f"cannot be read: {refused.strerror}", path=path) from refused
     known = [found for found in guesses if found.kind != "not_understood"]
+    known.sort(key=lambda found: not found.kind.startswith("dledger"))  # its folder has an index/ and a checkpoint, too
     named = [found for found in guesses if found.why != ELSEWHERE]
     if not guesses:
         raise UnreadableFile("cannot be read: a folder", path=path)
@@ -197,6 +240,9 @@ def locate(path: Path) -> StoreFile:
 def _place(store: Store, found: StoreFile) -> None:
     lists: dict[FileKind, list[StoreFile]] = {
         "commitlog": store.commitlog,
+        "dledger": store.commitlog,
+        "dledger_index": store.dledger,
+        "dledger_state": store.dledger,
         "index": store.index,
         "config": store.config,
         "timerlog": store.timer,

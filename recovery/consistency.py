@@ -116,7 +116,7 @@ class _Verify:
 
     def _queues(self, lost: Intervals) -> Iterator[Judgement]:
         if not self._files.compares_queues:
-            why = "the log is a DLedger's or the queues are a RocksDB's: they are not compared here"
+            why = "the queues are a RocksDB's: they are not compared here"
             yield Judgement((), (Explained("not compared", why),))
             return
         facts, messages = self._facts(lost), queue_messages(self._log)
@@ -177,8 +177,6 @@ class _Verify:
         return check_index(self._files.opened, self._left.index, context)
 
     def _judge_checkpoint(self, ends: Judgement) -> Judgement:
-        if self._store.log_is_dledgers:
-            return Judgement()
         clean_exit = not self._store.abort_present
         return check_checkpoint(
             self._store.checkpoint,

@@ -92,7 +92,7 @@ def _sample(store: Store) -> Iterator[Message]:
         except StoreFormatError:
             continue
         positions = np.empty(SAMPLED_RECORDS, np.int64)
-        count, _ = walk(np.frombuffer(buffer, np.uint8), 0, file.base_offset or 0, positions)
+        count, _ = walk(np.frombuffer(buffer, np.uint8), 0, file.base_offset or 0, file.header_size, positions)
         for at in positions[:count].tolist():
             yield decode_message(buffer, at)
 

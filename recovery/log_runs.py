@@ -14,8 +14,8 @@ from typing import Literal
 import numpy as np
 
 from parsers.commitlog.check import check_blank, check_record
-from parsers.commitlog.layout import MAGIC_BLANK, RECORD_START
 from parsers.commitlog.message import decode_message
+from parsers.commitlog.shape import is_blank
 from parsers.errors import StoreFormatError, UnreadableFile
 from parsers.kernels.written import written_bytes
 from parsers.mapped import map_file, open_evidence, release_pages, require_whole
@@ -30,7 +30,8 @@ GapKind = Literal["blank", "unwritten", "damage", "stale"]
 
 @dataclass(frozen=True, slots=True)
 class LogRun:
-    """Records that follow one another without a gap: `positions` in `data`, the whole file; `end` is after the last.
+    """Records that follow one another without a gap: `positions` of their messages in `data`, the whole file; they
+    begin at byte `start` and end before byte `end`.
 
     `crc`: the verdict of `record_walk` on each of them, empty where none was asked for.
     """
@@ -44,6 +45,10 @@ class LogRun:
     @property
     def base_offset(self) -> int:
         return self.file.base_offset or 0
+
+    @property
+    def start(self) -> int:
+        return int(self.positions[0]) - self.file.header_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +98,7 @@ def runs_between(
         if start == 0:
             gaps(LogGap(file, 0, file.size, "damage", refused.problem))
         return
-    data, base_offset = np.frombuffer(buffer, np.uint8), file.base_offset or 0
+    data, base_offset, header = np.frombuffer(buffer, np.uint8), file.base_offset or 0, file.header_size
     last = len(data) if end >= file.size else end
     at = released = _first_of_part(file, data, start)
     while at < last:
@@ -104,12 +109,12 @@ def runs_between(
             return
         positions, verdicts = np.empty(most, np.int64), np.empty(most if crc else 0, np.int8)
         if crc:
-            count, following = walk_judging(data, at, base_offset, positions, verdicts)
+            count, following = walk_judging(data, at, base_offset, header, positions, verdicts)
         else:
-            count, following = walk(data, at, base_offset, positions)
-        owned = int(np.searchsorted(positions[:count], last))
+            count, following = walk(data, at, base_offset, header, positions)
+        owned = int(np.searchsorted(positions[:count], last + header))
         if owned < count:
-            following = int(positions[owned])
+            following = int(positions[owned]) - header
         if owned:
             yield LogRun(file, data, positions[:owned], following, verdicts[:owned])
             release_pages(buffer, released, at)
@@ -123,7 +128,8 @@ def _first_of_part(file: StoreFile, data: Bytes, start: int) -> int:
     """Where the part from byte `start` on begins: at the first record that proves itself, or at the file's start."""
     if start == 0:
         return 0
-    found = -1 if first_written(file, start) is None else next_record(data, start, file.base_offset or 0)
+    written = first_written(file, start) is not None
+    found = next_record(data, start, file.base_offset or 0, file.header_size) if written else -1
     return len(data) if found < 0 else found
 
 
@@ -134,13 +140,13 @@ def _gap(file: StoreFile, buffer: memoryview, data: Bytes, at: int, gaps: GapSin
     if first_written(file, at) is None:
         gaps(LogGap(file, at, len(data) - at, "unwritten"))
         return len(data)
-    following = next_record(data, at, file.base_offset or 0)
-    if following < 0 and _is_blank(buffer, at):
+    following = next_record(data, at, file.base_offset or 0, file.header_size)
+    if following < 0 and _is_correct_blank(buffer, data, at, file.header_size):
         gaps(LogGap(file, at, len(data) - at, "blank"))
         return len(data)
     written = max(at, written_bytes(data)) if following < 0 else following
     if written > at:
-        kind, reason = _why(buffer, at, file.base_offset or 0, at_end=following < 0)
+        kind, reason = _why(file, buffer, at, at_end=following < 0)
         gaps(LogGap(file, at, written - at, kind, reason))
     if written < len(data) and following < 0:
         gaps(LogGap(file, written, len(data) - written, "unwritten"))
@@ -165,19 +171,17 @@ def first_written(file: StoreFile, at: int) -> int | None:
             at += len(piece)
 
 
-def _is_blank(buffer: memoryview, at: int) -> bool:
-    if len(buffer) - at < RECORD_START.size:
-        return False
-    is_blank = RECORD_START.unpack(buffer, at)["magic_code"] == MAGIC_BLANK
-    return is_blank and check_blank(buffer, at) is None
+def _is_correct_blank(buffer: memoryview, data: Bytes, at: int, header: int) -> bool:
+    return is_blank(data, at, header) and check_blank(buffer, at, header) is None
 
 
-def _why(buffer: memoryview, at: int, base_offset: int, *, at_end: bool) -> tuple[GapKind, str]:
+def _why(file: StoreFile, buffer: memoryview, at: int, *, at_end: bool) -> tuple[GapKind, str]:
+    base_offset, header = file.base_offset or 0, file.header_size
     try:
-        message = decode_message(buffer, at)
-        if at_end and message.physical_offset < base_offset + at and message.body_crc_ok:
+        message = decode_message(buffer, at + header)
+        if at_end and message.physical_offset < base_offset + at + header and message.body_crc_ok:
             return "stale", f"a record of physical offset {message.physical_offset}"
-        check_record(buffer, at, base_offset)
+        check_record(buffer, at, base_offset, header)
     except StoreFormatError as error:
         return "damage", error.problem if error.field is None else f"{error.problem} ({error.field} {error.actual})"
     return "damage", "no record"

@@ -94,7 +94,7 @@ def _proven_records(file: LogFile, at: int, played: Restart) -> Iterator[tuple[D
     """Records that say they stand where they stand, whatever lies between them."""
     stored = file.stored if file.entry is None else file.entry.bytes_on_disk()
     data = np.frombuffer(stored, np.uint8)
-    while (at := next_record(data, at, file.base_offset)) >= 0:
+    while (at := next_record(data, at, file.base_offset, 0)) >= 0:
         try:
             message = decode_message(stored, at)
         except StoreFormatError:
@@ -142,7 +142,7 @@ def _batches(file: LogFile, played: Restart) -> Iterator[ScanBatch]:
     while at >= 0:
         batch = played.memory.runs.take(readable, at, crc=False, at_any_cost=True)
         if batch is None:
-            at = next_record(data, at + 1, file.base_offset)
+            at = next_record(data, at + 1, file.base_offset, 0)
             continue
         yield batch
         at = int(batch.records.file_pos[-1]) + int(batch.records.total_size[-1])

@@ -122,8 +122,7 @@ class StoreQuery:
         return [FoundMessage(message, physical_offset, "message_id")]
 
     def offset_at(self, question: TimeQuestion) -> int | None:
-        """The queue offset the broker's search by time gives; None when the store has no such queue, or a
-        DLedger log, whose store times are not read."""
+        """The queue offset the broker's search by time gives; None when the store has no such queue."""
         key = question.topic, question.queue_id
         if key not in self._searches:
             self._searches[key] = self._search_of(key)
@@ -131,9 +130,7 @@ class StoreQuery:
         return None if search is None else offset_at(search, question.at_ms, self._version, question.boundary)
 
     def _search_of(self, key: QueueKey) -> QueueSearch | None:
-        """None where there is no such queue, and where the store times of its messages cannot be read."""
-        files = self._store.queues.get(key)
-        if files and not self._store.log_is_dledgers:
+        if files := self._store.queues.get(key):
             return TimeSearch(files, self._log)
         if files := self._store.batch_queues.get(key):
             return BatchTimeSearch(files, self._log.min_physical_offset)

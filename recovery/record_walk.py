@@ -21,10 +21,12 @@ CRC_RIGHT, BODY_CRC_WRONG, RECORD_CRC_WRONG = 0, 1, 2
 
 
 @cached_njit(nogil=True, _nrt=False)
-def walk(data: Bytes, at: int, base_offset: int, positions: Longs) -> tuple[int, int]:
-    """Fill `positions` with records that follow one another from byte `at`; returns how many, and where the next would
-    start: where `positions` is full, or where no well-formed record stands that says it stands there."""
+def walk(data: Bytes, at: int, base_offset: int, header: int, positions: Longs) -> tuple[int, int]:
+    """Fill `positions` with messages that follow one another from byte `at`, each behind `header` bytes; returns how
+    many, and where the next header would start: where `positions` is full, or where no well-formed message stands that
+    says it stands there."""
     count = 0
+    at += header
     while count < len(positions):
         total_size = shape_of(data, at)[0]
         if total_size == 0 or own_offset(data, at) != base_offset + at:
@@ -32,14 +34,15 @@ def walk(data: Bytes, at: int, base_offset: int, positions: Longs) -> tuple[int,
         ask_ahead(data, at, total_size)
         positions[count] = at
         count += 1
-        at += total_size
-    return count, at
+        at += total_size + header
+    return count, at - header
 
 
 @cached_njit(nogil=True, _nrt=False)
-def walk_judging(data: Bytes, at: int, base_offset: int, positions: Longs, crc: Codes) -> tuple[int, int]:
+def walk_judging(data: Bytes, at: int, base_offset: int, header: int, positions: Longs, crc: Codes) -> tuple[int, int]:
     """As `walk`, with the verdict on each record's CRCs, while its bytes are at hand."""
     count = 0
+    at += header
     while count < len(positions):
         shape = shape_of(data, at)
         if shape[0] == 0 or own_offset(data, at) != base_offset + at:
@@ -47,8 +50,8 @@ def walk_judging(data: Bytes, at: int, base_offset: int, positions: Longs, crc: 
         ask_ahead(data, at, shape[0])
         positions[count], crc[count] = at, crc_verdict(data, at, shape)
         count += 1
-        at += shape[0]
-    return count, at
+        at += shape[0] + header
+    return count, at - header
 
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)
@@ -70,15 +73,17 @@ def judge_crcs(data: Bytes, positions: Longs, crc: Codes) -> None:
 
 
 @cached_njit(nogil=True, _nrt=False)
-def next_record(data: Bytes, at: int, base_offset: int) -> int:
-    """The first byte from `at` on where a well-formed record stands that says it stands there; -1 without one."""
+def next_record(data: Bytes, at: int, base_offset: int, header: int) -> int:
+    """The first byte from `at` on behind whose `header` bytes a well-formed message stands that says it stands there;
+    -1 without one."""
     last = len(data) - SMALLEST_MESSAGE
+    at += header
     while at <= last:
         magic = load_int(data, at + AT_MAGIC)
         if magic == 0:
             at += MAGIC_SIZE
             continue
         if magic in (MAGIC_V1, MAGIC_V2) and shape_of(data, at)[0] > 0 and own_offset(data, at) == base_offset + at:
-            return at
+            return at - header
         at += 1
     return -1

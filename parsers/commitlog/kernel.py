@@ -52,6 +52,7 @@ def decode_run(
     at: int,
     end: int,
     base_offset: int,
+    header: int,
     most_rows: int,
     batch_bytes: int,
     body_bytes: int,
@@ -68,7 +69,7 @@ def decode_run(
     pair_counts: Matrix32,
     found: Positions,
 ) -> tuple[int, int, int]:
-    """Decode records that start at file positions `at` up to before `end`.
+    """Decode records that start at file positions `at` up to before `end`, each a message behind `header` bytes.
 
     Shape: `data` is the whole file. Column k of text has the bytes text_at[k] to text_at[k + 1] of `text`, and its
         row i ends at text_at[k] + text_ends[k, i + 1]. Pairs are counted through all rows: those of row i end before
@@ -78,15 +79,17 @@ def decode_run(
     """
     begin_run(text_at, text_to, text_ends, pair_ends, pair_counts)
     start, row, pairs, stop = at, 0, 0, END
+    at += header
+    end += header
     while at < end:
         shape = shape_of(data, at)
         if shape[0] == 0 or own_offset(data, at) != base_offset + at:
-            stop = BLANK if is_blank(data, at) else BROKEN
+            stop = BLANK if is_blank(data, at - header, header) else BROKEN
             break
-        if row >= most_rows or (row > 0 and at + shape[0] - start > batch_bytes) or shape[2] > body_bytes:
+        if row >= most_rows or (row > 0 and at - header + shape[0] - start > batch_bytes) or shape[2] > body_bytes:
             stop = FULL
             break
-        ask_ahead(data, at, shape[0])
+        ask_ahead(data, at, header + shape[0])
         _, body_at, body_size, topic_at, topic_size, properties_at, properties_size = shape
         put_numbers(data, at, body_at, row, ints, longs, verdicts)
         if wanted & (W_CRC | W_RECORD_CRC):
@@ -109,8 +112,8 @@ def decode_run(
             put_flag_words(ints[I_SYS_FLAG, row], wanted, row, text, text_at, text_to, text_ends, verdicts)
         row += 1
         pair_counts[row] = pairs
-        at += shape[0]
-    return row, at, stop
+        at += shape[0] + header
+    return row, at - header, stop
 
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from parsers.commitlog.layout import RECORD_START
+from parsers.commitlog.layout import RECORD_START, SMALLEST_MESSAGE
 from parsers.commitlog.resync import (
     NOTHING,
     PROOF_BYTES_A_BYTE,
@@ -17,10 +17,11 @@ from parsers.commitlog.resync import (
     STALE,
     Budget,
     find_record,
+    store_timestamp_at,
     walk_chain,
     written_from,
 )
-from parsers.commitlog.shape import AT_MAGIC, own_offset, shape_of
+from parsers.commitlog.shape import AT_MAGIC, is_blank, own_offset, shape_of
 from parsers.kernels.blocks import Bytes
 from parsers.mapped import map_file, open_evidence, release_pages, require_whole
 from parsers.store import StoreFile
@@ -39,6 +40,8 @@ class LogFile:
 
     Attributes:
         base_offset: physical offset of the file's first byte.
+        header: bytes before each message: those of a DLedger entry's header, or none. Positions are those of records,
+            header included.
         is_followed: the log goes on in a next file, so that it does not end in this one.
     """
 
@@ -46,6 +49,7 @@ class LogFile:
     view: memoryview
     base_offset: int
     is_followed: bool
+    header: int = 0
     data: Bytes = field(init=False)
     budget: Budget = field(init=False)
     _released: int = field(init=False, default=0)
@@ -77,9 +81,9 @@ class LogFile:
         end = self.size if limit is None else limit
         while at < end:
             self.require_whole()
-            at = max(at, self._next_data(at) - RECORD_START.size)  # a record's first bytes are zero: they may be a hole
+            at = max(at, self._next_data(at) - RECORD_START.size - self.header)  # a record's first bytes may be a hole
             stop = min(end, at + WINDOW_BYTES)
-            place, kind = find_record(self.data, at, stop, self.base_offset, self.budget)
+            place, kind = find_record(self.data, at, stop, self.base_offset, self.header, self.budget)
             if kind != NOTHING:
                 return place, kind
             release_pages(self.view, at, stop)
@@ -105,7 +109,7 @@ class LogFile:
         while at < end:
             self.require_whole()
             stop = min(end, at + WINDOW_BYTES)
-            place, more, newest, second = walk_chain(self.data, at, stop, self.base_offset, in_place)
+            place, more, newest, second = walk_chain(self.data, at, stop, self.base_offset, self.header, in_place)
             if more:
                 last, before = newest, second if second >= 0 else last
             release_pages(self.view, at, stop)
@@ -113,6 +117,26 @@ class LogFile:
             if place < stop:
                 break
         return at, records, last, before
+
+    def record_size(self, at: int) -> int:
+        """Bytes of the record at `at`, header included; 0 where no message has a shape there."""
+        total_size = shape_of(self.data, at + self.header)[0]
+        return total_size and self.header + total_size
+
+    def stands_in_place(self, at: int) -> bool:
+        """The record at `at`, which need not be whole, gives itself the offset at which it stands."""
+        message_at = at + self.header
+        return self.size - message_at >= SMALLEST_MESSAGE and own_offset(self.data, message_at) == (
+            self.base_offset + message_at
+        )
+
+    def store_timestamp_ms(self, at: int) -> int:
+        """That of the record at `at`, which has a shape."""
+        return store_timestamp_at(self.data, at + self.header)
+
+    def is_blank(self, at: int) -> bool:
+        """An end-of-file record starts at `at`, whatever its size says."""
+        return is_blank(self.data, at, self.header)
 
     def _next_data(self, at: int) -> int:
         """Where the next bytes are that the file system holds, from `at` on: the rest of a hole is not read."""
@@ -129,16 +153,16 @@ def open_log(file: StoreFile) -> LogFile:
     A file whose name is no number (a copy under another name) is placed by what its first provable record says.
     """
     view = map_file(file.path)
-    base_offset = file.base_offset if file.base_offset is not None else _base_from_records(file.path, view)
-    return LogFile(file.path, view, base_offset, _is_followed(file.path, base_offset, len(view)))
+    base_offset = file.base_offset if file.base_offset is not None else _base_from_records(file, view)
+    is_followed = _is_followed(file.path, base_offset, len(view))
+    return LogFile(file.path, view, base_offset, is_followed, file.header_size)
 
 
-def _base_from_records(path: Path, view: memoryview) -> int:
-    log = LogFile(path, view, -1, False)
-    if shape_of(log.data, 0)[0]:
-        return own_offset(log.data, 0)
-    at, kind = log.find(0)
-    return own_offset(log.data, at) - at if kind == STALE else 0
+def _base_from_records(file: StoreFile, view: memoryview) -> int:
+    log = LogFile(file.path, view, -1, False, file.header_size)
+    at, kind = (0, STALE) if log.record_size(0) else log.find(0)
+    message_at = at + log.header
+    return own_offset(log.data, message_at) - message_at if kind == STALE else 0
 
 
 def _is_followed(path: Path, base_offset: int, size: int) -> bool:

@@ -18,6 +18,8 @@ from parsers.commitlog.shape import (
     AT_SYS_FLAG,
     HOST_V6_MORE,
     V4_HOST_SIZE,
+    blank_size,
+    is_blank,
     own_offset,
     shape_of,
 )
@@ -28,6 +30,7 @@ from parsers.numba_cache import cached_njit
 NOTHING, PROVEN, STALE, BLANK_RECORD = range(4)
 MAGIC_BYTE = np.uint8(MAGIC_V1 >> 24 & 0xFF)
 BLANK_BYTE = np.uint8(MAGIC_BLANK >> 24 & 0xFF)
+ENTRY_BLANK_BYTE = np.uint8(0xFF)
 
 PROOF_BYTES_A_BYTE = 16
 PROOF_BYTES_FREE = 64 << 20
@@ -38,42 +41,72 @@ Budget = npt.NDArray[np.int64]
 
 
 @cached_njit(nogil=True, _nrt=False)
-def find_record(data: Bytes, at: int, limit: int, base_offset: int, budget: Budget) -> tuple[int, int]:
+def find_record(data: Bytes, at: int, limit: int, base_offset: int, header: int, budget: Budget) -> tuple[int, int]:
     """The first record at `at` or later, but before `limit`: its position and NOTHING (then `limit`), PROVEN, STALE or
-    BLANK_RECORD (an end-of-file record that reaches the file's end).
+    BLANK_RECORD (an end-of-file record that reaches the file's end). Each message stands behind `header` bytes.
 
     `budget` holds one number, the bytes of failed proofs still allowed.
     """
-    first = at + AT_MAGIC
-    last = min(limit + AT_MAGIC, len(data))
+    place, kind = find_candidate(data, at, limit, base_offset, header, budget)
+    if header:
+        blank = find_entry_blank(data, at, place)
+        if blank < place:
+            return blank, BLANK_RECORD
+    return place, kind
+
+
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
+def find_candidate(data: Bytes, at: int, limit: int, base_offset: int, header: int, budget: Budget) -> tuple[int, int]:
+    """As `find_record`, by the magic behind the header: without the blanks of a DLedger log."""
+    to_magic = header + AT_MAGIC
+    first = at + to_magic
+    last = min(limit + to_magic, len(data))
     while first < last:
         if first + BLOCK <= len(data):
             hits = equal_mask(data, first, MAGIC_BYTE) | equal_mask(data, first, BLANK_BYTE)
             if last - first < BLOCK:
                 hits &= ALL >> np.uint64(BLOCK - (last - first))
             while hits != 0:
-                place = first + lowest_bit(hits) - AT_MAGIC
+                place = first + lowest_bit(hits) - to_magic
                 hits &= hits - np.uint64(1)
-                kind = kind_at(data, place, base_offset, budget)
+                kind = kind_at(data, place, base_offset, header, budget)
                 if kind != NOTHING:
                     return place, kind
             first += BLOCK
         else:
-            kind = kind_at(data, first - AT_MAGIC, base_offset, budget)
+            kind = kind_at(data, first - to_magic, base_offset, header, budget)
             if kind != NOTHING:
-                return first - AT_MAGIC, kind
+                return first - to_magic, kind
             first += 1
     return limit, NOTHING
 
 
 @cached_njit(nogil=True, _nrt=False)
-def kind_at(data: Bytes, at: int, base_offset: int, budget: Budget) -> int:
-    """What stands at `at`."""
+def find_entry_blank(data: Bytes, at: int, limit: int) -> int:
+    """The first blank of a DLedger log that reaches the file's end, from `at` on but before `limit`; else `limit`."""
+    last = min(limit, len(data) - BLANK_SIZE_MIN + 1)
+    while at < last:
+        if at + BLOCK <= len(data):
+            hits = equal_mask(data, at, ENTRY_BLANK_BYTE)
+            if hits == 0:
+                at += BLOCK
+                continue
+            at += lowest_bit(hits)
+        if at < last and is_blank(data, at, 1) and blank_size(data, at, 1) == len(data) - at:
+            return at
+        at += 1
+    return limit
+
+
+@cached_njit(nogil=True, _nrt=False)
+def kind_at(data: Bytes, at: int, base_offset: int, header: int, budget: Budget) -> int:
+    """What stands at `at`, but for the blanks of a DLedger log."""
     left = len(data) - at
     if left < BLANK_SIZE_MIN:
         return NOTHING
-    if load_int(data, at + AT_MAGIC) == MAGIC_BLANK:
-        return BLANK_RECORD if load_int(data, at) == left else NOTHING
+    if header == 0 and is_blank(data, at, header):
+        return BLANK_RECORD if blank_size(data, at, header) == left else NOTHING
+    at += header
     total_size, body_at, body_size, _, _, _, _ = shape_of(data, at)
     if total_size == 0 or budget[0] < body_size:
         return NOTHING
@@ -84,7 +117,9 @@ def kind_at(data: Bytes, at: int, base_offset: int, budget: Budget) -> int:
 
 
 @cached_njit(nogil=True, _nrt=False)
-def walk_chain(data: Bytes, at: int, end: int, base_offset: int, in_place: bool) -> tuple[int, int, int, int]:
+def walk_chain(
+    data: Bytes, at: int, end: int, base_offset: int, header: int, in_place: bool
+) -> tuple[int, int, int, int]:
     """Step over records that stand where they say (`in_place`), or that all stand elsewhere.
 
     Returns: where the chain breaks, or its first record at or after `end`; how many records were stepped over; the
@@ -92,11 +127,11 @@ def walk_chain(data: Bytes, at: int, end: int, base_offset: int, in_place: bool)
     """
     records, last, before = 0, -1, -1
     while at < end:
-        total_size = shape_of(data, at)[0]
-        if total_size == 0 or (own_offset(data, at) == base_offset + at) != in_place:
+        total_size = shape_of(data, at + header)[0]
+        if total_size == 0 or (own_offset(data, at + header) == base_offset + at + header) != in_place:
             break
         last, before = at, last
-        at += total_size
+        at += header + total_size
         records += 1
     return at, records, last, before
 

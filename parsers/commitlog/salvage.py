@@ -11,16 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from parsers.commitlog.check import body_crc_error, check_blank, check_record
-from parsers.commitlog.layout import RECORD_START, SMALLEST_MESSAGE
+from parsers.commitlog.layout import RECORD_START
 from parsers.commitlog.logfile import LogFile
 from parsers.commitlog.region import Region, RegionKind
 from parsers.commitlog.resync import (
     BLANK_RECORD,
     PROVEN,
     STALE,
-    store_timestamp_at,
 )
-from parsers.commitlog.shape import own_offset, shape_of
 from parsers.errors import CorruptRecord, StoreFormatError
 
 
@@ -57,7 +55,7 @@ def salvage(log: LogFile, at: int, messages: LastMessages) -> tuple[list[Region]
             return regions, found
         regions.append(_misplaced(log, found, messages, found == at and not regions))
         at = regions[-1].end
-        if shape_of(log.data, at)[0] and regions[-1].kind == "damage":
+        if log.record_size(at) and regions[-1].kind == "damage":
             return regions, at
     return regions, log.size
 
@@ -68,7 +66,7 @@ def end_of_file(log: LogFile, at: int, messages: LastMessages) -> tuple[Region, 
     That is the file's end, unless the record does not reach it and messages follow: then it is no such record. What a
     gap holds besides (fragments up to 4.9.0, an earlier life of the file) is part of the blank.
     """
-    error = check_blank(log.view, at)
+    error = check_blank(log.view, at, log.header)
     if error is None:
         return Region(log.path, at, log.size - at, "blank", "end-of-file record"), log.size
     found, kind = log.find(at + 1)
@@ -92,7 +90,7 @@ def _unproven(log: LogFile, at: int, found: int, zeros_end: int, kind: int) -> l
     if found == at:
         return []
     if zeros_end - at < RECORD_START.size:
-        if kind == STALE and not _stands_in_place(log, at):
+        if kind == STALE and not log.stands_in_place(at):
             return [_region(log, at, found, "stale", "the rest of an overwritten record")]
         return [_damage(log, at, found, why_not(log, at))]
     if kind in (PROVEN, BLANK_RECORD):
@@ -103,23 +101,19 @@ def _unproven(log: LogFile, at: int, found: int, zeros_end: int, kind: int) -> l
     return regions + _unproven(log, zeros_end, found, zeros_end, kind)
 
 
-def _stands_in_place(log: LogFile, at: int) -> bool:
-    """Something at `at` gives itself the right offset: a damaged message rather than stale bytes."""
-    return log.size - at >= SMALLEST_MESSAGE and own_offset(log.data, at) == log.base_offset + at
-
-
 def why_not(log: LogFile, at: int) -> StoreFormatError:
     """Why no message is proven at `at`."""
     try:
-        message = check_record(log.view, at, log.base_offset)
-    except StoreFormatError as error:
-        return error
-    return body_crc_error(message, at)
+        error: StoreFormatError = body_crc_error(check_record(log.view, at, log.base_offset, log.header), at)
+    except StoreFormatError as found:
+        error = found
+    error.at = at
+    return error
 
 
 def _misplaced(log: LogFile, at: int, messages: LastMessages, is_chained: bool) -> Region:
     """The run of records at `at` that are whole but no messages of the log."""
-    in_place = own_offset(log.data, at) == log.base_offset + at
+    in_place = log.stands_in_place(at)
     end, records, _, _ = log.chain(at, log.size, in_place)
     if in_place:
         return _region(log, at, end, "stale", "records older than the last message before them", records)
@@ -130,9 +124,9 @@ def _misplaced(log: LogFile, at: int, messages: LastMessages, is_chained: bool) 
 
 def _goes_on(log: LogFile, at: int, end: int, records: int, messages: LastMessages) -> bool:
     """The log goes on behind misplaced records that stand in its chain: they are its own, with damaged offsets."""
-    if shape_of(log.data, end)[0] or log.find(end, end + 1)[1] == BLANK_RECORD:
+    if log.record_size(end) or log.find(end, end + 1)[1] == BLANK_RECORD:
         return True
-    is_newest = messages.last >= 0 and store_timestamp_at(log.data, at) >= store_timestamp_at(log.data, messages.last)
+    is_newest = messages.last >= 0 and log.store_timestamp_ms(at) >= log.store_timestamp_ms(messages.last)
     return records == 1 and is_newest and log.written_from(end) == log.size
 
 
@@ -143,9 +137,9 @@ def _is_leftover(log: LogFile, at: int, messages: LastMessages) -> bool:
     """
     if log.is_followed or messages.last < 0:
         return False
-    newest = [store_timestamp_at(log.data, place) for place in (messages.last, messages.before) if place >= 0]
-    following = at + shape_of(log.data, at)[0]
-    oldest = [store_timestamp_at(log.data, at)]
-    if shape_of(log.data, following)[0]:
-        oldest.append(store_timestamp_at(log.data, following))
+    newest = [log.store_timestamp_ms(place) for place in (messages.last, messages.before) if place >= 0]
+    following = at + log.record_size(at)
+    oldest = [log.store_timestamp_ms(at)]
+    if log.record_size(following):
+        oldest.append(log.store_timestamp_ms(following))
     return max(oldest) < min(newest)

@@ -10,10 +10,11 @@ import pyarrow as pa
 
 from parsers.commitlog.arrow import run_to_batch, schema_of, wanted_bits
 from parsers.commitlog.bodies import decompressed_pieces
-from parsers.commitlog.check import body_crc_error, record_crc_error
+from parsers.commitlog.check import wrong_crc
 from parsers.commitlog.columns import (
     CRC_OK,
     I_SYS_FLAG,
+    I_TOTAL_SIZE,
     L_PHYSICAL_OFFSET,
     NO,
     RECORD_CRC_OK,
@@ -24,13 +25,13 @@ from parsers.commitlog.columns import (
 )
 from parsers.commitlog.kernel import BLANK, BROKEN, FULL, decode_run
 from parsers.commitlog.logfile import LogFile, open_log
-from parsers.commitlog.message import decode_message
 from parsers.commitlog.properties import PropertyRule
 from parsers.commitlog.region import Region
 from parsers.commitlog.resync import STALE
 from parsers.commitlog.salvage import LastMessages, end_of_file, salvage
-from parsers.commitlog.shape import is_blank, shape_of
 from parsers.commitlog.slab import Slab, SlabPool
+from parsers.dledger.chain import EntryChain
+from parsers.dledger.entry import Longs
 from parsers.errors import DamageSink, OnDamage, StoreFormatError, UnreadableFile, report
 from parsers.store import StoreFile
 
@@ -90,7 +91,9 @@ def read_segment(
         tell.cut_off(at, stop_at, refused)
         return
     tell.run_from = at
-    walk = _Walk(log, at, stop_at, wanted, rule == "split", pool or SlabPool.for_bytes(log.size), tell, messages)
+    pool = pool or SlabPool.for_bytes(log.size)
+    entries = EntryChain(log.data, log.base_offset, from_start=at == 0) if log.header else None
+    walk = _Walk(log, at, stop_at, wanted, rule == "split", pool, tell, messages, entries)
     for slab, rows in walk.runs():
         if "body_decompressed" in schema.names:
             yield from _with_decompressed(slab, rows, schema, broker, tell)
@@ -145,6 +148,7 @@ def start_before(file: StoreFile, at: int) -> int:
     nearest place before whose slice begins at a record no later than `at`; 0 where there is none.
     """
     log = open_log(file)
+    at = max(0, at - log.header)
     if not log.is_followed:
         return min(at, log.size)  # the chain from the file's start asks no proof
     back = 0
@@ -161,7 +165,7 @@ def _chained_start(log: LogFile, at: int) -> tuple[int, LastMessages]:
         place, _, last, before = log.chain(place, at, True)
         messages = messages.then(last, before)
         if place < at:
-            across = end_of_file if is_blank(log.data, place) else salvage
+            across = end_of_file if log.is_blank(place) else salvage
             place = across(log, place, messages)[1]
     return place, messages
 
@@ -216,6 +220,7 @@ class _Walk:
     pool: SlabPool
     tell: _Teller
     last: LastMessages
+    entries: EntryChain | None
     most_rows: int = FIRST_ROWS
 
     def runs(self) -> Iterator[tuple[Slab, int]]:
@@ -237,7 +242,7 @@ class _Walk:
             if rows:
                 self._account(slab, rows, began)
                 yield slab, rows
-            body_bytes = shape_of(self.log.data, self.at)[2] if stop == FULL and self.wanted & W_BODY else 0
+            body_bytes = self.log.record_size(self.at) if stop == FULL and self.wanted & W_BODY else 0
             if stop == BLANK:
                 self._blank()
             elif stop == BROKEN:
@@ -246,7 +251,7 @@ class _Walk:
 
     def _decode(self, slab: Slab) -> tuple[int, int, int]:
         rows, at, stop = decode_run(
-            self.log.data, self.at, self.stop_at, self.log.base_offset, min(self.most_rows, slab.rows),
+            self.log.data, self.at, self.stop_at, self.log.base_offset, self.log.header, min(self.most_rows, slab.rows),
             slab.batch_bytes, slab.body_bytes if self.wanted & W_BODY else self.log.size, self.wanted,
             self.split_rule, slab.ints, slab.longs, slab.verdicts, slab.text, slab.text_at, slab.text_to,
             slab.text_ends, slab.pair_ends, slab.pair_counts, slab.found,
@@ -254,30 +259,38 @@ class _Walk:
         return rows, at, stop
 
     def _account(self, slab: Slab, rows: int, began: int) -> None:
-        """Count the rows into the run of messages, taking out those whose CRCs are wrong."""
-        places = slab.longs[L_PHYSICAL_OFFSET, :rows] - self.log.base_offset
+        """Count the rows into the run of messages, taking out those whose CRCs or entry headers are wrong."""
+        places = slab.longs[L_PHYSICAL_OFFSET, :rows] - (self.log.base_offset + self.log.header)
         self.last = self.last.then(int(places[-1]), int(places[-2]) if rows > 1 else -1)
         bad = np.zeros(rows, np.bool_)
         for verdict, bit in ((CRC_OK, WANTED["crc_ok"]), (RECORD_CRC_OK, WANTED["record_crc_ok"])):
             if self.wanted & bit:
                 bad |= slab.verdicts[verdict, :rows] == NO
+        errors = dict.fromkeys(np.flatnonzero(bad).tolist()) | self._wrong_headers(places, slab)
         counted = 0
-        for row in np.flatnonzero(bad).tolist():
+        for row in sorted(errors):
             self.tell.run_records += row - counted
             counted = row + 1
-            self._bad_crc(int(places[row]))
+            self._bad_record(int(places[row]), errors[row])
         self.tell.run_records += rows - counted
 
-    def _bad_crc(self, place: int) -> None:
-        message = decode_message(self.log.view, place)
-        error = record_crc_error(message, place) if message.body_crc_ok else body_crc_error(message, place)
-        self.tell.tell(Region(self.log.path, place, message.total_size, "damage", error.problem, 1, error))
+    def _wrong_headers(self, places: Longs, slab: Slab) -> dict[int, StoreFormatError | None]:
+        if self.entries is None:
+            return {}
+        return dict(self.entries.broken(places, slab.ints[I_TOTAL_SIZE, : len(places)]))
+
+    def _bad_record(self, place: int, error: StoreFormatError | None) -> None:
+        """A message with a wrong CRC, or what is wrong with the header before it."""
+        error = error or wrong_crc(self.log.view, place, self.log.header)
+        self.tell.tell(Region(self.log.path, place, self.log.record_size(place), "damage", error.problem, 1, error))
 
     def _blank(self) -> None:
         found, self.at = end_of_file(self.log, self.at, self.last)
         self.tell.tell(found)
 
     def _salvage(self) -> None:
+        if self.entries is not None:
+            self.entries.forget()
         found, self.at = salvage(self.log, self.at, self.last)
         for region in found:
             self.tell.tell(region)

@@ -23,11 +23,14 @@ from parsers.commitlog.layout import (
     TOPIC_SIZE_V2,
     parts,
 )
+from parsers.dledger.layout import ENTRY_START
+from parsers.dledger.layout import MAGIC_BLANK as ENTRY_BLANK
 from parsers.kernels.bigendian import load_int, load_long, load_short
 from parsers.kernels.blocks import Bytes
 from parsers.numba_cache import cached_njit
 
 AT_MAGIC = HEAD.offsets["magic_code"]
+AT_ENTRY_SIZE = ENTRY_START.offsets["entry_size"]
 AT_BODY_CRC = HEAD.offsets["body_crc"]
 AT_QUEUE_ID = HEAD.offsets["queue_id"]
 AT_FLAG = HEAD.offsets["flag"]
@@ -105,6 +108,14 @@ def own_offset(data: Bytes, at: int) -> int:
 
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)
-def is_blank(data: Bytes, at: int) -> bool:
-    """An end-of-file record starts here (whatever its size says)."""
-    return len(data) - at >= BLANK_SIZE_MIN and load_int(data, at + AT_MAGIC) == MAGIC_BLANK
+def is_blank(data: Bytes, at: int, header: int) -> bool:
+    """An end-of-file record starts here (whatever its size says), of a log with `header` bytes before each message."""
+    if len(data) - at < BLANK_SIZE_MIN:
+        return False
+    return bool(load_int(data, at) == ENTRY_BLANK if header else load_int(data, at + AT_MAGIC) == MAGIC_BLANK)
+
+
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
+def blank_size(data: Bytes, at: int, header: int) -> int:
+    """The size that the end-of-file record at `at` gives itself."""
+    return wide(load_int(data, at + AT_ENTRY_SIZE if header else at))

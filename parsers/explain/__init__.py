@@ -15,6 +15,7 @@ from parsers.commitlog.layout import MAGIC_BLANK
 from parsers.commitlog.resync import written_from
 from parsers.consumequeue.ext import CQ_EXT_UNIT, decode_ext_unit
 from parsers.consumequeue.layout import CQ_UNIT, is_pre_blank, tags_code_kind
+from parsers.dledger.layout import ENTRY_INDEX_UNIT
 from parsers.errors import NotThisFormat, StoreFormatError
 from parsers.explain.commitlog import commitlog_lines
 from parsers.explain.line import Line, bytes_line, layout_lines, printable, render
@@ -143,6 +144,14 @@ def _entry_title(hash_slots: int, number: int, row: dict[str, int]) -> str:
     return f"entry {number}: slot {row['key_hash'] % hash_slots}"
 
 
+def _dledger_index(file: StoreFile, at: int) -> Iterator[Line]:
+    def title(number: int, _: dict[str, int]) -> str:
+        return f"unit {number}: entry {(file.base_offset or 0) // ENTRY_INDEX_UNIT.size + number}"
+
+    buf = map_file(file.path)
+    return record_lines(buf, ENTRY_INDEX_UNIT, 0, len(buf), at, title, "unwritten units")
+
+
 def _one(layout: Layout, name: str, file: StoreFile, at: int) -> Iterator[Line]:
     """A file of one structure, and the rest behind it."""
     buf = map_file(file.path)
@@ -176,6 +185,9 @@ def _text(file: StoreFile, at: int) -> Iterator[Line]:
 
 EXPLAINERS: Mapping[FileKind, Callable[[StoreFile, int], Iterator[Line]]] = {
     "commitlog": commitlog_lines,
+    "dledger": commitlog_lines,
+    "dledger_index": _dledger_index,
+    "dledger_state": _text,
     "consumequeue": _consumequeue,
     "batchconsumequeue": _batch_queue,
     "consumequeue_ext": _ext,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from parsers.commitlog.host import decode_host
 from parsers.commitlog.layout import HEAD, RECORD_START, Parts, compression, parts, transaction_type
 from parsers.commitlog.message import Message, decode_message
 from parsers.commitlog.region import Region
 from parsers.commitlog.segment import regions_of
+from parsers.dledger.layout import ENTRY_HEADER, ENTRY_START
 from parsers.explain.line import Line, bytes_line, layout_lines, printable
 from parsers.java import decode_utf8
 from parsers.layout import Layout
@@ -20,18 +21,22 @@ ENTRY_END, NAME_END = b"\x02", b"\x01"
 
 def commitlog_lines(file: StoreFile, at: int) -> Iterator[Line]:
     """The regions of a file from the record or region that holds byte `at`."""
-    buf = map_file(file.path)
+    buf, header = map_file(file.path), file.header_size
     for region in regions_of(file, verify_crc=False):
         if region.end <= at:
             continue
         if region.kind == "messages":
-            yield from _messages(buf, region, at)
+            yield from _messages(buf, region, header, at)
         elif region.kind == "blank":
-            yield from _headed(buf, region, RECORD_START, "after the blank")
+            yield from _headed(buf, region, [ENTRY_START if header else RECORD_START], "after the blank")
         elif region.kind == "unwritten":
             yield from bytes_line(buf, region.file_pos, region.end, _title(region), "zeros")
         else:
-            yield from _headed(buf, region, HEAD, region.kind)
+            yield from _headed(buf, region, [*_header_layouts(header), HEAD], region.kind)
+
+
+def _header_layouts(header: int) -> Sequence[Layout]:
+    return (ENTRY_HEADER,) if header else ()
 
 
 def _title(region: Region) -> str:
@@ -39,28 +44,32 @@ def _title(region: Region) -> str:
     return f"{region.kind} at {region.file_pos}, {region.length} bytes{reason}"
 
 
-def _headed(buf: memoryview, region: Region, layout: Layout, rest: str) -> Iterator[Line]:
+def _headed(buf: memoryview, region: Region, layouts: Sequence[Layout], rest: str) -> Iterator[Line]:
     """Bytes that are no message: read as the head of a record, so that the field that breaks it is seen."""
-    body_at = region.file_pos
-    if region.length >= layout.size:
-        yield from layout_lines(buf, body_at, layout, _title(region))
-        body_at += layout.size
-    yield from bytes_line(buf, body_at, region.end, _title(region), rest)
+    at = region.file_pos
+    for layout in layouts:
+        if region.end - at >= layout.size:
+            yield from layout_lines(buf, at, layout, _title(region))
+            at += layout.size
+    yield from bytes_line(buf, at, region.end, _title(region), rest)
 
 
-def _messages(buf: memoryview, region: Region, at: int) -> Iterator[Line]:
+def _messages(buf: memoryview, region: Region, header: int, at: int) -> Iterator[Line]:
     pos = region.file_pos
     while pos < region.end:
-        total_size = RECORD_START.unpack(buf, pos)["total_size"]
-        if pos + total_size > at:
-            yield from _message(buf, pos, decode_message(buf, pos))
-        pos += total_size
+        size = header + RECORD_START.unpack(buf, pos + header)["total_size"]
+        if pos + size > at:
+            yield from _message(buf, pos, header, decode_message(buf, pos + header))
+        pos += size
 
 
-def _message(buf: memoryview, at: int, message: Message) -> Iterator[Line]:
+def _message(buf: memoryview, at: int, header: int, message: Message) -> Iterator[Line]:
     form = parts(message.magic_code, message.sys_flag)
-    group = f"message at {at}, {message.total_size} bytes: {printable(message.topic)} {message.queue_id}"
-    pos = at
+    size = header + message.total_size
+    group = f"message at {at}, {size} bytes: {printable(message.topic)} {message.queue_id}"
+    for layout in _header_layouts(header):
+        yield from layout_lines(buf, at, layout, group)
+    pos = at + header
     for role, layout in form.before_body():
         if role in ("born_host", "store_host"):
             text = decode_host(buf, layout, pos).text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +10,7 @@ import typer
 
 from parsers.java import LONG_MAX
 from pipelines.cli.command import command
-from pipelines.cli.opening import file_at, is_file, name_unread_log, store_at
+from pipelines.cli.opening import file_at, is_file, store_at
 from pipelines.cli.options import QueueOption, StoreOrFile, TopicOption, instant_of
 from pipelines.cli.progress import tracked
 from pipelines.cli.run import Run
@@ -100,10 +100,8 @@ def regions(run: Run, source: StoreOrFile) -> None:
 
 def _files(run: Run, source: Path) -> list[StoreFile]:
     if is_file(source):
-        return [file_at(run, source, "commitlog")]
-    store = store_at(run, source)
-    name_unread_log(run, store)
-    return store.commitlog
+        return [file_at(run, source, "commitlog", "dledger")]
+    return store_at(run, source).commitlog
 
 
 def _messages(run: Run, source: Path, where: MessageFilter, wanted: list[str]) -> Iterator[pa.RecordBatch]:
@@ -113,7 +111,7 @@ def _messages(run: Run, source: Path, where: MessageFilter, wanted: list[str]) -
     columns = list(dict.fromkeys([*wanted, "physical_offset"]))
     batches = read_commitlog(files, columns=columns, where=where, damage=run.damage)
     for batch in tracked(run, batches, sum(file.size for file in files), _log_bytes):
-        yield _placed(batch, "" if is_file(source) else "commitlog/")
+        yield _placed(batch, {} if is_file(source) else {file.name: file.log_folder for file in files})
 
 
 def _log_bytes(batch: pa.RecordBatch) -> int:
@@ -122,13 +120,14 @@ def _log_bytes(batch: pa.RecordBatch) -> int:
     return int(places[-1].as_py() - places[0].as_py())
 
 
-def _placed(batch: pa.RecordBatch, folder: str) -> pa.RecordBatch:
-    """The same rows with `file` below the store root."""
-    if not folder or "file" not in batch.schema.names:
+def _placed(batch: pa.RecordBatch, folders: Mapping[str, str]) -> pa.RecordBatch:
+    """The same rows, which are of one file, with `file` below the store root."""
+    if not folders or "file" not in batch.schema.names or not batch.num_rows:
         return batch
     import pyarrow.compute as pc
 
-    names = pc.binary_join_element_wise(folder, batch.column("file"), "")
+    folder = folders[batch.column("file")[0].as_py()]
+    names = pc.binary_join_element_wise(folder, batch.column("file"), "/")
     return batch.set_column(batch.schema.get_field_index("file"), "file", names)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,7 +11,7 @@ from parsers.java import INT_MAX
 from pipelines.cli.batch import Answer, Question, answers, instant_in, number_in, text_in
 from pipelines.cli.command import command
 from pipelines.cli.errors import WrongUsage
-from pipelines.cli.opening import name_unread_log, store_at
+from pipelines.cli.opening import store_at
 from pipelines.cli.options import STORE_FILES, InstantOption, StoreArgument, VersionOption, instant_of
 from pipelines.cli.queues import name_unread_queues
 from pipelines.cli.run import Run
@@ -86,7 +85,7 @@ def find(
 
     Example: `rocketlens find /data/store --topic Orders --key order-4711`
     """
-    asked = _query(run, _open(run, store), version, said=False)
+    asked = _query(run, store_at(run, store), version, said=False)
     question: Question = {
         "topic": topic,
         "key": key,
@@ -128,7 +127,7 @@ def offset_at(
     """
     import pyarrow as pa
 
-    opened = _open(run, store)
+    opened = store_at(run, store)
     name_unread_queues(run, opened)
     asked = _query(run, opened, version, said=True)
     if batch:
@@ -151,12 +150,6 @@ def offset_at(
         ]
     )
     run.emit_rows(schema, [row])
-
-
-def _open(run: Run, path: Path) -> Store:
-    store = store_at(run, path)
-    name_unread_log(run, store)
-    return store
 
 
 def _query(run: Run, store: Store, version: str | None, *, said: bool) -> StoreQuery:

@@ -48,14 +48,8 @@ def name_not_understood(run: Run, store: Store) -> None:
         run.note(f"not understood, left out: {', '.join(first)}{more}")
 
 
-def name_unread_log(run: Run, store: Store) -> None:
-    """Messages kept in a DLedger log are part of the answer that cannot be given."""
-    if store.log_is_dledgers:
-        run.not_read(f"{store.root}: its log is a DLedger log (enableDLegerCommitLog), whose entries are not read here")
-
-
-def file_at(run: Run, path: Path, kind: FileKind) -> StoreFile:
-    """One file as a file of that kind, wherever it was copied to.
+def file_at(run: Run, path: Path, kind: FileKind, *others: FileKind) -> StoreFile:
+    """One file as a file of that kind, wherever it was copied to, or of one of the others where its place says so.
 
     Its place in a store (topic, queue, number in the name) is taken from the path where the path says it.
     """
@@ -63,7 +57,7 @@ def file_at(run: Run, path: Path, kind: FileKind) -> StoreFile:
     run.of_one_file = True
     seen = path.stat()
     placed = locate(path)
-    if placed.kind == kind:
+    if placed.kind in (kind, *others):
         return placed
     number = int(path.name) if path.name.isascii() and path.name.isdigit() and len(path.name) <= 20 else None
     return StoreFile(path, kind, seen.st_size, seen.st_mtime_ns, number)

@@ -75,6 +75,7 @@ def _unreadable_bodies(run: Run, store: Store) -> Iterator[dict[str, Any]]:
     """A finding for each body whose CRC fits and which cannot be decompressed all the same."""
     from parsers.commitlog.read import read_commitlog
 
+    folders = {file.name: file.log_folder for file in store.commitlog}
     columns = ("file", "physical_offset", "total_size", "topic", "compression", "crc_ok", "body_decompressed")
     for batch in read_commitlog(store, columns=columns, damage=run.damage):
         for row in batch.to_pylist():
@@ -82,7 +83,7 @@ def _unreadable_bodies(run: Run, store: Store) -> Iterator[dict[str, Any]]:
                 yield {
                     "kind": "body_not_decompressible",
                     "severity": "error",
-                    "place": f"commitlog/{row['file']}",
+                    "place": f"{folders[row['file']]}/{row['file']}",
                     "begin": row["physical_offset"],
                     "end": row["physical_offset"] + row["total_size"],
                     "evidence": f"sysFlag says {row['compression']}, the body of this {row['topic']} message is not",

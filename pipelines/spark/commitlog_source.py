@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import InputPartition
@@ -16,11 +17,9 @@ from pyspark.sql.datasource import InputPartition
 from parsers.errors import StoreFormatError
 from parsers.store import Store, StoreFile
 from pipelines.spark.slices import Piece, Slice
-from pipelines.spark.source import StoreReader, StoreSource
+from pipelines.spark.source import StoreReader, StoreSource, relative
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pyarrow as pa
 
     from parsers.commitlog.properties import PropertyRule
@@ -64,7 +63,8 @@ class CommitLogReader(StoreReader):
     def _where_in(self, file: StoreFile) -> MessageFilter:
         """`_where` for one file, which is read from its byte in `starts`."""
         where, base = self._where(), file.base_offset or 0
-        start = json.loads(self.options.get("starts", "{}")).get(f"commitlog/{file.path.name}", 0)
+        name = relative(Path(self.options["store"]), file)
+        start = json.loads(self.options.get("starts", "{}")).get(name, 0)
         low = max(base + start, where.min_physical_offset or 0)
         return where if low <= base else replace(where, min_physical_offset=low)
 

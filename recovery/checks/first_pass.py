@@ -53,7 +53,7 @@ class Left:
 def files_of(store: Store, known: StoreKnowledge, *, settles: bool = True) -> Files:
     """What a log is compared with, as it lies on disk."""
     file_size = known.settings.consume_queue_file_size
-    compared = not (store.log_is_dledgers or store.queues_are_rocksdbs)
+    compared = not store.queues_are_rocksdbs
     opened = open_index(store.index, on_damage="collect")
     return Files(
         queues={key: QueueOnDisk.of(files, file_size) for key, files in store.queues.items()},

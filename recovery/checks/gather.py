@@ -80,7 +80,7 @@ class _Gathered:
         except StoreFormatError:  # it was there a moment ago
             return
         positions, base_offset = np.empty(run.records, np.int64), run.file.base_offset or 0
-        count, _ = walk(data, run.file_pos, base_offset, positions)
+        count, _ = walk(data, run.file_pos, base_offset, run.file.header_size, positions)
         batch = self.scanner.scan(data, positions[:count])
         chosen = np.isin(batch.records.physical_offset, places)
         if self.queues:

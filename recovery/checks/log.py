@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -24,22 +25,33 @@ LOSSES = ("log_damaged", "stale_tail", "log_file_missing", "log_tail_missing", "
 
 @dataclass(frozen=True, slots=True)
 class LogShape:
-    """How the log's files lie: their common size and where each starts."""
+    """How the log's files lie: their common size, where each starts, and its folder."""
 
     file_size: int
     bases: tuple[int, ...]
     sizes: tuple[int, ...]
+    folders: tuple[str, ...]
 
     @classmethod
     def of(cls, files: Sequence[StoreFile], file_size: int) -> LogShape:
-        return cls(file_size, tuple(file.base_offset or 0 for file in files), tuple(file.size for file in files))
+        return cls(
+            file_size,
+            tuple(file.base_offset or 0 for file in files),
+            tuple(file.size for file in files),
+            tuple(file.log_folder for file in files),
+        )
+
+    def name(self, base: int) -> str:
+        """The file of the log that starts there, or would."""
+        before = bisect_right(self.bases, base) - 1
+        return f"{self.folders[max(0, before)] if self.folders else FOLDER}/{base:020d}"
 
     def place(self, physical_offset: int, length: int) -> Place:
         """Bytes of the log in the file they are in, or would be in."""
         base = physical_offset - physical_offset % self.file_size
         known = [found for found in self.bases if found <= physical_offset < found + self.file_size]
         base = known[0] if known else base
-        return Place(f"{FOLDER}/{base:020d}", physical_offset - base, length)
+        return Place(self.name(base), physical_offset - base, length)
 
     def places(self, start: int, end: int) -> tuple[Place, ...]:
         """Bytes of the log, file by file; the whole folder where no file shows how long one is."""
@@ -86,7 +98,7 @@ def _sizes(shape: LogShape, log: LogColumns) -> Iterator[Finding]:
         yield Finding(
             "file_size_wrong",
             Span(physical_offset=base + start, end_physical_offset=base + shape.file_size),
-            (Place(f"{FOLDER}/{base:020d}", start, max(size, shape.file_size) - start),),
+            (Place(shape.name(base), start, max(size, shape.file_size) - start),),
             1,
             (f"file: {size} bytes", f"the other files: {shape.file_size} bytes"),
         )
@@ -110,7 +122,7 @@ def _file_gaps(shape: LogShape, log: LogColumns) -> Iterator[Finding]:
             )
             yield Finding("log_file_missing", span, places, len(places), (f"files: {base} is followed by {following}",))
         else:
-            places = tuple(Place(f"{FOLDER}/{at:020d}", 0, shape.file_size) for at in shape.bases if at >= following)
+            places = tuple(Place(shape.name(at), 0, shape.file_size) for at in shape.bases if at >= following)
             span = Span(physical_offset=following, end_physical_offset=following + shape.file_size)
             yield Finding(
                 "log_file_out_of_place",
@@ -132,7 +144,7 @@ def _damage(shape: LogShape, log: LogColumns) -> Iterator[Finding]:
             yield Finding(
                 "stale_tail" if gap.kind == "stale" else "log_damaged",
                 Span(physical_offset=gap.physical_offset, end_physical_offset=gap.physical_offset + gap.length),
-                (Place(f"{FOLDER}/{gap.file.path.name}", gap.file_pos, gap.length),),
+                (Place(f"{gap.file.log_folder}/{gap.file.name}", gap.file_pos, gap.length),),
                 1,
                 (gap.reason or "unwritten bytes, and the log goes on behind them",),
             )
@@ -206,7 +218,7 @@ def _time_beside(messages: MessageColumns, at: int, step: int) -> int | None:
 def _explained(log: LogColumns, shape: LogShape) -> Iterator[Explained]:
     for gap in log.gaps:
         if gap.kind == "unwritten" and gap.physical_offset >= log.end:
-            place = Place(f"{FOLDER}/{gap.file.path.name}", gap.file_pos, gap.length)
+            place = Place(f"{gap.file.log_folder}/{gap.file.name}", gap.file_pos, gap.length)
             yield Explained("unwritten", "the rest of the last file, or a file made in advance", Span(), (place,))
 
 

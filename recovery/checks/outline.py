@@ -175,14 +175,13 @@ class _Pass:
 
     def take(self, run: LogRun) -> None:
         batch, found = self._scanner.scan(run.data, run.positions), self._found
-        first = int(run.positions[0])
-        found.runs.append(Run(run.file, first, run.end, batch.rows, found.records, found.keys, found.owners))
+        found.runs.append(Run(run.file, run.start, run.end, batch.rows, found.records, found.keys, found.owners))
         self._note(batch.records, run.crc)
         self._settle_units(batch)
         if self._keys is not None:
             self._settle_keys(batch, self._keys)
         found.records += batch.rows
-        found.covered += run.end - first
+        found.covered += run.end - run.start
         found.end = run.base_offset + run.end
 
     def _note(self, records: RecordColumns, crc: Codes) -> None:

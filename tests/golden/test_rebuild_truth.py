@@ -16,7 +16,7 @@ from recovery.versions import BrokerVersion
 from tests.support.fixtures import needs_fixtures
 from tests.support.stores import CLASSIC_KINDS, STORES, each_store, store_root, truth
 
-stores = pytest.mark.parametrize("name", each_store(*CLASSIC_KINDS, "batchcq"))
+stores = pytest.mark.parametrize("name", each_store(*CLASSIC_KINDS, "batchcq", "dledger"))
 KNOWN = StoreSettings().as_config()
 
 

@@ -106,7 +106,7 @@ def logs(draw: Any) -> bytes:
 
 def scanned(content: bytes, rules: DispatchRules) -> tuple[LogScanner, ScanBatch]:
     data, positions = np.frombuffer(content, np.uint8), np.empty(len(content), np.int64)
-    count, _ = walk(data, 0, 0, positions)
+    count, _ = walk(data, 0, 0, 0, positions)
     scanner = LogScanner(rules)
     return scanner, scanner.scan(data, positions[:count])
 

@@ -62,7 +62,6 @@ def test_kind_by_place(path: str, kind: str, number: int | None) -> None:
         ("consumequeue/000015.sst", "RocksDB consume queue"),
         ("epochFileCheckpoint", "controller"),
         ("brokerIdentity", "controller"),
-        (f"dledger-n0/data/{NAME}", "DLedger"),
         (f"consumequeue/T/x/{NAME}", "queue number"),
         ("somewhere/else", "not a place"),
     ],
