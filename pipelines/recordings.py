@@ -7,43 +7,29 @@ Whose a log is, its text says (a broker prints its name when it boots); only the
 
 from __future__ import annotations
 
-import gzip
-import json
 import os
 import re
-import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from parsers.errors import NotThisFormat
 from pipelines.kept_copy import written_ms
-from pipelines.recorded_states import StateKind, broker_of_topics, facts_of_states, is_polled, state_kind
-from rebalance.json_text import parse_json
+from pipelines.recorded_states import StateKind, broker_of_topics, facts_of_states, state_kind
+from pipelines.recording_kinds import BROKER_STEMS, NO_NAME_FOR_A_BROKER, first_stamp, is_pcap, kind_of_lines, log_stem
+from pipelines.recording_lines import Problem, ignored, lines_of, records_of, records_of_packets
 
 if TYPE_CHECKING:
     from rebalance.events import Fact
     from rebalance.logs.reader import LogEvent, LogSummary
 
 Kind = Literal["wire", "pcap", "log", "polls", "topics", "groups"]
-Problem = Callable[[str], None]
 
-LOG_NAME = re.compile(r"^(?P<stem>.+?)(?:[._-]\d[\d._-]*)?\.log(?:[.-]\d[\d.-]*)?(?:\.gz)?$")
-"""`broker.log`, `broker.1.log.gz`, `rocketmq_client_log-2026-11-21-3.log`, `broker.log.2`: one log, one stem."""
 BOOTED = re.compile(rb"The broker\[(.+?), [^\]]*\] boot success|(?:^|- )brokerName=(\S+)")
-DATED = re.compile(rb"^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
-BROKER_STEMS = {"broker", "broker_default", "lock", "filter", "remoting"}
-CLIENT_STEMS = {"rocketmq_client", "rocketmq_client_log", "tools", "tools_default"}
-NO_NAME_FOR_A_BROKER = {"logs", "log", "rocketmqlogs", "otherdays", "other_days", ""}
-LINES_SNIFFED = 50
-PCAP_MAGIC = (b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\xc3\xd4", b"\x4d\x3c\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x0a\x0d\x0d\x0a")
 BROKER_PORTS = (10911, 10909)
 """`listenPort` of a broker by default, and its VIP channel two below."""
 NAME_LINES = 20_000
-LONGEST_LINE = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +65,11 @@ def find_recordings(
         FileNotFoundError: a path that is not there.
     """
     paths = [path for place in given for path in _files(place, problem)]
-    captures: list[tuple[Kind, Path]] = [(kind, path) for path in paths if (kind := _kind_of_lines(path)) is not None]
-    captures += [("pcap", path) for path in paths if _starts_with(path, PCAP_MAGIC)]
+    captures: list[tuple[Kind, Path]] = [(kind, path) for path in paths if (kind := kind_of_lines(path)) is not None]
+    captures += [("pcap", path) for path in paths if is_pcap(path)]
     logs: dict[tuple[Path, str], list[Path]] = {}
     for path in paths:
-        if stem := _log_stem(path):
+        if stem := log_stem(path):
             logs.setdefault((_home(path), stem), []).append(path)
     named = {home: _broker_of(home, parts, broker) for (home, stem), parts in logs.items() if stem == "broker"}
     ports, place = tuple(broker_ports), _Places(paths)
@@ -92,7 +78,7 @@ def find_recordings(
         for kind, path in captures
     ]
     for (home, stem), parts in logs.items():
-        ordered = tuple(sorted(parts, key=lambda part: (_first_stamp(part), part.name)))
+        ordered = tuple(sorted(parts, key=lambda part: (first_stamp(part), part.name)))
         teller = named.get(home) or broker if stem in BROKER_STEMS else None
         found.append(Recording("log", ordered, teller or place.client(home, stem), place.of(ordered)))
     return [*found, *_states(paths, place, broker)]
@@ -163,7 +149,9 @@ def facts_of(
     elif recording.kind == "polls":
         from rebalance.snapshots import facts_from_polls
 
-        yield from facts_from_polls(_records(lines_of(recording.paths[0], problem)), source=recording.source, file=file)
+        yield from facts_from_polls(
+            records_of(lines_of(recording.paths[0], problem)), source=recording.source, file=file
+        )
     elif recording.kind == "topics" or recording.kind == "groups":
         yield from facts_of_states(recording.kind, recording.paths, recording.source, file, problem)
     else:
@@ -173,21 +161,11 @@ def facts_of(
         yield from facts_from_wire(records, broker=recording.source, file=file)
 
 
-def lines_of(path: Path, problem: Problem) -> Iterator[bytes]:
-    """Lines of a plain or gzipped file, up to where it can be read, or to one of LONGEST_LINE bytes."""
-    try:
-        with gzip.open(path, "rb") if _gzipped(path) else path.open("rb") as lines:
-            for line in iter(partial(lines.readline, LONGEST_LINE), b""):
-                if len(line) == LONGEST_LINE:
-                    problem(
-                        f"{path}: a line of {LONGEST_LINE} bytes and more is none of a log; those before it were read"
-                    )
-                    return
-                yield line
-    except (EOFError, zlib.error, gzip.BadGzipFile) as cut:
-        problem(f"{path}: the gzip data ends or breaks early ({cut}); the lines before it were read")
-    except OSError as refused:
-        problem(f"{path}: {refused.strerror or refused}")
+def _captured(kind: Kind, path: Path, broker_ports: Collection[int], problem: Problem) -> Iterator[dict[str, Any]]:
+    """The wire records of a capture, of either form."""
+    if kind == "wire":
+        return records_of(lines_of(path, problem))
+    return records_of_packets(path, broker_ports, problem)
 
 
 def _files(place: Path, problem: Problem) -> Iterator[Path]:
@@ -203,67 +181,6 @@ def _files(place: Path, problem: Problem) -> Iterator[Path]:
     yield from (path for path in inside if path.is_file())
 
 
-def _captured(kind: Kind, path: Path, broker_ports: Collection[int], problem: Problem) -> Iterator[dict[str, Any]]:
-    """The wire records of one capture, of either form."""
-    if kind == "wire":
-        yield from _records(lines_of(path, problem))
-        return
-    from pipelines.capture.pcap import CaptureCounts, records_from_pcap
-
-    def tell(counts: CaptureCounts) -> None:
-        if counts.bad_packets or counts.holes or counts.cut_short:
-            cut = ", and the file is cut short" if counts.cut_short else ""
-            problem(f"{path}: {counts.bad_packets} broken packets, {counts.holes} holes in connections{cut}")
-
-    try:
-        with path.open("rb") as capture:
-            yield from records_from_pcap(capture, broker_ports=broker_ports, on_end=tell)
-    except NotThisFormat as other:
-        problem(f"{path}: {other.problem}")
-    except OSError as refused:
-        problem(f"{path}: {refused.strerror or refused}")
-
-
-def _records(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
-    """JSON objects; a line that is none becomes a record without fields, which the reader of facts reports."""
-    for line in lines:
-        try:
-            record = parse_json(line)
-        except (ValueError, RecursionError):
-            record = None
-        yield record if isinstance(record, dict) else {}
-
-
-def _kind_of_lines(path: Path) -> Literal["wire", "polls"] | None:
-    """What JSON lines are, by the first of them: a request, a response or a broker's life; or a poll's answer."""
-    if ".jsonl" not in path.name and ".json" not in path.suffixes:
-        return None
-    for line in islice(lines_of(path, _ignored), LINES_SNIFFED):
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if is_polled(record):
-            return "polls"
-        known = isinstance(record, dict) and record.get("dir") in ("request", "response", "lifecycle")
-        return "wire" if known and "ts" in record else None
-    return None
-
-
-def _log_stem(path: Path) -> str | None:
-    """The name of the log this file is a part of; None for logs that tell nothing about ownership."""
-    named = LOG_NAME.match(path.name)
-    if named and named["stem"] in BROKER_STEMS | CLIENT_STEMS:
-        return named["stem"]
-    if named is None or path.parent.name in NO_NAME_FOR_A_BROKER:
-        return None
-    return named["stem"] if _looks_like_a_log(path) and named["stem"].startswith(("rocketmq", "broker")) else None
-
-
-def _looks_like_a_log(path: Path) -> bool:
-    return any(DATED.match(line) for line in islice(lines_of(path, _ignored), LINES_SNIFFED))
-
-
 def _home(path: Path) -> Path:
     """The folder of a log, with the folder of its rotated parts counted to it."""
     return path.parent.parent if path.parent.name in ("otherdays", "other_days") else path.parent
@@ -271,7 +188,7 @@ def _home(path: Path) -> Path:
 
 def _broker_of(home: Path, parts: Iterable[Path], given: str | None) -> str:
     for part in parts:
-        for line in islice(lines_of(part, _ignored), NAME_LINES):
+        for line in islice(lines_of(part, ignored), NAME_LINES):
             if named := BOOTED.search(line):
                 return (named[1] or named[2]).decode("utf-8", "replace")
     return given or _log_name(home, "broker")
@@ -288,32 +205,9 @@ def _broker_of_capture(kind: Kind, path: Path, given: str | None, broker_ports: 
         return given or stem
     if stem.startswith("wire-") and len(stem) > len("wire-"):
         return stem.removeprefix("wire-")
-    for record in islice(_captured(kind, path, broker_ports, _ignored), NAME_LINES):
+    for record in islice(_captured(kind, path, broker_ports, ignored), NAME_LINES):
         for part in (record.get("header"), record.get("body")):
             name = part.get("bname") or part.get("brokerName") if isinstance(part, dict) else None
             if isinstance(name, str) and name:
                 return name
     return given or stem
-
-
-def _first_stamp(path: Path) -> bytes:
-    for line in islice(lines_of(path, _ignored), LINES_SNIFFED):
-        if DATED.match(line):
-            return line[:23]
-    return b""
-
-
-def _gzipped(path: Path) -> bool:
-    return _starts_with(path, (b"\x1f\x8b",))
-
-
-def _starts_with(path: Path, magics: tuple[bytes, ...]) -> bool:
-    try:
-        with path.open("rb") as file:
-            return file.read(len(magics[0])) in magics
-    except OSError:
-        return False
-
-
-def _ignored(sentence: str) -> None:
-    """While a file is only being recognised; it is named when it is read."""
