@@ -63,9 +63,9 @@ class QueueTable:
 
     def tenures(self) -> list[Tenure]:
         """Tenures ordered by queue, then by begin."""
-        left = self.process.left_by_ms
+        left = self.process.left_by_ms  # a round under way may still add a queue after it
         for queue in sorted(self.process.witnesses, key=lambda q: q.order):
-            seen = [w for w in self.process.witnesses[queue] if left is None or w.at_ms < left]
+            seen = [w for w in self.process.witnesses[queue] if left is None or w.at_ms < left or w.kind in ADDING]
             if seen:
                 self._spans[queue] = self._split(queue.topic, seen)
         self._runs = {broker: PersistRuns(commits) for broker, commits in self._commits().items()}

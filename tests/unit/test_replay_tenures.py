@@ -184,3 +184,18 @@ def test_an_ordered_queue_may_be_dropped_before_it_leaves(record: Record) -> Non
     (interval,) = record.replay().intervals
     assert interval.end_earliest <= 20_000
     assert interval.end_latest == 22_005
+
+
+def test_a_round_under_way_may_add_a_queue_after_its_consumer_asked_to_leave(record: Record) -> None:
+    """ConsumeMessageOrderlyService waits up to a second before the table is gone; the rebalance thread still runs."""
+    a = record.client(A, 1)
+    a.heartbeat(0)
+    a.takes(1_000, ALONE, 0)
+    a.commits_every_5_s(5_000, 20_000, 0)
+    a.lists(20_000, A)
+    a.unregisters(20_010)
+    a.asks_offset(20_020, 1)
+    heard(record, B)
+    assert record.owners(1, 20_015) == ((), True, ())
+    assert record.owners(1, 20_100) == ((), False, (A,))
+    assert record.owners(1, 40_000) == ((), True, ())
