@@ -5,6 +5,7 @@ Source: StorePathConfigHelper, BrokerPathConfigHelper, MappedFileQueue#doLoad, C
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -21,6 +22,7 @@ FileKind = Literal[
     "index",
     "checkpoint",
     "config",
+    "rocksdb",
     "timerlog",
     "timerwheel",
     "timercheck",
@@ -59,6 +61,9 @@ KNOWN_NOT_READ = {
     "tiered_index_file": "index of the tiered store",
     "transrocksdb": "RocksDB database of transactions",
 }
+TABLE_DATABASES = ("topics", "subscriptionGroups", "consumerOffsets", "rdb")
+"""Folders of config/ that are RocksDB databases of the broker's tables (since 5.1.4; all tables in one since 5.3.2)."""
+ROCKSDB_FILE = re.compile(r"CURRENT|IDENTITY|LOCK|LOG(\.old\.\d+)?|(MANIFEST|OPTIONS)-\d+|\d+\.(sst|log|blob|dbtmp)")
 ELSEWHERE = "not a place where a broker writes store files"
 MAX_DIGITS = 20  # UtilAll#offset2FileName
 
@@ -91,7 +96,20 @@ def place_of(parts: Sequence[str]) -> Place:
         return Place("config")
     if folder.startswith(DLEDGER_FOLDER):
         return _dledger_file(parts)
+    if is_rocksdb_file(name) and _is_database(parts[:-1]):
+        return Place("rocksdb")
     return _not_understood(_why_not(parts))
+
+
+def is_rocksdb_file(name: str) -> bool:
+    """Whether RocksDB gives such a name to a file of its databases."""
+    return ROCKSDB_FILE.fullmatch(name) is not None
+
+
+def _is_database(folder: Sequence[str]) -> bool:
+    """Whether the folder is one in which a broker keeps queues or tables that are read here."""
+    is_table = len(folder) == 2 and folder[0] == "config" and folder[1] in TABLE_DATABASES
+    return is_table or (len(folder) == 1 and folder[0] == "consumequeue")
 
 
 def _dledger_file(parts: Sequence[str]) -> Place:
@@ -136,8 +154,4 @@ def _not_understood(why: str) -> Place:
 def _why_not(parts: Sequence[str]) -> str:
     if parts[0] in KNOWN_NOT_READ:
         return KNOWN_NOT_READ[parts[0]]
-    if parts[0] == "consumequeue" and len(parts) == 2:
-        return "RocksDB consume queue (storeType=defaultRocksDB)"
-    if parts[0] == "config" and len(parts) > 2:
-        return "RocksDB database of the broker's tables"
     return ELSEWHERE

@@ -61,12 +61,15 @@ class Store:
 
     `commitlog` is the whole log: of a broker in DLedger mode the files of its DLedger log, behind those that it wrote
     before it was switched. `dledger` is what lies beside such a log: its index, currterm, checkpoint.
+    A RocksDB database is one file: its folder. `queue_database` holds the ConsumeQueues (storeType=defaultRocksDB), or
+    a second copy of them (rocksdbCQDoubleWriteEnable); those of the broker's tables are in `config`.
     """
 
     root: Path
     commitlog: list[StoreFile] = field(default_factory=list)
     queues: dict[QueueKey, list[StoreFile]] = field(default_factory=dict)
     batch_queues: dict[QueueKey, list[StoreFile]] = field(default_factory=dict)
+    queue_database: StoreFile | None = None
     index: list[StoreFile] = field(default_factory=list)
     dledger: list[StoreFile] = field(default_factory=list)
     checkpoint: StoreFile | None = None
@@ -85,16 +88,13 @@ class Store:
         """The broker appends to a DLedger log (enableDLegerCommitLog)."""
         return any(found.kind == "dledger" for found in self.commitlog)
 
-    @property
-    def queues_are_rocksdbs(self) -> bool:
-        """The ConsumeQueues are in a RocksDB (storeType=defaultRocksDB), which no reader here takes."""
-        return any((found.why or "").startswith("RocksDB consume queue") for found in self.not_understood)
-
     def files(self) -> Iterator[StoreFile]:
         """Every file of the store once, understood or not."""
         yield from self.commitlog
         for files in (*self.queues.values(), *self.batch_queues.values()):
             yield from files
+        if self.queue_database is not None:
+            yield self.queue_database
         yield from self.index
         yield from self.dledger
         if self.checkpoint is not None:
@@ -257,6 +257,20 @@ def _place(store: Store, found: StoreFile) -> None:
         lists[found.kind].append(found)
     elif found.kind == "checkpoint":
         store.checkpoint = found
+    elif found.kind == "rocksdb":
+        _place_in_database(store, found)
     else:
         queues = store.queues if found.kind == "consumequeue" else store.batch_queues
         queues.setdefault((found.topic or "", found.queue_id or 0), []).append(found)
+
+
+def _place_in_database(store: Store, found: StoreFile) -> None:
+    """A database is one file to its readers: its folder, as large as its files together and as new as the newest."""
+    folder = found.path.parent
+    others = [store.queue_database] if store.queue_database is not None else []
+    known = next((file for file in (*store.config, *others) if file.path == folder), replace(found, size=0))
+    database = replace(found, path=folder, size=known.size + found.size, mtime_ns=max(known.mtime_ns, found.mtime_ns))
+    if folder.parent.name == "config":
+        store.config[:] = [*(file for file in store.config if file.path != folder), database]
+    else:
+        store.queue_database = database

@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from parsers.batchqueue import summarize_batch_queue
 from parsers.config.topics import read_topics
-from parsers.consumequeue.summary import summarize_queue
+from parsers.queues import BatchQueue, StoreQueues
 from parsers.store import Store, open_store
 from pipelines.instants import iso_instant
 from pipelines.recordings import Recording, facts_of, find_recordings
@@ -19,7 +18,7 @@ from rebalance.model import MessageQueue
 from rebalance.replay import Replay, replay
 from rebalance.what_if import what_if
 from recovery.log_access import LogAccess
-from recovery.time_search import TimeSearch
+from recovery.queue_search import search_of
 
 SOURCES = [Column("kind", "kind"), Column("whose", "whose"), Column("files", "files")]
 INCIDENTS = [
@@ -193,21 +192,21 @@ class _Queues:
     def __init__(self, store: Store, brokers: Collection[str]) -> None:
         self.broker = _broker_of(store, brokers)
         self._log = LogAccess(store.commitlog)
-        self._files = store.queues
-        self._ends: dict[tuple[str, int], int] = {}
-        for summarize, queues in ((summarize_queue, store.queues), (summarize_batch_queue, store.batch_queues)):
-            for key, files in queues.items():
-                summary = summarize(files, commitlog_min=self._log.min_physical_offset, on_damage="collect")
-                self._ends[key] = summary.max_queue_offset
+        self._queues = StoreQueues(store, on_damage="collect")
+        self._ends = {key: queue.ends(self._log.min_physical_offset)[1] for key, queue in self._queues.items()}
 
     def end(self, queue: MessageQueue) -> int | None:
-        """The next queue offset; a queue without files never got a message."""
+        """The next queue offset; a queue that the store does not have never got a message."""
+        if self._queues.unread is not None:
+            return None
         return self._ends.get((queue.topic, queue.queue_id), 0) if queue.broker_name == self.broker else None
 
     def end_at(self, queue: MessageQueue, at_ms: int) -> int | None:
         """The next queue offset as of an instant; None where the store cannot tell."""
-        files = self._files.get((queue.topic, queue.queue_id)) if queue.broker_name == self.broker else None
-        return None if files is None else TimeSearch(files, self._log).bounded(at_ms + 1, "lower")
+        kept = self._queues.get((queue.topic, queue.queue_id)) if queue.broker_name == self.broker else None
+        if kept is None or isinstance(kept, BatchQueue):
+            return None
+        return search_of(kept, self._log).bounded(at_ms + 1, "lower")
 
 
 def _broker_of(store: Store, brokers: Collection[str]) -> str | None:

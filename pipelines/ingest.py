@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from parsers.queues import unit_files
 from parsers.store import Store, StoreFile, open_store
 from pipelines.gone_files import mark_gone
 from pipelines.growth import grown_from
@@ -131,7 +132,7 @@ def files_of_table(store: Store, table: str) -> list[StoreFile]:
     if table in ("commitlog_messages", "commitlog_regions"):
         return store.commitlog
     if table == "consumequeue_units":
-        return [file for _, files in sorted([*store.queues.items(), *store.batch_queues.items()]) for file in files]
+        return unit_files(store)
     if table in ("index_files", "index_entries"):
         return store.index
     if table == "timer_records":

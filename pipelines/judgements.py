@@ -12,7 +12,7 @@ from typing import Any
 from parsers.errors import Damage
 from parsers.store import Store, open_store
 from pipelines.findings import finding_row
-from pipelines.lag import offsets_of_store, positions
+from pipelines.lag import offsets_of_store, store_positions
 from pipelines.sources import BrokerSource, SourcesError
 from recovery.checks.first_pass import files_of, first_pass, whole_outline
 from recovery.checks.outline import Outline
@@ -20,7 +20,6 @@ from recovery.consistency import judged
 from recovery.forecast import Forecast, forecast
 from recovery.forecast_document import forecast_document
 from recovery.inference import StoreKnowledge, infer
-from recovery.log_access import LogAccess
 from recovery.retention import retention
 from recovery.retention_risk import retention_risks
 from recovery.settings import StoreSettings
@@ -106,7 +105,7 @@ def retention_rows(broker: BrokerSource) -> list[Row]:
     settings = settings_of(broker, store)
     running = version_of(broker) or infer(store, settings=settings).version
     kept = retention(store, running, settings, int(time.time() * 1000))
-    queues = positions(store, offsets, LogAccess(store.commitlog), damage=lost.append)
+    queues = store_positions(store, offsets, lost.append)
     rows = [asdict(risk) for risk in retention_risks(kept, queues)]
     return [{"broker": broker.name, "due_at": _utc(row.pop("due_at_ms")), **row} for row in rows]
 

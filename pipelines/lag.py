@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from parsers.batchqueue import summarize_batch_queue
-from parsers.commitlog.layout import SMALLEST_MESSAGE
-from parsers.config.document import Document
+from parsers.config.document import Document, holds_table
 from parsers.config.offsets import FILES, document_offsets, read_offsets
 from parsers.config.topics import read_topics
-from parsers.consumequeue.layout import CQ_UNIT
-from parsers.consumequeue.read import units
-from parsers.consumequeue.summary import summarize_queue
 from parsers.errors import Damage, StoreFormatError
-from parsers.extents import data_end
+from parsers.queues import BatchQueue, StoreQueues
 from parsers.store import Store, StoreFile
 from pipelines.instants import LAST_MS
 from pipelines.kept_copy import read_copy, written_ms
 from recovery.lag import GroupQueue, Lag, QueueMessage, group_queues, lag_rows, unread_messages
 from recovery.log_access import NO_TIME, LogAccess
-from recovery.time_search import TimeSearch
+from recovery.queue_search import search_of
 
 Problem = Callable[[str], None]
 DamageSink = Callable[[Damage], None]
@@ -41,14 +36,14 @@ class OffsetsAt:
 
 def offsets_of_store(store: Store, damage: DamageSink) -> OffsetsAt | None:
     """The offsets in the store's own config folder; None when it holds none."""
-    found = [(file, offset) for file, offset in read_offsets(store.config, on_damage="collect", damage=damage)]
-    kept = [(file, offset) for file, offset in found if offset.kind != "pull"]
-    if not any(file.path.name.removesuffix(".bak") in FILES for file in store.config):
+    holders = [file for file in store.config if any(holds_table(file, name) for name in FILES)]
+    if not holders:
         return None
-    written = [file.mtime_ns // 1_000_000 for file in store.config if file.path.name.removesuffix(".bak") in FILES]
+    written = [file.mtime_ns // 1_000_000 for file in holders]
     table: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
-    for _, offset in kept:
-        table[offset.group, offset.topic][offset.queue_id] = offset.consumer_offset
+    for _, offset in read_offsets(store.config, on_damage="collect", damage=damage):
+        if offset.kind != "pull":
+            table[offset.group, offset.topic][offset.queue_id] = offset.consumer_offset
     return OffsetsAt(max(written), dict(table))
 
 
@@ -88,95 +83,74 @@ def store_lag(store: Store, offsets: OffsetsAt, *, at_ms: int | None = None, dam
             queues end at the last message stored by then, and nothing is known of a group if the offsets are younger.
     """
     log = LogAccess(store.commitlog)
-    queues = positions(store, offsets, log, at_ms=at_ms, damage=damage)
-    if at_ms is None:
-        at_ms = max(offsets.written_ms, newest_message_ms(store, log))
-    times = message_times(store, log, unread_messages(queues))
-    return list(lag_rows(queues, times, at_ms))
+    with StoreQueues(store, on_damage="collect", damage=damage) as queues:
+        found = positions(store, queues, offsets, log, at_ms=at_ms, damage=damage)
+        if at_ms is None:
+            at_ms = max(offsets.written_ms, newest_message_ms(queues, log))
+        times = message_times(queues, log, unread_messages(found))
+    return list(lag_rows(found, times, at_ms))
+
+
+def store_positions(store: Store, offsets: OffsetsAt, damage: DamageSink) -> list[GroupQueue]:
+    """Every queue that counts for a group with offsets, and where the group and the queue are now."""
+    with StoreQueues(store, on_damage="collect", damage=damage) as queues:
+        return positions(store, queues, offsets, LogAccess(store.commitlog), damage=damage)
 
 
 def positions(
-    store: Store, offsets: OffsetsAt, log: LogAccess, *, at_ms: int | None = None, damage: DamageSink
+    store: Store,
+    queues: StoreQueues,
+    offsets: OffsetsAt,
+    log: LogAccess,
+    *,
+    at_ms: int | None = None,
+    damage: DamageSink,
 ) -> list[GroupQueue]:
-    """Every queue that counts for a group with offsets, and where the group and the queue are."""
-    ends, why_unknown = queue_ends(store, log, at_ms, damage), _why_unknown(store)
+    """Every queue that counts for a group with offsets, and where the group and the queue are (as of `at_ms`)."""
+    ends = queue_ends(queues, log, at_ms)
     topics = {t.topic: t.read_queue_nums for _, t in read_topics(store.config, on_damage="collect", damage=damage)}
     known = {topic: count for topic, count in topics.items() if count is not None}
-    queues = group_queues(offsets.offsets, known, ends)
-    if why_unknown is None:
-        return list(queues)
-    return [_unknown(queue, why_unknown) if (queue.topic, queue.queue_id) not in ends else queue for queue in queues]
-
-
-def _why_unknown(store: Store) -> str | None:
-    return "the queue is kept in RocksDB, which is not read" if store.queues_are_rocksdbs else None
+    found = list(group_queues(offsets.offsets, known, ends))
+    if queues.unread is None:
+        return found
+    return [_unknown(one, queues.unread) if (one.topic, one.queue_id) not in ends else one for one in found]
 
 
 def _unknown(queue: GroupQueue, why: str) -> GroupQueue:
     return replace(queue, position=replace(queue.position, broker_offset=None, min_queue_offset=None, why_unknown=why))
 
 
-def queue_ends(
-    store: Store, log: LogAccess, at_ms: int | None, damage: DamageSink
-) -> dict[tuple[str, int], tuple[int, int]]:
+def queue_ends(queues: StoreQueues, log: LogAccess, at_ms: int | None) -> dict[tuple[str, int], tuple[int, int]]:
     """(topic, queue_id) -> first message that still exists, and the next one to come (as of `at_ms`)."""
     ends = {}
-    for summarize, queues in ((summarize_queue, store.queues), (summarize_batch_queue, store.batch_queues)):
-        for key, files in queues.items():
-            summary = summarize(files, commitlog_min=log.min_physical_offset, on_damage="collect", damage=damage)
-            ends[key] = summary.min_queue_offset, summary.max_queue_offset
-    if at_ms is not None:
-        for key, files in store.queues.items():
-            first, end = ends[key]
-            stored_by_then = TimeSearch(files, log).bounded(at_ms + 1, "lower") if end > first else end
-            ends[key] = first, min(end, stored_by_then)
+    for key, queue in queues.items():
+        first, end = queue.ends(log.min_physical_offset)
+        if at_ms is not None and end > first and not isinstance(queue, BatchQueue):
+            end = min(end, search_of(queue, log).bounded(at_ms + 1, "lower"))
+        ends[key] = first, end
     return ends
 
 
-def newest_message_ms(store: Store, log: LogAccess) -> int:
+def newest_message_ms(queues: StoreQueues, log: LogAccess) -> int:
     """Store time of the newest message that a queue points to, those beyond the calendar left out; 0 without any."""
     newest = 0
-    for files in store.queues.values():
-        for unit in _last_units(files):
-            stored_ms = log.store_timestamp_ms(*unit)
-            newest = max(newest, stored_ms) if stored_ms <= LAST_MS else newest
+    for queue in queues.values():
+        pointer = queue.last_pointer()
+        stored_ms = NO_TIME if pointer is None else log.store_timestamp_ms(*pointer)
+        newest = max(newest, stored_ms) if stored_ms <= LAST_MS else newest
     return newest
 
 
-def _last_units(files: Sequence[StoreFile]) -> Iterator[tuple[int, int]]:
-    for file in reversed(files):
-        try:
-            view = units(file)[: -(-data_end(file.path) // CQ_UNIT.size)]
-        except StoreFormatError:
-            continue
-        written = view[view["msg_size"] >= SMALLEST_MESSAGE]
-        if len(written):
-            yield int(written[-1]["physical_offset"]), int(written[-1]["msg_size"])
-            return
-
-
-def message_times(store: Store, log: LogAccess, wanted: Iterable[QueueMessage]) -> dict[QueueMessage, int]:
+def message_times(queues: StoreQueues, log: LogAccess, wanted: Iterable[QueueMessage]) -> dict[QueueMessage, int]:
     """Store timestamps, epoch ms, of messages by their place in a queue; those not found are left out."""
     times = {}
     for topic, queue_id, queue_offset in wanted:
-        unit = unit_of(store.queues.get((topic, queue_id), ()), queue_offset)
-        stored_ms = NO_TIME if unit is None else log.store_timestamp_ms(*unit)
+        queue = queues.get((topic, queue_id))
+        pointer = None if queue is None else queue.pointer(queue_offset)
+        stored_ms = NO_TIME if pointer is None else log.store_timestamp_ms(*pointer)
         if stored_ms != NO_TIME:
             times[topic, queue_id, queue_offset] = stored_ms
     return times
-
-
-def unit_of(files: Sequence[StoreFile], queue_offset: int) -> tuple[int, int] | None:
-    """Where a queue's unit points to (physical offset, size); None where there is no such message."""
-    for file in files:
-        place = queue_offset - (file.base_offset or 0) // CQ_UNIT.size
-        if 0 <= place < file.size // CQ_UNIT.size:
-            try:
-                unit = units(file)[place]
-            except (StoreFormatError, IndexError):
-                return None
-            return (int(unit["physical_offset"]), int(unit["msg_size"])) if unit["msg_size"] > 0 else None
-    return None
 
 
 def lag_record(found: Lag, *, broker: str | None = None) -> dict[str, Any]:

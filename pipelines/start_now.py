@@ -10,13 +10,12 @@ from typing import Any
 
 from parsers.explain import explain
 from parsers.store import Store, open_store
-from pipelines.lag import Problem, offsets_of_store, positions
+from pipelines.lag import Problem, offsets_of_store, store_positions
 from pipelines.report.gather import with_instants
 from pipelines.report.model import Column, Facts, PrintedTable, Row
 from recovery.forecast import Forecast, forecast
 from recovery.forecast_document import forecast_document
 from recovery.inference import infer
-from recovery.log_access import LogAccess
 from recovery.outcome import Outcome
 from recovery.retention import Retention, retention
 from recovery.retention_risk import retention_risks
@@ -173,7 +172,7 @@ def outlook(root: Path, version: str | None, problem: Problem, *, now_ms: int | 
     offsets = offsets_of_store(store, lambda damage: problem(damage.reason))
     if offsets is None:
         return Outlook(now_ms, kept, files, None)
-    queues = positions(store, offsets, LogAccess(store.commitlog), damage=lambda damage: problem(damage.reason))
+    queues = store_positions(store, offsets, lambda damage: problem(damage.reason))
     return Outlook(now_ms, kept, files, [with_instants(asdict(risk)) for risk in retention_risks(kept, queues)])
 
 

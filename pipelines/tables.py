@@ -8,8 +8,8 @@ from parsers.commitlog.arrow import ALL_COLUMNS
 from parsers.config.groups import GROUP_CONFIG_SCHEMA
 from parsers.config.offsets import OFFSET_SCHEMA
 from parsers.config.topics import TOPIC_CONFIG_SCHEMA
-from parsers.consumequeue.arrow import UNIT_SCHEMA
 from parsers.index.read import INDEX_ENTRY_SCHEMA, INDEX_FILE_SCHEMA
+from parsers.rocksdb.queue_units import DATABASE_UNIT_SCHEMA
 from parsers.timer import TIMER_RECORD_SCHEMA
 from pipelines.derived_tables import DERIVED_TABLES
 from pipelines.ownership_tables import OWNERSHIP_TABLES
@@ -99,18 +99,19 @@ reason          text why it is not messages
 
 CONSUMEQUEUE_UNITS = Table(
     "consumequeue_units",
-    "one unit of a ConsumeQueue file",
+    "one unit of a ConsumeQueue, in a file or in a database",
     described(
-        UNIT_SCHEMA,
+        DATABASE_UNIT_SCHEMA,
         """
 topic topic of the queue
 queue_id queue of the topic
-queue_offset message number in the queue: (number in the file name + position) / 20
+queue_offset message number in the queue: (number in the file name + position) / 20, or in a database's key
 physical_offset where the message starts, byte in the CommitLog
 msg_size bytes of the whole message
 tags_code hash of TAGS, or delivery time, or address of an extension unit: see tags_code_kind
-kind unit, or pre_blank for units that only pad the front of a queue; null for batch queues
+kind unit; pre_blank: only pads a queue's front; stale, expired: in a database, not within the queue; null: of a batch
 tags_code_kind what tags_code stands for
+store_timestamp_ms when the broker stored the message, epoch milliseconds; null where units do not say it
 """,
         leading=ORIGIN,
     ),
@@ -127,9 +128,9 @@ queue_id            i32  queue of the topic
 min_queue_offset    i64  first message that still exists
 max_queue_offset    i64  next message to come; equal to the minimum when the queue is empty
 max_physical_offset i64  CommitLog byte after the last message; null without any
-units               i64  messages in the files
+units               i64  messages in the files, or within the queue's limits in a database
 pre_blanks          i64  units that only pad the front of the queue
-files               i32  ConsumeQueue files
+files               i32  ConsumeQueue files; 0 where a database keeps the queue
 """),
     ("broker",),
 )

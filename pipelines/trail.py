@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from parsers.commitlog.read import MessageFilter, read_commitlog
+from parsers.queues import StoreQueues
 from parsers.store import Store
-from pipelines.lag import OffsetsAt, unit_of
+from pipelines.lag import OffsetsAt
 from pipelines.lake import Lake
 from pipelines.story import Commit, KeptOffset, StoredRecord, Trail
 from rebalance.events import Fact, OffsetCommitted, OffsetPersisted
@@ -60,11 +61,13 @@ def trail_in_store(store: Store, query: StoreQuery, message_id: str) -> Trail | 
         return None
     message = by_place or _original(records)
     keys = [message.unique_id] if message.unique_id else []
-    unit = unit_of(store.queues.get((message.topic, message.queue_id), ()), message.queue_offset)
+    with StoreQueues(store, on_damage="collect") as queues:
+        queue = queues.get((message.topic, message.queue_id))
+        unit = None if queue is None else queue.pointer(message.queue_offset)
     return Trail(
         message,
         records,
-        None if unit is None else unit[0],
+        None if unit is None else unit.physical_offset,
         _index_files(query, message, keys) if store.index else None,
     )
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from parsers.batchqueue import summarize_batch_queue
-from parsers.consumequeue.summary import summarize_queue
+from parsers.queues import StoreQueues
 from parsers.store import QueueKey, Store
 from recovery.checks.batch_queues import check_batch_queue
 from recovery.checks.checkpoint import check_checkpoint
@@ -26,6 +25,8 @@ from recovery.checks.intervals import Intervals, Longs
 from recovery.checks.log import LOSSES, LogShape, check_log, missing_head, missing_tail, spans_of
 from recovery.checks.outline import Files, Outline
 from recovery.checks.queue_columns import NO_MESSAGES, of_places, queue_files, queue_messages
+from recovery.checks.queue_database import check_database
+from recovery.checks.queue_places import DatabaseQueuePlaces, QueuePlaces
 from recovery.checks.queues import LogFacts, QueueMessages, QueueUnits, check_queue, misdirected_units
 from recovery.inference import Inferred, StoreKnowledge, infer
 from recovery.settings import StoreSettings
@@ -80,7 +81,11 @@ class _Verify:
         ends = self._missing_ends(spans_of(log.findings, *LOSSES))
         lost = spans_of((*log.findings, *ends.findings), *LOSSES)
         size = self._known.settings.consume_queue_file_size
-        queues = [check_files(self._store, self._files.queues, size), *self._queues(lost)]
+        spooled = self._files.spool
+        in_files = {} if spooled is not None and spooled.is_stores else self._files.queues
+        queues = [check_files(self._store, in_files, size), *self._queues(lost)]
+        if spooled is not None:
+            queues.append(check_database(self._store.root, spooled, self._log.start))
         index = self._judge_index(lost, spans_of(log.findings, "store_timestamp_disorder"))
         config = check_config(self._store.config, self._queue_ends())
         whole = joined([log, ends, *queues, index, self._judge_checkpoint(ends), config])
@@ -115,8 +120,8 @@ class _Verify:
         return min(firsts, default=None)
 
     def _queues(self, lost: Intervals) -> Iterator[Judgement]:
-        if not self._files.compares_queues:
-            why = "the queues are a RocksDB's: they are not compared here"
+        if self._files.unread is not None:
+            why = f"the database of queues cannot be read: {self._files.unread}"
             yield Judgement((), (Explained("not compared", why),))
             return
         facts, messages = self._facts(lost), queue_messages(self._log)
@@ -128,10 +133,16 @@ class _Verify:
         misdirected = [misdirected_units(*pair, facts) for pair in pairs.values()]
         facts = facts._replace(misdirected=np.unique(np.concatenate([np.empty(0, np.int64), *misdirected])))
         for key, pair in pairs.items():
-            files = queue_files(self._store, key, self._known.settings.consume_queue_file_size)
-            yield check_queue(*pair, self._left.queues[key].head, files, facts)
+            yield check_queue(*pair, self._left.queues[key].head, self._places(key), facts)
         for key, batch_files in self._store.batch_queues.items():
             yield check_batch_queue(key, batch_files, self._log, lost)
+
+    def _places(self, key: QueueKey) -> QueuePlaces:
+        spooled = self._files.spool
+        if spooled is None or not spooled.is_stores:
+            return queue_files(self._store, key, self._known.settings.consume_queue_file_size)
+        queue = spooled.queues.get(key)
+        return DatabaseQueuePlaces(*key, is_there=queue is not None, is_whole=queue is None or queue.is_whole)
 
     def _facts(self, lost: Intervals) -> LogFacts:
         messages = self._log.messages
@@ -184,6 +195,7 @@ class _Verify:
             clean_exit=clean_exit,
             version=self._known.version,
             log_is_cut=self._log_is_cut(ends),
+            sets_queue_time=self._files.spool is None or not self._files.spool.is_stores,
         )
 
     def _log_is_cut(self, ends: Judgement) -> bool:
@@ -197,18 +209,14 @@ class _Verify:
         )
 
     def _queue_ends(self) -> QueueEnds | None:
-        if self._store.queues_are_rocksdbs:
+        if self._files.unread is not None:
             return None
-        ends: dict[QueueKey, tuple[int, int]] = {}
-        for key, files in self._store.queues.items():
-            summary = summarize_queue(files, commitlog_min=self._log.start, on_damage="collect")
-            ends[key] = summary.min_queue_offset, summary.max_queue_offset
+        with StoreQueues(self._store, on_damage="collect") as queues:
+            ends = {key: queue.ends(self._log.start) for key, queue in queues.items()}
         for key, trace in self._seen.queues.items():  # what the log has, a damaged queue had: its readers may be there
-            least, most = ends.get(key, (0, 0))
-            ends[key] = least, max(most, trace.most + 1)
-        for key, files in self._store.batch_queues.items():
-            summary = summarize_batch_queue(files, commitlog_min=self._log.start, on_damage="collect")
-            ends[key] = summary.min_queue_offset, summary.max_queue_offset
+            if key not in self._store.batch_queues:
+                least, most = ends.get(key, (0, 0))
+                ends[key] = least, max(most, trace.most + 1)
         return QueueEnds(ends, frozenset(self._seen.topics))
 
     def _with_log_files(self, finding: Finding) -> Finding:

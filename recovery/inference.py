@@ -15,11 +15,11 @@ import numpy as np
 from parsers.commitlog.layout import MAGIC_V2
 from parsers.commitlog.message import Message, decode_message
 from parsers.commitlog.tags import SCHEDULE_TOPIC, DelayLevels
-from parsers.consumequeue.read import units
 from parsers.errors import StoreFormatError
 from parsers.index.find import IndexQuery
 from parsers.index.open import open_index
 from parsers.mapped import map_file
+from parsers.queues import Queue, StoreQueues
 from parsers.store import Store, StoreFile
 from recovery.dispatch import LMQ_PREFIX, DispatchRules
 from recovery.record_walk import walk
@@ -132,6 +132,8 @@ def _bounds(store: Store, sample: Sequence[Message]) -> Iterator[tuple[BrokerVer
         yield from _checkpoint_bounds(store.checkpoint)
     if any(marker.path.name == "abort.bak" for marker in store.markers) or store.batch_queues:
         yield BrokerVersion(5, 0, 0), NEVER, "abort.bak or batchconsumequeue/ is there"
+    if store.queue_database is not None:
+        yield BrokerVersion(5, 2, 0), NEVER, "consumequeue/ is a RocksDB database"
 
 
 def _checkpoint_bounds(file: StoreFile) -> Iterator[tuple[BrokerVersion, BrokerVersion, str]]:
@@ -163,15 +165,23 @@ def _index_holds_tags(store: Store, sample: Sequence[Message]) -> bool | None:
 
 def _settings(store: Store) -> tuple[StoreSettings, list[Inferred]]:
     """The settings that leave traces; all others at the broker's defaults."""
-    facts = [
-        *_file_size("mappedFileSizeCommitLog", store.commitlog),
-        *_file_size("mappedFileSizeConsumeQueue", [file for files in store.queues.values() for file in files]),
-        *_file_size("mapperFileSizeBatchConsumeQueue", [f for files in store.batch_queues.values() for f in files]),
-        *_geometry(store),
-        *_delay_levels(store),
-        *_multi_dispatch(store),
-    ]
+    with StoreQueues(store, on_damage="collect") as queues:
+        facts = list(_traces(store, queues))
     return StoreSettings.from_config([(fact.what, fact.value) for fact in facts]), facts
+
+
+def _traces(store: Store, queues: StoreQueues) -> Iterator[Inferred]:
+    if queues.holders() == [store.queue_database]:
+        yield Inferred("storeType", "defaultRocksDB", "consumequeue/ is a RocksDB database")
+    else:
+        queue_files = [file for files in store.queues.values() for file in files]
+        yield from _file_size("mappedFileSizeConsumeQueue", queue_files)
+    batch_files = [file for files in store.batch_queues.values() for file in files]
+    yield from _file_size("mappedFileSizeCommitLog", store.commitlog)
+    yield from _file_size("mapperFileSizeBatchConsumeQueue", batch_files)
+    yield from _geometry(store)
+    yield from _delay_levels(store, queues)
+    yield from _multi_dispatch(queues)
 
 
 def _file_size(name: str, files: Iterable[StoreFile]) -> Iterator[Inferred]:
@@ -199,10 +209,10 @@ def _geometry(store: Store) -> Iterator[Inferred]:
     yield Inferred("maxIndexNum", str(geometry.max_entries), why)
 
 
-def _delay_levels(store: Store) -> Iterator[Inferred]:
+def _delay_levels(store: Store, queues: StoreQueues) -> Iterator[Inferred]:
     """The delay of each level from the units of its queue: delivery time less the message's store time."""
-    scheduled = {queue_id: files for (topic, queue_id), files in store.queues.items() if topic == SCHEDULE_TOPIC}
-    seen = {queue_id + 1: delay for queue_id, files in scheduled.items() if (delay := _delay_of_queue(store, files))}
+    scheduled = {queue_id: queue for (topic, queue_id), queue in queues.items() if topic == SCHEDULE_TOPIC}
+    seen = {queue_id + 1: delay for queue_id, queue in scheduled.items() if (delay := _delay_of_queue(store, queue))}
     if not seen:
         if scheduled:
             yield Inferred("messageDelayLevel", DelayLevels.DEFAULT, "assumed: the broker's default", False)
@@ -220,17 +230,13 @@ def _delay_levels(store: Store) -> Iterator[Inferred]:
     )
 
 
-def _delay_of_queue(store: Store, files: Sequence[StoreFile]) -> int | None:
+def _delay_of_queue(store: Store, queue: Queue) -> int | None:
     delays: Counter[int] = Counter()
     logs = {file.base_offset or 0: file for file in store.commitlog}
-    for file in files:
-        try:
-            for unit in units(file)[:SAMPLED_UNITS].tolist():
-                stored = _store_time(logs, *unit[:2])
-                if stored is not None:
-                    delays[unit[2] - stored] += 1
-        except StoreFormatError:
-            continue
+    for unit in queue.sample(SAMPLED_UNITS):
+        stored = _store_time(logs, unit.physical_offset, unit.msg_size)
+        if stored is not None:
+            delays[unit.tags_code - stored] += 1
     likely = [delay for delay, _ in delays.most_common(1) if delay > 0 and delay % 1000 == 0]
     return likely[0] if likely else None
 
@@ -246,7 +252,7 @@ def _store_time(logs: dict[int, StoreFile], physical_offset: int, msg_size: int)
     return message.store_timestamp_ms if message.topic == SCHEDULE_TOPIC else None
 
 
-def _multi_dispatch(store: Store) -> Iterator[Inferred]:
-    if any(topic.startswith(LMQ_PREFIX) for topic, _ in store.queues):
+def _multi_dispatch(queues: StoreQueues) -> Iterator[Inferred]:
+    if any(topic.startswith(LMQ_PREFIX) for topic, _ in queues):
         yield Inferred("enableLmq", "true", "consumequeue/ has queues named %LMQ%…")
         yield Inferred("enableMultiDispatch", "true", "consumequeue/ has queues named %LMQ%…")

@@ -15,10 +15,11 @@ from parsers.commitlog.message import Message
 from parsers.errors import DamageSink
 from parsers.index.find import IndexHit, IndexQuery
 from parsers.java import LONG_MAX
+from parsers.queues import StoreQueues
 from parsers.store import QueueKey, Store
-from recovery.batch_time_search import BatchTimeSearch
 from recovery.log_access import LogAccess
-from recovery.time_search import Boundary, QueueSearch, TimeSearch, offset_at
+from recovery.queue_search import search_of
+from recovery.time_search import Boundary, QueueSearch, offset_at
 from recovery.versions import BrokerVersion
 
 FoundBy = Literal["unique_id", "key", "tag", "message_id", "hash_only"]
@@ -60,6 +61,7 @@ class StoreQuery:
         self._store, self._version = store, version
         self._log = LogAccess(store.commitlog)
         self._index = IndexQuery(store.index, on_damage="collect", damage=damage)
+        self._queues = StoreQueues(store, on_damage="collect", damage=damage)
         self._searches: dict[QueueKey, QueueSearch | None] = {}
 
     def query_offsets(self, question: KeyQuestion) -> list[int]:
@@ -130,11 +132,8 @@ class StoreQuery:
         return None if search is None else offset_at(search, question.at_ms, self._version, question.boundary)
 
     def _search_of(self, key: QueueKey) -> QueueSearch | None:
-        if files := self._store.queues.get(key):
-            return TimeSearch(files, self._log)
-        if files := self._store.batch_queues.get(key):
-            return BatchTimeSearch(files, self._log.min_physical_offset)
-        return None
+        queue = self._queues.get(key)
+        return None if queue is None else search_of(queue, self._log)
 
 
 def _found_by(message: Message, question: KeyQuestion) -> FoundBy:

@@ -1,4 +1,4 @@
-"""One file of config/, or its .bak, as the broker would take it."""
+"""One file of config/, its .bak, or the database that takes its place, as the broker would take it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from parsers.config.fastjson import Json, as_map, parse, whole_number
 from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report
 from parsers.mapped import map_file
+from parsers.rocksdb.tables import SECOND_FORM, holds, read_table
 from parsers.store import StoreFile
 
 BACKUP = ".bak"
+MERGED_TABLES = ("topicConfigTable", "subscriptionGroupTable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,8 @@ class DataVersion:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The top-level map of a config file, and which file it came from (the .bak, where the main file is no use)."""
+    """The top-level map of a config file, and which file it came from (the .bak, where the main file is no use; the
+    database that holds the same table)."""
 
     file: StoreFile
     content: dict[str, Json]
@@ -65,13 +68,58 @@ def read_document(
     on_damage: OnDamage = "raise",
     damage: DamageSink | None = None,
 ) -> Document | None:
-    """`config/<name>` of a store's config files, or `<name>.bak` where that is missing, empty or no JSON.
+    """`config/<name>` of a store's config files, or the database that holds the same table, as the broker would.
 
-    None when neither gives anything, which the broker takes for an empty state. A file passed over because it cannot
-    be read is reported even where the other one stands in for it.
-    Source: common/ConfigManager.java#load, #loadBak @5.3.3.
+    None when nothing gives anything, which the broker takes for an empty state. What is passed over because it cannot
+    be read is reported even where another one stands in for it. Of a file and the table's own database the file counts
+    if it changed more often; of the database of all tables (configManagerVersion=v2) and anything else the one that
+    changed last, since such a broker looks at nothing else.
+    Source: common/ConfigManager.java#load, #loadBak, broker/config/v1/*#merge, broker/config/v2/* @5.3.3.
     """
-    by_name = {file.path.name: file for file in files}
+    own, common = (_database_document(files, name, is_common, on_damage, damage) for is_common in (False, True))
+    chosen = _merged(_json_document(files, name, on_damage, damage), own)
+    if chosen is None or common is None:
+        return chosen or common
+    return max(common, chosen, key=lambda document: document.data_version.timestamp or 0)
+
+
+def holds_table(file: StoreFile, name: str) -> bool:
+    """Whether a file of config/ is what `read_document` may answer from, or its backup."""
+    folder = file.path.name if file.kind == "rocksdb" else ""
+    return holds(folder, name) or (not folder and file.path.name in (name, name + BACKUP))
+
+
+def _merged(document: Document | None, own: Document | None) -> Document | None:
+    """At its start a broker with databases takes a file in that changed more often: rows of topics and groups beside
+    its own, offsets instead of its own."""
+    if document is None or own is None:
+        return document or own
+    if (document.data_version.counter or 0) <= (own.data_version.counter or 0):
+        return own
+    kept = {table: rows for table, rows in own.content.items() if table in MERGED_TABLES}
+    joined = {table: {**as_map(rows), **document.table(table)} for table, rows in kept.items()}
+    return Document(document.file, {**document.content, **joined})
+
+
+def _database_document(
+    files: Sequence[StoreFile], name: str, is_common: bool, on_damage: OnDamage, damage: DamageSink | None
+) -> Document | None:
+    for file in files:
+        if file.kind == "rocksdb" and holds_table(file, name) and (file.path.name == SECOND_FORM) == is_common:
+            try:
+                content = read_table(file.path, name, lambda error: report(error, on_damage, damage))
+            except StoreFormatError as error:
+                report(error, on_damage, damage)
+                continue
+            return None if content is None else Document(file, content)
+    return None
+
+
+def _json_document(
+    files: Sequence[StoreFile], name: str, on_damage: OnDamage, damage: DamageSink | None
+) -> Document | None:
+    """`config/<name>`, or `<name>.bak` where that is missing, empty or no JSON."""
+    by_name = {file.path.name: file for file in files if file.kind != "rocksdb"}
     for candidate in (by_name.get(name), by_name.get(name + BACKUP)):
         if candidate is None:
             continue

@@ -13,7 +13,6 @@ from pipelines.cli.command import command
 from pipelines.cli.errors import Unreadable
 from pipelines.cli.opening import file_at, is_file, store_at
 from pipelines.cli.options import STORE_FILES, QueueOption, StoreOrFile, TopicOption
-from pipelines.cli.queues import name_unread_queues
 from pipelines.cli.run import Run
 
 if TYPE_CHECKING:
@@ -59,24 +58,18 @@ def consumequeue(run: Run, source: StoreOrFile, topic: TopicOption = None, queue
 
 
 def _units(run: Run, source: Path, topic: str | None, queue: int | None, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    from parsers.batchqueue import read_batch_queue
-    from parsers.consumequeue.read import read_queue
+    from parsers.queues import StoreQueues, read_units
     from pipelines.rows import conform
 
-    for files in _queues(run, source, topic, queue):
-        read = read_batch_queue if files[0].kind == "batchconsumequeue" else read_queue
-        yield from conform(read(files, on_damage="collect", damage=run.damage), schema, _unsaid(run, files[0]))
-
-
-def _queues(run: Run, source: Path, topic: str | None, queue: int | None) -> list[list[StoreFile]]:
-    """The files of each queue asked for, queues in order of topic and number."""
     if is_file(source):
         kind: FileKind = "batchconsumequeue" if "batchconsumequeue" in source.absolute().parts else "consumequeue"
-        return [[file_at(run, source, kind)]]
-    store = store_at(run, source)
-    name_unread_queues(run, store)
-    queues = {**store.queues, **store.batch_queues}
-    return [queues[key] for key in sorted(queues) if topic in (None, key[0]) and queue in (None, key[1])]
+        file = file_at(run, source, kind)
+        yield from conform(read_units(file, on_damage="collect", damage=run.damage), schema, _unsaid(run, file))
+        return
+    with StoreQueues(store_at(run, source), on_damage="collect", damage=run.damage) as queues:
+        for key, found in queues.items():
+            if topic in (None, key[0]) and queue in (None, key[1]):
+                yield from conform(found.batches(), schema)
 
 
 def _unsaid(run: Run, file: StoreFile) -> dict[str, None]:

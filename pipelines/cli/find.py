@@ -13,7 +13,6 @@ from pipelines.cli.command import command
 from pipelines.cli.errors import WrongUsage
 from pipelines.cli.opening import store_at
 from pipelines.cli.options import STORE_FILES, InstantOption, StoreArgument, VersionOption, instant_of
-from pipelines.cli.queues import name_unread_queues
 from pipelines.cli.run import Run
 from pipelines.cli.settings import version_of
 from pipelines.instants import parse_broker_instant
@@ -128,7 +127,6 @@ def offset_at(
     import pyarrow as pa
 
     opened = store_at(run, store)
-    name_unread_queues(run, opened)
     asked = _query(run, opened, version, said=True)
     if batch:
         run.emit_documents(answers(run, lambda question: _offset_answer(asked, question, boundary.value)))

@@ -13,7 +13,6 @@ from pipelines.cli.command import command
 from pipelines.cli.errors import Unreadable
 from pipelines.cli.opening import store_at
 from pipelines.cli.options import STORE_FILES, InstantOption, StoreArgument, TopicOption, instant_of
-from pipelines.cli.queues import name_unread_queues
 from pipelines.cli.run import Run
 
 if TYPE_CHECKING:
@@ -63,7 +62,6 @@ def lag(
     from pipelines.derived_tables import LAG
 
     opened = store_at(run, store)
-    name_unread_queues(run, opened)
     at_ms = None if at is None else instant_of(at, "--at")
     rows = _rows(run, opened, _snapshot(run, opened, offsets, at_ms), at_ms)
     wanted = (row for row in rows if group in (None, row["group"]) and topic in (None, row["topic"]))

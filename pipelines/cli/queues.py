@@ -46,24 +46,14 @@ def queues(run: Run, store: StoreArgument, topic: TopicOption = None, queue: Que
 
 
 def summaries(run: Run, store: Store, topic: str | None = None, queue: int | None = None) -> Iterator[QueueSummary]:
-    """One summary per queue in order of topic and number; RocksDB queues are named as not read."""
-    from parsers.batchqueue import summarize_batch_queue
-    from parsers.consumequeue.summary import summarize_queue
+    """One summary per queue in order of topic and number."""
+    from parsers.queues import StoreQueues
 
-    name_unread_queues(run, store)
     first = store.commitlog[0].base_offset or 0 if store.commitlog else 0
-    for key in sorted(store.queues.keys() | store.batch_queues.keys()):
-        if topic in (None, key[0]) and queue in (None, key[1]):
-            files, summarize = store.queues.get(key), summarize_queue
-            if files is None:
-                files, summarize = store.batch_queues[key], summarize_batch_queue
-            yield summarize(files, commitlog_min=first, on_damage="collect", damage=run.damage)
-
-
-def name_unread_queues(run: Run, store: Store) -> None:
-    """Queues kept in RocksDB are part of the answer that cannot be given."""
-    if store.queues_are_rocksdbs:
-        run.not_read(f"{store.root / 'consumequeue'}: queues in RocksDB (storeType=defaultRocksDB), unknown here")
+    with StoreQueues(store, on_damage="collect", damage=run.damage) as queues:
+        for key, found in queues.items():
+            if topic in (None, key[0]) and queue in (None, key[1]):
+                yield found.summary(first)
 
 
 def _row(found: QueueSummary) -> dict[str, Any]:

@@ -83,15 +83,14 @@ def retention(
 
 def risks_of(run: Run, store: Store, kept: Retention) -> list[RetentionRisk]:
     """Per group and queue, when its unread messages are due; nothing where no offsets are stored."""
-    from pipelines.lag import offsets_of_store, positions
-    from recovery.log_access import LogAccess
+    from pipelines.lag import offsets_of_store, store_positions
     from recovery.retention_risk import retention_risks
 
     offsets = offsets_of_store(store, run.damage)
     if offsets is None:
         run.note(f"{store.root}: no consumerOffset.json, so what is unread is unknown")
         return []
-    return list(retention_risks(kept, positions(store, offsets, LogAccess(store.commitlog), damage=run.damage)))
+    return list(retention_risks(kept, store_positions(store, offsets, run.damage)))
 
 
 def _document(run: Run, store: Store, kept: Retention, files: list[dict[str, Any]], now_ms: int) -> dict[str, Any]:

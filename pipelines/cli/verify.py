@@ -10,7 +10,6 @@ import typer
 from pipelines.cli.command import command
 from pipelines.cli.opening import store_at
 from pipelines.cli.options import BROKER, BrokerConfOption, ConfigOption, StoreArgument, VersionOption
-from pipelines.cli.queues import name_unread_queues
 from pipelines.cli.run import Run
 from pipelines.cli.settings import settings_of, version_of
 
@@ -51,7 +50,6 @@ def verify(
     from recovery.consistency import verify as verify_store
 
     opened = store_at(run, store)
-    name_unread_queues(run, opened)
     settings = settings_of(run, opened, config, broker_conf) if config or broker_conf else None
     found = verify_store(opened, settings, version=version_of(run, opened, version) if version else None)
     for state in found.explained:

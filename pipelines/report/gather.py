@@ -12,14 +12,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from parsers.batchqueue import summarize_batch_queue
 from parsers.commitlog.read import read_commitlog
 from parsers.commitlog.region import Region
-from parsers.consumequeue.summary import QueueSummary, summarize_queue
+from parsers.consumequeue.summary import QueueSummary
 from parsers.errors import Damage
+from parsers.queues import StoreQueues
 from parsers.store import Store
 from pipelines.findings import explained_row, finding_row
-from pipelines.lag import offsets_of_store, positions, store_lag
+from pipelines.lag import offsets_of_store, store_lag, store_positions
 from pipelines.lake import Lake
 from pipelines.report.model import Facts, Row
 from rebalance.replay import Replay
@@ -27,7 +27,6 @@ from recovery.consistency import verify
 from recovery.forecast import forecast
 from recovery.forecast_document import forecast_document
 from recovery.inference import infer
-from recovery.log_access import LogAccess
 from recovery.retention import retention
 from recovery.retention_risk import retention_risks
 from recovery.settings import StoreSettings
@@ -115,13 +114,8 @@ def _region_row(region: Region, root: Path) -> Row:
 
 def _summaries(store: Store, collect: _Damages) -> Iterable[QueueSummary]:
     first = store.commitlog[0].base_offset or 0 if store.commitlog else 0
-    for key in sorted(store.queues.keys() | store.batch_queues.keys()):
-        if key in store.queues:
-            yield summarize_queue(store.queues[key], commitlog_min=first, on_damage="collect", damage=collect)
-        else:
-            yield summarize_batch_queue(
-                store.batch_queues[key], commitlog_min=first, on_damage="collect", damage=collect
-            )
+    with StoreQueues(store, on_damage="collect", damage=collect) as queues:
+        yield from (queue.summary(first) for queue in queues.values())
 
 
 def _queue_row(summary: QueueSummary) -> Row:
@@ -134,7 +128,7 @@ def _consumers(store: Store, facts: Facts, version: BrokerVersion, settings: Sto
         return
     facts.lag = [asdict(row) for row in store_lag(store, offsets, damage=collect)]
     kept = retention(store, version, settings, facts.read_at_ms)
-    queues = positions(store, offsets, LogAccess(store.commitlog), damage=collect)
+    queues = store_positions(store, offsets, collect)
     facts.retention_risk = [with_instants(asdict(risk)) for risk in retention_risks(kept, queues)]
 
 

@@ -1,4 +1,4 @@
-"""`rocketmq_consumequeue`: the units of ConsumeQueue files."""
+"""`rocketmq_consumequeue`: the units of ConsumeQueues, in files or in a database."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ class ConsumeQueueReader(StoreReader):
     """Further option: `topics`, names separated by commas."""
 
     def files_of(self, store: Store) -> list[StoreFile]:
-        topics = set(self.options["topics"].split(",")) if "topics" in self.options else None
-        queues = sorted([*store.queues.items(), *store.batch_queues.items()])
-        return [file for (topic, _), files in queues if topics is None or topic in topics for file in files]
+        from parsers.queues import unit_files
+
+        topics = self._topics()
+        return [file for file in unit_files(store) if topics is None or file.topic in (None, *topics)]
 
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
-        from parsers.batchqueue import read_batch_queue
-        from parsers.consumequeue.read import read_queue
+        from parsers.queues import read_units
 
-        read = read_batch_queue if piece.file.kind == "batchconsumequeue" else read_queue
-        yield from read([piece.file], on_damage="collect")
+        yield from read_units(piece.file, topics=self._topics(), on_damage="collect")
+
+    def _topics(self) -> list[str] | None:
+        return self.options["topics"].split(",") if "topics" in self.options else None
 
 
 class ConsumeQueueSource(StoreSource):

@@ -16,12 +16,18 @@ from pipelines.spark.source import StoreReader, StoreSource, table_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from parsers.consumequeue.summary import QueueSummary
+
 
 class QueuesReader(StoreReader):
-    """A queue is summed up from all of its files together: its first file stands for it in the plan."""
+    """A queue is summed up from all of its files together: its first file stands for it in the plan. A database stands
+    for all of its queues."""
 
     def files_of(self, store: Store) -> list[StoreFile]:
-        return [files[0] for _, files in sorted([*store.queues.items(), *store.batch_queues.items()])]
+        from parsers.queues import unit_files
+
+        firsts = {(file.topic, file.queue_id, file.kind): file for file in reversed(unit_files(store))}
+        return list(reversed(firsts.values()))
 
     def partitions(self) -> Sequence[InputPartition]:
         log = open_store(Path(self.options["store"])).commitlog
@@ -32,15 +38,21 @@ class QueuesReader(StoreReader):
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
-        from parsers.batchqueue import summarize_batch_queue
-        from parsers.consumequeue.summary import summarize_queue
-
-        summarize = summarize_batch_queue if piece.file.kind == "batchconsumequeue" else summarize_queue
-        files = queue_files(Path(self.options["store"]), piece.file)
-        summary = summarize(files, commitlog_min=piece.known[0], on_damage="collect")
         schema = table_of(self.table_name).bare_schema
-        facts = {**dataclasses.asdict(summary), "broker": None}
-        yield pa.RecordBatch.from_pylist([{name: facts[name] for name in schema.names}], schema=schema)
+        for summary in self._summaries(piece):
+            facts = {**dataclasses.asdict(summary), "broker": None}
+            yield pa.RecordBatch.from_pylist([{name: facts[name] for name in schema.names}], schema=schema)
+
+    def _summaries(self, piece: Piece) -> Iterator[QueueSummary]:
+        from parsers.queues import BatchQueue, FileQueue, StoreQueues
+
+        root = Path(self.options["store"])
+        if piece.file.kind == "rocksdb":
+            with StoreQueues(open_store(root), on_damage="collect") as queues:
+                yield from (queue.summary(piece.known[0]) for queue in queues.values())
+            return
+        of_type = BatchQueue if piece.file.kind == "batchconsumequeue" else FileQueue
+        yield of_type(queue_files(root, piece.file), "collect").summary(piece.known[0])
 
 
 def queue_files(root: Path, first: StoreFile) -> list[StoreFile]:

@@ -15,6 +15,7 @@ from recovery.versions import BrokerVersion
 
 NAME = "checkpoint"
 TIMES = ("physic_msg_timestamp", "logics_msg_timestamp", "index_msg_timestamp")
+QUEUE_TIME = "logics_msg_timestamp"
 OFFSETS = ("confirm_physical_offset", "logics_physical_offset")
 FIELD_SIZE = 8
 FLUSH_INTERVAL_MS = 15_000
@@ -28,11 +29,19 @@ LOST_MESSAGES_MS = 3_600_000
 
 
 def check_checkpoint(
-    file: StoreFile | None, log: LogColumns, *, clean_exit: bool, version: BrokerVersion, log_is_cut: bool
+    file: StoreFile | None,
+    log: LogColumns,
+    *,
+    clean_exit: bool,
+    version: BrokerVersion,
+    log_is_cut: bool,
+    sets_queue_time: bool,
 ) -> Judgement:
     """Missing, unreadable, later than the data, or earlier than all of it.
 
     `log_is_cut`: the log lost its first or last messages; times near its own are then those of lost messages.
+    `sets_queue_time`: False for a broker with its queues in a database, which never sets their time
+    (RocksDBConsumeQueueStore @5.3.3, 5.4.0).
     """
     if file is None:
         if not log.records:
@@ -47,7 +56,8 @@ def check_checkpoint(
     except StoreFormatError:
         return Judgement(tuple(findings))
     slack_ms = LOST_MESSAGES_MS if log_is_cut else 0
-    early = _earlier(checkpoint, log, slack_ms, clean_exit=clean_exit, version=version)
+    set_times = tuple(name for name in TIMES if sets_queue_time or name != QUEUE_TIME)
+    early = _earlier(checkpoint, log, slack_ms, set_times, clean_exit=clean_exit, version=version)
     return Judgement((*findings, *_later(checkpoint, log, slack_ms), *early.findings), early.explained)
 
 
@@ -62,10 +72,16 @@ def _later(checkpoint: Checkpoint, log: LogColumns, slack_ms: int) -> Iterator[F
 
 
 def _earlier(
-    checkpoint: Checkpoint, log: LogColumns, slack_ms: int, *, clean_exit: bool, version: BrokerVersion
+    checkpoint: Checkpoint,
+    log: LogColumns,
+    slack_ms: int,
+    set_times: Sequence[str],
+    *,
+    clean_exit: bool,
+    version: BrokerVersion,
 ) -> Judgement:
     """Times before the first message. That of the index stays 0 until an index file is full: alone it says nothing."""
-    early = [name for name in TIMES if log.records and getattr(checkpoint, name) < log.first_ms - slack_ms]
+    early = [name for name in set_times if log.records and getattr(checkpoint, name) < log.first_ms - slack_ms]
     if not set(early) & {*TIMES[:2]}:
         return Judgement()
     lasted_ms = log.latest_ms - log.first_ms

@@ -10,14 +10,13 @@ from recovery.checks.finding import Finding, Judgement, Place, Span
 from recovery.checks.queue_disk import QueueOnDisk
 
 NUMBERED_FOLDERS = ("commitlog", "consumequeue", "batchconsumequeue", "index")
-ROCKSDB = "RocksDB"
 
 
 def check_files(store: Store, queues: Mapping[QueueKey, QueueOnDisk], queue_file_size: int) -> Judgement:
-    """Everything that names and sizes tell outside the log; `queues` as they lie on disk."""
+    """Everything that names and sizes tell outside the log; `queues` as they lie on disk, where they are in files."""
     findings = [*_unexpected(store)]
-    for key, files in store.queues.items():
-        findings += _queue_files(store, *key, files, queue_file_size, queues[key].end)
+    for key, queue in queues.items():
+        findings += _queue_files(store, *key, store.queues[key], queue_file_size, queue.end)
     return Judgement(tuple(findings))
 
 
@@ -28,7 +27,7 @@ def relative(store: Store, file: StoreFile) -> str:
 def _unexpected(store: Store) -> Iterator[Finding]:
     for file in store.not_understood:
         name = relative(store, file)
-        if name.split("/")[0] in NUMBERED_FOLDERS and not (file.why or "").startswith(ROCKSDB):
+        if name.split("/")[0] in NUMBERED_FOLDERS:
             yield Finding("unexpected_file", Span(), (Place(name, 0, file.size),), 1, (f"{name}: {file.why}",))
 
 

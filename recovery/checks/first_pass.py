@@ -22,6 +22,7 @@ from recovery.checks.key_walk import FileEntries, between
 from recovery.checks.outline import Files, Outline, Part, QueueTrace, join, outline
 from recovery.checks.queue_columns import LeftQueue
 from recovery.checks.queue_disk import QueueOnDisk
+from recovery.checks.queue_spool import Spool, spool_of
 from recovery.dispatch import LMQ_PREFIX
 from recovery.inference import StoreKnowledge
 from recovery.log_access import LogAccess
@@ -52,17 +53,23 @@ class Left:
 
 def files_of(store: Store, known: StoreKnowledge, *, settles: bool = True) -> Files:
     """What a log is compared with, as it lies on disk."""
-    file_size = known.settings.consume_queue_file_size
-    compared = not store.queues_are_rocksdbs
+    spooled, unread = spool_of(store)
     opened = open_index(store.index, on_damage="collect")
     return Files(
-        queues={key: QueueOnDisk.of(files, file_size) for key, files in store.queues.items()},
+        queues=_queues_on_disk(store, known.settings.consume_queue_file_size, spooled),
         opened=opened,
         index=list(_entries(opened, LogAccess(store.commitlog))),
-        compares_queues=compared,
-        compares_index=compared and known.settings.message_index_enable,
+        compares_index=unread is None and known.settings.message_index_enable,
         settles=settles,
+        spool=spooled,
+        unread=unread,
     )
+
+
+def _queues_on_disk(store: Store, file_size: int, spooled: Spool | None) -> dict[QueueKey, QueueOnDisk]:
+    if spooled is not None and spooled.is_stores:
+        return {key: queue.disk for key, queue in spooled.queues.items()}
+    return {key: QueueOnDisk.of(files, file_size) for key, files in store.queues.items()}
 
 
 def _entries(opened: Sequence[OpenIndex], log: LogAccess) -> Iterator[FileEntries]:

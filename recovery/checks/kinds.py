@@ -248,6 +248,21 @@ KINDS: dict[str, Kind] = {
         "It is opened with the configured numbers of slots and entries, whatever it holds.",
         REBUILD_INDEX,
     ),
+    # -- a database of queues
+    "queue_database_damaged": Kind(
+        "error",
+        "commitlog",
+        "RocksDB refuses these bytes, or they are no unit and no limit of a queue. " + LOG_IS_SOURCE,
+        "The broker does not start, or starts without what is in them and does not say so.",
+        "Stop the broker and move consumequeue/ away: the next start makes the queues again from the whole log.",
+    ),
+    "queue_limit_wrong": Kind(
+        "error",
+        "commitlog",
+        "The unit of a queue's last message is written together with the note of which it is.",
+        "The queue ends where the note says, whatever its units are.",
+        "Stop the broker and move consumequeue/ away: the next start makes the queues again from the whole log.",
+    ),
     # -- checkpoint and configuration
     "checkpoint_missing": Kind(
         "warning",

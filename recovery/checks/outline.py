@@ -18,6 +18,7 @@ from parsers.store import QueueKey, StoreFile
 from recovery.checks.intervals import Longs
 from recovery.checks.key_walk import FileEntries, KeyWalk, Walked
 from recovery.checks.queue_disk import QueueOnDisk, QueueWindows
+from recovery.checks.queue_spool import Spool
 from recovery.checks.settle_kernel import (
     AROUND,
     ASK_WINDOW,
@@ -53,15 +54,21 @@ class Part(NamedTuple):
 class Files:
     """What the log is compared with. With `settles` False everything is left for the rules.
 
-    `opened`: all index files; `index`: those of them that are understood.
+    `spool`: the database that keeps the queues, None where files do; `unread`: why it cannot be, and nothing else can
+    be compared with the log. `opened`: all index files; `index`: those of them that are understood.
     """
 
     queues: Mapping[QueueKey, QueueOnDisk]
     opened: Sequence[OpenIndex]
     index: Sequence[FileEntries]
-    compares_queues: bool
     compares_index: bool
     settles: bool
+    spool: Spool | None = None
+    unread: str | None = None
+
+    @property
+    def compares_queues(self) -> bool:
+        return self.unread is None
 
 
 class Run(NamedTuple):

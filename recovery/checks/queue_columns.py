@@ -14,7 +14,8 @@ from recovery.checks.columns import LogColumns
 from recovery.checks.intervals import Longs
 from recovery.checks.outline import QueueTrace
 from recovery.checks.queue_disk import FileUnits, QueueOnDisk
-from recovery.checks.queues import QueueFiles, QueueHead, QueueMessages, QueueUnits
+from recovery.checks.queue_places import QueueFiles
+from recovery.checks.queues import QueueHead, QueueMessages, QueueUnits
 from recovery.checks.settle_kernel import NONE, past_head
 from recovery.queue_kernel import fill_groups, larger, new_state, number_queues, unpack_key
 
@@ -176,13 +177,12 @@ def of_places(messages: QueueMessages, places: Longs) -> QueueMessages:
 
 
 def queue_files(store: Store, key: QueueKey, file_size: int) -> QueueFiles:
-    """Where the units of a queue lie, or would lie."""
+    """Where the units of a queue in files lie, or would lie."""
     files = store.queues.get(key, [])
     topic, queue_id = key
     return QueueFiles(
         topic=topic,
         queue_id=queue_id,
-        folder=f"consumequeue/{topic}/{queue_id}",
         file_size=file_size,
         bases=tuple(file.base_offset or 0 for file in files),
         sizes=tuple(file.size for file in files),

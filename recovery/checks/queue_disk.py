@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -26,20 +27,21 @@ RELEASED_AFTER = 1 << 20
 
 
 class FileUnits(NamedTuple):
-    """The units of one file: `units` of them from queue offset `first` on."""
+    """Units of one file: `units` of them from queue offset `first` on, behind `before` others."""
 
-    file: StoreFile
+    path: Path
     first: int
     units: int
+    before: int = 0
 
     @property
     def end(self) -> int:
         return self.first + self.units
 
     def bytes(self) -> Bytes:
-        """The file, mapped; no units of it where the system refuses it by now."""
+        """The file from its first unit on, mapped; no units of it where the system refuses it by now."""
         try:
-            return np.frombuffer(map_file(self.file.path), np.uint8)
+            return np.frombuffer(map_file(self.path), np.uint8)[self.before * UNIT :]
         except StoreFormatError:
             return np.empty(0, np.uint8)
 
@@ -56,7 +58,7 @@ class QueueOnDisk:
     @classmethod
     def of(cls, files: Sequence[StoreFile], file_size: int) -> QueueOnDisk:
         """`files` in offset order; those that start where no file of the queue can start are left out."""
-        found = [FileUnits(file, (file.base_offset or 0) // UNIT, 0) for file in on_grid(files, file_size)]
+        found = [FileUnits(file.path, (file.base_offset or 0) // UNIT, 0) for file in on_grid(files, file_size)]
         counted: list[FileUnits] = []
         for number in range(len(found) - 1, -1, -1):
             count = _units(found[number], is_last=number == len(found) - 1, ends_queue=not counted)
@@ -89,7 +91,7 @@ def _units(units: FileUnits, *, is_last: bool, ends_queue: bool) -> int:
     count = len(data) // UNIT
     if not ends_queue:
         return count
-    behind = data_end(units.file.path) if is_last and count else len(data)
+    behind = data_end(units.path) if is_last and count else len(data)
     return -(-written_bytes(data[: min(behind, count * UNIT)]) // UNIT)
 
 

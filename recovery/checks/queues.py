@@ -6,20 +6,18 @@ Pure: columns of one queue in, findings out. Locally it runs queue by queue, in 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from parsers.consumequeue.layout import CQ_UNIT
 from parsers.java import INT_MAX, LONG_MAX
 from recovery.checks.finding import Explained, Finding, Judgement, Place, Span
 from recovery.checks.intervals import Intervals, Longs, Mask, found_at, neighbours
+from recovery.checks.queue_places import QueuePlaces
 from recovery.dispatch import COMMIT
 from recovery.scan_kernel import Ints
 
-UNIT = CQ_UNIT.size
 UNCLEAN = "the broker ended without shutting down: what dispatch had not reached yet, recovery dispatches"
 
 
@@ -33,7 +31,7 @@ class QueueMessages(NamedTuple):
 
 
 class QueueUnits(NamedTuple):
-    """The units in the files of one queue, in file order, up to the last one that is written; see `is_hole`."""
+    """The units of one queue, in its order, up to the last one that is written; see `is_hole`."""
 
     queue_offset: Longs
     physical_offset: Longs
@@ -89,34 +87,6 @@ class LogFacts(NamedTuple):
     clean_exit: bool
 
 
-@dataclass(frozen=True, slots=True)
-class QueueFiles:
-    """Where the units of one queue lie, or would lie; `bases` and `sizes` of the files that are there."""
-
-    topic: str
-    queue_id: int
-    folder: str
-    file_size: int
-    bases: tuple[int, ...]
-    sizes: tuple[int, ...]
-
-    def place(self, queue_offset: int, count: int = 1) -> Place:
-        """The bytes of units; a run that goes on in the next file is cut at the file's end."""
-        at = queue_offset * UNIT
-        base = at - at % self.file_size
-        length = min(count * UNIT, self.file_size - (at - base))
-        return Place(f"{self.folder}/{base:020d}", at - base, length)
-
-    def places(self, queue_offset: int, count: int) -> tuple[Place, ...]:
-        """The bytes of units, file by file."""
-        found: list[Place] = []
-        while count > 0:
-            place = self.place(queue_offset, count)
-            found.append(place)
-            queue_offset, count = queue_offset + place.length // UNIT, count - place.length // UNIT
-        return tuple(found)
-
-
 def misdirected_units(messages: QueueMessages, units: QueueUnits, log: LogFacts) -> Longs:
     """Physical offsets of records that units of this queue point to although the records are not for this queue."""
     _, is_record = found_at(log.physical_offset, units.physical_offset)
@@ -125,9 +95,9 @@ def misdirected_units(messages: QueueMessages, units: QueueUnits, log: LogFacts)
 
 
 def check_queue(
-    messages: QueueMessages, units: QueueUnits, head: QueueHead, files: QueueFiles, log: LogFacts
+    messages: QueueMessages, units: QueueUnits, head: QueueHead, files: QueuePlaces, log: LogFacts
 ) -> Judgement:
-    """Every disagreement of one classic queue with the log, neighbours of one cause in one finding.
+    """Every disagreement of one queue of single messages with the log, neighbours of one cause in one finding.
 
     Messages and units that are each other's may be left out, both together, but for those that share their record
     with one that is not.
@@ -158,14 +128,14 @@ def _verdicts(
     row: Longs,
     is_own: Mask,
     head: QueueHead,
-    files: QueueFiles,
+    files: QueuePlaces,
     log: LogFacts,
 ) -> npt.NDArray[np.str_]:
     """The kind of finding for each valid unit, "" where there is none."""
     record, is_record = found_at(log.physical_offset, own.physical_offset)
     lost = log.lost.hold(own.physical_offset)
     shifted = is_own & (messages.queue_offset[row] != own.queue_offset) if len(messages.queue_offset) else is_own
-    if files.topic.startswith("%LMQ%"):
+    if files.appends_light and files.topic.startswith("%LMQ%"):
         shifted &= own.queue_offset != _appended_slots(messages)[row]
     transaction = log.sys_flag[record] & 0xC if len(log.sys_flag) else np.zeros(len(record), np.int32)
     dispatched = (transaction == 0) | (transaction == COMMIT)
@@ -209,7 +179,7 @@ def _of(column: Longs, row: Longs) -> Longs:
     return column[row] if len(column) else np.zeros(len(row), np.int64)
 
 
-def _same_queue(record: Longs, files: QueueFiles, log: LogFacts) -> Mask:
+def _same_queue(record: Longs, files: QueuePlaces, log: LogFacts) -> Mask:
     if files.topic not in log.topics or not len(log.topic):
         return np.zeros(len(record), np.bool_)
     same: Mask = (log.topic[record] == log.topics.index(files.topic)) & (log.queue_id[record] == files.queue_id)
@@ -227,7 +197,7 @@ def _unit_findings(
     own: QueueUnits,
     row: Longs,
     verdict: npt.NDArray[np.str_],
-    files: QueueFiles,
+    files: QueuePlaces,
     log: LogFacts,
 ) -> Iterator[Finding]:
     for kind in np.unique(verdict[verdict != ""]).tolist():
@@ -271,7 +241,7 @@ def _record_says(physical_offset: int, log: LogFacts) -> str:
     )
 
 
-def _hole_findings(holes: Longs, messages: QueueMessages, files: QueueFiles) -> Iterator[Finding]:
+def _hole_findings(holes: Longs, messages: QueueMessages, files: QueuePlaces) -> Iterator[Finding]:
     for first, end in neighbours(holes):
         slot, count = int(holes[first]), end - first
         owed = int(np.isin(messages.queue_offset, holes[first:end]).sum())
@@ -287,10 +257,10 @@ def _hole_findings(holes: Longs, messages: QueueMessages, files: QueueFiles) -> 
         )
 
 
-def _missing_findings(absent: QueueMessages, files: QueueFiles, log: LogFacts) -> Iterator[Finding]:
+def _missing_findings(absent: QueueMessages, files: QueuePlaces, log: LogFacts) -> Iterator[Finding]:
     if not len(absent.queue_offset):
         return
-    kinds = _missing_kinds(absent, files, log)
+    kinds = files.missing_kinds(absent.queue_offset, absent.physical_offset, log.dispatched_to)
     for kind in np.unique(kinds[kinds != ""]).tolist():
         chosen = QueueMessages._make(column[kinds == kind] for column in absent)
         order = np.argsort(chosen.queue_offset, kind="stable")
@@ -299,30 +269,13 @@ def _missing_findings(absent: QueueMessages, files: QueueFiles, log: LogFacts) -
             yield _missing_finding(kind, QueueMessages._make(column[first:end] for column in chosen), files, log)
 
 
-def _missing_kinds(absent: QueueMessages, files: QueueFiles, log: LogFacts) -> npt.NDArray[np.str_]:
-    if not files.bases:
-        beyond = absent.physical_offset >= log.dispatched_to
-        return np.where(beyond, "not_dispatched_yet", "queue_missing")
-    at = absent.queue_offset * UNIT
-    base = at - at % files.file_size
-    number, has_file = found_at(np.array(files.bases, np.int64), base)
-    size = np.where(has_file, np.array(files.sizes, np.int64)[number], files.file_size)
-    cut = at - base + UNIT > size
-    beyond = absent.physical_offset >= log.dispatched_to
-    gone = ~has_file & np.isin(base, base[~beyond])
-    return np.select([cut, gone, beyond], ["", "queue_file_missing", "not_dispatched_yet"], "not_dispatched")
-
-
-def _missing_finding(kind: str, absent: QueueMessages, files: QueueFiles, log: LogFacts) -> Finding:
+def _missing_finding(kind: str, absent: QueueMessages, files: QueuePlaces, log: LogFacts) -> Finding:
     slot, count = int(absent.queue_offset[0]), len(absent.queue_offset)
     first, last = int(absent.physical_offset.min()), int(absent.physical_offset.max())
-    places = files.places(slot, count) if kind != "queue_missing" else (Place(files.folder, 0, count * UNIT),)
-    if kind == "queue_file_missing":
-        places = tuple(replace(place, file_pos=0, length=files.file_size) for place in places)
     return Finding(
         kind,
         Span(files.topic, files.queue_id, slot, slot + count, first, last + 1),
-        places,
+        files.missing_places(kind, slot, count),
         count,
         (
             f"log: {count} messages of queue offsets {slot} to {slot + count - 1}, at {first} to {last}",
@@ -332,7 +285,7 @@ def _missing_finding(kind: str, absent: QueueMessages, files: QueueFiles, log: L
 
 
 def _explained(
-    own: QueueUnits, units: QueueUnits, head: QueueHead, files: QueueFiles, log: LogFacts
+    own: QueueUnits, units: QueueUnits, head: QueueHead, files: QueuePlaces, log: LogFacts
 ) -> Iterator[Explained]:
     expired, blanks = own.queue_offset[own.physical_offset < log.start], units.queue_offset[units.is_pre_blank]
     for what, why, in_head, first, behind in (
