@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from rebalance.shares import Queues
 from rebalance.table import Tenure
@@ -48,17 +48,17 @@ class CertainTable:
         return self._answer
 
 
-def _changes(tenures: Sequence[Tenure]) -> Iterator[tuple[int, int, int, int]]:
+def _changes(tenures: Sequence[Tenure]) -> list[tuple[int, int, int, int]]:
     """(instant, number of the tenure, change in whether it is certain, change in whether it is merely possible)."""
+    changes: list[tuple[int, int, int, int]] = []
     for number, tenure in enumerate(tenures):
         begin, end = tenure.begin_earliest or 0, _NEVER if tenure.end_latest is None else tenure.end_latest
         surely, until = tenure.begin_latest, tenure.end_earliest
         perhaps = [(begin, end)]
         if surely < until:
-            yield surely, number, 1, 0
-            yield until, number, -1, 0
+            changes += ((surely, number, 1, 0), (until, number, -1, 0))
             perhaps = [(begin, min(end, surely)), (max(begin, until), end)]
         for since, before in perhaps:
             if since < before:
-                yield since, number, 0, 1
-                yield before, number, 0, -1
+                changes += ((since, number, 0, 1), (before, number, 0, -1))
+    return changes

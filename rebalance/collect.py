@@ -59,6 +59,8 @@ from rebalance.polled import Polled
 from rebalance.told_twice import told_twice
 from rebalance.version_clock import HeardChange
 
+_QUERY, _COMMIT, _PULL = WitnessKind.QUERY, WitnessKind.COMMIT, WitnessKind.PULL
+
 
 class Rollback(NamedTuple):
     """A commit below the offset another process had stored: what lies between is consumed again after the next take-
@@ -185,17 +187,16 @@ class GroupRecord:
         self.pop_queues.update(queue for queue in queues if queue.queue_id >= 0)
 
     def offset_queried(self, fact: OffsetQueried) -> None:
-        self._witness(fact, fact.queue, WitnessKind.QUERY, fact.queue_offset)
+        self._witness(fact, fact.queue, _QUERY, fact.queue_offset)
 
     def offset_committed(self, fact: OffsetCommitted) -> None:
-        part = self._witness(fact, fact.queue, WitnessKind.COMMIT, fact.queue_offset)
+        queue, queue_offset = fact.queue, fact.queue_offset
+        part = self._witness(fact, queue, _COMMIT, queue_offset)
         if part is not None:
-            stored = self._stored.get(fact.queue)
-            if stored is not None and fact.queue_offset < stored[0] and stored[1] is not part:
-                self._rollbacks_seen.append(
-                    Rollback(fact.at_ms, fact.queue, part, fact.queue_offset, stored[0], fact.evidence)
-                )
-            self._stored[fact.queue] = (fact.queue_offset, part)
+            stored = self._stored.get(queue)
+            if stored is not None and queue_offset < stored[0] and stored[1] is not part:
+                self._rollbacks_seen.append(Rollback(fact.at_ms, queue, part, queue_offset, stored[0], fact.evidence))
+            self._stored[queue] = (queue_offset, part)
 
     def commit_rolled_back(self, fact: CommitRolledBack) -> None:
         queue = MessageQueue(fact.topic, fact.source, fact.queue_id)
@@ -215,7 +216,7 @@ class GroupRecord:
         return sorted(found, key=lambda rollback: rollback.at_ms)
 
     def pull_seen(self, fact: PullSeen) -> None:
-        self._witness(fact, fact.queue, WitnessKind.PULL, fact.queue_offset)
+        self._witness(fact, fact.queue, _PULL, fact.queue_offset)
 
     def locks_answered(self, fact: LockBatchAnswered) -> None:
         """Renewal names the whole table of a broker in one request; a single queue may be a first try
@@ -284,7 +285,7 @@ class GroupRecord:
         self.polled.table(fact)
 
     def persisted(self, fact: OffsetPersisted) -> None:
-        self._told(fact, fact.queue, WitnessKind.COMMIT, fact.queue_offset)
+        self._told(fact, fact.queue, _COMMIT, fact.queue_offset)
 
     def result_changed(self, fact: RebalanceResultChanged) -> None:
         self._parts.of_run(fact).results.append(fact)

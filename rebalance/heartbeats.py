@@ -48,24 +48,29 @@ class Heartbeat:
 def heartbeats_of(facts: Iterable[Fact]) -> Iterator[Heartbeat]:
     """Rows of the facts that show a member's life at a broker, in the order given."""
     for fact in facts:
-        kind = _KINDS.get(type(fact))
-        if kind is not None and isinstance(fact, ChannelFact):
-            beat = fact if isinstance(fact, HeartbeatReceived) else None
-            topics = None
-            if beat is not None and beat.subscriptions is not None:
-                topics = tuple(subscription.topic for subscription in beat.subscriptions)
-            yield Heartbeat(
-                fact.at_ms,
-                kind,
-                fact.source,
-                fact.group,
-                fact.client_id,
-                fact.remote,
-                topics,
-                beat.refreshes if beat is not None else 0,
-                beat.last_at_ms if beat is not None else None,
-                str(fact.evidence),
-            )
+        if type(fact) in _KINDS and isinstance(fact, ChannelFact):
+            yield _heartbeat(fact) if isinstance(fact, HeartbeatReceived) else _other_sign(fact)
+
+
+def _heartbeat(fact: HeartbeatReceived) -> Heartbeat:
+    told = fact.subscriptions
+    return Heartbeat(
+        fact.at_ms,
+        _KINDS[HeartbeatReceived],
+        fact.source,
+        fact.group,
+        fact.client_id,
+        fact.remote,
+        None if told is None else tuple([subscription.topic for subscription in told]),
+        fact.refreshes,
+        fact.last_at_ms,
+        str(fact.evidence),
+    )
+
+
+def _other_sign(fact: ChannelFact) -> Heartbeat:
+    kind, evidence = _KINDS[type(fact)], str(fact.evidence)
+    return Heartbeat(fact.at_ms, kind, fact.source, fact.group, fact.client_id, fact.remote, None, 0, None, evidence)
 
 
 def coalesce_heartbeats(facts: Iterable[Fact], *, settings: Settings | None = None) -> Iterator[Fact]:

@@ -39,26 +39,32 @@ class OwnershipInterval:
 def intervals_of(history: GroupHistory, causes: RoundCauses) -> list[OwnershipInterval]:
     """Rows in queue order, then by begin."""
     return [
-        OwnershipInterval(
-            history.group,
-            tenure.queue.topic,
-            tenure.queue.broker_name,
-            tenure.queue.queue_id,
-            tenure.process.client_id,
-            tenure.process.key.number,
-            tenure.begin_earliest,
-            tenure.begin_latest,
-            tenure.end_earliest,
-            tenure.end_latest,
-            tenure.start_queue_offset,
-            causes.of_begin(tenure),
-            causes.of_end(tenure),
-            str(tenure.begin_evidence),
-            str(tenure.end_evidence),
-        )
+        _interval(history.group, tenure, causes.of_begin(tenure), causes.of_end(tenure))
         for held in history.by_queue.values()
         for tenure in held
     ]
+
+
+def _interval(group: str, tenure: Tenure, cause: str, end_cause: str) -> OwnershipInterval:
+    topic, broker, queue_id = tenure.queue
+    client_id, number = tenure.process.key
+    return OwnershipInterval(
+        group,
+        topic,
+        broker,
+        queue_id,
+        client_id,
+        number,
+        tenure.begin_earliest,
+        tenure.begin_latest,
+        tenure.end_earliest,
+        tenure.end_latest,
+        tenure.start_queue_offset,
+        cause,
+        end_cause,
+        str(tenure.begin_evidence),
+        str(tenure.end_evidence),
+    )
 
 
 @frozen()

@@ -30,13 +30,15 @@ class Parts:
 
     def of_connection(self, fact: ChannelFact) -> ClientProcess | None:
         """The part of a fact's connection, brought up to date with it; None if the fact names no connection."""
-        remote = fact.remote
+        remote, at_ms, client_id = fact.remote, fact.at_ms, fact.client_id
         if remote is None:
             return None
         part = self._open.get((fact.source, remote))
-        if part is None or _is_another(part.channels[0], fact):
+        if part is None or _is_another(part.channels[0], at_ms, client_id):
             part = self.open(fact, fact.source, remote)
-        _bring_up_to_date(part, fact)
+        else:
+            _bring_up_to_date(part, at_ms, client_id)
+        part.last_evidence = fact.evidence
         return part
 
     def of_request(self, fact: RequestFact) -> ClientProcess | None:
@@ -55,7 +57,9 @@ class Parts:
         part = self._open.get(("", run))
         if part is None:
             part = self.open(fact, "", run)
-        _bring_up_to_date(part, fact)
+        else:
+            _bring_up_to_date(part, fact.at_ms, fact.client_id)
+        part.last_evidence = fact.evidence
         return part
 
     def open(self, fact: ChannelFact | ClientFact, broker: str, remote: str) -> ClientProcess:
@@ -82,27 +86,26 @@ class Parts:
         return [process for client_id in sorted(by_client) for process in _join(by_client[client_id])]
 
 
-def _is_another(channel: ChannelUse, fact: ChannelFact) -> bool:
+def _is_another(channel: ChannelUse, at_ms: int, client_id: str | None) -> bool:
     """Whether the same ip:port is now another connection."""
-    known, named, at_ms = channel.client_id, fact.client_id, fact.at_ms
-    if known != named and known and named is not None:
+    known = channel.client_id
+    if known != client_id and known and client_id is not None:
         return True
     if channel.unregistered_ms is not None and at_ms > channel.unregistered_ms + _STRAGGLER_MS:
         return True
     return at_ms > channel.last_ms + _PORT_REUSE_MS
 
 
-def _bring_up_to_date(part: ClientProcess, fact: ChannelFact | ClientFact) -> None:
-    channel, at_ms = part.channels[0], fact.at_ms
-    if not channel.client_id and fact.client_id is not None:
-        channel.client_id = fact.client_id
-        part.key = ProcessKey(fact.client_id, 0)
-    quiet_ms = at_ms - channel.last_ms
-    if quiet_ms > 0:
-        if quiet_ms > PAUSE_MS:
-            channel.pauses.append((channel.last_ms, at_ms))
+def _bring_up_to_date(part: ClientProcess, at_ms: int, client_id: str | None) -> None:
+    channel = part.channels[0]
+    if not channel.client_id and client_id is not None:
+        channel.client_id = client_id
+        part.key = ProcessKey(client_id, 0)
+    until_ms = channel.last_ms
+    if at_ms > until_ms:
+        if at_ms > until_ms + PAUSE_MS:
+            channel.pauses.append((until_ms, at_ms))
         channel.last_ms = part.last_ms = at_ms
-    part.last_evidence = fact.evidence
 
 
 def _join(parts: list[ClientProcess]) -> list[ClientProcess]:

@@ -9,19 +9,20 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable
 from operator import itemgetter
-from typing import NamedTuple
 
+from rebalance.frozen import frozen
 from rebalance.model import MessageQueue
 
 TOGETHER_MS = 1_000  # one-way commits of one run may be handled this far apart
-_AT_MS = itemgetter(0)
+_AT_MS, _STAYED = itemgetter(0), itemgetter(2)
 
 
 Commit = tuple[int, MessageQueue, bool]
 """When (epoch ms), which queue, and whether the process was seen with it again later without a new take-over."""
 
 
-class PersistRun(NamedTuple):
+@frozen()
+class PersistRun:
     """Commits close together. `periodic`: it named a queue that stayed, so it named all there were."""
 
     first_ms: int
@@ -52,16 +53,17 @@ class PersistRuns:
 
 
 def _runs(commits: Iterable[Commit]) -> list[PersistRun]:
+    in_order = sorted(commits, key=_AT_MS)
     runs: list[PersistRun] = []
-    run: list[Commit] = []
-    for commit in sorted(commits, key=_AT_MS):
-        if run and commit[0] - run[-1][0] > TOGETHER_MS:
-            runs.append(_run(run))
-            run = []
-        run.append(commit)
-    return [*runs, _run(run)] if run else runs
+    first, last_ms = 0, 0
+    for at, (at_ms, _, _) in enumerate(in_order):
+        if at_ms > last_ms + TOGETHER_MS and at:
+            runs.append(_run(in_order[first:at]))
+            first = at
+        last_ms = at_ms
+    return [*runs, _run(in_order[first:])] if in_order else runs
 
 
 def _run(commits: list[Commit]) -> PersistRun:
     queues = frozenset([queue for _, queue, _ in commits])
-    return PersistRun(commits[0][0], commits[-1][0], queues, any(stayed for _, _, stayed in commits))
+    return PersistRun(commits[0][0], commits[-1][0], queues, any(map(_STAYED, commits)))

@@ -9,10 +9,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from rebalance.client import ClientProcess, ListAnswer, Stamp, Witness, WitnessKind
 from rebalance.events import NO_EVIDENCE
+from rebalance.frozen import frozen
 
 ADDING = (WitnessKind.QUERY, WitnessKind.ADDED)
 _LISTLESS_MS = 45_000  # two periods of the rebalance timer, with room for a list that timed out
@@ -58,12 +58,14 @@ def _clock_slip(process: ClientProcess) -> int:
     return slips[0] if slips[0] < _AGREED_MS or agreed else 0
 
 
-class _Changes(NamedTuple):
+@frozen()
+class _Changes:
     """The rounds that changed a topic, or may have, in time order: when each was answered, when its change was made."""
 
     rounds: list[ListAnswer]
     instants: list[int]
     changed_ms: list[int]
+    ids: set[int]
 
 
 class RoundClock:
@@ -78,8 +80,8 @@ class RoundClock:
             | {answer.at_ms for answer in process.lists}
         )
         self._unbroken_since = _unbroken_since(self._requests)
-        self._stamp_after: dict[tuple[str, int], Stamp | None] = {}
-        self._changes: dict[str, _Changes] = {}
+        self._stamp_after: dict[str, dict[int, Stamp | None]] = {}
+        self._changes: dict[str, _Changes | None] = {}
         self._round_of: dict[int, ListAnswer | None] = {}
 
     def misses_rounds(self, excused: Sequence[tuple[int, int]]) -> bool:
@@ -112,9 +114,10 @@ class RoundClock:
         """The list answer whose round a request at `at_ms` belongs to: no pause longer than ROUND_MS between its
         requests.
         """
-        if at_ms not in self._round_of:
-            self._round_of[at_ms] = self._unbroken_round(at_ms)
-        return self._round_of[at_ms]
+        known = self._round_of
+        if at_ms not in known:
+            known[at_ms] = self._unbroken_round(at_ms)
+        return known[at_ms]
 
     def _unbroken_round(self, at_ms: int) -> ListAnswer | None:
         answer = self.process.last_list_before(at_ms)
@@ -139,64 +142,72 @@ class RoundClock:
         process's last request may have ended unheard.
         """
         first_ms = self._first_candidate_ms(last.at_ms)
-        if self.process.stamped and topic in self.process.versions:
-            changes = self._changes_of(topic)
-            seen_ms = last.at_ms - (_LATE_COMMIT_MS if last.kind is _COMMIT else 0)
-            low, high = bisect_left(changes.instants, first_ms), bisect_right(changes.instants, until_ms)
-            turns = zip(changes.rounds[low:high], changes.changed_ms[low:high], strict=True)
-            rounds = [answer for answer, changed_ms in turns if changed_ms >= seen_ms]
-        else:
+        changes = self._changes_of(topic)
+        if changes is None:
             rounds = self.process.lists_between(first_ms, until_ms)
+        else:
+            seen_ms = last.at_ms - _LATE_COMMIT_MS if last.kind is _COMMIT else last.at_ms
+            low = bisect_left(changes.instants, first_ms)
+            turns = range(low, bisect_right(changes.instants, until_ms, low))
+            rounds = [changes.rounds[turn] for turn in turns if changes.changed_ms[turn] >= seen_ms]
         if last.kind in ADDING and rounds and rounds[0] is self._own_first_round(last.at_ms, first_ms):
             return rounds[1:]  # a round does not take what it has just added
         return rounds
 
     def may_have_changed(self, topic: str, answer: ListAnswer) -> bool:
         """Whether the round of this answer can have added or taken a queue of the topic."""
-        if not self.process.stamped or topic not in self.process.versions:
-            return not answer.failed
         changes = self._changes_of(topic)
-        first, end = (bisect(changes.instants, answer.at_ms) for bisect in (bisect_left, bisect_right))
-        return any(answer is changing for changing in changes.rounds[first:end])
+        return not answer.failed if changes is None else id(answer) in changes.ids
 
     def _own_first_round(self, at_ms: int, first_ms: int) -> ListAnswer | None:
         """The round of a request, if it is the first that can follow the request."""
         own = self.round_of(at_ms)
         return own if own is not None and own is self.process.first_list_from(first_ms) else None
 
-    def _changes_of(self, topic: str) -> _Changes:
+    def _changes_of(self, topic: str) -> _Changes | None:
+        """None: the changes of the topic leave no stamps."""
         if topic not in self._changes:
-            self._changes[topic] = self._changing_rounds(topic)
+            stamped = self.process.stamped and topic in self.process.versions
+            self._changes[topic] = self._changing_rounds(topic) if stamped else None
         return self._changes[topic]
 
     def _changing_rounds(self, topic: str) -> _Changes:
-        changes = _Changes([], [], [])
         unheard_ms = self.process.last_ms - ROUND_MS
+        rounds, changed_ms = [], []
         for answer in self.process.lists:
-            if answer.failed:
-                continue
-            stamp = self.stamp_of(topic, answer) if answer.at_ms < unheard_ms else _UNHEARD
-            if stamp is not None:
-                changes.rounds.append(answer)
-                changes.instants.append(answer.at_ms)
-                changes.changed_ms.append(stamp.at_ms)
-        return changes
+            if not answer.failed:
+                stamp = self.stamp_of(topic, answer) if answer.at_ms < unheard_ms else _UNHEARD
+                if stamp is not None:
+                    rounds.append(answer)
+                    changed_ms.append(stamp.at_ms)
+        return _Changes(rounds, [answer.at_ms for answer in rounds], changed_ms, {id(answer) for answer in rounds})
 
     def stamp_of(self, topic: str, answer: ListAnswer) -> Stamp | None:
         """The change a round made to a topic, by its stamp: after the answer, before the next list was asked."""
-        key = (topic, answer.at_ms)
-        if key not in self._stamp_after:
-            stamp = self.next_stamp(topic, answer.at_ms)
-            next_ms = None if stamp is None else self.process.next_list_asked(answer.at_ms)
-            late = stamp is not None and next_ms is not None and stamp.at_ms > next_ms
-            self._stamp_after[key] = None if late else stamp
-        return self._stamp_after[key]
+        known = self._stamp_after.get(topic)
+        if known is None:
+            known = self._stamp_after[topic] = self._stamps_after(topic)
+        return known[answer.at_ms]
+
+    def _stamps_after(self, topic: str) -> dict[int, Stamp | None]:
+        """By the instants of the lists."""
+        stamps, stamped_ms = self.stamps.get(topic, []), self._stamped_ms.get(topic, [])
+        found: dict[int, Stamp | None] = dict.fromkeys(self.process.list_instants)
+        for at_ms in found:
+            index = bisect_left(stamped_ms, at_ms)
+            if index < len(stamps):
+                next_ms = self.process.next_list_asked(at_ms)
+                if next_ms is None or stamped_ms[index] <= next_ms:
+                    found[at_ms] = stamps[index]
+        return found
 
     def next_stamp(self, topic: str, at_ms: int) -> Stamp | None:
         """The first change of a topic at or after an instant."""
         stamps = self.stamps.get(topic)
-        index = bisect_left(self._stamped_ms[topic], at_ms) if stamps else 0
-        return stamps[index] if stamps and index < len(stamps) else None
+        if not stamps:
+            return None
+        index = bisect_left(self._stamped_ms[topic], at_ms)
+        return stamps[index] if index < len(stamps) else None
 
     def same_members_since(self, answer: ListAnswer) -> int:
         """When the process was first told the members of this answer, at most SAME_MEMBERS_MS before it."""

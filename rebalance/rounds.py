@@ -67,6 +67,7 @@ class RoundCauses:
         self._latest = [incident.latest_ms for incident in incidents]
         self._before: dict[int, ListAnswer | None] = {}  # by id of the answer
         self._of_list: dict[int, list[str]] = {}
+        self._told: dict[int, str] = {}
         for process in history.processes:
             for before, answer in zip([None, *process.lists], process.lists, strict=False):
                 self._before[id(answer)] = before
@@ -138,16 +139,24 @@ class RoundCauses:
 
     # ---- causes of intervals
 
+    def _news_in(self, process: ClientProcess, answer: ListAnswer) -> str:
+        """What a member list told the process anew, in words; empty where that is nothing."""
+        told = self._told.get(id(answer))
+        if told is None:
+            causes = [cause for cause in self.of_list(process, answer) if cause not in (PERIODIC, START)]
+            told = self._told[id(answer)] = "; ".join(causes)
+        return told
+
     def of_begin(self, tenure: Tenure) -> str:
         """Why a process took a queue."""
         process = tenure.process
         if tenure.begin_earliest is None:
             return "before the record"
         if tenure.begin_list is not None:
-            causes = [c for c in self.of_list(process, tenure.begin_list) if c != PERIODIC]
-            if causes and causes != [START]:
-                return "; ".join(causes)
-            if causes and process.seen_from_start:
+            news = self._news_in(process, tenure.begin_list)
+            if news:
+                return news
+            if process.seen_from_start and START in self.of_list(process, tenure.begin_list):
                 return f"{CLIENT_STARTED} {process.client_id}"
         return self._nearest(tenure.begin_earliest, tenure, gained=True, periodic=tenure.begin_list is not None)
 
@@ -155,10 +164,8 @@ class RoundCauses:
         """Why a process lost a queue."""
         process = tenure.process
         if tenure.end_list is not None:
-            causes = [c for c in self.of_list(process, tenure.end_list) if c not in (PERIODIC, START)]
-            if causes:
-                return "; ".join(causes)
-            return self._nearest(tenure.end_earliest, tenure, gained=False, periodic=True)
+            news = self._news_in(process, tenure.end_list)
+            return news or self._nearest(tenure.end_earliest, tenure, gained=False, periodic=True)
         end = process.end
         if end is not None and (tenure.end_latest is None or tenure.end_latest == end.latest_ms):
             if end.cause is None:

@@ -21,7 +21,8 @@ from rebalance.round_clock import ADDING, ROUND_MS, RoundClock
 
 _LATE_COMMIT_MS = 1_000  # a one-way commit may be handled after its queue was removed
 _COMMITTED_AGAIN_MS = 15_000  # three periods of persistAll
-_QUERY, _COMMIT, _ADDED, _REMOVED = WitnessKind.QUERY, WitnessKind.COMMIT, WitnessKind.ADDED, WitnessKind.REMOVED
+_QUERY, _COMMIT, _PULL = WitnessKind.QUERY, WitnessKind.COMMIT, WitnessKind.PULL
+_ADDED, _REMOVED = WitnessKind.ADDED, WitnessKind.REMOVED
 
 Span = list[Witness]
 """Sightings of one queue with no removal provable between them, in time order; never empty."""
@@ -65,7 +66,9 @@ class QueueTable:
         """Tenures ordered by queue, then by begin."""
         left = self.process.left_by_ms  # a round under way may still add a queue after it
         for queue in sorted(self.process.witnesses, key=lambda q: q.order):
-            seen = [w for w in self.process.witnesses[queue] if left is None or w.at_ms < left or w.kind in ADDING]
+            seen = self.process.witnesses[queue]
+            if left is not None and seen[-1].at_ms >= left:
+                seen = [witness for witness in seen if witness.at_ms < left or witness.kind in ADDING]
             if seen:
                 self._spans[queue] = self._split(queue.topic, seen)
         self._runs = {broker: PersistRuns(commits) for broker, commits in self._commits().items()}
@@ -142,14 +145,13 @@ class QueueTable:
     def _added_by(self, topic: str, span: Span) -> int:
         """The first proof that the queue asked for at the span's begin is in the table."""
         first_ms = span[0].at_ms
-        proofs = [w.at_ms for w in span[1:2]]
-        stamp = self._clock.next_stamp(topic, first_ms)
-        if stamp is not None:
-            proofs.append(stamp.at_ms)
-        asked = self.process.next_list_asked(first_ms)
-        if asked is not None:
-            proofs.append(asked)
-        return min((p for p in proofs if p >= first_ms), default=max(first_ms, self.process.last_ms))
+        stamp, asked_ms = self._clock.next_stamp(topic, first_ms), self.process.next_list_asked(first_ms)
+        proofs = [] if stamp is None else [stamp.at_ms]
+        if len(span) > 1:
+            proofs.append(span[1].at_ms)
+        if asked_ms is not None and asked_ms >= first_ms:
+            proofs.append(asked_ms)
+        return min(proofs, default=max(first_ms, self.process.last_ms))
 
     # ---- end
 
@@ -162,16 +164,17 @@ class QueueTable:
             tenure.end_earliest, tenure.end_latest = last.at_ms, last.at_ms + last.late_ms
             tenure.end_evidence = last.evidence
             return True
-        absent_ms = self._absent_ms(tenure.queue, span)
-        until = min((m for m in (absent_ms, following.at_ms if following else None) if m is not None), default=None)
+        until = self._absent_ms(tenure.queue, span)
+        back: ListAnswer | None = None
+        if following is not None:
+            until = following.at_ms if until is None else min(until, following.at_ms)
+            back = self._clock.round_of(following.at_ms)
         if until is None:
             return False
-        back = self._clock.round_of(following.at_ms) if following is not None else None
-        until_round = until if back is None else min(until, back.at_ms - 1)
-        rounds = self._clock.leaving_rounds(topic, last, until_round)
         if self._blind:
             tenure.end_earliest, tenure.end_latest, tenure.end_evidence = _held_until(last), until, last.evidence
             return True
+        rounds = self._clock.leaving_rounds(topic, last, until if back is None else min(until, back.at_ms - 1))
         if not rounds and following is None and self.process.seen_from_start:
             return False  # no round, no removal: the commit is late or lost
         farewell = self._is_farewell(tenure.queue, span)

@@ -8,7 +8,7 @@ were away.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from operator import attrgetter
@@ -72,7 +72,7 @@ class Targets:
         for queue, at_ms in sorted(self._first_use.items(), key=lambda used: used[1]):
             self._steps.setdefault(queue.topic, []).append(at_ms)
         self._views: dict[tuple[str, int, tuple[str, ...]], list[QueueView]] = {}
-        self._explained: dict[tuple[str, int], QueueView | None] = {}  # by strategy and id of the settled table
+        self._explained: defaultdict[str, dict[int, QueueView | None]] = defaultdict(dict)  # by id of the settled table
         self._by_process: dict[int, dict[str, list[Tenure]]] = {}
         for tenure in history.tenures:
             mine = self._by_process.setdefault(id(tenure.process), {})
@@ -159,14 +159,16 @@ class Targets:
 
     def explains(self, name: str, settled: Settled) -> QueueView | None:
         """The view under which a strategy gives what was observed, if any."""
-        key = (name, id(settled))
-        if key not in self._explained:
-            self._explained[key] = self._explaining(name, settled)
-        return self._explained[key]
+        explained = self._explained[name]
+        key = id(settled)
+        if key not in explained:
+            explained[key] = self._explaining(name, settled)
+        return explained[key]
 
     def _explaining(self, name: str, settled: Settled) -> QueueView | None:
+        client_id, members, observed = settled.process.client_id, settled.members, settled.observed
         for view in settled.views:
-            if self.target(name, settled, view) == settled.observed:
+            if self.shares.of(name, client_id, members, view) == observed:
                 return view
         return None
 
@@ -177,7 +179,7 @@ class Targets:
             return told
         best, most = None, 0
         for name in GUESSED:
-            explained = sum(self.explains(name, settled) is not None for settled in mine)
+            explained = len([settled for settled in mine if self.explains(name, settled) is not None])
             if explained > most:
                 best, most = name, explained
             if most == len(mine):
@@ -215,20 +217,24 @@ class Targets:
 
     def _assignment(self, settled: Settled) -> Assignment:
         process, answer = settled.process, settled.answer
+        client_id, number = process.key
         strategy = self.strategy_of[id(process)]
         name = strategy or self.usual
-        explained = self.explains(name, settled)
-        view = explained or next(iter(settled.views), QueueView(()))
+        target = settled.observed
+        view = self.explains(name, settled)
+        if view is None:
+            view = settled.views[0] if settled.views else QueueView(())
+            target = self.target(name, settled, view) or ()
         return Assignment(
             self._history.group,
             settled.topic,
-            process.client_id,
-            process.key.number,
+            client_id,
+            number,
             answer.at_ms,
             strategy,
             len(view.queues),
             len(settled.members.cid_all),
-            (settled.observed if explained else self.target(name, settled, view)) or (),
+            target,
             str(answer.evidence),
         )
 
