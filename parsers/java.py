@@ -25,6 +25,11 @@ def divide(dividend: int, divisor: int) -> int:
     return quotient if (dividend < 0) == (divisor < 0) else -quotient
 
 
+def remainder(dividend: int, divisor: int) -> int:
+    """Java's `%`: what `divide` leaves, with the sign of the dividend."""
+    return dividend - divide(dividend, divisor) * divisor
+
+
 def utf16_units(text: str) -> bytes:
     """The UTF-16 code units of `text`, big-endian: sorts and hashes as Java's String does (lone surrogates kept)."""
     return text.encode("utf-16-be", "surrogatepass")

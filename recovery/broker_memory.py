@@ -50,6 +50,7 @@ class BrokerMemory:
         queues_writable: False once a queue could not be written.
         bytes_checked: bytes of records that load() read and checked.
         last_queued_offset: physical offset of the last message given to a queue, which the next thorough flush keeps.
+        last_queued_ms: its store time, None before the first one; a slave's checkpoint takes it as physicMsgTimestamp.
     """
 
     evidence: Evidence
@@ -69,6 +70,7 @@ class BrokerMemory:
     reasons: list[Reason] = field(default_factory=list)
     log_ends_because: str | None = None
     last_queued_offset: int = 0
+    last_queued_ms: int | None = None
     bytes_checked: int = 0
     queues_writable: bool = True
 
@@ -83,6 +85,11 @@ class BrokerMemory:
         if self.settings.flushes_synchronously and self.version.dispatches_flushed_only:
             return self.flushed_where
         return self.commitlog.max_offset
+
+    def behind_bytes(self, dispatched_to: int) -> int:
+        """`ReputMessageService#behind` for a re-dispatch that stands at this log offset."""
+        end = self.confirmed_offset() if self.version.dispatches_confirmed_only else self.commitlog.max_offset
+        return end - dispatched_to
 
     def max_queued_offset(self) -> int:
         """The maximum of the queues' maximum physical offsets, -1 without queues."""
@@ -109,7 +116,8 @@ class BrokerMemory:
             return
         if can_hold_files(unit.topic) and self._can_make_file_for(queue, unit):
             queue.put(unit)
-            self.last_queued_offset = unit.physical_offset if own_queue else self.last_queued_offset
+            if own_queue:
+                self.last_queued_offset, self.last_queued_ms = unit.physical_offset, unit.store_timestamp_ms
         elif own_queue:
             self.queues_writable = False
             self.because(
@@ -157,6 +165,7 @@ class BrokerMemory:
             queue.put_many(packed[rows], units.queue_offset[chosen[rows]])
         if len(record):
             self.last_queued_offset = int(records.physical_offset[record[-1]])
+            self.last_queued_ms = int(records.store_timestamp_ms[record[-1]])
 
     def create_delay_queues(self) -> None:
         """4.x: the delay service asks for the queue of every delay level, which creates it in memory."""
@@ -181,4 +190,5 @@ def _unit(batch: ScanBatch, row: int, names: list[str]) -> QueueUnit:
         int(records.physical_offset[record]),
         int(records.total_size[record]),
         int(records.tags_code[record]),
+        store_timestamp_ms=int(records.store_timestamp_ms[record]),
     )

@@ -139,7 +139,13 @@ def queue_units(request: DispatchRequest, rules: DispatchRules) -> list[QueueUni
     if request.transaction_type not in (0, COMMIT):
         return []
     main = QueueUnit(
-        request.topic, request.queue_id, request.queue_offset, request.physical_offset, request.msg_size, code
+        request.topic,
+        request.queue_id,
+        request.queue_offset,
+        request.physical_offset,
+        request.msg_size,
+        code,
+        store_timestamp_ms=request.store_timestamp_ms,
     )
     return [main, *_multi_dispatch_units(request, main, rules)]
 

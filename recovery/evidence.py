@@ -55,6 +55,7 @@ class Evidence:
         queues: files of every `consumequeue/<topic>/<int>`; empty lists are folders without files.
         checkpoint: its bytes, None when there is none.
         checkpoint_opens: False where something is in its place that is no file.
+        index_obstructed: something stands in the place of the folder `index/`, so that no file can be made in it.
         delay_offsets: `config/delayOffset.json` and its `.bak`, None where absent.
         other: folders that hold something this room does not replay, with the reason.
         batch_topics: topics with a folder of BatchCQ queues.
@@ -71,6 +72,7 @@ class Evidence:
     other: Mapping[str, str] = field(default_factory=dict)
     batch_topics: frozenset[str] = frozenset()
     checkpoint_opens: bool = True
+    index_obstructed: bool = False
     abort_file: AbortFile = field(default_factory=AbortFile)
     obstructed_topics: frozenset[str] = frozenset()
 
@@ -108,6 +110,7 @@ def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
         | {path.name: "a DLedger log recovers itself" for path in root.glob("dledger-*")},
         batch_topics=frozenset(path.name for path in (root / "batchconsumequeue").glob("*")),
         checkpoint_opens=not (root / "checkpoint").is_dir(),
+        index_obstructed=(root / "index").exists() and not (root / "index").is_dir(),
         abort_file=read_abort_file(root),
         obstructed_topics=frozenset(topic.name for topic in topics if _is_obstructed(topic)),
     )

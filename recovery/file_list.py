@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from parsers.java import LONG_MAX, LONG_MIN
+from parsers.java import LONG_MAX, LONG_MIN, divide, remainder
 from recovery.dispatch import InvalidForDispatch, parse_number
 from recovery.evidence import Entry
 from recovery.versions import BrokerVersion
@@ -27,7 +27,10 @@ class LoadFailed(Exception):
 
 @dataclass(slots=True)
 class LogFile:
-    """One mapped file: where it starts in its log, and how far it is written (`wrote_position`)."""
+    """One mapped file: where it starts in its log, and how far it is written (`wrote_position`).
+
+    A file that starts below 0 can be written to a place before its first byte.
+    """
 
     name: str
     base_offset: int
@@ -50,8 +53,14 @@ class LogFile:
         return self.base_offset + self.size
 
     def append(self, data: bytes) -> None:
-        """Write at the write position, over what may lie there from before."""
+        """Write at the write position, over what may lie there from before.
+
+        Before the first byte nothing is written, and the position moves on as if it were.
+        """
         at = self.wrote_position
+        if at < 0:  # Java: appendMessage catches what ByteBuffer#position throws
+            self.wrote_position += len(data)
+            return
         if self._tail is None:
             self._tail, self._tail_at = bytearray(), at
         elif at < self._tail_at:
@@ -99,7 +108,7 @@ class FileList:
                 self.deleted.append(file)
                 continue
             if file.end_offset > offset:
-                file.wrote_position = offset % self.file_size
+                file.wrote_position = remainder(offset, self.file_size)
             kept.append(file)
         self.files = kept
 
@@ -116,7 +125,7 @@ class FileList:
             return None
         first, last = self.files[0], self.files[-1]
         if first.base_offset <= offset < last.end_offset:
-            by_number = offset // self.file_size - first.base_offset // self.file_size
+            by_number = divide(offset, self.file_size) - divide(first.base_offset, self.file_size)
             guess = self.files[by_number : by_number + 1] if by_number >= 0 else []
             for file in (*guess, *self.files):
                 if file.base_offset <= offset < file.end_offset:
@@ -124,13 +133,13 @@ class FileList:
         return first if first_if_missing else None
 
 
-def list_files(entries: Sequence[Entry], file_size: int, version: BrokerVersion) -> FileList:
-    """The files that the loader takes, each written to its end; recovery lowers the last one.
+def list_files(listed: FileList, entries: Sequence[Entry], version: BrokerVersion) -> None:
+    """Add the files that the loader takes, each written to its end; recovery lowers the last one.
 
     Raises:
-        LoadFailed: a size or a name that this version refuses.
+        LoadFailed: a size or a name that this version refuses; the files before it stay in the list.
     """
-    listed = FileList(file_size)
+    file_size = listed.file_size
     for number, entry in enumerate(entries):
         if entry.is_folder and version.skips_folders_among_files:
             continue
@@ -146,7 +155,6 @@ def list_files(entries: Sequence[Entry], file_size: int, version: BrokerVersion)
                 f"{entry.path}: {entry.size} bytes, configured {file_size}",
             )
         listed.files.append(LogFile(entry.name, _base_offset(entry), file_size, file_size, entry))
-    return listed
 
 
 def _base_offset(entry: Entry) -> int:

@@ -65,10 +65,14 @@ def _commitlog(played: Restart) -> Document:
         "min_physical_offset": log.min_offset if started else None,
         "max_physical_offset": log.max_offset if started else None,
         "files_deleted": [file.name for file in log.deleted],
-        "files": [file.name for file in log.files]
-        if log.files or started
-        else [entry.name for entry in played.memory.evidence.commitlog],
+        "files": [file.name for file in log.files] if played.checkpoint_created else _names_left(played),
     }
+
+
+def _names_left(played: Restart) -> list[str]:
+    """What is in the log's folder when listing the store's files already failed."""
+    gone = {file.entry for file in played.memory.commitlog.deleted}
+    return [entry.name for entry in played.memory.evidence.commitlog if entry not in gone]
 
 
 def _queues(rows: tuple[QueueRow, ...] | None) -> Document | None:

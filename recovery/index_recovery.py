@@ -24,6 +24,14 @@ Longs = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 
+class IndexFileNotMade(Exception):
+    """No index file can be made: a dispatcher that needs one throws, and its message stays where it is.
+
+    Source: IndexService#getAndCreateLastIndexFile, which then gives back a lock it does not hold
+    (IllegalMonitorStateException) @4.9.8, 5.3.1, 5.3.3, 5.5.1.
+    """
+
+
 @dataclass(slots=True)
 class IndexHeadWriter(IndexFileWriter):
     """A file's header alone, for a start whose index entries nobody will look at: they are counted, not written."""
@@ -98,6 +106,7 @@ class IndexFiles:
 
     Attributes:
         with_entries: keep the entries that are put, not only the headers (the bytes of every file written to).
+        obstructed: no file can be made; then there is none either.
         files: what the broker has in its list, oldest first; files that this start creates come last.
         deleted: files that it deletes at load.
         skipped: names that are no numbers; they stay and are not read.
@@ -108,6 +117,7 @@ class IndexFiles:
     geometry: Geometry
     rules: DispatchRules
     with_entries: bool = False
+    obstructed: bool = False
     files: list[IndexFile] = field(default_factory=list)
     deleted: list[Entry] = field(default_factory=list)
     skipped: list[Entry] = field(default_factory=list)
@@ -135,9 +145,15 @@ class IndexFiles:
         return True
 
     def put(self, request: DispatchRequest) -> None:
-        """Index one message, as IndexService#buildIndex."""
+        """Index one message, as IndexService#buildIndex.
+
+        Raises:
+            IndexFileNotMade: whatever the message holds, where no file can be made.
+        """
         if not self.rules.index_enabled:
             return
+        if self.obstructed:
+            raise IndexFileNotMade("index is no folder")
         chain = self._chain or self._open_chain()
         keys = index_keys(request, self.rules)
         known = len(chain.files)

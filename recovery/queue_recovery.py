@@ -121,7 +121,7 @@ class Queue:
         self._correct_min_by_search(files[0], log_min)
 
     def _correct_min_by_scan(self, log_min: int) -> None:
-        if not self.mapped.files or not self.mapped.files[0].wrote_position:
+        if not self.mapped.files or self.mapped.files[0].wrote_position <= 0:
             return
         first = self.mapped.files[0]
         found = np.flatnonzero(self._written(first)["physical_offset"] >= log_min)
@@ -204,7 +204,7 @@ class Queue:
         """Append the leading units that fit the newest file and come in their own place; returns how many."""
         writer = self._open_writer()
         starts = writer.last_file is None or (writer.fresh and writer.wrote_position == 0)
-        if starts or writer.end_position % CQ_UNIT.size:
+        if starts or writer.wrote_position < 0 or writer.end_position % CQ_UNIT.size:
             return 0
         room = (writer.file_size - writer.wrote_position) // CQ_UNIT.size
         wanted = np.arange(min(room, len(units))) + writer.end_position // CQ_UNIT.size
@@ -233,6 +233,7 @@ class Queue:
                 last_file=None if last is None else last.base_offset,
                 wrote_position=0 if last is None else last.wrote_position,
                 max_is_message_end=self.version.queue_max_is_message_end,
+                passes_lost_writes=self.version.passes_lost_writes,
             )
         self._writer.max_physical_offset = self.max_physical_offset
         return self._writer
@@ -252,7 +253,7 @@ class Queue:
         return CQ_UNIT.array(file.content(file.size))
 
     def _written(self, file: LogFile) -> Units:
-        return CQ_UNIT.array(file.content(file.wrote_position))
+        return CQ_UNIT.array(file.content(max(file.wrote_position, 0)))
 
     def _remember_end_of(self, unit: np.void) -> None:
         start, size = int(unit["physical_offset"]), to_int(int(unit["msg_size"]))

@@ -35,6 +35,7 @@ class QueueWriter:
         last_file: base of the newest file, None when the queue has none.
         wrote_position: bytes written in the newest file.
         max_physical_offset: end of the last message put (start of it with `max_is_message_end` False: ≤ 4.4.0).
+        passes_lost_writes: a unit before the newest file's first byte moves the write position on (since 5.3.4: not).
         fresh: the newest file was created as the queue's first one since the broker started (pre-blank applies).
         first_queue_offset: where the queue starts after a pre-blank or at its first file, None while it has no file.
     """
@@ -45,6 +46,7 @@ class QueueWriter:
     wrote_position: int = 0
     max_physical_offset: int = -1
     max_is_message_end: bool = True
+    passes_lost_writes: bool = True
     fresh: bool = False
     first_queue_offset: int | None = None
 
@@ -66,9 +68,17 @@ class QueueWriter:
         order = "appended" if unit.queue_offset == 0 else self._order(wanted)
         if order == "behind":
             return order
-        self._append(base, CQ_UNIT.pack(_classic_fields(unit)))
         self.max_physical_offset = reached
+        if not self._has_room:
+            return "behind"
+        self._append(base, CQ_UNIT.pack(_classic_fields(unit)))
         return order
+
+    @property
+    def _has_room(self) -> bool:
+        """False where MappedFile#appendMessage fails: beyond the file's end, or before its first byte."""
+        before_first_byte = self.wrote_position < 0 and not self.passes_lost_writes
+        return not before_first_byte and self.wrote_position + CQ_UNIT.size <= self.file_size
 
     def _order(self, wanted: int) -> Put:
         if wanted < self.end_position:

@@ -12,6 +12,7 @@ import numpy as np
 
 from parsers.mapped import release_pages
 from recovery.broker_memory import BrokerMemory
+from recovery.index_recovery import IndexFileNotMade
 from recovery.message_check import Checked, MessageCheck
 from recovery.offset_table import recover_offset_table
 from recovery.queue_recovery import Hang
@@ -29,9 +30,7 @@ class Redispatch:
     @property
     def behind_bytes(self) -> int:
         """`dispatchBehindBytes`: negative when dispatch stands beyond the log."""
-        memory = self.memory
-        end = memory.confirmed_offset() if memory.version.dispatches_confirmed_only else memory.commitlog.max_offset
-        return end - self.position
+        return self.memory.behind_bytes(self.position)
 
     @property
     def _end(self) -> int:
@@ -79,10 +78,17 @@ class Redispatch:
             "DefaultMessageStore#start",
             f"the log ends at {self.memory.commitlog.max_offset}",
         )
-        before = None
-        while before != self.position:
-            before = self.position
-            self._run_once()
+        try:
+            before = None
+            while before != self.position:
+                before = self.position
+                self._run_once()
+        except IndexFileNotMade as thrown:  # the service logs it and comes back to the same message, for ever
+            self.memory.because(
+                "no index file can be made: dispatch goes on trying the same message",
+                "IndexService#getAndCreateLastIndexFile (IllegalMonitorStateException), ReputMessageService#run",
+                f"{thrown}; log offset {self.position}",
+            )
 
     def _run_once(self) -> None:
         """`doReput`: from the position on, file by file."""

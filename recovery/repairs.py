@@ -41,6 +41,8 @@ class Repair:
 
 def repairs(played: Restart, outcome: Outcome) -> Iterator[Repair]:
     """Repairs that fit what this start does, the least destructive first."""
+    if played.memory.evidence.index_obstructed:
+        yield _with_index_folder(played.memory.evidence)
     if not outcome.starts:
         yield from _to_start(played)
         return
@@ -50,6 +52,16 @@ def repairs(played: Restart, outcome: Outcome) -> Iterator[Repair]:
         yield from _to_dispatch_again(played)
     if outcome.lost_index:
         yield from _to_keep_index(played)
+
+
+def _with_index_folder(store: Evidence) -> Repair:
+    return Repair(
+        "move the file `index` out of the store",
+        "it is in the place of a folder, so that no index file can be made",
+        "nothing: it never was a part of the index",
+        files=("index",),
+        store=dataclasses.replace(store, index_obstructed=False),
+    )
 
 
 def _to_start(played: Restart) -> Iterator[Repair]:

@@ -16,10 +16,10 @@ from recovery.delay_offsets import delay_offsets_load
 from recovery.dispatch import DispatchRules
 from recovery.evidence import Evidence
 from recovery.file_list import FileList, LoadFailed, list_files
-from recovery.index_recovery import IndexFiles
+from recovery.index_recovery import IndexFileNotMade, IndexFiles
 from recovery.message_check import MessageCheck, OutOfHeap
 from recovery.offset_table import recover_offset_table
-from recovery.queue_recovery import Hang, Queue
+from recovery.queue_recovery import Hang
 from recovery.record_runs import RecordRuns
 from recovery.redispatch import Redispatch
 from recovery.settings import StoreSettings
@@ -39,6 +39,7 @@ class Restart:
         checkpoint_created: load() came as far as opening (creating) `checkpoint`.
         hang: load() or start() never returned, for this reason.
         start_error: what start() threw, after dispatch had begun.
+        marked_as_running: start() came as far as making `abort`.
         dispatch: the re-dispatch service, None when the broker was not started.
     """
 
@@ -48,6 +49,7 @@ class Restart:
     checkpoint_created: bool = False
     hang: str | None = None
     start_error: str | None = None
+    marked_as_running: bool = False
     dispatch: Redispatch | None = None
 
     @property
@@ -62,12 +64,15 @@ class Restart:
     @property
     def abort_after(self) -> bool:
         """Whether `abort` is there after an orderly shutdown."""
-        if self.dispatch is None or self.hang:
-            return self.memory.evidence.abort
-        if not self.started and not self.memory.version.shuts_down_after_failed_start:
-            return True
-        stays = self.memory.evidence.abort_file.cannot_go
-        return stays or self.dispatch.behind_bytes != 0 or not self.memory.queues_writable
+        memory, dispatch = self.memory, self.dispatch
+        if self.hang:
+            return memory.evidence.abort
+        if not self.started and not memory.version.shuts_down_after_failed_start:
+            return memory.evidence.abort or self.marked_as_running
+        if dispatch is None and not memory.evidence.abort:
+            return False
+        behind_bytes = memory.behind_bytes(0 if dispatch is None else dispatch.position)
+        return memory.evidence.abort_file.cannot_go or behind_bytes != 0 or not memory.queues_writable
 
 
 def restart(
@@ -91,9 +96,7 @@ def restart(
     try:
         _load(played)
         after_load(memory)
-        played.dispatch = Redispatch(memory, MessageCheck(version, settings, heap_bytes))
-        played.dispatch.start()
-        _mark_as_running(played)
+        _start(played, Redispatch(memory, MessageCheck(version, settings, heap_bytes)))
     except LoadFailed as failed:
         played.load_error = failed
         memory.because(failed.rule, failed.source, failed.evidence)
@@ -109,7 +112,7 @@ def _empty_memory(
 ) -> BrokerMemory:
     rules = DispatchRules.of(version, settings)
     runs = RecordRuns.under(rules, settings)
-    runs.possible = runs.possible and not entries
+    runs.possible = runs.possible and not entries and not evidence.index_obstructed
     return BrokerMemory(
         evidence=evidence,
         version=version,
@@ -117,23 +120,24 @@ def _empty_memory(
         check=MessageCheck(version, settings, heap_bytes),
         rules=rules,
         commitlog=FileList(settings.mapped_file_size_commit_log),
-        index=IndexFiles(Geometry(settings.max_hash_slot_num, settings.max_index_num), rules, entries),
+        index=IndexFiles(
+            Geometry(settings.max_hash_slot_num, settings.max_index_num), rules, entries, evidence.index_obstructed
+        ),
         runs=runs,
     )
 
 
 def _load(played: Restart) -> None:
     memory, evidence = played.memory, played.memory.evidence
-    version, settings = memory.version, memory.settings
+    version = memory.version
     memory.because(
         "the last exit counts as abnormal" if evidence.abort else "the last exit counts as orderly",
         "DefaultMessageStore#isTempFileExist",
         f"abort is {'there' if evidence.abort else 'not there'}",
     )
-    memory.commitlog = list_files(evidence.commitlog, settings.mapped_file_size_commit_log, version)
+    list_files(memory.commitlog, evidence.commitlog, version)
     for (topic, queue_id), entries in evidence.queues.items():
-        files = list_files(entries, settings.consume_queue_file_size, version)
-        memory.queues[topic, queue_id] = Queue(topic, queue_id, files, version)
+        list_files(memory.queue(topic, queue_id).mapped, entries, version)
     if not evidence.checkpoint_opens:
         raise LoadFailed("the checkpoint cannot be opened", "StoreCheckpoint (IOException)", "checkpoint is a folder")
     played.checkpoint_created = True
@@ -144,7 +148,7 @@ def _load(played: Restart) -> None:
     index_loaded = _load_index(memory)
     for queue in memory.queues.values():
         queue.recover()
-    recover_commitlog(memory, clean_exit=not evidence.abort)
+    _recover_commitlog(memory)
     recover_offset_table(memory)
     if version.loads_delay_offsets:
         _load_delay_offsets(memory)
@@ -156,8 +160,30 @@ def _load(played: Restart) -> None:
         )
 
 
+def _recover_commitlog(memory: BrokerMemory) -> None:
+    try:
+        recover_commitlog(memory, clean_exit=not memory.evidence.abort)
+    except IndexFileNotMade as thrown:
+        raise LoadFailed(
+            "no index file can be made: the dispatch of a message during recovery ends load()",
+            "IndexService#getAndCreateLastIndexFile (IllegalMonitorStateException)",
+            str(thrown),
+        ) from None
+
+
+def _start(played: Restart, dispatch: Redispatch) -> None:
+    played.dispatch = dispatch
+    try:
+        dispatch.start()
+    except LoadFailed as failed:  # what stops load() may first be met when start() corrects the queues again
+        played.start_error = f"{failed.rule} ({failed.evidence})"
+        played.memory.because(f"start() fails: {failed.rule}", failed.source, failed.evidence)
+    else:
+        _mark_as_running(played)
+
+
 def _mark_as_running(played: Restart) -> None:
-    memory = played.memory
+    memory, played.marked_as_running = played.memory, True
     played.start_error = memory.evidence.abort_file.start_error(memory.version)
     if played.start_error is not None:
         memory.because(

@@ -149,6 +149,12 @@ class BrokerVersion(NamedTuple):
         return self >= (5, 5, 0)
 
     @property
+    def passes_lost_writes(self) -> bool:
+        """A unit that cannot be written moves its file's write position on as if it were (since: it stays).
+        DefaultMappedFile#appendMessageUsingFileChannel, until 5.3.3."""
+        return self < (5, 3, 4)
+
+    @property
     def truncation_goes_on_deleting(self) -> bool:
         """truncateDirtyLogicFiles never takes back that a file is to be deleted. ConsumeQueue @5.0.0."""
         return self >= (5, 0, 0)

@@ -63,4 +63,4 @@ def test_every_recorded_start_is_foretold(tmp_path: Path) -> None:
 def test_a_recorded_start_is_foretold(name: str, tmp_path: Path) -> None:
     decided, wrong = judge(replace(COMMITTED, unpacked=tmp_path), name)
     assert wrong == {}
-    assert len(decided) > 2
+    assert decided == ["hang"] or len(decided) > 2

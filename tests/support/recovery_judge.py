@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from parsers.checkpoint import CHECKPOINT
 from recovery.broker_memory import BrokerMemory
 from recovery.cleaner import Cleaner, Clock, DiskUse, trigger
 from recovery.dispatch_log import DispatchLog, Phase
@@ -198,21 +199,31 @@ def _told(played: Restart, before: Mapping[str, int]) -> Told:
         "dispatchedInLoad": _sequence(memory.dispatched, "load"),
     }
     if played.dispatch is not None:
-        stored = memory.checkpoint
         told |= {
             "start": played.started,
             "reputStartPositions": played.dispatch.starts,
             "dispatchedInReput": _sequence(memory.dispatched, "start"),
             "dispatchBehindBytes": played.dispatch.behind_bytes,
             "reputFromOffsetWhenQuiet": played.dispatch.position,
-            "checkpointAfter": {"physic": stored.physic_msg_timestamp, **_later_fields(memory)},
+            "checkpointAfter": _checkpoint_after(memory),
         }
     return told
 
 
-def _later_fields(memory: BrokerMemory) -> Told:
-    fields: Told = {"masterFlushed": memory.checkpoint.master_flushed_offset or 0}
-    fields["confirmPhy"] = max(memory.confirm_offset, 0)
+def _checkpoint_after(memory: BrokerMemory) -> Told:
+    """What an orderly shutdown writes; a slave takes the time of the log's end from what it queues."""
+    stored = memory.checkpoint
+    copies = memory.settings.broker_role == "SLAVE" or memory.settings.enable_dleger_commit_log
+    queued_ms = memory.last_queued_ms if copies else None
+    untouched = CHECKPOINT.unpack((memory.evidence.checkpoint or b"").ljust(CHECKPOINT.size, b"\0"))
+    confirmed = (
+        memory.confirm_offset if memory.version.dispatches_confirmed_only else untouched["confirm_physical_offset"]
+    )
+    fields: Told = {
+        "physic": stored.physic_msg_timestamp if queued_ms is None else queued_ms,
+        "masterFlushed": untouched["master_flushed_offset"],
+        "confirmPhy": confirmed,
+    }
     if memory.version.keeps_dispatched_offset:
         kept = memory.last_queued_offset if memory.last_queued_offset > 0 else memory.checkpoint.logics_physical_offset
         fields["logicsPhysicalOffset"] = kept

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parsers.consumequeue.layout import CQ_UNIT, PRE_BLANK
+from recovery.dispatch import QueueUnit
 from recovery.file_list import FileList, LoadFailed, LogFile
 from recovery.queue_recovery import Hang, Queue
 from recovery.versions import BrokerVersion
@@ -104,3 +105,34 @@ def test_a_queue_without_files_is_forgotten_since_5_5_1() -> None:
         forgotten.max_physical_offset = 77
         forgotten.correct_min(0)
         assert forgotten.max_physical_offset == expected
+
+
+def below_zero(version: BrokerVersion) -> Queue:
+    """A queue whose only file is called -20 and holds no unit, recovered: written to 20 bytes before its start."""
+    recovered = queue([], version=version, first=-CQ_UNIT.size)
+    recovered.recover()
+    assert recovered.mapped.files[0].wrote_position == -CQ_UNIT.size
+    return recovered
+
+
+@pytest.mark.parametrize(("version", "written"), [(V5, unit(10)), (NEWEST, b"")])
+def test_a_unit_before_its_files_first_byte_is_lost(version: BrokerVersion, written: bytes) -> None:
+    recovered = below_zero(version)
+    for number in range(2):
+        recovered.put(QueueUnit("T", 0, number, 10 * number, 10, 0))
+    file = recovered.mapped.files[-1]
+    assert file.content(max(file.wrote_position, 0)) == written
+    assert recovered.max_physical_offset == 20
+
+
+def test_a_unit_that_does_not_fit_its_file_is_lost() -> None:
+    odd = queue([unit(0), unit(10), unit(20)], first=7)
+    odd.recover()
+    assert odd.mapped.files[0].wrote_position == 67
+    assert odd.put(QueueUnit("T", 0, 4, 30, 10, 0)) == "behind"
+    assert (odd.mapped.files[0].wrote_position, odd.max_physical_offset) == (67, 40)
+
+
+def test_a_file_is_found_by_javas_division() -> None:
+    below, first = (LogFile(str(base), base, FILE_SIZE, FILE_SIZE) for base in (-5, 0))
+    assert FileList(FILE_SIZE, [below, first]).find(10) is below
