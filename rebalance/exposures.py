@@ -1,10 +1,15 @@
-"""Messages that may have been consumed twice: at each change of owner, and while a queue had two."""
+"""Messages that may have been consumed twice: at each change of owner, while a queue had two, and where one went back.
+
+An owner's position only rises, but for an administrator's reset, or a stale owner's commit over a newer one.
+Source: RemoteBrokerOffsetStore#updateOffset (increaseOnly), MQClientInstance#resetOffset.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -16,6 +21,8 @@ from rebalance.table import Tenure
 
 OVERLAP = "overlap"
 HAND_OVER = "hand_over"
+REWIND = "rewind"
+WENT_BACK = "offset_went_back"
 _STEADY_MS = 2_000  # an owner this long in charge has passed what it was handed
 _ASKED_AGAIN_MS = 5_000
 _ONE_WAY_MS = 1_000  # a commit is one-way: the next owner may be told the offset stored before it
@@ -25,12 +32,13 @@ _LAST_BREATH_MS = 250
 _NEVER = 1 << 62
 _PULL_BATCH = 32  # DefaultMQPushConsumer#pullBatchSize
 _AT_MS = attrgetter("at_ms")
-_PROGRESS = (WitnessKind.COMMIT, WitnessKind.PULL)
+_COMMIT = WitnessKind.COMMIT
+_PROGRESS = (_COMMIT, WitnessKind.PULL)
 
 
 @dataclass(frozen=True, slots=True)
 class Exposure:
-    """One row: messages of a queue that two tenures may both have consumed.
+    """One row: messages of a queue that two tenures may both have consumed, or one of them twice (`rewind`).
 
     Queue offsets: from `from_queue_offset` (None: unknown, from the oldest) up to but without `to_queue_offset` (None:
     unknown). Messages stored after `stored_before_ms` (None: not known) are out of it: the first owner had stopped.
@@ -62,27 +70,28 @@ class _Sighting(NamedTuple):
 
 
 def exposures_of(history: GroupHistory, cause_of: dict[int, str]) -> list[Exposure]:
-    """Exposures of one clustering group, by queue and time. A broadcasting group consumes everything many times by
-    design.
+    """Exposures of a group's clustering consumers, by queue and time; broadcasting ones consume everything by design.
 
     Args:
         cause_of: why each tenure began, by id of the tenure.
     """
-    if history.broadcasting:
-        return []
-    return [
-        exposure for queue, held in history.by_queue.items() for exposure in _of_queue(history, queue, held, cause_of)
-    ]
+    found: list[Exposure] = []
+    for queue, tenures in history.by_queue.items():
+        held = [tenure for tenure in tenures if not tenure.process.broadcasting]
+        found += _of_queue(history, queue, held, cause_of)
+    return found
 
 
 def _of_queue(
     history: GroupHistory, queue: MessageQueue, held: list[Tenure], cause_of: dict[int, str]
 ) -> Iterator[Exposure]:
-    by_tenure = [_sightings(tenure) for tenure in held]
+    by_tenure = [_sightings(tenure, _taken_again(tenure, held[at + 1 :])) for at, tenure in enumerate(held)]
     seen = sorted(sighting for sightings in by_tenure for sighting in sightings)
     instants = [sighting.at_ms for sighting in seen]
-    limits = [_reached(t, mine, seen, instants) for t, mine in zip(held, by_tenure, strict=True)]
+    highest = list(accumulate((s.queue_offset if s.kind is _COMMIT else 0 for s in seen), max))
+    limits = [_reached(t, mine, seen, instants, highest) for t, mine in zip(held, by_tenure, strict=True)]
     for index, later in enumerate(held):
+        yield from _rewinds(history, later, by_tenure[index])
         start = _start_offset(history, later, by_tenure[index], seen, instants)
         begun = later.begin_earliest
         for earlier, limit in zip(held[:index], limits, strict=False):
@@ -112,14 +121,43 @@ def _both_had(earlier: Tenure, later: Tenure) -> tuple[int | None, int | None]:
     return max(begins, default=None), min(ends, default=None)
 
 
-def _sightings(tenure: Tenure) -> list[_Sighting]:
-    """What was seen of a queue while one tenure can have lasted."""
+def _rewinds(history: GroupHistory, tenure: Tenure, mine: Sequence[_Sighting]) -> Iterator[Exposure]:
+    """Where an owner's commits went back: what it had consumed until then, it consumes again."""
+    commits = [sighting for sighting in mine if sighting.kind is _COMMIT]
+    for at, (before, now) in enumerate(pairwise(commits), start=2):
+        if now.queue_offset < before.queue_offset and now.at_ms - before.at_ms > _ONE_WAY_MS:
+            beyond = before.queue_offset + _PULL_BATCH
+            queue, client_id = tenure.queue, tenure.process.client_id
+            yield Exposure(
+                history.group,
+                queue.topic,
+                queue.broker_name,
+                queue.queue_id,
+                REWIND,
+                now.queue_offset,
+                next((s.queue_offset for s in commits[at:] if s.queue_offset >= beyond), None),
+                before.at_ms,
+                now.at_ms,
+                now.at_ms + history.settle_ms,
+                (client_id, client_id),
+                WENT_BACK,
+            )
+
+
+def _taken_again(tenure: Tenure, later: Iterable[Tenure]) -> int:
+    """When its process took the queue the next time."""
+    begins = (other.begin_earliest for other in later if other.process is tenure.process)
+    return min((begun for begun in begins if begun is not None), default=_NEVER)
+
+
+def _sightings(tenure: Tenure, until_ms: int) -> list[_Sighting]:
+    """What was seen of a queue while one tenure can have lasted, before its process took it again."""
     witnesses = tenure.process.witnesses.get(tenure.queue, [])
     begun = tenure.begin_latest if tenure.begin_earliest is None else tenure.begin_earliest
     low = bisect_left(witnesses, begun, key=_AT_MS)
     high = len(witnesses)
     if tenure.end_latest is not None:
-        high = bisect_right(witnesses, tenure.end_latest + _STEADY_MS, key=_AT_MS)
+        high = bisect_right(witnesses, min(tenure.end_latest + _STEADY_MS, until_ms - 1), key=_AT_MS)
     steady_ms = tenure.begin_latest + _STEADY_MS
     return [
         _Sighting(w.at_ms, w.queue_offset, w.kind, w.kind in _PROGRESS and w.at_ms >= steady_ms)
@@ -132,7 +170,7 @@ def _told_once(witnesses: Iterable[Witness]) -> Iterator[Witness]:
     """Without the commits that another record has told of already: the client's log, then the broker's side."""
     told: dict[int, Witness] = {}
     for witness in witnesses:
-        if witness.kind is WitnessKind.COMMIT and witness.queue_offset is not None:
+        if witness.kind is _COMMIT and witness.queue_offset is not None:
             other = told.pop(witness.queue_offset, None)
             near = other is not None and witness.at_ms - other.at_ms <= _ONE_WAY_MS
             if near and other is not None and other.evidence.file != witness.evidence.file:
@@ -165,7 +203,7 @@ def _start_offset(
         return min(told)
     outages = _outages(history, tenure.queue.broker_name, seen)
     for sighting in reversed(seen[: bisect_left(instants, begun - _ONE_WAY_MS)]):
-        if sighting.kind is WitnessKind.COMMIT and _kept(outages, sighting.at_ms, begun):
+        if sighting.kind is _COMMIT and _kept(outages, sighting.at_ms, begun):
             lowered = (
                 r.queue_offset
                 for r in history.rollbacks
@@ -199,16 +237,26 @@ def _kept(outages: Sequence[tuple[int, int]], committed_ms: int, until_ms: int) 
 
 
 def _reached(
-    tenure: Tenure, mine: Sequence[_Sighting], seen: Sequence[_Sighting], instants: Sequence[int]
+    tenure: Tenure,
+    mine: Sequence[_Sighting],
+    seen: Sequence[_Sighting],
+    instants: Sequence[int],
+    highest: Sequence[int],
 ) -> int | None:
     """An offset that a tenure cannot have passed by its end: where steady owners were after it.
 
-    A process that was cut off may have been ahead of those that follow it by what it had pulled.
+    A process that was cut off may have been ahead of those that follow it by what it had pulled. Where the queue's
+    offset went back, an owner tells only once it is beyond all that was under way.
     """
     until = _consumed_until(tenure)
     if until is None:
         return None
-    steady = [s.queue_offset for s in seen[bisect_left(instants, until) :] if s.steady][:2]
+    ended = bisect_left(instants, until)
+    steady = [s.queue_offset for s in seen[ended:] if s.steady]
+    committed = highest[ended - 1] if ended else 0
+    if steady and steady[0] < committed:
+        steady = [queue_offset for queue_offset in steady if queue_offset >= committed + _PULL_BATCH]
+    steady = steady[:2]
     if not steady:
         return None
     cut_off = tenure.end_list is None and tenure.process.left_by_ms is None

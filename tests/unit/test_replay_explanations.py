@@ -116,6 +116,47 @@ def test_messages_between_the_stored_offset_and_the_next_owners_progress_are_exp
     assert exposure.clients == BOTH
 
 
+def test_messages_between_a_reset_and_the_place_reached_before_are_exposed() -> None:
+    """MQClientInstance#resetOffset: the queue is dropped, the lower offset committed, the queue taken again."""
+    record = Record()
+    a = record.client(A, 1)
+    a.heartbeat(0)
+    a.takes(1_000, (A,), 0)
+    for at_ms, queue_offset in ((15_000, 200), (20_000, 200), (22_000, 50), (25_000, 210), (30_000, 300)):
+        a.commits(at_ms, 0, queue_offset=queue_offset)
+    (exposure,) = record.replay().exposures
+    assert (exposure.kind, exposure.from_queue_offset, exposure.to_queue_offset) == ("rewind", 50, 300)
+
+
+def test_an_offset_that_a_stale_owner_set_back_bounds_nothing() -> None:
+    """A wakes and commits what it had done before B: whoever is there consumes what B did again."""
+    record = Record()
+    a, b = record.client(A, 1), record.client(B, 2)
+    a.heartbeat(0)
+    a.takes(1_000, (A,), 0)
+    a.commits(10_000, 0, queue_offset=100)
+    b.heartbeat(140_000)
+    b.takes(140_010, (B,), 0)
+    for at_ms, queue_offset in ((145_000, 200), (150_000, 300), (155_000, 400)):
+        b.commits(at_ms, 0, queue_offset=queue_offset)
+    a.loses(156_000, BOTH, 0)
+    b.loses(156_010, BOTH, 0)
+    a.lists(156_500, *BOTH)
+    a.asks_offset(156_501, 0, stored=1)
+    a.heartbeat(156_505, changed_at=156_504)
+    for at_ms, queue_offset in ((160_000, 150), (165_000, 420), (170_000, 500)):
+        a.commits(at_ms, 0, queue_offset=queue_offset)
+    reached = {e.to_queue_offset for e in record.replay().exposures if e.clients == (B, A)}
+    assert reached == {500}
+
+
+def test_clustering_consumers_are_exposed_beside_a_broadcasting_one(handed_over: Record) -> None:
+    alone = handed_over.replay().exposures
+    handed_over.client("c@3", 3, message_model="BROADCASTING").heartbeat(30_000)
+    assert alone
+    assert handed_over.replay().exposures == alone
+
+
 def test_a_broker_that_crashed_forgets_the_commits_since_it_wrote_its_offsets() -> None:
     """A client's log names a commit, then one that stands still: nobody may have taken either."""
     record = Record()
