@@ -124,7 +124,7 @@ Message = tuple[str, str, str, int, int]
 
 def duplicates(session: Path) -> set[Message]:
     """(group, topic, broker, queue id, queue offset) of messages whose listener began more than once in a clustering
-    group.
+    group. A message sent back for a retry names its first topic with its place in the retry topic: it is left out.
     """
     begun: Counter[Message] = Counter()
     for path in sorted((session / "truth").glob("c*.jsonl.gz")):
@@ -132,7 +132,7 @@ def duplicates(session: Path) -> set[Message]:
         for record in json_lines(path):
             if record["ev"] == "start_begin":
                 group, mode = record["group"], record["mode"]
-            elif record["ev"] == "begin" and mode != "broadcast":
+            elif record["ev"] == "begin" and mode != "broadcast" and not record["reconsumeTimes"]:
                 begun[group, record["topic"], record["broker"], record["queueId"], record["queueOffset"]] += 1
     return {message for message, times in begun.items() if times > 1}
 
