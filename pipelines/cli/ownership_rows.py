@@ -13,16 +13,18 @@ from pipelines.ownership_tables import (
 from pipelines.table import Table
 
 BRIEF = (
-    "group",
     "topic",
-    "broker",
     "queue_id",
     "client_id",
-    "begin_earliest",
     "begin_latest",
     "end_earliest",
+    "cause",
+    "broker",
+    "group",
+    "begin_earliest",
     "end_latest",
 )
+"""Of an ownership: between the latest begin and the earliest end it is certain; the others are shown where they fit."""
 
 
 def schema_of(table: Table) -> pa.Schema:
@@ -31,7 +33,7 @@ def schema_of(table: Table) -> pa.Schema:
 
 
 TABLE_OF: dict[str, tuple[pa.Schema, tuple[str, ...]]] = {
-    "intervals": (schema_of(OWNERSHIP_INTERVALS), (*BRIEF, "cause")),
+    "intervals": (schema_of(OWNERSHIP_INTERVALS), BRIEF),
     "assignments": (schema_of(ASSIGNMENTS), ("at", "group", "topic", "client_id", "strategy", "target")),
     "anomalies": (
         schema_of(OWNERSHIP_ANOMALIES),

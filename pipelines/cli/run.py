@@ -89,7 +89,9 @@ class Run:
             sink.write(batch.select(chosen.names))
         sink.close()
         if len(shown) < len(wanted):
-            self.note(f"{len(wanted) - len(shown)} more columns: --columns, or --format jsonl")
+            self.note(
+                f"{len(wanted) - len(shown)} more columns are not shown: choose with --columns, or take --format jsonl"
+            )
 
     def emit_rows(self, schema: pa.Schema, rows: Iterable[dict[str, Any]], *, brief: tuple[str, ...] = ()) -> None:
         """As `emit`, for results that come row by row."""

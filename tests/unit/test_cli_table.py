@@ -7,24 +7,25 @@ import io
 import pyarrow as pa
 import pytest
 
-from pipelines.cli.table import TextTable, fit
+from pipelines.cli.table import MOST_LINES, TextTable, fit
 
 
 @pytest.mark.parametrize(
     ("width", "widths", "dropped"),
     [
         (100, [30, 16, 23], 0),
-        (60, [21, 12, 23], 0),
-        (55, [16, 12, 23], 0),
-        (47, [8, 12, 23], 0),
-        (46, [28, 16], 1),
-        (20, [20], 2),
+        (63, [20, 16, 23], 0),
+        (60, [24, 9, 23], 0),
+        (55, [19, 9, 23], 0),
+        (44, [8, 9, 23], 0),
+        (43, [25, 16], 1),
+        (18, [18], 2),
         (5, [5], 2),
     ],
 )
-def test_text_shrinks_then_headings_then_columns_go(width: int, widths: list[int], dropped: int) -> None:
-    widest, headings, whole = [30, 9, 23], [5, 16, 8], [False, True, True]
-    assert fit(widest, headings, whole, width) == (widths, dropped)
+def test_text_shrinks_then_headings_break_then_columns_go(width: int, widths: list[int], dropped: int) -> None:
+    widest, names, whole = [30, 9, 23], ["topic", "physical_offset_", "store_at"], [False, True, True]
+    assert fit(widest, names, whole, width) == (widths, dropped)
 
 
 def printed(columns: dict[str, pa.Array], width: int = 80) -> tuple[list[str], list[str]]:
@@ -41,6 +42,47 @@ def test_a_number_that_grows_after_the_widths_are_settled_is_whole() -> None:
     lines, _ = printed({"n": numbers, "text": pa.array(["x" * 50] * 301)}, width=30)
     assert lines[-1].split()[0] == str(10**15)
     assert all("…" in line for line in lines[1:])
+
+
+def test_headings_break_at_underscores_and_stand_on_their_cells() -> None:
+    columns = {"topic": pa.array(["x" * 30]), "max_queue_offset": pa.array([11]), "units": pa.array([7])}
+    lines, _ = printed({name: pa.concat_arrays([cells, cells]) for name, cells in columns.items()}, width=40)
+    assert lines[:3] == [
+        f"{'max_':>33}",
+        f"{'queue_':>33}",
+        f"{'topic':<25}  offset  units",
+    ]
+
+
+def test_a_single_word_keeps_its_end_and_the_last_column_its_sentence() -> None:
+    file, why = "00000000000001048576", "it expires by its modification time; the disk use is not known"
+    lines, _ = printed({"file": pa.array([file] * 2), "n": pa.array([1, 2]), "why": pa.array([why, "no"])}, width=40)
+    assert lines[1:4] == [
+        "00000000000…48576  1  it expires by its",
+        "                      modification",
+        "                      time; the disk",
+    ]
+    assert lines[-1] == "00000000000…48576  2  no"
+
+
+def test_a_sentence_without_end_takes_a_few_lines() -> None:
+    lines, _ = printed({"n": pa.array([1, 2]), "why": pa.array(["word " * 200, "no"])}, width=30)
+    assert len(lines) == 1 + MOST_LINES + 1
+    assert lines[-2].endswith("…")
+
+
+def test_times_of_one_day_say_the_day_once_where_room_is_short() -> None:
+    times = pa.array([1_795_273_634_066, 1_795_273_635_000, None], pa.timestamp("ms", "UTC"))
+    columns = {"begin": times, "end": times, "cause": pa.array(["client_started", "client_left", None])}
+    assert printed(columns, width=80)[0][1] == "2026-11-21 15:07:14.066  2026-11-21 15:07:14.066  client_started"
+    lines, notes = printed(columns, width=50)
+    assert lines == [
+        "begin         end           cause",
+        "15:07:14.066  15:07:14.066  client_started",
+        "15:07:15.000  15:07:15.000  client_left",
+        "–             –             –",
+    ]
+    assert notes == ["times without a date are of 2026-11-21, UTC"]
 
 
 def test_control_characters_stay_on_their_line() -> None:
