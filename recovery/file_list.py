@@ -69,7 +69,8 @@ class LogFile:
         self.wrote_position = at + len(data)
 
     def content(self, end: int) -> bytes | memoryview:
-        """The first `end` bytes as they would be: what is on disk with what was written over it."""
+        """The first `end` bytes as they would be: what is on disk with what was written over it; none below 0."""
+        end = max(end, 0)
         if self._tail is None and len(self.stored) >= end:
             return self.stored[:end]
         tail, tail_at = self._tail or bytearray(), self._tail_at

@@ -17,6 +17,7 @@ from parsers.commitlog.message import decode_message
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.errors import StoreFormatError
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER
+from parsers.java import divide
 from parsers.mapped import release_pages
 from recovery.dispatch import PREPARED, ROLLBACK, DispatchRequest
 from recovery.evidence import Entry, QueueKey
@@ -86,7 +87,7 @@ def _records_behind(played: Restart) -> Iterator[tuple[DispatchRequest, int]]:
     memory = played.memory
     kept = memory.commitlog.files[-1:]
     for file in (*kept, *memory.commitlog.deleted):
-        start = file.wrote_position if file in kept else 0
+        start = max(file.wrote_position, 0) if file in kept else 0
         yield from _proven_records(file, start, played)
 
 
@@ -119,7 +120,7 @@ def _units_behind(played: Restart, log_end: int) -> dict[int, tuple[QueueKey, in
 def _units_of(entry: Entry, file_size: int) -> tuple[Longs, Longs, int]:
     """Physical offsets and sizes in one queue file, and the queue offset of its first unit."""
     units = CQ_UNIT.array(entry.bytes()) if entry.size == file_size else np.empty(0, CQ_UNIT.dtype)
-    base = int(entry.name) // CQ_UNIT.size if entry.name.isdigit() else 0
+    base = divide(int(entry.name), CQ_UNIT.size) if entry.name.removeprefix("-").isdigit() else 0
     return units["physical_offset"].astype(np.int64), units["msg_size"].astype(np.int64), base
 
 
@@ -137,7 +138,7 @@ def _not_in_queue_or_index(played: Restart) -> Iterator[Loss]:
 
 def _batches(file: LogFile, played: Restart) -> Iterator[ScanBatch]:
     """The valid records of a file up to the log's end, leaving out what is not valid in between."""
-    readable = file.stored[: file.wrote_position]
+    readable = file.stored[: max(file.wrote_position, 0)]
     at, data = 0, np.frombuffer(readable, np.uint8)
     while at >= 0:
         batch = played.memory.runs.take(readable, at, crc=False, at_any_cost=True)

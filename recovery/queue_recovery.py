@@ -253,7 +253,7 @@ class Queue:
         return CQ_UNIT.array(file.content(file.size))
 
     def _written(self, file: LogFile) -> Units:
-        return CQ_UNIT.array(file.content(max(file.wrote_position, 0)))
+        return CQ_UNIT.array(file.content(file.wrote_position))
 
     def _remember_end_of(self, unit: np.void) -> None:
         start, size = int(unit["physical_offset"]), to_int(int(unit["msg_size"]))
