@@ -16,6 +16,7 @@ from parsers.store import QueueKey, Store
 from recovery.checks.batch_queues import check_batch_queue
 from recovery.checks.checkpoint import check_checkpoint
 from recovery.checks.config import QueueEnds, check_config
+from recovery.checks.dledger import check_dledger
 from recovery.checks.files import check_files
 from recovery.checks.finding import Explained, Finding, Judgement, joined
 from recovery.checks.first_pass import SettledInVain, files_of, first_pass, left_of
@@ -88,7 +89,7 @@ class _Verify:
             queues.append(check_database(self._store.root, spooled, self._log.start))
         index = self._judge_index(lost, spans_of(log.findings, "store_timestamp_disorder"))
         config = check_config(self._store.config, self._queue_ends())
-        whole = joined([log, ends, *queues, index, self._judge_checkpoint(ends), config])
+        whole = joined([log, check_dledger(self._store), ends, *queues, index, self._judge_checkpoint(ends), config])
         return Judgement(tuple(map(self._with_log_files, whole.findings)), whole.explained)
 
     def _missing_ends(self, lost: Intervals) -> Judgement:

@@ -92,7 +92,7 @@ def find_entry_blank(data: Bytes, at: int, limit: int) -> int:
                 at += BLOCK
                 continue
             at += lowest_bit(hits)
-        if at < last and is_blank(data, at, 1) and blank_size(data, at, 1) == len(data) - at:
+        if at < last and is_blank(data, at, 1):
             return at
         at += 1
     return limit

@@ -108,14 +108,20 @@ def own_offset(data: Bytes, at: int) -> int:
 
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)
-def is_blank(data: Bytes, at: int, header: int) -> bool:
-    """An end-of-file record starts here (whatever its size says), of a log with `header` bytes before each message."""
-    if len(data) - at < BLANK_SIZE_MIN:
-        return False
-    return bool(load_int(data, at) == ENTRY_BLANK if header else load_int(data, at + AT_MAGIC) == MAGIC_BLANK)
-
-
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
 def blank_size(data: Bytes, at: int, header: int) -> int:
     """The size that the end-of-file record at `at` gives itself."""
     return wide(load_int(data, at + AT_ENTRY_SIZE if header else at))
+
+
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
+def is_blank(data: Bytes, at: int, header: int) -> bool:
+    """An end-of-file record starts here, of a log with `header` bytes before each message.
+
+    Whatever its size says; but in a DLedger log, whose magic is -1, the size has to be right.
+    """
+    left = len(data) - at
+    if left < BLANK_SIZE_MIN:
+        return False
+    if header:
+        return bool(load_int(data, at) == ENTRY_BLANK and blank_size(data, at, header) == left)
+    return bool(load_int(data, at + AT_MAGIC) == MAGIC_BLANK)

@@ -75,6 +75,8 @@ def check_header(buf: Buffer, at: int, base_offset: int) -> EntryHeader:
     Raises StoreFormatError, `field` naming what disagrees: magic, entry_size, entry_body_size, position, channel,
         chain_crc, entry_body_crc.
     """
+    if (wrong_blank := check_blank(buf, at)) is not None:
+        raise wrong_blank
     header = decode_header(buf, at)
     if header.magic in (MAGIC_NO_OP, MAGIC_CONFIG_CHANGE):
         raise UnsupportedVersion("an entry without a message", at=at, field="magic", actual=header.magic)

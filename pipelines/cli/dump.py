@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipelines.cli import dump_commitlog, dump_config
+from pipelines.cli import dump_commitlog, dump_config, dump_dledger
 from pipelines.cli.command import command
 from pipelines.cli.errors import Unreadable
 from pipelines.cli.opening import file_at, is_file, store_at
@@ -38,6 +38,7 @@ def register(app: typer.Typer) -> None:
     """Add the command group."""
     dump_commitlog.register(dump)
     dump_config.register(dump)
+    dump_dledger.register(dump)
     command(dump, "consumequeue")(consumequeue)
     command(dump, "index")(index)
     command(dump, "checkpoint")(checkpoint)

@@ -1,4 +1,4 @@
-"""What is done with any bytes as a CommitLog file."""
+"""What is done with any bytes as a file of a log: a CommitLog, or a DLedger log."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ import pyarrow as pa
 from parsers.commitlog.arrow import ALL_COLUMNS
 from parsers.commitlog.message import decode_message, encode_message
 from parsers.commitlog.segment import read_segment, regions_of
+from parsers.dledger.entries import read_entries
 from parsers.errors import Damage, StoreFormatError
+from parsers.explain import explain_file
 from parsers.store import StoreFile, classify
 
+COMMITLOG, DLEDGER = f"commitlog/{0:020d}", f"dledger-n0/data/{0:020d}"
 
-def read_anything(content: bytes, folder: Path) -> None:
+
+def read_anything(content: bytes, folder: Path, place: str = COMMITLOG) -> None:
     """Rows, or findings, or the typed error; every byte accounted for; slices give what the whole file gives."""
-    file = saved(content, folder)
+    file = saved(content, folder, place)
     regions = regions_of(file)
     assert sum(region.length for region in regions) == len(content)
     findings: list[Damage] = []
@@ -34,8 +38,17 @@ def read_anything(content: bytes, folder: Path) -> None:
         assert any(region.error is not None for region in regions)
 
 
-def saved(content: bytes, folder: Path) -> StoreFile:
-    path = folder / "commitlog" / f"{0:020d}"
-    path.parent.mkdir(exist_ok=True)
+def read_as_entries(content: bytes, folder: Path) -> None:
+    """As `read_anything`, of a DLedger log; and its headers, one for each message; a line for every byte."""
+    read_anything(content, folder, DLEDGER)
+    file = saved(content, folder, DLEDGER)
+    rows = sum(batch.num_rows for batch in read_segment(file))
+    assert sum(batch.num_rows for batch in read_entries([file], on_damage="collect")) == rows
+    assert sum(line.length for line in explain_file(file)) == len(content)
+
+
+def saved(content: bytes, folder: Path, place: str = COMMITLOG) -> StoreFile:
+    path = folder / place
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
     return classify(folder, path)

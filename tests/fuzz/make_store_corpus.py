@@ -5,15 +5,29 @@ from __future__ import annotations
 from parsers.batchqueue import BATCH_UNIT
 from parsers.checkpoint import CHECKPOINT
 from parsers.commitlog.layout import MAGIC_BLANK
+from parsers.commitlog.message import encode_message, new_message
 from parsers.consumequeue.ext import CQ_EXT_UNIT
 from parsers.consumequeue.layout import CQ_UNIT, PRE_BLANK
+from parsers.dledger.entry import encode_header, new_header
+from parsers.dledger.layout import ENTRY_START
 from parsers.index.geometry import Geometry
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
 from parsers.java import LONG_MIN
 from parsers.timer import TIMER_BLANK, TIMER_CHECK, TIMER_SLOT, TIMER_UNIT
+from tests.support.dledger_log import index_unit
 from tests.support.files import packed
 
 NOW_MS = 1_795_000_000_000
+MESSAGES = [
+    new_message("T", b"body %d" % number, physical_offset=48 + number * 146, store_timestamp_ms=NOW_MS + number)
+    for number in range(3)
+]
+HEADERS = [
+    new_header(message.total_size, entry_index=number, position=message.physical_offset - 48, term=number // 2)
+    for number, message in enumerate(MESSAGES)
+]
+ENTRIES_END = HEADERS[-1].position + HEADERS[-1].entry_size
+DLEDGER_BLANK = ENTRY_START.pack({"magic": -1, "entry_size": 50}).ljust(50, b"\0")
 OFFSETS = b'{\n\t"offsetTable":{\n\t\t"T@G":{0:1,1:2\n\t\t},"T@G@broadcast":{3:4\n\t\t}\n\t}\n}'
 
 
@@ -26,6 +40,14 @@ def index_file() -> bytes:
     return (header + slots + entries).ljust(geometry.file_size, b"\0")
 
 
+def dledger_file() -> bytes:
+    """Three entries of two terms, and zeros behind them."""
+    entries = (
+        encode_header(header) + encode_message(message) for header, message in zip(HEADERS, MESSAGES, strict=True)
+    )
+    return b"".join(entries).ljust(ENTRIES_END + 100, b"\0")
+
+
 def corpus() -> dict[str, dict[str, bytes]]:
     """By kind and name: one small file for each form that the kind has."""
     units = packed(CQ_UNIT, [tuple(PRE_BLANK.values()), (100, 90, 5), (190, 91, LONG_MIN + 48)])
@@ -36,6 +58,9 @@ def corpus() -> dict[str, dict[str, bytes]]:
         "batchconsumequeue": {"units": batches, "terminator": batches + packed(BATCH_UNIT, [(-1, *[0] * 5, -1, 0)])},
         "consumequeue_ext": {"units": packed(CQ_EXT_UNIT, [(28, 7, NOW_MS, 8)]) + bytes(8) + b"\xff\xff"},
         "index": {"three-entries": index_file(), "no-entries": bytes(len(index_file()))},
+        "dledger": {"entries": dledger_file(), "blank": dledger_file()[:ENTRIES_END] + DLEDGER_BLANK, "empty": b""},
+        "dledger_index": {"units": b"".join(map(index_unit, HEADERS)), "later": bytes(32) + index_unit(HEADERS[1])},
+        "dledger_state": {"checkpoint": b"committedIndex=1\nendIndex=2\n", "currterm": b"voteLeader=n0\ncurrTerm=3\n"},
         "checkpoint": {"fields": packed(CHECKPOINT, [(NOW_MS, NOW_MS, NOW_MS, 1, 2, 3)]).ljust(4096, b"\0")},
         "timerlog": {"blank": timers + packed(TIMER_BLANK, [(60, 0, MAGIC_BLANK)]).ljust(60, b"\0"), "units": timers},
         "timerwheel": {"slots": packed(TIMER_SLOT, [(0, 0, 0, 0, 0), (NOW_MS // 1000, 0, 52, 2, 0)])},

@@ -17,6 +17,9 @@ from parsers.consumequeue.ext import read_ext
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.consumequeue.read import read_queue
 from parsers.consumequeue.summary import summarize_queue
+from parsers.dledger.index import EntryIndex, read_entry_index
+from parsers.dledger.layout import INDEX_UNIT_SIZE
+from parsers.dledger.state import read_state
 from parsers.errors import OnDamage, StoreFormatError
 from parsers.explain import explain_file
 from parsers.index.find import find
@@ -34,6 +37,8 @@ PLACES = {
     "batchconsumequeue": "batchconsumequeue/T/0/00000000000000000000",
     "consumequeue_ext": "consumequeue_ext/T/0/00000000000000000000",
     "index": "index/20261121151356740",
+    "dledger_index": "dledger-n0/index/00000000000000000000",
+    "dledger_state": "dledger-n0/checkpoint",
     "checkpoint": "checkpoint",
     "timerlog": "timerlog/00000000000000000000",
     "timerwheel": "timerwheel",
@@ -72,6 +77,12 @@ def read_entries(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
             list(slot_errors(opened))
 
 
+def read_entry_units(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
+    rows = sum(batch.num_rows for batch in read_entry_index([file], on_damage=on_damage, damage=seen))
+    assert rows * INDEX_UNIT_SIZE + sum(row.length for row in seen.rows) <= file.size
+    EntryIndex([file]).units_of(np.array([0, -1, 1 << 62]))
+
+
 def read_times(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
     found = read_checkpoint(file, on_damage=on_damage, damage=seen)
     if found is not None:
@@ -98,6 +109,8 @@ READERS: dict[str, Callable[[StoreFile, OnDamage, Seen], object]] = {
     "batchconsumequeue": read_batches,
     "consumequeue_ext": lambda file, on_damage, seen: list(read_ext(file, on_damage=on_damage, damage=seen)),
     "index": read_entries,
+    "dledger_index": read_entry_units,
+    "dledger_state": lambda file, on_damage, seen: read_state([file], on_damage=on_damage, damage=seen),
     "checkpoint": read_times,
     "timerlog": read_timers,
     "timerwheel": lambda file, on_damage, seen: read_wheel(file, on_damage=on_damage, damage=seen),

@@ -29,6 +29,7 @@ def _store_file(place: str) -> Target:
 
 TARGETS: dict[str, Target] = {
     "commitlog": commitlog_harness.read_anything,
+    "dledger": commitlog_harness.read_as_entries,
     **{kind: _store_file(place) for kind, place in store_harness.PLACES.items()},
     "broker-log": recordings.read_recording("broker.log"),
     "client-log": recordings.read_recording("rocketmq_client.log"),
