@@ -127,13 +127,15 @@ class RoundClock:
         unbroken = at_ms - self._requests[last] <= ROUND_MS and self._unbroken_since[last] <= answer.at_ms
         return answer if unbroken else None
 
-    def candidates(self, last_ms: int, until_ms: int) -> list[ListAnswer]:
-        """Rounds after the sighting at `last_ms`, and the one it may itself belong to, up to `until_ms`."""
-        return self.process.lists_between(self._first_candidate_ms(last_ms), until_ms)
+    def candidates(self, last: Witness, until_ms: int) -> list[ListAnswer]:
+        """Rounds after a sighting, and the one it may itself belong to, up to `until_ms`."""
+        return self.process.lists_between(self._first_candidate_ms(last), until_ms)
 
-    def _first_candidate_ms(self, last_ms: int) -> int:
-        before = self.process.last_list_before(last_ms)
-        return before.at_ms if before is not None and last_ms - before.at_ms <= ROUND_MS else last_ms
+    def _first_candidate_ms(self, last: Witness) -> int:
+        """A commit that is handled late may belong to the round of a topic before the one then under way."""
+        sent_ms = held_until(last)
+        before = self.process.last_list_before(sent_ms)
+        return before.at_ms if before is not None and sent_ms - before.at_ms <= ROUND_MS else sent_ms
 
     def leaving_rounds(self, topic: str, last: Witness, until_ms: int) -> list[ListAnswer]:
         """Rounds up to `until_ms` that can have taken a queue of this topic last seen by `last`.
@@ -141,7 +143,7 @@ class RoundClock:
         Of a push consumer only those that ended with a new subVersion after the sighting; rounds too close to the
         process's last request may have ended unheard.
         """
-        first_ms = self._first_candidate_ms(last.at_ms)
+        first_ms = self._first_candidate_ms(last)
         changes = self._changes_of(topic)
         if changes is None:
             rounds = self.process.lists_between(first_ms, until_ms)
@@ -230,6 +232,11 @@ class RoundClock:
         """Whether a commit lies between a list answer and the change its round made."""
         stamp = self.stamp_of(topic, answer)
         return stamp is not None and answer.at_ms <= commit_ms <= stamp.at_ms + _FAREWELL_MS
+
+
+def held_until(last: Witness) -> int:
+    """Until when a last sighting proves possession: a one-way commit may be handled well after it was sent."""
+    return last.at_ms - _LATE_COMMIT_MS if last.kind is _COMMIT else last.at_ms
 
 
 def _unbroken_since(requests: Sequence[int]) -> list[int]:

@@ -17,7 +17,7 @@ from rebalance.client import ClientProcess, ListAnswer, Witness, WitnessKind
 from rebalance.events import Evidence
 from rebalance.model import MessageQueue
 from rebalance.persist import TOGETHER_MS, Commit, PersistRuns
-from rebalance.round_clock import ADDING, ROUND_MS, RoundClock
+from rebalance.round_clock import ADDING, ROUND_MS, RoundClock, held_until
 
 _LATE_COMMIT_MS = 1_000  # a one-way commit may be handled after its queue was removed
 _COMMITTED_AGAIN_MS = 15_000  # three periods of persistAll
@@ -172,7 +172,7 @@ class QueueTable:
         if until is None:
             return False
         if self._blind:
-            tenure.end_earliest, tenure.end_latest, tenure.end_evidence = _held_until(last), until, last.evidence
+            tenure.end_earliest, tenure.end_latest, tenure.end_evidence = held_until(last), until, last.evidence
             return True
         rounds = self._clock.leaving_rounds(topic, last, until if back is None else min(until, back.at_ms - 1))
         if not rounds and following is None and self.process.seen_from_start:
@@ -180,8 +180,8 @@ class QueueTable:
         farewell = self._is_farewell(tenure.queue, span)
         if farewell and rounds and self._clock.commits_into(topic, rounds[0], last.at_ms):
             rounds = rounds[:1]
-        lower = 0 if farewell else _held_until(last)
-        tenure.end_earliest = max(rounds[0].at_ms, lower) if rounds else _held_until(last)
+        lower = 0 if farewell else held_until(last)
+        tenure.end_earliest = max(rounds[0].at_ms, lower) if rounds else held_until(last)
         tenure.end_latest = (
             max(tenure.end_earliest, min(until, self._clock.done_by(topic, rounds[-1]))) if rounds else until
         )
@@ -218,7 +218,7 @@ class QueueTable:
         """A queue seen only as the record begins may have left in the round that was then under way."""
         last = self._spans[tenure.queue][0][-1]
         if tenure.begin_earliest is None and self._as_the_record_began(last):
-            tenure.end_earliest = min(tenure.end_earliest, max(_held_until(last), tenure.begin_latest))
+            tenure.end_earliest = min(tenure.end_earliest, max(held_until(last), tenure.begin_latest))
 
     def _as_the_record_began(self, last: Witness) -> bool:
         return not self.process.seen_from_start and last.at_ms <= self.process.first_ms + ROUND_MS
@@ -240,7 +240,7 @@ class QueueTable:
         """Ends that only a subVersion tells: a changed topic whose change no visible gain or loss explains."""
         if self._blind:
             for tenure in hidden:
-                tenure.end_earliest = _held_until(self._last(tenure))
+                tenure.end_earliest = held_until(self._last(tenure))
             return
         for topic in sorted({tenure.queue.topic for tenure in hidden}):
             open_ones = [t for t in hidden if t.queue.topic == topic]
@@ -253,7 +253,7 @@ class QueueTable:
         """No stamps: any round after the last sighting may have taken the queue."""
         for tenure in open_ones:
             if not self.process.broadcasting:
-                self._may_end_from(tenure, self._clock.candidates(self._last(tenure).at_ms, self.process.last_ms))
+                self._may_end_from(tenure, self._clock.candidates(self._last(tenure), self.process.last_ms))
 
     def _end_by_stamps(self, topic: str, open_ones: list[Tenure], tenures: list[Tenure]) -> None:
         explained = {id(t.begin_list) for t in tenures} | {id(t.end_list) for t in tenures}
@@ -284,7 +284,7 @@ class QueueTable:
         return all(any(a <= at_ms <= b for a, b in self._down.get(queue.broker_name, ())) for queue in queues)
 
     def _may_end_from(self, tenure: Tenure, rounds: list[ListAnswer]) -> None:
-        last_ms = _held_until(self._last(tenure))
+        last_ms = held_until(self._last(tenure))
         end = self.process.end
         assert end is not None
         tenure.end_earliest = max(rounds[0].at_ms, last_ms) if rounds else max(end.earliest_ms, last_ms)
@@ -292,8 +292,3 @@ class QueueTable:
 
     def _last(self, tenure: Tenure) -> Witness:
         return self._spans[tenure.queue][-1][-1]
-
-
-def _held_until(last: Witness) -> int:
-    """Until when a last sighting proves possession: a one-way commit may be handled well after it was sent."""
-    return last.at_ms - _LATE_COMMIT_MS if last.kind is _COMMIT else last.at_ms

@@ -199,3 +199,17 @@ def test_a_round_under_way_may_add_a_queue_after_its_consumer_asked_to_leave(rec
     assert record.owners(1, 20_015) == ((), True, ())
     assert record.owners(1, 20_100) == ((), False, (A,))
     assert record.owners(1, 40_000) == ((), True, ())
+
+
+def test_a_farewell_commit_handled_after_the_next_topics_list_belongs_to_the_round_before(record: Record) -> None:
+    a = record.client(A, 1)
+    a.heartbeat(0)
+    a.takes(1_000, ALONE, 0)
+    a.commits_every_5_s(5_000, 20_000, 0)
+    a.lists(20_000, *BOTH)
+    a.lists(20_010, *BOTH)
+    a.heartbeat(20_020, changed_at=20_008)
+    a.commits(20_090, 0)
+    heard(record, B)
+    a.takes(40_000, ALONE, 0)
+    assert record.owners(0, 30_000) == ((), True, ())
