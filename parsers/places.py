@@ -64,6 +64,7 @@ KNOWN_NOT_READ = {
 TABLE_DATABASES = ("topics", "subscriptionGroups", "consumerOffsets", "rdb")
 """Folders of config/ that are RocksDB databases of the broker's tables (since 5.1.4; all tables in one since 5.3.2)."""
 ROCKSDB_FILE = re.compile(r"CURRENT|IDENTITY|LOCK|LOG(\.old\.\d+)?|(MANIFEST|OPTIONS)-\d+|\d+\.(sst|log|blob|dbtmp)")
+DATABASE_PART = "part of a RocksDB database, which is read as a whole, from the store root"
 ELSEWHERE = "not a place where a broker writes store files"
 MAX_DIGITS = 20  # UtilAll#offset2FileName
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
+from parsers.config.document import BACKUP, holds_table
 from parsers.config.groups import FILE as GROUPS_FILE
 from parsers.config.offsets import FILES as OFFSET_FILES
 from parsers.config.topics import FILE as TOPICS_FILE
@@ -37,7 +38,7 @@ def snapshot_config(spark: SparkSession, lake: Lake, broker: BrokerSource) -> di
     files = open_store(broker.store).config
     for table, names in MAIN_FILES.items():
         known = known_states(lake, broker, table)
-        present = [file for file in files if file.path.name in names]
+        present = [file for file in files if not _is_backup(file) and _holds_one_of(file, names)]
         if not present or any((f"config/{f.path.name}", f.mtime_ns // 1000) not in known for f in present):
             work = slices_of(broker, table, options={"known": json.dumps(sorted(known))})
             write_table(spark, lake, table, work, replaced=[])
@@ -57,9 +58,13 @@ def config_state(broker: BrokerSource) -> str | None:
     except NotAStore:
         return None
     names = {name for main in MAIN_FILES.values() for name in main}
-    times = sorted((file.path.name, file.mtime_ns, file.size) for file in files if _main_name(file) in names)
+    times = sorted((file.path.name, file.mtime_ns, file.size) for file in files if _holds_one_of(file, names))
     return hashlib.sha256(json.dumps(times).encode()).hexdigest()[:16] if times else None
 
 
-def _main_name(file: StoreFile) -> str:
-    return file.path.name.removesuffix(".bak")
+def _holds_one_of(file: StoreFile, names: Collection[str]) -> bool:
+    return any(holds_table(file, name) for name in names)
+
+
+def _is_backup(file: StoreFile) -> bool:
+    return file.path.name.endswith(BACKUP)

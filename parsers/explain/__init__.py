@@ -25,6 +25,7 @@ from parsers.index.open import open_index
 from parsers.java import decode_utf8
 from parsers.layout import Layout
 from parsers.mapped import map_file
+from parsers.places import DATABASE_PART
 from parsers.store import FileKind, StoreFile, locate
 from parsers.timer import TIMER_BLANK, TIMER_CHECK, TIMER_SLOT, TIMER_UNIT
 
@@ -47,7 +48,8 @@ def explain(file: Path, at: int = 0, count: int | None = None) -> Iterator[Line]
 def explain_file(file: StoreFile, at: int = 0, count: int | None = None) -> Iterator[Line]:
     """`explain` for a file whose kind is known."""
     if file.kind not in EXPLAINERS:
-        raise NotThisFormat(f"nothing to explain in such a file: {file.why or file.kind}", path=file.path)
+        why = DATABASE_PART if file.kind == "rocksdb" else file.why or file.kind
+        raise NotThisFormat(f"nothing to explain in such a file: {why}", path=file.path)
     if at < 0 or (count is not None and count < 0):
         raise ValueError(f"explain from byte {at}, {count} structures: neither can be negative")
     groups = (list(lines) for _, lines in groupby(EXPLAINERS[file.kind](file, at), key=lambda line: line.group))

@@ -7,6 +7,7 @@ import struct
 import sys
 from pathlib import Path
 
+from parsers.places import DATABASE_PART
 from parsers.store import FileKind, Store, StoreFile, locate, open_store
 from pipelines.cli.errors import Unreadable
 from pipelines.cli.run import Run
@@ -59,6 +60,8 @@ def file_at(run: Run, path: Path, kind: FileKind, *others: FileKind) -> StoreFil
     placed = locate(path)
     if placed.kind in (kind, *others):
         return placed
+    if placed.kind == "rocksdb":
+        raise Unreadable(f"{path}: {DATABASE_PART}")
     number = int(path.name) if path.name.isascii() and path.name.isdigit() and len(path.name) <= 20 else None
     return StoreFile(path, kind, seen.st_size, seen.st_mtime_ns, number)
 

@@ -9,7 +9,7 @@ from parsers.store import open_store
 from tests.support.stores import CLASSIC_KINDS, each_store, store_root, truth
 
 
-@pytest.mark.parametrize("name", each_store(*CLASSIC_KINDS, "batchcq", "dledger", "rocksdb"))
+@pytest.mark.parametrize("name", each_store(*CLASSIC_KINDS, "batchcq", "dledger", "rocksdb", "rocksdbv2"))
 def test_checkpoint_equals_the_brokers(name: str) -> None:
     state = truth(name, "store_state.json")
     expected = state["checkpointAfterShutdown"]

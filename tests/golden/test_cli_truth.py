@@ -11,8 +11,8 @@ import pytest
 from tests.support.cli import call
 from tests.support.stores import each_store, store_root, truth, truth_lines
 
-CLASSIC = each_store("clean", "propcrc", "ipv6", "dledger")
-LMQ_TOO = each_store("clean", "propcrc", "ipv6", "lmq", "dledger")
+CLASSIC = each_store("clean", "propcrc", "ipv6", "dledger", "rocksdb", "rocksdbv2")
+LMQ_TOO = each_store("clean", "propcrc", "ipv6", "lmq", "dledger", "rocksdb", "rocksdbv2")
 
 
 def rows(*arguments: object, stdin: bytes = b"") -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from parsers.java import index_key_hash, string_hash_code
 from parsers.store import open_store
 from tests.support.stores import CLASSIC_KINDS, each_store, store_root, truth, truth_lines
 
-KINDS = (*CLASSIC_KINDS, "batchcq", "dledger", "rocksdb")
+KINDS = (*CLASSIC_KINDS, "batchcq", "dledger", "rocksdb", "rocksdbv2")
 stores = pytest.mark.parametrize("name", each_store(*KINDS))
 
 

@@ -14,7 +14,7 @@ from recovery.time_search import Boundary
 from recovery.versions import BrokerVersion
 from tests.support.stores import CLASSIC_KINDS, each_store, store_root, truth, truth_lines
 
-stores = pytest.mark.parametrize("name", each_store(*CLASSIC_KINDS, "dledger"))
+stores = pytest.mark.parametrize("name", each_store(*CLASSIC_KINDS, "dledger", "rocksdb", "rocksdbv2"))
 TIME_ANSWERS: tuple[tuple[str, Boundary], ...] = (
     ("offset", "lower"),
     ("offsetLOWER", "lower"),
@@ -69,7 +69,7 @@ def test_a_message_is_found_by_its_id(name: str) -> None:
 
 
 @pytest.mark.fixtures
-@pytest.mark.parametrize("name", each_store(*CLASSIC_KINDS, "batchcq", "dledger"))
+@pytest.mark.parametrize("name", each_store(*CLASSIC_KINDS, "batchcq", "dledger", "rocksdb", "rocksdbv2"))
 def test_searches_by_time_answer_what_the_broker_answers(name: str) -> None:
     _judge_searches(name)
 

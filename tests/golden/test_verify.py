@@ -114,7 +114,9 @@ MAY_BE_FORGIVEN = (
 """Classes of damage with edits that leave a state a broker could have left; everywhere else each edit is found."""
 
 
-@pytest.mark.parametrize("name", each_store("clean", "ipv6", "propcrc", "lmq", "batchcq", "rocksdb", "dledger"))
+@pytest.mark.parametrize(
+    "name", each_store("clean", "ipv6", "propcrc", "lmq", "batchcq", "rocksdb", "rocksdbv2", "dledger")
+)
 def test_a_store_that_its_broker_left_has_no_finding(name: str) -> None:
     verification = verify(open_store(store_root(name)))
     assert verification.findings == ()
