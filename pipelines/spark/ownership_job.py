@@ -10,7 +10,7 @@ import gc
 import os
 import shutil
 import uuid
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -161,19 +161,24 @@ class _ReplayBucket:
     common: list[Path]
 
     def __call__(self, bucket: list[Path]) -> dict[str, list[Part]]:
-        from rebalance.heartbeats import heartbeats_of
-        from rebalance.replay import replay
-
         names = (HEARTBEATS.name, *REPLAYED)
         tables = TableWriters([TABLES[name] for name in names], self.lake.table_root, self.source)
         of_all: list[Fact] = [fact for _, facts in facts_by_group(self.common) for fact in facts]
         with _uncollected():
-            for _, own in facts_by_group(bucket):
-                history = replay(of_all + own)
-                tables.add(HEARTBEATS.name, heartbeats_of(own))
-                for name, attribute in REPLAYED.items():
-                    tables.add(name, getattr(history, attribute))
+            deque(map(partial(_add_rows, tables, of_all), facts_by_group(bucket)), maxlen=0)
         return tables.close()
+
+
+def _add_rows(tables: TableWriters, of_all: list[Fact], group: tuple[str, list[Fact]]) -> None:
+    """The rows of one group; when it returns, nothing of the group is left."""
+    from rebalance.heartbeats import heartbeats_of
+    from rebalance.replay import replay
+
+    _, own = group
+    history = replay(of_all + own)
+    tables.add(HEARTBEATS.name, heartbeats_of(own))
+    for name, attribute in REPLAYED.items():
+        tables.add(name, getattr(history, attribute))
 
 
 @contextmanager
