@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parsers.queues import unit_files
-from parsers.store import Store, StoreFile, open_store
+from parsers.store import NotAStore, Store, StoreFile, open_store
 from pipelines.gone_files import mark_gone
 from pipelines.growth import grown_from
 from pipelines.lake import Lake
@@ -43,28 +43,32 @@ Progress = Callable[[str, str], None]
 @dataclass(slots=True)
 class IngestReport:
     """What one ingest did: rows now in the lake by (broker, table), files read and found unchanged, counted once per
-    table, and the files that are not understood as (broker, file, why)."""
+    table, the files that are not understood as (broker, file, why), and a sentence for each store that is not there."""
 
     rows: dict[tuple[str, str], int] = field(default_factory=dict)
     files_read: int = 0
     files_unchanged: int = 0
     not_understood: list[tuple[str, str, str]] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
 
 
 def ingest(
     spark: SparkSession, sources: Sources, brokers: Sequence[str] = (), progress: Progress | None = None
 ) -> IngestReport:
-    """Bring the lake up to date with the stores of the configuration (those named, or all).
+    """Bring the lake up to date with the stores of the configuration (those named, or all) that are there.
 
     Args:
         progress: told (broker, table) before each table.
     Raises:
-        NotAStore, SourcesError: one sentence.
+        SourcesError: no broker of that name.
     """
     report = IngestReport()
     lake = Lake(sources.lake)
     for broker in [sources.broker(name) for name in brokers] or sources.brokers:
-        ingest_store(spark, lake, broker, report, bodies=sources.bodies, progress=progress)
+        try:
+            ingest_store(spark, lake, broker, report, bodies=sources.bodies, progress=progress)
+        except NotAStore as refused:
+            report.refused.append(f"{broker.name}: {refused}")
     return report
 
 

@@ -52,7 +52,9 @@ def store_files_sensor(context: dg.SensorEvaluationContext, lakehouse: Lakehouse
             for name, files in seen_files(broker, open_store(broker.store)).items():
                 now[name].update(files)
         except NotAStore as refused:
-            unreadable.append(str(refused))
+            unreadable.append(f"{broker.name}: {refused}")
+    for sentence in unreadable:
+        context.log.warning(sentence)
     changed = first_of({name: changes(before.get(name, {}), now[name]) for name in now}, FILES_PER_TICK)
     if not any(changed.values()):
         return dg.SkipReason("; ".join(unreadable) or "no new and no grown store file")

@@ -3,6 +3,7 @@
 import dagster as dg
 
 from pipelines.assets.raw import SPARK_POOL
+from pipelines.derive import readable
 from pipelines.derived_tables import CONSISTENCY_FINDINGS, RECOVERY_FORECAST, RETENTION_RISK
 from pipelines.metadata import bar_plot, column_schema, table_metadata
 from pipelines.resources.lakehouse import Lakehouse
@@ -28,10 +29,13 @@ def judged_asset(table: Table, group: str, deps: list[str], description: str, co
     )
     def built(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
         lake = lakehouse.lake()
-        rows = judge_brokers(lakehouse.spark(), lake, table.name, lakehouse.sources().brokers)
+        brokers, refused = readable(lakehouse.sources().brokers)
+        rows = judge_brokers(lakehouse.spark(), lake, table.name, brokers)
         found = lake.query(f"SELECT {counted} AS label, count(*) AS n FROM {table.name} GROUP BY ALL").to_pylist()
         plot = bar_plot(table.name, [str(row["label"]) for row in found], [row["n"] for row in found], "rows")
-        return dg.MaterializeResult(metadata=table_metadata(lake, table, rows, plot=plot))
+        return dg.MaterializeResult(
+            metadata=table_metadata(lake, table, rows, plot=plot, not_read="; ".join(refused) or "none")
+        )
 
     return built
 

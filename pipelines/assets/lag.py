@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dagster as dg
-import pyarrow as pa
 
 from pipelines.assets.raw import SPARK_POOL
-from pipelines.catalog import question
+from pipelines.derive import write_lag_history
 from pipelines.derived_tables import LAG, LAG_HISTORY
 from pipelines.metadata import bar_plot, column_lineage, column_schema, table_metadata
 from pipelines.resources.lakehouse import Lakehouse
-from pipelines.spark.lag_job import lag_of_brokers
+from pipelines.spark.lag_job import write_lag
 from pipelines.tables import CONSUMEQUEUE_UNITS, OFFSET_SNAPSHOTS, QUEUES
 
 LAG_DEPS = ["offset_snapshots", "topic_configs", "queues", "consumequeue_units", "commitlog_messages"]
@@ -38,9 +37,7 @@ FROM lag_history GROUP BY ALL ORDER BY instant DESC LIMIT 12
 )
 def lag(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
     lake = lakehouse.lake()
-    found = [rows for _, rows in lag_of_brokers(lakehouse.spark(), lake)]
-    table = pa.concat_tables(found) if found else LAG.bare_schema.empty_table()
-    rows = lake.write(LAG.name, table, replaced=None)
+    rows = write_lag(lakehouse.spark(), lake)
     groups = lake.query(PER_GROUP).to_pylist()
     behind = [row["behind"] for row in groups]
     return dg.MaterializeResult(
@@ -67,7 +64,7 @@ def lag(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
 )
 def lag_history(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
     lake = lakehouse.lake()
-    rows = lake.write(LAG_HISTORY.name, lake.query(question("lag_history")), replaced=None)
+    rows = write_lag_history(lake)
     instants = lake.query(PER_INSTANT).to_pylist()
     behind = [row["behind"] for row in instants]
     return dg.MaterializeResult(

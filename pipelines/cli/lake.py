@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,9 @@ from pipelines.cli.options import LAKE
 from pipelines.cli.run import Run
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
     from pipelines.lake import Lake
     from pipelines.sources import Sources
 
@@ -66,18 +70,14 @@ def ingest(
     ] = None,
     config_file: ConfigFile = None,
 ) -> None:
-    """Bring the lake up to date with the stores of rocketlens.toml, through Spark, and publish the catalogue.
+    """Bring the lake up to date with the stores, logs and captures of rocketlens.toml, through Spark.
 
-    Files that have not changed are left as they are; a grown CommitLog file is read on from where it ended.
+    First the files of each store: those that have not changed are left as they are, a grown CommitLog file is read on
+    from where it ended. Then what follows from them: lag, agreement, forecasts, retention, ownership. At last the
+    catalogue that `rocketlens sql` asks. A store that is not there is named (exit code 4), the others are read.
 
     Example: `rocketlens ingest --broker broker-a`
     """
-    import pyarrow as pa
-
-    from pipelines.catalog import publish
-    from pipelines.ingest import ingest as ingest_stores
-    from pipelines.lake import Lake
-    from pipelines.sources import SourcesError
     from pipelines.spark.session import spark_session
 
     sources = sources_of(config_file)
@@ -86,17 +86,41 @@ def ingest(
     run.note("starting Spark")
     spark = spark_session(sources.spark_master)
     try:
-        report = ingest_stores(spark, sources, broker or (), lambda name, table: run.note(f"{name}: {table}"))
-    except SourcesError as wrong:
-        raise WrongUsage(f"--broker: {wrong}") from wrong
+        rows = _ingested(run, spark, sources, broker or ())
     finally:
         spark.stop()
-    run.note(f"{report.files_read} files read, {report.files_unchanged} unchanged; {publish(Lake(sources.lake))}")
+    run.emit_rows(rows.schema, rows.to_pylist())
+
+
+def _ingested(run: Run, spark: SparkSession, sources: Sources, brokers: Sequence[str]) -> pa.Table:
+    """Fill the lake and publish its catalogue; rows by broker and table, derived tables without a broker."""
+    import pyarrow as pa
+
+    from pipelines.catalog import publish
+    from pipelines.derive import derive
+    from pipelines.ingest import ingest as ingest_stores
+    from pipelines.lake import Lake
+    from pipelines.sources import SourcesError
+
+    try:
+        report = ingest_stores(spark, sources, brokers, lambda name, table: run.note(f"{name}: {table}"))
+    except SourcesError as wrong:
+        raise WrongUsage(f"--broker: {wrong}") from wrong
+    if report.refused and not report.rows:
+        raise Unreadable("; ".join(report.refused))
+    try:
+        derived = derive(spark, sources, lambda table: run.note(f"all brokers: {table}"))
+    finally:
+        catalogue = publish(Lake(sources.lake))
+    for sentence in (*report.refused, *derived.problems):
+        run.not_read(sentence)
     for name, file, why in report.not_understood:
         run.note(f"{name}: {file}: not understood: {why}")
+    run.note(f"{report.files_read} files read, {report.files_unchanged} unchanged; `rocketlens sql` asks {catalogue}")
     schema = pa.schema([("broker", pa.string()), ("table", pa.string()), ("rows", pa.int64())])
-    rows = ({"broker": name, "table": table, "rows": count} for (name, table), count in report.rows.items())
-    run.emit_rows(schema, rows)
+    rows = [{"broker": name, "table": table, "rows": count} for (name, table), count in report.rows.items()]
+    rows += [{"broker": None, "table": table, "rows": count} for table, count in derived.rows.items()]
+    return pa.Table.from_pylist(rows, schema=schema)
 
 
 def sql(
@@ -127,7 +151,7 @@ def sql(
 
 
 def tables(run: Run, config_file: ConfigFile = None) -> None:
-    """Tables of the lake: rows, Delta version, and what one row is.
+    """Tables of the lake: rows, Delta version, and what one row is. A table that was never made has neither.
 
     Example: `rocketlens tables --format table`
     """
@@ -142,8 +166,14 @@ def tables(run: Run, config_file: ConfigFile = None) -> None:
     run.emit_rows(
         schema,
         (
-            {"table": name, "rows": lake.rows(name), "version": lake.version(name), "one_row": table.grain}
+            {
+                "table": name,
+                "rows": None if version is None else lake.rows(name),
+                "version": version,
+                "one_row": table.grain,
+            }
             for name, table in TABLES.items()
+            for version in (lake.version(name),)
         ),
     )
 

@@ -85,3 +85,9 @@ def lag_of_brokers(spark: SparkSession, lake: Lake) -> Iterator[tuple[str, pa.Ta
     """(broker, rows) for every broker with offsets in the lake."""
     for row in lake.query("SELECT DISTINCT broker FROM offset_snapshots ORDER BY 1").to_pylist():
         yield row["broker"], broker_lag(spark, lake, row["broker"])
+
+
+def write_lag(spark: SparkSession, lake: Lake) -> int:
+    """Make the table `lag` anew for every broker with offsets in the lake; its rows."""
+    found = [rows for _, rows in lag_of_brokers(spark, lake)]
+    return lake.write(LAG.name, pa.concat_tables(found) if found else LAG.bare_schema.empty_table(), replaced=None)

@@ -17,6 +17,7 @@ from parsers.commitlog.message import decode_message
 from parsers.store import open_store
 from pipelines.catalog import NoCatalog, open_catalog, publish, question, question_names
 from pipelines.delta import SELDOM_TWICE, commit, write_parts
+from pipelines.derive import derive
 from pipelines.gone_files import mark_gone
 from pipelines.growth import grown_from
 from pipelines.ingest import FILE_TABLES, IngestReport, ingest, ingest_store
@@ -61,6 +62,19 @@ def record_start(store: Path, after: int) -> int:
     while at < after:
         at += decode_message(data, at).total_size
     return at
+
+
+def test_a_store_that_is_not_there_keeps_no_other_out_of_the_lake(
+    spark: SparkSession, lake: Lake, broker: BrokerSource, tmp_path: Path
+) -> None:
+    sources = Sources(lake=lake.root, brokers=(BrokerSource("gone", tmp_path / "nowhere"), broker))
+    assert ingest(spark, sources).refused == [f"gone: {tmp_path / 'nowhere'}: no such folder"]
+    derived = derive(spark, sources)
+    assert derived.rows == {name: lake.rows(name) for name in derived.rows}
+    assert derived.rows["lag"] == derived.rows["retention_risk"] == 46
+    assert derived.rows["consistency_findings"] == 0
+    assert lake.query("SELECT broker FROM recovery_forecast").to_pylist() == [{"broker": "broker-a"}]
+    assert lake.version("ownership_intervals") is None, "nobody named logs: nothing is known, which is not no owner"
 
 
 def test_twice_is_once_and_every_reader_sees_it(
