@@ -29,7 +29,8 @@ def test_text_shrinks_then_headings_break_then_columns_go(width: int, widths: li
 
 
 def printed(columns: dict[str, pa.Array], width: int = 80) -> tuple[list[str], list[str]]:
-    out, notes = io.BytesIO(), []
+    out = io.BytesIO()
+    notes: list[str] = []
     batch = pa.RecordBatch.from_pydict(columns)
     table = TextTable(batch.schema, out, width, notes.append)
     table.write(batch)
