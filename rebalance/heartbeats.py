@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from rebalance.events import (
     ChannelClosed,
@@ -80,25 +80,38 @@ def coalesce_heartbeats(facts: Iterable[Fact], *, settings: Settings | None = No
     Facts must come in time order; a run is passed on when it ends, so facts leave slightly out of order.
     """
     regular_ms = (settings or Settings()).heartbeat_broker_interval_ms * 3 // 2
-    runs: dict[tuple[str, str | None, str], HeartbeatReceived] = {}
+    runs: dict[tuple[str, str | None, str], _Run] = {}
     for fact in facts:
         if not isinstance(fact, HeartbeatReceived):
             yield fact
             continue
         key = (fact.source, fact.remote, fact.group)
         run = runs.get(key)
-        if run is not None and _continues(run, fact, regular_ms):
-            runs[key] = replace(
-                run, refreshes=run.refreshes + 1 + fact.refreshes, last_at_ms=fact.last_at_ms or fact.at_ms
-            )
+        if run is not None and run.goes_on(fact, regular_ms):
+            run.refreshes += 1 + fact.refreshes
+            run.last_at_ms = fact.last_at_ms or fact.at_ms
         else:
             if run is not None:
-                yield run
-            runs[key] = fact
-    yield from runs.values()
+                yield run.as_one()
+            runs[key] = _Run(fact, fact.refreshes, fact.last_at_ms)
+    yield from (run.as_one() for run in runs.values())
 
 
-def _continues(run: HeartbeatReceived, fact: HeartbeatReceived, regular_ms: int) -> bool:
-    until = run.at_ms if run.last_at_ms is None else run.last_at_ms
-    same = run.client_id == fact.client_id and run.subscriptions == fact.subscriptions
-    return same and run.message_model == fact.message_model and until <= fact.at_ms <= until + regular_ms
+@dataclass(slots=True)
+class _Run:
+    """Equal heartbeats of one connection so far."""
+
+    first: HeartbeatReceived
+    refreshes: int
+    last_at_ms: int | None
+
+    def goes_on(self, fact: HeartbeatReceived, regular_ms: int) -> bool:
+        first = self.first
+        until_ms = first.at_ms if self.last_at_ms is None else self.last_at_ms
+        same = first.client_id == fact.client_id and first.subscriptions == fact.subscriptions
+        return same and first.message_model == fact.message_model and until_ms <= fact.at_ms <= until_ms + regular_ms
+
+    def as_one(self) -> HeartbeatReceived:
+        if self.refreshes == self.first.refreshes:
+            return self.first
+        return replace(self.first, refreshes=self.refreshes, last_at_ms=self.last_at_ms)

@@ -15,7 +15,7 @@ from rebalance.clock import by_clock, wrong_clocks
 from rebalance.collect import GroupRecord
 from rebalance.divergence import Divergence, divergence_of
 from rebalance.doubts import doubts_of
-from rebalance.events import Fact, GroupFact, LogBegins, LogEnds, RouteSeen
+from rebalance.events import Fact, LogBegins, LogEnds, RouteSeen
 from rebalance.exposures import Exposure, exposures_of
 from rebalance.gaps import gaps_of
 from rebalance.group import set_ends
@@ -228,15 +228,3 @@ def _with_lower_ids(queues: Iterable[MessageQueue]) -> frozenset[MessageQueue]:
         for (topic, broker), last in highest.items()
         for queue_id in range(min(last + 1, _MAX_QUEUES))
     )
-
-
-def split_by_group(facts: Iterable[Fact]) -> dict[str, list[Fact]]:
-    """Facts by group, for replays of their own: what is said of brokers and topics goes to every group."""
-    common: list[Fact] = []
-    groups: dict[str, list[Fact]] = {}
-    for fact in facts:
-        if isinstance(fact, GroupFact):
-            groups.setdefault(fact.group, []).append(fact)
-        else:
-            common.append(fact)
-    return {group: common + groups[group] for group in sorted(groups)}

@@ -125,6 +125,8 @@ class _ReadRecording:
     source: str
 
     def __call__(self, task: tuple[int, Recording]) -> Read:
+        from rebalance.heartbeats import coalesce_heartbeats
+
         number, recording = task
         origin = f"{recording.source}: {'+'.join(path.name for path in recording.paths)}"
         # a task that is tried again writes files of its own
@@ -136,7 +138,8 @@ class _ReadRecording:
         def keep(event: LogEvent) -> None:
             events.add(LOG_EVENTS.name, (logged(event),))
 
-        for fact in facts_of(recording, problems.append, keep, partial(lines.add, recording.name)):
+        facts = facts_of(recording, problems.append, keep, partial(lines.add, recording.name))
+        for fact in coalesce_heartbeats(facts):
             spool.add(fact)
         return Read(spool.close(), events.close(), problems, lines)
 

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from rebalance.events import Fact
 from rebalance.heartbeats import coalesce_heartbeats
-from rebalance.replay import Replay, replay, split_by_group
+from rebalance.replay import Replay, replay
 from rebalance.what_if import what_if
 from rebalance.wire import facts_from_wire
 from tests.support.fixtures import GOLDEN
+from tests.support.groups import split_by_group
 from tests.support.ownership_judge import instants, judge
 from tests.support.rebalance_sessions import json_lines, wire_facts
 from tests.support.session_logs import log_facts
@@ -93,7 +94,8 @@ def test_the_same_facts_give_the_same_rows(session: Any, logs: bool) -> None:
 def test_coalesced_heartbeats_and_single_groups_give_the_same_intervals(session: Any) -> None:
     whole = replay(WIRE[session]).intervals
     assert replay(coalesce_heartbeats(WIRE[session])).intervals == whole
-    assert [row for facts in split_by_group(WIRE[session]).values() for row in replay(facts).intervals] == whole
+    common, groups = split_by_group(WIRE[session])
+    assert [row for own in groups.values() for row in replay(common + own).intervals] == whole
 
 
 json_values = st.recursive(

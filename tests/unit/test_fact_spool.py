@@ -12,10 +12,10 @@ import pytest
 from pipelines import fact_spool
 from pipelines.fact_spool import COMMON, FactSpool, facts_by_group
 from rebalance import events
-from rebalance.events import Evidence, Fact, GroupFact, RouteSeen, UnreadRecord
-from rebalance.replay import split_by_group
+from rebalance.events import Evidence, Fact, RouteSeen, UnreadRecord
 from tests.support.fixtures import GOLDEN
 from tests.support.generate_sessions import generate_group
+from tests.support.groups import split_by_group
 from tests.support.rebalance_sessions import wire_facts
 from tests.support.session_logs import log_facts
 
@@ -38,12 +38,6 @@ def through_files(facts: Iterable[Fact], folder: Path, buckets: int = 3) -> tupl
     }
     common = back.pop(COMMON, {}).get("", [])
     return common, {group: own for groups in back.values() for group, own in groups.items()}
-
-
-def expected(facts: Iterable[Fact]) -> tuple[list[Fact], dict[str, list[Fact]]]:
-    every = list(facts)
-    common = [fact for fact in every if not isinstance(fact, GroupFact)]
-    return common, {group: own[len(common) :] for group, own in split_by_group(every).items()}
 
 
 def values(hint: Any) -> Iterator[Any]:
@@ -71,14 +65,14 @@ def test_every_kind_of_fact_comes_back(kind: type[Fact], tmp_path: Path) -> None
     hints = get_type_hints(kind)
     told = {field.name: list(values(hints[field.name])) for field in fields(kind)}
     facts = [kind(**{name: some[turn % len(some)] for name, some in told.items()}) for turn in range(24)]
-    assert through_files(facts, tmp_path) == expected(facts)
+    assert through_files(facts, tmp_path) == split_by_group(facts)
 
 
 @pytest.mark.parametrize("session", sorted((GOLDEN / "rebalance" / "sessions").iterdir()), ids=lambda path: path.name)
 def test_a_recorded_session_comes_back(session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fact_spool, "HELD_FACTS", 100)  # many small batches, with dictionaries of their own
     facts = wire_facts(session) + log_facts(session)
-    assert through_files(facts, tmp_path) == expected(facts)
+    assert through_files(facts, tmp_path) == split_by_group(facts)
 
 
 def test_groups_that_mix_come_apart(tmp_path: Path) -> None:
@@ -86,7 +80,7 @@ def test_groups_that_mix_come_apart(tmp_path: Path) -> None:
     mixed = sorted((fact for facts in played for fact in facts), key=lambda fact: fact.at_ms)
     _, groups = through_files(mixed, tmp_path)
     assert sorted(groups) == [f"g{number}" for number in range(5)]
-    assert groups == expected(mixed)[1]
+    assert groups == split_by_group(mixed)[1]
 
 
 def test_equal_values_are_one_object(tmp_path: Path) -> None:

@@ -6,10 +6,11 @@ import pytest
 
 from rebalance.events import BrokerStarted, BrokerStopping, Evidence, Fact, UnreadRecord
 from rebalance.heartbeats import coalesce_heartbeats, heartbeats_of
-from rebalance.replay import replay, split_by_group
+from rebalance.replay import replay
 from rebalance.strategies.consistent_hash import ConsistentHash
 from rebalance.what_if import what_if
 from tests.support.generate_sessions import WEEK_MS, generate_group
+from tests.support.groups import split_by_group
 from tests.support.rebalance_facts import BROKER, GROUP, TOPIC, Record, queue
 
 A, B = "a@1", "b@2"
@@ -254,7 +255,8 @@ def test_a_generated_group_is_replayed_as_it_was_played(coalesced: bool) -> None
 def test_groups_replayed_alone_give_the_same_rows(handed_over: Record) -> None:
     other = generate_group("other", clients=3, queues=6, restarts=0, span_ms=WEEK_MS // 100).facts
     whole = replay(handed_over.facts + other)
-    alone = [replay(facts) for facts in split_by_group(handed_over.facts + other).values()]
+    common, groups = split_by_group(handed_over.facts + other)
+    alone = [replay(common + own) for own in groups.values()]
     assert [row for history in alone for row in history.intervals] == whole.intervals
 
 
