@@ -269,7 +269,7 @@ def _foreign_offset(memory: BrokerMemory, file: LogFile, request: DispatchReques
 
 def _end_here(memory: BrokerMemory, walk: _Walk, reason: str) -> None:
     memory.because(
-        f"the log ends at the first record that is not valid: {reason}",
+        f"the log ends where no valid record follows: {reason}",
         "CommitLog#checkMessageAndReturnSize",
         f"{walk.file.name}, position {walk.position}",
     )

@@ -161,7 +161,7 @@ class MessageCheck:
         body = reader.counted(row["body_size"], "body")
         by_record = self.settings.force_verify_prop_crc and self.version.verifies_record_crc
         if crc and not by_record and crc31(body) != row["body_crc"]:
-            raise _Invalid("the body's CRC is another one than the record says")
+            raise _Invalid("the body does not match the record's CRC")
 
     def _properties(self, reader: _Reader, size: int, topic: str, duplication: bool) -> dict[str, str]:
         if size <= 0:
@@ -185,7 +185,7 @@ class MessageCheck:
         if start < 0 or total_size < RESERVED_SIZE:
             raise _Invalid("the record is smaller than its CRC property")
         if crc31(reader.buf[start : start + total_size - RESERVED_SIZE]) != expected:
-            raise _Invalid("the record's CRC is another one than its __CRC32# property says")
+            raise _Invalid("the record does not match its __CRC32# property")
 
 
 def _property_crc(digits: str | None) -> int:

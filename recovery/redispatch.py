@@ -74,7 +74,7 @@ class Redispatch:
         self.position = position
         self.starts.append(position)
         self.memory.because(
-            f"dispatch starts at {position}",
+            f"dispatch after loading begins at {position}",
             "DefaultMessageStore#start",
             f"the log ends at {self.memory.commitlog.max_offset}",
         )

@@ -1,0 +1,36 @@
+"""A forecast in words: the decision first, every loss counted once, lines that fit the terminal."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from pipelines.bundles import bundle
+from pipelines.cli.forecast_words import in_words
+from tests.support.cli import call
+from tests.support.fixtures import unpack_store
+
+
+@pytest.fixture(scope="module")
+def crashed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return unpack_store(bundle("5.3.1-crashed") / "store.tar.gz", tmp_path_factory.mktemp("crashed"))
+
+
+def test_losses_are_told_by_reason_and_queue(crashed: Path) -> None:
+    document = json.loads(call("forecast", crashed, "--version", "5.3.1", "--format", "json").out)
+    lines = list(in_words(document, 80))
+    assert lines[0] == "started by     RocketMQ 5.3.1"
+    assert "lost for good  136 messages" in lines
+    assert "    TopicB/0: 41, queue offset 113 to 153, physical offset 291902 to 396175" in lines
+    assert all(len(line) <= 80 for line in lines)
+    by_reason = [re.match(r"  - (\d+) messages?: it ", line) for line in lines]
+    assert sum(int(found[1]) for found in by_reason if found) == len(document["lost"]) == 136
+
+
+def test_a_version_that_is_not_given_is_said_to_be_a_guess(crashed: Path) -> None:
+    lines = call("forecast", crashed, "--format", "table").out.decode().splitlines()
+    assert lines[0].startswith("started by     RocketMQ 5.5.1, if it is that version")
+    assert "  - 5.3.1, 5.3.3 would lose 136 messages (--version 5.3.3)" in lines
