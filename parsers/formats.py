@@ -17,6 +17,7 @@ from parsers.consumequeue.layout import CQ_UNIT
 from parsers.dledger.layout import ENTRY_HEADER, ENTRY_INDEX_UNIT
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
 from parsers.layout import Layout
+from parsers.rocksdb.layout import QUEUE_LAYOUTS, TABLE_LAYOUTS
 from parsers.timer import TIMER_BLANK, TIMER_CHECK, TIMER_SLOT, TIMER_UNIT
 
 
@@ -80,6 +81,29 @@ PAGES = {
   ints, -9223372036854775808 + a byte in consumequeue_ext.
 """,
         (CQ_UNIT, BATCH_UNIT, CQ_EXT_UNIT),
+    ),
+    "rocksdb": Page(
+        "Queues and tables in RocksDB",
+        "consumequeue/, config/topics/, config/subscriptionGroups/, config/consumerOffsets/, config/rdb/",
+        """\
+- With storeType=defaultRocksDB (since 5.2.0) the folder consumequeue/ is one database, and there are no queue files;
+  with rocksdbCQDoubleWriteEnable it is beside them. Where a store has both, those that come further in the CommitLog
+  count; the files, where both come as far.
+- Column family `default` holds the units. A key is topic size and separator, the topic, then queue and queue offset.
+- Column family `offset` holds limits: topic size and separator, the topic, a separator, `max` or `min`, then the
+  queue. The queue's next message is `max` + 1. `min` is put right when a broker is asked for it: it is the first unit
+  from there on whose record still exists. CHECKPOINT_TOPIC, `max`, queue 0 says how far dispatch had come.
+- A truncation moves `max` back and leaves the units behind it: they are stale and count for nothing. Units of deleted
+  messages go when RocksDB compacts. Offsets that a light queue leaves out stay out.
+- Tables, first form (since 5.1.4): one database for each, in `default` the name (of offsets topic@group) and the JSON
+  of the row, in `kvDataVersion` the table's version under kvDataVersionKey. A JSON file of the same table counts if its
+  dataVersion.counter is larger.
+- Tables, second form (since 5.3.2, configManagerVersion=v2): config/rdb. A row's key goes on with the size of the name
+  and the name; that of an offset with size and group, a separator, size and topic, then the queue; that of the version
+  with `data_version`. Topics and groups that the broker makes by itself are not written.
+- Deletions, compression and checksums are RocksDB's own.
+""",
+        (*QUEUE_LAYOUTS, *TABLE_LAYOUTS),
     ),
     "index": Page(
         "IndexFile",

@@ -130,10 +130,17 @@ def report_of(
         index_files=index_files,
         invalid=tuple(scanned.invalid),
         gaps=tuple(scanned.gaps),
-        differences=differences(queues, first_offset, tuple(scanned.gaps), bool(index_files)),
+        differences=(
+            *([NOT_IN_FILES] if store.queue_database is not None and not store.queues else []),
+            *differences(queues, first_offset, tuple(scanned.gaps), bool(index_files)),
+        ),
     )
 
 
+NOT_IN_FILES = (
+    "this store keeps its queues in RocksDB, and has no queue files: those made here are for a broker that is moved to "
+    "storeType=default"
+)
 INDEX_NAMES = (
     "index file names: a broker takes its clock when it creates a file; here it is the store time (UTC) of the record "
     "that made the file necessary"

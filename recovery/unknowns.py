@@ -45,7 +45,8 @@ def _about_settings(played: Restart) -> Iterator[Unknown]:
     for name in settings.unknown_to(memory.version):
         yield Unknown(f"what {name} does", f"{memory.version} does not have this setting")
     if settings.uses_rocksdb_queues:
-        yield Unknown("the queues", "storeType=defaultRocksDB keeps them in RocksDB, which is not read here")
+        yield Unknown("the queues, and what is dispatched again", "what becomes of queues in RocksDB is not played here")
+        yield Unknown("the log's end, if an earlier file is damaged", "the database tells where recovery begins")
     if settings.enable_controller_mode:
         yield Unknown("the confirmed offset", "the controller and the other replicas decide it")
     if settings.enable_dleger_commit_log:

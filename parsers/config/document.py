@@ -106,11 +106,7 @@ def _database_document(
 ) -> Document | None:
     for file in files:
         if file.kind == "rocksdb" and holds_table(file, name) and (file.path.name == SECOND_FORM) == is_common:
-            try:
-                content = read_table(file.path, name, lambda error: report(error, on_damage, damage))
-            except StoreFormatError as error:
-                report(error, on_damage, damage)
-                continue
+            content = read_table(file.path, name, on_damage=on_damage, damage=damage)
             return None if content is None else Document(file, content)
     return None
 

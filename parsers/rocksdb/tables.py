@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from parsers.config.fastjson import Json, as_map, parse
-from parsers.errors import CorruptRecord, StoreFormatError
+from parsers.errors import (
+    CorruptRecord,
+    DamageSink,
+    OnDamage,
+    StoreFormatError,
+    report,
+)
 from parsers.java import decode_utf8
 from parsers.rocksdb.database import Database, Pair
 from parsers.rocksdb.layout import (
@@ -58,17 +64,27 @@ def holds(folder: str, json_name: str) -> bool:
     return json_name in KEPT and folder in (KEPT[json_name].folder, SECOND_FORM)
 
 
-def read_table(folder: Path, json_name: str, on_error: OnError) -> Content | None:
+def read_table(
+    folder: Path, json_name: str, *, on_damage: OnDamage = "raise", damage: DamageSink | None = None
+) -> Content | None:
     """The table that a database holds, as the JSON file of that name would; None where it has nothing of it.
 
-    A row that is none goes to `on_error`. Raises StoreFormatError: the database cannot be read.
+    Rows that are none are damage, as is a database that cannot be read.
     """
     kept = KEPT[json_name]
-    with Database(folder) as database:
-        for flaw in database.flaws:
-            on_error(flaw)
-        rows = _Rows(database, on_error)
-        return rows.second_form(kept) if folder.name == SECOND_FORM else rows.first_form(kept)
+
+    def on_error(error: StoreFormatError) -> None:
+        report(error, on_damage, damage)
+
+    try:
+        with Database(folder) as database:
+            for flaw in database.flaws:
+                on_error(flaw)
+            rows = _Rows(database, on_error)
+            return rows.second_form(kept) if folder.name == SECOND_FORM else rows.first_form(kept)
+    except StoreFormatError as error:
+        on_error(error)
+        return None
 
 
 class _Rows:

@@ -21,6 +21,9 @@ class Kind:
 
 
 REBUILD = "Stop the broker and put rebuilt consumequeue/ and index/ in place (`rocketlens rebuild`)."
+REDISPATCH = (
+    "Stop the broker, move consumequeue/ away and create `abort`: the next start makes the queues from the whole log."
+)
 REBUILD_INDEX = "Put a rebuilt index/ in place (`rocketlens rebuild`); the log and the queues are not touched."
 RESTORE_LOG = "Restore these bytes from a replica or a backup before any start; copy the store first."
 LOG_IS_SOURCE = (
@@ -279,14 +282,14 @@ KINDS: dict[str, Kind] = {
         "commitlog",
         "RocksDB refuses these bytes, or they are no unit and no limit of a queue. " + LOG_IS_SOURCE,
         "The broker does not start, or starts without what is in them and does not say so.",
-        "Stop the broker and move consumequeue/ away: the next start makes the queues again from the whole log.",
+        REDISPATCH,
     ),
     "queue_limit_wrong": Kind(
         "error",
         "commitlog",
         "The unit of a queue's last message is written together with the note of which it is.",
         "The queue ends where the note says, whatever its units are.",
-        "Stop the broker and move consumequeue/ away: the next start makes the queues again from the whole log.",
+        REDISPATCH,
     ),
     # -- checkpoint and configuration
     "checkpoint_missing": Kind(
