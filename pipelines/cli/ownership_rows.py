@@ -27,6 +27,20 @@ BRIEF = (
 """Of an ownership: between the latest begin and the earliest end it is certain; the others are shown where they fit."""
 
 
+OWNERS = pa.schema(
+    [
+        ("topic", pa.string()),
+        ("queue_id", pa.int64()),
+        ("owners", pa.list_(pa.string())),
+        ("certain", pa.bool_()),
+        ("possible", pa.list_(pa.string())),
+        ("broker", pa.string()),
+        ("group", pa.string()),
+    ]
+)
+"""Who owned each queue at one instant, as a table."""
+
+
 def schema_of(table: Table) -> pa.Schema:
     """The table without its lake column `source`: a replay on the command line has one."""
     return pa.schema([field for field in table.bare_schema if field.name != "source"])

@@ -14,7 +14,7 @@ import typer
 from pipelines.cli.batch import Answer, answers, instant_in
 from pipelines.cli.command import command
 from pipelines.cli.errors import Unreadable
-from pipelines.cli.options import OWNERSHIP, BrokerOption, InstantOption, instant_of
+from pipelines.cli.options import OWNERSHIP, BrokerOption, Format, InstantOption, instant_of
 from pipelines.cli.run import Run
 
 if TYPE_CHECKING:
@@ -77,11 +77,13 @@ def replay(
 
     told = RecordedLines()
     history = replay_of(facts_in(run, source, broker, broker_port, told))
+    if show is not Show.UNRECOGNISED and any(summary.unrecognised for _, summary in told.logs):
+        run.note("lines of no known text are passed over; --show unrecognised lists how they begin")
     _say_why(run, history)
     if batch:
         run.emit_documents(answers(run, lambda question: owners_at(history, instant_in(question, "at"))))
     elif at is not None:
-        run.emit_documents([owners_at(history, instant_of(at, "--at"))], one=True)
+        _emit_owners(run, owners_at(history, instant_of(at, "--at")))
     else:
         _emit_table(run, history, told, show)
     run.findings(len(history.anomalies))
@@ -119,7 +121,7 @@ def facts_in(
                 run.not_read(f"{fact.evidence.file} record {fact.evidence.record}: {fact.reason}")
             yield fact
     if told.lines:
-        run.note(f"{told.sentence()} (--show unrecognised)")
+        run.note(told.sentence())
 
 
 def replay_of(facts: Iterable[Fact]) -> Replay:
@@ -136,6 +138,17 @@ def owners_at(history: Replay, at_ms: int) -> Answer:
         row = dataclasses.asdict(found)
         queues.append({**row, "owners": list(found.owners), "possible": list(found.possible)})
     return {"at": at_ms, "queues": queues}
+
+
+def _emit_owners(run: Run, answer: Answer) -> None:
+    """The document of the contract; on a terminal one line per queue, with other possible owners where there are."""
+    from pipelines.cli.ownership_rows import OWNERS
+
+    if run.format_ is Format.TABLE:
+        rows = ({**queue, "possible": [] if queue["certain"] else queue["possible"]} for queue in answer["queues"])
+        run.emit_rows(OWNERS, rows)
+    else:
+        run.emit_documents([answer], one=True)
 
 
 def _say_why(run: Run, history: Replay) -> None:
