@@ -34,6 +34,14 @@ class Parts:
         if remote is None:
             return None
         part = self._open.get((fact.source, remote))
+        if part is not None:
+            channel = part.channels[0]
+            until_ms = channel.last_ms
+            if channel.client_id == client_id and channel.unregistered_ms is None and at_ms <= until_ms + PAUSE_MS:
+                if at_ms > until_ms:  # nearly all of millions of facts: nothing but time has gone on
+                    channel.last_ms = part.last_ms = at_ms
+                part.last_evidence = fact.evidence
+                return part
         if part is None or _is_another(part.channels[0], at_ms, client_id):
             part = self.open(fact, fact.source, remote)
         else:
