@@ -11,6 +11,7 @@ from operator import attrgetter
 from rebalance.broker_runs import BROKER_STARTED, BROKER_STOPPED, BrokerEvent, broker_events, instants_of
 from rebalance.collect import GroupRecord
 from rebalance.events import (
+    ANY_RUN,
     BrokerStarted,
     BrokerStopping,
     ClientFact,
@@ -89,18 +90,27 @@ def read_record(facts: Iterable[Fact], logs: Spans, settings: Settings) -> Recor
         record.first_ms, record.last_ms = ordered[0].at_ms, ordered[-1].at_ms
     first = record.first
     by_group: defaultdict[str, list[Fact]] = defaultdict(list)
+    shared: defaultdict[str, set[str]] = defaultdict(set)
     for fact in ordered:
         if isinstance(fact, GroupFact):
             by_group[fact.group].append(fact)
         else:
             _read_common(record, fact)
-        if fact.source not in first and not isinstance(fact, _NOT_A_BROKERS):
-            first[fact.source] = fact
+        if fact.source not in first:
+            if not isinstance(fact, _NOT_A_BROKERS):
+                first[fact.source] = fact
+            elif isinstance(fact, ClientFact) and fact.process == ANY_RUN:
+                shared[fact.group].add(fact.source)
     for name, facts in by_group.items():
         group = record.groups[name] = GroupRecord(name)
-        group.read(facts)
+        group.read(_told_apart(facts, shared[name]))
     record.last = _last_of(first, ordered)
     return record
+
+
+def _told_apart(facts: Sequence[Fact], shared: Collection[str]) -> Iterable[Fact]:
+    """Without what logs tell of several consumers that nobody can tell apart."""
+    return (fact for fact in facts if not (fact.source in shared and isinstance(fact, ClientFact))) if shared else facts
 
 
 def _read_common(record: Record, fact: Fact) -> None:

@@ -31,6 +31,7 @@ from rebalance.events.broker import (
     UnlockBatch,
 )
 from rebalance.events.consumer import (
+    ANY_RUN,
     ClientFact,
     ConsumerShutdown,
     ConsumerStarted,
@@ -66,6 +67,7 @@ from rebalance.events.snapshot import (
 )
 
 __all__ = [
+    "ANY_RUN",
     "NO_EVIDENCE",
     "AssignmentAnswered",
     "BrokerStarted",

@@ -9,6 +9,9 @@ from rebalance.events.fact import GroupFact
 from rebalance.frozen import frozen
 from rebalance.model import MessageQueue
 
+ANY_RUN = -1
+"""Of a line that several consumers of one group in one JVM may have written."""
+
 
 @frozen(kw_only=True)
 class ClientFact(GroupFact):

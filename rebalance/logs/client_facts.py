@@ -29,7 +29,6 @@ from rebalance.logs.origin import Origin
 from rebalance.logs.reader import LogEvent
 
 FactsOf = Callable[[LogEvent], Sequence[Fact]]
-_FIRST_INSTANCE = "0"
 
 
 class ClientLog:
@@ -53,9 +52,9 @@ class ClientLog:
     def _client_fact(
         self, event: LogEvent, fact_type: type[ClientFact], group: str, client_id: str, **told: object
     ) -> Sequence[Fact]:
-        known_id, number = self.runs.who(group)
+        number, waited = self.runs.name(group, client_id)
         fact = fact_type(**self.origin.when(event), group=group, client_id=client_id, process=number, **told)
-        return (fact,) if known_id == client_id else (*self.runs.name(group, client_id), fact)
+        return (*waited, fact)
 
     def _queue_fact(self, event: LogEvent, fact_type: type[ClientFact], **told: object) -> Sequence[Fact]:
         group, text = event.fields[:2]
@@ -63,8 +62,7 @@ class ClientLog:
         return () if queue is None else self._group_fact(event, fact_type, group, queue=queue, **told)
 
     def _instance_created(self, event: LogEvent) -> Sequence[Fact]:
-        if event.fields[0] == _FIRST_INSTANCE:
-            self.runs.new_jvm()
+        self.runs.new_index(event.fields[0])
         return ()
 
     def _instance_named(self, event: LogEvent) -> Sequence[Fact]:
@@ -77,9 +75,9 @@ class ClientLog:
 
     def _started(self, event: LogEvent) -> Sequence[Fact]:
         group = event.fields[0]
-        if not self.runs.number(group):
-            self.runs.start(group)  # lite pull consumers log no beginning
-        return (*self.runs.started(group), *self._group_fact(event, ConsumerStarted, group))
+        unannounced, waited = self.runs.started(group)
+        starting = self._group_fact(event, ConsumerStarting, group) if unannounced else ()  # a pull consumer's
+        return (*waited, *starting, *self._group_fact(event, ConsumerStarted, group))
 
     def _unregistered(self, event: LogEvent) -> Sequence[Fact]:
         group = event.fields[1]
@@ -92,7 +90,7 @@ class ClientLog:
         return facts
 
     def _leaving(self, event: LogEvent, group: str) -> Sequence[Fact]:
-        run = (group, self.runs.number(group))
+        run = (group, self.runs.who(group)[1])
         if run in self._shut_down:
             return ()
         self._shut_down.add(run)
@@ -164,7 +162,7 @@ class ClientLog:
         queue = texts.queue(text)
         if queue is None:
             return ()
-        known_id, number = self.runs.who(group)
+        number, waited = self.runs.name(group, client_id)
         fact = OffsetPersisted(
             **self.origin.when(event),
             group=group,
@@ -173,7 +171,7 @@ class ClientLog:
             queue=queue,
             queue_offset=int(queue_offset),
         )
-        return (fact,) if known_id == client_id else (*self.runs.name(group, client_id), fact)
+        return (*waited, fact)
 
     def _skipped(self, event: LogEvent) -> Sequence[Fact]:
         fields = event.named_fields

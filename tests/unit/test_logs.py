@@ -273,3 +273,24 @@ def test_a_commit_that_differs_in_its_offset_only_is_read_as_any_other() -> None
     ]
     read_offsets = [event.fields[-1] for event in together if event.template.name == "offset_persisted"]
     assert read_offsets == ["17", "18", "18", "-1", "9" * 18, "17", "20"] * 2
+
+
+def test_a_pull_consumer_starts_where_it_is_up() -> None:
+    """DefaultLitePullConsumerImpl#start writes one line; the second run was killed and came back with its client id."""
+    up = "2026-11-21 20:00:0{}.003 INFO  [7] [main] [x] - the consumer [g] start OK"
+    runs = [line for second in (0, 1) for line in (*start_of("c@L", f"0{second}")[1:], up.format(second))]
+    told = [(type(f), f.client_id, f.process) for f in read(*runs) if isinstance(f, ClientFact)]
+    assert told == [(kind, "c@L", run) for run in (1, 2) for kind in (ConsumerStarting, ConsumerStarted)]
+
+
+def test_lines_of_two_groups_that_start_together_wait_for_their_names() -> None:
+    head = "2026-11-21 20:00:00.000 INFO  [7] [main] [x] - "
+    begins = [
+        head + f"the consumer [{group}] start beginning. messageModel=CLUSTERING, isUnitMode=false" for group in "gh"
+    ]
+    made = start_of("c@1", "01")[1:] + [line.replace("Index:0", "Index:1") for line in start_of("c@2", "01")[1:]]
+    added = [head + f"doRebalance, {group}, add a new mq, {MQ}" for group in "gh"]
+    named = [head + f"[persistAll] Group: {group} ClientId: c@{n} updateConsumeOffsetToBroker {MQ} 5" for n, group in
+             ((2, "g"), (1, "h"))]  # fmt: skip
+    told = {(f.group, f.client_id) for f in read(*begins, *made, *added, *named) if isinstance(f, QueueAdded)}
+    assert told == {("g", "c@2"), ("h", "c@1")}

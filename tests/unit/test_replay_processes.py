@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from rebalance.events import ChannelClosed, ChannelExpired, Evidence
+from rebalance.events import (
+    ANY_RUN,
+    ChannelClosed,
+    ChannelConnected,
+    ChannelExpired,
+    ConsumerStarting,
+    Evidence,
+    QueueAdded,
+    QueueRemoved,
+)
 from rebalance.incidents import CLIENT_EXPIRED, CLIENT_LEFT, CLIENT_RESUMED, CLIENT_SILENT, CLIENT_VANISHED
-from tests.support.rebalance_facts import BROKER, GROUP, Record
+from tests.support.rebalance_facts import BROKER, GROUP, Record, queue
 
 A, B = "a@1", "b@2"
 
@@ -142,3 +151,18 @@ def test_a_tool_that_never_names_itself_owns_nothing(record: Record) -> None:
     tool.client_id = None  # type: ignore[assignment]
     tool.asks_offset(1_000, 0)
     assert record.replay().ownership_at(2_000) == []
+
+
+def test_a_log_that_does_not_tell_two_consumers_of_a_group_apart_tells_of_neither(record: Record) -> None:
+    """Two instances in one JVM: a queue's removal names the group only."""
+    log = "app.log"
+    record.facts += [
+        ConsumerStarting(at_ms=0, source=log, group=GROUP, client_id=A, process=1),
+        ChannelConnected(at_ms=500, source=BROKER, group=GROUP, client_id=A, remote="10.0.0.9:1"),
+        QueueAdded(at_ms=1_000, source=log, group=GROUP, client_id=A, process=1, queue=queue(0)),
+        QueueAdded(at_ms=8_000, source=log, group=GROUP, client_id=A, process=1, queue=queue(1)),
+        QueueRemoved(at_ms=9_000, source=log, group=GROUP, client_id=None, process=ANY_RUN, queue=queue(0)),
+    ]
+    assert record.owners(0, 5_000)[0] == ()
+    record.facts = [fact for fact in record.facts if not isinstance(fact, QueueRemoved)]
+    assert record.owners(0, 5_000)[0] == (A,)
