@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from parsers.dledger.layout import HEADER_SIZE
 from parsers.errors import UnreadableFile
 from parsers.places import DATA_FOLDER, DLEDGER_FOLDER, ELSEWHERE, FileKind, Place, place_of, printable_name
 
@@ -46,7 +45,11 @@ class StoreFile:
     @property
     def header_size(self) -> int:
         """Bytes before each message of a log: in a DLedger log an entry's header."""
-        return HEADER_SIZE if self.kind == "dledger" else 0
+        if self.kind != "dledger":
+            return 0
+        from parsers.dledger.layout import HEADER_SIZE  # its Layouts bring numpy, which listing a store does without
+
+        return HEADER_SIZE
 
     @property
     def log_folder(self) -> str:
