@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
@@ -143,6 +144,7 @@ class ClientProcess:
     group: str
     key: ProcessKey
     channels: list[ChannelUse] = field(default_factory=list)
+    parts: list[ClientProcess] = field(default_factory=list)  # what each channel tells by itself
     message_model: str | None = None
     consume_type: str | None = None
     client_version: int | None = None
@@ -160,6 +162,7 @@ class ClientProcess:
     ordered: bool = False  # it asks for queue locks
     end: End | None = None
     seen_from_start: bool = True  # False: it may have held queues before the record began
+    holes: Sequence[tuple[int, int]] = ()  # of the record: what it did then is not known
 
     @property
     def client_id(self) -> str:
@@ -243,7 +246,8 @@ class ClientProcess:
         """Spans longer than PAUSE_MS in which none of its connections nor its log shows a sign of life, though it
         went on.
         """
-        lively = sorted(span for channel in self.channels for span in channel.lively_spans())
+        unknown = [hole for hole in self.holes if self.first_ms < hole[0]]
+        lively = sorted([*unknown, *(span for channel in self.channels for span in channel.lively_spans())])
         silent, until = [], lively[0][1]
         for begin, end in lively[1:]:
             if begin - until > PAUSE_MS and self._was_regular(until):

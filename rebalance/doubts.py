@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from rebalance.client import ClientProcess
-from rebalance.log_cover import Spans, first_commits, untold
+from rebalance.log_cover import Spans, untold
 from rebalance.model import MessageQueue
 from rebalance.polled import Polled, Sighting
 from rebalance.table import Tenure
 
+NEVER_COMMITTED = "a queue that was never committed, taken in the hole"
 NOT_ON_RECORD = "(a member that is not on record)"
+EVER = 1 << 62
 _NEARLY_MS = 5_000  # between a client's start, its registration, and the log lines of both
 
 
@@ -31,6 +33,14 @@ class Doubt(NamedTuple):
             and (self.until_ms is None or at_ms < self.until_ms)
         )
 
+    def within(self, since_ms: int | None, until_ms: int) -> Doubt:
+        """The part of it from an instant (None: from ever) to another (1 << 62: for ever)."""
+        if since_ms is None and until_ms == EVER:
+            return self
+        begins = [ms for ms in (self.from_ms, since_ms) if ms is not None]
+        until = until_ms if self.until_ms is None else min(self.until_ms, until_ms)
+        return self._replace(from_ms=max(begins, default=None), until_ms=None if until == EVER else until)
+
 
 def doubts_of(
     processes: Sequence[ClientProcess],
@@ -40,6 +50,7 @@ def doubts_of(
     known_from_ms: int,
     captured: frozenset[str],
     logs: Spans,
+    committed: Mapping[MessageQueue, int],
     polled: Polled,
 ) -> list[Doubt]:
     """All doubts of one group.
@@ -48,8 +59,8 @@ def doubts_of(
         queues: all it may hold.
         captured: brokers whose requests are on record.
         logs: from when to when each log speaks.
+        committed: when each queue was first seen committed by anybody; asked for where there are logs.
     """
-    committed = first_commits(processes) if logs else {}
     tenures = list(tenures)
     seen: dict[int, set[MessageQueue]] = {}
     for tenure in tenures:
@@ -92,6 +103,27 @@ def _uncounted(processes: Sequence[ClientProcess], queues: frozenset[MessageQueu
                 reason = f"{result.cid_all_size} members by {process.client_id}, {len(alive)} on record"
                 yield Doubt(NOT_ON_RECORD, queues, None, None, reason)
                 return
+
+
+def unnamed(
+    processes: Iterable[ClientProcess],
+    queues: Iterable[MessageQueue],
+    committed: Mapping[MessageQueue, int],
+    hole: tuple[int, int],
+) -> Iterator[Doubt]:
+    """Queues that may have been taken in a hole (from, until; epoch ms) before anybody had committed them: nothing
+    names them after it, until somebody does.
+    """
+    new: dict[int, set[MessageQueue]] = {}
+    for queue in queues:
+        committed_ms = committed.get(queue, EVER)
+        if committed_ms > hole[1]:
+            new.setdefault(committed_ms, set()).add(queue)
+    for process in processes:
+        if not process.seen_from_start and not process.broadcasting:
+            for committed_ms, mine in sorted(new.items()):
+                until_ms = min(committed_ms, _ended_ms(process) or EVER)
+                yield Doubt(process.client_id, frozenset(mine), hole[0], until_ms, NEVER_COMMITTED)
 
 
 def _silent_members(processes: Sequence[ClientProcess], queues: frozenset[MessageQueue]) -> Iterable[Doubt]:

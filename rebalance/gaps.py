@@ -1,52 +1,85 @@
-"""Holes in a group's record, and what shows them.
+"""Holes in a group's record: silences in which something had to come that did not.
 
-Spans in which nobody of a group shows, though clients that commit every 5 s lived on: lines are lost there, or the
-clock was set forward. And changes of which a client's log does not tell, though it was read from its start.
-
-Source: MQClientInstance#startScheduledTask, persistConsumerOffsetInterval; RemoteBrokerOffsetStore#persistAll commits
-    every queue of the table, changed or not.
+And changes of which a client's log does not tell, though it was read from its start.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
-from operator import attrgetter
 
 from rebalance.client import ClientProcess, Witness, WitnessKind
 from rebalance.log_cover import first_commits
+from rebalance.missed import Missed, missed_by
 from rebalance.model import MessageQueue
-from rebalance.round_clock import ADDING
+from rebalance.round_clock import ROUND_MS
+from rebalance.signs import Signs
+from rebalance.version_clock import changes_of
 
 Span = tuple[int, int]
-_SILENT_MS = 15_000  # three periods of persistAll
-_REGULAR = 3  # commits in that time: this client commits every 5 s
+_SETTLED_MS = 15_000  # three periods of persistAll
 _LATE_COMMIT_MS = 1_000  # a queue that was removed may be committed by another thread once more
-_CHANGES = (*ADDING, WitnessKind.REMOVED)
-_AT_MS = attrgetter("at_ms")
+_COMMIT, _REMOVED = WitnessKind.COMMIT, WitnessKind.REMOVED
 
 
-def gaps_of(
-    processes: Sequence[ClientProcess], down: Mapping[str, Sequence[Span]], *, warm_up_ms: int
-) -> tuple[Span, ...]:
-    """The holes of one group's record (from, until; epoch ms), each with the time it takes to know all members again.
+def holes_of(
+    processes: Sequence[ClientProcess],
+    down: Mapping[str, Sequence[Span]],
+    starts: Mapping[str, Sequence[int]],
+    stops: Mapping[str, Sequence[int]],
+    until_ms: int,
+    born: bool,
+) -> list[Span]:
+    """The holes of one group's record (from, until; epoch ms), in order and apart."""
+    signs = Signs(processes, (starts, stops), until_ms)
+    delay_ms = min((change.delay_ms for process in processes for change in changes_of(process)), default=0)
+    holes: set[Span] = set()
+    for process in processes:
+        for missed in missed_by(process, processes, delay_ms=delay_ms, born=born):
+            for source in signs.captures if missed.source is None else (missed.source,):
+                away = [] if missed.restarted else list(_away(source, down, starts))
+                holes.update(_swallowing(missed, source, signs, away))
+    return _apart(holes)
 
-    Args:
-        down: per broker the spans in which it was away.
-    """
-    away = [span for spans in down.values() for span in spans]
-    silent = {gap for process in processes for pause in _pauses(process) for gap in _without_a_sign(pause, processes)}
-    holes = {gap for gap in silent if not _meets(gap, away)}
+
+def _swallowing(missed: Missed, source: str, signs: Signs, away: Sequence[Span]) -> list[Span]:
+    """The silences of a source that hold all that was missed; none if one of it has no silence."""
+    found: list[Span] = []
+    for span in missed.spans:
+        silences = [
+            (begin, end)
+            for begin, end in signs.silences(source, *span)
+            if end - begin >= missed.least_ms and not any(gone < end and back > begin for gone, back in away)
+        ]
+        if not silences:
+            return []
+        found += silences
+    return found
+
+
+def _away(source: str, down: Mapping[str, Sequence[Span]], starts: Mapping[str, Sequence[int]]) -> Iterator[Span]:
+    """When a broker was down, as far as its stops and starts tell; before a start without a stop it was, too."""
+    yield from down.get(source, ())
+    yield from ((start - 1, start) for start in starts.get(source, ()))
+
+
+def _apart(spans: Iterable[Span]) -> list[Span]:
+    apart: list[Span] = []
+    for begin, end in sorted(spans):
+        if apart and begin <= apart[-1][1]:
+            apart[-1] = apart[-1][0], max(apart[-1][1], end)
+        else:
+            apart.append((begin, end))
+    return apart
+
+
+def gaps_of(holes: Sequence[Span], processes: Sequence[ClientProcess], *, warm_up_ms: int) -> tuple[Span, ...]:
+    """The spans of one group's record (from, until; epoch ms) that tell nothing certain."""
+    gaps = {(begin - ROUND_MS, end + warm_up_ms) for begin, end in holes}
     logged = [process for process in processes if process.log_from_start and not process.captured]
     if logged:
         committed = first_commits(processes)
-        holes |= {gap for process in logged for gap in _lines_lost(process, committed)}
-    return tuple((begin, end + warm_up_ms) for begin, end in sorted(holes))
-
-
-def _meets(gap: Span, spans: Iterable[Span]) -> bool:
-    return any(begin < gap[1] and end > gap[0] for begin, end in spans)
+        gaps |= {(begin, end + warm_up_ms) for process in logged for begin, end in _lines_lost(process, committed)}
+    return tuple(sorted(gaps))
 
 
 def _lines_lost(process: ClientProcess, committed: Mapping[MessageQueue, int]) -> Iterator[Span]:
@@ -56,42 +89,18 @@ def _lines_lost(process: ClientProcess, committed: Mapping[MessageQueue, int]) -
     """
     last_commit_ms: dict[str, int] = {}
     for queue, seen in process.witnesses.items():
-        commits_ms = (witness.at_ms for witness in seen if witness.kind is WitnessKind.COMMIT)
+        commits_ms = (witness.at_ms for witness in seen if witness.kind is _COMMIT)
         last_commit_ms[queue.broker_name] = max(last_commit_ms.get(queue.broker_name, 0), *commits_ms, 0)
     for queue, seen in process.witnesses.items():
         before: Witness | None = None
         for witness in seen:
-            held = before is not None and before.kind is not WitnessKind.REMOVED
+            held = before is not None and before.kind is not _REMOVED
             since_ms = process.first_ms if before is None else before.at_ms
-            came = witness.kind is WitnessKind.COMMIT and not held and witness.at_ms > since_ms + _LATE_COMMIT_MS
+            came = witness.kind is _COMMIT and not held and witness.at_ms > since_ms + _LATE_COMMIT_MS
             if came or (witness.kind is WitnessKind.ADDED and held):
                 yield since_ms, witness.at_ms
             before = witness
-        if before is not None and before.kind is not WitnessKind.REMOVED and queue in committed:
+        if before is not None and before.kind is not _REMOVED and queue in committed:
             offset_known_ms = max(before.at_ms, committed[queue])
-            if last_commit_ms[queue.broker_name] > offset_known_ms + _SILENT_MS:
+            if last_commit_ms[queue.broker_name] > offset_known_ms + _SETTLED_MS:
                 yield before.at_ms, process.last_ms
-
-
-def _pauses(process: ClientProcess) -> Iterator[Span]:
-    """Spans in which a process did not commit a queue that it committed every 5 s before, and still had after."""
-    for seen in process.witnesses.values():
-        for after in range(_REGULAR, len(seen)):
-            begin_ms, end_ms = seen[after - 1].at_ms, seen[after].at_ms
-            if end_ms - begin_ms > _SILENT_MS and seen[after].kind not in _CHANGES:
-                before = seen[after - _REGULAR : after]
-                regular = before[0].at_ms >= begin_ms - _SILENT_MS
-                if regular and all(witness.kind is WitnessKind.COMMIT for witness in before):
-                    yield begin_ms, end_ms
-
-
-def _without_a_sign(pause: Span, processes: Iterable[ClientProcess]) -> Iterator[Span]:
-    """The parts of a pause in which no process did anything, if they are long."""
-    begin_ms, end_ms = pause
-    signs = {begin_ms, end_ms}
-    for process in processes:
-        signs.update(answer.at_ms for answer in process.lists if begin_ms < answer.at_ms < end_ms)
-        for seen in process.witnesses.values():
-            first, last = bisect_right(seen, begin_ms, key=_AT_MS), bisect_right(seen, end_ms, key=_AT_MS)
-            signs.update(witness.at_ms for witness in seen[first:last])
-    yield from ((a, b) for a, b in pairwise(sorted(signs)) if b - a > _SILENT_MS)

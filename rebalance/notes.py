@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from rebalance.clock import JUMP_MS, ClockOffset, was_set
-from rebalance.doubts import Doubt
+from rebalance.doubts import NEVER_COMMITTED, Doubt
 from rebalance.events import Fact, LogBegins, LogEnds, UnreadRecord
 from rebalance.history import GroupHistory
 from rebalance.log_cover import LOG_ENDS
@@ -135,7 +135,7 @@ def notes_of(history: GroupHistory, always: tuple[int, int]) -> Iterator[Note]:
     for topic in sorted(history.pop_topics):
         yield Note(history.group, POP_SHARED, topic, "POP shares its queues among all clients: there is no owner")
     for doubt in history.doubts:
-        if doubt.reason != SHARED and not _is_a_kill(doubt):
+        if doubt.reason not in (SHARED, NEVER_COMMITTED) and not _is_a_kill(doubt):
             yield Note(history.group, NOT_OBSERVED, doubt.client_id, f"{doubt.reason} ({len(doubt.queues)} queues)")
 
 

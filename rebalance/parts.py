@@ -131,6 +131,7 @@ def _merged(parts: list[ClientProcess], number: int) -> ClientProcess:
         first.group,
         ProcessKey(first.client_id, number),
         [channel for part in parts for channel in part.channels],
+        parts,
         next((p.message_model for p in parts if p.message_model is not None), None),
         next((p.consume_type for p in parts if p.consume_type is not None), None),
         next((p.client_version for p in parts if p.client_version is not None), None),

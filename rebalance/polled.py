@@ -42,3 +42,12 @@ class Polled:
         self.members.append(sighting)
         dropped = set(fact.dropped)
         self.tables += [(sighting, queue) for queue in fact.queues if queue not in dropped]
+
+    def within(self, since_ms: int | None, until_ms: int) -> Polled:
+        """What was polled from an instant (None: from ever) to another."""
+        since = -(1 << 62) if since_ms is None else since_ms
+        return Polled(
+            [seen for seen in self.members if since <= seen.from_ms < until_ms],
+            [(seen, queue) for seen, queue in self.tables if since <= seen.from_ms < until_ms],
+            self.topics,
+        )

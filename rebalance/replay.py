@@ -6,23 +6,24 @@ process's queue table is read out of its rounds (`rebalance.table`). Rows are wo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TypeVar
 
 from rebalance.anomalies import Anomalies, Anomaly
+from rebalance.client import PAUSE_MS, ClientProcess
 from rebalance.clock import by_clock, wrong_clocks
 from rebalance.collect import GroupRecord
 from rebalance.divergence import Divergence, divergence_of
-from rebalance.doubts import doubts_of
+from rebalance.doubts import Doubt, doubts_of, unnamed
 from rebalance.events import Fact, LogBegins, LogEnds, RouteSeen
 from rebalance.exposures import Exposure, exposures_of
-from rebalance.gaps import gaps_of
+from rebalance.gaps import gaps_of, holes_of
 from rebalance.group import set_ends
 from rebalance.history import GroupHistory
 from rebalance.incidents import Incident, incidents_of
 from rebalance.locks import LockHold, LockTable
-from rebalance.log_cover import limit_to_logs, log_spans
+from rebalance.log_cover import first_commits, log_spans
 from rebalance.metrics import GroupMetrics, metrics_of
 from rebalance.model import MessageQueue, Settings
 from rebalance.notes import Note, RecordNotes, notes_of
@@ -30,7 +31,7 @@ from rebalance.ownership import OwnershipIndex, OwnershipInterval, QueueOwners, 
 from rebalance.pop import pop_doubts
 from rebalance.record import ALWAYS, Record, read_record, warm_up_ms
 from rebalance.rounds import Round, RoundCauses
-from rebalance.table import QueueTable
+from rebalance.segments import Segment, segments_of, whole_tenures
 from rebalance.targets import Assignment, Targets
 from rebalance.zones import in_zone
 
@@ -168,27 +169,26 @@ def _history(group: GroupRecord, record: Record, settle_ms: int) -> GroupHistory
         return None
     settings, known, down = record.settings, record.known, record.down
     set_ends(processes, record.starts, record.stops, settings)
+    holes = holes_of(processes, down, record.starts, record.stops, record.last_ms, known[0] == ALWAYS[0])
     for process in processes:
-        process.seen_from_start = known[0] == ALWAYS[0] or process.newborn or process.log_from_start
-    captured = frozenset(channel.broker for p in processes for channel in p.channels if channel.requests)
-    tenures = [tenure for process in processes for tenure in QueueTable(process, down).tenures()]
-    limit_to_logs(tenures, record.logs)
+        process.holes = holes
+        process.seen_from_start = _seen_from_start(process, record, holes)
+    segments = segments_of(processes, holes, down, record.logs)
     polled = group.polled
     topics = (polled.topics | group.pop_topics).union(topic for process in processes for topic in process.versions)
-    seen = {tenure.queue for tenure in tenures} | {queue for _, queue in polled.tables} | group.pop_queues
+    seen = {tenure.queue for segment in segments for tenure in segment.tenures} | group.pop_queues
+    queues = _with_lower_ids(seen.union((queue for _, queue in polled.tables), _route_queues(record.routes, topics)))
     shared = frozenset(group.pop_topics)
-    tenures = [tenure for tenure in tenures if tenure.queue.topic not in shared]
-    queues = _with_lower_ids(seen | _route_queues(record.routes, topics))
+    committed = first_commits(processes) if holes or record.logs else {}
+    doubts = [doubt for segment in segments for doubt in _doubts(segment, group, record, queues, committed)]
+    tenures = whole_tenures(segments, processes, committed, warm_up_ms(settings))
     locks = LockTable(group.group, settings, record.starts)
     locks.replay(group.locks)
     return GroupHistory(
         group.group,
         processes,
-        tenures,
-        [
-            *doubts_of(processes, tenures, queues, down, known[0], captured, record.logs, polled),
-            *pop_doubts(processes, queues, shared),
-        ],
+        [tenure for tenure in tenures if tenure.queue.topic not in shared],
+        [*doubts, *pop_doubts(processes, queues, shared)],
         known,
         settings,
         down,
@@ -200,10 +200,40 @@ def _history(group: GroupRecord, record: Record, settle_ms: int) -> GroupHistory
         record.routes,
         queues,
         settle_ms,
-        gaps_of(processes, down, warm_up_ms=warm_up_ms(settings)),
+        gaps_of(holes, processes, warm_up_ms=warm_up_ms(settings)),
         shared,
         group.changes_heard,
     )
+
+
+def _seen_from_start(process: ClientProcess, record: Record, holes: Sequence[tuple[int, int]]) -> bool:
+    """Whether it cannot have held a queue before its first sign: it began on record, or no broker was up before."""
+    if process.newborn or process.log_from_start:
+        return True
+    if record.known[0] != ALWAYS[0] or (holes and holes[0][1] <= process.first_ms):
+        return False
+    began_ms = min(starts[0] for starts in record.starts.values())
+    return not process.captured or process.first_ms > began_ms + PAUSE_MS
+
+
+def _doubts(
+    segment: Segment,
+    group: GroupRecord,
+    record: Record,
+    queues: frozenset[MessageQueue],
+    committed: Mapping[MessageQueue, int],
+) -> list[Doubt]:
+    """What one segment of a group's record cannot rule out."""
+    since_ms, until_ms = segment.span
+    known_from_ms = record.known[0] if segment.hole_ms is None else since_ms + warm_up_ms(record.settings)
+    captured = frozenset(c.broker for p in segment.processes for c in p.channels if c.requests)
+    doubts = doubts_of(
+        segment.processes, segment.tenures, queues, record.down, known_from_ms, captured, record.logs,
+        committed, group.polled.within(segment.hole_ms, until_ms),
+    )  # fmt: skip
+    if segment.hole_ms is not None:
+        doubts += unnamed(segment.processes, queues, committed, (segment.hole_ms, since_ms))
+    return [doubt.within(segment.hole_ms, until_ms) for doubt in doubts]
 
 
 def _route_queues(routes: Iterable[RouteSeen], topics: set[str]) -> set[MessageQueue]:

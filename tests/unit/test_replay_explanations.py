@@ -29,7 +29,7 @@ def handed_over() -> Record:
     b.heartbeat(20_000)
     a.loses(20_010, BOTH, 2, 3)
     b.takes(20_800, BOTH, 2, 3)
-    a.commits_every_5_s(25_000, 60_000, 0, 1)
+    a.commits_every_5_s(25_000, 65_000, 0, 1)
     b.commits_every_5_s(25_500, 60_000, 2, 3)
     b.unregisters(60_000)
     a.takes(60_010, (A,), 2, 3)
