@@ -115,7 +115,10 @@ def _with_decompressed(
     ):
         piece = whole.slice(first, end - first)
         columns = [plain if name == "body_decompressed" else piece[name] for name in schema.names]
-        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+        batch = pa.RecordBatch.from_arrays(columns, schema=schema)
+        del plain, columns
+        yield batch
+        del batch  # the next body is decompressed without this one
         first = end
 
 

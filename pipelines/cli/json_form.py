@@ -96,8 +96,12 @@ def _decoded(column: pa.Array) -> pa.Array:
 
 
 def _base64_texts(column: pa.Array) -> pa.Array:
-    stored = column.cast(pa.binary()).to_pylist()
-    return pa.array([None if v is None else base64.b64encode(v).decode("ascii") for v in stored], pa.string())
+    """One text per value; a large value is not held twice."""
+    encoded = [base64.b64encode(value.as_buffer()) if value.is_valid else None for value in column.cast(pa.binary())]
+    ends = np.cumsum([0, *(len(text or b"") for text in encoded)], dtype=np.int32)
+    held = pa.py_buffer(b"".join(filter(None, encoded)))
+    texts = pa.Array.from_buffers(pa.string(), len(encoded), [None, pa.py_buffer(ends), held])
+    return texts if column.null_count == 0 else pc.if_else(column.is_valid(), texts, None)
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -88,8 +88,8 @@ class JsonArray:
 
     def write(self, batch: pa.RecordBatch) -> None:
         for text in json_lines(batch):
-            body = memoryview(text)[:-1].tobytes().replace(b"}\n{", b"},\n{")
-            self._out.write(self._before + body)
+            self._out.write(self._before)
+            self._out.write(memoryview(text)[:-1].tobytes().replace(b"}\n{", b"},\n{"))
             self._before = b",\n"
 
     def close(self) -> None:
@@ -114,13 +114,16 @@ class Csv:
 
 
 class Parquet:
-    """One Parquet file, zstd."""
+    """One Parquet file, zstd. Bytes have no bounds: the least and the greatest would be held, whole bodies each."""
 
     def __init__(self, schema: pa.Schema, out: BinaryIO) -> None:
         from pyarrow.parquet import ParquetWriter
 
         self._schema = pa.schema([field.with_type(_storable(field.type)) for field in schema])
-        self._writer = ParquetWriter(pa.PythonFile(_Open(out), "w"), self._schema, compression="zstd")
+        bounded = [field.name for field in self._schema if not pa.types.is_binary(field.type)]
+        self._writer = ParquetWriter(
+            pa.PythonFile(_Open(out), "w"), self._schema, compression="zstd", write_statistics=bounded
+        )
 
     def write(self, batch: pa.RecordBatch) -> None:
         self._writer.write_batch(batch.cast(self._schema))

@@ -58,6 +58,6 @@ class SmallLog:
     def save(self, folder: Path) -> StoreFile:
         """The file as `commitlog/<base offset>` of a store root."""
         path = folder / "commitlog" / f"{self.base_offset:020d}"
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(self.content)
         return classify(folder, path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +18,7 @@ from parsers.java import LONG_MAX, index_key_hash
 from parsers.layout import Layout
 from parsers.store import StoreFile
 from tests.support.files import Seen, put
+from tests.support.peak_memory import grown_mib
 
 GEOMETRY = Geometry(7, 40)
 BEGIN_MS = 1_795_000_000_000
@@ -259,7 +259,9 @@ def test_a_geometry_is_looked_for_only_where_bytes_are(tmp_path: Path) -> None:
     file, size = index_of(*SIX).save(tmp_path), 3 << 30
     with file.path.open("r+b") as sparse:
         sparse.truncate(size)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert grown_mib(_look_for_no_geometry, file) < 256
+
+
+def _look_for_no_geometry(file: StoreFile) -> None:
     (row,) = index_files([file], on_damage="collect").to_pylist()
     assert row["geometry_known"] == "no number of slots fits its size and its chains"
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 256 << 10
