@@ -266,7 +266,7 @@ class GroupRecord:
 
     def shut_down(self, fact: ConsumerShutdown) -> None:
         channel = self._parts.of_run(fact).channels[0]
-        channel.leave(fact.at_ms, fact.late_ms)
+        channel.leave(fact.at_ms - fact.early_ms, fact.early_ms + fact.late_ms)
         if fact.finished:
             channel.finished_ms = fact.at_ms + fact.late_ms
 

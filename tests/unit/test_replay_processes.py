@@ -9,6 +9,7 @@ from rebalance.events import (
     ChannelClosed,
     ChannelConnected,
     ChannelExpired,
+    ConsumerShutdown,
     ConsumerStarting,
     Evidence,
     QueueAdded,
@@ -166,3 +167,14 @@ def test_a_log_that_does_not_tell_two_consumers_of_a_group_apart_tells_of_neithe
     assert record.owners(0, 5_000)[0] == ()
     record.facts = [fact for fact in record.facts if not isinstance(fact, QueueRemoved)]
     assert record.owners(0, 5_000)[0] == (A,)
+
+
+def test_a_farewell_of_an_unsure_clock_may_have_come_as_early_as_it_says(record: Record) -> None:
+    log = "app.log"
+    record.facts += [
+        ConsumerStarting(at_ms=0, source=log, group=GROUP, client_id=A, process=1),
+        QueueAdded(at_ms=1_000, source=log, group=GROUP, client_id=A, process=1, queue=queue(0)),
+        ConsumerShutdown(at_ms=9_000, early_ms=3_000, source=log, group=GROUP, client_id=A, process=1),
+    ]
+    (interval,) = record.replay().intervals
+    assert interval.end_earliest < 6_000
