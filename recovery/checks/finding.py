@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from recovery.checks.kinds import KINDS, Kind, Severity
+from recovery.checks.kind import Kind, Severity
+from recovery.checks.kinds import KINDS
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
-
-Severity = Literal["info", "warning", "error", "critical"]
-Side = Literal["commitlog", "consumequeue", "index", "checkpoint", "config", "none", "unknown"]
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """`right` is the side to believe; texts are sentences for the reader of a finding."""
-
-    severity: Severity
-    right: Side
-    why: str
-    broker_would: str
-    repair: str
-
-
-REBUILD = "Stop the broker and put rebuilt consumequeue/ and index/ in place (`rocketlens rebuild`)."
-REDISPATCH = (
-    "Stop the broker, move consumequeue/ away and create `abort`: the next start makes the queues from the whole log."
-)
-REBUILD_INDEX = "Put a rebuilt index/ in place (`rocketlens rebuild`); the log and the queues are not touched."
-RESTORE_LOG = "Restore these bytes from a replica or a backup before any start; copy the store first."
-LOG_IS_SOURCE = (
-    "The queues are made from the log; a record that stands where it says with a fitting CRC is what was sent."
-)
-CUTS_QUEUE = "Recovery reads the last three files of a queue and cuts it at the first unit that is not valid."
-KEEPS = "A start does not look at it and keeps it."
-ENDS_LOG = (
-    "If recovery parses this file, the log ends here and everything behind is cut off, intact records too; "
-    "4.x to 5.3.1 parse the last three files, later versions from the queues' maximum on."
+from recovery.checks.database_kinds import DATABASE_KINDS
+from recovery.checks.kind import (
+    CUTS_QUEUE,
+    ENDS_LOG,
+    KEEPS,
+    LOG_IS_SOURCE,
+    REBUILD,
+    REBUILD_INDEX,
+    RESTORE_LOG,
+    Kind,
 )
 
 KINDS: dict[str, Kind] = {
@@ -276,21 +254,7 @@ KINDS: dict[str, Kind] = {
         "It is opened with the configured numbers of slots and entries, whatever it holds.",
         REBUILD_INDEX,
     ),
-    # -- a database of queues
-    "queue_database_damaged": Kind(
-        "error",
-        "commitlog",
-        "RocksDB refuses these bytes, or they are no unit and no limit of a queue. " + LOG_IS_SOURCE,
-        "The broker does not start, or starts without what is in them and does not say so.",
-        REDISPATCH,
-    ),
-    "queue_limit_wrong": Kind(
-        "error",
-        "commitlog",
-        "The unit of a queue's last message is written together with the note of which it is.",
-        "The queue ends where the note says, whatever its units are.",
-        REDISPATCH,
-    ),
+    **DATABASE_KINDS,
     # -- checkpoint and configuration
     "checkpoint_missing": Kind(
         "warning",

@@ -8,6 +8,7 @@ from pathlib import Path
 from parsers.errors import Damage
 from parsers.store import QueueKey
 from recovery.checks.finding import Explained, Finding, Judgement, Place, Span
+from recovery.checks.intervals import neighbours
 from recovery.checks.queue_places import DATABASE
 from recovery.checks.queue_spool import Spool, SpooledQueue
 
@@ -21,6 +22,7 @@ def check_database(root: Path, spooled: Spool, log_start: int) -> Judgement:
     explained = [] if spooled.is_stores else [Explained("second copy of the queues", COPY, places=(DATABASE,))]
     for key, queue in spooled.queues.items():
         findings += _limit_findings(key, queue, log_start)
+        findings += _time_findings(key, queue)
         if queue.stale:
             span = Span(*key, queue.first_stale, queue.first_stale + queue.stale)
             explained.append(Explained("units behind the queue's end", STALE, span, (DATABASE,)))
@@ -51,3 +53,11 @@ def _limit_findings(key: QueueKey, queue: SpooledQueue, log_start: int) -> Itera
             1,
             (f"max: message {last.queue_offset} at {last.physical_offset}", f"its unit: {said}"),
         )
+
+
+def _time_findings(key: QueueKey, queue: SpooledQueue) -> Iterator[Finding]:
+    for first, end in neighbours(queue.wrong_times):
+        slot, count = int(queue.wrong_times[first]), end - first
+        span = Span(*key, slot, slot + count)
+        said = f"units {slot} to {slot + count - 1}: another store time than their records have"
+        yield Finding("unit_wrong_store_time", span, (DATABASE,), count, (said,))

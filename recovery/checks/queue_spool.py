@@ -19,6 +19,7 @@ from parsers.queues import StoreQueues
 from parsers.rocksdb.queue_table import QueueLimits, QueueTable, Units
 from parsers.store import QueueKey, Store
 from recovery.checks.queue_disk import FileUnits, QueueOnDisk
+from recovery.stored_times import UNKNOWN, StoredTimes
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,8 @@ class SpooledQueue:
     """One queue of a database: its units up to its last message, and what else there is to say of it.
 
     `last`: the unit of the last message, None where there is none. `stale`: how many units are behind that message,
-    from `first_stale` on. `is_whole`: every unit could be read.
+    from `first_stale` on. `is_whole`: every unit could be read. `wrong_times`: the queue offsets of units with another
+    store time than their record's.
     """
 
     disk: QueueOnDisk
@@ -35,6 +37,7 @@ class SpooledQueue:
     stale: int
     first_stale: int
     is_whole: bool
+    wrong_times: npt.NDArray[np.int64]
 
 
 @dataclass(slots=True, weakref_slot=True)
@@ -64,26 +67,30 @@ def spool_of(store: Store) -> tuple[Spool | None, str | None]:
     with StoreQueues(store, on_damage="collect", damage=damage.append) as queues:
         spooled = Spool(is_stores=queues.in_database, damage=damage)
         if queues.table is not None and queues.in_database:
-            _fill(spooled, queues.table)
+            _fill(spooled, queues.table, StoredTimes(store.commitlog))
         return spooled, queues.unread if not queues else None
 
 
-def _fill(spooled: Spool, table: QueueTable) -> None:
+def _fill(spooled: Spool, table: QueueTable, times: StoredTimes) -> None:
     folder = Path(mkdtemp(prefix="rocketlens-queues-"))
     finalize(spooled, shutil.rmtree, folder, ignore_errors=True)
     spooled.dispatched_to = table.dispatched_to
     for number, (key, limits) in enumerate(table.limits.items()):
-        spooled.queues[key] = _spool_queue(table, limits, folder / str(number), spooled.damage)
+        spooled.queues[key] = _spool_queue(table, limits, folder / str(number), spooled.damage, times)
 
 
-def _spool_queue(table: QueueTable, limits: QueueLimits, path: Path, damage: list[Damage]) -> SpooledQueue:
+def _spool_queue(
+    table: QueueTable, limits: QueueLimits, path: Path, damage: list[Damage], times: StoredTimes
+) -> SpooledQueue:
     before, runs, stale = len(damage), list[FileUnits](), list[Units]()
+    wrong = [np.empty(0, np.int64)]
     with path.open("wb") as file:
         written = 0
         for units in table.units(limits):
             live = units[units["queue_offset"] <= limits.last_queue_offset]
             stale += [units["queue_offset"][len(live) :]] if len(live) < len(units) else []
             runs += _runs(path, live["queue_offset"].astype(np.int64), written)
+            wrong.append(_wrong_times(live, times))
             file.write(_as_files_have_them(live))
             written += len(live)
     return SpooledQueue(
@@ -93,7 +100,15 @@ def _spool_queue(table: QueueTable, limits: QueueLimits, path: Path, damage: lis
         stale=sum(map(len, stale)),
         first_stale=int(stale[0][0]) if stale else 0,
         is_whole=len(damage) == before,
+        wrong_times=np.concatenate(wrong),
     )
+
+
+def _wrong_times(units: Units, times: StoredTimes) -> npt.NDArray[np.int64]:
+    stored = times.at(units["physical_offset"].astype(np.int64))
+    wrong = (stored != units["store_timestamp_ms"]) & (stored != UNKNOWN)
+    queue_offset: npt.NDArray[np.int64] = units["queue_offset"][wrong].astype(np.int64)
+    return queue_offset
 
 
 def _as_files_have_them(units: Units) -> bytes:

@@ -336,5 +336,6 @@ def test_units_and_offsets_below_the_minimum_are_told_from_an_expired_head(tmp_p
 def test_kinds_without_a_case_above_are_those_of_rarer_stores() -> None:
     elsewhere = {"unit_into_deleted_log", "index_unreadable", "topic_config_without_queue"}
     elsewhere |= {"consumer_offset_below_min", "delay_offset_below_min", "queue_database_damaged", "queue_limit_wrong"}
+    elsewhere |= {"unit_wrong_store_time"}
     elsewhere |= {"entry_header_wrong", "entry_index_wrong", "dledger_state_wrong"}
     assert KINDS.keys() - DAMAGES.keys() == elsewhere

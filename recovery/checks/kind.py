@@ -1,0 +1,37 @@
+"""What a kind of finding says, and sentences that several kinds share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Severity = Literal["info", "warning", "error", "critical"]
+Side = Literal["commitlog", "consumequeue", "index", "checkpoint", "config", "none", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """`right` is the side to believe; texts are sentences for the reader of a finding."""
+
+    severity: Severity
+    right: Side
+    why: str
+    broker_would: str
+    repair: str
+
+
+REBUILD = "Stop the broker and put rebuilt consumequeue/ and index/ in place (`rocketlens rebuild`)."
+REDISPATCH = (
+    "Stop the broker, move consumequeue/ away and create `abort`: the next start makes the queues from the whole log."
+)
+REBUILD_INDEX = "Put a rebuilt index/ in place (`rocketlens rebuild`); the log and the queues are not touched."
+RESTORE_LOG = "Restore these bytes from a replica or a backup before any start; copy the store first."
+LOG_IS_SOURCE = (
+    "The queues are made from the log; a record that stands where it says with a fitting CRC is what was sent."
+)
+CUTS_QUEUE = "Recovery reads the last three files of a queue and cuts it at the first unit that is not valid."
+KEEPS = "A start does not look at it and keeps it."
+ENDS_LOG = (
+    "If recovery parses this file, the log ends here and everything behind is cut off, intact records too; "
+    "4.x to 5.3.1 parse the last three files, later versions from the queues' maximum on."
+)
