@@ -97,7 +97,7 @@ class Step:
 
 
 def story(trail: Trail) -> list[Step]:
-    """All steps, in order of time; those without an instant last."""
+    """All steps, in order of time; queue and index follow what was stored, others without an instant come last."""
     steps = [*_in_the_log(trail), *_queued(trail), *_indexed(trail)]
     groups = sorted(_groups(trail))
     for group in groups:
@@ -105,7 +105,10 @@ def story(trail: Trail) -> list[Step]:
     if not groups:
         looked = ", ".join(trail.looked_at) or "no offsets, no logs and no captures were given"
         steps.append(Step(None, "consumed", None, None, "nothing tells who consumed it", False, looked))
-    return sorted(steps, key=lambda step: (step.at_ms is None, step.at_ms or 0))
+    stored_ms = trail.message.stored_ms
+    dispatched = {"queued": stored_ms, "indexed": stored_ms}
+    places = [dispatched.get(step.step) if step.at_ms is None else step.at_ms for step in steps]
+    return [steps[n] for n in sorted(range(len(steps)), key=lambda n: (places[n] is None, places[n] or 0))]
 
 
 def _in_the_log(trail: Trail) -> Iterator[Step]:

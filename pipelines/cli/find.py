@@ -24,6 +24,17 @@ if TYPE_CHECKING:
     from recovery.query import FoundMessage, StoreQuery
     from recovery.time_search import Boundary
 
+BRIEF = (
+    "physical_offset",
+    "topic",
+    "queue_id",
+    "queue_offset",
+    "store_timestamp",
+    "keys",
+    "found_by",
+    "unique_id",
+    "message_id",
+)
 MOST_MESSAGES = 32
 SHARED = ("topic", "begin", "end", "max")
 """What the options say for every line of --batch."""
@@ -101,7 +112,7 @@ def find(
         found = _found(asked, question, hash_only)
     except ValueError as wrong:
         raise WrongUsage(f"find: {wrong}") from wrong
-    run.emit_rows(_found_schema(), (_row(hit) for hit in found))
+    run.emit_rows(_found_schema(), (_row(hit) for hit in found), brief=BRIEF)
 
 
 def offset_at(

@@ -56,7 +56,7 @@ def _decided(document: Document) -> Iterator[tuple[str, str]]:
         yield "", f"{counted(len(gone), 'file')} deleted: {', '.join(gone)}"
     again, start = document["redispatched_messages"], f"from {document['dispatch_from']:,} on"
     yield "dispatch", f"{counted(again, 'message')} again, {start}" if again else f"nothing again, new messages {start}"
-    yield "lost for good", _counts(document["lost_counts"]) or "nothing"
+    yield "lost by it", _counts(document["lost_counts"]) or "nothing"
 
 
 def _counts(lost: Mapping[str, int]) -> str:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 NAMED_RANGES = 1000
 """Unread ranges named one by one; further ones are counted."""
 
+NAMED_COLUMNS = 6
+"""Columns that a table leaves out and that are named; of further ones it is said that there are some."""
+
 BY_ENDING = {f".{kind.value}": kind for kind in Format if kind is not Format.TABLE} | {".txt": Format.TABLE}
 
 
@@ -84,14 +87,17 @@ class Run:
         )
         chosen = _select(schema, wanted if self.format_ is not Format.TABLE else shown)
         sink = open_sink(self.format_, chosen, self.output(), self.note)
+        before = self.rows
         for batch in self._limited(batches):
             self.rows += batch.num_rows
             sink.write(batch.select(chosen.names))
         sink.close()
-        if len(shown) < len(wanted):
-            self.note(
-                f"{len(wanted) - len(shown)} more columns are not shown: choose with --columns, or take --format jsonl"
-            )
+        if self.format_ is Format.TABLE and self.rows == before:
+            self.note("no rows")
+        elif len(shown) < len(wanted):
+            hidden = [name for name in wanted if name not in shown]
+            named = ", ".join(hidden[:NAMED_COLUMNS]) + (", …" if len(hidden) > NAMED_COLUMNS else "")
+            self.note(f"not shown: {named}: choose with --columns, or take --format jsonl")
 
     def emit_rows(self, schema: pa.Schema, rows: Iterable[dict[str, Any]], *, brief: tuple[str, ...] = ()) -> None:
         """As `emit`, for results that come row by row."""

@@ -64,5 +64,5 @@ def version_of(run: Run, store: Store, text: str | None, *, said: bool = True) -
     known = infer(store)
     for fact in known.facts if said else ():
         if fact.what == "version":
-            run.note(f"--version not given: {fact.value} taken, {fact.why}")
+            run.note(f"no --version: {fact.value} is {fact.why}")
     return known.version

@@ -18,7 +18,7 @@ from pipelines.cli.json_form import plain_text
 
 GAP = "  "
 SETTLING_ROWS = 200
-READABLE, NARROWEST = 20, 8
+READABLE, NARROWEST = 20, 12
 """Cells that a text column is left before headings are broken, and at the very least."""
 MOST_LINES = 6
 """Lines of one row, where the last column holds sentences."""

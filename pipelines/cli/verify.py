@@ -9,7 +9,7 @@ import typer
 
 from pipelines.cli.command import command
 from pipelines.cli.opening import store_at
-from pipelines.cli.options import BROKER, BrokerConfOption, ConfigOption, StoreArgument, VersionOption
+from pipelines.cli.options import BROKER, BrokerConfOption, ConfigOption, Format, StoreArgument, VersionOption
 from pipelines.cli.run import Run
 from pipelines.cli.settings import settings_of, version_of
 
@@ -36,10 +36,11 @@ def verify(
     config: ConfigOption = None,
     broker_conf: BrokerConfOption = None,
 ) -> None:
-    """Prove the files of a store against each other; each row is a range that they disagree about, worst first.
+    """Check the files of a store against each other; each row is a range that they disagree about, worst first.
 
-    A clean store has no rows. `document` holds, as JSON, which side is right and why, and what a start would do.
-    Exit code 1 when there is any finding.
+    A clean store has no rows. `place` is a file with byte positions, or a queue; `repair` says what to do. The column
+    `document` holds, as JSON, which side is right and why, and what a start would do. Exit code 1 when there is any
+    finding.
 
     Example: `rocketlens verify /data/store --format table`
     """
@@ -64,8 +65,11 @@ def verify(
         run.emit_rows(schema, map(explained_row, found.explained))
     else:
         run.emit_rows(CONSISTENCY_FINDINGS.bare_schema, rows, brief=BRIEF)
+        if run.format_ is Format.TABLE:
+            for repair in dict.fromkeys(f"{row['kind']}: {row['repair']}" for row in rows):
+                run.note(repair)
         if not rows and not run.unread:
-            run.note(f"no finding; {len(found.explained)} states that only look odd (--explained lists them)")
+            run.note(f"the files agree; {len(found.explained)} states only look odd (--explained lists them)")
     run.findings(len(rows))
 
 

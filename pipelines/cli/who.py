@@ -57,7 +57,7 @@ def who(
     if logs:
         _add_recordings(run, trail, logs)
     schema = _schema()
-    brief = ("at", "step", "group", "client_id", "what", "certain")
+    brief = ("at", "step", "group", "client_id", "certain", "what")
     run.emit(schema, rows_to_batches(schema, story(trail)), brief=brief)
 
 

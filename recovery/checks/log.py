@@ -163,7 +163,12 @@ def _record_finding(
     """A finding about records that follow one another."""
     start = int(messages.physical_offset[rows[0]])
     end = int(messages.physical_offset[rows[-1]]) + int(messages.total_size[rows[-1]])
-    said = f"records at {start} to {int(messages.physical_offset[rows[-1]])}"
+    last = int(messages.physical_offset[rows[-1]])
+    said = (
+        f"record at physical offset {start}"
+        if last == start
+        else f"{len(rows)} records, physical offset {start} to {last}"
+    )
     span = Span(physical_offset=start, end_physical_offset=end)
     return Finding(kind, span, shape.places(start, end), len(rows), (said, *evidence))
 

@@ -75,12 +75,15 @@ def test_parquet_and_arrow_read_back(store: Path, tmp_path: Path) -> None:
 def test_table_is_aligned_and_cut_to_the_width(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     called = call("dump", "consumequeue", store, "--format", "table")
-    header, *rows = called.out.decode().splitlines()
-    assert header.split()[:4] == ["topic", "queue_id", "queue_offset", "physical_offset"]
-    assert len(rows) == 2
-    assert max(map(len, (header, *rows))) <= 60
-    assert all(row[: header.index("queue_offset") + len("queue_offset")].endswith(str(n)) for n, row in enumerate(rows))
-    assert "--columns, or --format jsonl" in called.err
+    *heading, header, first, second = called.out.decode().splitlines()
+    assert [line.split() for line in (*heading, header)] == [
+        ["queue_", "queue_", "physical_", "msg_", "tags_"],
+        ["topic", "id", "offset", "offset", "size", "code", "kind"],
+    ]
+    assert max(map(len, (*heading, header, first, second))) <= 60
+    end = header.index("offset") + len("offset")
+    assert (first[:end].split()[-1], second[:end].split()[-1]) == ("0", "1")
+    assert "not shown: broker, " in called.err
 
 
 def test_a_single_wide_row_is_printed_downwards(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:

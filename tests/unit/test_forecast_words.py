@@ -23,7 +23,7 @@ def test_losses_are_told_by_reason_and_queue(crashed: Path) -> None:
     document = json.loads(call("forecast", crashed, "--version", "5.3.1", "--format", "json").out)
     lines = list(in_words(document, 80))
     assert lines[0] == "started by     RocketMQ 5.3.1"
-    assert "lost for good  136 messages" in lines
+    assert "lost by it     136 messages" in lines
     assert "    TopicB/0: 41, queue offset 113 to 153, physical offset 291902 to 396175" in lines
     assert all(len(line) <= 80 for line in lines)
     by_reason = [re.match(r"  - (\d+) messages?: it ", line) for line in lines]
