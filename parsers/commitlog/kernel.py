@@ -48,27 +48,12 @@ LINE, AHEAD = 64, 2048
 
 @cached_njit(nogil=True, _nrt=False)
 def decode_run(
-    data: Bytes,
-    at: int,
-    end: int,
-    base_offset: int,
-    header: int,
-    most_rows: int,
-    batch_bytes: int,
-    body_bytes: int,
-    wanted: int,
-    split_rule: bool,
-    ints: Matrix32,
-    longs: Matrix64,
-    verdicts: npt.NDArray[np.uint8],
-    text: Bytes,
-    text_at: Positions,
-    text_to: Positions,
-    text_ends: Ends,
-    pair_ends: Ends,
-    pair_counts: Matrix32,
-    found: Positions,
-) -> tuple[int, int, int]:
+    data: Bytes, at: int, end: int, base_offset: int, header: int,
+    most_rows: int, batch_bytes: int, body_bytes: int, wanted: int, split_rule: bool,
+    ints: Matrix32, longs: Matrix64, verdicts: npt.NDArray[np.uint8],
+    text: Bytes, text_at: Positions, text_to: Positions, text_ends: Ends,
+    pair_ends: Ends, pair_counts: Matrix32, found: Positions,
+) -> tuple[int, int, int]:  # fmt: skip
     """Decode records that start at file positions `at` up to before `end`, each a message behind `header` bytes.
 
     Shape: `data` is the whole file. Column k of text has the bytes text_at[k] to text_at[k + 1] of `text`, and its

@@ -15,7 +15,6 @@ from parsers.commitlog.layout import (
     MAGIC_V2,
     PROPERTIES_SIZE,
     SMALLEST_MESSAGE,
-    STORE_TIME,
     SYS_FLAG_BORN_HOST_V6,
     SYS_FLAG_STORE_HOST_V6,
     TAIL,
@@ -39,7 +38,6 @@ AT_PHYSICAL_OFFSET = HEAD.offsets["physical_offset"]
 AT_SYS_FLAG = HEAD.offsets["sys_flag"]
 AT_BORN_TIMESTAMP = HEAD.offsets["born_timestamp_ms"]
 AT_BORN_HOST = HEAD.size
-STORE_TIME_SIZE = STORE_TIME.size
 TAIL_SIZE = TAIL.size
 AT_PREPARED = TAIL.offsets["prepared_transaction_offset"]
 AT_BODY_SIZE = TAIL.offsets["body_size"]
