@@ -76,7 +76,7 @@ def replay(
     from pipelines.recorded_lines import RecordedLines
 
     told = RecordedLines()
-    history = replay_of(facts_in(run, source, broker, broker_port, told))
+    history = replay_of(facts_in(run, source, broker, broker_port, told, alone=True))
     if show is not Show.UNRECOGNISED and any(summary.unrecognised for _, summary in told.logs):
         run.note("lines of no known text are passed over; --show unrecognised lists how they begin")
     _say_why(run, history)
@@ -95,11 +95,14 @@ def facts_in(
     broker: str | None = None,
     ports: list[int] | None = None,
     told: RecordedLines | None = None,
+    *,
+    alone: bool = False,
 ) -> Iterator[Fact]:
     """The facts of all recordings found in files and folders; those that could not be read are named on stderr too.
 
     Args:
         told: takes the counts of the logs' lines.
+        alone: nothing else is read, so that without a fact or a line the input is unreadable, not read in part.
     Raises:
         Unreadable: there is no log and no capture.
     """
@@ -114,12 +117,15 @@ def facts_in(
     if not recordings:
         named = ", ".join(map(str, places))
         raise Unreadable(f"{named}: no broker log, client log or wire capture there (names as RocketMQ gives them)")
-    told = told or RecordedLines()
+    told, read = told or RecordedLines(), 0
     for recording in recordings:
         for fact in facts_of(recording, run.not_read, on_end=partial(told.add, recording.name)):
             if isinstance(fact, UnreadRecord):
                 run.not_read(f"{fact.evidence.file} record {fact.evidence.record}: {fact.reason}")
+            else:
+                read += 1
             yield fact
+    run.gave_nothing = alone and not read and not told.lines
     if told.lines:
         run.note(told.sentence())
 

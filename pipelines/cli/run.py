@@ -35,6 +35,7 @@ class Run:
         self.unread = 0
         self.rows = 0
         self.of_one_file = False
+        self.gave_nothing = False  # what was there to read gave nothing at all
         self._out: BinaryIO | None = None
 
     def __enter__(self) -> Run:
@@ -198,7 +199,7 @@ class Run:
         if self.unread > NAMED_RANGES:
             print(f"rocketlens: and {self.unread - NAMED_RANGES} more ranges not read", file=sys.stderr)
         if self.unread and self.exit_code == ExitCode.FINE:
-            nothing = self.of_one_file and not self.rows
+            nothing = self.gave_nothing or (self.of_one_file and not self.rows)
             self.exit_code = ExitCode.UNREADABLE if nothing else ExitCode.READ_IN_PART
 
     def reader_has_gone(self) -> None:

@@ -50,7 +50,7 @@ def what_if(
     from pipelines.ownership_rows import rows_to_batches
     from rebalance.what_if import what_if as recompute
 
-    history = replay_of(facts_in(run, source, broker))
+    history = replay_of(facts_in(run, source, broker, alone=True))
     try:
         rows = recompute(
             history, strategy=strategy, params=params_of(param), more_clients=more_clients, more_queues=more_queues

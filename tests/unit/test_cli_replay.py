@@ -46,6 +46,25 @@ def test_what_makes_answers_wider_is_said(tmp_path: Path) -> None:
     assert "starts_in_the_middle" not in call("replay", cut, "--quiet").err
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("capture.pcap", b"\xd4\xc3\xb2\xa1 and nothing of a capture"),
+        ("rocketmq_client.log.gz", b"\x1f\x8b and nothing of a log"),
+        ("wire-broker-0.jsonl.gz", b"\x1f\x8b\x08 cut"),
+    ],
+)
+@pytest.mark.parametrize("command", ["replay", "what-if"])
+def test_a_lone_recording_that_cannot_be_read_is_unreadable(
+    name: str, content: bytes, command: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    called = call(command, tmp_path / name)
+    assert called.code == ExitCode.UNREADABLE, called.err
+    (tmp_path / "broker.log").write_bytes(LINE + b"strange\n")
+    assert call("replay", tmp_path).code == ExitCode.READ_IN_PART
+
+
 @pytest.mark.parametrize(("later_ms", "held"), [(10**14, True), (10**19, False)])
 @pytest.mark.parametrize(
     ("asked", "instant"),
