@@ -145,9 +145,12 @@ def _links(folder: Path) -> Path:
         files = [path.absolute() for path in found if path.is_file()]
     except OSError as refused:
         raise UnreadableFile(f"cannot be listed: {refused.strerror}", path=folder) from refused
-    links = Path(mkdtemp(prefix="rocketlens-rocksdb-"))
-    for path in files:
-        (links / path.name).symlink_to(path)
+    try:
+        links = Path(mkdtemp(prefix="rocketlens-rocksdb-"))
+        for path in files:
+            (links / path.name).symlink_to(path)
+    except OSError as refused:
+        raise UnreadableFile(f"no folder of links can be made for it: {refused.strerror}", path=folder) from refused
     return links
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -65,6 +67,28 @@ def test_the_store_is_left_as_it_was(name: str, store: Path, tmp_path: Path) -> 
     assert called.out or any(tmp_path.iterdir()) or name == "dump timer"  # which has no rows here
     assert state(store) == before
     assert opened_for_writing(opened, store) == []
+
+
+IN_DATABASES = ("queues", "offset-at", "lag", "verify", "who", "dump consumequeue", "dump config")
+"""Commands that open a store's RocksDB databases."""
+
+
+@pytest.mark.parametrize("name", IN_DATABASES)
+def test_databases_are_left_as_they_were(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root, temporary = tmp_path / "store", tmp_path / "temporary"
+    shutil.copytree(store_root("5.5.0-rocksdb"), root)
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    close(root)
+    before = state(root)
+    message_id = call("dump", "commitlog", root, "--columns", "message_id", "--limit", "1").rows[0]["message_id"]
+    called = call(*name.split(), *(part.format(store=root, message_id=message_id) for part in CALLS[name]))
+    assert called.code == 0, called.err
+    assert called.out or name == "verify"
+    assert state(root) == before
+    gc.collect()
+    assert list(temporary.iterdir()) == []
+    unlock(root)
 
 
 @pytest.mark.parametrize("name", sorted(CALLS))

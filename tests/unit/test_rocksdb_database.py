@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from pathlib import Path
-from tempfile import gettempdir
 
 import pytest
-from rocksdict import Options, Rdict
+from rocksdict import DBCompressionType, Options, Rdict
 
 from parsers.config.document import read_document
 from parsers.errors import CorruptRecord, Damage, StoreFormatError, UnreadableFile, UnsupportedVersion
@@ -92,6 +92,32 @@ def test_a_queue_without_a_last_message_is_empty_whatever_its_units(tmp_path: Pa
         assert queues["T", 0].last_pointer() is None
 
 
+@pytest.mark.parametrize("compression", ["none", "snappy", "zlib", "lz4", "lz4hc", "zstd"])
+def test_blocks_of_every_compression_are_read(tmp_path: Path, compression: str) -> None:
+    options = Options(raw_mode=True)
+    options.set_compression_type(getattr(DBCompressionType, compression)())
+    opened = Rdict(str(tmp_path / "consumequeue"), options=options)
+    opened.create_column_family("offset", Options(raw_mode=True))[limit_key(b"max")] = limit(999)
+    for number in range(1000):
+        opened[unit_key(number)] = unit(number)
+    opened.flush()
+    opened.close()
+    assert units_of(open_store(tmp_path)) == [(number, "unit") for number in range(1000)]
+
+
+def test_deleted_queues_are_gone(tmp_path: Path) -> None:
+    units = {unit_key(number, queue): unit(number) for number in range(3) for queue in range(2)}
+    store_with(tmp_path, units, {limit_key(b"max", 1): limit(2)})
+    folder = str(tmp_path / "consumequeue")
+    families = {name: Options(raw_mode=True) for name in Rdict.list_cf(folder)}
+    opened = Rdict(folder, options=Options(raw_mode=True), column_families=families)
+    prefix = unit_key(0)[: -KEY_UNIT.size - 1]
+    opened.delete_range(prefix + b"\0", prefix + b"\2")
+    opened.close()
+    with StoreQueues(open_store(tmp_path)) as queues:
+        assert set(queues) == {("T", 1)}
+
+
 def test_holes_stay_holes(tmp_path: Path) -> None:
     units = {unit_key(number): unit(number) for number in (0, 3, 4)}
     store = store_with(tmp_path, units, {limit_key(b"max"): limit(4)})
@@ -150,6 +176,16 @@ UNITS_TABLE, LIMITS_TABLE = "000011.sst", "000010.sst"
 """The tables of the golden store's database."""
 
 
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that stands in for the system's temporary one, once the golden store is unpacked there."""
+    store_root("5.5.0-rocksdb")
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
 def copied(tmp_path: Path, name: str = "5.5.0-rocksdb") -> Path:
     return Path(shutil.copytree(store_root(name), tmp_path / "store"))
 
@@ -175,14 +211,13 @@ def test_a_broken_block_is_not_taken_for_the_end(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["CURRENT", "MANIFEST-000005"])
-def test_a_database_that_cannot_be_opened_is_one_damage(tmp_path: Path, name: str) -> None:
+def test_a_database_that_cannot_be_opened_is_one_damage(tmp_path: Path, name: str, temporary: Path) -> None:
     root = copied(tmp_path)
     (root / "consumequeue" / name).unlink()
-    before = set(os.listdir(gettempdir()))
     with pytest.raises(UnreadableFile) as told:
         Database(root / "consumequeue")
     assert told.value.path == root / "consumequeue" / name
-    assert set(os.listdir(gettempdir())) <= before
+    assert list(temporary.iterdir()) == []
     damage: list[Damage] = []
     with StoreQueues(open_store(root), on_damage="collect", damage=damage.append) as queues:
         assert dict(queues) == {}
@@ -237,9 +272,9 @@ def test_a_pipe_among_the_files_holds_nobody_up(tmp_path: Path) -> None:
         assert sum(len(pairs) for pairs in opened.pairs("default")) == 355
 
 
-def test_reading_leaves_the_folder_and_the_temporary_folder_as_they_were(tmp_path: Path) -> None:
+def test_reading_leaves_the_folder_and_the_temporary_folder_as_they_were(tmp_path: Path, temporary: Path) -> None:
     root = copied(tmp_path)
-    before, temporary = state(root), set(os.listdir(gettempdir()))
+    before = state(root)
     store = open_store(root)
     with StoreQueues(store) as queues:
         assert sum(batch.num_rows for queue in queues.values() for batch in queue.batches()) == 355
@@ -247,7 +282,7 @@ def test_reading_leaves_the_folder_and_the_temporary_folder_as_they_were(tmp_pat
     (file,) = unit_files(store)
     assert sum(batch.num_rows for batch in read_units(file, topics=["Small"])) == 222
     assert state(root) == before
-    assert set(os.listdir(gettempdir())) <= temporary
+    assert list(temporary.iterdir()) == []
 
 
 def json_file(root: Path, name: str, text: str) -> StoreFile:
