@@ -13,6 +13,7 @@ from pipelines.instants import iso_instant
 from pipelines.recordings import Recording, facts_of, find_recordings
 from pipelines.report.gather import tell_ownership, with_instants
 from pipelines.report.model import Column, Facts, PrintedTable, Row
+from pipelines.report.ownership_section import in_short, short_names
 from rebalance.exposures import Exposure
 from rebalance.model import MessageQueue
 from rebalance.replay import Replay, replay
@@ -44,8 +45,8 @@ METRICS = [
 STRATEGIES = [
     Column("strategy", "strategy"),
     Column("moved_queues", "queues moved", True),
-    Column("widest_gap", "largest − smallest share", True),
-    Column("members_then", "of so many clients", True),
+    Column("widest_gap", "widest gap between two shares", True),
+    Column("members_then", "clients at that time", True),
     Column("unowned", "left without owner", True),
     Column("shared", "given to several", True),
 ]
@@ -159,7 +160,7 @@ class Cluster:
         Raises NotAStore.
         """
         queues = None if store is None else _Queues(open_store(store), {row.broker for row in self.replay.intervals})
-        names = _short_names(client for row in self.replay.exposures for client in row.clients)
+        names = short_names(client for row in self.replay.exposures for client in row.clients)
         rows = [_exposed_row(row, queues, names) for row in self.replay.exposures]
         seen = [row for row in rows if row["messages"] != 0]
         known = sum(row["messages"] or 0 for row in seen)
@@ -221,12 +222,6 @@ def _broker_of(store: Store, brokers: Collection[str]) -> str | None:
     return named[0] if len(named) == 1 else None
 
 
-def _short_names(client_ids: Iterable[str]) -> Mapping[str, str]:
-    """Client ids up to the `#`, address@process id, where these differ as the whole ids do."""
-    short = {client: client.partition("#")[0] for client in client_ids}
-    return short if len(set(short.values())) == len(short) else {client: client for client in short}
-
-
 def _exposed_row(row: Exposure, queues: _Queues | None, names: Mapping[str, str]) -> Row:
     first, end = row.from_queue_offset, row.to_queue_offset
     if queues is not None:
@@ -241,5 +236,5 @@ def _exposed_row(row: Exposure, queues: _Queues | None, names: Mapping[str, str]
         "to_client": names[row.clients[1]],
         "to_queue_offset": end,
         "messages": messages,
-        "cause": " ".join(names.get(word, word) for word in row.cause.split(" ")),
+        "cause": in_short(row.cause, names),
     }

@@ -91,7 +91,7 @@ def retention_section(facts: Facts) -> Section:
     title = "When will unread messages be deleted"
     risk = facts.retention_risk
     if risk is None:
-        return Section("retention", title, "Not computed.", "unknown")
+        return Section("retention", title, "Not known: no consumer offsets were found.", "unknown")
     waiting = [row for row in risk if row["status"] != "zero"]
     gone = sum(row["deleted_unread"] or 0 for row in risk)
     if not waiting:
@@ -101,12 +101,12 @@ def retention_section(facts: Facts) -> Section:
         Column("topic", "topic"),
         Column("queue_id", "queue", True),
         Column("unread_messages", "unread", True),
-        Column("due_at", "oldest due at"),
+        Column("due_at", "oldest is deleted at"),
         Column("deleted_unread", "deleted unread", True),
         Column("status", "status"),
         Column("reason", "reason", blank=True),
     ]
-    verdict = f"{len(waiting)} (group, queue) positions hold unread messages" + (
+    verdict = f"{counted(len(waiting), 'queue')} of some group may hold unread messages" + (
         f"; {grouped(gone)} messages were already deleted unread." if gone else "; none was deleted unread so far."
     )
     ordered = sorted(waiting, key=lambda row: (row["due_at"] is None, row["due_at"] or 0))

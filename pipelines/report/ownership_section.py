@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from pipelines.report import svg
@@ -13,6 +13,7 @@ from pipelines.report.model import Column, Facts, PrintedTable, Row, Section
 COLOURS = tuple(f"c{number}" for number in range(1, 9))
 MOST_ROWS = 60
 TICKS = 7
+DAY_S = 86_400
 
 
 def ownership_section(facts: Facts) -> Section:
@@ -24,8 +25,8 @@ def ownership_section(facts: Facts) -> Section:
     charts = [timeline_of([row for row in facts.intervals if row["group"] == group]) for group in groups]
     anomalies = facts.anomalies or []
     verdict = (
-        f"{counted(len(facts.intervals), 'ownership interval')} of {counted(len(groups), 'group')}, "
-        f"{counted(len(anomalies), 'disorder')}."
+        f"{counted(len(facts.intervals), 'ownership interval')} of {counted(len(groups), 'group')}"
+        f"{_between(facts.intervals)}, {counted(len(anomalies), 'disorder')}."
     )
     columns = [
         Column("kind", "kind"),
@@ -38,8 +39,24 @@ def ownership_section(facts: Facts) -> Section:
         Column("clients", "clients"),
         Column("cause", "cause", blank=True),
     ]
-    tables = [PrintedTable(columns, anomalies, "Disorders")] if anomalies else []
+    names = short_names({row["client_id"] for row in facts.intervals})
+    rows = [
+        {**row, "clients": [names.get(c, c) for c in row["clients"] or ()], "cause": in_short(row["cause"], names)}
+        for row in anomalies
+    ]
+    tables = [PrintedTable(columns, rows, "Disorders")] if anomalies else []
     return Section("ownership", title, verdict, "finding" if anomalies else "good", charts, tables)
+
+
+def short_names(client_ids: Iterable[str]) -> Mapping[str, str]:
+    """Client ids up to the `#`, address@process id, where these differ as the whole ids do."""
+    short = {client: client.partition("#")[0] for client in client_ids}
+    return short if len(set(short.values())) == len(short) else {client: client for client in short}
+
+
+def in_short(cause: str | None, names: Mapping[str, str]) -> str | None:
+    """A cause with the short names of its clients."""
+    return None if cause is None else " ".join(names.get(word, word) for word in cause.split(" "))
 
 
 def timeline_of(intervals: Sequence[Row]) -> str:
@@ -53,6 +70,14 @@ def timeline_of(intervals: Sequence[Row]) -> str:
     spans = [_span(row, first, last) for row in intervals]
     kept = set(list(dict.fromkeys(span.row for span in spans))[:MOST_ROWS])
     return svg.timeline([span for span in spans if span.row in kept], _ticks(first, last), colours)
+
+
+def _between(intervals: Sequence[Row]) -> str:
+    known = [t for row in intervals for t in _instants(row)]
+    if not known:
+        return ""
+    first, last = (datetime.fromtimestamp(at, UTC) for at in (min(known), max(known)))
+    return f" from {first:%Y-%m-%d %H:%M:%S} to {last:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _instants(row: Row) -> list[float]:
@@ -80,8 +105,7 @@ def _span(row: Mapping[str, Any], first: float, last: float) -> svg.Span:
 
 
 def _ticks(first: float, last: float) -> list[svg.Tick]:
-    from datetime import UTC
-
     step = (last - first) / (TICKS - 1) or 1
     instants = [first + step * number for number in range(TICKS)]
-    return [svg.Tick(at, f"{datetime.fromtimestamp(at, UTC):%H:%M:%S}") for at in instants]
+    form = "%H:%M:%S" if last - first < DAY_S else "%m-%d %H:%M"
+    return [svg.Tick(at, datetime.fromtimestamp(at, UTC).strftime(form)) for at in instants]

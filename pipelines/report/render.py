@@ -17,8 +17,10 @@ from pipelines.report.sections import sections_of
 FOLDER = Path(__file__).parent
 FOOTER = (
     "Made by rocketlens. Source files were opened read-only. "
-    "Unknown means that the evidence does not say; it is never a zero."
+    "Unknown means that the evidence does not say; it is never a zero. All times are UTC."
 )
+LONGEST_LINE, SHORTEST_PROSE = 24, 36
+"""Characters of a text that stays on one line, and of one that wants some width to be read in."""
 
 
 def render(facts: Facts) -> str:
@@ -46,8 +48,18 @@ def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    environment.filters["shown"] = shown
+    environment.filters |= {"shown": shown, "kept": kept}
     return environment
+
+
+def kept(value: Any) -> str:
+    """The class of a text cell: a name stays on one line, a date in one piece, a sentence has some width."""
+    words = shown(value)
+    if isinstance(value, datetime):
+        return "time"
+    if len(words) <= LONGEST_LINE and " " not in words:
+        return "line"
+    return "prose" if len(words) >= SHORTEST_PROSE and " " in words else ""
 
 
 def shown(value: Any, blank: bool = False) -> str | Markup:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
@@ -101,7 +102,10 @@ def agreement_section(facts: Facts) -> Section:
     title = "Do CommitLog, ConsumeQueue and index agree"
     if facts.findings is None:
         return Section("agreement", title, "Not compared.", "unknown")
-    explained = [f"{row['what']}: {row['why']} ({row['place'] or 'the store'})" for row in facts.explained or ()]
+    explained = [
+        f"odd, but in order: {row['what']}: {row['why']} ({row['place'] or 'the store'})"
+        for row in facts.explained or ()
+    ]
     if not facts.findings:
         return Section("agreement", title, "They agree: no finding.", "good", remarks=explained)
     columns = [
@@ -111,12 +115,18 @@ def agreement_section(facts: Facts) -> Section:
         Column("begin", "from", True),
         Column("end", "to", True),
         Column("evidence", "evidence", blank=True),
-        Column("repair", "repair", blank=True),
     ]
-    verdict = f"{counted(len(facts.findings), 'finding')}: the smallest set of ranges that explains what was seen."
+    verdict = f"{counted(len(facts.findings), 'disagreement')}, worst first; what each kind means is said below."
+    remarks = [*dict.fromkeys(map(_meaning, facts.findings)), *explained]
     return Section(
-        "agreement", title, verdict, "finding", tables=[PrintedTable(columns, facts.findings)], remarks=explained
+        "agreement", title, verdict, "finding", tables=[PrintedTable(columns, facts.findings)], remarks=remarks
     )
+
+
+def _meaning(finding: Row) -> str:
+    """What a kind of finding means, what a start would do about it, and the repair."""
+    told = json.loads(finding["document"])
+    return f"{finding['kind']}: {told['why']} At a start: {told['broker_would']} Repair: {finding['repair']}"
 
 
 def lag_section(facts: Facts) -> Section:
@@ -150,8 +160,8 @@ def lag_section(facts: Facts) -> Section:
 
 def _lag_verdict(lag: Sequence[Row], behind: Sequence[Row]) -> str:
     unknown = sum(1 for row in lag if row["messages_behind"] is None or row["seconds_behind"] is None)
-    words = f"{len(lag)} (group, topic, queue) positions; {len(lag) - len(behind)} of them proven up to date"
-    return f"{words}, {unknown} with a figure that is unknown." if unknown else f"{words}."
+    words = f"{len(lag) - len(behind)} of {counted(len(lag), 'queue')} of all groups are proven to be read to the end"
+    return f"{words}; of {unknown} a figure is unknown." if unknown else f"{words}."
 
 
 def _lag_bars(lag: Sequence[Row]) -> list[svg.Bar]:

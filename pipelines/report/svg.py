@@ -143,6 +143,6 @@ def _ends_of(text: str, limit: int = 28) -> str:
     return text if len(text) <= limit else f"{text[: limit // 2 - 1]}…{text[-limit // 2 :]}"
 
 
-def _shortened(text: Any, limit: int = 26) -> str:
+def _shortened(text: Any, limit: int = 24) -> str:
     words = str(text)
     return words if len(words) <= limit else words[: limit - 1] + "…"
