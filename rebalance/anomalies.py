@@ -140,6 +140,7 @@ class Anomalies:
         history = self._history
         covered = [((t.begin_earliest or 0), _latest(t)) for t in held]
         covered += [(d.from_ms or 0, d.until_ms or _EVER) for d in history.doubts if queue in d.queues]
+        covered += [*history.gaps, *self._lost_outages(queue.broker_name)]
         covered.append((0, max(history.first_use[queue], history.known[0])))
         for gap in _gaps(_merged(covered)):
             for member in self._membered(queue.topic):
@@ -151,6 +152,15 @@ class Anomalies:
                     )
                     evidence = "" if lost is None else lost.end_evidence
                     yield self._anomaly(ORPHAN, queue, span, (), *self._orphan_cause(queue, span), evidence)
+
+    def _lost_outages(self, broker: str) -> Iterator[Span]:
+        """When a broker may have been down of which a hole holds the stop; its clients learn late of its return."""
+        history = self._history
+        late_ms = history.settings.poll_name_server_interval_ms + history.settings.rebalance_wait_interval_ms
+        for begin_ms, _ in history.gaps:
+            back_ms = next((start for start in history.starts.get(broker, ()) if start > begin_ms), None)
+            if back_ms is not None and not any(begin_ms < stop < back_ms for stop in history.stops.get(broker, ())):
+                yield begin_ms, back_ms + late_ms
 
     def _membered(self, topic: str) -> list[Span]:
         """Spans in which somebody was there to own the queues of a topic."""

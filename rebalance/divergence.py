@@ -43,7 +43,8 @@ def divergence_of(history: GroupHistory, targets: Targets) -> list[Divergence]:
     if history.broadcasting:
         return []
     rows = [*_of_tables(history, targets), *_of_logs(history, targets)]
-    return sorted(rows, key=lambda row: (row.at_ms, row.topic, row.client_id, row.process, row.cause))
+    told = (row for row in rows if not any(begin < row.at_ms < end for begin, end in history.gaps))
+    return sorted(told, key=lambda row: (row.at_ms, row.topic, row.client_id, row.process, row.cause))
 
 
 def _of_tables(history: GroupHistory, targets: Targets) -> Iterator[Divergence]:

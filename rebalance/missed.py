@@ -155,7 +155,8 @@ def _missed_commits(process: ClientProcess, by_queue: _Witnesses, *, captured: b
     for last_ms, next_ms in pairwise(commits):
         if next_ms - last_ms > _PERSIST_MS + 2 * _JITTER_MS:
             expected = _expected(process, commits, last_ms, next_ms)
-            if expected and _kept(process, by_queue, last_ms, next_ms) and not _made_up_for(by_queue, next_ms):
+            missed = max(map(len, expected), default=0)
+            if missed and _kept(process, by_queue, last_ms, next_ms) and not _made_up_for(by_queue, next_ms, missed):
                 yield from ([_about(at_ms) for at_ms in instants] for instants in expected)
     if captured and commits and _regular(commits, commits[-1], -1) and not _asked_between(process, commits[-1]):
         yield from _missed_at_last(process, commits[-1])
@@ -197,12 +198,15 @@ def _regular(commits: Sequence[int], at_ms: int, step: int) -> bool:
     return True
 
 
-def _made_up_for(by_queue: _Witnesses, at_ms: int) -> bool:
-    """Whether a queue was committed several times at once: a timer of fixed rate after its process was stopped."""
+def _made_up_for(by_queue: _Witnesses, at_ms: int, missed: int) -> bool:
+    """Whether a queue was committed several times at once: a timer of fixed rate after its process was stopped.
+
+    Two commits may be the timer's and a farewell.
+    """
     for seen in by_queue.values():
         first = bisect_left(seen, at_ms, key=_AT_MS)
         last = bisect_right(seen, at_ms + 2 * _JITTER_MS, key=_AT_MS)
-        if sum(witness.kind is _COMMIT for witness in seen[first:last]) > 1:
+        if sum(witness.kind is _COMMIT for witness in seen[first:last]) > min(missed, 2):
             return True
     return False
 

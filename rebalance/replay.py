@@ -212,8 +212,10 @@ def _seen_from_start(process: ClientProcess, record: Record, holes: Sequence[tup
         return True
     if record.known[0] != ALWAYS[0] or (holes and holes[0][1] <= process.first_ms):
         return False
+    if not process.captured:  # its log may begin in the middle; the log of a broker names its first connection
+        return not process.has_log or process.first_ms < process.told_from_ms
     began_ms = min(starts[0] for starts in record.starts.values())
-    return not process.captured or process.first_ms > began_ms + PAUSE_MS
+    return process.first_ms > began_ms + PAUSE_MS
 
 
 def _doubts(

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from rebalance.events import Fact
+from rebalance.incidents import CLIENT_SILENT
 from rebalance.notes import CLOCK_DIFFERS, CLOCK_WENT_BACK, NOT_OBSERVED, REORDERED, SILENT, STARTS_IN_THE_MIDDLE
 from rebalance.replay import Replay, replay
 from tests.support.damaged_records import (
@@ -17,6 +18,8 @@ from tests.support.damaged_records import (
     Lines,
     each,
     facts_of_files,
+    hole,
+    hole_begins,
     in_blocks,
     lacking,
     log_files,
@@ -45,6 +48,7 @@ sessions = pytest.mark.parametrize(
 )
 QUIET = next(path for path in COMMITTED if "quiet" in path.name)
 HOUR_MS = 3_600_000
+YOUNG_MS = 15_000  # of a record's first client, younger than that, nobody can tell a hole from its end
 
 
 def judged(session: Path, facts: Sequence[Fact]) -> tuple[Replay, Verdict]:
@@ -84,6 +88,34 @@ def test_one_log_with_a_hole(session: Path, tenths: tuple[int, int]) -> None:
         if name.startswith("c"):
             _, verdict = judged(session, facts_of_files(each(whole, lacking(*tenths), only=name)))
             assert verdict.wrong == [], name
+
+
+@pytest.mark.parametrize("seconds", [5, 10, 20, 45, 90, 150])
+@sessions
+def test_a_hole_in_every_capture(session: Path, seconds: int) -> None:
+    """Whatever happened while the recorders were down, and whatever anomalies they would have seen."""
+    whole = wire_files(session)
+    told = {(found.kind, found.topic, found.queue_id) for found in replay(facts_of_files(whole)).anomalies}
+    for begin_ms in hole_begins(session, seconds * 1_000, 8 if session.name in NAMES else 5):
+        if seconds > 20 and begin_ms < min(instants(session, 40, seed=7)) + YOUNG_MS:
+            continue
+        damaged = each(whole, hole(begin_ms, begin_ms + seconds * 1_000))
+        history, verdict = judged(session, facts_of_files(damaged))
+        assert verdict.wrong == [], f"{begin_ms}: {verdict.wrong[:2]}"
+        assert not {(found.kind, found.topic, found.queue_id) for found in history.anomalies} - told
+
+
+def test_a_hole_in_every_capture_has_a_reason() -> None:
+    middle_ms = min(instants(QUIET, 40, seed=7)) + 40_000
+    for seconds in (6, 15, 60):
+        damaged = each(wire_files(QUIET), hole(middle_ms, middle_ms + seconds * 1_000))
+        history, verdict = judged(QUIET, facts_of_files(damaged))
+        assert SILENT in kinds(history)
+        assert verdict.certain_share > 0.35
+        assert history.anomalies == []
+        assert history.divergence == []
+        assert not any(incident.kind == CLIENT_SILENT for incident in history.incidents)
+        assert {interval.begin_latest for interval in history.intervals if interval.begin_latest > middle_ms} == set()
 
 
 @sessions

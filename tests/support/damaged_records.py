@@ -14,11 +14,13 @@ from typing import Any
 from rebalance.events import Fact
 from rebalance.logs import facts_from_log
 from rebalance.wire import facts_from_wire
+from tests.support.rebalance_sessions import scenario
 from tests.support.session_logs import log_paths
 
 Lines = list[bytes]
 Files = Mapping[str, Lines]
 """`c1/rocketmq_client.log.gz` or `wire.jsonl.gz` -> its lines."""
+_EVENTS = ("start_client", "start_broker", "SIGTERM", "SIGKILL", "SIGSTOP", "SIGCONT", "exited")
 _WIRE_TIME = re.compile(rb'"ts":(\d+)')
 _LOG_TIME = re.compile(rb"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 
@@ -74,6 +76,33 @@ def without(tenths: int) -> Callable[[Lines], Lines]:
 def lacking(begin: int, end: int) -> Callable[[Lines], Lines]:
     """All but what lies between two tenths."""
     return lambda lines: lines[: len(lines) * begin // 10] + lines[len(lines) * end // 10 :]
+
+
+def hole(begin_ms: int, end_ms: int) -> Callable[[Lines], Lines]:
+    """A capture without what came in [begin_ms, end_ms), epoch ms: its recorder was down."""
+
+    def cut(lines: Lines) -> Lines:
+        stamps = (_WIRE_TIME.search(line) for line in lines)
+        return [
+            line
+            for line, found in zip(lines, stamps, strict=True)
+            if found is None or not begin_ms <= int(found[1]) < end_ms
+        ]
+
+    return cut
+
+
+def hole_begins(session: Path, length_ms: int, count: int) -> list[int]:
+    """Instants (epoch ms) at which a hole of that length begins: shortly before, over, or as something happened to a
+    client, a broker or a topic; so many of them, spread over the session.
+    """
+    happened = [event["ts"] for event in scenario(session) if event["ev"] in _EVENTS or _makes_queues(event)]
+    begins = sorted({int(ts - length_ms * share) for ts in happened for share in (0.02, 0.5, 0.95)})
+    return begins[:: max(1, len(begins) // count)][:count]
+
+
+def _makes_queues(event: Mapping[str, Any]) -> bool:
+    return event["ev"] == "tool" and str(event["cmd"]).startswith("topic ")
 
 
 def moved(places: int) -> Callable[[Lines], Lines]:

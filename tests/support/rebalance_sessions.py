@@ -6,6 +6,7 @@ import gzip
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +53,11 @@ def scenario(session: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (session / "scenario.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
+@cache
 def truth_runs(session: Path) -> list[TruthRun]:
-    """Runs of all consumers; a killed run ends at its SIGKILL, a stopped one when its shutdown returned."""
+    """Runs of all consumers; a killed run ends at its SIGKILL, a stopped one when its shutdown returned. Not to be
+    changed.
+    """
     runs: list[TruthRun] = []
     kills = [(e["name"], e["ts"]) for e in scenario(session) if e["ev"] == "SIGKILL"]
     for path in sorted((session / "truth").glob("c*.jsonl.gz")):
