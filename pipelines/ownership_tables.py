@@ -20,7 +20,7 @@ raw       text the line
 )
 HEARTBEATS = Table(
     "heartbeats",
-    "one heartbeat, connect, unregister or close of a client; equal ones in a row are one",
+    "one heartbeat, connect, unregister or close of a client; or a run of equal heartbeats, where a record keeps runs",
     columns("""
 source    text  evidence folder
 at        time  when

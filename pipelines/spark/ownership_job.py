@@ -125,8 +125,6 @@ class _ReadRecording:
     source: str
 
     def __call__(self, task: tuple[int, Recording]) -> Read:
-        from rebalance.heartbeats import coalesce_heartbeats
-
         number, recording = task
         origin = f"{recording.source}: {'+'.join(path.name for path in recording.paths)}"
         # a task that is tried again writes files of its own
@@ -138,8 +136,7 @@ class _ReadRecording:
         def keep(event: LogEvent) -> None:
             events.add(LOG_EVENTS.name, (logged(event),))
 
-        facts = facts_of(recording, problems.append, keep, partial(lines.add, recording.name))
-        for fact in coalesce_heartbeats(facts):
+        for fact in facts_of(recording, problems.append, keep, partial(lines.add, recording.name)):
             spool.add(fact)
         return Read(spool.close(), events.close(), problems, lines)
 

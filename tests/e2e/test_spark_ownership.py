@@ -15,7 +15,7 @@ from pipelines.recordings import facts_of, find_recordings
 from pipelines.sources import Sources
 from pipelines.spark.ownership_job import REPLAYED, replay_sources
 from pipelines.tables import TABLES
-from rebalance.heartbeats import coalesce_heartbeats, heartbeats_of
+from rebalance.heartbeats import heartbeats_of
 from rebalance.replay import replay
 from tests.support.fixtures import GOLDEN
 
@@ -36,10 +36,10 @@ def test_the_tables_hold_the_rows_of_a_replay(spark: SparkSession, lake: Lake, t
     shutil.copytree(SESSIONS / name, folder)
     replayed = replay_sources(spark, lake, recorded(folder, lake))
     assert replayed.problems == []
-    recorded_facts = [list(facts_of(found, pytest.fail)) for found in find_recordings([folder])]
-    history = replay(fact for each in recorded_facts for fact in each)
+    facts = [fact for found in find_recordings([folder]) for fact in facts_of(found, pytest.fail)]
+    history = replay(facts)
     expected = {table: list(getattr(history, attribute)) for table, attribute in REPLAYED.items()}
-    expected[HEARTBEATS.name] = [row for each in recorded_facts for row in heartbeats_of(coalesce_heartbeats(each))]
+    expected[HEARTBEATS.name] = list(heartbeats_of(facts))
     for table, rows in expected.items():
         told = lake.query(f"SELECT * EXCLUDE source FROM {table}").to_pylist()
         due = rows_to_batch(TABLES[table].bare_schema, rows, "").drop_columns(["source"]).to_pylist()

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rebalance.events import Fact
-from rebalance.heartbeats import coalesce_heartbeats
 from rebalance.replay import Replay, replay
 from rebalance.what_if import what_if
 from rebalance.wire import facts_from_wire
@@ -91,9 +90,8 @@ def test_the_same_facts_give_the_same_rows(session: Any, logs: bool) -> None:
 
 
 @given(sessions)
-def test_coalesced_heartbeats_and_single_groups_give_the_same_intervals(session: Any) -> None:
+def test_groups_by_themselves_give_the_same_intervals(session: Any) -> None:
     whole = replay(WIRE[session]).intervals
-    assert replay(coalesce_heartbeats(WIRE[session])).intervals == whole
     common, groups = split_by_group(WIRE[session])
     assert [row for own in groups.values() for row in replay(common + own).intervals] == whole
 
