@@ -197,7 +197,7 @@ def _without_files_behind_a_gap(store: Evidence, settings: StoreSettings) -> Ite
 
 def _to_keep_messages(played: Restart) -> Iterator[Repair]:
     why = played.memory.log_ends_because or ""
-    if "CRC is another" in why and "body" in why:
+    if "the body does not match" in why:
         yield _setting("checkCRCOnRecover", "false", why, "the damaged message is served as it is")
     if "DUP_INFO" in why:
         yield _setting("duplicationEnable", "false", why, "nothing, unless the store belongs to a replicating broker")
