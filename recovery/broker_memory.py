@@ -91,6 +91,13 @@ class BrokerMemory:
         end = self.confirmed_offset() if self.version.dispatches_confirmed_only else self.commitlog.max_offset
         return end - dispatched_to
 
+    @property
+    def queues_are_known(self) -> bool:
+        """Whether the queues are as load() leaves them: what it dispatches from a DLedger log is not played, nor what
+        becomes of a database of queues."""
+        dispatches = self.evidence.abort and self.version.dispatches_dledger_after_crash
+        return not (self.evidence.log_is_dledgers and dispatches) and not self.settings.uses_rocksdb_queues
+
     def max_queued_offset(self) -> int:
         """The maximum of the queues' maximum physical offsets, -1 without queues."""
         return max((queue.max_physical_offset for queue in self.queues.values()), default=-1)

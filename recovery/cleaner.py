@@ -14,6 +14,7 @@ from parsers.consumequeue.layout import CQ_UNIT
 from parsers.java import INT_MAX, INT_MIN, LONG_MAX, split
 from recovery.broker_memory import BrokerMemory
 from recovery.dispatch import InvalidForDispatch, parse_number
+from recovery.dledger_cleaner import FORCED_ABOVE, checked_above, deletable, is_dledgers, reserved_hours
 from recovery.file_list import LoadFailed, LogFile
 from recovery.index_recovery import IndexFile
 from recovery.queue_recovery import Queue
@@ -91,6 +92,23 @@ def trigger(version: BrokerVersion, settings: StoreSettings, clock: Clock, disk:
     return Trigger(False, False, f"{why}; {space.why}", space.undecided)
 
 
+def dledger_trigger(memory: BrokerMemory, clock: Clock, used: int | None) -> Trigger:
+    """What makes DLedger's cleaner work, as `CleanSpaceService#doWork`; the command to delete does not reach it."""
+    by_hour = is_delete_hour(memory.settings.delete_when, clock.hour)
+    if by_hour is None:
+        return Trigger(False, False, f"deleteWhen {memory.settings.delete_when!r} is no list of hours")
+    most = checked_above(memory)
+    at_once = memory.settings.clean_file_forcibly_enable and used is not None and used > FORCED_ABOVE
+    if by_hour:
+        return Trigger(True, at_once, f"the hour {clock.hour:02d} is in deleteWhen {memory.settings.delete_when}")
+    why = f"the hour {clock.hour:02d} is not in deleteWhen {memory.settings.delete_when}"
+    if used is None:
+        return Trigger(False, False, f"{why}; the disk use is not known", "the disk use of the DLedger log")
+    if used > most:
+        return Trigger(True, at_once, f"disk use of the DLedger log {used} % is above {most} %")
+    return Trigger(False, False, f"{why}; disk use {used} % is not above {most} %")
+
+
 def _space(version: BrokerVersion, settings: StoreSettings, disk: DiskUse) -> Trigger:
     """`isSpaceToDelete`: before 5.0.0 a nearly full disk below diskMaxUsedSpaceRatio deletes nothing by itself."""
     warning, force = _clamped(version, settings)
@@ -133,11 +151,11 @@ class Cleaner:
         gone: list[LogFile] = []
         if not decided.runs:
             return gone
-        for file in log.files[:-1]:
-            if not (decided.at_once or now_ms >= expires_at_ms(file, settings)):
+        for file in deletable(self.memory):
+            if not (decided.at_once or now_ms >= expires_at_ms(file, self.memory)):
                 break
             gone.append(file)
-            if len(gone) >= batch:
+            if len(gone) >= batch and not is_dledgers(self.memory, file):  # DLedger's rounds are 100 ms apart
                 break
         log.files = log.files[len(gone) :]
         log.deleted += gone
@@ -169,10 +187,10 @@ class Cleaner:
         return deleted
 
 
-def expires_at_ms(file: LogFile, settings: StoreSettings) -> int:
-    """When a file may go: its modification time and fileReservedTime hours."""
+def expires_at_ms(file: LogFile, memory: BrokerMemory) -> int:
+    """When a file may go: its modification time and fileReservedTime hours, one more in a DLedger log."""
     modified = 0 if file.entry is None else file.entry.modified_ms
-    return modified + settings.file_reserved_time * HOUR_MS
+    return modified + reserved_hours(memory, file) * HOUR_MS
 
 
 def _clean_queue(queue: Queue, log_min: int) -> list[LogFile]:

@@ -14,6 +14,7 @@ from parsers.errors import StoreFormatError
 from parsers.extents import data_end
 from parsers.java import INT_MAX, INT_MIN, utf16_units
 from parsers.mapped import map_file, open_evidence
+from parsers.places import DATA_FOLDER, DLEDGER_FOLDER
 from recovery.abort_file import AbortFile, read_abort_file
 from recovery.dispatch import InvalidForDispatch, parse_number
 from recovery.settings import StoreSettings
@@ -57,6 +58,7 @@ class Evidence:
         checkpoint_opens: False where something is in its place that is no file.
         index_obstructed: something stands in the place of the folder `index/`, so that no file can be made in it.
         delay_offsets: `config/delayOffset.json` and its `.bak`, None where absent.
+        dledger, dledger_index: files of a DLedger node's log, and of the index of its entries.
         other: folders that hold something this room does not replay, with the reason.
         batch_topics: topics with a folder of BatchCQ queues.
         obstructed_topics: topics in whose queues something stands where a file or folder would have to be made.
@@ -68,6 +70,8 @@ class Evidence:
     commitlog: tuple[Entry, ...]
     queues: Mapping[QueueKey, tuple[Entry, ...]]
     index: tuple[Entry, ...]
+    dledger: tuple[Entry, ...] = ()
+    dledger_index: tuple[Entry, ...] = ()
     delay_offsets: tuple[bytes | None, bytes | None] = (None, None)
     other: Mapping[str, str] = field(default_factory=dict)
     batch_topics: frozenset[str] = frozenset()
@@ -78,8 +82,8 @@ class Evidence:
 
     @property
     def log_is_dledgers(self) -> bool:
-        """The messages are in a DLedger log, which is not read here."""
-        return any(name.startswith("dledger-") for name in self.other)
+        """The broker's log is that of a DLedger node."""
+        return bool(self.dledger)
 
     def can_make_file(self, topic: str, queue_id: int, name: str) -> bool:
         """Whether a queue's file can be made: no folder has its name, and no file stands where its folders go."""
@@ -98,6 +102,7 @@ def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
     """List the folder. Reads names, sizes and times, and the small files `checkpoint` and `delayOffset.json`."""
     config = root / "config" / "delayOffset.json"
     topics = _entries(root / "consumequeue")
+    node = _dledger_node(root)
     return Evidence(
         root=root,
         abort=(root / "abort").exists(),
@@ -105,9 +110,11 @@ def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
         commitlog=_commitlog(root, settings),
         queues=_queues(topics),
         index=tuple(_in_java_order(_entries(root / "index"))),
+        dledger=_dledger_files(node, root, settings),
+        dledger_index=tuple(_in_java_order(_entries(node / "index"))) if node else (),
         delay_offsets=(_read_small(config), _read_small(config.with_name("delayOffset.json.bak"))),
         other={name: why for name, why in NOT_REPLAYED.items() if _holds_files(root / name)}
-        | {path.name: "a DLedger log recovers itself" for path in root.glob("dledger-*")},
+        | {path.name: "another DLedger node's log" for path in root.glob(f"{DLEDGER_FOLDER}*") if path != node},
         batch_topics=frozenset(path.name for path in (root / "batchconsumequeue").glob("*")),
         checkpoint_opens=not (root / "checkpoint").is_dir(),
         index_obstructed=(root / "index").exists() and not (root / "index").is_dir(),
@@ -120,6 +127,23 @@ def _commitlog(root: Path, settings: StoreSettings) -> tuple[Entry, ...]:
     """MultiPathMappedFileQueue#load: the files of all folders together, sorted by name only."""
     folders = {name.strip() for name in settings.store_path_commit_log.split(",")} - {""} or {"commitlog"}
     return tuple(_in_java_order(entry for folder in sorted(folders) for entry in _entries(root / folder)))
+
+
+def _dledger_node(root: Path) -> Path | None:
+    """The folder of a DLedger node; of several the one whose log was written last."""
+    nodes = [path for path in root.glob(f"{DLEDGER_FOLDER}*") if path.is_dir()]
+    return max(nodes, key=lambda node: (_written_ms(node / DATA_FOLDER), node), default=None)
+
+
+def _written_ms(folder: Path) -> int:
+    return max((entry.modified_ms for entry in _entries(folder)), default=-1)
+
+
+def _dledger_files(node: Path | None, root: Path, settings: StoreSettings) -> tuple[Entry, ...]:
+    """DLedgerConfig#getDataStorePath: the folders that are configured, or `data` of the node."""
+    named = [root / name.strip() for name in settings.store_path_dledger_commit_log.split(",") if name.strip()]
+    folders = named or ([node / DATA_FOLDER] if node else [])
+    return tuple(_in_java_order(entry for folder in folders for entry in _entries(folder)))
 
 
 def _queues(topics: Iterable[Entry]) -> dict[QueueKey, tuple[Entry, ...]]:

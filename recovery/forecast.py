@@ -117,7 +117,7 @@ def _foretell(evidence: Evidence, version: BrokerVersion, settings: StoreSetting
         version=version,
         settings=settings,
         played=played,
-        before_dispatch=before[0] if before else None,
+        before_dispatch=before[0] if before and played.memory.queues_are_known else None,
         lost=listed,
         outcome=outcome,
         unknown=tuple(unknowns(played, counts.total() - len(listed))),

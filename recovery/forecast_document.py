@@ -20,9 +20,9 @@ DISPATCHED_PER_S = (50e3, 500e3)
 
 
 def forecast_document(told: Forecast) -> Document:
-    """Plain values only. What a broker that does not start never decides is null."""
+    """Plain values only. What a broker that does not start never decides is null, and so is what is not known."""
     played, memory = told.played, told.played.memory
-    started = played.started
+    dispatches = played.dispatches
     return {
         "version": str(told.version),
         "holds_for": [str(version) for version in told.holds_for],
@@ -31,9 +31,9 @@ def forecast_document(told: Forecast) -> Document:
         "start": _start(played),
         "commitlog": _commitlog(played),
         "before_dispatch": _queues(told.before_dispatch),
-        "dispatch_from": _dispatch_from(played) if started else None,
-        "redispatched_messages": len(memory.dispatched) if started else None,
-        "after_dispatch": _after(played) if started else None,
+        "dispatch_from": _dispatch_from(played) if dispatches else None,
+        "redispatched_messages": len(memory.dispatched) if dispatches else None,
+        "after_dispatch": _after(played) if dispatches else None,
         "lost": [asdict(loss) for loss in told.lost],
         "lost_counts": told.outcome.lost,
         "abort_after_shutdown": played.abort_after,

@@ -14,6 +14,7 @@ from recovery.broker_memory import BrokerMemory
 from recovery.commitlog_recovery import recover_commitlog
 from recovery.delay_offsets import delay_offsets_load
 from recovery.dispatch import DispatchRules
+from recovery.dledger_recovery import recover_dledger
 from recovery.evidence import Evidence
 from recovery.file_list import FileList, LoadFailed, list_files
 from recovery.index_recovery import IndexFileNotMade, IndexFiles
@@ -40,7 +41,7 @@ class Restart:
         hang: load() or start() never returned, for this reason.
         start_error: what start() threw, after dispatch had begun.
         marked_as_running: start() came as far as making `abort`.
-        dispatch: the re-dispatch service, None when the broker was not started.
+        dispatch: the re-dispatch service, None when the broker was not started, or as a DLedger node.
     """
 
     memory: BrokerMemory
@@ -62,9 +63,17 @@ class Restart:
         return self.loaded and self.start_error is None
 
     @property
-    def abort_after(self) -> bool:
-        """Whether `abort` is there after an orderly shutdown."""
+    def dispatches(self) -> bool:
+        """The broker started, and what it dispatches then is known: a DLedger node asks the others first, and what a
+        database of queues has is not looked at."""
+        return self.started and self.dispatch is not None and not self.memory.settings.uses_rocksdb_queues
+
+    @property
+    def abort_after(self) -> bool | None:
+        """Whether `abort` is there after an orderly shutdown; None where that is not known."""
         memory, dispatch = self.memory, self.dispatch
+        if self.started and not self.dispatches:
+            return None
         if self.hang:
             return memory.evidence.abort
         if not self.started and not memory.version.shuts_down_after_failed_start:
@@ -96,7 +105,8 @@ def restart(
     try:
         _load(played)
         after_load(memory)
-        _start(played, Redispatch(memory, MessageCheck(version, settings, heap_bytes)))
+        if not evidence.log_is_dledgers:
+            _start(played, Redispatch(memory, MessageCheck(version, settings, heap_bytes)))
     except LoadFailed as failed:
         played.load_error = failed
         memory.because(failed.rule, failed.source, failed.evidence)
@@ -161,6 +171,9 @@ def _load(played: Restart) -> None:
 
 
 def _recover_commitlog(memory: BrokerMemory) -> None:
+    if memory.evidence.log_is_dledgers:
+        recover_dledger(memory)
+        return
     try:
         recover_commitlog(memory, clean_exit=not memory.evidence.abort)
     except IndexFileNotMade as thrown:

@@ -19,10 +19,12 @@ from recovery.cleaner import (
     Clock,
     DiskUse,
     Trigger,
+    dledger_trigger,
     expires_at_ms,
     is_delete_hour,
     trigger,
 )
+from recovery.dledger_cleaner import has_only_dledgers, header_size, reserved_hours
 from recovery.evidence import read_evidence
 from recovery.file_list import FileList, LogFile
 from recovery.index_recovery import IndexFile
@@ -119,7 +121,10 @@ def retention(
     if not played.started:
         return Retention(clock, None, (), None, "", played, "the broker does not start, so it deletes nothing")
     queues = disk_ratio if played.memory.queues or (store.root / "consumequeue").is_dir() else -1
-    decided = trigger(running, settings, clock, DiskUse(disk_ratio, queues), manual=manual)
+    if has_only_dledgers(played.memory):
+        decided, manual = dledger_trigger(played.memory, clock, disk_ratio), False
+    else:
+        decided = trigger(running, settings, clock, DiskUse(disk_ratio, queues), manual=manual)
     bytes_per_s, rate_reason = _write_rate(played)
     cleaned = list(_clean_now(played, decided, clock, manual=manual))
     gone = sum(file.kind == "commitlog" for file in cleaned)
@@ -173,7 +178,7 @@ def _lists_copied(memory: BrokerMemory) -> BrokerMemory:
 
 
 def _why(decided: Trigger, file: LogFile, clock: Clock, played: Restart) -> str:
-    expired = clock.now_ms >= expires_at_ms(file, played.memory.settings)
+    expired = clock.now_ms >= expires_at_ms(file, played.memory)
     return f"{decided.why}; {'it has expired' if expired else 'not expired, but the disk is nearly full'}"
 
 
@@ -193,10 +198,10 @@ def _later(
     memory = played.memory
     ready_ms: int | None = clock.now_ms
     for file in memory.commitlog.files[gone:]:
-        expires: int | None = expires_at_ms(file, memory.settings)
+        expires: int | None = expires_at_ms(file, memory)
         reason = "it expires by its modification time and fileReservedTime"
         if file is memory.commitlog.files[-1]:
-            expires, reason = _expiry_of_newest(file, memory.settings, clock, bytes_per_s, rate_reason)
+            expires, reason = _expiry_of_newest(file, memory, clock, bytes_per_s, rate_reason)
         ready_ms = None if expires is None or ready_ms is None else max(ready_ms, expires)
         due = None if ready_ms is None else next_delete_hour(memory.settings.delete_when, clock, ready_ms)
         if due is None and ready_ms is not None:
@@ -207,14 +212,14 @@ def _later(
 
 
 def _expiry_of_newest(
-    file: LogFile, settings: StoreSettings, clock: Clock, bytes_per_s: float | None, rate_reason: str
+    file: LogFile, memory: BrokerMemory, clock: Clock, bytes_per_s: float | None, rate_reason: str
 ) -> tuple[int | None, str]:
     """The newest file is never deleted; once full it is no longer the newest."""
     if not bytes_per_s:
         return None, f"the newest file stays until it is full; when that is, is not known: {rate_reason}"
     full_ms = clock.now_ms + int((file.size - file.wrote_position) / bytes_per_s * 1000)
     return (
-        full_ms + settings.file_reserved_time * HOUR_MS,
+        full_ms + reserved_hours(memory, file) * HOUR_MS,
         f"the newest file is full at the measured rate; {rate_reason}",
     )
 
@@ -236,7 +241,10 @@ def _write_rate(played: Restart) -> tuple[float | None, str]:
     if len(files) < 2:
         return None, "fewer than two log files tell no rate"
     check = MessageCheck(memory.version, memory.settings)
-    ends = [check.at(file.stored, 0, crc=False, read_body=False).request for file in (files[0], files[-1])]
+    ends = [
+        check.at(file.stored[header_size(memory, file) :], 0, crc=False, read_body=False).request
+        for file in (files[0], files[-1])
+    ]
     first, last = (0 if request is None else request.store_timestamp_ms for request in ends)
     if not 0 < first < last:
         return None, "the first messages of the oldest and the newest log file tell no time between them"

@@ -65,6 +65,7 @@ class StoreSettings:
     transient_store_pool_enable: bool = _setting("transientStorePoolEnable", False)
     store_type: str = _setting("storeType", "default", (5, 2, 0))
     store_path_commit_log: str = _setting("storePathCommitLog", "")
+    store_path_dledger_commit_log: str = _setting("storePathDLedgerCommitLog", "", (4, 9, 3))
     read_un_committed: bool = _setting("readUnCommitted", False, (5, 3, 0))
     recheck_reput_offset_from_cq: bool = _setting("recheckReputOffsetFromCq", False, (5, 0, 0))
     enable_lmq: bool = _setting("enableLmq", False, (4, 9, 3))

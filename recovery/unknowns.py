@@ -34,10 +34,27 @@ def unknowns(played: Restart, not_listed: int) -> Iterator[Unknown]:
     for folder, why in memory.evidence.other.items():
         yield Unknown(f"what becomes of {folder}/", why)
     if memory.evidence.log_is_dledgers:
-        yield Unknown("what is lost", "the messages are in DLedger's own log, which is not read here")
+        yield from _about_dledger(played)
     if not_listed:
         yield Unknown(f"{not_listed} more losses", "the list ends here; they are counted in `lost_counts`")
     yield from _about_settings(played)
+
+
+def _about_dledger(played: Restart) -> Iterator[Unknown]:
+    """The node alone is played up to the end of load()."""
+    memory = played.memory
+    yield Unknown(
+        "the log's end once a leader is chosen", "a follower cuts its log to the leader's and takes what it has"
+    )
+    yield Unknown("what is lost", "what this node gives up may come again from another replica")
+    why = "messages are dispatched as far as a majority of the replicas has them"
+    yield Unknown("where dispatch goes on, and the queues after it", why)
+    if not memory.queues_are_known:
+        yield Unknown(
+            "the queues' ends after this unclean exit",
+            f"{memory.version} dispatches during load(), and compares the queues with a log offset that leaves out the "
+            "entries' headers: it may drop units of messages that are there",
+        )
 
 
 def _about_settings(played: Restart) -> Iterator[Unknown]:
@@ -45,12 +62,10 @@ def _about_settings(played: Restart) -> Iterator[Unknown]:
     for name in settings.unknown_to(memory.version):
         yield Unknown(f"what {name} does", f"{memory.version} does not have this setting")
     if settings.uses_rocksdb_queues:
-        yield Unknown("the queues, and what is dispatched again", "what becomes of queues in RocksDB is not played here")
+        yield Unknown("the queues, and what is dispatched again", "what becomes of them in RocksDB is not played here")
         yield Unknown("the log's end, if an earlier file is damaged", "the database tells where recovery begins")
     if settings.enable_controller_mode:
         yield Unknown("the confirmed offset", "the controller and the other replicas decide it")
-    if settings.enable_dleger_commit_log:
-        yield Unknown("the log's end", "DLedger recovers its own log with the other replicas")
     if settings.enable_consume_queue_ext:
         yield Unknown("consumequeue_ext/", "its units depend on the consumers' filters at that moment")
     wrong = [e for e in memory.evidence.index if not e.is_folder and e.size != memory.index.geometry.file_size]

@@ -188,6 +188,16 @@ class BrokerVersion(NamedTuple):
         return self >= (5, 3, 0)
 
     @property
+    def dispatches_dledger_after_crash(self) -> bool:
+        """load() dispatches a DLedger log after an unclean exit. DLedgerCommitLog#dledgerRecoverAbnormally @5.2.0."""
+        return self >= (5, 2, 0)
+
+    @property
+    def tells_dledger_its_disk_ratio(self) -> bool:
+        """diskMaxUsedSpaceRatio holds for a DLedger log, too. DLedgerCommitLog constructor @4.9.4, not @4.9.2."""
+        return self >= (4, 9, 3)
+
+    @property
     def indexes_tags(self) -> bool:
         """The index also holds `topic#T#tag`. IndexService#buildIndex @5.4.0."""
         return self >= (5, 4, 0)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -138,15 +139,20 @@ def _torn(file: StoreFile, size: int, torn: int) -> StoreFormatError:
 class EntryIndex:
     """Units by the number of their entry. A file that cannot be opened is as good as not there."""
 
-    def __init__(self, files: Sequence[StoreFile]) -> None:
-        self._files: list[tuple[StoreFile, int, Units]] = []
-        for file in files:
-            if file.kind == "dledger_index":
-                try:
-                    units = ENTRY_INDEX_UNIT.array(map_file(file.path))
-                except StoreFormatError:
-                    continue
-                self._files.append((file, (file.base_offset or 0) // INDEX_UNIT_SIZE, units))
+    def __init__(self, files: Iterable[tuple[Path, int]]) -> None:
+        """`files`: each with the byte of the whole index where it starts."""
+        self._files: list[tuple[Path, int, Units]] = []
+        for path, base_offset in files:
+            try:
+                units = ENTRY_INDEX_UNIT.array(map_file(path))
+            except StoreFormatError:
+                continue
+            self._files.append((path, base_offset // INDEX_UNIT_SIZE, units))
+
+    @classmethod
+    def of(cls, files: Iterable[StoreFile]) -> EntryIndex:
+        """The index among a store's files."""
+        return cls((file.path, file.base_offset or 0) for file in files if file.kind == "dledger_index")
 
     def units_of(self, numbers: npt.NDArray[np.int64]) -> Units:
         """The units of entries with these numbers; all zero where there is none."""
@@ -156,9 +162,9 @@ class EntryIndex:
             found[here] = units[numbers[here] - first]
         return found
 
-    def place_of(self, number: int) -> tuple[StoreFile, int] | None:
+    def place_of(self, number: int) -> tuple[Path, int] | None:
         """The file and the byte of an entry's unit; None where no file goes so far."""
-        for file, first, units in self._files:
+        for path, first, units in self._files:
             if first <= number < first + len(units):
-                return file, (number - first) * INDEX_UNIT_SIZE
+                return path, (number - first) * INDEX_UNIT_SIZE
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +29,7 @@ def check_dledger(store: Store) -> Judgement:
     """
     if not store.log_is_dledgers:
         return Judgement()
-    check = _Check(store, EntryIndex(store.dledger))
+    check = _Check(store, EntryIndex.of(store.dledger))
     for batch in read_entries(store.commitlog, on_damage="collect", damage=check.wrong.append):
         check.take(batch)
     return Judgement((*check.findings, *check.of_state()))
@@ -99,11 +100,11 @@ class _Check:
             yield Finding("dledger_state_wrong", Span(), self._places("checkpoint"), 1, evidence)
 
     def _places(self, name: str) -> tuple[Place, ...]:
-        return tuple(Place(self._name(file), 0, file.size) for file in self.store.dledger if file.name == name)
+        return tuple(Place(self._name(file.path), 0, file.size) for file in self.store.dledger if file.name == name)
 
-    def _name(self, file: StoreFile) -> str:
-        inside = self.store.root in file.path.parents
-        return file.path.relative_to(self.store.root).as_posix() if inside else file.name
+    def _name(self, path: Path) -> str:
+        inside = self.store.root in path.parents
+        return path.relative_to(self.store.root).as_posix() if inside else path.name
 
 
 def _header_finding(file: StoreFile, columns: Columns, rows: Longs, said: dict[int, Damage]) -> Finding:

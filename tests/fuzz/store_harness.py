@@ -80,7 +80,7 @@ def read_entries(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
 def read_entry_units(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
     rows = sum(batch.num_rows for batch in read_entry_index([file], on_damage=on_damage, damage=seen))
     assert rows * INDEX_UNIT_SIZE + sum(row.length for row in seen.rows) <= file.size
-    EntryIndex([file]).units_of(np.array([0, -1, 1 << 62]))
+    EntryIndex.of([file]).units_of(np.array([0, -1, 1 << 62]))
 
 
 def read_times(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:

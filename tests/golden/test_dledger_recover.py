@@ -1,0 +1,62 @@
+"""Where a damaged DLedger log ends: what DLedgerMmapFileStore#recover (dledger 0.3.1.2) itself said of 300 copies."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parsers.store import open_store
+from recovery.evidence import read_evidence
+from recovery.forecast import forecast
+from recovery.forecast_document import forecast_document
+from recovery.restart import restart
+from recovery.settings import StoreSettings
+from recovery.versions import BrokerVersion
+from tests.support.dledger_recover import FILE_SIZE, apply, some_log
+from tests.support.fixtures import GOLDEN
+from tests.support.stores import store_root, truth
+
+CASES = GOLDEN / "recovery" / "dledger_recover.jsonl"
+SETTINGS = StoreSettings.from_config({"mappedFileSizeCommitLog": str(FILE_SIZE)})
+KNOWN = StoreSettings().as_config()
+
+
+def cases() -> Iterator[dict[str, Any]]:
+    return map(json.loads, CASES.read_text("utf-8").splitlines())
+
+
+def test_the_log_ends_where_dledger_ends_it(tmp_path: Path) -> None:
+    some_log(tmp_path / "whole")
+    asked = 0
+    for case in cases():
+        shutil.copytree(tmp_path / "whole", tmp_path / "one")
+        apply(case["damage"], tmp_path / "one")
+        played = restart(read_evidence(tmp_path / "one", SETTINGS), BrokerVersion(5, 3, 3), SETTINGS)
+        end = played.memory.commitlog.max_offset if played.load_error is None else None
+        assert end == case["log_end"], case["damage"]
+        shutil.rmtree(tmp_path / "one")
+        asked += 1
+    assert asked >= 300
+
+
+@pytest.mark.parametrize("version", ["4.9.8", "5.3.3"])
+def test_a_start_of_a_real_node(version: str) -> None:
+    state = truth("4.9.7-dledger", "store_state.json")
+    settings = StoreSettings.from_config([pair for pair in state["settings"].items() if pair[0] in KNOWN])
+    document = forecast_document(forecast(open_store(store_root("4.9.7-dledger")), version, settings))
+    assert document["load"] == {"ok": True, "error": None}
+    assert document["commitlog"]["min_physical_offset"] == state["minPhy"]
+    assert document["commitlog"]["max_physical_offset"] == state["maxPhyAfterShutdown"]
+    ends = {
+        topic: sum(row["max_queue_offset"] for row in document["before_dispatch"]["queues"] if row["topic"] == topic)
+        for topic in state["unitsByTopic"]
+    }
+    assert ends == state["unitsByTopic"]
+    for name in ("dispatch_from", "redispatched_messages", "after_dispatch", "abort_after_shutdown"):
+        assert document[name] is None
+    assert "what is lost" in {unknown["what"] for unknown in document["unknown"]}
