@@ -10,7 +10,7 @@ import numpy.typing as npt
 from parsers.commitlog.layout import HEAD, HOST_V4, STORE_TIME, SYS_FLAG_BORN_HOST_V6
 from parsers.commitlog.shape import HOST_V6_MORE
 from parsers.errors import StoreFormatError
-from parsers.mapped import map_file
+from parsers.mapped import map_file, release_pages
 from parsers.store import StoreFile
 
 Longs = npt.NDArray[np.int64]
@@ -40,6 +40,7 @@ class StoredTimes:
             rows, places = rows[own], places[own]
             is_v6 = data[places + HEAD.offsets["sys_flag"] + 3] & SYS_FLAG_BORN_HOST_V6 != 0
             times[rows] = _longs(data, places + HEAD.size + HOST_V4.size + is_v6 * HOST_V6_MORE)
+            release_pages(data, 0, len(data))
         return times
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+
 from parsers.errors import Damage
 from parsers.store import QueueKey
 from recovery.checks.finding import Explained, Finding, Judgement, Place, Span
@@ -22,7 +24,7 @@ def check_database(root: Path, spooled: Spool, log_start: int) -> Judgement:
     explained = [] if spooled.is_stores else [Explained("second copy of the queues", COPY, places=(DATABASE,))]
     for key, queue in spooled.queues.items():
         findings += _limit_findings(key, queue, log_start)
-        findings += _time_findings(key, queue)
+        findings += _time_findings(key, spooled)
         if queue.stale:
             span = Span(*key, queue.first_stale, queue.first_stale + queue.stale)
             explained.append(Explained("units behind the queue's end", STALE, span, (DATABASE,)))
@@ -55,9 +57,10 @@ def _limit_findings(key: QueueKey, queue: SpooledQueue, log_start: int) -> Itera
         )
 
 
-def _time_findings(key: QueueKey, queue: SpooledQueue) -> Iterator[Finding]:
-    for first, end in neighbours(queue.wrong_times):
-        slot, count = int(queue.wrong_times[first]), end - first
+def _time_findings(key: QueueKey, spooled: Spool) -> Iterator[Finding]:
+    wrong = spooled.wrong_times.get(key, np.empty(0, np.int64))
+    for first, end in neighbours(wrong):
+        slot, count = int(wrong[first]), end - first
         span = Span(*key, slot, slot + count)
         said = f"units {slot} to {slot + count - 1}: another store time than their records have"
         yield Finding("unit_wrong_store_time", span, (DATABASE,), count, (said,))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from tempfile import mkdtemp
@@ -17,9 +18,10 @@ from parsers.consumequeue.layout import CQ_UNIT
 from parsers.errors import Damage
 from parsers.queues import StoreQueues
 from parsers.rocksdb.queue_table import QueueLimits, QueueTable, Units
-from parsers.store import QueueKey, Store
+from parsers.store import QueueKey, Store, StoreFile
 from recovery.checks.queue_disk import FileUnits, QueueOnDisk
-from recovery.stored_times import UNKNOWN, StoredTimes
+from recovery.checks.unit_times import UnitTimes
+from recovery.stored_times import StoredTimes
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +29,7 @@ class SpooledQueue:
     """One queue of a database: its units up to its last message, and what else there is to say of it.
 
     `last`: the unit of the last message, None where there is none. `stale`: how many units are behind that message,
-    from `first_stale` on. `is_whole`: every unit could be read. `wrong_times`: the queue offsets of units with another
-    store time than their record's.
+    from `first_stale` on. `is_whole`: every unit could be read.
     """
 
     disk: QueueOnDisk
@@ -37,7 +38,6 @@ class SpooledQueue:
     stale: int
     first_stale: int
     is_whole: bool
-    wrong_times: npt.NDArray[np.int64]
 
 
 @dataclass(slots=True, weakref_slot=True)
@@ -48,12 +48,14 @@ class Spool:
         is_stores: these are the queues of the store; False where they are a copy of those in files, and not spooled.
         dispatched_to: as the database notes it.
         damage: what of it could not be read.
+        wrong_times: by queue the offsets of units with another store time than their record's, rising.
     """
 
     is_stores: bool
     queues: dict[QueueKey, SpooledQueue] = field(default_factory=dict)
     dispatched_to: int | None = None
     damage: list[Damage] = field(default_factory=list)
+    wrong_times: dict[QueueKey, npt.NDArray[np.int64]] = field(default_factory=dict)
 
 
 def spool_of(store: Store) -> tuple[Spool | None, str | None]:
@@ -67,30 +69,34 @@ def spool_of(store: Store) -> tuple[Spool | None, str | None]:
     with StoreQueues(store, on_damage="collect", damage=damage.append) as queues:
         spooled = Spool(is_stores=queues.in_database, damage=damage)
         if queues.table is not None and queues.in_database:
-            _fill(spooled, queues.table, StoredTimes(store.commitlog))
+            _fill(spooled, queues.table, store.commitlog)
         return spooled, queues.unread if not queues else None
 
 
-def _fill(spooled: Spool, table: QueueTable, times: StoredTimes) -> None:
+def _fill(spooled: Spool, table: QueueTable, log: Sequence[StoreFile]) -> None:
     folder = Path(mkdtemp(prefix="rocketlens-queues-"))
     finalize(spooled, shutil.rmtree, folder, ignore_errors=True)
     spooled.dispatched_to = table.dispatched_to
+    start = min((file.base_offset or 0 for file in log), default=0)
+    times = UnitTimes(folder, start, max(((file.base_offset or 0) + file.size for file in log), default=0))
     for number, (key, limits) in enumerate(table.limits.items()):
-        spooled.queues[key] = _spool_queue(table, limits, folder / str(number), spooled.damage, times)
+        into = partial(times.add, number)
+        spooled.queues[key] = _spool_queue(table, limits, folder / str(number), spooled.damage, into)
+    keys = list(table.limits)
+    spooled.wrong_times = {keys[queue]: wrong for queue, wrong in times.wrong(StoredTimes(log)).items()}
 
 
 def _spool_queue(
-    table: QueueTable, limits: QueueLimits, path: Path, damage: list[Damage], times: StoredTimes
+    table: QueueTable, limits: QueueLimits, path: Path, damage: list[Damage], also: Callable[[Units], None]
 ) -> SpooledQueue:
     before, runs, stale = len(damage), list[FileUnits](), list[Units]()
-    wrong = [np.empty(0, np.int64)]
     with path.open("wb") as file:
         written = 0
         for units in table.units(limits):
             live = units[units["queue_offset"] <= limits.last_queue_offset]
             stale += [units["queue_offset"][len(live) :]] if len(live) < len(units) else []
             runs += _runs(path, live["queue_offset"].astype(np.int64), written)
-            wrong.append(_wrong_times(live, times))
+            also(live)
             file.write(_as_files_have_them(live))
             written += len(live)
     return SpooledQueue(
@@ -100,15 +106,7 @@ def _spool_queue(
         stale=sum(map(len, stale)),
         first_stale=int(stale[0][0]) if stale else 0,
         is_whole=len(damage) == before,
-        wrong_times=np.concatenate(wrong),
     )
-
-
-def _wrong_times(units: Units, times: StoredTimes) -> npt.NDArray[np.int64]:
-    stored = times.at(units["physical_offset"].astype(np.int64))
-    wrong = (stored != units["store_timestamp_ms"]) & (stored != UNKNOWN)
-    queue_offset: npt.NDArray[np.int64] = units["queue_offset"][wrong].astype(np.int64)
-    return queue_offset
 
 
 def _as_files_have_them(units: Units) -> bytes:
