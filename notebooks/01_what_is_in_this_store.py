@@ -18,6 +18,7 @@
 # tables, read from the lake that `python3 run.py demo` or `rocketlens ingest` filled. Nothing is written to a store.
 
 # %%
+from pipelines.exhibit import show
 from pipelines.notebook import open_desk
 from pipelines.plots import bytes_of_files, counts_of, over_time
 
@@ -25,13 +26,16 @@ desk = open_desk()
 
 # %% [markdown]
 # ## Which files are there?
-# A file that is not understood is listed with the reason, never passed over in silence.
+# A store keeps more than messages. `used bytes` is what was written; the rest of a file was reserved.
 
 # %%
-desk.ask("files_by_kind")
+show(desk.ask("files_by_kind"))
+
+# %% [markdown]
+# A file that is not understood is listed here with the reason, never passed over in silence.
 
 # %%
-desk.ask("not_understood")
+show(desk.ask("not_understood"))
 
 # %% [markdown]
 # ## Is every byte of the log accounted for?
@@ -41,7 +45,7 @@ desk.ask("not_understood")
 # %%
 accounted = desk.ask("bytes_accounted_for")
 assert (accounted["size"] == accounted["accounted_for"]).all()
-bytes_of_files(accounted)
+show(bytes_of_files(accounted))
 
 # %% [markdown]
 # ## Which topics, and how much of each?
@@ -50,22 +54,26 @@ bytes_of_files(accounted)
 
 # %%
 topics = desk.ask("messages_by_topic")
-counts_of(topics, "topic", "messages", "messages by topic", "messages")
+show(counts_of(topics, "topic", "messages", "messages by topic", "messages"))
 
 # %% [markdown]
 # ## When were they stored?
 
 # %%
 rate = desk.ask("messages_per_second")
-over_time(rate, "second", "messages", "messages stored per second", "messages/s")
+show(over_time(rate, "second", "messages", "messages stored per second (UTC)", "messages/s"))
 
 # %% [markdown]
 # ## What does one message look like?
-# `properties` keeps the stored order; `unique_id` is the producer's, `message_id` says where the record is.
+# `properties` keeps the stored order; `unique_id` is the producer's, `message_id` says where the record is. Bodies
+# are in the lake when `bodies = true` in `rocketlens.toml`.
 
 # %%
-tagged = desk.ask("SELECT * FROM commitlog_messages WHERE tags IS NOT NULL ORDER BY physical_offset LIMIT 1")
-tagged.transpose()
+tagged = desk.ask("""
+    SELECT * EXCLUDE (body, body_decompressed, compression, record_crc_ok)
+    FROM commitlog_messages WHERE tags IS NOT NULL ORDER BY physical_offset LIMIT 1
+""")
+show(tagged.T.reset_index(names="column").rename(columns={0: "value"}))
 
 # %% [markdown]
 # ## Do the queues point to their messages?
@@ -75,7 +83,7 @@ tagged.transpose()
 loose = desk.ask("units_without_message")
 units = int(desk.ask("SELECT count(*) AS n FROM consumequeue_units")["n"][0])
 print(f"{units:,} units looked at, {len(loose):,} without their message")
-loose.head()
+show(loose.head())
 
 # %% [markdown]
 # ## One message, several records
@@ -83,12 +91,19 @@ loose.head()
 # batch that share one.
 
 # %%
-desk.ask("message_by_unique_id").head(10)
+show(desk.ask("message_by_unique_id").head(10))
 
 # %% [markdown]
 # ## How far behind are the consumers?
-# As `mqadmin consumerProgress` counts messages; seconds are the age of the oldest unread message. What is not known is
-# empty, not zero.
+# Messages are counted as `mqadmin consumerProgress` counts them; seconds are the age of the oldest unread message. What
+# is not known says so, and is never zero. How it came to that is asked in `04_how_far_behind`.
 
 # %%
-desk.ask("lag_by_group")
+show(desk.ask("lag_by_group"))
+
+# %% [markdown]
+# ## Your own question
+# SQL over every table; `desk.ask("SELECT …")` gives a pandas frame. These are the tables, and what one row of each is.
+
+# %%
+show(desk.ask("SELECT view_name AS name, comment FROM duckdb_views() WHERE NOT internal ORDER BY 1"))

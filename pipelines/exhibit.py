@@ -58,10 +58,13 @@ def _table_of(frame: pd.DataFrame) -> PrintedTable:
 
 
 def _known(value: Any) -> Any:
-    """pandas has several nulls; a report has one."""
+    """pandas has several nulls, a report one; a list comes as an array or as a list."""
+    import numpy as np
     import pandas as pd
 
-    return None if value is pd.NA or value is pd.NaT or value != value else value
+    if isinstance(value, np.ndarray | list):
+        return [_known(part) for part in value]
+    return None if pd.api.types.is_scalar(value) and pd.isna(value) else value
 
 
 def _is_number(column: pd.Series[Any]) -> bool:

@@ -48,7 +48,7 @@ def over_time(frame: pd.DataFrame, at: str, value: str, title: str, unit: str) -
 
 
 def _stacked(title: str, names: Sequence[str], parts: Mapping[str, Sequence[float]], unit: str) -> Figure:
-    figure = Figure(figsize=(8, 1.0 + 0.3 * max(1, len(names))))
+    figure = Figure(figsize=(8, 1.2 + 0.3 * max(1, len(names))), layout="constrained")
     axes = figure.subplots()
     left = [0.0] * len(names)
     for kind, values in parts.items():
@@ -59,8 +59,7 @@ def _stacked(title: str, names: Sequence[str], parts: Mapping[str, Sequence[floa
     axes.set_xlabel(unit)
     axes.spines[["top", "right"]].set_visible(False)
     if len(parts) > 1:
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.25), ncols=len(parts), frameon=False, fontsize=8)
-    figure.tight_layout()
+        figure.legend(loc="outside lower center", ncols=len(parts), frameon=False, fontsize=8)
     return figure
 
 

@@ -74,4 +74,6 @@ def shown(value: Any, blank: bool = False) -> str | Markup:
         return f"{value:,.1f}".replace(",", "\u202f")
     if isinstance(value, datetime):
         return f"{value:%Y-%m-%d %H:%M:%S}.{value.microsecond // 1000:03d}"
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    if isinstance(value, list):
+        return ", ".join("unknown" if part is None else str(part) for part in value)
+    return str(value)

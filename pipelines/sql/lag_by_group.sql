@@ -1,7 +1,7 @@
 -- How far behind is each group, and how much of that is not known?
 SELECT broker,
        "group",
-       sum(messages_behind)                           AS messages_behind,
+       sum(messages_behind)::BIGINT                   AS messages_behind,
        CASE WHEN count(*) FILTER (messages_behind > 0 AND seconds_behind IS NULL) = 0
             THEN max(seconds_behind) END              AS seconds_behind,
        count(*)                                       AS queues,

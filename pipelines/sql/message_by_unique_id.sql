@@ -4,7 +4,7 @@ SELECT broker,
        count(*)                                                    AS records,
        list(topic ORDER BY physical_offset)                        AS topics,
        list(physical_offset ORDER BY physical_offset)              AS physical_offsets,
-       max(store_timestamp) - min(store_timestamp)                 AS from_first_to_last
+       epoch(max(store_timestamp) - min(store_timestamp))          AS seconds_from_first_to_last
 FROM commitlog_messages
 WHERE unique_id IS NOT NULL
 GROUP BY broker, unique_id

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -24,6 +25,13 @@ def test_a_frame_keeps_its_integers_and_names_what_is_unknown() -> None:
     assert '<th class="n">queue id</th>' in shown
     assert "2026-11-21 15:00:00.000" in shown
     assert "a&lt;b" in shown
+
+
+def test_lists_in_a_frame_are_shown_part_by_part() -> None:
+    frame = pd.DataFrame({"offsets": [np.array([2302, 2608]), np.array([])], "topics": [["T", None], []]})
+    shown = show(frame)._repr_html_()
+    assert ">2302, 2608</td>" in shown
+    assert ">T, unknown</td>" in shown
 
 
 def test_a_section_and_an_empty_table() -> None:
