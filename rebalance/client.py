@@ -160,6 +160,7 @@ class ClientProcess:
     log_from_start: bool = False
     rounds_missing: bool = False  # it asked for lists where nothing was captured
     ordered: bool = False  # it asks for queue locks
+    lite: bool = False  # a lite pull consumer
     end: End | None = None
     seen_from_start: bool = True  # False: it may have held queues before the record began
     holes: Sequence[tuple[int, int]] = ()  # of the record: what it did then is not known
@@ -233,6 +234,14 @@ class ClientProcess:
     def stamped(self) -> bool:
         """Whether a change of its queues shows as a new subVersion: push consumers only, not pull or lite pull."""
         return self.consume_type == "CONSUME_PASSIVELY"
+
+    @property
+    def pulls_by_hand(self) -> bool:
+        """Whether its requests do not show its queues: an application asks, when it likes, for what it likes.
+
+        Source: RebalancePullImpl#computePullFromWhere asks for no offset; DefaultMQPullConsumerImpl#pullSyncImpl.
+        """
+        return self.consume_type == "CONSUME_ACTIVELY" and self.captured and not (self.lite or self.log_from_start)
 
     @property
     def has_log(self) -> bool:

@@ -216,12 +216,12 @@ class GroupRecord:
         return sorted(found, key=lambda rollback: rollback.at_ms)
 
     def pull_seen(self, fact: PullSeen) -> None:
-        self._witness(fact, fact.queue, _PULL, fact.queue_offset)
+        part = self._witness(fact, fact.queue, _PULL, fact.queue_offset)
+        if part is not None and fact.lite:
+            part.lite = True
 
     def locks_answered(self, fact: LockBatchAnswered) -> None:
-        """Renewal names the whole table of a broker in one request; a single queue may be a first try
-        (ConsumeMessageOrderlyService).
-        """
+        """Renewal names a broker's whole table; one queue may be a first try (ConsumeMessageOrderlyService)."""
         self.locks.append(fact)
         part = self._parts.of_request(fact)
         if part is not None:

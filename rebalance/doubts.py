@@ -68,6 +68,7 @@ def doubts_of(
     return [
         *_silent_members(processes, queues),
         *(doubt for p in processes if p.broadcasting for doubt in _unpulled(p, queues - seen.get(id(p), set()))),
+        *(doubt for p in processes if p.pulls_by_hand for doubt in _by_hand(p, queues)),
         *_unreachable(processes, queues, down, known_from_ms),
         *(doubt for process in processes for doubt in _unobserved(process, queues, captured, logs, committed)),
         *_uncounted(processes, queues),
@@ -195,6 +196,16 @@ def _unpulled(process: ClientProcess, queues: frozenset[MessageQueue]) -> Iterab
     mine = frozenset(queue for queue in queues if queue.topic in process.versions)
     if mine:
         yield Doubt(process.client_id, mine, process.first_ms, until, "broadcasting, queue not seen pulled")
+
+
+def _by_hand(process: ClientProcess, queues: frozenset[MessageQueue]) -> Iterable[Doubt]:
+    """A pull consumer says nothing when a queue comes or goes, and may ask for queues that it does not hold."""
+    end = process.end
+    until = end.latest_ms if end is not None else None
+    mine = frozenset(queue for queue in queues if queue.topic in process.versions)
+    if mine:
+        since = process.first_ms if process.seen_from_start else None
+        yield Doubt(process.client_id, mine, since, until, "a pull consumer: nothing shows which queues it has")
 
 
 def _unreachable(

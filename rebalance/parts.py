@@ -141,6 +141,7 @@ def _merged(parts: list[ClientProcess], number: int) -> ClientProcess:
         last.last_evidence,
     )
     whole.ordered = any(part.ordered for part in parts)
+    whole.lite = any(part.lite for part in parts)
     whole.log_from_start = any(part.log_from_start for part in parts)
     logs = [part for part in parts if part.has_log]  # what a broker answered, a log tells too
     whole.results = sorted((r for part in logs or parts for r in part.results), key=lambda result: result.at_ms)

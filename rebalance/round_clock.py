@@ -92,7 +92,7 @@ class RoundClock:
         `excused`: spans in which lists cannot be expected (a broker was down).
         """
         process = self.process
-        if process.broadcasting or process.has_log:
+        if process.broadcasting or process.has_log or process.pulls_by_hand:
             return False
         if not process.lists:
             return bool(process.witnesses)

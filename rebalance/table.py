@@ -87,6 +87,9 @@ class QueueTable:
         if self.process.ordered:
             for tenure in tenures:
                 self._widen_ordered_end(tenure)
+        if self.process.pulls_by_hand:
+            for tenure in tenures:
+                tenure.end_earliest = min(tenure.end_earliest, tenure.begin_latest)
         return tenures
 
     # ---- spans

@@ -162,6 +162,9 @@ def _offset_commit(request: Record, _: Record | None, broker: str, evidence: Evi
     )
 
 
+_LITE_PULL = 1 << 4  # PullSysFlag#FLAG_LITE_PULL_MESSAGE; a request code of its own came later
+
+
 def _pull(request: Record, _: Record | None, broker: str, evidence: Evidence) -> Iterator[Fact]:
     header = request["header"]
     yield PullSeen(
@@ -171,6 +174,7 @@ def _pull(request: Record, _: Record | None, broker: str, evidence: Evidence) ->
         queue_offset=_number(header.get("queueOffset")),
         commit_offset=_number(header.get("commitOffset")),
         sub_version=_number(header.get("subVersion")),
+        lite=request["code"] == LITE_PULL_MESSAGE or bool((_number(header.get("sysFlag")) or 0) & _LITE_PULL),
     )
 
 

@@ -122,12 +122,13 @@ class OffsetCommitted(RequestFact):
 
 @frozen(kw_only=True)
 class PullSeen(RequestFact):
-    """PULL_MESSAGE or LITE_PULL_MESSAGE; a capture may hold only a sample of them."""
+    """PULL_MESSAGE or LITE_PULL_MESSAGE; `lite`: of a lite pull consumer. A capture may hold only a sample of them."""
 
     queue: MessageQueue
     queue_offset: int | None
     commit_offset: int | None = None
     sub_version: int | None = None
+    lite: bool = False
 
 
 @frozen(kw_only=True)

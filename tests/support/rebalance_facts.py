@@ -61,6 +61,7 @@ class Client:
     consume_type: str = "CONSUME_PASSIVELY"
     message_model: str = "CLUSTERING"
     sub_version: int = -500
+    lite: bool = False
 
     def heartbeat(self, at_ms: int, changed_at: int | None = None) -> None:
         self.sub_version = self.sub_version if changed_at is None else changed_at
@@ -80,7 +81,7 @@ class Client:
 
     def pulls(self, at_ms: int, *queue_ids: int, queue_offset: int = 1) -> None:
         for queue_id in queue_ids:
-            self._add(PullSeen, at_ms, queue=queue(queue_id), queue_offset=queue_offset)
+            self._add(PullSeen, at_ms, queue=queue(queue_id), queue_offset=queue_offset, lite=self.lite)
 
     def commits(self, at_ms: int, *queue_ids: int, queue_offset: int = 1) -> None:
         for queue_id in queue_ids:

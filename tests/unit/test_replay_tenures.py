@@ -95,7 +95,7 @@ def test_a_queue_without_a_stored_offset_leaves_by_the_sub_version_alone(record:
 
 
 def test_a_persist_run_that_leaves_a_queue_out_says_it_is_gone(record: Record) -> None:
-    a = record.client(A, 1, consume_type="CONSUME_ACTIVELY")  # a lite pull consumer sends no new subVersion
+    a = record.client(A, 1, consume_type="CONSUME_ACTIVELY", lite=True)  # sends no new subVersion
     a.heartbeat(0)
     a.takes(1_000, ALONE, 0, 1)
     a.commits_every_5_s(5_000, 16_000, 0, 1)
@@ -213,3 +213,17 @@ def test_a_farewell_commit_handled_after_the_next_topics_list_belongs_to_the_rou
     heard(record, B)
     a.takes(40_000, ALONE, 0)
     assert record.owners(0, 30_000) == ((), True, ())
+
+
+def test_a_pull_consumer_may_hold_what_it_does_not_ask_for(record: Record) -> None:
+    """Its application asks for offsets and messages of any queue, when it likes."""
+    a = record.client(A, 1, consume_type="CONSUME_ACTIVELY")
+    a.heartbeat(0)
+    a.lists(1_000, A)
+    a.asks_offset(3_000, 0)
+    a.pulls(3_001, 0)
+    a.commits_every_5_s(6_000, 30_000, 0)
+    heard(record, B)
+    assert record.owners(0, 2_000) == ((), False, (A,))
+    assert record.owners(0, 4_000) == ((), False, (A,))
+    assert record.owners(0, 12_000) == ((), False, (A,))
