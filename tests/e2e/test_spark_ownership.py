@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import dagster as dg
 import pytest
 
+from pipelines.assets.ownership import replayed_ownership
 from pipelines.lake import Lake
-from pipelines.ownership_rows import rows_to_batch
-from pipelines.ownership_tables import HEARTBEATS
+from pipelines.ownership_rows import LoggedEvent, logged, rows_to_batch
+from pipelines.ownership_tables import HEARTBEATS, LOG_EVENTS
 from pipelines.recordings import facts_of, find_recordings
+from pipelines.resources.lakehouse import Lakehouse
 from pipelines.sources import Sources
 from pipelines.spark.ownership_job import REPLAYED, replay_sources
 from pipelines.tables import TABLES
@@ -36,16 +39,23 @@ def test_the_tables_hold_the_rows_of_a_replay(spark: SparkSession, lake: Lake, t
     shutil.copytree(SESSIONS / name, folder)
     replayed = replay_sources(spark, lake, recorded(folder, lake))
     assert replayed.problems == []
-    facts = [fact for found in find_recordings([folder]) for fact in facts_of(found, pytest.fail)]
+    events: list[LoggedEvent] = []
+    facts = [
+        fact
+        for found in find_recordings([folder])
+        for fact in facts_of(found, pytest.fail, lambda event: events.append(logged(event)))
+    ]
     history = replay(facts)
-    expected = {table: list(getattr(history, attribute)) for table, attribute in REPLAYED.items()}
+    expected: dict[str, list[Any]] = {table: list(getattr(history, attribute)) for table, attribute in REPLAYED.items()}
+    expected[LOG_EVENTS.name] = events
     expected[HEARTBEATS.name] = list(heartbeats_of(facts))
     for table, rows in expected.items():
         told = lake.query(f"SELECT * EXCLUDE source FROM {table}").to_pylist()
         due = rows_to_batch(TABLES[table].bare_schema, rows, "").drop_columns(["source"]).to_pylist()
         assert sorted(told, key=repr) == sorted(due, key=repr)
         assert replayed.rows[table] == len(due)
-    assert replayed.rows["log_events"] == lake.rows("log_events") > 0
+    assert len(events) > 100
+    assert lake.query("SELECT count(DISTINCT source) AS n FROM log_events").to_pylist()[0]["n"] > 1
     assert not list(lake.root.glob(".facts-*"))
 
 
@@ -75,3 +85,27 @@ def test_nothing_recorded_makes_empty_tables(spark: SparkSession, lake: Lake) ->
     replayed = replay_sources(spark, lake, Sources(lake.root))
     assert set(replayed.rows.values()) == {0}
     assert lake.query("SELECT count(*) AS n FROM ownership_intervals").to_pylist() == [{"n": 0}]
+
+
+def test_a_run_tells_what_the_lines_of_the_logs_were(spark: SparkSession, tmp_path: Path) -> None:
+    start = b"2026-11-21 23:07:12.907 INFO  [7] [main] [x#?:?] - "
+    texts = (b"strange words here 1\n", b"strange words here 2\n", b"others | and `more`\n\tat a.stack\n")
+    (tmp_path / "rocketmq_client.log").write_bytes(b"".join(start + text for text in texts))
+    config = tmp_path / "rocketlens.toml"
+    config.write_text('[lake]\npath = "lake"\nspark_master = "local[2]"\n[[client]]\nlogs = "rocketmq_client.log"\n')
+    with dg.DagsterInstance.ephemeral() as instance:
+        lakehouse = Lakehouse(config_file=str(config))
+        ran = dg.materialize([replayed_ownership], instance=instance, resources={"lakehouse": lakehouse})
+        told = {
+            made.asset_key.to_user_string(): made.metadata
+            for made in ran.asset_materializations_for_node("replayed_ownership")
+        }
+    assert (
+        told["log_events"]["log_lines"].value
+        == "4 lines of 1 logs: 3 of no known text, 1 that continue the entry above"
+    )
+    samples = str(told["log_events"]["unrecognised_lines"].value).splitlines()
+    assert samples[0].startswith("- 2 of rocketmq_client.log: `")
+    assert "strange words" in samples[0]
+    assert len(samples) == 2
+    assert "log_lines" not in told["heartbeats"]
