@@ -47,7 +47,7 @@ class UnitTimes:
             self._files[number].write(aside[part[inside] == number].tobytes())
 
     def wrong(self, times: StoredTimes) -> dict[int, npt.NDArray[np.int64]]:
-        """By queue the offsets, rising, of units with another store time than their record's; called once, at the end."""
+        """By queue the offsets, rising, of units with another store time than their record's; asked once, at last."""
         found = [wrong for path in self._closed() for wrong in _wrong(np.fromfile(path, ASIDE), times)]
         units = np.concatenate([np.empty(0, ASIDE), *found])
         by_queue = {}

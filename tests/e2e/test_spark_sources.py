@@ -17,6 +17,7 @@ from pipelines.demo import BUNDLE
 from pipelines.spark.registry import SOURCES
 from pipelines.spark.slices import cut
 from tests.support.small_log import SmallLog
+from tests.support.stores import store_root, truth_lines
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -93,6 +94,28 @@ def test_units_equal_the_truth(spark: SparkSession, demo_store: Path) -> None:
         for place, (physical_offset, msg_size, tags_code) in enumerate(queue["units"], queue["minOffset"]):
             row = found[queue["topic"], queue["queueId"], place]
             assert (row.physical_offset, row.msg_size, row.tags_code) == (physical_offset, msg_size, tags_code)
+
+
+def test_queues_and_tables_of_databases_are_rows(spark: SparkSession) -> None:
+    name = "5.5.0-rocksdb"
+    store = store_root(name)
+
+    def read(source: str, **options: str) -> list[Any]:
+        return spark.read.format(source).option("store", str(store)).options(**options).load().collect()
+
+    lines = {(line["topic"], line["queueId"]): line for line in truth_lines(name, "queues.jsonl.gz")}
+    filled = {key: line for key, line in lines.items() if line["maxOffset"]}
+    units = [(row.topic, row.queue_id, row.physical_offset, row.file) for row in read("rocketmq_consumequeue")]
+    assert units == [(*key, unit[0], "consumequeue") for key in sorted(filled) for unit in filled[key]["units"]]
+    small = read("rocketmq_consumequeue", topics="Small")
+    assert {row.topic for row in small} == {"Small"}
+    assert all(row.store_timestamp_ms for row in small)
+    ends = {(row.topic, row.queue_id): (row.min_queue_offset, row.max_queue_offset) for row in read("rocketmq_queues")}
+    assert ends == {key: (line["minOffset"], line["maxOffset"]) for key, line in filled.items()}
+    assert {row.file for row in read("rocketmq_config", table="topic_configs")} == {"config/topics"}
+    databases = {row.file for row in read("rocketmq_files") if row.kind == "rocksdb"}
+    tables = {f"config/{name}" for name in ("topics", "subscriptionGroups", "consumerOffsets")}
+    assert databases == {"consumequeue", *tables}
 
 
 def test_an_empty_store_of_a_kind_gives_no_rows(spark: SparkSession, tmp_path: Path) -> None:
