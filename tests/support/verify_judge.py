@@ -17,9 +17,10 @@ from parsers.checkpoint import CHECKPOINT
 from parsers.commitlog.message import decode_message
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.errors import StoreFormatError
-from parsers.store import NotAStore, open_store
+from parsers.store import NotAStore, classify, open_store
 from recovery.checks.finding import Finding, Place
 from recovery.consistency import Verification, verify
+from tests.support.bit_flips import field_of_each_byte
 from tests.support.recovery_cases import Case, CaseSet
 
 MARKERS = ("abort", "abort.bak", "lock")
@@ -185,9 +186,9 @@ def _left_no_trace(change: Change, base: Path, root: Path, places: Sequence[Plac
     """The edit cannot be told from the store any more: what is left is a store that a broker could have left.
 
     A deleted config file. Everything of a kind gone, and nothing else left to ask. confirmPhyOffset or
-    logicsPhysicalOffset set to another offset of the log. A unit at the end of its queue zeroed whose record the same
-    damage took. An index file of a crashed broker zeroed: its messages are gone or were
-    not dispatched yet.
+    logicsPhysicalOffset set to another offset of the log, or to a negative one, which is none yet. Another flag of a
+    message, which only its application knows. A unit at the end of its queue zeroed whose record the same damage took.
+    An index file of a crashed broker zeroed: its messages are gone or were not dispatched yet.
     """
     left = _files(root)
     if change.file.startswith("config/"):
@@ -195,19 +196,26 @@ def _left_no_trace(change: Change, base: Path, root: Path, places: Sequence[Plac
     if not any(name.startswith(("commitlog/", "consumequeue/")) for name in left):
         return True
     if change.file == "checkpoint":
-        return change.what == "bytes" and _offsets_in_the_log(change, left)
+        return change.what == "bytes" and _offsets_not_beyond_the_log(change, left)
+    if change.file.startswith("commitlog/"):
+        return change.what == "bytes" and _is_a_flag(change, root)
     if change.file.startswith("consumequeue/") and change.what == "bytes":
         return not any(_same_record(place, base, root) for place in _unreported(change, base, places))
     return change.file.startswith("index/") and "abort" in left and not any(left.get(change.file, b"gone"))
 
 
-def _offsets_in_the_log(change: Change, left: Files) -> bool:
-    """Only the checkpoint's two offsets changed, and both lie inside the log."""
+def _is_a_flag(change: Change, root: Path) -> bool:
+    fields = field_of_each_byte(classify(root, root / change.file))
+    return set(fields[change.start : change.end]) == {"flag"}
+
+
+def _offsets_not_beyond_the_log(change: Change, left: Files) -> bool:
+    """Only the checkpoint's two offsets changed, and none of them lies beyond the log."""
     ends = [int(name.rpartition("/")[2]) + len(data) for name, data in left.items() if name.startswith("commitlog/")]
     row = CHECKPOINT.unpack(left["checkpoint"])
     offsets = [row[name] for name in ("confirm_physical_offset", "logics_physical_offset")]
     is_theirs = CHECKPOINT.offsets["confirm_physical_offset"] <= change.start and change.end <= CHECKPOINT.size
-    return is_theirs and all(0 <= offset <= max(ends, default=0) for offset in offsets)
+    return is_theirs and all(offset <= max(ends, default=0) for offset in offsets)
 
 
 def _unreported(change: Change, base: Path, places: Sequence[Place]) -> Iterable[int]:
