@@ -89,8 +89,10 @@ def rocketlens(
 ) -> None:
     """Read, check and reproduce the store files and consumer rebalances of Apache RocketMQ.
 
-    Store files are opened read-only and nothing is ever written beside them. The options below are understood before
-    and after the name of a command.
+    A broken store: `verify STORE` says where its files disagree, `forecast STORE` what a start would lose, `find` and
+    `dump` what is in it. A group that misbehaved: `replay LOGS` says who owned which queue, `lag STORE` how far behind
+    it is. Store files are opened read-only and nothing is ever written beside them. The options below are understood
+    before and after the name of a command.
 
     Exit codes: 0 fine, 1 findings, 2 wrong usage, 3 input unreadable or not a store, 4 read in part.
     """

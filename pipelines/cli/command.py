@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 import sys
 import traceback
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any, get_args, get_origin
 
 import typer
 
@@ -43,10 +43,19 @@ def _with_shared_options(body: Body, panel: str | None) -> Body:
 
     by_keyword = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own]
     parameters = [context, *by_keyword, *shared]
+    _let_flags_be_flags(parameters)
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {p.name: p.annotation for p in parameters}
     call.__doc__, call.__name__ = body.__doc__, body.__name__
     return call
+
+
+def _let_flags_be_flags(parameters: Iterable[inspect.Parameter]) -> None:
+    """Keep the help from asking for a value of type bool where there is none to give."""
+    for parameter in parameters:
+        if get_origin(parameter.annotation) is Annotated and get_args(parameter.annotation)[0] is bool:
+            for option in get_args(parameter.annotation)[1:]:
+                option.metavar = ""
 
 
 def _shared_parameter(name: str) -> inspect.Parameter:

@@ -32,7 +32,9 @@ FormatOption = Annotated[
     Format | None,
     typer.Option(
         "--format",
-        help="How rows are written. Without it: the ending of --out, else table on a terminal and jsonl in a pipe.",
+        metavar="FORM",
+        help="table, jsonl, json, csv, parquet or arrow. Without it: the ending of --out, else table on a terminal and "
+        "jsonl in a pipe.",
         rich_help_panel=PANEL,
     ),
 ]
