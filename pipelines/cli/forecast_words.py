@@ -48,12 +48,14 @@ def _decided(document: Document) -> Iterator[tuple[str, str]]:
         yield "the start", f"fails while loading, the broker does not come up: {document['load']['error']}"
     elif not document["start"]["returns"]:
         yield "the start", f"loads and does not come up: {document['start']['error']}"
-    if document["dispatch_from"] is None:
+    if not document["load"]["ok"] or not document["start"]["returns"]:
         return
     log, gone = document["commitlog"], document["commitlog"]["files_deleted"]
     yield "CommitLog", f"then holds bytes {log['min_physical_offset']:,} to {log['max_physical_offset']:,}"
     if gone:
         yield "", f"{counted(len(gone), 'file')} deleted: {', '.join(gone)}"
+    if document["dispatch_from"] is None:
+        return
     again, start = document["redispatched_messages"], f"from {document['dispatch_from']:,} on"
     yield "dispatch", f"{counted(again, 'message')} again, {start}" if again else f"nothing again, new messages {start}"
     yield "lost by it", _counts(document["lost_counts"]) or "nothing"

@@ -18,6 +18,8 @@ def forecast_section(facts: Facts, *, losses_shown: int = 30) -> Section:
     if document is None:
         return Section("forecast", title, "No forecast was made.", "unknown")
     state: State = "good" if document["load"]["ok"] and not document["lost"] else "finding"
+    if state == "good" and document["dispatch_from"] is None:
+        state = "unknown"
     lost, notes = _loss_table(document["lost"], losses_shown)
     tables = [_facts_table(document), *_rules_table(document["reasons"]), *lost]
     unknown = [f"Unknown: {entry['what']} – {entry['why']}" for entry in document["unknown"]]
@@ -28,6 +30,8 @@ def loss_section(document: Mapping[str, Any], *, shown: int = 30) -> Section:
     """What is lost for good, message by message."""
     lost = document["lost"]
     tables, notes = _loss_table(lost, shown)
+    if not lost and document["load"]["ok"] and document["dispatch_from"] is None:
+        return Section("lost", "What is lost", "What would be lost is not known.", "unknown")
     verdict = f"{counted(len(lost), 'thing')} would be lost." if lost else "Nothing would be lost."
     return Section("lost", "What is lost", verdict, "finding" if lost else "good", tables=tables, remarks=notes)
 
@@ -40,10 +44,12 @@ def _verdict(document: Mapping[str, Any]) -> str:
         )
     log = document["commitlog"]
     again = document["redispatched_messages"]
+    end = f"the log would end at {_number(log['max_physical_offset'])}"
+    if again is None:
+        return f"{exit_}; {end}. What would be dispatched again, and what lost, is not known."
     lost = (
         f"{counted(len(document['lost']), 'message')} would be lost" if document["lost"] else "no message would be lost"
     )
-    end = f"the log would end at {_number(log['max_physical_offset'])}"
     return f"{exit_}; {end}, {_number(again)} messages would be dispatched again, {lost}."
 
 

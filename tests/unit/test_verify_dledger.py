@@ -12,6 +12,9 @@ import pytest
 from parsers.commitlog.layout import HEAD
 from parsers.dledger.layout import ENTRY_HEADER, ENTRY_INDEX_UNIT, HEADER_SIZE
 from parsers.store import open_store
+from pipelines.cli.forecast_words import in_words
+from pipelines.report.forecast_sections import forecast_section, loss_section
+from pipelines.report.gather import facts_of_store
 from recovery.checks.finding import Finding
 from recovery.consistency import verify
 from recovery.rebuild import rebuild
@@ -107,3 +110,13 @@ def test_units_that_are_left_behind_the_logs_end_are_no_finding(log: DLedgerLog)
     unit = (log.root / INDEX).read_bytes()[4 * ENTRY_INDEX_UNIT.size :][: ENTRY_INDEX_UNIT.size]
     overwrite(log.root / INDEX, len(log.headers) * ENTRY_INDEX_UNIT.size, unit)
     assert findings_of(log.root) == ()
+
+
+def test_nothing_is_called_lost_that_only_other_replicas_know(log: DLedgerLog) -> None:
+    facts = facts_of_store(open_store(log.root), VERSION, SETTINGS)
+    assert forecast_section(facts).state == "unknown"
+    assert loss_section(facts.forecast or {}).verdict == "What would be lost is not known."
+    assert [row["kind"] for row in facts.regions][:2] == ["messages", "blank"]
+    assert sum(topic["messages"] for topic in facts.topics) == len(log.headers)
+    words = list(in_words(facts.forecast or {}, 100))
+    assert any(line.startswith("CommitLog") and f"0 to {log.end:,}" in line for line in words)
