@@ -115,10 +115,13 @@ def _of_queue(
 
 
 def _both_had(earlier: Tenure, later: Tenure) -> tuple[int | None, int | None]:
-    """The longest span in which both may have been consuming."""
+    """The longest span in which both may have been consuming; what two stamps in the wrong order leave of it."""
     begins = [begun for begun in (earlier.begin_earliest, later.begin_earliest) if begun is not None]
     ends = [ended for ended in (_consumed_until(earlier), _consumed_until(later)) if ended is not None]
-    return max(begins, default=None), min(ends, default=None)
+    from_ms, until_ms = max(begins, default=None), min(ends, default=None)
+    if from_ms is not None and until_ms is not None and until_ms < from_ms:
+        return until_ms, from_ms
+    return from_ms, until_ms
 
 
 def _rewinds(history: GroupHistory, tenure: Tenure, mine: Sequence[_Sighting]) -> Iterator[Exposure]:

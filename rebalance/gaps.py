@@ -9,11 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rebalance.client import ClientProcess, Witness, WitnessKind
 from rebalance.log_cover import first_commits
-from rebalance.missed import Missed, missed_by
+from rebalance.missed import Missed, least_delay_ms, missed_by
 from rebalance.model import MessageQueue
 from rebalance.round_clock import ROUND_MS
 from rebalance.signs import Signs
-from rebalance.version_clock import changes_of
 
 Span = tuple[int, int]
 _SETTLED_MS = 15_000  # three periods of persistAll
@@ -31,10 +30,10 @@ def holes_of(
 ) -> list[Span]:
     """The holes of one group's record (from, until; epoch ms), in order and apart."""
     signs = Signs(processes, (starts, stops), until_ms)
-    delay_ms = min((change.delay_ms for process in processes for change in changes_of(process)), default=0)
+    delay_ms = least_delay_ms(processes)
     holes: set[Span] = set()
     for process in processes:
-        for missed in missed_by(process, processes, delay_ms=delay_ms, born=born):
+        for missed in missed_by(process, processes, delay_ms=delay_ms, born=born, until_ms=until_ms):
             for source in signs.captures if missed.source is None else (missed.source,):
                 away = [] if missed.restarted else list(_away(source, down, starts))
                 holes.update(_swallowing(missed, source, signs, away))

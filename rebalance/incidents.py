@@ -5,7 +5,7 @@ and go.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rebalance.client import PAUSE_MS, ClientProcess
 from rebalance.events import Evidence
@@ -45,7 +45,14 @@ def incidents_of(history: GroupHistory) -> list[Incident]:
         *_queues_added(history),
         *_of_brokers(history),
     ]
-    return sorted(found, key=lambda i: (i.latest_ms, i.earliest_ms, i.kind, i.subject, i.process or 0))
+    return sorted(map(_in_order, found), key=lambda i: (i.latest_ms, i.earliest_ms, i.kind, i.subject, i.process or 0))
+
+
+def _in_order(incident: Incident) -> Incident:
+    """Stamps that contradict each other leave a window, too: from the earlier to the later."""
+    if incident.earliest_ms <= incident.latest_ms:
+        return incident
+    return replace(incident, earliest_ms=incident.latest_ms, latest_ms=incident.earliest_ms)
 
 
 def _of_process(group: str, process: ClientProcess) -> Iterable[Incident]:

@@ -13,15 +13,14 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
-from rebalance.client import PAUSE_MS, ClientProcess, Witness, WitnessKind
+from rebalance.client import PAUSE_MS, ClientProcess, ListAnswer, Witness, WitnessKind
 from rebalance.model import MessageQueue
 from rebalance.round_clock import ADDING, ROUND_MS
 from rebalance.signs import SILENT_MS, is_captured, source_of
-from rebalance.version_clock import changes_of
 
 Span = tuple[int, int]
 _PERSIST_MS = 5_000
@@ -34,7 +33,6 @@ _EVER = 1 << 62
 _COMMIT, _REMOVED = WitnessKind.COMMIT, WitnessKind.REMOVED
 _CHANGES = (*ADDING, _REMOVED)
 _AT_MS = attrgetter("at_ms")
-_Asked = tuple[int, tuple[str, ...] | None]
 _Witnesses = Mapping[MessageQueue, Sequence[Witness]]
 
 
@@ -52,13 +50,14 @@ class Missed(NamedTuple):
 
 
 def missed_by(
-    process: ClientProcess, processes: Iterable[ClientProcess], *, delay_ms: int, born: bool
+    process: ClientProcess, processes: Iterable[ClientProcess], *, delay_ms: int, born: bool, until_ms: int
 ) -> Iterator[Missed]:
     """All that one process of a group must have done and is not on record to have.
 
     Args:
-        delay_ms: how long after a change, by the client's clock, a heartbeat tells of it.
+        delay_ms: `least_delay_ms` of the group.
         born: the record begins with the brokers' start.
+        until_ms: the end of the record.
     """
     others = [other for other in processes if other is not process]
     for source, parts in _by_source(process).items():
@@ -66,7 +65,7 @@ def missed_by(
             yield Missed(source, spans)
     yield from (Missed(None, [span]) for span in _missed_lists(process))
     yield from _mute(process, others)
-    yield from _vanished(process, others)
+    yield from _vanished(process, others, until_ms)
     yield from _untold_changes(process, delay_ms)
     if process.captured and not process.log_from_start:
         yield from (Missed(None, [span]) for span in _unseen_gains(process))
@@ -94,11 +93,11 @@ def _unseen_gains(process: ClientProcess) -> Iterator[Span]:
             yield commits[before - 1] if before else process.first_ms - 2 * SILENT_MS, at_ms
 
 
-def _vanished(process: ClientProcess, others: Sequence[ClientProcess]) -> Iterator[Missed]:
+def _vanished(process: ClientProcess, others: Sequence[ClientProcess], until_ms: int) -> Iterator[Missed]:
     """Nobody can tell a hole from the death of all clients at once, or of the last one that committed every 5 s."""
-    if not _went(process):
-        return
     last_ms = process.last_ms
+    if last_ms + _PERSIST_MS >= until_ms or not _went(process):
+        return
     alone = not any(other.first_ms < last_ms and other.last_ms > last_ms + _PERSIST_MS for other in others)
     all_at_once = alone and any(_went(other) and last_ms - PAUSE_MS <= other.last_ms for other in others)
     silent_ms = _PERSIST_MS + 2 * _JITTER_MS if alone else _SETTLED_MS
@@ -116,12 +115,20 @@ def _regular_until(last_ms: int, commits: Sequence[int]) -> bool:
     return bool(commits) and commits[-1] >= last_ms - _PERSIST_MS and _regular(commits, commits[-1], -1)
 
 
+def least_delay_ms(processes: Iterable[ClientProcess]) -> int:
+    """How long after a change, by the clients' clocks, a heartbeat tells of it at the quickest."""
+    changes = (heard for p in processes for versions in p.versions.values() for heard in versions[1:])
+    return min((heard.heard_ms - heard.sub_version for heard in changes), default=0)
+
+
 def _untold_changes(process: ClientProcess, delay_ms: int) -> Iterator[Missed]:
     """When queues came or went of which no heartbeat told at once."""
-    if process.stamped and process.captured:
-        for change in changes_of(process):
-            changed_ms = change.sub_version + delay_ms
-            late = change.delay_ms > delay_ms + SILENT_MS
+    if not process.stamped or not process.captured:
+        return
+    for versions in process.versions.values():
+        for heard in versions[1:]:
+            changed_ms = heard.sub_version + delay_ms
+            late = heard.heard_ms > changed_ms + SILENT_MS
             if late and not process.lists_between(changed_ms - ROUND_MS, changed_ms + _JITTER_MS):
                 yield Missed(None, [(changed_ms, changed_ms + _JITTER_MS)])
 
@@ -190,12 +197,12 @@ def _about(at_ms: int) -> Span:
 
 def _regular(commits: Sequence[int], at_ms: int, step: int) -> bool:
     """Whether commits came a period before and two (step -1), or after (1)."""
-    for periods in (1, 2):
-        expected_ms = at_ms + step * periods * _PERSIST_MS
-        index = bisect_left(commits, expected_ms - _JITTER_MS)
-        if index == len(commits) or commits[index] > expected_ms + _JITTER_MS:
-            return False
-    return True
+    return _near(commits, at_ms + 2 * step * _PERSIST_MS) and _near(commits, at_ms + step * _PERSIST_MS)
+
+
+def _near(commits: Sequence[int], at_ms: int) -> bool:
+    index = bisect_left(commits, at_ms - _JITTER_MS)
+    return index < len(commits) and commits[index] <= at_ms + _JITTER_MS
 
 
 def _made_up_for(by_queue: _Witnesses, at_ms: int, missed: int) -> bool:
@@ -220,11 +227,9 @@ def _kept(process: ClientProcess, by_queue: _Witnesses, last_ms: int, next_ms: i
     for seen in by_queue.values():
         after = bisect_right(seen, last_ms, key=_AT_MS)
         if after and seen[after - 1].kind is not _REMOVED:
-            for witness in seen[after:]:
-                if witness.kind in _CHANGES or witness.at_ms > next_ms + _JITTER_MS:
-                    break
-                if witness.kind is _COMMIT:
-                    return True
+            following = next((w for w in islice(seen, after, None) if w.kind is _COMMIT or w.kind in _CHANGES), None)
+            if following is not None and following.kind is _COMMIT and following.at_ms <= next_ms + _JITTER_MS:
+                return True
     return False
 
 
@@ -248,16 +253,19 @@ def _missed_lists(process: ClientProcess) -> Iterator[Span]:
     """When a process that asked for an unchanged list every 20 s, before or after, must have asked and is not on record
     to have.
     """
-    asked = [(answer.asked_at_ms, answer.client_ids) for answer in process.lists]
-    in_vain = {at for at, (one, next_) in enumerate(pairwise(asked)) if _in_vain(one, next_)}
-    for at, ((last_ms, _), (next_ms, _)) in enumerate(pairwise(asked)):
-        if next_ms - last_ms > _LIST_MS + 3 * _JITTER_MS:
-            if at - 1 in in_vain:
-                yield last_ms + _LIST_MS - _JITTER_MS, last_ms + _LIST_MS + 3 * _JITTER_MS
-            if at + 1 in in_vain:
+    asked = process.lists
+    for at, (last, following) in enumerate(pairwise(asked)):
+        if following.asked_at_ms - last.asked_at_ms > _LIST_MS + 3 * _JITTER_MS:
+            if at and _in_vain(asked[at - 1], last):
+                yield last.asked_at_ms + _LIST_MS - _JITTER_MS, last.asked_at_ms + _LIST_MS + 3 * _JITTER_MS
+            if at + 2 < len(asked) and _in_vain(following, asked[at + 2]):
+                next_ms = following.asked_at_ms
                 yield next_ms - _LIST_MS - 3 * _JITTER_MS, next_ms - _LIST_MS + _JITTER_MS
 
 
-def _in_vain(one: _Asked, following: _Asked) -> bool:
+def _in_vain(one: ListAnswer, following: ListAnswer) -> bool:
     """Whether the timer asked for a list that was the one before."""
-    return one[1] is not None and one[1] == following[1] and abs(following[0] - one[0] - _LIST_MS) <= _JITTER_MS
+    apart_ms = following.asked_at_ms - one.asked_at_ms
+    return (
+        abs(apart_ms - _LIST_MS) <= _JITTER_MS and one.client_ids is not None and one.client_ids == following.client_ids
+    )

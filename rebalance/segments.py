@@ -57,6 +57,12 @@ def segments_of(
     return segments
 
 
+def _set_in_order(tenure: Tenure) -> None:
+    """Stamps that contradict each other leave a window, too: from the earlier to the later."""
+    if tenure.end_latest is not None and tenure.end_latest < tenure.end_earliest:
+        tenure.end_earliest, tenure.end_latest = tenure.end_latest, tenure.end_earliest
+
+
 def _part_of(process: ClientProcess, span: Span, parted: bool) -> ClientProcess | None:
     """What a span tells of a process, as if there were nothing else; None: nothing."""
     if not parted:
@@ -140,12 +146,24 @@ def whole_tenures(
         committed: when each queue was first seen committed by anybody.
         warm_up_ms: how long after a hole everything has been told again.
     """
-    if len(segments) == 1:
-        return list(segments[0].tenures)
+    tenures = list(segments[0].tenures) if len(segments) == 1 else _whole(segments, processes, committed, warm_up_ms)
+    for tenure in tenures:
+        _set_in_order(tenure)
+    return tenures
+
+
+def _whole(
+    segments: Sequence[Segment],
+    processes: Iterable[ClientProcess],
+    committed: Mapping[MessageQueue, int],
+    warm_up_ms: int,
+) -> list[Tenure]:
     whole = {process.key: process for process in processes}
     tenures: list[Tenure] = []
     before: list[Tenure] = []
     for segment, following in zip(segments, [*segments[1:], None], strict=True):
+        for part in segment.processes:
+            whole[part.key].rounds_missing |= part.rounds_missing
         begun = [_since_the_hole(tenure, segment) for tenure in segment.tenures]
         rejoined = _rejoined(before, [tenure for tenure in begun if tenure.begin_earliest == segment.hole_ms], segment)
         before = []
@@ -157,8 +175,8 @@ def whole_tenures(
                 earlier.end_earliest, earlier.end_latest = tenure.end_earliest, tenure.end_latest
                 earlier.end_list, earlier.end_evidence = tenure.end_list, tenure.end_evidence
             last = earlier or tenure
-            part, last.process = tenure.process, whole[tenure.process.key]
-            if following is not None and last.end_latest is None and part.last_ms < last.process.last_ms:
+            heard_until_ms, last.process = tenure.process.last_ms, whole[tenure.process.key]
+            if following is not None and last.end_latest is None and heard_until_ms < last.process.last_ms:
                 end, heard_ms = last.process.end, _heard_again_ms(last.process, segments, segment)
                 assert end is not None
                 told = committed.get(last.queue, _EVER) <= segment.span[1]

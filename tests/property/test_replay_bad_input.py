@@ -66,6 +66,25 @@ def test_doubled_facts_change_no_answer(session: Any, chance: random.Random, sha
     assert not verdict.wrong, verdict.wrong[:3]
 
 
+@given(sessions, chances, st.sampled_from([WIRE, LOGS]), st.integers(0, 60_000))
+def test_windows_stay_in_order_whatever_the_stamps(session: Any, chance: random.Random, told: Any, by_ms: int) -> None:
+    """Stamps of one source moved, or of facts here and there: what contradicts itself leaves a window, not a hole."""
+    facts = told[session]
+    source = chance.choice(facts).source if chance.random() < 0.5 else None
+    moved = [
+        replace(fact, at_ms=fact.at_ms + chance.randrange(-by_ms, by_ms + 1))
+        if fact.source == source or (source is None and chance.random() < 0.2)
+        else fact
+        for fact in facts
+    ]
+    history = replay([*moved, *(WIRE[session] if told is LOGS else ())])
+    for row in history.intervals:
+        assert row.begin_earliest is None or row.begin_earliest <= row.begin_latest
+        assert row.end_latest is None or row.end_earliest <= row.end_latest
+    assert all(incident.earliest_ms <= incident.latest_ms for incident in history.incidents)
+    assert all((row.from_ms or 0) <= (row.until_ms or 1 << 62) for row in history.exposures)
+
+
 @given(sessions, chances, shares, st.booleans())
 def test_thinned_records_give_rows(session: Any, chance: random.Random, share: float, logs: bool) -> None:
     facts = [fact for fact in (LOGS if logs else WIRE)[session] if chance.random() < share]
