@@ -66,9 +66,10 @@ def _instants_of(parts: Iterable[ClientProcess]) -> set[int]:
     for part in parts:
         channel = part.channels[0]
         instants.update((channel.first_ms, channel.last_ms))
-        instants.update(at_ms for at_ms, _ in channel.requests)
-        instants.update(at_ms for answer in part.lists for at_ms in (answer.at_ms, answer.asked_at_ms))
-        instants.update(result.at_ms for result in part.results)
-        instants.update(edge for pause in channel.pauses for edge in pause)
-        instants.update(witness.at_ms for seen in part.witnesses.values() for witness in seen)
+        instants.update([at_ms for at_ms, _ in channel.requests])
+        instants.update([answer.at_ms for answer in part.lists], [answer.asked_at_ms for answer in part.lists])
+        instants.update([result.at_ms for result in part.results])
+        instants.update(*channel.pauses)
+        for seen in part.witnesses.values():
+            instants.update([witness.at_ms for witness in seen])
     return instants

@@ -9,9 +9,9 @@ Source: RebalancePushImpl#messageQueueChanged, ConsumerGroupInfo#updateSubscript
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from rebalance.client import ClientProcess
+from rebalance.frozen import frozen
 
 APART_MS = 5_000  # less is within what an ordinary network and garbage collection do
 _AGREED_MS = 1_500  # a broker's log has seconds
@@ -19,7 +19,8 @@ _WELL_APART_MS = 60_000
 _CHANGES = 3
 
 
-class HeardChange(NamedTuple):
+@frozen()
+class HeardChange:
     """A subVersion (epoch ms, client's clock) and how much later it was heard (broker's clock less client's)."""
 
     sub_version: int
