@@ -8,8 +8,12 @@ import pytest
 
 from parsers.store import open_store
 from recovery.forecast import forecast
+from recovery.forecast_document import forecast_document
+from recovery.inference import infer
+from recovery.rebuild import rebuild
 from recovery.settings import StoreSettings
 from tests.support.fixtures import FIXTURES, GOLDEN, needs_fixtures, unpack_store
+from tests.support.stores import store_root
 
 SMALL = StoreSettings.from_config(
     {
@@ -35,3 +39,21 @@ def test_what_a_dledger_loses_is_unknown(tmp_path: Path) -> None:
     answer = forecast(open_store(root), "4.9.8", SMALL)
     assert list(answer.lost) == []
     assert "what is lost" in {unknown.what for unknown in answer.unknown}
+
+
+def test_queues_in_a_database_are_unknown_after_a_start_and_nothing_is_lost() -> None:
+    store = open_store(store_root("5.5.0-rocksdb"))
+    known = infer(store)
+    document = forecast_document(forecast(store, known.version, known.settings))
+    assert document["load"]["ok"]
+    assert document["commitlog"]["max_physical_offset"] == 162380
+    for field in ("before_dispatch", "dispatch_from", "redispatched_messages", "after_dispatch"):
+        assert document[field] is None
+    assert document["lost"] == []
+    assert "the queues, and what is dispatched again" in {unknown["what"] for unknown in document["unknown"]}
+
+
+def test_a_rebuild_of_queues_in_a_database_says_what_its_files_are_for(tmp_path: Path) -> None:
+    report = rebuild(open_store(store_root("5.5.0-rocksdb")), tmp_path / "rebuilt")
+    assert report.units == 355
+    assert "storeType=default" in report.differences[0]
