@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from parsers.store import Store
+from parsers.store import Store, open_store
 from pipelines.cli import opening
 from recovery import forecast, retention
 from recovery.evidence import Evidence, read_evidence
@@ -52,14 +52,13 @@ def test_commands_on_a_store_that_changes_after_it_was_listed(
     part: str, change: str, newest: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root, kept = tmp_path / "store", store_root("5.3.3-propcrc")
-    list_store = opening.open_store
 
     def changed() -> None:
         files = sorted(path for path in (root / part).rglob("*") if path.is_file())
         CHANGES[change](files[-1 if newest else 0])
 
     def listed_store(path: Path) -> Store:
-        listed = list_store(path)
+        listed = open_store(path)
         changed()
         return listed
 
@@ -77,5 +76,6 @@ def test_commands_on_a_store_that_changes_after_it_was_listed(
         shutil.rmtree(root, ignore_errors=True)
         shutil.copytree(kept, root)
         called = call(*(word.format(store=root) for word in command))
-        assert called.code in ENDINGS, (command, called.err)
+        gone = called.code == 3 and command[0] == "who" and "no message with the id" in called.err
+        assert gone or called.code in ENDINGS - {3}, (command, called.err)  # the rest of the store is read
         assert "Traceback" not in called.err
