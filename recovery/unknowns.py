@@ -67,7 +67,10 @@ def _about_settings(played: Restart) -> Iterator[Unknown]:
     if settings.enable_controller_mode:
         yield Unknown("the confirmed offset", "the controller and the other replicas decide it")
     if settings.enable_consume_queue_ext:
-        yield Unknown("consumequeue_ext/", "its units depend on the consumers' filters at that moment")
+        yield Unknown(
+            "consumequeue_ext/, and the bytes of queue files that get units",
+            "its units depend on the consumers' filters at that moment, and a unit's tags code is an address among them",
+        )
     wrong = [e for e in memory.evidence.index if not e.is_folder and e.size != memory.index.geometry.file_size]
     if wrong:
         yield Unknown(
