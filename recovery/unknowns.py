@@ -69,7 +69,7 @@ def _about_settings(played: Restart) -> Iterator[Unknown]:
     if settings.enable_consume_queue_ext:
         yield Unknown(
             "consumequeue_ext/, and the bytes of queue files that get units",
-            "its units depend on the consumers' filters at that moment, and a unit's tags code is an address among them",
+            "its units depend on the consumers' filters at that moment; a unit's tags code is an address among them",
         )
     wrong = [e for e in memory.evidence.index if not e.is_folder and e.size != memory.index.geometry.file_size]
     if wrong:
