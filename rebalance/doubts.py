@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -100,8 +101,9 @@ def _uncounted(processes: Sequence[ClientProcess], queues: frozenset[MessageQueu
     for process in processes:
         for result in process.results:
             alive = [p for p in processes if p.first_ms <= result.at_ms + _NEARLY_MS and p.may_live(result.at_ms)]
-            if result.cid_all_size is not None and result.cid_all_size > len(alive):
-                reason = f"{result.cid_all_size} members by {process.client_id}, {len(alive)} on record"
+            listed = len(alive) + max(_connected_twice(alive, result.at_ms).values(), default=0)
+            if result.cid_all_size is not None and result.cid_all_size > listed:
+                reason = f"{result.cid_all_size} members by {process.client_id}, {listed} on record"
                 yield Doubt(NOT_ON_RECORD, queues, None, None, reason)
                 return
 
@@ -125,6 +127,24 @@ def unnamed(
             for committed_ms, mine in sorted(new.items()):
                 until_ms = min(committed_ms, _ended_ms(process) or EVER)
                 yield Doubt(process.client_id, frozenset(mine), hole[0], until_ms, NEVER_COMMITTED)
+
+
+def _connected_twice(processes: Iterable[ClientProcess], at_ms: int) -> Counter[str]:
+    """Per broker the connections that it had not closed when their processes came on another one: it lists both.
+
+    Source: ConsumerGroupInfo#getAllClientId goes through the channels.
+    """
+    late: Counter[str] = Counter()
+    for process in processes:
+        for old in process.channels:
+            closed_ms = at_ms if old.closed is None else old.closed.latest_ms
+            if not old.is_log and old.first_ms <= at_ms <= closed_ms + _NEARLY_MS:
+                late[old.broker] += any(
+                    new.broker == old.broker and new.remote != old.remote
+                    and old.first_ms <= new.first_ms <= at_ms + _NEARLY_MS
+                    for new in process.channels
+                )  # fmt: skip
+    return late
 
 
 def _silent_members(processes: Sequence[ClientProcess], queues: frozenset[MessageQueue]) -> Iterable[Doubt]:

@@ -220,9 +220,9 @@ def _made_up_for(by_queue: _Witnesses, at_ms: int, missed: int) -> bool:
 
 def _kept(process: ClientProcess, by_queue: _Witnesses, last_ms: int, next_ms: int) -> bool:
     """Whether it must have had something to commit: no round was there to take all, or a queue was there again without
-    a question.
+    a question. A log tells of no list that changed nothing, and of every queue that went.
     """
-    if not _asked_between(process, last_ms):
+    if not process.log_from_start and not _asked_between(process, last_ms):
         return True
     for seen in by_queue.values():
         after = bisect_right(seen, last_ms, key=_AT_MS)

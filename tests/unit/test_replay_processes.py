@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from rebalance.doubts import NOT_ON_RECORD
 from rebalance.events import (
     ANY_RUN,
     ChannelClosed,
@@ -12,11 +15,13 @@ from rebalance.events import (
     ConsumerShutdown,
     ConsumerStarting,
     Evidence,
+    OffsetPersisted,
     QueueAdded,
     QueueRemoved,
+    RebalanceResultChanged,
 )
 from rebalance.incidents import CLIENT_EXPIRED, CLIENT_LEFT, CLIENT_RESUMED, CLIENT_SILENT, CLIENT_VANISHED
-from tests.support.rebalance_facts import BROKER, GROUP, Record, queue
+from tests.support.rebalance_facts import BROKER, GROUP, TOPIC, Record, queue
 
 A, B = "a@1", "b@2"
 
@@ -178,3 +183,35 @@ def test_a_farewell_of_an_unsure_clock_may_have_come_as_early_as_it_says(record:
     ]
     (interval,) = record.replay().intervals
     assert interval.end_earliest < 6_000
+
+
+def test_a_client_that_came_on_a_second_connection_is_counted_twice(record: Record) -> None:
+    """The network was cut: the broker still lists the old connection beside the new one, with the same client id."""
+    log = "app.log"
+    record.facts += [
+        ConsumerStarting(at_ms=0, source=log, group=GROUP, client_id=A, process=1),
+        ChannelConnected(at_ms=500, source=BROKER, group=GROUP, client_id=A, remote="10.0.0.9:1"),
+        QueueAdded(at_ms=1_000, source=log, group=GROUP, client_id=A, process=1, queue=queue(0)),
+        RebalanceResultChanged(
+            at_ms=1_001, source=log, group=GROUP, client_id=A, process=1, strategy="AVG", topic=TOPIC,
+            mq_all_size=1, cid_all_size=2, target=(queue(0),),
+        ),
+        QueueAdded(at_ms=90_000, source=log, group=GROUP, client_id=A, process=1, queue=queue(1)),
+    ]  # fmt: skip
+    assert NOT_ON_RECORD in record.owners(0, 5_000)[2]
+    record.facts.append(ChannelConnected(at_ms=800, source=BROKER, group=GROUP, client_id=A, remote="10.0.0.9:2"))
+    assert record.owners(0, 5_000)[2] == (A,)
+
+
+def test_a_log_without_queues_is_silent_and_no_hole(record: Record) -> None:
+    """Its lines tell that the last queue went; the commits that do not come are not missed."""
+    told: dict[str, Any] = {"source": "app.log", "group": GROUP, "client_id": A, "process": 1}
+    record.facts += [
+        ConsumerStarting(at_ms=0, **told),
+        QueueAdded(at_ms=1_000, queue=queue(0), **told),
+        QueueRemoved(at_ms=30_500, queue=queue(0), **told),
+        QueueAdded(at_ms=80_000, queue=queue(0), **told),
+    ]
+    for at_ms in (*range(10_000, 31_000, 5_000), *range(85_000, 101_000, 5_000)):
+        record.facts.append(OffsetPersisted(at_ms=at_ms, queue=queue(0), queue_offset=at_ms, **told))
+    assert "silent" not in [note.kind for note in record.replay().notes]
