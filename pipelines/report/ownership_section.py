@@ -12,6 +12,17 @@ from pipelines.report.model import Column, Facts, PrintedTable, Row, Section
 
 COLOURS = tuple(f"c{number}" for number in range(1, 9))
 MOST_ROWS = 60
+MEANINGS = {
+    "double_owner": "two clients surely owned the queue at once, for a second or more; both may have consumed messages",
+    "orphan": "nobody owned the queue for five seconds or more though the group had members; its messages waited",
+    "silent_owner": "the owner showed no sign of life; nobody consumed the queue",
+    "flapping": "the same clients took the queue from each other four times or more within a minute",
+    "lock_stall": "a client was refused the queue's lock for five seconds or more; an ordered queue stands still then",
+    "commit_rollback": "a client committed an offset below the one that was stored",
+    "offset_rewind": "a new owner began below what was committed before; messages were consumed again",
+    "offset_skip": "a new owner began beyond what was committed before; messages in between were not consumed",
+}
+"""Kind of an anomaly -> what it is, for who reads of it the first time."""
 TICKS = 7
 DAY_S = 86_400
 
@@ -21,6 +32,8 @@ def ownership_section(facts: Facts) -> Section:
     title = "Who owned which queue"
     if facts.intervals is None:
         return Section("ownership", title, "No broker logs, client logs or captures were given.", "unknown")
+    if not facts.intervals:
+        return Section("ownership", title, "The record tells of no group that owned a queue.", "unknown")
     groups = list(dict.fromkeys(row["group"] for row in facts.intervals))
     charts = [timeline_of([row for row in facts.intervals if row["group"] == group]) for group in groups]
     anomalies = facts.anomalies or []
@@ -45,7 +58,9 @@ def ownership_section(facts: Facts) -> Section:
         for row in anomalies
     ]
     tables = [PrintedTable(columns, rows, "Disorders")] if anomalies else []
-    return Section("ownership", title, verdict, "finding" if anomalies else "good", charts, tables)
+    kinds = dict.fromkeys(row["kind"] for row in anomalies)
+    remarks = [f"{kind}: {MEANINGS[kind]}." for kind in kinds if kind in MEANINGS]
+    return Section("ownership", title, verdict, "finding" if anomalies else "good", charts, tables, remarks)
 
 
 def short_names(client_ids: Iterable[str]) -> Mapping[str, str]:

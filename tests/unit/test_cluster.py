@@ -9,7 +9,10 @@ import pytest
 from pipelines.bundles import bundle, bundled_store
 from pipelines.cluster import Cluster, read_cluster
 from pipelines.exhibit import show
-from pipelines.report.ownership_section import ownership_section
+from pipelines.report.ownership_section import MEANINGS, ownership_section
+from rebalance import anomalies
+from rebalance.broker_runs import BROKER_STARTED, BROKER_STOPPED
+from rebalance.incidents import CLIENT_SILENT, QUEUES_ADDED
 from tests.support.build_store import StoreBuilder, write_json
 from tests.support.fixtures import GOLDEN
 
@@ -32,11 +35,18 @@ def test_a_recorded_session_can_be_shown(session: Path) -> None:
     assert f"{len(cluster.replay.intervals)} ownership intervals of {len(groups)} group" in shown
     for anomaly in cluster.replay.anomalies:
         assert f">{anomaly.kind}</td>" in shown
+        assert f"<li>{anomaly.kind}: " in shown
+
+
+def test_every_kind_of_disorder_has_a_meaning() -> None:
+    kinds = {value for name, value in vars(anomalies).items() if name.isupper() and isinstance(value, str)}
+    kinds -= {BROKER_STARTED, BROKER_STOPPED, CLIENT_SILENT, QUEUES_ADDED}
+    assert kinds == MEANINGS.keys()
 
 
 def test_nothing_recorded_is_said(tmp_path: Path) -> None:
     shown = pages(read_cluster([tmp_path]))
-    assert "0 ownership intervals of 0 groups" in shown
+    assert '<p class="verdict unknown">The record tells of no group that owned a queue.</p>' in shown
     assert shown.count('<p class="rest">nothing</p>') >= 5
 
 
