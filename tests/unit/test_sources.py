@@ -75,3 +75,10 @@ def test_the_nearest_configuration_above_is_found(tmp_path: Path) -> None:
 def test_the_example_is_valid() -> None:
     sources = read_sources(DEMO_CONFIG)
     assert [broker.name for broker in sources.brokers] == ["broker-a"]
+
+
+def test_the_example_of_the_page_about_the_lake_is_one(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "lake.md").read_text("utf-8")
+    config = tmp_path / "rocketlens.toml"
+    config.write_text(page.split("```toml\n")[1].split("```")[0])
+    assert [broker.name for broker in read_sources(config).brokers] == ["broker-a", "broker-b"]
