@@ -265,7 +265,7 @@ settings every stored field as JSON
 
 OFFSET_SNAPSHOTS = Table(
     "offset_snapshots",
-    "one stored consumer offset at one snapshot of consumerOffset.json or lmqConsumerOffset.json",
+    "one stored consumer offset at one snapshot of consumerOffset.json, lmqConsumerOffset.json or their database",
     described(
         OFFSET_SCHEMA,
         """

@@ -47,7 +47,7 @@ def register(app: typer.Typer) -> None:
 
 
 def consumequeue(run: Run, source: StoreOrFile, topic: TopicOption = None, queue: QueueOption = None) -> None:
-    """Units of ConsumeQueue files: which message is where.
+    """Units of ConsumeQueues, in files or in RocksDB: which message is where.
 
     Example: `rocketlens dump consumequeue /data/store --topic Orders --queue 0`
     """
