@@ -110,6 +110,18 @@ def test_a_wrong_header_is_damage_and_its_message_a_row(log: DLedgerLog, field: 
     assert sum(region.length for region in regions_of(file)) == file.size
 
 
+def test_every_bit_of_a_header_matters(log: DLedgerLog) -> None:
+    file, at = log.files()[0], log.headers[4].position
+    clean = file.path.read_bytes()
+    for place in range(at, at + HEADER_SIZE):
+        for bit in range(8):
+            overwrite(file.path, place, bytes([clean[place] ^ 1 << bit]))
+            damaged = [region[1:3] for region in told(file) if region[0] == "damage"]
+            assert damaged == [(at, 1)], (place - at, bit)
+        overwrite(file.path, place, clean[place : place + 1])
+    assert queue_offsets(log.files()) == list(range(COUNT))
+
+
 def test_a_known_entry_without_a_message_is_named_so(log: DLedgerLog) -> None:
     header_write(log, 4, "magic", 2)
     damage: list[Damage] = []
