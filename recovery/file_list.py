@@ -52,6 +52,10 @@ class LogFile:
     def end_offset(self) -> int:
         return self.base_offset + self.size
 
+    @property
+    def was_appended_to(self) -> bool:
+        return self._tail is not None
+
     def append(self, data: bytes) -> None:
         """Write at the write position, over what may lie there from before.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from recovery.advice import Advice
 from recovery.broker_memory import BrokerMemory
+from recovery.file_list import LogFile
 from recovery.forecast import Forecast
 from recovery.queue_rows import QueueRow, queue_rows
 from recovery.restart import Restart
@@ -88,8 +89,9 @@ def _dispatch_from(played: Restart) -> int | None:
 
 def _after(played: Restart) -> Document:
     memory = played.memory
+    with_ext = memory.settings.enable_consume_queue_ext
     hashes = {
-        f"{topic}/{queue_id}/{file.name}": hashlib.sha256(file.content(file.wrote_position)).hexdigest()
+        f"{topic}/{queue_id}/{file.name}": None if with_ext and file.was_appended_to else _sha256_used(file)
         for (topic, queue_id), queue in sorted(memory.queues.items())
         for file in queue.mapped.files
     }
@@ -106,6 +108,10 @@ def _after(played: Restart) -> Document:
         "confirm_offset": memory.confirmed_offset(),
         "behind_bytes": None if played.dispatch is None else played.dispatch.behind_bytes,
     }
+
+
+def _sha256_used(file: LogFile) -> str:
+    return hashlib.sha256(file.content(file.wrote_position)).hexdigest()
 
 
 def _index_files(memory: BrokerMemory) -> list[Document]:

@@ -137,6 +137,17 @@ def test_messages_without_a_unit_are_named(tmp_path: Path) -> None:
     assert all(loss.what == "queue_unit" and loss.reason for loss in told.lost)
 
 
+def test_bytes_of_units_that_depend_on_filters_are_not_known(tmp_path: Path) -> None:
+    cases, crashed = replace(COMMITTED, unpacked=tmp_path), _named("cq.tail_zeroed_all")
+    filtered = {**crashed, "configOverrides": {**crashed["configOverrides"], "enableConsumeQueueExt": "true"}}
+    plain, with_ext = (
+        _foretold(cases, case)[1]["after_dispatch"]["consumequeue_sha256"] for case in (crashed, filtered)
+    )
+    known = {name: sha256 for name, sha256 in with_ext.items() if sha256 is not None}
+    assert with_ext.keys() == plain.keys() > known.keys()
+    assert known.items() <= plain.items()
+
+
 def test_a_file_cut_short_can_be_extended(tmp_path: Path) -> None:
     told, _ = _foretold(replace(COMMITTED, unpacked=tmp_path), _named("file.truncated_last"), with_advice=True)
     assert not told.outcome.starts
