@@ -108,6 +108,8 @@ def find(
     if batch:
         run.emit_documents(answers(run, lambda given: _find_answer(asked, given, question, hash_only)))
         return
+    if topic is None and message_id is None:
+        raise WrongUsage("find: --topic is missing; a key is looked up together with its topic")
     try:
         found = _found(asked, question, hash_only)
     except ValueError as wrong:

@@ -55,6 +55,8 @@ class Run:
             self._unfinished.unlink(missing_ok=True)
         else:
             self._unfinished.replace(self.options.out)
+            if sys.stderr.isatty():
+                self.note(f"written to {self.options.out}")
 
     # Output
 

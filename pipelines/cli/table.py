@@ -8,6 +8,8 @@ gets an ellipsis. Columns that do not fit are named.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import compress
+from operator import not_
 from typing import BinaryIO
 
 import pyarrow as pa
@@ -52,6 +54,8 @@ class TextTable:
 
     def close(self) -> None:
         if self._widths is None:
+            if len(self._waiting) > 1 and not self._fits_in_a_line():
+                self._leave_out_the_unknown()
             self._settle()
         self._out.flush()
 
@@ -71,6 +75,18 @@ class TextTable:
                 f"the terminal is too narrow for {', '.join(self._names[-dropped:])}: "
                 "choose with --columns, or take --format jsonl"
             )
+
+    def _leave_out_the_unknown(self) -> None:
+        """Columns in which no row has a value give their room to the others; only when every row is at hand."""
+        known = [any(cell != UNKNOWN for cell in column) for column in zip(*self._waiting, strict=True)]
+        if not any(known) or all(known):
+            return
+        self._note(f"no value in any row: {', '.join(compress(self._names, map(not_, known)))}")
+        self._names = list(compress(self._names, known))
+        self._right, self._times, self._whole = (
+            list(compress(flags, known)) for flags in (self._right, self._times, self._whole)
+        )
+        self._waiting = [list(compress(row, known)) for row in self._waiting]
 
     def _say_the_day_once(self) -> None:
         cells = [cell for row in self._waiting for cell, time in zip(row, self._times, strict=True) if time]

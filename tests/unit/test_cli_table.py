@@ -86,6 +86,14 @@ def test_times_of_one_day_say_the_day_once_where_room_is_short() -> None:
     assert notes == ["times without a date are of 2026-11-21, UTC"]
 
 
+def test_a_column_without_values_gives_its_room_to_the_others() -> None:
+    columns = {"topic": pa.nulls(2, pa.string()), "file": pa.array(["0" * 20] * 2), "n": pa.array([1, 2])}
+    assert printed(columns, width=40)[0][0].split() == ["topic", "file", "n"], "there is room"
+    lines, notes = printed(columns, width=26)
+    assert lines == ["file                  n", f"{'0' * 20}  1", f"{'0' * 20}  2"]
+    assert notes == ["no value in any row: topic"]
+
+
 def test_control_characters_stay_on_their_line() -> None:
     lines, _ = printed({"text": pa.array(["a\nb\x1b[31m", "漢字"]), "n": pa.array([1, None])})
     assert lines == ["text          n", "a\\nb\\x1b[31m  1", "漢字          –"]
