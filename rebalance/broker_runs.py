@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from operator import attrgetter
 from typing import NamedTuple
 
-from rebalance.events import BrokerStarted, BrokerStopping, Evidence
+from rebalance.events import BrokerStarted, BrokerStopping, Evidence, Fact
 
 BROKER_STARTED = "broker_started"
 BROKER_STOPPED = "broker_stopped"
+BROKER_VANISHED = "broker_vanished"  # it came up again and was not seen to go down: killed, or crashed
+_AT_MS = attrgetter("at_ms")
 _ONE_EVENT_MS = 2_000  # a broker takes longer to come up or to go down once more
 
 
@@ -32,6 +37,33 @@ def broker_events(facts: Iterable[BrokerStarted | BrokerStopping]) -> list[Broke
         elif _spread_ms(event) < _spread_ms(last):
             found[-1] = event
     return found
+
+
+def crashes(events: Iterable[BrokerEvent], ordered: Sequence[Fact]) -> list[BrokerEvent]:
+    """Brokers that came up a second time without a stop: from the last sign of the first run to the second start.
+
+    Args:
+        ordered: all facts, in time order.
+    """
+    found: list[BrokerEvent] = []
+    for before, event in pairwise(sorted(events, key=lambda e: (e.broker, e.latest_ms))):
+        if before.broker == event.broker and before.kind == event.kind == BROKER_STARTED:
+            last_ms = _last_sign_ms(ordered, event)
+            if last_ms is not None and last_ms >= before.latest_ms:
+                found.append(BrokerEvent(BROKER_VANISHED, event.broker, last_ms, event.earliest_ms, event.evidence))
+    return found
+
+
+def _last_sign_ms(ordered: Sequence[Fact], start: BrokerEvent) -> int | None:
+    """When the run before a start was last heard; clients that waited are heard shortly before it says it is up."""
+    later_ms = start.earliest_ms
+    for index in range(bisect_left(ordered, later_ms, key=_AT_MS) - 1, -1, -1):
+        fact = ordered[index]
+        if fact.source == start.broker:
+            if later_ms - fact.at_ms > _ONE_EVENT_MS:
+                return fact.at_ms
+            later_ms = fact.at_ms
+    return None
 
 
 def instants_of(kind: str, events: Iterable[BrokerEvent]) -> dict[str, list[int]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
 
-from rebalance.broker_runs import BROKER_STARTED, BROKER_STOPPED, BrokerEvent, broker_events, instants_of
+from rebalance.broker_runs import BROKER_STARTED, BROKER_STOPPED, BrokerEvent, broker_events, crashes, instants_of
 from rebalance.collect import GroupRecord
 from rebalance.events import (
     ANY_RUN,
@@ -40,14 +40,11 @@ class Record:
     groups: dict[str, GroupRecord] = field(default_factory=dict)
     broker_facts: list[BrokerStarted | BrokerStopping] = field(default_factory=list)
     routes: list[RouteSeen] = field(default_factory=list)
+    broker_events: list[BrokerEvent] = field(default_factory=list)
     first: dict[str, Fact] = field(default_factory=dict)
     first_ms: int = 0
     last_ms: int = 0
     last: dict[str, int] = field(default_factory=dict)
-
-    @cached_property
-    def broker_events(self) -> list[BrokerEvent]:
-        return broker_events(self.broker_facts)
 
     @cached_property
     def starts(self) -> dict[str, list[int]]:
@@ -105,6 +102,8 @@ def read_record(facts: Iterable[Fact], logs: Spans, settings: Settings) -> Recor
         group = record.groups[name] = GroupRecord(name)
         group.read(_told_apart(facts, shared[name]))
     record.last = _last_of(first, ordered)
+    record.broker_events = broker_events(record.broker_facts)
+    record.broker_events += crashes(record.broker_events, ordered)
     return record
 
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from rebalance.broker_runs import BROKER_STARTED, BROKER_STOPPED
+from rebalance.broker_runs import BROKER_STARTED, BROKER_STOPPED, BROKER_VANISHED
 from rebalance.client import ClientProcess, ListAnswer
 from rebalance.frozen import frozen
 from rebalance.group import CLIENT_LEFT
@@ -65,6 +65,7 @@ class RoundCauses:
         self._history = history
         self._incidents = incidents
         self._latest = [incident.latest_ms for incident in incidents]
+        self._crashes = [incident for incident in incidents if incident.kind == BROKER_VANISHED]
         self._before: dict[int, ListAnswer | None] = {}  # by id of the answer
         self._of_list: dict[int, list[str]] = {}
         self._told: dict[int, str] = {}
@@ -191,6 +192,9 @@ class RoundCauses:
             if near:
                 lock = f"{LOCK_GRANTED}; " if gained and self._refused_before(tenure, at_ms) else ""
                 return f"{lock}{incident.kind} {incident.subject}"
+        crash = next((i for i in self._crashes if i.earliest_ms <= at_ms + 1_000 and at_ms <= i.latest_ms), None)
+        if crash is not None and self._concerns(crash, tenure):
+            return f"{crash.kind} {crash.subject}"
         return ROUTE_CHANGED if periodic else UNKNOWN
 
     def _before_instant(self, at_ms: int) -> Iterator[Incident]:

@@ -17,7 +17,7 @@ import pytest
 
 from pipelines.bundles import extract_all
 from pipelines.cluster import read_cluster
-from rebalance.broker_runs import BROKER_STARTED, BROKER_STOPPED
+from rebalance.broker_runs import BROKER_STARTED, BROKER_STOPPED, BROKER_VANISHED
 from rebalance.events import BrokerStarted, BrokerStopping, Fact
 from rebalance.incidents import (
     CLIENT_EXPIRED,
@@ -173,6 +173,8 @@ def injected(session: Path) -> Iterator[tuple[str, str, int]]:
             yield BROKER_STARTED, event["broker"], event["ts"]
         elif event["ev"] == "SIGTERM" and name.startswith("broker"):
             yield BROKER_STOPPED, name, event["ts"]
+        elif event["ev"] == "SIGKILL" and name.startswith("broker"):
+            yield BROKER_VANISHED, name, event["ts"]
         elif event["ev"] == "tool" and event["cmd"].startswith("topic "):
             topic, broker = event["cmd"].split()[1], event["cmd"].split()[3]
             if f"{topic} {broker}" in topics:

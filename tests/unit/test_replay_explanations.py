@@ -64,6 +64,16 @@ def test_a_broker_that_comes_up_twice_has_two_incidents(handed_over: Record) -> 
     assert [(row.earliest_ms, row.latest_ms) for row in rows] == [(-1_000, -1_000), (20_000, 20_999), (24_000, 24_999)]
 
 
+def test_a_broker_that_comes_up_without_having_stopped_was_killed_in_between(handed_over: Record) -> None:
+    """Clients that waited for it are heard shortly before it says that it is up."""
+    last_ms = max(fact.at_ms for fact in handed_over.facts)
+    late = record_client(handed_over)
+    late.heartbeat(last_ms + 59_900)
+    handed_over.facts.append(BrokerStarted(at_ms=last_ms + 60_000, source=BROKER))
+    rows = [row for row in handed_over.replay().incidents if row.kind == "broker_vanished"]
+    assert [(row.subject, row.earliest_ms, row.latest_ms) for row in rows] == [(BROKER, last_ms, last_ms + 60_000)]
+
+
 def test_rounds_tell_the_list_and_what_is_new_in_it(handed_over: Record) -> None:
     rounds = [(r.client_id, r.cid_all_size, r.causes) for r in handed_over.replay().rounds]
     assert rounds[1] == (A, 2, (f"client_started {B}",))
