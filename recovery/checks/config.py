@@ -50,7 +50,8 @@ def check_config(files: Sequence[StoreFile], queues: QueueEnds | None) -> Judgem
 
 
 def _unreadable(damage: Damage) -> Finding:
-    name = f"config/{damage.path.name}" if damage.path else "config"
+    parts = damage.path.parts if damage.path else ("config",)
+    name = "/".join(parts[parts.index("config") :]) if parts.count("config") == 1 else f"config/{parts[-1]}"
     return Finding("config_unreadable", Span(), (Place(name, 0, 0),), 1, (damage.reason,))
 
 

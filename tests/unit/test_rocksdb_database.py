@@ -210,6 +210,13 @@ def test_a_broken_block_is_not_taken_for_the_end(tmp_path: Path) -> None:
     assert {found.kind for found in verify(open_store(root)).findings} >= {"queue_database_damaged"}
 
 
+def test_a_broken_table_of_topics_is_a_finding_at_its_file(tmp_path: Path) -> None:
+    root = copied(tmp_path)
+    flip(root / "config" / "topics" / "MANIFEST-000005", 100)
+    findings = {finding.kind: finding for finding in verify(open_store(root)).findings}
+    assert findings["config_unreadable"].places[0].file == "config/topics/MANIFEST-000005"
+
+
 @pytest.mark.parametrize("name", ["CURRENT", "MANIFEST-000005"])
 def test_a_database_that_cannot_be_opened_is_one_damage(tmp_path: Path, name: str, temporary: Path) -> None:
     root = copied(tmp_path)
