@@ -74,11 +74,15 @@ def missed_by(
 
 
 def _born_on_record(process: ClientProcess) -> bool:
-    """Whether the record shows its begin: it registers and asks for members before it can have a queue."""
-    begun = [channel.first_heartbeat_ms for channel in process.channels if channel.first_heartbeat_ms is not None]
-    begun += [answer.asked_at_ms for answer in process.lists[:1]]
+    """Whether the record shows its begin: it registers, asks for members at once, and only then can have a queue.
+
+    A JVM with other clients has sent requests before.
+    """
+    heard = min((c.first_heartbeat_ms for c in process.channels if c.first_heartbeat_ms is not None), default=_EVER)
+    asked = min((answer.asked_at_ms for answer in process.lists[:1]), default=_EVER)
     seen = min((witnesses[0].at_ms for witnesses in process.witnesses.values()), default=_EVER)
-    return process.newborn and min(begun, default=_EVER) <= seen
+    at_once = heard == process.first_ms and asked - heard <= ROUND_MS
+    return (process.newborn or at_once) and min(heard, asked) <= seen
 
 
 def _unseen_gains(process: ClientProcess) -> Iterator[Span]:

@@ -215,3 +215,19 @@ def test_a_log_without_queues_is_silent_and_no_hole(record: Record) -> None:
     for at_ms in (*range(10_000, 31_000, 5_000), *range(85_000, 101_000, 5_000)):
         record.facts.append(OffsetPersisted(at_ms=at_ms, queue=queue(0), queue_offset=at_ms, **told))
     assert "silent" not in [note.kind for note in record.replay().notes]
+
+
+def test_a_consumer_of_a_jvm_that_sent_requests_before_is_born_where_it_registers(record: Record) -> None:
+    """A producer, or another group's consumer, has counted the requests up: nothing is missed before."""
+    b = record.client(B, 2)
+    b.heartbeat(0)
+    b.takes(1_000, (B,), 1)
+    b.commits_every_5_s(10_000, 100_000, 1)
+    for at_ms in range(20_000, 100_000, 20_000):
+        b.lists(at_ms, B)
+        b.heartbeat(at_ms + 5_000)
+    a = record.client(A, 1, 4_000)
+    a.heartbeat(100_000)
+    a.takes(100_100, (A, B), 0)
+    a.commits_every_5_s(110_000, 130_000, 0)
+    assert "silent" not in [note.kind for note in record.replay().notes]
