@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from parsers.commitlog.layout import MAGIC_V1, MAGIC_V2, RECORD_START
 from parsers.dledger.layout import (
     BLANK_SIZE_MIN,
     ENTRY_HEADER,
@@ -17,10 +19,11 @@ from parsers.dledger.layout import (
     MAGIC_ENTRY,
     MAGIC_NO_OP,
 )
-from parsers.errors import CorruptRecord, NotThisFormat, StoreFormatError, UnsupportedVersion
+from parsers.errors import CorruptRecord, NotThisFormat, StoreFormatError, TruncatedRecord, UnsupportedVersion
 from parsers.kernels.bigendian import load_int, load_long
 from parsers.kernels.blocks import Bytes
 from parsers.layout import Buffer
+from parsers.mapped import open_evidence
 from parsers.numba_cache import cached_njit
 
 Longs = npt.NDArray[np.int64]
@@ -67,6 +70,17 @@ def encode_header(header: EntryHeader) -> bytes:
 def new_header(body_size: int, *, entry_index: int, position: int, term: int = 0) -> EntryHeader:
     """The header of an entry that wraps a message of `body_size` bytes."""
     return EntryHeader(HEADER_SIZE + body_size, entry_index, term, position, body_size)
+
+
+def begins_with_entry(path: Path) -> bool:
+    """Whether a file, wherever it lies, begins as a file of a DLedger log does: an entry, and in it a message."""
+    try:
+        with open_evidence(path) as file:
+            start = file.read(HEADER_SIZE + RECORD_START.size) or b""
+        magic = RECORD_START.unpack(start, HEADER_SIZE)["magic_code"]
+        return decode_header(start).magic == MAGIC_ENTRY and magic in (MAGIC_V1, MAGIC_V2)
+    except (OSError, TruncatedRecord):
+        return False
 
 
 def check_header(buf: Buffer, at: int, base_offset: int) -> EntryHeader:

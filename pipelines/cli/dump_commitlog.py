@@ -99,8 +99,10 @@ def regions(run: Run, source: StoreOrFile) -> None:
 
 
 def _files(run: Run, source: Path) -> list[StoreFile]:
+    from parsers.dledger.entry import begins_with_entry
+
     if is_file(source):
-        return [file_at(run, source, "commitlog", "dledger")]
+        return [file_at(run, source, "dledger" if begins_with_entry(source) else "commitlog", "commitlog", "dledger")]
     return store_at(run, source).commitlog
 
 

@@ -74,7 +74,7 @@ def test_commands_on_a_damaged_store(part: str, which: int, how: str, place: int
 @given(
     noise=st.binary(max_size=400), name=st.sampled_from(["00000000000000000000", "x.bin", "checkpoint", "wire.jsonl"])
 )
-@pytest.mark.parametrize("reader", ["commitlog", "regions", "consumequeue", "index", "checkpoint", "timer"])
+@pytest.mark.parametrize("reader", ["commitlog", "regions", "dledger", "consumequeue", "index", "checkpoint", "timer"])
 def test_any_file_dumped_as_anything(reader: str, noise: bytes, name: str) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / name

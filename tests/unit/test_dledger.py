@@ -314,6 +314,14 @@ def test_dump_dledger(log: DLedgerLog) -> None:
     assert {row["file"] for row in messages} == {row["file"] for row in rows}
 
 
+def test_a_copy_is_told_from_a_commitlog_by_its_first_bytes(log: DLedgerLog, tmp_path: Path) -> None:
+    copy = tmp_path / f"{0:020d}"
+    copy.write_bytes(log.files()[0].path.read_bytes())
+    places = [header.position + HEADER_SIZE for header in log.headers if header.position < copy.stat().st_size]
+    assert [row["physical_offset"] for row in call("dump", "commitlog", copy).rows] == places
+    assert {row["kind"] for row in call("dump", "regions", copy).rows} == {"messages", "blank"}
+
+
 def test_headers_are_read_as_written(log: DLedgerLog) -> None:
     content = log.files()[0].path.read_bytes()
     for header in log.headers:
