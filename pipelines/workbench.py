@@ -26,10 +26,15 @@ def launch_ui(config_file: Path, *, port: int = 3000, host: str = "127.0.0.1") -
     return _run_until_interrupted(command, {"DAGSTER_HOME": str(home)}, config_file, home)
 
 
-def launch_lab(config_file: Path, *, port: int = 8888, browser: bool = True) -> int:
-    """JupyterLab in the folder of the notebooks; a .py there opens as a notebook (jupytext). The exit code."""
+def launch_lab(config_file: Path, *, port: int = 8888, browser: bool = True, as_root: bool = False) -> int:
+    """JupyterLab in the folder of the notebooks; a .py there opens as a notebook (jupytext). The exit code.
+
+    Args:
+        as_root: start for root too, which Jupyter refuses otherwise.
+    """
     command = [sys.executable, "-m", "jupyterlab", f"--port={port}", f"--notebook-dir={NOTEBOOKS}"]
     command += [] if browser else ["--no-browser"]
+    command += ["--allow-root"] if as_root else []
     return _run_until_interrupted(command, lab_environment(), config_file, NOTEBOOKS)
 
 

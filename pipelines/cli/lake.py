@@ -198,6 +198,9 @@ def lab(
     config_file: ConfigFile = None,
     port: Annotated[int, typer.Option(metavar="N", help="Port of the web server.")] = 8888,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,
+    allow_root: Annotated[
+        bool, typer.Option("--allow-root", help="Start for root too, which Jupyter refuses otherwise.")
+    ] = False,
 ) -> None:
     """JupyterLab on the notebooks, with the lake at hand. Runs until it is interrupted.
 
@@ -205,4 +208,4 @@ def lab(
     """
     from pipelines.workbench import launch_lab
 
-    run.ends_with(launch_lab(config_path(config_file), port=port, browser=browser))
+    run.ends_with(launch_lab(config_path(config_file), port=port, browser=browser, as_root=allow_root))
