@@ -12,7 +12,7 @@ from rebalance.log_cover import first_commits
 from rebalance.missed import Missed, least_delay_ms, missed_by
 from rebalance.model import MessageQueue
 from rebalance.round_clock import ROUND_MS
-from rebalance.signs import Signs
+from rebalance.signs import SILENT_MS, Signs
 
 Span = tuple[int, int]
 _SETTLED_MS = 15_000  # three periods of persistAll
@@ -58,7 +58,7 @@ def _swallowing(missed: Missed, source: str, signs: Signs, away: Sequence[Span])
 def _away(source: str, down: Mapping[str, Sequence[Span]], starts: Mapping[str, Sequence[int]]) -> Iterator[Span]:
     """When a broker was down, as far as its stops and starts tell; before a start without a stop it was, too."""
     yield from down.get(source, ())
-    yield from ((start - 1, start) for start in starts.get(source, ()))
+    yield from ((start - SILENT_MS, start) for start in starts.get(source, ()))  # its log is stamped to the second
 
 
 def _apart(spans: Iterable[Span]) -> list[Span]:

@@ -9,6 +9,7 @@ import pytest
 from rebalance.doubts import NOT_ON_RECORD
 from rebalance.events import (
     ANY_RUN,
+    BrokerStarted,
     ChannelClosed,
     ChannelConnected,
     ChannelExpired,
@@ -230,4 +231,18 @@ def test_a_consumer_of_a_jvm_that_sent_requests_before_is_born_where_it_register
     a.heartbeat(100_000)
     a.takes(100_100, (A, B), 0)
     a.commits_every_5_s(110_000, 130_000, 0)
+    assert "silent" not in [note.kind for note in record.replay().notes]
+
+
+def test_a_broker_that_was_killed_leaves_no_hole_though_its_log_is_stamped_to_the_second(record: Record) -> None:
+    a = record.client(A, 1)
+    a.heartbeat(0)
+    a.takes(1_000, (A,), 0)
+    a.commits_every_5_s(10_000, 41_000, 0)
+    for at_ms in (79_000, 79_700):
+        record.facts.append(BrokerStarted(at_ms=at_ms, source=BROKER, late_ms=999 if at_ms % 1_000 == 0 else 0))
+    record.facts.append(ChannelConnected(at_ms=79_000, source=BROKER, group=GROUP, client_id=A, remote="10.0.0.1:9"))
+    again = record.client(A, 9, 400)
+    again.heartbeat(79_800)
+    again.commits_every_5_s(80_000, 111_000, 0)
     assert "silent" not in [note.kind for note in record.replay().notes]
