@@ -23,7 +23,7 @@ def launch_ui(config_file: Path, *, port: int = 3000, host: str = "127.0.0.1") -
     home = dagster_home(read_sources(config_file).lake).resolve()
     command = [sys.executable, "-W", "ignore", "-m", "dagster", "dev", "-w", str(ROOT / "workspace.yaml")]
     command += ["-h", host, "-p", str(port)]
-    return _run_until_interrupted(command, {"DAGSTER_HOME": str(home)}, config_file, home)
+    return run_in_front(command, {"DAGSTER_HOME": str(home)}, config_file, home, stop=signal.SIGINT)
 
 
 def launch_lab(config_file: Path, *, port: int = 8888, browser: bool = True, as_root: bool = False) -> int:
@@ -35,7 +35,7 @@ def launch_lab(config_file: Path, *, port: int = 8888, browser: bool = True, as_
     command = [sys.executable, "-m", "jupyterlab", f"--port={port}", f"--notebook-dir={NOTEBOOKS}"]
     command += [] if browser else ["--no-browser"]
     command += ["--allow-root"] if as_root else []
-    return _run_until_interrupted(command, lab_environment(), config_file, NOTEBOOKS)
+    return run_in_front(command, lab_environment(), config_file, NOTEBOOKS, stop=signal.SIGTERM)
 
 
 def lab_environment() -> dict[str, str]:
@@ -44,9 +44,13 @@ def lab_environment() -> dict[str, str]:
     return {"JUPYTER_CONFIG_PATH": os.pathsep.join([str(LAB_SETTINGS), *([further] if further else [])])}
 
 
-def _run_until_interrupted(command: Sequence[str], extra: Mapping[str, str], config_file: Path, folder: Path) -> int:
+def run_in_front(
+    command: Sequence[str], extra: Mapping[str, str], config_file: Path, folder: Path, *, stop: signal.Signals
+) -> int:
+    """Run in the foreground; who ends this process ends that one, by the signal `stop` that it obeys."""
     environment = {**os.environ, **extra, CONFIG_VARIABLE: str(config_file.resolve())}
     running = subprocess.Popen(command, env=environment, cwd=folder, preexec_fn=_interruptible)
+    signal.signal(signal.SIGTERM, lambda number, frame: running.send_signal(stop))
     while True:
         try:
             return running.wait()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pipelines.sources import DEMO_CONFIG
 from pipelines.workbench import lab_environment
 
 ASK = """
@@ -27,3 +28,24 @@ def test_a_notebook_opens_as_a_notebook(tmp_path: Path) -> None:
 def test_the_machines_own_settings_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", "elsewhere")
     assert lab_environment()["JUPYTER_CONFIG_PATH"].split(os.pathsep)[1:] == ["elsewhere"]
+
+
+@pytest.mark.parametrize("stop", ["SIGINT", "SIGTERM"])
+def test_who_ends_the_command_ends_the_program_behind_it(stop: str, tmp_path: Path) -> None:
+    behind = (
+        "import signal, sys, time; "
+        f"signal.signal(signal.{stop}, lambda *a: sys.exit(7)); "
+        "print('up', flush=True); time.sleep(60)"
+    )
+    code = (
+        "import signal, sys; from pathlib import Path; from pipelines.workbench import run_in_front\n"
+        f"command = [sys.executable, '-c', {behind!r}]\n"
+        f"place = Path({str(tmp_path)!r})\n"
+        f"sys.exit(run_in_front(command, {{}}, Path({str(DEMO_CONFIG)!r}), place, stop=signal.{stop}))\n"
+    )
+    front = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert front.stdout is not None
+    with front.stdout:
+        assert front.stdout.readline() == b"up\n"
+        front.terminate()
+        assert front.wait(timeout=30) == 7
