@@ -41,8 +41,12 @@ def holes_of(
 
 
 def _swallowing(missed: Missed, source: str, signs: Signs, away: Sequence[Span]) -> list[Span]:
-    """The silences of a source that hold all that was missed; none if one of it has no silence."""
+    """The silences of a source that hold all that was missed; none if one of it has no silence.
+
+    One after another is missed in one hole: where others show in between, the client was cut off.
+    """
     found: list[Span] = []
+    common: set[Span] | None = None
     for span in missed.spans:
         silences = [
             (begin, end)
@@ -52,7 +56,9 @@ def _swallowing(missed: Missed, source: str, signs: Signs, away: Sequence[Span])
         if not silences:
             return []
         found += silences
-    return found
+        inner = span is not missed.spans[0] and span is not missed.spans[-1]
+        common = (set(silences) if common is None else common & set(silences)) if inner else common
+    return [] if common is not None and not common else found
 
 
 def _away(source: str, down: Mapping[str, Sequence[Span]], starts: Mapping[str, Sequence[int]]) -> Iterator[Span]:

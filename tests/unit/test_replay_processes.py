@@ -25,6 +25,7 @@ from rebalance.incidents import CLIENT_EXPIRED, CLIENT_LEFT, CLIENT_RESUMED, CLI
 from tests.support.rebalance_facts import BROKER, GROUP, TOPIC, Record, queue
 
 A, B = "a@1", "b@2"
+BOTH = (A, B)
 
 
 @pytest.fixture
@@ -245,4 +246,15 @@ def test_a_broker_that_was_killed_leaves_no_hole_though_its_log_is_stamped_to_th
     again = record.client(A, 9, 400)
     again.heartbeat(79_800)
     again.commits_every_5_s(80_000, 111_000, 0)
+    assert "silent" not in [note.kind for note in record.replay().notes]
+
+
+def test_a_client_that_was_cut_off_leaves_no_holes_between_the_signs_of_another(record: Record) -> None:
+    a, b = record.client(A, 1), record.client(B, 2)
+    for client, queue_id, missing in ((a, 0, range(41_000, 79_000)), (b, 1, range(0))):
+        client.heartbeat(queue_id)
+        client.takes(1_000 + queue_id, BOTH, queue_id)
+        for at_ms in range(10_000 + 2_500 * queue_id, 120_000, 5_000):
+            if at_ms not in missing:
+                client.commits(at_ms, queue_id)
     assert "silent" not in [note.kind for note in record.replay().notes]
