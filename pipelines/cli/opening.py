@@ -41,12 +41,20 @@ def store_to_start(run: Run, path: Path) -> Store:
 
 
 def name_not_understood(run: Run, store: Store) -> None:
-    """One remark for all files that no reader here takes."""
-    strange = store.not_understood
-    if strange:
-        first = [f"{found.path.relative_to(store.root)} ({found.why})" for found in strange[:2]]
-        more = f" and {len(strange) - 2} more" if len(strange) > 2 else ""
-        run.note(f"not understood, left out: {', '.join(first)}{more}")
+    """One remark for all files that no reader here takes, those of one reason together."""
+    by_reason: dict[str | None, list[str]] = {}
+    for strange in store.not_understood:
+        by_reason.setdefault(strange.why, []).append(strange.path.relative_to(store.root).as_posix())
+    if by_reason:
+        run.note(f"not understood, left out: {', '.join(_told(names, why) for why, names in by_reason.items())}")
+
+
+def _told(names: list[str], why: str | None) -> str:
+    """Files by the folder that all of them are in, or by the first of them."""
+    if len(names) == 1:
+        return f"{names[0]} ({why})"
+    folder = os.path.commonpath(names)
+    return f"{folder}/ ({len(names)} files: {why})" if folder else f"{names[0]} and {len(names) - 1} more ({why})"
 
 
 def file_at(run: Run, path: Path, kind: FileKind, *others: FileKind) -> StoreFile:
