@@ -80,8 +80,12 @@ def main(argv: list[str]) -> int:
     module, _ = COMMANDS[argv[0]]
     environment = {**os.environ, "PATH": f"{PYTHON.parent}{os.pathsep}{os.environ.get('PATH', '')}"}
     inside = ROOT if argv[0] in ("test", "demo") else Path.cwd()
+    command = [str(PYTHON), *module, *argv[1:]]
+    if os.name == "posix":  # take its place: a signal then reaches the command itself
+        os.chdir(inside)
+        os.execve(command[0], command, environment)
     try:
-        return subprocess.run([str(PYTHON), *module, *argv[1:]], cwd=inside, env=environment, check=False).returncode
+        return subprocess.run(command, cwd=inside, env=environment, check=False).returncode
     except KeyboardInterrupt:
         return 130
 
