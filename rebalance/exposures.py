@@ -17,6 +17,7 @@ from rebalance.client import Witness, WitnessKind
 from rebalance.group import CLIENT_LEFT
 from rebalance.history import GroupHistory
 from rebalance.model import MessageQueue
+from rebalance.persist import PERSIST_MS
 from rebalance.table import Tenure
 
 OVERLAP = "overlap"
@@ -27,7 +28,6 @@ _STEADY_MS = 2_000  # an owner this long in charge has passed what it was handed
 _ASKED_AGAIN_MS = 5_000
 _ONE_WAY_MS = 1_000  # a commit is one-way: the next owner may be told the offset stored before it
 _FLUSH_OFFSET_MS = 5_000  # BrokerConfig#flushConsumerOffsetInterval
-_PERSIST_MS = 5_000  # ClientConfig#persistConsumerOffsetInterval
 _LAST_BREATH_MS = 250
 _NEVER = 1 << 62
 _PULL_BATCH = 32  # DefaultMQPushConsumer#pullBatchSize
@@ -230,7 +230,7 @@ def _outages(history: GroupHistory, broker: str, seen: Sequence[_Sighting]) -> l
         before = [] if start in after_stops else seen[: bisect_left(seen, start, key=_AT_MS)]
         if before:
             moved = max(before, key=lambda sighting: (sighting.queue_offset, -sighting.at_ms))
-            outages.append((moved.at_ms - _PERSIST_MS, start))
+            outages.append((moved.at_ms - PERSIST_MS, start))
     return outages
 
 

@@ -11,12 +11,10 @@ from rebalance.client import ClientProcess, Witness, WitnessKind
 from rebalance.log_cover import first_commits
 from rebalance.missed import Missed, least_delay_ms, missed_by
 from rebalance.model import MessageQueue
+from rebalance.persist import LATE_COMMIT_MS, SETTLED_MS
 from rebalance.round_clock import ROUND_MS
-from rebalance.signs import SILENT_MS, Signs
+from rebalance.signs import SILENT_MS, Signs, Span
 
-Span = tuple[int, int]
-_SETTLED_MS = 15_000  # three periods of persistAll
-_LATE_COMMIT_MS = 1_000  # a queue that was removed may be committed by another thread once more
 _COMMIT, _REMOVED = WitnessKind.COMMIT, WitnessKind.REMOVED
 
 
@@ -101,11 +99,11 @@ def _lines_lost(process: ClientProcess, committed: Mapping[MessageQueue, int]) -
         for witness in seen:
             held = before is not None and before.kind is not _REMOVED
             since_ms = process.first_ms if before is None else before.at_ms
-            came = witness.kind is _COMMIT and not held and witness.at_ms > since_ms + _LATE_COMMIT_MS
+            came = witness.kind is _COMMIT and not held and witness.at_ms > since_ms + LATE_COMMIT_MS
             if came or (witness.kind is WitnessKind.ADDED and held):
                 yield since_ms, witness.at_ms
             before = witness
         if before is not None and before.kind is not _REMOVED and queue in committed:
             offset_known_ms = max(before.at_ms, committed[queue])
-            if last_commit_ms[queue.broker_name] > offset_known_ms + _SETTLED_MS:
+            if last_commit_ms[queue.broker_name] > offset_known_ms + SETTLED_MS:
                 yield before.at_ms, process.last_ms

@@ -18,17 +18,14 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from rebalance.client import PAUSE_MS, ClientProcess, ListAnswer, Witness, WitnessKind
-from rebalance.model import MessageQueue
+from rebalance.model import DEFAULTS, MessageQueue
+from rebalance.persist import LATE_COMMIT_MS, PERSIST_MS, SETTLED_MS
 from rebalance.round_clock import ADDING, ROUND_MS
-from rebalance.signs import SILENT_MS, is_captured, source_of
+from rebalance.signs import SILENT_MS, Span, is_captured, source_of
 
-Span = tuple[int, int]
-_PERSIST_MS = 5_000
-_FIRST_PERSIST_MS = 10_000
-_LIST_MS = 20_000
+_FIRST_COMMIT_MS = 10_000
+_LIST_MS = DEFAULTS.rebalance_wait_interval_ms
 _JITTER_MS = 700
-_SETTLED_MS = 15_000  # three periods of persistAll
-_LATE_COMMIT_MS = 1_000  # a queue that was removed may be committed by another thread once more
 _EVER = 1 << 62
 _COMMIT, _REMOVED = WitnessKind.COMMIT, WitnessKind.REMOVED
 _CHANGES = (*ADDING, _REMOVED)
@@ -93,21 +90,21 @@ def _unseen_gains(process: ClientProcess) -> Iterator[Span]:
     if gained:
         commits = _commits(process.witnesses)
         for at_ms in gained:
-            before = bisect_left(commits, at_ms - _LATE_COMMIT_MS)
+            before = bisect_left(commits, at_ms - LATE_COMMIT_MS)
             yield commits[before - 1] if before else process.first_ms - 2 * SILENT_MS, at_ms
 
 
 def _vanished(process: ClientProcess, others: Sequence[ClientProcess], until_ms: int) -> Iterator[Missed]:
     """Nobody can tell a hole from the death of all clients at once, or of the last one that committed every 5 s."""
     last_ms = process.last_ms
-    if last_ms + _PERSIST_MS >= until_ms or not _went(process):
+    if last_ms + PERSIST_MS >= until_ms or not _went(process):
         return
-    alone = not any(other.first_ms < last_ms and other.last_ms > last_ms + _PERSIST_MS for other in others)
+    alone = not any(other.first_ms < last_ms and other.last_ms > last_ms + PERSIST_MS for other in others)
     all_at_once = alone and any(_went(other) and last_ms - PAUSE_MS <= other.last_ms for other in others)
-    silent_ms = _PERSIST_MS + 2 * _JITTER_MS if alone else _SETTLED_MS
+    silent_ms = PERSIST_MS + 2 * _JITTER_MS if alone else SETTLED_MS
     for source, parts in _by_source(process).items():
         if is_captured(parts) and (all_at_once or _regular_until(last_ms, _commits(_witnesses(parts)))):
-            yield Missed(source, [(last_ms, last_ms + _PERSIST_MS)], silent_ms)
+            yield Missed(source, [(last_ms, last_ms + PERSIST_MS)], silent_ms)
 
 
 def _went(process: ClientProcess) -> bool:
@@ -116,7 +113,7 @@ def _went(process: ClientProcess) -> bool:
 
 
 def _regular_until(last_ms: int, commits: Sequence[int]) -> bool:
-    return bool(commits) and commits[-1] >= last_ms - _PERSIST_MS and _regular(commits, commits[-1], -1)
+    return bool(commits) and commits[-1] >= last_ms - PERSIST_MS and _regular(commits, commits[-1], -1)
 
 
 def least_delay_ms(processes: Iterable[ClientProcess]) -> int:
@@ -164,7 +161,7 @@ def _missed_commits(process: ClientProcess, by_queue: _Witnesses, *, captured: b
     """When a process that commits every 5 s must have committed and is not on record to have."""
     commits = _commits(by_queue)
     for last_ms, next_ms in pairwise(commits):
-        if next_ms - last_ms > _PERSIST_MS + 2 * _JITTER_MS:
+        if next_ms - last_ms > PERSIST_MS + 2 * _JITTER_MS:
             expected = _expected(process, commits, last_ms, next_ms)
             missed = max(map(len, expected), default=0)
             if missed and _kept(process, by_queue, last_ms, next_ms) and not _made_up_for(by_queue, next_ms, missed):
@@ -179,8 +176,8 @@ def _missed_at_last(process: ClientProcess, last_ms: int) -> Iterator[list[Span]
     requests = (at_ms for channel in process.channels for at_ms, _ in channel.requests)
     signs = chain(requests, (answer.asked_at_ms for answer in process.lists))
     heard_ms = min((at_ms for at_ms in signs if last_ms + _JITTER_MS < at_ms < until_ms), default=None)
-    if heard_ms is not None and process.last_ms > last_ms + _PERSIST_MS + 2 * _JITTER_MS:
-        missed = range(last_ms + _PERSIST_MS, max(heard_ms - _JITTER_MS, last_ms + _PERSIST_MS + 1), _PERSIST_MS)
+    if heard_ms is not None and process.last_ms > last_ms + PERSIST_MS + 2 * _JITTER_MS:
+        missed = range(last_ms + PERSIST_MS, max(heard_ms - _JITTER_MS, last_ms + PERSIST_MS + 1), PERSIST_MS)
         yield [_about(at_ms) for at_ms in missed]
 
 
@@ -188,10 +185,10 @@ def _expected(process: ClientProcess, commits: Sequence[int], last_ms: int, next
     """The commits between two that a fixed rate asks for: by those before, and by those after."""
     expected: list[Sequence[int]] = []
     if _regular(commits, last_ms, -1):
-        expected.append(range(last_ms + _PERSIST_MS, next_ms - _JITTER_MS, _PERSIST_MS))
-    begun_ms = max(last_ms, process.first_ms + _FIRST_PERSIST_MS) + _JITTER_MS
-    if next_ms - _PERSIST_MS > begun_ms and _regular(commits, next_ms, 1):
-        expected.append(range(next_ms - _PERSIST_MS, begun_ms, -_PERSIST_MS))
+        expected.append(range(last_ms + PERSIST_MS, next_ms - _JITTER_MS, PERSIST_MS))
+    begun_ms = max(last_ms, process.first_ms + _FIRST_COMMIT_MS) + _JITTER_MS
+    if next_ms - PERSIST_MS > begun_ms and _regular(commits, next_ms, 1):
+        expected.append(range(next_ms - PERSIST_MS, begun_ms, -PERSIST_MS))
     return expected
 
 
@@ -201,7 +198,7 @@ def _about(at_ms: int) -> Span:
 
 def _regular(commits: Sequence[int], at_ms: int, step: int) -> bool:
     """Whether commits came a period before and two (step -1), or after (1)."""
-    return _near(commits, at_ms + 2 * step * _PERSIST_MS) and _near(commits, at_ms + step * _PERSIST_MS)
+    return _near(commits, at_ms + 2 * step * PERSIST_MS) and _near(commits, at_ms + step * PERSIST_MS)
 
 
 def _near(commits: Sequence[int], at_ms: int) -> bool:
@@ -238,7 +235,7 @@ def _kept(process: ClientProcess, by_queue: _Witnesses, last_ms: int, next_ms: i
 
 
 def _asked_between(process: ClientProcess, last_ms: int) -> bool:
-    return bool(process.lists_between(last_ms - ROUND_MS, last_ms + _PERSIST_MS + _JITTER_MS))
+    return bool(process.lists_between(last_ms - ROUND_MS, last_ms + PERSIST_MS + _JITTER_MS))
 
 
 def _mute(process: ClientProcess, others: Sequence[ClientProcess]) -> Iterator[Missed]:
@@ -249,7 +246,7 @@ def _mute(process: ClientProcess, others: Sequence[ClientProcess]) -> Iterator[M
         for begin_ms, end_ms in lively:
             beside = any(other.first_ms <= until_ms and begin_ms <= other.last_ms for other in others)
             if begin_ms > until_ms + PAUSE_MS and beside:
-                yield Missed(source, [(until_ms, begin_ms)], PAUSE_MS - _PERSIST_MS)
+                yield Missed(source, [(until_ms, begin_ms)], PAUSE_MS - PERSIST_MS)
             until_ms = max(until_ms, end_ms)
 
 

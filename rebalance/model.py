@@ -114,3 +114,7 @@ class Settings:
     def java_names(cls) -> dict[str, str]:
         """Field name -> Java's name."""
         return {f.name: f.metadata["java_name"] for f in fields(cls)}
+
+
+DEFAULTS = Settings()
+"""Of clients and brokers whose settings nobody told."""

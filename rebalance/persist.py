@@ -11,8 +11,11 @@ from collections.abc import Iterable
 from operator import itemgetter
 
 from rebalance.frozen import frozen
-from rebalance.model import MessageQueue
+from rebalance.model import DEFAULTS, MessageQueue
 
+PERSIST_MS = DEFAULTS.persist_consumer_offset_interval_ms
+SETTLED_MS = 3 * PERSIST_MS  # three periods of persistAll
+LATE_COMMIT_MS = 1_000  # a one-way commit may be handled after its queue was removed, or after a heartbeat sent later
 TOGETHER_MS = 1_000  # one-way commits of one run may be handled this far apart
 _AT_MS, _STAYED = itemgetter(0), itemgetter(2)
 

@@ -13,6 +13,7 @@ from itertools import pairwise
 from rebalance.client import ClientProcess, ListAnswer, Stamp, Witness, WitnessKind
 from rebalance.events import NO_EVIDENCE
 from rebalance.frozen import frozen
+from rebalance.persist import LATE_COMMIT_MS
 
 ADDING = (WitnessKind.QUERY, WitnessKind.ADDED)
 _LISTLESS_MS = 45_000  # two periods of the rebalance timer, with room for a list that timed out
@@ -20,7 +21,6 @@ ROUND_MS = 3_000  # a round's own requests follow its list answer, each within t
 SAME_MEMBERS_MS = 60_000  # an ordered queue is retried every round, and forced out 20 s after its lock's renewal
 _AGREED_MS = 500
 _SANE_CLOCK_MS = 5_000
-_LATE_COMMIT_MS = 1_000  # a one-way commit may be handled after the heartbeat that was sent after it
 _FAREWELL_MS = 100
 _QUERY, _COMMIT = WitnessKind.QUERY, WitnessKind.COMMIT
 
@@ -148,7 +148,7 @@ class RoundClock:
         if changes is None:
             rounds = self.process.lists_between(first_ms, until_ms)
         else:
-            seen_ms = last.at_ms - _LATE_COMMIT_MS if last.kind is _COMMIT else last.at_ms
+            seen_ms = last.at_ms - LATE_COMMIT_MS if last.kind is _COMMIT else last.at_ms
             low = bisect_left(changes.instants, first_ms)
             turns = range(low, bisect_right(changes.instants, until_ms, low))
             rounds = [changes.rounds[turn] for turn in turns if changes.changed_ms[turn] >= seen_ms]
@@ -236,7 +236,7 @@ class RoundClock:
 
 def held_until(last: Witness) -> int:
     """Until when a last sighting proves possession: a one-way commit may be handled well after it was sent."""
-    return last.at_ms - _LATE_COMMIT_MS if last.kind is _COMMIT else last.at_ms
+    return last.at_ms - LATE_COMMIT_MS if last.kind is _COMMIT else last.at_ms
 
 
 def _unbroken_since(requests: Sequence[int]) -> list[int]:

@@ -14,9 +14,9 @@ from itertools import chain
 from rebalance.client import ChannelUse, ClientProcess, End, HeardVersion, Witness
 from rebalance.log_cover import Spans, limit_to_logs
 from rebalance.model import MessageQueue
+from rebalance.signs import Span
 from rebalance.table import QueueTable, Tenure
 
-Span = tuple[int, int]
 _EVER = 1 << 62
 
 

@@ -16,11 +16,9 @@ from dataclasses import dataclass
 from rebalance.client import ClientProcess, ListAnswer, Witness, WitnessKind
 from rebalance.events import Evidence
 from rebalance.model import MessageQueue
-from rebalance.persist import TOGETHER_MS, Commit, PersistRuns
+from rebalance.persist import LATE_COMMIT_MS, SETTLED_MS, TOGETHER_MS, Commit, PersistRuns
 from rebalance.round_clock import ADDING, ROUND_MS, RoundClock, held_until
 
-_LATE_COMMIT_MS = 1_000  # a one-way commit may be handled after its queue was removed
-_COMMITTED_AGAIN_MS = 15_000  # three periods of persistAll
 _QUERY, _COMMIT, _PULL = WitnessKind.QUERY, WitnessKind.COMMIT, WitnessKind.PULL
 _ADDED, _REMOVED = WitnessKind.ADDED, WitnessKind.REMOVED
 
@@ -100,7 +98,7 @@ class QueueTable:
         spans = [span]
         for witness in witnesses[1:]:
             if last.kind is _REMOVED:
-                ends = witness.kind in ADDING or witness.at_ms > last.at_ms + _LATE_COMMIT_MS
+                ends = witness.kind in ADDING or witness.at_ms > last.at_ms + LATE_COMMIT_MS
                 if not ends:
                     continue
             else:
@@ -279,7 +277,7 @@ class QueueTable:
         on.
         """
         last = self._last(tenure)
-        lived_on = self.process.last_ms >= last.at_ms + _COMMITTED_AGAIN_MS
+        lived_on = self.process.last_ms >= last.at_ms + SETTLED_MS
         return lived_on and last.kind is _COMMIT and self._clock.commits_into(tenure.queue.topic, answer, last.at_ms)
 
     def _all_down(self, queues: Iterable[MessageQueue], at_ms: int) -> bool:
