@@ -244,8 +244,9 @@ def _mute(process: ClientProcess, others: Sequence[ClientProcess]) -> Iterator[M
         lively = sorted(span for part in parts if part.channels[0].requests for span in part.channels[0].lively_spans())
         until_ms = lively[0][1] if lively else 0
         for begin_ms, end_ms in lively:
-            beside = any(other.first_ms <= until_ms and begin_ms <= other.last_ms for other in others)
-            if begin_ms > until_ms + PAUSE_MS and beside:
+            if begin_ms > until_ms + PAUSE_MS and any(
+                other.first_ms <= until_ms and begin_ms <= other.last_ms for other in others
+            ):
                 yield Missed(source, [(until_ms, begin_ms)], PAUSE_MS - PERSIST_MS)
             until_ms = max(until_ms, end_ms)
 
