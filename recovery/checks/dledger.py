@@ -92,7 +92,7 @@ class _Check:
     def of_state(self) -> Iterator[Finding]:
         """Term and checkpoint against the last entry of the log."""
         state = read_state(self.store.dledger, on_damage="collect")
-        if (state.current_term or 0) < self.last_term and state.current_term is not None:
+        if state.current_term is not None and state.current_term < self.last_term:
             evidence = f"currterm: {state.current_term}", f"log: its last entry is of term {self.last_term}"
             yield Finding("dledger_state_wrong", Span(), self._places("currterm"), 1, evidence)
         if not self.store.abort_present and (state.end_index or 0) > self.last_index >= 0:
