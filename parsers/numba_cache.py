@@ -1,11 +1,13 @@
 """numba with its compile cache: where a cache directory is writable, and never older than the code it was made from.
 
-numba compares the time of the one file that a function is in; what the function calls is compiled into it, though, and
-an edit there would leave old code in use. Here a function is stamped with every file of the folders its parts are from.
+numba compares the time of the one file that a function is in. What the function calls, and each constant that it reads,
+is compiled into it, though, and an edit there would leave old code in use. So a function is stamped with every file of
+our rooms that its module imports, directly or through others.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -18,7 +20,8 @@ from numba.core.runtime.nrt import rtsys
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 Stamp = tuple[tuple[str, int, int], ...]
 
-SHARED_KERNELS = Path(__file__).parent / "kernels"
+IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)|import[ \t]+([\w.]+))", re.M)
+WORD = re.compile(r"\w+")
 
 
 def cached_njit(**options: Any) -> Callable[[Kernel], Kernel]:
@@ -51,19 +54,51 @@ def _loader(cache: Any, *, allocates: bool) -> Callable[[Any, Any], Any]:
 
 def source_stamp(function: Callable[..., Any]) -> Stamp:
     """Name, time and size of each file that the compiled function can hold code or constants of."""
-    folders = {SHARED_KERNELS, _folder_of(function.__module__)}
-    for part in function.__globals__.values():
-        module = getattr(part, "__module__", None)
-        if callable(part) and isinstance(module, str) and module.partition(".")[0] in ("parsers", "recovery"):
-            folders.add(_folder_of(module))
-    return tuple(entry for folder in sorted(folders) for entry in _files_of(folder))
+    return tuple((name, *_time_and_size(file)) for name, file in _files_behind(function.__module__))
+
+
+@cache
+def _files_behind(module: str) -> tuple[tuple[str, Path], ...]:
+    """The module and those of our rooms that it imports, directly or through others, each with its file.
+
+    The text is read, since an imported constant does not tell where it came from.
+    """
+    rooms = {
+        room: _folder_of(room) for room in ("parsers", "recovery", module.partition(".")[0]) if room in sys.modules
+    }
+    found: dict[str, Path] = {}
+    waiting = [module]
+    while waiting:
+        name = waiting.pop()
+        file = _file_of(name, rooms)
+        if file is not None and name not in found:
+            found[name] = file
+            waiting += _imports(file)
+    return tuple(sorted(found.items()))
+
+
+def _file_of(module: str, rooms: dict[str, Path]) -> Path | None:
+    room, *parts = module.split(".")
+    if room not in rooms:
+        return None
+    place = rooms[room].joinpath(*parts)
+    return next((file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()), None)
+
+
+@cache
+def _imports(file: Path) -> list[str]:
+    """Modules that the file imports, and names that may be modules: `from a import b` gives `a` and `a.b`."""
+    modules = []
+    for package, names, module in IMPORT.findall(file.read_text("utf-8")):
+        modules += [package or module, *(f"{package}.{name}" for name in WORD.findall(names))]
+    return modules
+
+
+@cache
+def _time_and_size(file: Path) -> tuple[int, int]:
+    seen = file.stat()
+    return seen.st_mtime_ns, seen.st_size
 
 
 def _folder_of(module: str) -> Path:
     return Path(sys.modules[module].__file__ or ".").parent
-
-
-@cache
-def _files_of(folder: Path) -> Stamp:
-    files = ((path, path.stat()) for path in sorted(folder.glob("*.py")))
-    return tuple((path.name, seen.st_mtime_ns, seen.st_size) for path, seen in files)

@@ -1,12 +1,14 @@
-"""A compiled function is made again when code that it calls was edited in another file."""
+"""A compiled function is made again when what it calls or reads was edited in another file."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+CHECKOUT = Path(__file__).parents[2]
 CALLED = "from parsers.numba_cache import cached_njit\n@cached_njit()\ndef called():\n    return {value}\n"
 CALLER = """from parsers.numba_cache import cached_njit
 from {folder}.called import called
@@ -20,9 +22,14 @@ def answer(folder: Path) -> str:
     program = (
         f"import sys; sys.path.insert(0, {str(folder)!r}); from recovery_kernels.caller import caller; print(caller())"
     )
-    checkout = str(Path(__file__).parents[2])
-    environment = {**os.environ, "PYTHONPATH": checkout, "NUMBA_CACHE_DIR": str(folder / "cache")}
-    run = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    return run_program(program, CHECKOUT, folder / "cache")
+
+
+def run_program(program: str, packages: Path, cache: Path) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(packages), "NUMBA_CACHE_DIR": str(cache)}
+    run = subprocess.run(
+        [sys.executable, "-c", program], cwd=packages, env=environment, capture_output=True, text=True, check=True
+    )
     return run.stdout.strip()
 
 
@@ -54,3 +61,40 @@ def test_a_loaded_function_can_allocate(tmp_path: Path) -> None:
     (package / "__init__.py").touch()
     (package / "caller.py").write_text(ALLOCATES)
     assert [answer(tmp_path), answer(tmp_path)] == ["21", "21"]
+
+
+CONSTANT = "VALUE = {value}\n"
+BETWEEN = "from recovery_kernels.layouts import (\n    constant,\n)\nSUM = constant.VALUE + 1\n"
+READS = """from parsers.numba_cache import cached_njit
+from recovery_kernels.shapes.shape import SUM
+@cached_njit()
+def caller():
+    return SUM
+"""
+
+
+def test_an_edited_constant_of_a_folder_further_off_is_seen(tmp_path: Path) -> None:
+    package = tmp_path / "recovery_kernels"
+    for folder in (package, package / "layouts", package / "shapes"):
+        folder.mkdir()
+        (folder / "__init__.py").touch()
+    (package / "caller.py").write_text(READS)
+    (package / "shapes" / "shape.py").write_text(BETWEEN)
+    (package / "layouts" / "constant.py").write_text(CONSTANT.format(value=1))
+    assert answer(tmp_path) == "2"
+    (package / "layouts" / "constant.py").write_text(CONSTANT.format(value=22))
+    assert answer(tmp_path) == "23"
+
+
+IS_BLANK = """import numpy as np
+from parsers.commitlog.shape import is_blank
+print(is_blank(np.frombuffer(bytes.fromhex("ffffffff00000008"), np.uint8), 0, 1))
+"""
+
+
+def test_an_edited_constant_of_our_own_kernels_is_seen(tmp_path: Path) -> None:
+    room = shutil.copytree(CHECKOUT / "parsers", tmp_path / "parsers", ignore=shutil.ignore_patterns("__pycache__"))
+    assert run_program(IS_BLANK, tmp_path, tmp_path / "cache") == "True"
+    layout = room / "dledger" / "layout.py"
+    layout.write_text(layout.read_text().replace("MAGIC_BLANK = -1", "MAGIC_BLANK = -2"))
+    assert run_program(IS_BLANK, tmp_path, tmp_path / "cache") == "False"
