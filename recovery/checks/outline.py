@@ -194,14 +194,14 @@ class _Pass:
     def _note(self, records: RecordColumns, crc: Codes) -> None:
         found, places, times = self._found, records.physical_offset, records.store_timestamp_ms
         before_ms = int(found.tail.store_timestamp_ms[-1]) if found.records else LONG_MIN
-        rows = np.empty(len(times), np.int64)
-        count, before, found.wanted_behind, latest_ms = note_records(records, crc, before_ms, found.wanted_behind, rows)
+        noted = np.empty(len(times), np.bool_)
+        before, found.wanted_behind, latest_ms = note_records(records, crc, before_ms, found.wanted_behind, noted)
         known = len(found.tail.physical_offset)
         if before:
             found.noted.append(found.tail.physical_offset[-before:])
             found.wanted_before = max(found.wanted_before, before - known)
-        if count:
-            found.noted.append(places[rows[:count]])
+        if noted.any():
+            found.noted.append(places[noted])
         found.first_ms = found.first_ms if found.records else int(times[0])
         found.latest_ms = max(found.latest_ms, latest_ms) if found.records else latest_ms
         if known < AROUND:

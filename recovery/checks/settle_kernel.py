@@ -216,30 +216,23 @@ def settle_keys(place: KeyPlace, records: RecordColumns, keys: Ints, state: Long
 
 
 @cached_njit(nogil=True, _nrt=False)
-def note_records(
-    records: RecordColumns, crc: Codes, before_ms: int, wanted: int, noted: Longs
-) -> tuple[int, int, int, int]:
-    """Rows of records that a rule about the log itself has to look at, and the neighbours it compares them with.
+def note_records(records: RecordColumns, crc: Codes, before_ms: int, wanted: int, noted: Mask) -> tuple[int, int, int]:
+    """Mark the records that a rule about the log itself has to look at, and the neighbours it compares them with.
 
     `before_ms` is the store time of the record before, `wanted` how many of the first rows are such neighbours.
-    Returns: how many are noted, how many records before the first row are, how many behind the last, latest time.
+    Returns: how many records before the first row are neighbours, how many behind the last, latest time.
     """
-    count, before, latest_ms = 0, 0, before_ms
+    before, latest_ms = 0, before_ms
     times, sys_flags, queue_offsets = records.store_timestamp_ms, records.sys_flag, records.queue_offset
-    taken = 0
     for row in range(len(times)):
         if times[row] < before_ms:
             before = max(before, AROUND - row)
-            for neighbour in range(max(taken, row - AROUND), row):
-                noted[count] = neighbour
-                count += 1
-            wanted, taken = row + AROUND, row
+            for neighbour in range(max(0, row - AROUND), row):
+                noted[neighbour] = True
+            wanted = row + AROUND
         before_ms = times[row]
         latest_ms = max(latest_ms, before_ms)
         transaction = sys_flags[row] & SYS_FLAG_TRANSACTION
         placed = transaction in (PREPARED, ROLLBACK) and queue_offsets[row] != 0
-        if row < wanted or crc[row] != 0 or placed:
-            noted[count] = row
-            count += 1
-            taken = row + 1
-    return count, before, max(0, wanted - len(times)), latest_ms
+        noted[row] = row < wanted or crc[row] != 0 or placed
+    return before, max(0, wanted - len(times)), latest_ms

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from parsers.store import Store, open_store
@@ -86,6 +86,7 @@ def in_parts(store: Store, step: int) -> Verification:
 
 
 @given(edits=edits, abort=st.booleans(), step=st.integers(90, 5000))
+@example(edits=[(1, "swap", 0.8515625, 81)], abort=False, step=90)  # a culprit of two rules, and its left neighbour
 def test_damaged_stores_have_the_findings_that_all_rules_over_everything_have(
     whole: Path, edits: list[Edit], abort: bool, step: int
 ) -> None:
