@@ -91,6 +91,12 @@ class Store:
         """The broker appends to a DLedger log (enableDLegerCommitLog)."""
         return any(found.kind == "dledger" for found in self.commitlog)
 
+    @property
+    def folders(self) -> list[Path]:
+        """The root, and the folders elsewhere that settings brought files in from."""
+        elsewhere = {file.path.parent for file in self.files() if self.root not in file.path.parents}
+        return [self.root, *sorted(elsewhere)]
+
     def files(self) -> Iterator[StoreFile]:
         """Every file of the store once, understood or not."""
         yield from self.commitlog

@@ -7,6 +7,7 @@ in its place; whoever has the old one open goes on with it.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -19,8 +20,32 @@ from pipelines.tables import TABLES
 QUESTIONS = Path(__file__).resolve().parent / "sql"
 
 
+READING = {
+    duckdb.StatementType.SELECT,
+    duckdb.StatementType.EXPLAIN,
+    duckdb.StatementType.MULTI,
+    duckdb.StatementType.PRAGMA,
+    duckdb.StatementType.SET,
+}
+"""Statements that only read where files, extensions and settings are out of reach."""
+MAY_HIDE_A_COPY = {duckdb.StatementType.EXPLAIN, duckdb.StatementType.MULTI}
+WRITING_WORD = re.compile(r"\b(copy|export)\b", re.IGNORECASE)
+STORED_FILE = re.compile(r"'(?:[^']|'')*\.parquet'")
+CONFINEMENT = (
+    "SET python_enable_replacements = false",
+    "SET autoinstall_known_extensions = false",
+    "SET autoload_known_extensions = false",
+    "SET enable_external_access = false",
+    "SET lock_configuration = true",
+)
+
+
 class NoCatalog(Exception):
     """There is no published catalogue to ask: one sentence."""
+
+
+class NotReading(Exception):
+    """SQL that may write files or load something, asked of a catalogue that is only read: one sentence."""
 
 
 def publish(lake: Lake) -> Path:
@@ -49,18 +74,56 @@ def view_statements(table: Table, select: str) -> Iterable[str]:
         yield f'COMMENT ON COLUMN "{table.name}"."{column.name}" IS {quoted(column.comment)}'
 
 
-def open_catalog(lake: Lake) -> duckdb.DuckDBPyConnection:
-    """A read-only connection to the published catalogue, times in UTC. Raises NoCatalog before the first ingest."""
+def open_catalog(lake: Lake, *, unsafe: bool = False) -> duckdb.DuckDBPyConnection:
+    """A read-only connection to the published catalogue, times in UTC. Raises NoCatalog before the first ingest.
+
+    It reaches no file but those of the catalogue's views, no network and no extension, and its configuration is locked;
+    `ask` sees to it that those files are only read.
+
+    Args:
+        unsafe: leave DuckDB all it can do, writing files included.
+    """
     if not lake.catalog.exists():
         raise NoCatalog(f"{lake.catalog}: no catalogue yet; run `rocketlens ingest` or `python3 run.py demo` first")
     connection = duckdb.connect(str(lake.catalog), read_only=True)
     connection.execute("SET TimeZone = 'UTC'")
+    if not unsafe:
+        _confine(connection)
     return connection
+
+
+def _confine(connection: duckdb.DuckDBPyConnection) -> None:
+    views = connection.execute("SELECT sql FROM duckdb_views() WHERE NOT internal").fetchall()
+    files = (name for (sql,) in views for name in STORED_FILE.findall(sql))
+    connection.execute(f"SET allowed_paths = [{', '.join(files)}]")
+    for setting in CONFINEMENT:
+        connection.execute(setting)
+
+
+def ask(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.DuckDBPyRelation | None:
+    """The answer to SQL, or to a question of pipelines/sql by its name; None of a statement that has none.
+
+    Raises:
+        NotReading: a statement that may write or load something.
+        duckdb.Error: the SQL is wrong.
+    """
+    asked = question_named(sql)
+    for statement in duckdb.extract_statements(asked):
+        hidden = statement.type in MAY_HIDE_A_COPY and WRITING_WORD.search(statement.query)
+        if statement.type not in READING or hidden:
+            kind = hidden[0].upper() if hidden else statement.type.name
+            raise NotReading(f"{kind}: only what reads the lake is answered here; `rocketlens sql --unsafe` takes all")
+    return connection.sql(asked)
 
 
 def question_names() -> list[str]:
     """The questions in pipelines/sql, by name."""
     return sorted(path.stem for path in QUESTIONS.glob("*.sql"))
+
+
+def question_named(sql: str) -> str:
+    """The SQL of a question for its name; other SQL as it is."""
+    return question(sql) if sql in question_names() else sql
 
 
 def question(name: str) -> str:

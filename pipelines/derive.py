@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from parsers.store import NotAStore, open_store
 from pipelines.catalog import question
 from pipelines.derived_tables import CONSISTENCY_FINDINGS, LAG, LAG_HISTORY, RECOVERY_FORECAST, RETENTION_RISK
-from pipelines.lake import Lake
+from pipelines.lake import Lake, lake_to_write
 from pipelines.ownership_tables import OWNERSHIP_INTERVALS
 from pipelines.sources import BrokerSource, Sources
 from pipelines.spark.judge_job import judge_brokers
@@ -39,7 +39,7 @@ def derive(spark: SparkSession, sources: Sources, progress: Callable[[str], None
     Args:
         progress: told the name of each table before it is made; of the ownership tables the one of intervals.
     """
-    lake, made = Lake(sources.lake), Derived()
+    lake, made = lake_to_write(sources), Derived()
     progress(LAG.name)
     made.rows[LAG.name] = write_lag(spark, lake)
     progress(LAG_HISTORY.name)

@@ -16,7 +16,7 @@ from parsers.queues import unit_files
 from parsers.store import NotAStore, Store, StoreFile, open_store
 from pipelines.gone_files import mark_gone
 from pipelines.growth import grown_from
-from pipelines.lake import Lake
+from pipelines.lake import Lake, lake_to_write
 from pipelines.snapshots import snapshot_config
 from pipelines.sources import BrokerSource, Sources
 from pipelines.spark.transfer import slices_of, write_table
@@ -61,9 +61,10 @@ def ingest(
         progress: told (broker, table) before each table.
     Raises:
         SourcesError: no broker of that name.
+        WouldTouchEvidence: the lake lies among the evidence.
     """
     report = IngestReport()
-    lake = Lake(sources.lake)
+    lake = lake_to_write(sources)
     for broker in [sources.broker(name) for name in brokers] or sources.brokers:
         try:
             ingest_store(spark, lake, broker, report, bodies=sources.bodies, progress=progress)

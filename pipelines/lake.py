@@ -14,7 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
+from parsers.evidence_guard import EvidenceGuard
 from pipelines.delta import active_files, commit, partition_parts, write_parts
+from pipelines.sources import Sources
 from pipelines.tables import TABLES
 
 if TYPE_CHECKING:
@@ -30,6 +32,11 @@ class Lake:
     @property
     def catalog(self) -> Path:
         return self.root / "catalog.duckdb"
+
+    @property
+    def places(self) -> tuple[Path, Path]:
+        """All that is written: the folder of the tables, and the catalogue."""
+        return self.root / "tables", self.catalog
 
     def table_root(self, name: str) -> Path:
         return self.root / "tables" / name
@@ -99,6 +106,15 @@ class Lake:
         schema = spark_schema(TABLES[name].bare_schema)
         files = self.files(name)
         return spark.read.schema(schema).parquet(*files) if files else spark.createDataFrame([], schema)
+
+
+def lake_to_write(sources: Sources) -> Lake:
+    """The lake of the configuration. Raises WouldTouchEvidence for one among the evidence, or around it."""
+    lake, guard = Lake(sources.lake), EvidenceGuard(*sources.evidence())
+    for place in lake.places:
+        guard.refuse(place, "[lake] path")
+    guard.refuse_around(lake.places[0], "[lake] path")
+    return lake
 
 
 @cache

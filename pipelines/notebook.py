@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from pipelines.catalog import open_catalog, question, question_names
+from pipelines.catalog import ask, open_catalog
 from pipelines.lake import Lake
 from pipelines.sources import configured_file, read_sources
 
@@ -22,8 +22,10 @@ class Desk:
 
     def ask(self, sql: str) -> pd.DataFrame:
         """The answer to SQL, or to a question of pipelines/sql by its name, as a pandas frame."""
-        answer: pd.DataFrame = self.connection.sql(question(sql) if sql in question_names() else sql).to_df()
-        return answer
+        import pandas as pd
+
+        answer = ask(self.connection, sql)
+        return pd.DataFrame() if answer is None else answer.to_df()
 
 
 def open_desk() -> Desk:

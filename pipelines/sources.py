@@ -9,6 +9,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,12 @@ class Sources:
     client_logs: tuple[str, ...] = ()
     captures: tuple[str, ...] = ()
     spark_master: str = "local[*]"
+
+    def evidence(self) -> list[Path]:
+        """Every file and folder that is read: stores, settings, logs, captures; patterns as they match now."""
+        named = [path for broker in self.brokers for path in (broker.store, broker.broker_conf, broker.logs) if path]
+        patterns = (*self.client_logs, *self.captures)
+        return [*named, *(Path(path) for pattern in patterns for path in glob(pattern, recursive=True))]
 
     def broker(self, name: str) -> BrokerSource:
         """The broker of that name. Raises SourcesError naming the ones there are."""

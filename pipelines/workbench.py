@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pipelines.dagster_home import dagster_home
+from pipelines.lake import lake_to_write
 from pipelines.sources import CONFIG_VARIABLE, read_sources
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -20,7 +21,7 @@ LAB_SETTINGS = NOTEBOOKS / ".jupyter"
 
 def launch_ui(config_file: Path, *, port: int = 3000, host: str = "127.0.0.1") -> int:
     """Dagster's web server and daemon over the configuration's lake; the exit code once it ends."""
-    home = dagster_home(read_sources(config_file).lake).resolve()
+    home = dagster_home(lake_to_write(read_sources(config_file)).root).resolve()
     command = [sys.executable, "-W", "ignore", "-m", "dagster", "dev", "-w", str(ROOT / "workspace.yaml")]
     command += ["-h", host, "-p", str(port)]
     return run_in_front(command, {"DAGSTER_HOME": str(home)}, config_file, home, stop=signal.SIGINT)

@@ -5,13 +5,11 @@ The store is only read. The new directory appears under its name when it is comp
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 
+from parsers.evidence_guard import EvidenceGuard
 from parsers.index.geometry import Geometry
 from parsers.store import Store, open_store
 from recovery.index_files import IndexFilesWriter
@@ -35,39 +33,13 @@ def rebuild(
     dispatched. Memory: one run of records, one index file.
 
     Raises:
-        ValueError: `to` exists and is not an empty folder, or lies inside the store, or the store inside it.
+        ValueError: `to` exists and is not an empty folder.
+        WouldTouchEvidence: `to` lies inside the store.
         OSError: the new directory cannot be written.
     """
     source = store if isinstance(store, Store) else open_store(store)
-    with new_folder(to, [source.root]) as partial:
+    with EvidenceGuard(*source.folders).new_folder(to, "--to") as partial:
         return _Rebuild(source, partial, infer(source, version=version, settings=settings)).run(to)
-
-
-@contextmanager
-def new_folder(to: Path, stores: Iterable[Path]) -> Iterator[Path]:
-    """A folder to write into, which becomes `to` at the end of the block; a failure leaves nothing behind.
-
-    Raises:
-        ValueError: `to` exists and is not an empty folder, or lies inside one of the stores, or one of them inside it.
-    """
-    for root in stores:
-        _refuse_bad_target(root, to)
-    partial = to.parent / f".{to.name}.{os.getpid()}.partial"
-    partial.mkdir(parents=True)
-    try:
-        yield partial
-        os.replace(partial, to)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
-
-
-def _refuse_bad_target(root: Path, to: Path) -> None:
-    source, target = root.resolve(), to.resolve()
-    if target == source or source in target.parents:
-        raise ValueError(f"{to}: the new directory must lie outside the store {root}, which is only read")
-    if to.exists() and (not to.is_dir() or any(to.iterdir())):
-        raise ValueError(f"{to}: is there already; a rebuild writes a new directory")
 
 
 def queue_files(root: Path, topics: TopicTable, settings: StoreSettings) -> QueueFilesWriter:

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from tempfile import mkdtemp
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, cast
 from weakref import finalize
 
 from parsers.errors import CorruptRecord, StoreFormatError, UnreadableFile, UnsupportedVersion
+from parsers.evidence_guard import scratch_folder
 from parsers.places import is_rocksdb_file
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def _links(folder: Path) -> Path:
     except OSError as refused:
         raise UnreadableFile(f"cannot be listed: {refused.strerror}", path=folder) from refused
     try:
-        links = Path(mkdtemp(prefix="rocketlens-rocksdb-"))
+        links = scratch_folder("rocksdb", folder)
         for path in files:
             (links / path.name).symlink_to(path)
     except OSError as refused:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from pipelines.cli.run import Run
@@ -19,6 +20,8 @@ def answers(run: Run, answer: Callable[[Question], Answer]) -> Iterator[Answer]:
 
     `answer` raises ValueError for a question that cannot be understood.
     """
+    if (questions := Path("/dev/stdin")).is_file():
+        run.reads(questions)
     for number, line in enumerate(sys.stdin.buffer, start=1):
         if not line.strip():
             continue

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import sys
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
 import typer
@@ -16,6 +17,8 @@ from pipelines.cli.run import Run
 from pipelines.cli.start import allow_everything
 
 Body = Callable[..., None]
+WRITTEN = {"to"}
+"""Arguments that name what a command writes, besides --out; every other path is evidence."""
 
 
 def command(app: typer.Typer, name: str, *, panel: str | None = None) -> Callable[[Body], Body]:
@@ -68,6 +71,8 @@ def carry_out(run: Run, body: Body, given: dict[str, Any]) -> int:
     try:
         refuse_no_text(given)
         with run:
+            for path in _paths_read(given):
+                run.reads(path)
             body(run, **given)
             run.finish()
     except BrokenPipeError:
@@ -82,6 +87,13 @@ def carry_out(run: Run, body: Body, given: dict[str, Any]) -> int:
             traceback.print_exc()
         return code
     return run.exit_code
+
+
+def _paths_read(given: dict[str, Any]) -> Iterator[Path]:
+    """The files and folders among the arguments, but for those that are written."""
+    for name, value in given.items():
+        if name not in WRITTEN:
+            yield from (path for path in (value if isinstance(value, list) else [value]) if isinstance(path, Path))
 
 
 def refuse_no_text(given: dict[str, Any]) -> None:

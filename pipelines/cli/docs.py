@@ -22,7 +22,9 @@ a terminal shows the columns that fit; `--columns` names others. Arrow is the st
 format with `--out`.
 
 Unread ranges are named on stderr one by one (exit code 4); what could be read is delivered all the same. An `--out`
-file appears under its name when it is complete, and never inside the store that is read."""
+file appears under its name when it is complete. It is refused (exit code 2) where it would lie in what is read, or
+replace a file of it: a store with the folders that it links to, settings, kept offsets, recordings, the tables of the
+lake."""
 
 
 def page() -> str:

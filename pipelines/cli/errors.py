@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from parsers.errors import NotThisFormat, StoreFormatError, TruncatedRecord, UnsupportedVersion
+from parsers.evidence_guard import WouldTouchEvidence
 from parsers.store import NotAStore
 from pipelines.asset_failure import raised_in
 
@@ -48,6 +49,8 @@ def explain_error(error: Exception) -> tuple[str, ExitCode]:
     """One sentence for any exception, and the exit code that goes with it."""
     if isinstance(error, Stop):
         return error.sentence, error.code
+    if isinstance(error, WouldTouchEvidence):
+        return str(error), ExitCode.WRONG_USAGE
     if isinstance(error, NotAStore):
         return str(error), ExitCode.UNREADABLE
     if isinstance(error, StoreFormatError):

@@ -84,7 +84,6 @@ def _snapshot(run: Run, store: Store, place: Path | None, at_ms: int | None) -> 
         if own is None:
             raise Unreadable(f"{store.root}: no config/consumerOffset.json there; name a copy of it with --offsets")
         return own
-    run.keep_out_of(place)
     place.stat()
     copies = offsets_in(place, run.not_read)
     if not copies:

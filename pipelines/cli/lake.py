@@ -36,31 +36,41 @@ def register(app: typer.Typer) -> None:
         command(app, name, panel=LAKE)(body)
 
 
-def config_path(config_file: Path | None) -> Path:
+def config_path(run: Run, config_file: Path | None) -> Path:
     """The configuration in use. Raises Unreadable: one sentence."""
     from pipelines.sources import SourcesError, configured_file
 
     try:
-        return configured_file(config_file)
+        path = configured_file(config_file)
     except SourcesError as wrong:
         raise Unreadable(str(wrong)) from wrong
+    run.reads(path)
+    return path
 
 
-def sources_of(config_file: Path | None) -> Sources:
+def sources_of(run: Run, config_file: Path | None) -> Sources:
     """What the configuration says. Raises Unreadable: one sentence."""
     from pipelines.sources import SourcesError, read_sources
 
     try:
-        return read_sources(config_path(config_file))
+        return read_sources(config_path(run, config_file))
     except SourcesError as wrong:
         raise Unreadable(str(wrong)) from wrong
 
 
-def lake_of(config_file: Path | None) -> Lake:
-    """The lake that the configuration names."""
+def lake_of(run: Run, config_file: Path | None) -> Lake:
+    """The lake that the configuration names, to be read."""
+    return lake_at(run, sources_of(run, config_file).lake)
+
+
+def lake_at(run: Run, root: Path) -> Lake:
+    """A lake to be read: nothing is written among its tables; what else lies in its folder is no part of it."""
     from pipelines.lake import Lake
 
-    return Lake(sources_of(config_file).lake)
+    lake = Lake(root)
+    for place in lake.places:
+        run.reads(place)
+    return lake
 
 
 def ingest(
@@ -80,9 +90,9 @@ def ingest(
     """
     from pipelines.spark.session import spark_session
 
-    sources = sources_of(config_file)
-    for named in sources.brokers:
-        run.keep_out_of(named.store)
+    sources = sources_of(run, config_file)
+    for place in sources.evidence():
+        run.reads(place)
     run.note("starting Spark")
     spark = spark_session(sources.spark_master)
     try:
@@ -127,27 +137,45 @@ def sql(
     run: Run,
     query: Annotated[str, typer.Argument(metavar="SELECT…", help="SQL of DuckDB, or the name of a stored question.")],
     config_file: ConfigFile = None,
+    unsafe: Annotated[
+        bool, typer.Option("--unsafe", help="Let DuckDB reach files, network and extensions, and write files.")
+    ] = False,
 ) -> None:
     """Ask the lake's published catalogue, read-only; `rocketlens tables` says what there is to ask.
+
+    Only the lake's own files can be read, and nothing can be written.
 
     Example: `rocketlens sql "SELECT topic, count(*) FROM commitlog_messages GROUP BY ALL ORDER BY ALL"`
     """
     import duckdb
 
-    from pipelines.catalog import NoCatalog, open_catalog, question, question_names
+    from pipelines.catalog import NoCatalog, NotReading, ask, open_catalog, question_named
 
     try:
-        connection = open_catalog(lake_of(config_file))
-    except NoCatalog as missing:
-        raise Unreadable(str(missing)) from missing
-    asked = question(query) if query in question_names() else query
-    try:
-        answer = connection.sql(asked)
+        connection = open_catalog(lake_of(run, config_file), unsafe=unsafe)
+        answer = connection.sql(question_named(query)) if unsafe else ask(connection, query)
         if answer is not None:
             reader = answer.to_arrow_reader(4096)
-            run.emit(reader.schema, reader)
+            schema = _with_names_apart(reader.schema)
+            run.emit(schema, (batch.rename_columns(schema.names) for batch in reader))
+    except NoCatalog as missing:
+        raise Unreadable(str(missing)) from missing
+    except NotReading as refused:
+        raise WrongUsage(str(refused)) from refused
     except duckdb.Error as wrong:
         raise WrongUsage(f"DuckDB: {' '.join(str(wrong).split())}") from wrong
+
+
+def _with_names_apart(schema: pa.Schema) -> pa.Schema:
+    """The same columns, each with a name of its own: the second `x` is `x_1`."""
+    import pyarrow as pa
+
+    fields: dict[str, pa.Field] = {}
+    for field in schema:
+        candidates = (field.name, *(f"{field.name}_{number}" for number in range(1, len(schema))))
+        name = next(name for name in candidates if name not in fields)
+        fields[name] = field.with_name(name)
+    return pa.schema(list(fields.values()))
 
 
 def tables(run: Run, config_file: ConfigFile = None) -> None:
@@ -159,7 +187,7 @@ def tables(run: Run, config_file: ConfigFile = None) -> None:
 
     from pipelines.tables import TABLES
 
-    lake = lake_of(config_file)
+    lake = lake_of(run, config_file)
     schema = pa.schema(
         [("table", pa.string()), ("rows", pa.int64()), ("version", pa.int64()), ("one_row", pa.string())]
     )
@@ -190,7 +218,7 @@ def ui(
     """
     from pipelines.workbench import launch_ui
 
-    run.ends_with(launch_ui(config_path(config_file), port=port, host=host))
+    run.ends_with(launch_ui(config_path(run, config_file), port=port, host=host))
 
 
 def lab(
@@ -208,4 +236,4 @@ def lab(
     """
     from pipelines.workbench import launch_lab
 
-    run.ends_with(launch_lab(config_path(config_file), port=port, browser=browser, as_root=allow_root))
+    run.ends_with(launch_lab(config_path(run, config_file), port=port, browser=browser, as_root=allow_root))

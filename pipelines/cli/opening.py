@@ -21,10 +21,11 @@ def store_at(run: Run, path: Path) -> Store:
     Raises:
         NotAStore, Unreadable: one sentence.
     """
-    run.keep_out_of(path)
     if path.name in FOLDERS_OF_A_STORE and path.is_dir() and (path.parent / "commitlog").is_dir():
         raise Unreadable(f"{path}: a part of a store; name the store root: {path.parent}")
     store = open_store(path)
+    for folder in store.folders:
+        run.reads(folder)
     if holder := process_using(path):
         run.note(f"{path}: in use by process {holder}; read as it was when listed, newer records are not in the answer")
     name_not_understood(run, store)
@@ -34,7 +35,6 @@ def store_at(run: Run, path: Path) -> Store:
 def store_to_start(run: Run, path: Path) -> Store:
     """As `store_at`; and an empty folder, on which a broker starts as well."""
     if path.is_dir() and os.access(path, os.R_OK | os.X_OK) and not any(found.is_file() for found in path.rglob("*")):
-        run.keep_out_of(path)
         run.note(f"{path}: an empty folder, as a new broker finds it")
         return Store(path)
     return store_at(run, path)
@@ -62,7 +62,6 @@ def file_at(run: Run, path: Path, kind: FileKind, *others: FileKind) -> StoreFil
 
     Its place in a store (topic, queue, number in the name) is taken from the path where the path says it.
     """
-    run.keep_out_of(path)
     run.of_one_file = True
     seen = path.stat()
     placed = locate(path)

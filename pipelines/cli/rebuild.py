@@ -13,7 +13,7 @@ from pipelines.cli.errors import WrongUsage
 from pipelines.cli.lake import ConfigFile, sources_of
 from pipelines.cli.opening import store_at
 from pipelines.cli.options import BROKER, BrokerConfOption, ConfigOption, Format, VersionOption
-from pipelines.cli.run import Run, refuse_inside
+from pipelines.cli.run import Run
 from pipelines.cli.settings import settings_of, version_of
 from pipelines.cli.start import allow_everything
 
@@ -60,7 +60,7 @@ def rebuild(
             "--version, --config and --broker-conf belong to a STORE; rocketlens.toml has those of brokers"
         )
     else:
-        _tell(run, _rebuild_brokers(run, to, sources_of(config_file)))
+        _tell(run, _rebuild_brokers(run, to, sources_of(run, config_file)))
 
 
 def _rebuild_store(
@@ -68,8 +68,8 @@ def _rebuild_store(
 ) -> RebuildReport:
     from recovery.rebuild import rebuild as rebuild_store
 
-    refuse_inside(to, store, "--to")
     opened = store_at(run, store)
+    run.guard.refuse(to, "--to")
     settings = settings_of(run, opened, config, broker_conf) if config or broker_conf else None
     running = version_of(run, opened, version) if version else None
     try:
@@ -87,8 +87,9 @@ def _rebuild_brokers(run: Run, to: Path, sources: Sources) -> dict[str, RebuildR
 
     if not sources.brokers:
         raise WrongUsage("rocketlens.toml names no [[broker]], and no STORE is given")
-    for broker in sources.brokers:
-        refuse_inside(to, broker.store, "--to")
+    for place in sources.evidence():
+        run.reads(place)
+    run.guard.refuse(to, "--to")
     stores = {broker.name: store_at(run, broker.store) for broker in sources.brokers}
     try:
         known = {broker.name: knowledge_of(broker, stores[broker.name]) for broker in sources.brokers}

@@ -111,8 +111,6 @@ def facts_in(
     from rebalance.events import UnreadRecord
 
     places = list(source)
-    for place in places:
-        run.keep_out_of(place)
     recordings = find_recordings(places, broker=broker, broker_ports=ports or BROKER_PORTS, problem=run.not_read)
     if not recordings:
         named = ", ".join(map(str, places))

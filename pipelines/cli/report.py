@@ -55,7 +55,7 @@ def report(
     if store is None:
         from pipelines.report.gather import facts_of_lake
 
-        facts = facts_of_lake(lake_of(config_file))
+        facts = facts_of_lake(lake_of(run, config_file))
     else:
         facts = _facts(run, store, logs, version, config, broker_conf)
     run.output().write(render(facts).encode("utf-8", "replace"))  # a file's name may be no text

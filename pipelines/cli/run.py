@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from parsers.evidence_guard import EvidenceGuard, NewFile
 from pipelines.cli.errors import ExitCode, WrongUsage
 from pipelines.cli.options import Format, OutputOptions
 
@@ -36,7 +39,9 @@ class Run:
         self.rows = 0
         self.of_one_file = False
         self.gave_nothing = False  # what was there to read gave nothing at all
+        self.guard = EvidenceGuard()
         self._out: BinaryIO | None = None
+        self._new: NewFile | None = None
 
     def __enter__(self) -> Run:
         return self
@@ -45,18 +50,15 @@ class Run:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Close the output: complete when the body ended well, removed when it did not."""
-        out, self._out = self._out, None
-        if out is None or self.options.out is None:
-            return
-        out.close()
-        if self._is_straight:
+        new, self._new, self._out = self._new, None, None
+        if new is None:
             return
         if kind is not None:
-            self._unfinished.unlink(missing_ok=True)
-        else:
-            self._unfinished.replace(self.options.out)
-            if sys.stderr.isatty():
-                self.note(f"written to {self.options.out}")
+            new.discard()
+            return
+        new.commit()
+        if sys.stderr.isatty():
+            self.note(f"written to {self.options.out}")
 
     # Output
 
@@ -76,22 +78,41 @@ class Run:
             return None
         return [name.strip() for name in self.options.columns.split(",") if name.strip()]
 
-    def keep_out_of(self, evidence: Path) -> None:
-        """Refuse an --out inside the store that is read: evidence is never touched."""
-        refuse_inside(self.options.out, evidence, "--out")
+    def reads(self, place: Path) -> None:
+        """From now on `place`, a file or a folder with all that is in it, is evidence: nothing is written there.
+
+        Raises:
+            WouldTouchEvidence: the output goes there.
+        """
+        self.guard.reads(place)
+        if self.options.out is not None:
+            self.guard.refuse(self.options.out, "--out")
+        else:
+            self._keep_standard_output_out()
+
+    def _keep_standard_output_out(self) -> None:
+        """A shell may have put standard output at the end of a file of evidence."""
+        try:
+            seen = os.fstat(sys.stdout.fileno())
+        except (OSError, ValueError):  # a stream of Python's own
+            return
+        if stat.S_ISREG(seen.st_mode):
+            self.guard.refuse_known([(seen.st_dev, seen.st_ino)], Path("/dev/stdout"), "standard output")
 
     def emit(self, schema: pa.Schema, batches: Iterable[pa.RecordBatch], *, brief: tuple[str, ...] = ()) -> None:
         """Write rows as they come. `brief` names the columns a table shows when nobody chose any."""
         from pipelines.cli.output import open_sink, pick_columns
 
         wanted = pick_columns(schema, self.columns)
+        batches = iter(batches)
+        first = list(islice(batches, 1))  # what is read is known before anything is written
         shown = (
             wanted if self.columns or self.format_ is not Format.TABLE else [n for n in brief or wanted if n in wanted]
         )
         chosen = _select(schema, wanted if self.format_ is not Format.TABLE else shown)
         sink = open_sink(self.format_, chosen, self.output(), self.note)
         before = self.rows
-        for batch in self._limited(batches):
+        for batch in self._limited(chain(first, batches)):
             self.rows += batch.num_rows
             sink.write(batch.select(chosen.names))
         sink.close()
@@ -131,6 +152,7 @@ class Run:
 
         Raises:
             WrongUsage: the system refuses to write there.
+            WouldTouchEvidence: it lies in what is read.
         """
         if self._out is None:
             self._out = sys.stdout.buffer if self.options.out is None else self._opened_out(self.options.out)
@@ -138,21 +160,11 @@ class Run:
 
     def _opened_out(self, out: Path) -> BinaryIO:
         try:
-            return (out if self._is_straight else self._unfinished).open("wb")
+            self._new = NewFile(out, self.guard, "--out")
         except (OSError, ValueError) as refused:  # ValueError: no name at all
             why = refused.strerror if isinstance(refused, OSError) else refused
             raise WrongUsage(f"--out {out}: cannot be written: {why}") from refused
-
-    @property
-    def _is_straight(self) -> bool:
-        """--out is a device or a pipe: written to as it is, for no file may take its place."""
-        out = self.options.out
-        return out is not None and out.exists() and not out.is_file()
-
-    @property
-    def _unfinished(self) -> Path:
-        assert self.options.out is not None
-        return self.options.out.with_name(f".{self.options.out.name}.{os.getpid()}.part")
+        return self._new.file
 
     def _limited(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         left = self.options.limit
@@ -209,26 +221,6 @@ class Run:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-STORE_FOLDERS = ("commitlog", "consumequeue")
-DEEPEST_FILE = 4
-"""`consumequeue/TOPIC/QUEUE/NUMBER`: folders from a store's root to its deepest files, and the file."""
-
-
-def refuse_inside(target: Path | None, evidence: Path, flag: str) -> None:
-    """Raise WrongUsage when `target` is the file that is read, or lies in its store or in the folder that is read."""
-    if target is None:
-        return
-    try:
-        resolved, source = target.resolve(), evidence.resolve()
-    except (OSError, RuntimeError) as refused:  # a loop of links
-        raise WrongUsage(f"{flag} {target}: cannot be looked at: {refused}") from refused
-    around = [folder for folder in source.parents[:DEEPEST_FILE] if any((folder / n).is_dir() for n in STORE_FOLDERS)]
-    if resolved == source or any(folder in resolved.parents for folder in (source, *around)):
-        raise WrongUsage(
-            f"{flag} {target}: inside the store that is read, which is never written to; name another place"
-        )
-
-
 def _select(schema: pa.Schema, names: list[str]) -> pa.Schema:
     import pyarrow as pa
 
@@ -237,8 +229,6 @@ def _select(schema: pa.Schema, names: list[str]) -> pa.Schema:
 
 def batches_of(schema: pa.Schema, rows: Iterable[dict[str, Any]], *, size: int = 4096) -> Iterator[pa.RecordBatch]:
     """Rows in batches of `size`."""
-    from itertools import islice
-
     import pyarrow as pa
 
     source = iter(rows)

@@ -9,6 +9,7 @@ import typer
 
 from pipelines.cli.command import command
 from pipelines.cli.errors import Unreadable
+from pipelines.cli.lake import lake_at
 from pipelines.cli.opening import store_at
 from pipelines.cli.options import OWNERSHIP
 from pipelines.cli.replay import facts_in, replay_of
@@ -51,7 +52,7 @@ def who(
     from pipelines.ownership_rows import rows_to_batches
     from pipelines.story import story
 
-    trail = _lake_trail(source, message_id) if _is_lake(source) else _store_trail(run, source, message_id, offsets)
+    trail = _lake_trail(run, source, message_id) if _is_lake(source) else _store_trail(run, source, message_id, offsets)
     if trail is None:
         raise Unreadable(f"{source}: no message with the id {message_id}, neither as message id nor as unique id")
     if logs:
@@ -65,11 +66,10 @@ def _is_lake(source: Path) -> bool:
     return (source / "tables" / "commitlog_messages").is_dir()
 
 
-def _lake_trail(source: Path, message_id: str) -> Trail | None:
-    from pipelines.lake import Lake
+def _lake_trail(run: Run, source: Path, message_id: str) -> Trail | None:
     from pipelines.trail import trail_in_lake
 
-    return trail_in_lake(Lake(source), message_id)
+    return trail_in_lake(lake_at(run, source), message_id)
 
 
 def _store_trail(run: Run, source: Path, message_id: str, offsets: Path | None) -> Trail | None:

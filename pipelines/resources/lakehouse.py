@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from pipelines.lake import Lake
+from pipelines.lake import Lake, lake_to_write
 from pipelines.sources import BrokerSource, Sources, configured_file, read_sources
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ class Lakehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
         return read_sources(configured_file(self.config_file))
 
     def lake(self) -> Lake:
-        return Lake(self.sources().lake)
+        """The lake, to be written. Raises WouldTouchEvidence for one among the evidence."""
+        return lake_to_write(self.sources())
 
     def broker(self, name: str) -> BrokerSource:
         return self.sources().broker(name)

@@ -17,13 +17,14 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from parsers.evidence_guard import EvidenceGuard
 from parsers.store import Store
 from pipelines.spark.slices import DEFAULT_SPLIT_BYTES, Slice, cut
 from pipelines.spark.source import spark_schema
 from recovery.index_files import IndexTotals
 from recovery.inference import StoreKnowledge, infer
 from recovery.queue_files import QueueTotals, is_folder_name
-from recovery.rebuild import index_files, new_folder, queue_files
+from recovery.rebuild import index_files, queue_files
 from recovery.rebuild_report import RebuildReport, ScanTotals, report_of
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ def rebuild_with_spark(
     if not stores or not all(map(is_folder_name, stores)):
         raise ValueError(f"names of brokers are names of folders here, at least one: {', '.join(stores) or 'none'}")
     told = known or {}
-    with new_folder(to, [store.root for store in stores.values()]) as partial:
+    guard = EvidenceGuard(*(folder for store in stores.values() for folder in store.folders))
+    with guard.new_folder(to, "--to") as partial:
         brokers = [
             Rebuilt(store, told[name] if name in told else infer(store), partial / name)
             for name, store in stores.items()

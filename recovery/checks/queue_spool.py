@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from tempfile import mkdtemp
 from weakref import finalize
 
 import numpy as np
@@ -16,9 +15,10 @@ import numpy.typing as npt
 
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.errors import Damage
+from parsers.evidence_guard import scratch_folder
 from parsers.queues import StoreQueues
 from parsers.rocksdb.queue_table import QueueLimits, QueueTable, Units
-from parsers.store import QueueKey, Store, StoreFile
+from parsers.store import QueueKey, Store
 from recovery.checks.queue_disk import FileUnits, QueueOnDisk
 from recovery.checks.unit_times import UnitTimes
 from recovery.stored_times import StoredTimes
@@ -69,12 +69,12 @@ def spool_of(store: Store) -> tuple[Spool | None, str | None]:
     with StoreQueues(store, on_damage="collect", damage=damage.append) as queues:
         spooled = Spool(is_stores=queues.in_database, damage=damage)
         if queues.table is not None and queues.in_database:
-            _fill(spooled, queues.table, store.commitlog)
+            _fill(spooled, queues.table, store)
         return spooled, queues.unread if not queues else None
 
 
-def _fill(spooled: Spool, table: QueueTable, log: Sequence[StoreFile]) -> None:
-    folder = Path(mkdtemp(prefix="rocketlens-queues-"))
+def _fill(spooled: Spool, table: QueueTable, store: Store) -> None:
+    folder, log = scratch_folder("queues", *store.folders), store.commitlog
     finalize(spooled, shutil.rmtree, folder, ignore_errors=True)
     spooled.dispatched_to = table.dispatched_to
     start = min((file.base_offset or 0 for file in log), default=0)

@@ -105,7 +105,7 @@ def test_limit_stops_the_stream(store: Path) -> None:
         (["queues", "nowhere"], 3, "nowhere: no such folder"),
         (["queues", "{store}", "--columns", "topc"], 2, "no column topc here; there are topic, queue_id"),
         (["queues", "{store}", "--format", "xml"], 2, "xml"),
-        (["queues", "{store}", "--out", "{store}/x.csv"], 2, "inside the store that is read"),
+        (["queues", "{store}", "--out", "{store}/x.csv"], 2, "inside what is read"),
         (["queues", "{store}/consumequeue/Orders/0/00000000000000000000"], 3, "not a store folder"),
         (["queues", "{empty}"], 3, "holds no commitlog"),
         (["dump", "consumequeue", "{store}/nothing"], 3, "no such file or folder"),

@@ -25,7 +25,7 @@ def test_the_report_says_what_was_taken_for_granted(tmp_path: Path, capsys: pyte
         ("", [], "names no [[broker]]"),
         ('[[broker]]\nname = "a"\nstore = "store"', ["--version", "5.3.3"], "belong to a STORE"),
         ('[[broker]]\nname = "a"\nstore = "store"', ["--config", "messageIndexEnable=false"], "belong to a STORE"),
-        ('[[broker]]\nname = "a"\nstore = "."', [], "inside the store"),
+        ('[[broker]]\nname = "a"\nstore = "."', [], "inside what is read"),
         ('[[broker]]\nname = "a"\nstore = "store"\nversion = "five"', [], "five"),
     ],
 )

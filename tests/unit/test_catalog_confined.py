@@ -1,0 +1,83 @@
+"""SQL of users reads the lake and nothing else, and writes nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from pipelines.catalog import publish
+from pipelines.lake import Lake
+from pipelines.notebook import Desk
+from pipelines.tables import TABLES
+from tests.support.cli import call, rows_of
+from tests.support.evidence import state
+
+TABLE = "checkpoints"
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    lake = Lake(tmp_path / "la'ke")
+    schema = TABLES[TABLE].bare_schema
+    lake.write(TABLE, pa.Table.from_pylist([{"broker": "a", "file": "checkpoint"}], schema=schema))
+    publish(lake)
+    (tmp_path / "secret.csv").write_text("a\n1\n")
+    (tmp_path / "rocketlens.toml").write_text('[lake]\npath = "la\'ke"\n')
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def stored(config: Path) -> Path:
+    return next(config.glob("la'ke/tables/**/*.parquet"))
+
+
+REFUSED = [
+    "COPY (SELECT 1) TO '{folder}/new.csv'",
+    "COPY (SELECT 1) TO '{stored}' (USE_TMP_FILE false)",
+    "COPY (PIVOT checkpoints ON broker) TO '{stored}' (USE_TMP_FILE false)",
+    "EXPLAIN ANALYZE COPY (SELECT 1) TO '{stored}' (USE_TMP_FILE false)",
+    "PREPARE p AS COPY (SELECT 1) TO '{stored}' (USE_TMP_FILE false)",
+    "SELECT 1; COPY (SELECT 1) TO '{stored}' (USE_TMP_FILE false)",
+    "EXPORT DATABASE '{folder}/new'",
+    "ATTACH '{folder}/new.duckdb' AS n",
+    "SELECT * FROM '{folder}/secret.csv'",
+    "SELECT * FROM read_text('{folder}/secret.csv')",
+    "SELECT * FROM glob('{folder}/*')",
+    "INSTALL httpfs",
+    "LOAD httpfs",
+    "CREATE PERSISTENT SECRET s (TYPE s3)",
+    "SET enable_external_access = true",
+    "SET allowed_directories = ['{folder}']",
+    "PRAGMA profiling_output='{folder}/new'",
+    "IMPORT DATABASE '{folder}'",
+]
+
+
+@pytest.mark.parametrize("sql", REFUSED)
+def test_nothing_but_the_lake_is_reached(sql: str, config: Path) -> None:
+    asked = sql.format(folder=str(config).replace("'", "''"), stored=str(stored(config)).replace("'", "''"))
+    before = state(config)
+    called = call("sql", asked)
+    assert (called.code, called.out) == (2, b""), called.err
+    with pytest.raises(Exception, match=r"Error|only what reads"):
+        Desk().ask(asked)
+    assert state(config) == before
+
+
+def test_what_is_asked_for_is_given(config: Path) -> None:
+    assert rows_of("sql", f"SELECT broker FROM {TABLE}") == [{"broker": "a"}]
+    assert rows_of("sql", f"PIVOT {TABLE} ON broker USING count(*) GROUP BY file")
+    assert rows_of("sql", "EXPLAIN SELECT 1")
+    assert rows_of("sql", "SET VARIABLE x = 1; SELECT getvariable('x') AS x")
+    assert list(Desk().ask(f"SELECT broker FROM {TABLE}")["broker"]) == ["a"]
+    assert rows_of("sql", f"SELECT * FROM '{config}/secret.csv'", "--unsafe") == [{"a": 1}]
+
+
+def test_no_variable_of_ours_is_a_table(config: Path) -> None:
+    assert call("sql", "SELECT * FROM schema").code == 2
+
+
+def test_two_columns_of_one_name_are_told_apart(config: Path) -> None:
+    assert rows_of("sql", "SELECT 1 AS x, 2 AS x, 3 AS x_1") == [{"x": 1, "x_1": 2, "x_1_1": 3}]
