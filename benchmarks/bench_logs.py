@@ -1,9 +1,9 @@
 """How fast logs are read, on one core: recognition alone, and with the facts.
 
 Run: python benchmarks/bench_logs.py [SESSIONS_FOLDER] [MEGABYTES]
-The logs of recorded clusters (`rebalance/sessions` of the fixture sets, or else of tests/golden), one after the other
-and repeated, each some days after the one before: consumers', brokers', and all together. Seconds are CPU seconds of
-this process; the baseline of the ratio tries every pattern on every line. The counts are compared.
+The logs of recorded clusters (`tests/golden/rebalance/sessions`), one after the other and repeated, each some days
+after the one before: consumers', brokers', and all together. Seconds are CPU seconds of this process; the baseline of
+the ratio tries every pattern on every line. The counts are compared.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from time import process_time
 
 from rebalance.logs import TEMPLATES, LogReader, facts_from_log
 from rebalance.logs.table import UNREADABLE
-from tests.support.fixtures import FIXTURES, GOLDEN
+from tests.support.fixtures import GOLDEN
 
-SESSIONS = (FIXTURES if FIXTURES.is_dir() else GOLDEN) / "rebalance" / "sessions"
+SESSIONS = GOLDEN / "rebalance" / "sessions"
 FIRST_DAY = date(2025, 1, 1)
 DAY = re.compile(rb"^\d{4}-\d\d-\d\d(?= )", re.MULTILINE)
 

@@ -1,10 +1,18 @@
-"""Profiles of the property tests. Without `HYPOTHESIS_PROFILE` every run draws the same examples, whoever runs it."""
+"""Profiles of the property tests, and the folder that the workers of one run unpack the golden stores to.
+
+Without `HYPOTHESIS_PROFILE` every run draws the same examples, whoever runs it.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
+from tempfile import mkdtemp
 
+import pytest
 from hypothesis import HealthCheck, Verbosity, settings
+
+from tests.support.fixtures import RUN_FOLDER
 
 QUIET = (HealthCheck.too_slow, HealthCheck.data_too_large)
 
@@ -12,3 +20,10 @@ settings.register_profile("explore", max_examples=500, deadline=None, suppress_h
 settings.register_profile("same", max_examples=100, deadline=None, derandomize=True, suppress_health_check=QUIET)
 settings.register_profile("debug", max_examples=1000, deadline=None, verbosity=Verbosity.verbose)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the folder of this run, gone at its end; workers are given that of the process that started them."""
+    if RUN_FOLDER not in os.environ:
+        os.environ[RUN_FOLDER] = folder = mkdtemp(prefix="rocketlens-tests-")
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))

@@ -23,9 +23,8 @@ from rebalance.what_if import what_if
 from recovery.forecast import forecast
 from recovery.inference import infer
 from tests.support.cluster_lake import lake_of_cluster
-from tests.support.fixtures import GOLDEN
 from tests.support.notebooks import run_notebook
-from tests.support.recovery_cases import CaseSet
+from tests.support.recovery_cases import golden_cases
 
 SPACE = "\u202f"
 CRASHED = "5.3.1-crashed"
@@ -66,8 +65,8 @@ def test_if_i_start_this_broker_now() -> None:
     assert told.pictures == 1
 
 
-def test_a_store_of_ones_own_is_foretold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cases = CaseSet(GOLDEN / "recovery", tmp_path)
+def test_a_store_of_ones_own_is_foretold(monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = golden_cases()
     with cases.built(cases.case("s551-halt-sync-003")) as root:
         monkeypatch.setenv("ROCKETLENS_STORE", str(root))
         told = run_notebook("02_if_i_start_this_broker_now")

@@ -7,7 +7,7 @@ import pytest
 
 from parsers.batchqueue import BATCH_UNIT_SCHEMA, read_batch_queue, summarize_batch_queue
 from parsers.store import open_store
-from tests.support.stores import each_store, store_root, truth, truth_lines
+from tests.support.stores import store_names, store_root, truth, truth_lines
 
 TRUTH_NAMES = {
     "offset": "physical_offset",
@@ -18,7 +18,7 @@ TRUTH_NAMES = {
 }
 
 
-@pytest.mark.parametrize("name", each_store("batchcq"))
+@pytest.mark.parametrize("name", store_names("batchcq"))
 def test_every_unit_and_offset_equals_the_brokers(name: str) -> None:
     queues = open_store(store_root(name)).batch_queues
     expected = [line for line in truth_lines(name, "queues.jsonl.gz") if line["type"] == "BatchConsumeQueue"]

@@ -5,19 +5,13 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
-import pytest
-
 from rebalance.clock import ClockOffset, clock_ahead, wrong_clocks
 from rebalance.logs import facts_from_log
-from tests.support.fixtures import FIXTURES, needs_fixtures
-from tests.support.rebalance_sessions import wire_facts
+from tests.support.rebalance_sessions import sessions, wire_facts
 from tests.support.session_logs import log_facts
 
-SESSIONS = FIXTURES / "rebalance" / "sessions"
-pytestmark = [pytest.mark.fixtures, needs_fixtures]
 
-
-@pytest.mark.parametrize("session", sorted(SESSIONS.iterdir()) if SESSIONS.is_dir() else [], ids=lambda path: path.name)
+@sessions
 def test_bounds_hold_the_truth(session: Path) -> None:
     by_logs = [fact for fact in log_facts(session) if fact.source.startswith("broker")]
     by_wire = wire_facts(session)
@@ -37,7 +31,6 @@ def test_bounds_hold_the_truth(session: Path) -> None:
         assert sorted(widths)[len(widths) // 2] < 1_200
 
 
-def test_recordings_of_one_clock_are_left_alone() -> None:
-    for session in sorted(SESSIONS.iterdir()):
-        facts = [*wire_facts(session), *log_facts(session)]
-        assert wrong_clocks(facts) == {}
+@sessions
+def test_a_recording_of_one_clock_is_left_alone(session: Path) -> None:
+    assert wrong_clocks([*wire_facts(session), *log_facts(session)]) == {}

@@ -20,13 +20,10 @@ from parsers.dledger.layout import HEADER_SIZE
 from parsers.errors import Damage
 from parsers.mapped import map_file
 from parsers.store import Store, open_store
-from tests.support.fixtures import needs_fixtures
-from tests.support.stores import CLASSIC_KINDS, golden_names, store_names, store_root, truth_lines
+from tests.support.stores import CLASSIC_KINDS, store_names, store_root, truth_lines
 
 KINDS = (*CLASSIC_KINDS, "batchcq", "dledger", "rocksdb")
-OTHERS = [name for name in store_names(*KINDS) if name not in golden_names()]
-beside = [pytest.mark.fixtures, needs_fixtures]
-stores = pytest.mark.parametrize("name", [*golden_names(), *(pytest.param(name, marks=beside) for name in OTHERS)])
+stores = pytest.mark.parametrize("name", store_names(*KINDS))
 
 FIELDS = {
     "topic": "topic",

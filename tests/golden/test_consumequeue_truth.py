@@ -10,9 +10,9 @@ from parsers.consumequeue.arrow import UNIT_SCHEMA
 from parsers.consumequeue.read import read_queue
 from parsers.consumequeue.summary import summarize_queue
 from parsers.store import open_store
-from tests.support.stores import QUEUE_KINDS, each_store, store_root, truth, truth_lines
+from tests.support.stores import QUEUE_KINDS, store_names, store_root, truth, truth_lines
 
-stores = pytest.mark.parametrize("name", each_store(*QUEUE_KINDS))
+stores = pytest.mark.parametrize("name", store_names(*QUEUE_KINDS))
 
 
 @stores

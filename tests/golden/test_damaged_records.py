@@ -29,24 +29,10 @@ from tests.support.damaged_records import (
     wire_files,
     without,
 )
-from tests.support.fixtures import FIXTURES, GOLDEN, needs_fixtures
 from tests.support.ownership_judge import Verdict, instants, judge_named
+from tests.support.rebalance_sessions import SESSIONS, sessions
 
-COMMITTED = sorted((GOLDEN / "rebalance" / "sessions").iterdir())
-RECORDED = sorted((FIXTURES / "rebalance" / "sessions").iterdir()) if FIXTURES.is_dir() else []
-NAMES = {path.name for path in COMMITTED}
-sessions = pytest.mark.parametrize(
-    "session",
-    [
-        *(pytest.param(path, id=path.name) for path in COMMITTED),
-        *(
-            pytest.param(path, id=path.name, marks=[pytest.mark.fixtures, needs_fixtures])
-            for path in RECORDED
-            if path.name not in NAMES
-        ),
-    ],
-)
-QUIET = next(path for path in COMMITTED if "quiet" in path.name)
+QUIET = next(path for path in SESSIONS if "quiet" in path.name)
 HOUR_MS = 3_600_000
 YOUNG_MS = 15_000  # of a record's first client, younger than that, nobody can tell a hole from its end
 
@@ -81,7 +67,7 @@ def test_one_log_that_is_lost_or_cut(session: Path) -> None:
 
 
 @pytest.mark.parametrize("tenths", [(2, 4), (4, 6), (6, 8)])
-@pytest.mark.parametrize("session", COMMITTED, ids=lambda path: path.name)
+@sessions
 def test_one_log_with_a_hole(session: Path, tenths: tuple[int, int]) -> None:
     whole = log_files(session)
     for name in whole:
@@ -96,7 +82,7 @@ def test_a_hole_in_every_capture(session: Path, seconds: int) -> None:
     """Whatever happened while the recorders were down, and whatever anomalies they would have seen."""
     whole = wire_files(session)
     told = {(found.kind, found.topic, found.queue_id) for found in replay(facts_of_files(whole)).anomalies}
-    for begin_ms in hole_begins(session, seconds * 1_000, 8 if session.name in NAMES else 5):
+    for begin_ms in hole_begins(session, seconds * 1_000, 8):
         if seconds > 20 and begin_ms < min(instants(session, 40, seed=7)) + YOUNG_MS:
             continue
         damaged = each(whole, hole(begin_ms, begin_ms + seconds * 1_000))

@@ -11,10 +11,10 @@ from parsers.index.open import open_index
 from parsers.index.read import INDEX_ENTRY_SCHEMA, index_files, read_index, slot_errors
 from parsers.java import index_key_hash, string_hash_code
 from parsers.store import open_store
-from tests.support.stores import CLASSIC_KINDS, each_store, store_root, truth, truth_lines
+from tests.support.stores import CLASSIC_KINDS, store_names, store_root, truth, truth_lines
 
 KINDS = (*CLASSIC_KINDS, "batchcq", "dledger", "rocksdb", "rocksdbv2")
-stores = pytest.mark.parametrize("name", each_store(*KINDS))
+stores = pytest.mark.parametrize("name", store_names(*KINDS))
 
 
 @stores

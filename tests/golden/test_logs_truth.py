@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from rebalance.events import (
     ChannelConnected,
     ClientFact,
@@ -20,15 +18,9 @@ from rebalance.events import (
 )
 from rebalance.logs import LogSummary
 from rebalance.model import MessageQueue
-from tests.support.fixtures import FIXTURES, needs_fixtures
-from tests.support.rebalance_sessions import truth_runs, wire_facts
+from tests.support.rebalance_sessions import sessions, truth_runs, wire_facts
 from tests.support.session_logs import log_facts
 
-SESSIONS = FIXTURES / "rebalance" / "sessions"
-pytestmark = [pytest.mark.fixtures, needs_fixtures]
-sessions = pytest.mark.parametrize(
-    "session", sorted(SESSIONS.iterdir()) if SESSIONS.is_dir() else [], ids=lambda path: path.name
-)
 SAMPLED_MS = 100
 HANDLED_MS = 250  # the capture sees a request before it is handled; a broker's first one loads classes
 LATE_SAMPLE_MS = 400  # a loaded machine samples late

@@ -9,17 +9,15 @@ import pytest
 from pipelines.capture.pcap import CaptureCounts, records_from_pcap
 from rebalance.remoting import JSON_HEADER, ROCKETMQ_HEADER
 from rebalance.wire import facts_from_wire
-from tests.support.fixtures import FIXTURES, needs_fixtures
+from tests.support.fixtures import GOLDEN
 from tests.support.pcap import BROKER, as_pcap, packets_of
 from tests.support.rebalance_sessions import json_lines
-
-pytestmark = [pytest.mark.fixtures, needs_fixtures]
 
 
 @pytest.mark.parametrize("form", [JSON_HEADER, ROCKETMQ_HEADER])
 @pytest.mark.parametrize(
     "capture",
-    sorted((FIXTURES / "rebalance" / "sessions").glob("*/wire*.gz")),
+    sorted((GOLDEN / "rebalance" / "sessions").glob("*/wire*.gz")),
     ids=lambda p: f"{p.parent.name}-{p.name}",
 )
 def test_a_capture_gives_the_facts_of_the_recording(capture: Path, form: int) -> None:

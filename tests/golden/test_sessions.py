@@ -2,7 +2,7 @@
 incidents.
 
 Ownership has no tolerance: whatever is called certain must be what the tables show, and whoever may have owned a queue
-must be among the possible. The small committed sessions run everywhere, the others where the fixture sets are.
+must be among the possible.
 """
 
 from __future__ import annotations
@@ -30,29 +30,22 @@ from rebalance.incidents import (
     Incident,
 )
 from rebalance.replay import Replay, replay
-from tests.support.fixtures import FIXTURES, GOLDEN, needs_fixtures
+from tests.support.fixtures import GOLDEN
 from tests.support.ownership_judge import Verdict, duplicates, exposed, instants, judge
-from tests.support.rebalance_sessions import scenario, truth_runs, wire_facts
+from tests.support.rebalance_sessions import SESSIONS, scenario, sessions, truth_runs, wire_facts
 from tests.support.session_logs import log_facts
 
 INSTANTS = 1_000
 SEED = 20_261_121
 CERTAIN_SHARE = 0.9
 BROKER_KINDS = {BrokerStarted: BROKER_STARTED, BrokerStopping: BROKER_STOPPED}
-COMMITTED = sorted((GOLDEN / "rebalance" / "sessions").iterdir())
-RECORDED = sorted((FIXTURES / "rebalance" / "sessions").iterdir()) if FIXTURES.is_dir() else []
 SOURCES = {
     "wire": wire_facts,
     "logs": log_facts,
     "both": lambda session: wire_facts(session) + log_facts(session),
 }
-sessions = pytest.mark.parametrize(
-    "session",
-    [
-        *(pytest.param(path, id=f"committed-{path.name}") for path in COMMITTED),
-        *(pytest.param(path, id=path.name, marks=[pytest.mark.fixtures, needs_fixtures]) for path in RECORDED),
-    ],
-)
+
+
 sources = pytest.mark.parametrize("source", SOURCES)
 
 
@@ -84,14 +77,12 @@ def test_every_duplicate_is_exposed(session: Path, source: str, capsys: pytest.C
     assert not happened - predicted
 
 
-@pytest.mark.fixtures
-@needs_fixtures
 @pytest.mark.parametrize(
     "name", ["a-533-join-leave-kill", "c-497-ordered-kill", "s-550-frozen", "d-533-mixed-strategy"]
 )
 @pytest.mark.parametrize("source", ["wire.jsonl.gz", "logs"])
 def test_every_duplicate_is_exposed_with_the_store_too(name: str, source: str, tmp_path: Path) -> None:
-    session = FIXTURES / "rebalance" / "sessions" / name
+    session = GOLDEN / "rebalance" / "sessions" / name
     with tarfile.open(session / "store.tar.gz") as packed:
         extract_all(packed, tmp_path)
     (commitlog,) = tmp_path.rglob("commitlog")
@@ -114,7 +105,7 @@ def test_spans_of_exposures_end_after_they_begin(session: Path, source: str) -> 
 
 
 @sources
-@pytest.mark.parametrize("session", [p for p in COMMITTED if "quiet" in p.name], ids=lambda p: p.name)
+@pytest.mark.parametrize("session", [p for p in SESSIONS if "quiet" in p.name], ids=lambda p: p.name)
 def test_the_quiet_control_has_no_anomaly(session: Path, source: str) -> None:
     assert replayed(session, source).anomalies == []
     assert replayed(session, source).divergence == []

@@ -8,26 +8,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from rebalance.events import ConnectionsSeen, GroupConfigSeen, QueueTableSeen, RouteSeen, UnreadRecord
 from rebalance.model import MessageQueue
 from rebalance.notes import NOT_OBSERVED
 from rebalance.replay import replay
 from rebalance.snapshots import facts_from_groups, facts_from_polls, facts_from_topics
-from tests.support.fixtures import FIXTURES, needs_fixtures
 from tests.support.ownership_judge import instants, judge
-from tests.support.rebalance_sessions import json_lines, truth_runs, wire_facts
+from tests.support.rebalance_sessions import json_lines, sessions_with, truth_runs, wire_facts
 
-SESSIONS = FIXTURES / "rebalance" / "sessions"
-pytestmark = [pytest.mark.fixtures, needs_fixtures]
-sessions = pytest.mark.parametrize(
-    "session", sorted(SESSIONS.iterdir()) if SESSIONS.is_dir() else [], ids=lambda path: path.name
-)
+polled = sessions_with("truth/polls.jsonl.gz")
 SAMPLED_MS = 300  # the truth is looked at every 100 ms
 
 
-@sessions
+@polled
 def test_polled_tables_are_tables_the_client_had(session: Path) -> None:
     facts = list(facts_from_polls(json_lines(session / "truth" / "polls.jsonl.gz"), source="b"))
     runs = truth_runs(session)
@@ -45,7 +38,7 @@ def test_polled_tables_are_tables_the_client_had(session: Path) -> None:
     assert all(fact.reason.startswith("the poll failed") for fact in facts if isinstance(fact, UnreadRecord))
 
 
-@sessions
+@polled
 def test_polls_and_a_capture_agree(session: Path) -> None:
     """A poll names no member and no queue that the capture does not show too."""
     polls = list(facts_from_polls(json_lines(session / "truth" / "polls.jsonl.gz"), source="b"))
@@ -56,7 +49,7 @@ def test_polls_and_a_capture_agree(session: Path) -> None:
     assert alone == together
 
 
-@sessions
+@polled
 def test_whoever_owned_a_queue_is_possible_by_polls_alone(session: Path) -> None:
     polls = facts_from_polls(json_lines(session / "truth" / "polls.jsonl.gz"), source="b")
     verdict = judge(session, replay(polls), instants(session, 300, seed=7))
@@ -69,7 +62,7 @@ def copies(folder: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         yield int(path.name.split(".")[0]), json.loads(gzip.decompress(path.read_bytes()))
 
 
-@sessions
+@sessions_with("offsets")
 def test_histories_tell_topics_and_groups(session: Path) -> None:
     for broker in sorted((session / "offsets").glob("broker-*")):
         routes = list(facts_from_topics(copies(broker / "topics"), source=broker.name))

@@ -8,22 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.bundles import extract_all
 from parsers.checkpoint import read_checkpoint
 from parsers.consumequeue.read import read_queue
 from parsers.index.geometry import Geometry
 from parsers.index.open import open_index
 from parsers.index.read import read_index, slot_errors
 from parsers.store import open_store
-from tests.support.fixtures import FIXTURES, needs_fixtures
+from pipelines.bundles import extract_all
+from tests.support.fixtures import GOLDEN
 
-BASES = FIXTURES / "recovery" / "bases"
+BASES = GOLDEN / "recovery" / "bases"
 NAMES = sorted(path.stem for path in BASES.glob("s*.json"))
 
 
-@pytest.mark.fixtures
-@needs_fixtures
-@pytest.mark.parametrize("name", NAMES or ["none here"])
+@pytest.mark.parametrize("name", NAMES)
 def test_every_unit_and_entry_is_a_row_and_nothing_is_damage(name: str, tmp_path: Path) -> None:
     with tarfile.open(BASES / f"{name}.tar.gz") as tar:
         extract_all(tar, tmp_path)

@@ -8,14 +8,12 @@ import pytest
 from parsers.java import string_hash_code
 from parsers.store import open_store
 from parsers.timer import TIMER_RECORD_SCHEMA, read_timercheck, read_timerlog, read_wheel
-from tests.support.stores import CLASSIC_KINDS, each_store, store_root, truth_lines
+from tests.support.stores import CLASSIC_KINDS, since, store_names, store_root, truth_lines
 
 TIMER_TOPIC = "rmq_sys_wheel_timer"
 
 
-since_5 = pytest.mark.parametrize(
-    "name", [store for store in each_store(*CLASSIC_KINDS, "batchcq") if not str(store.values[0]).startswith("4.")]
-)
+since_5 = pytest.mark.parametrize("name", since(5, store_names(*CLASSIC_KINDS, "batchcq")))
 
 
 @since_5

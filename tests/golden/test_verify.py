@@ -6,24 +6,19 @@ and findings that no edit touches.
 
 from __future__ import annotations
 
-import os
 from collections import Counter, defaultdict
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 
 from parsers.store import open_store
 from recovery.checks.kinds import KINDS
 from recovery.consistency import verify
-from tests.support.fixtures import FIXTURES, GOLDEN, needs_fixtures
-from tests.support.recovery_cases import CaseSet
-from tests.support.stores import each_store, store_root
+from tests.support.recovery_cases import golden_cases
+from tests.support.stores import store_names, store_root
 from tests.support.verify_judge import Verdict, judge_case
 
-ALL_CASES = 933
-COMMITTED = CaseSet(GOLDEN / "recovery", GOLDEN)
+CASES = golden_cases()
 
 RIGHT_KINDS = {
     "checkpoint.deleted": "checkpoint_missing",
@@ -115,7 +110,7 @@ MAY_BE_FORGIVEN = (
 
 
 @pytest.mark.parametrize(
-    "name", each_store("clean", "ipv6", "propcrc", "lmq", "batchcq", "rocksdb", "rocksdbv2", "dledger")
+    "name", store_names("clean", "ipv6", "propcrc", "lmq", "batchcq", "rocksdb", "rocksdbv2", "dledger")
 )
 def test_a_store_that_its_broker_left_has_no_finding(name: str) -> None:
     verification = verify(open_store(store_root(name)))
@@ -123,34 +118,23 @@ def test_a_store_that_its_broker_left_has_no_finding(name: str) -> None:
     assert verification.inferred
 
 
-@pytest.mark.fixtures
-@needs_fixtures
-def test_an_undamaged_base_has_no_finding(tmp_path: Path) -> None:
-    cases = CaseSet(FIXTURES / "recovery", tmp_path)
-    cases.unpack_all()
-    bases = [folder for folder in sorted(tmp_path.iterdir()) if (folder / "commitlog").is_dir()]
-    assert len(bases) >= 11
-    for base in bases:
-        assert (base.name, verify(open_store(base)).findings) == (base.name, ())
+@pytest.mark.parametrize("base", sorted({CASES.case(name)["base"] for name in CASES.names()} - {"empty"}))
+def test_an_undamaged_base_has_no_finding(base: str) -> None:
+    assert verify(open_store(CASES.base(base))).findings == ()
 
 
-@pytest.mark.parametrize("name", COMMITTED.names())
-def test_a_damaged_store_is_found_out(name: str, tmp_path: Path) -> None:
-    assert_exact(judge_case(replace(COMMITTED, unpacked=tmp_path), name))
+@pytest.fixture(scope="module")
+def verdicts() -> Iterator[list[Verdict]]:
+    judged: list[Verdict] = []
+    yield judged
+    print(f"\n{len(judged)} cases\n{table(judged)}")
 
 
-@pytest.mark.fixtures
-@needs_fixtures
-def test_every_damaged_store_is_found_out(tmp_path: Path) -> None:
-    cases = CaseSet(FIXTURES / "recovery", tmp_path)
-    cases.unpack_all()
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
-        verdicts = list(pool.map(judge_case, [cases] * len(cases.names()), cases.names(), chunksize=16))
-    print(f"\n{len(verdicts)} cases\n{table(verdicts)}")
-    for verdict in verdicts:
-        assert_exact(verdict)
-    assert len(verdicts) >= ALL_CASES
-    assert sum(verdict.found for verdict in verdicts) >= ALL_CASES
+@pytest.mark.parametrize("name", CASES.names())
+def test_a_damaged_store_is_found_out(name: str, verdicts: list[Verdict]) -> None:
+    verdict = judge_case(CASES, name)
+    verdicts.append(verdict)
+    assert_exact(verdict)
 
 
 def assert_exact(verdict: Verdict) -> None:

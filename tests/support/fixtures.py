@@ -1,26 +1,26 @@
-"""Where the big fixture sets are: stores, damaged stores and recorded clusters of real brokers.
-
-They lie beside the checkout (`../shared/fixtures`) or where `ROCKETLENS_FIXTURES` says. A test that needs them
-carries the marker `fixtures` and is skipped, with this reason shown, where they are absent.
-"""
+"""Where the golden files are, and how an archive of theirs is unpacked once per test run."""
 
 from __future__ import annotations
 
 import os
 import tarfile
+from functools import cache
 from pathlib import Path
-
-import pytest
+from tempfile import TemporaryDirectory, mkdtemp
 
 from pipelines.bundles import extract_all
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 GOLDEN = CHECKOUT / "tests" / "golden"
-FIXTURES = Path(os.environ.get("ROCKETLENS_FIXTURES", CHECKOUT.parent / "shared" / "fixtures"))
+RUN_FOLDER = "ROCKETLENS_TEST_RUN"
+"""The environment variable that names the folder of one test run, which its workers share (`tests/conftest.py`)."""
 
-needs_fixtures = pytest.mark.skipif(
-    not FIXTURES.is_dir(), reason=f"the fixture sets are not at {FIXTURES} (set ROCKETLENS_FIXTURES to their folder)"
-)
+
+@cache
+def run_folder() -> Path:
+    """A folder that lives as long as the test run; outside of pytest, a new one in the system's temporary folder."""
+    given = os.environ.get(RUN_FOLDER)
+    return Path(given) if given else Path(mkdtemp(prefix="rocketlens-tests-"))
 
 
 def unpack_store(archive: Path, into: Path) -> Path:
@@ -28,3 +28,23 @@ def unpack_store(archive: Path, into: Path) -> Path:
     with tarfile.open(archive) as tar:
         extract_all(tar, into)
     return into / "store"
+
+
+@cache
+def unpacked(archive: Path) -> Path:
+    """The folder with what an archive holds, shared by all tests and workers of a run, which only read it."""
+    folder = run_folder() / "-".join(archive.relative_to(CHECKOUT).parts)
+    if not folder.is_dir():
+        with TemporaryDirectory(dir=run_folder()) as scratch, tarfile.open(archive) as tar:
+            extract_all(tar, Path(scratch) / "whole")
+            move_once(Path(scratch) / "whole", folder)
+    return folder
+
+
+def move_once(whole: Path, folder: Path) -> None:
+    """Move a folder into place at once; another worker may have been first."""
+    try:
+        whole.rename(folder)
+    except OSError:
+        if not folder.is_dir():
+            raise

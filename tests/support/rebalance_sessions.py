@@ -10,9 +10,22 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from rebalance.events import Fact
 from rebalance.model import MessageQueue
 from rebalance.wire import facts_from_wire
+from tests.support.fixtures import GOLDEN
+
+SESSIONS = sorted((GOLDEN / "rebalance" / "sessions").iterdir())
+sessions = pytest.mark.parametrize("session", SESSIONS, ids=lambda path: path.name)
+"""For a test of every recorded cluster."""
+
+
+def sessions_with(part: str) -> pytest.MarkDecorator:
+    """For a test of every recorded cluster that has this file or folder."""
+    having = [path for path in SESSIONS if (path / part).exists()]
+    return pytest.mark.parametrize("session", having, ids=lambda path: path.name)
 
 
 def json_lines(path: Path) -> Iterator[dict[str, Any]]:

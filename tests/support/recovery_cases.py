@@ -1,13 +1,13 @@
 """Damaged stores with what the real store classes did: build one case's folder, compare it with a played start.
 
-A case is a base store (unpacked once per process) and edits; see the README beside the cases for every field.
+A case is a base store (unpacked once per test run) and edits; see the README beside the cases for every field.
 """
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
+import lzma
 import os
 import shutil
 import tarfile
@@ -16,17 +16,19 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pipelines.bundles import extract_all
+from tests.support.fixtures import GOLDEN, move_once, run_folder
 
 Case = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class CaseSet:
-    """A folder with `bases/` (NAME.tar.gz) and `cases/` (NAME.json, or NAME.json.gz where committed).
+    """A folder with `bases/` (NAME.tar.gz) and `cases/` (one case a line in `*.jsonl.xz`).
 
     `unpacked` takes the base stores, each once.
     """
@@ -35,34 +37,64 @@ class CaseSet:
     unpacked: Path
 
     def names(self) -> list[str]:
-        return sorted(path.name.partition(".")[0] for path in (self.root / "cases").glob("*.json*"))
+        return sorted(_rows(self.root))
+
+    def one_of_each_class(self) -> list[str]:
+        """One case of every class of damage, of the newest version that has the class."""
+        newest: dict[str, tuple[str, str]] = {}
+        for name in self.names():
+            case = self.case(name)
+            found = case["version"], name
+            newest[case["damageClass"]] = max(found, newest.get(case["damageClass"], found))
+        return sorted(name for _, name in newest.values())
 
     def case(self, name: str) -> Case:
-        plain = self.root / "cases" / f"{name}.json"
-        content = plain.read_bytes() if plain.exists() else gzip.decompress(Path(f"{plain}.gz").read_bytes())
-        loaded: Case = json.loads(content)
+        loaded: Case = json.loads(_rows(self.root)[name])
         return loaded
 
     def unpack_all(self) -> None:
         for archive in sorted((self.root / "bases").glob("*.tar.gz")):
-            self._base(archive.name.removesuffix(".tar.gz"))
+            self.base(archive.name.removesuffix(".tar.gz"))
 
-    def _base(self, name: str) -> Path:
+    def base(self, name: str) -> Path:
+        """The undamaged store of that name, unpacked; not to be changed."""
         folder = self.unpacked / name
         if not folder.is_dir():
-            with tarfile.open(self.root / "bases" / f"{name}.tar.gz") as tar:
-                extract_all(tar, folder)
+            self.unpacked.mkdir(parents=True, exist_ok=True)
+            with (
+                tempfile.TemporaryDirectory(dir=self.unpacked) as scratch,
+                tarfile.open(self.root / "bases" / f"{name}.tar.gz") as tar,
+            ):
+                extract_all(tar, Path(scratch) / "whole")
+                move_once(Path(scratch) / "whole", folder)
         return folder
 
     @contextmanager
     def built(self, case: Case) -> Iterator[Path]:
         """The case's store folder, gone afterwards."""
+        base = self.base(case["base"])
         with tempfile.TemporaryDirectory(prefix="case-", dir=self.unpacked) as folder:
             root = Path(folder) / "store"
-            shutil.copytree(self._base(case["base"]), root)
+            shutil.copytree(base, root)
             for edit in case["edits"]:
                 EDITS[edit["op"]](root / edit["path"], edit, root)
             yield root
+
+
+@cache
+def golden_cases() -> CaseSet:
+    """All recorded cases of the checkout; their base stores are unpacked once per test run."""
+    return CaseSet(GOLDEN / "recovery", run_folder() / "bases")
+
+
+@cache
+def _rows(root: Path) -> dict[str, str]:
+    """The line of each case by its name; a case is parsed when it is asked for."""
+    rows: dict[str, str] = {}
+    for packed in sorted((root / "cases").glob("*.jsonl.xz")):
+        with lzma.open(packed, "rt", encoding="utf-8") as lines:
+            rows.update({json.loads(line)["id"]: line for line in lines})
+    return rows
 
 
 def _delete(path: Path, edit: Case, root: Path) -> None:

@@ -20,7 +20,7 @@ from parsers.queues import BatchQueue, StoreQueues
 from parsers.store import Store, open_store
 from parsers.timer import read_timercheck, read_timerlog, read_wheel
 from tests.support.evidence import close, listen, opened_for_writing, state, unlock
-from tests.support.stores import golden_names, store_root
+from tests.support.stores import store_names, store_root
 
 
 def read_everything(store: Store) -> int:
@@ -47,7 +47,7 @@ def read_everything(store: Store) -> int:
     return sum(batch.num_rows for batch in batches)
 
 
-@pytest.mark.parametrize("name", golden_names())
+@pytest.mark.parametrize("name", store_names())
 def test_a_store_is_left_as_it_was(name: str, tmp_path: Path) -> None:
     root = tmp_path / "store"
     shutil.copytree(store_root(name), root)

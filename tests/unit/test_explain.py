@@ -12,7 +12,7 @@ from parsers.explain import Line, explain, render
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER
 from parsers.store import open_store
 from tests.support.files import packed, put
-from tests.support.stores import golden_names, store_root
+from tests.support.stores import store_names, store_root
 
 
 def check_end_to_end(lines: list[Line], begin: int, end: int) -> None:
@@ -24,7 +24,7 @@ def check_end_to_end(lines: list[Line], begin: int, end: int) -> None:
     assert pos == end
 
 
-@pytest.mark.parametrize("name", golden_names())
+@pytest.mark.parametrize("name", store_names(subject="explain"))
 def test_every_byte_of_every_file_has_its_line(name: str) -> None:
     store = open_store(store_root(name))
     explained = 0

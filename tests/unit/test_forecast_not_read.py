@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from parsers.store import open_store
 from recovery.forecast import forecast
 from recovery.forecast_document import forecast_document
 from recovery.inference import infer
 from recovery.rebuild import rebuild
 from recovery.settings import StoreSettings
-from tests.support.fixtures import FIXTURES, GOLDEN, needs_fixtures, unpack_store
 from tests.support.stores import store_root
 
 SMALL = StoreSettings.from_config(
@@ -25,18 +22,14 @@ SMALL = StoreSettings.from_config(
 )
 
 
-def test_batch_queues_that_are_not_replayed_lose_nothing(tmp_path: Path) -> None:
-    root = unpack_store(GOLDEN / "stores" / "5.3.3-batchcq" / "store.tar.gz", tmp_path)
-    answer = forecast(open_store(root), "5.3.3", SMALL)
+def test_batch_queues_that_are_not_replayed_lose_nothing() -> None:
+    answer = forecast(open_store(store_root("5.3.3-batchcq")), "5.3.3", SMALL)
     assert list(answer.lost) == []
     assert "what becomes of batchconsumequeue/" in {unknown.what for unknown in answer.unknown}
 
 
-@pytest.mark.fixtures
-@needs_fixtures
-def test_what_a_dledger_loses_is_unknown(tmp_path: Path) -> None:
-    root = unpack_store(FIXTURES / "stores" / "4.9.7-dledger" / "store.tar.gz", tmp_path)
-    answer = forecast(open_store(root), "4.9.8", SMALL)
+def test_what_a_dledger_loses_is_unknown() -> None:
+    answer = forecast(open_store(store_root("4.9.7-dledger")), "4.9.8", SMALL)
     assert list(answer.lost) == []
     assert "what is lost" in {unknown.what for unknown in answer.unknown}
 

@@ -12,21 +12,17 @@ from recovery.lag import GroupQueue, QueuePosition
 from recovery.retention import Retention, retention
 from recovery.retention_risk import RetentionRisk, retention_risks
 from recovery.settings import StoreSettings
-from tests.support.fixtures import GOLDEN
-from tests.support.recovery_cases import CaseSet
+from tests.support.recovery_cases import golden_cases
 from tests.support.recovery_judge import effective_settings
 
-CASES = CaseSet(GOLDEN / "recovery", GOLDEN)
+CASES = golden_cases()
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Retention:
+def kept() -> Retention:
     """A store whose three oldest files have expired, in a delete hour."""
-    cases = replace(CASES, unpacked=tmp_path_factory.mktemp("bases"))
-    case = next(
-        case for name in CASES.names() if (case := CASES.case(name))["damageClass"] == "retention.first_three_old"
-    )
-    with cases.built(case) as root:
+    case = CASES.case("s533-clean-retention-001")
+    with CASES.built(case) as root:
         now_ms = int((root / "commitlog" / f"{0:020d}").stat().st_mtime * 1000) + 100 * 3_600_000
         hour = timedelta(hours=(case["truth"]["localHour"] - now_ms // 3_600_000 + 11) % 24 - 11)
         settings = StoreSettings.from_config(effective_settings(case))

@@ -11,10 +11,10 @@ import pytest
 
 from pipelines.bundles import extract_all
 from tests.support.cli import call
-from tests.support.fixtures import FIXTURES, needs_fixtures
+from tests.support.fixtures import GOLDEN
 from tests.support.stores import store_root
 
-SESSION = FIXTURES / "rebalance" / "sessions" / "h-533-quiet"
+SESSION = GOLDEN / "rebalance" / "sessions" / "h-533-quiet"
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +25,6 @@ def quiet_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return into / "broker-0" / "store"
 
 
-@pytest.mark.fixtures
-@needs_fixtures
 def test_past_lag_agrees_with_polls_of_that_time(quiet_store: Path) -> None:
     """A poll reads offsets a little after they were asked for, so neighbours within a second of messages agree."""
     checked = 0
