@@ -1,15 +1,17 @@
 """Bodies as the application sent them: decompressed, with a cap on what one may grow to.
 
-zlib is a stream of RFC 1950, LZ4 and Zstd are in their frame formats.
+zlib is a stream of RFC 1950, LZ4 and Zstd are in their frame formats; Arrow brings the readers of both. Frames that
+follow one another are joined, and what follows the last frame must be a frame, too.
 Source: MessageDecoder#decode, CompressionType, LZ4Compressor, ZlibCompressor, ZstdCompressor @5.3.3.
 """
 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
+from functools import partial
 
-import lz4.frame
-import zstandard
+import pyarrow as pa
 
 from parsers.commitlog.layout import compression
 from parsers.errors import CorruptRecord, StoreFormatError, UnsupportedVersion
@@ -34,7 +36,7 @@ def decompress(body: bytes | memoryview, sys_flag: int, *, cap: int = MOST_BODY_
         )
     try:
         whole, plain = _DECOMPRESSORS[kind](bytes(body), cap)
-    except (zlib.error, RuntimeError, EOFError, zstandard.ZstdError, MemoryError) as error:
+    except (zlib.error, OSError, MemoryError) as error:
         raise _broken(kind, str(error), body) from error
     if len(plain) > cap:
         raise CorruptRecord(
@@ -55,23 +57,15 @@ def _zlib(body: bytes, cap: int) -> tuple[bool, bytes]:
     return stream.eof, plain
 
 
-def _lz4(body: bytes, cap: int) -> tuple[bool, bytes]:
-    stream = lz4.frame.LZ4FrameDecompressor()
-    plain = stream.decompress(body, max_length=cap + 1)
-    return stream.eof, plain
+def _framed(codec: str, body: bytes, cap: int) -> tuple[bool, bytes]:
+    """At most `cap` bytes and one more. Arrow raises OSError where a frame is broken or ends before its end."""
+    with pa.CompressedInputStream(pa.BufferReader(body), codec) as stream:
+        plain: bytes = stream.read(cap + 1)
+        return True, plain
 
 
-def _zstd(body: bytes, cap: int) -> tuple[bool, bytes]:
-    with zstandard.ZstdDecompressor(max_window_size=max(cap, 1 << 10)).stream_reader(body) as stream:
-        plain = stream.read(cap + 1)
-        return len(plain) > cap or _zstd_frame_is_whole(body), plain
-
-
-def _zstd_frame_is_whole(body: bytes) -> bool:
-    """The frame's end is there: `stream_reader` gives what there is and says nothing."""
-    stream = zstandard.ZstdDecompressor().decompressobj()
-    stream.decompress(body)
-    return stream.eof
-
-
-_DECOMPRESSORS = {"zlib": _zlib, "lz4": _lz4, "zstd": _zstd}
+_DECOMPRESSORS: dict[str, Callable[[bytes, int], tuple[bool, bytes]]] = {
+    "zlib": _zlib,
+    "lz4": partial(_framed, "lz4"),
+    "zstd": partial(_framed, "zstd"),
+}

@@ -6,8 +6,7 @@ import json
 import zlib
 from typing import Any
 
-import lz4.frame
-import zstandard
+import pyarrow as pa
 
 from rebalance.logs import TEMPLATES
 from rebalance.remoting import JSON_HEADER, ROCKETMQ_HEADER, encode_frame
@@ -131,7 +130,7 @@ def corpus() -> dict[str, dict[str, bytes]]:
         "text": {str(number): text.encode() for number, text in enumerate(TEXTS)},
         "body": {
             "zlib": zlib.compress(plain),
-            "lz4": lz4.frame.compress(plain),
-            "zstd": zstandard.compress(plain),
+            "lz4": pa.compress(plain, codec="lz4", asbytes=True),
+            "zstd": pa.compress(plain, codec="zstd", asbytes=True),
         },
     }

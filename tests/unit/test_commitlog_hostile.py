@@ -107,6 +107,17 @@ def test_streams_that_are_cut_or_random_raise_the_typed_error(kind: int) -> None
     assert set(body_module._DECOMPRESSORS) == {"zlib", "lz4", "zstd"}
 
 
+@pytest.mark.parametrize(("kind", "codec"), [(0x100, "lz4"), (0x200, "zstd")])
+def test_frames_are_joined_and_nothing_else_may_follow_them(kind: int, codec: str) -> None:
+    frames = [pa.compress(plain, codec=codec, asbytes=True) for plain in (b"one, ", b"two")]
+    flag = SYS_FLAG_COMPRESSED | kind
+    assert decompress(b"".join(frames), flag) == b"one, two"
+    with pytest.raises(CorruptRecord, match=f"no whole {codec} stream"):
+        decompress(frames[0] + b"and more", flag)
+    with pytest.raises(CorruptRecord, match="beyond the cap"):
+        decompress(b"".join(frames), flag, cap=7)
+
+
 def test_an_unknown_compression_is_another_version() -> None:
     with pytest.raises(UnsupportedVersion):
         decompress(b"x", SYS_FLAG_COMPRESSED | 0x700)
