@@ -12,6 +12,7 @@ from rich.text import Text
 
 from pipelines.catalog import open_catalog, question
 from pipelines.lake import Lake
+from pipelines.shipped import call_of
 from pipelines.sources import Sources
 
 if TYPE_CHECKING:
@@ -98,14 +99,14 @@ def _agreement(console: Console, connection: duckdb.DuckDBPyConnection, failed_c
 
 def _next_steps(console: Console, sources: Sources, seconds: float) -> None:
     store = _from_here(str(sources.brokers[0].store))
-    dump = f"python3 run.py cli dump commitlog {store} --topic OrderTopic0 --limit 3"
-    sql = 'python3 run.py cli sql "SELECT topic, count(*) FROM commitlog_messages GROUP BY 1"'
+    dump = f"dump commitlog {store} --topic OrderTopic0 --limit 3"
+    sql = 'sql "SELECT topic, count(*) FROM commitlog_messages GROUP BY 1"'
     steps = (
-        ("the assets, their columns, checks and lineage", "python3 run.py ui"),
-        ("notebooks over the same tables", "python3 run.py lab"),
-        ("ask in SQL", sql),
-        ("messages of a topic, straight from the files", dump),
-        ("your own brokers", "copy demo/rocketlens.toml, name your stores, python3 run.py cli ingest"),
+        ("the assets, their columns, checks and lineage", call_of("ui")),
+        ("notebooks over the same tables", call_of("lab")),
+        ("ask in SQL", call_of(sql)),
+        ("messages of a topic, straight from the files", call_of(dump)),
+        ("your own brokers", f"copy demo/rocketlens.toml, name your stores, {call_of('ingest')}"),
     )
     console.print("\n[bold]Where to look next[/]")
     for what, command in steps:

@@ -7,21 +7,22 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from pipelines.sources import DEMO_CONFIG, read_sources
+from pipelines.shipped import DEMO, IS_INSTALLED
+from pipelines.sources import SourcesError, configured_file, demo_config, read_sources
 
 
 def bundle(name: str) -> Path:
     """The folder of that name in `demo/`. Raises ValueError naming the ones there are."""
-    known = sorted(archive.parent.name for archive in DEMO_CONFIG.parent.glob("*/store.tar.gz"))
+    known = sorted(archive.parent.name for archive in DEMO.glob("*/store.tar.gz"))
     if name not in known:
-        raise ValueError(f"no bundle {name!r} in {DEMO_CONFIG.parent} (there are {', '.join(known) or 'none'})")
-    return DEMO_CONFIG.parent / name
+        raise ValueError(f"no bundle {name!r} in {DEMO} (there are {', '.join(known) or 'none'})")
+    return DEMO / name
 
 
 def bundled_store(name: str) -> Path:
-    """The store root of a bundle, unpacked into the demo's lake the first time it is asked for."""
+    """The store root of a bundle, unpacked into a lake the first time it is asked for."""
     archive = bundle(name) / "store.tar.gz"
-    home = read_sources(DEMO_CONFIG).lake / "demo"
+    home = _lake() / "demo"
     unpacked = home / name
     if not unpacked.is_dir():
         home.mkdir(parents=True, exist_ok=True)
@@ -29,6 +30,14 @@ def bundled_store(name: str) -> Path:
             extract_all(tar, Path(scratch) / "whole")
             _put(Path(scratch) / "whole", unpacked)
     return unpacked / "store"
+
+
+def _lake() -> Path:
+    """The demo's lake; of an installed rocketlens the configured one, and `lake` in the current folder without any."""
+    try:
+        return read_sources(configured_file() if IS_INSTALLED else demo_config()).lake
+    except SourcesError:
+        return Path.cwd() / "lake"
 
 
 def extract_all(tar: tarfile.TarFile, into: Path) -> None:

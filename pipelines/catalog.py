@@ -14,6 +14,7 @@ from pathlib import Path
 import duckdb
 
 from pipelines.lake import Lake, quoted
+from pipelines.shipped import call_of
 from pipelines.table import Table
 from pipelines.tables import TABLES
 
@@ -84,7 +85,7 @@ def open_catalog(lake: Lake, *, unsafe: bool = False) -> duckdb.DuckDBPyConnecti
         unsafe: leave DuckDB all it can do, writing files included.
     """
     if not lake.catalog.exists():
-        raise NoCatalog(f"{lake.catalog}: no catalogue yet; run `rocketlens ingest` or `python3 run.py demo` first")
+        raise NoCatalog(f"{lake.catalog}: no catalogue yet; run `rocketlens ingest` or `{call_of('demo')}` first")
     connection = duckdb.connect(str(lake.catalog), read_only=True)
     connection.execute("SET TimeZone = 'UTC'")
     if not unsafe:

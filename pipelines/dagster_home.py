@@ -7,7 +7,9 @@ from pathlib import Path
 
 import dagster as dg
 
-SETTINGS = Path(__file__).resolve().parents[1] / "dagster.yaml"
+from pipelines.shipped import SHIPPED
+
+SETTINGS = SHIPPED / "dagster.yaml"
 
 
 def dagster_home(lake_root: Path) -> Path:

@@ -1,4 +1,4 @@
-"""`python3 run.py demo`: the bundled store of a real broker, from bytes to tables to a page of answers."""
+"""`rocketlens demo`: the bundled store of a real broker, from bytes to tables to a page of answers."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ from pipelines.asset_failure import AssetFailed
 from pipelines.bundles import bundled_store
 from pipelines.catalog import publish
 from pipelines.cli.errors import ExitCode
+from pipelines.extras import missing_extra, need
 from pipelines.lake import Lake
-from pipelines.sources import DEMO_CONFIG, Sources, read_sources
+from pipelines.shipped import DEMO, DEMO_SOURCES, own_copy
+from pipelines.sources import Sources, demo_config, read_sources
 
 if TYPE_CHECKING:
     from pipelines.materialize import Outcome
 
-BUNDLE = DEMO_CONFIG.parent / "5.3.3-clean" / "store.tar.gz"
+BUNDLE = DEMO / "5.3.3-clean" / "store.tar.gz"
 
 
 def build(sources: Sources, console: Console) -> list[str]:
@@ -52,7 +54,7 @@ def _materialize(sources: Sources, steps: _Steps) -> Outcome:
     from pipelines.materialize import materialize_everything
     from pipelines.resources.lakehouse import Lakehouse
 
-    lakehouse = Lakehouse(config_file=str(DEMO_CONFIG))
+    lakehouse = Lakehouse(config_file=str(demo_config()))
     return materialize_everything(defs, open_instance(sources.lake), lakehouse, progress=steps.next)
 
 
@@ -82,11 +84,17 @@ def tell_failure(failed: AssetFailed, *, debug: bool) -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """0 when every asset was made and every check of the clean store passed, 1 when a check did not."""
-    parser = argparse.ArgumentParser(prog="run.py demo", description=__doc__)
+    parser = argparse.ArgumentParser(prog="rocketlens demo", description=__doc__)
     parser.add_argument("--debug", action="store_true", help="print the trace of an asset that could not be made")
     debug = parser.parse_args(argv).debug
     console, began = Console(), time.monotonic()
-    sources = read_sources(DEMO_CONFIG)
+    try:
+        need("pyspark", "dagster", "deltalake", "matplotlib")
+    except ModuleNotFoundError as missing:
+        print(f"demo: {missing_extra(missing)}", file=sys.stderr)
+        return ExitCode.WRONG_USAGE
+    own_copy("demo", DEMO_SOURCES)
+    sources = read_sources(demo_config())
     console.print("[bold]rocketlens demo[/] · the store of a RocketMQ 5.3.3 broker, ingested through Spark\n")
     bundled_store(BUNDLE.parent.name)  # where the configuration expects it
     try:

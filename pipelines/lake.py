@@ -1,4 +1,7 @@
-"""The lake: one folder with one Delta table per name of `pipelines.tables`, and the published catalogue beside them."""
+"""The lake: one folder with one Delta table per name of `pipelines.tables`, and the published catalogue beside them.
+
+Delta is imported where a table is looked at: who only asks the catalogue does without it.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,8 @@ from typing import TYPE_CHECKING
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
-from deltalake import DeltaTable
 
 from parsers.evidence_guard import EvidenceGuard
-from pipelines.delta import active_files, commit, partition_parts, write_parts
 from pipelines.sources import Sources
 from pipelines.tables import TABLES
 
@@ -43,10 +44,14 @@ class Lake:
 
     def files(self, name: str) -> list[str]:
         """The Parquet files that are the table now."""
+        from pipelines.delta import active_files
+
         return [str(path) for path in active_files(self.table_root(name))]
 
     def version(self, name: str) -> int | None:
         """Delta version of a table, None when it was never written."""
+        from deltalake import DeltaTable
+
         root = str(self.table_root(name))
         return DeltaTable(root).version() if DeltaTable.is_deltatable(root) else None
 
@@ -57,6 +62,8 @@ class Lake:
 
     def partition_rows(self, name: str) -> Counter[tuple[str, ...]]:
         """Rows of each partition of a table, from the Delta log alone; 0 for one that is not there."""
+        from pipelines.delta import partition_parts
+
         rows: Counter[tuple[str, ...]] = Counter()
         for part in partition_parts(TABLES[name], self.table_root(name)):
             rows[part.partition] += part.rows
@@ -64,6 +71,8 @@ class Lake:
 
     def written_ms(self, name: str) -> dict[tuple[str, ...], int]:
         """When each partition was last written, epoch milliseconds."""
+        from pipelines.delta import partition_parts
+
         latest: dict[tuple[str, ...], int] = {}
         for part in partition_parts(TABLES[name], self.table_root(name)):
             latest[part.partition] = max(latest.get(part.partition, 0), part.written_ms)
@@ -94,6 +103,8 @@ class Lake:
 
         The rows of a partitioned table must come with equal partition values together.
         """
+        from pipelines.delta import commit, write_parts
+
         table = TABLES[name]
         parts = write_parts(table, self.table_root(name), rows.cast(table.bare_schema).to_batches())
         commit(table, self.table_root(name), parts, replaced)

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from parsers.mapped import read_small
+from pipelines.shipped import DEMO, workplace
 
 CONFIG_NAME = "rocketlens.toml"
 MOST_BYTES = 1 << 22
 CONFIG_VARIABLE = "ROCKETLENS_CONFIG"
-DEMO_CONFIG = Path(__file__).resolve().parents[1] / "demo" / CONFIG_NAME
+DEMO_CONFIG = DEMO / CONFIG_NAME
 
 
 class SourcesError(Exception):
@@ -98,9 +99,15 @@ def find_config(start: Path) -> Path:
     for folder in (start.resolve(), *start.resolve().parents):
         if (folder / CONFIG_NAME).is_file():
             return folder / CONFIG_NAME
-    if DEMO_CONFIG.is_file() and read_sources(DEMO_CONFIG).lake.is_dir():
-        return DEMO_CONFIG
+    demo = demo_config()
+    if demo.is_file() and read_sources(demo).lake.is_dir():
+        return demo
     raise SourcesError(f"no {CONFIG_NAME} in {start} or above it: copy demo/{CONFIG_NAME} there and edit it")
+
+
+def demo_config() -> Path:
+    """The demo's configuration where it is worked with; an installed rocketlens has it there once the demo has run."""
+    return workplace() / "demo" / CONFIG_NAME
 
 
 class _Reader:

@@ -9,20 +9,20 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pipelines.dagster_home import dagster_home
 from pipelines.lake import lake_to_write
+from pipelines.shipped import NOTEBOOKS, SHIPPED, own_copy
 from pipelines.sources import CONFIG_VARIABLE, read_sources
 
-ROOT = Path(__file__).resolve().parents[1]
-NOTEBOOKS = ROOT / "notebooks"
 LAB_SETTINGS = NOTEBOOKS / ".jupyter"
 """A .py opens as a notebook, and nothing is fetched from the network."""
 
 
 def launch_ui(config_file: Path, *, port: int = 3000, host: str = "127.0.0.1") -> int:
     """Dagster's web server and daemon over the configuration's lake; the exit code once it ends."""
+    from pipelines.dagster_home import dagster_home
+
     home = dagster_home(lake_to_write(read_sources(config_file)).root).resolve()
-    command = [sys.executable, "-W", "ignore", "-m", "dagster", "dev", "-w", str(ROOT / "workspace.yaml")]
+    command = [sys.executable, "-W", "ignore", "-m", "dagster", "dev", "-w", str(SHIPPED / "workspace.yaml")]
     command += ["-h", host, "-p", str(port)]
     return run_in_front(command, {"DAGSTER_HOME": str(home)}, config_file, home, stop=signal.SIGINT)
 
@@ -33,10 +33,11 @@ def launch_lab(config_file: Path, *, port: int = 8888, browser: bool = True, as_
     Args:
         as_root: start for root too, which Jupyter refuses otherwise.
     """
-    command = [sys.executable, "-m", "jupyterlab", f"--port={port}", f"--notebook-dir={NOTEBOOKS}"]
+    notebooks = own_copy("notebooks")
+    command = [sys.executable, "-m", "jupyterlab", f"--port={port}", f"--notebook-dir={notebooks}"]
     command += [] if browser else ["--no-browser"]
     command += ["--allow-root"] if as_root else []
-    return run_in_front(command, lab_environment(), config_file, NOTEBOOKS, stop=signal.SIGTERM)
+    return run_in_front(command, lab_environment(), config_file, notebooks, stop=signal.SIGTERM)
 
 
 def lab_environment() -> dict[str, str]:

@@ -22,6 +22,7 @@ from pipelines.cli import (
     replay,
     report,
     retention,
+    shipped,
     verify,
     what_if,
     who,
@@ -62,6 +63,7 @@ for group in (
     who,
     lake,
     report,
+    shipped,
 ):
     group.register(app)
 

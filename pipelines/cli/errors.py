@@ -8,6 +8,7 @@ from parsers.errors import NotThisFormat, StoreFormatError, TruncatedRecord, Uns
 from parsers.evidence_guard import WouldTouchEvidence
 from parsers.store import NotAStore
 from pipelines.asset_failure import raised_in
+from pipelines.extras import missing_extra
 
 
 class ExitCode(IntEnum):
@@ -51,6 +52,8 @@ def explain_error(error: Exception) -> tuple[str, ExitCode]:
         return error.sentence, error.code
     if isinstance(error, WouldTouchEvidence):
         return str(error), ExitCode.WRONG_USAGE
+    if (missing := missing_extra(error)) is not None:
+        return missing, ExitCode.WRONG_USAGE
     if isinstance(error, NotAStore):
         return str(error), ExitCode.UNREADABLE
     if isinstance(error, StoreFormatError):

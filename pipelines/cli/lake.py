@@ -88,8 +88,10 @@ def ingest(
 
     Example: `rocketlens ingest --broker broker-a`
     """
+    from pipelines.extras import need
     from pipelines.spark.session import spark_session
 
+    need("pyspark", "deltalake")
     sources = sources_of(run, config_file)
     for place in sources.evidence():
         run.reads(place)
@@ -185,8 +187,10 @@ def tables(run: Run, config_file: ConfigFile = None) -> None:
     """
     import pyarrow as pa
 
+    from pipelines.extras import need
     from pipelines.tables import TABLES
 
+    need("deltalake")
     lake = lake_of(run, config_file)
     schema = pa.schema(
         [("table", pa.string()), ("rows", pa.int64()), ("version", pa.int64()), ("one_row", pa.string())]
@@ -216,8 +220,10 @@ def ui(
 
     Example: `rocketlens ui --port 3001`
     """
+    from pipelines.extras import need
     from pipelines.workbench import launch_ui
 
+    need("dagster", "dagster_webserver", "pyspark", "deltalake")
     run.ends_with(launch_ui(config_path(run, config_file), port=port, host=host))
 
 
@@ -234,6 +240,8 @@ def lab(
 
     Example: `rocketlens lab --no-browser`
     """
+    from pipelines.extras import need
     from pipelines.workbench import launch_lab
 
+    need("jupyterlab", "jupytext", "pandas", "matplotlib")
     run.ends_with(launch_lab(config_path(run, config_file), port=port, browser=browser, as_root=allow_root))

@@ -17,7 +17,7 @@ ROOMS = ("parsers", "recovery", "rebalance", "pipelines")
 STDLIB = frozenset(sys.stdlib_module_names)
 IMPURE = frozenset({"os", "pathlib", "io", "time", "random", "secrets", "logging", "socket", "subprocess", "tempfile"})
 MAY_KNOW = {
-    "parsers": {"parsers", "numpy", "numba", "llvmlite", "pyarrow", "lz4", "zstandard", "rocksdict"},
+    "parsers": {"parsers", "numpy", "numba", "llvmlite", "pyarrow", "rocksdict"},
     "recovery": {"recovery", "parsers", "numpy", "numba", "pyarrow"},
     "rebalance": {"rebalance"},
 }

@@ -1,0 +1,34 @@
+"""What only `rocketlens[platform]` brings, and the sentence for whoever lacks it."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+PLATFORM = {
+    "pyspark": "Spark",
+    "py4j": "Spark",
+    "dagster": "Dagster",
+    "dagster_webserver": "Dagster's UI",
+    "deltalake": "Delta",
+    "jupyterlab": "JupyterLab",
+    "jupytext": "JupyterLab",
+    "IPython": "IPython",
+    "matplotlib": "matplotlib",
+    "pandas": "pandas",
+}
+"""Modules of the extra, and what a person calls them."""
+
+
+def need(*modules: str) -> None:
+    """Raise ModuleNotFoundError, as an import would, for the first of these that is not installed."""
+    for module in modules:
+        if find_spec(module) is None:
+            raise ModuleNotFoundError(f"No module named {module!r}", name=module)
+
+
+def missing_extra(error: BaseException) -> str | None:
+    """What to install, in one sentence, where the error is that a module of the extra is not there; else None."""
+    module = error.name or "" if isinstance(error, ModuleNotFoundError) else ""
+    if (named := PLATFORM.get(module.partition(".")[0])) is None:
+        return None
+    return f"{named} is not installed; it comes with the extra `platform`: pip install 'rocketlens[platform]'"

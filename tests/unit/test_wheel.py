@@ -1,0 +1,117 @@
+"""What is in the wheel and in the sdist, and whom their names could disturb."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.support.fixtures import CHECKOUT
+
+PACKAGES = {"parsers", "recovery", "rebalance", "pipelines"}
+COMMON = (CHECKOUT / "tests" / "support" / "common_packages.txt").read_text("utf-8").split()
+MOST_SDIST_BYTES = 8 << 20
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with both, built as they are for an index."""
+    folder = tmp_path_factory.mktemp("dist")
+    done = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-d", str(folder)],
+        cwd=CHECKOUT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(built: Path) -> set[str]:
+    (file,) = built.glob("*.whl")
+    return set(zipfile.ZipFile(file).namelist())
+
+
+@pytest.fixture(scope="module")
+def sdist(built: Path) -> set[str]:
+    (file,) = built.glob("*.tar.gz")
+    assert file.stat().st_size < MOST_SDIST_BYTES
+    with tarfile.open(file) as tar:
+        return {name.partition("/")[2] for name in tar.getnames()}
+
+
+def test_the_wheel_holds_its_packages_and_nothing_else_on_top(wheel: set[str]) -> None:
+    tops = {name.partition("/")[0] for name in wheel}
+    assert {top for top in tops if not top.endswith(".dist-info")} == PACKAGES
+
+
+@pytest.mark.parametrize("room", sorted(PACKAGES))
+def test_every_file_of_a_package_is_in_the_wheel(wheel: set[str], room: str) -> None:
+    listed = subprocess.run(["git", "ls-files", room], cwd=CHECKOUT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    assert set(listed.stdout.split()) - wheel == set()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "demo/rocketlens.toml",
+        "demo/5.3.3-clean/store.tar.gz",
+        "demo/quiet-cluster/wire.jsonl.gz",
+        "notebooks/01_what_is_in_this_store.py",
+        "notebooks/.jupyter/labconfig/default_setting_overrides.json",
+        "docs/cli.md",
+        "docs/formats/commitlog.md",
+        "workspace.yaml",
+        "dagster.yaml",
+    ],
+)
+def test_what_the_commands_look_for_is_shipped(wheel: set[str], sdist: set[str], name: str) -> None:
+    assert f"pipelines/share/{name}" in wheel
+    assert name in sdist
+
+
+def test_the_sdist_builds_and_runs_but_leaves_the_corpus_at_home(sdist: set[str]) -> None:
+    assert {"pyproject.toml", "run.py", "requirements.lock", "README.md", "LICENSE", "PKG-INFO"} <= sdist
+    assert {name for name in sdist if name.startswith(("tests/", "benchmarks/", ".ci"))} == set()
+
+
+def test_an_index_would_take_both(built: Path) -> None:
+    files = [str(file) for file in built.iterdir()]
+    done = subprocess.run(
+        [sys.executable, "-m", "twine", "check", "--strict", *files], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("PASSED") == 2
+
+
+def test_no_common_package_has_one_of_our_names() -> None:
+    assert len(COMMON) >= 400
+    assert {name.replace("-", "_").partition(".")[0] for name in COMMON} & PACKAGES == set()
+
+
+def test_no_package_that_is_installed_beside_ours_has_one_of_our_names() -> None:
+    owners = importlib.metadata.packages_distributions()
+    assert len(owners) > 100
+    assert {name: owners[name] for name in PACKAGES if set(owners.get(name, ["rocketlens"])) != {"rocketlens"}} == {}
+
+
+def test_the_version_stands_in_one_place() -> None:
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert importlib.metadata.version("rocketlens") == project["version"]
+    elsewhere = [
+        path
+        for room in PACKAGES
+        for path in (CHECKOUT / room).rglob("*.py")
+        if f'"{project["version"]}"' in path.read_text("utf-8")
+    ]
+    assert elsewhere == []
