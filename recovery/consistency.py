@@ -23,6 +23,7 @@ from recovery.checks.first_pass import SettledInVain, files_of, first_pass, left
 from recovery.checks.index import IndexContext, check_index
 from recovery.checks.index_entries import read_places
 from recovery.checks.intervals import Intervals, Longs
+from recovery.checks.lives import check_lives, with_doubts
 from recovery.checks.log import LOSSES, LogShape, check_log, missing_head, missing_tail, spans_of
 from recovery.checks.outline import Files, Outline
 from recovery.checks.queue_columns import NO_MESSAGES, of_places, queue_files, queue_messages
@@ -31,6 +32,7 @@ from recovery.checks.queue_places import DatabaseQueuePlaces, QueuePlaces
 from recovery.checks.queues import LogFacts, QueueMessages, QueueUnits, check_queue, misdirected_units
 from recovery.inference import Inferred, StoreKnowledge, infer
 from recovery.settings import StoreSettings
+from recovery.topic_lives import TopicLives, TopicsKnown, topic_lives
 from recovery.versions import BrokerVersion
 
 
@@ -68,12 +70,21 @@ def judged(store: Store, known: StoreKnowledge, files: Files, seen: Outline) -> 
     return Verification(tuple(findings), judgement.explained, known.facts)
 
 
+def _lives(store: Store, files: Files, seen: Outline) -> TopicLives:
+    """The lives of a store's topics; none where its queues cannot be read."""
+    if files.unread is not None:
+        return TopicLives()
+    with StoreQueues(store, on_damage="collect") as queues:
+        return topic_lives(seen.numbering, TopicsKnown.of(store.config), queues)
+
+
 class _Verify:
     """The rules over what the first pass left of one store."""
 
     def __init__(self, store: Store, known: StoreKnowledge, files: Files, seen: Outline) -> None:
         self._store, self._known, self._files, self._seen = store, known, files, seen
-        self._left = left_of(store, known, files, seen)
+        self._lives = _lives(store, files, seen)
+        self._left = left_of(store, known, files, seen, self._lives)
         self._log = self._left.log
         self._shape = LogShape.of(store.commitlog, known.settings.mapped_file_size_commit_log)
 
@@ -89,8 +100,12 @@ class _Verify:
             queues.append(check_database(self._store.root, spooled, self._log.start))
         index = self._judge_index(lost, spans_of(log.findings, "store_timestamp_disorder"))
         config = check_config(self._store.config, self._queue_ends())
-        whole = joined([log, check_dledger(self._store), ends, *queues, index, self._judge_checkpoint(ends), config])
-        return Judgement(tuple(map(self._with_log_files, whole.findings)), whole.explained)
+        lives = check_lives(self._lives)
+        whole = joined(
+            [log, check_dledger(self._store), ends, *queues, index, self._judge_checkpoint(ends), config, lives]
+        )
+        findings = with_doubts(whole.findings, self._lives)
+        return Judgement(tuple(map(self._with_log_files, findings)), whole.explained)
 
     def _missing_ends(self, lost: Intervals) -> Judgement:
         """Head and tail of the log as far as queues and index know more of it."""
@@ -215,10 +230,12 @@ class _Verify:
         with StoreQueues(self._store, on_damage="collect") as queues:
             ends = {key: queue.ends(self._log.start) for key, queue in queues.items()}
         for key, trace in self._seen.queues.items():  # what the log has, a damaged queue had: its readers may be there
-            if key not in self._store.batch_queues:
+            most_living = self._lives.living_end(key, trace.most + 1)
+            if most_living is not None and key not in self._store.batch_queues:
                 least, most = ends.get(key, (0, 0))
-                ends[key] = least, max(most, trace.most + 1)
-        return QueueEnds(ends, frozenset(self._seen.topics))
+                ends[key] = least, max(most, most_living)
+        living = frozenset(topic for topic in self._seen.topics if not self._lives.is_deleted(topic))
+        return QueueEnds(ends, living, self._lives)
 
     def _with_log_files(self, finding: Finding) -> Finding:
         """Places in the log that rules gave by physical offset alone get their file."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from parsers.commitlog.tags import SCHEDULE_TOPIC
@@ -10,27 +10,24 @@ from parsers.config.offsets import ConsumerOffset, read_delay_offsets, read_offs
 from parsers.config.topics import TopicConfig, read_topics
 from parsers.errors import Damage
 from parsers.store import StoreFile
-from recovery.checks.finding import Finding, Judgement, Place, Span
+from recovery.checks.finding import Explained, Finding, Judgement, Place, Span
 from recovery.dispatch import LMQ_PREFIX
+from recovery.offset_lives import DoubtfulOffset, OffsetLife, doubtful_offsets
+from recovery.system_topics import is_brokers_own
+from recovery.topic_lives import TopicLives
 
 QueueKey = tuple[str, int]
-SYSTEM_PREFIXES = ("rmq_sys_", "RMQ_SYS_", "%RETRY%", "%DLQ%", LMQ_PREFIX)
-SYSTEM_TOPICS = (
-    SCHEDULE_TOPIC,
-    "TBW102",
-    "SELF_TEST_TOPIC",
-    "BenchmarkTest",
-    "OFFSET_MOVED_EVENT",
-    "TRANS_CHECK_MAX_TIME_TOPIC",
-)
+SYSTEM_PREFIXES = ("%RETRY%", "%DLQ%", LMQ_PREFIX)
 
 
 @dataclass(frozen=True, slots=True)
 class QueueEnds:
-    """What the rules compare with: first offset that still exists and next one to come, by queue."""
+    """What the rules compare with: first offset that still exists and next one to come, by queue; topics that live in
+    the log; and the lives of all."""
 
     ends: Mapping[QueueKey, tuple[int, int]]
     topics_in_log: frozenset[str]
+    lives: TopicLives
 
 
 def check_config(files: Sequence[StoreFile], queues: QueueEnds | None) -> Judgement:
@@ -44,9 +41,10 @@ def check_config(files: Sequence[StoreFile], queues: QueueEnds | None) -> Judgem
         return Judgement(tuple(findings))
     if topics:
         findings += _topics({topic.topic: topic for _, topic in topics}, queues, topics[0][0])
-    findings += _offsets(offsets, queues)
+    doubtful = list(doubtful_offsets(queues.lives, _by_group(offset for _, offset in offsets), queues.ends))
+    findings += _offsets(offsets, queues, doubtful)
     findings += _delays(delays, files, queues)
-    return Judgement(tuple(findings))
+    return Judgement(tuple(findings), tuple(_of_deleted(doubtful)))
 
 
 def _unreadable(damage: Damage) -> Finding:
@@ -57,7 +55,7 @@ def _unreadable(damage: Damage) -> Finding:
 
 def _topics(topics: Mapping[str, TopicConfig], queues: QueueEnds, file: StoreFile) -> Iterator[Finding]:
     for topic in sorted({topic for topic, _ in queues.ends} - topics.keys()):
-        if topic in SYSTEM_TOPICS or topic.startswith(SYSTEM_PREFIXES):
+        if is_brokers_own(topic) or topic.startswith(SYSTEM_PREFIXES):
             continue
         numbers = sorted(queue_id for name, queue_id in queues.ends if name == topic)
         yield Finding(
@@ -77,8 +75,50 @@ def _topics(topics: Mapping[str, TopicConfig], queues: QueueEnds, file: StoreFil
         )
 
 
-def _offsets(offsets: Sequence[tuple[StoreFile, ConsumerOffset]], queues: QueueEnds) -> Iterator[Finding]:
+def _by_group(offsets: Iterable[ConsumerOffset]) -> dict[tuple[str, str], dict[int, int]]:
+    table: dict[tuple[str, str], dict[int, int]] = {}
+    for offset in offsets:
+        table.setdefault((offset.group, offset.topic), {})[offset.queue_id] = offset.consumer_offset
+    return table
+
+
+def _of_deleted(doubtful: Iterable[DoubtfulOffset]) -> Iterator[Explained]:
+    """The offsets that a deletion left behind, one state for each group and topic."""
+    left: dict[tuple[str, str], list[int]] = {}
+    for offset in doubtful:
+        if offset.life is OffsetLife.DELETED:
+            left.setdefault((offset.group, offset.topic), []).append(offset.queue_id)
+    for (group, topic), numbers in left.items():
+        queues = ", ".join(map(str, numbers))
+        yield Explained(
+            "offsets of a deleted topic", f"{group}, queues {queues}: {OffsetLife.DELETED.value}", Span(topic)
+        )
+
+
+def _doubtful(file: StoreFile, offset: DoubtfulOffset) -> Finding:
+    kind = "consumer_offset_of_former_life" if offset.life is OffsetLife.FORMER else "consumer_offset_of_unknown_life"
+    return Finding(
+        kind,
+        Span(offset.topic, offset.queue_id, offset.offset, offset.offset + 1),
+        (Place(f"config/{file.path.name}", 0, 0),),
+        1,
+        (
+            f"{offset.group} on {offset.topic}/{offset.queue_id}: next message {offset.offset}; {offset.life.value}",
+            f"queue: {offset.first} to {offset.end}; {offset.skipped} living messages would be skipped",
+        ),
+    )
+
+
+def _offsets(
+    offsets: Sequence[tuple[StoreFile, ConsumerOffset]], queues: QueueEnds, doubtful: Iterable[DoubtfulOffset]
+) -> Iterator[Finding]:
+    doubts = {(offset.group, offset.topic, offset.queue_id): offset for offset in doubtful}
     for file, offset in offsets:
+        doubt = doubts.get((offset.group, offset.topic, offset.queue_id))
+        if doubt is not None:
+            if doubt.life is not OffsetLife.DELETED:
+                yield _doubtful(file, doubt)
+            continue
         least, most = queues.ends.get((offset.topic, offset.queue_id), (0, 0))
         known = (offset.topic, offset.queue_id) in queues.ends or offset.topic in queues.topics_in_log
         if not known and offset.consumer_offset == 0:

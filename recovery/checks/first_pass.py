@@ -26,6 +26,7 @@ from recovery.checks.queue_spool import Spool, spool_of
 from recovery.dispatch import LMQ_PREFIX
 from recovery.inference import StoreKnowledge
 from recovery.log_access import LogAccess
+from recovery.topic_lives import TopicLives
 
 PARTS_AT_ONCE = 2
 WORTH_A_PART = 1 << 26
@@ -122,8 +123,10 @@ def cut(files: Sequence[StoreFile]) -> list[list[Part]]:
     return [part for part in parts if part] or [[]]
 
 
-def left_of(store: Store, known: StoreKnowledge, files: Files, seen: Outline) -> Left:
+def left_of(store: Store, known: StoreKnowledge, files: Files, seen: Outline, lives: TopicLives) -> Left:
     """Everything that the first pass did not settle, with the records that it speaks of.
+
+    Messages of former lives are left out, but for those that a unit points to.
 
     Raises SettledInVain.
     """
@@ -132,7 +135,7 @@ def left_of(store: Store, known: StoreKnowledge, files: Files, seen: Outline) ->
     queues: dict[QueueKey, LeftQueue] = {}
     firsts, ends = list[int](), list[int]()
     for key in sorted(seen.queues.keys() | files.queues.keys()) if files.compares_queues else ():
-        queue = _left_queue(key, files, seen, start)
+        queue = _left_queue(key, files, seen, start, lives.living_start(key))
         firsts += [place for place in (queue.first_place(),) if place is not None]
         ends += [place for place in (queue.last_end(end),) if place is not None]
         if not queue.is_settled or queue.head.expired or queue.head.blanks:
@@ -151,9 +154,9 @@ def left_of(store: Store, known: StoreKnowledge, files: Files, seen: Outline) ->
     return Left(queues, min(firsts, default=None), max(ends, default=None), index, log)
 
 
-def _left_queue(key: QueueKey, files: Files, seen: Outline, start: int) -> LeftQueue:
+def _left_queue(key: QueueKey, files: Files, seen: Outline, start: int, living_from: int) -> LeftQueue:
     disk, trace = files.queues.get(key, QueueOnDisk()), seen.queues.get(key, QueueTrace())
-    queue = LeftQueue.of(disk, trace, start)
+    queue = LeftQueue.of(disk, trace, start, living_from=living_from)
     if queue.is_settled or not key[0].startswith(LMQ_PREFIX):
         return queue
     return LeftQueue.of(disk, trace, start, whole=True)  # where its units belong depends on how many come before

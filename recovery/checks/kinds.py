@@ -165,7 +165,16 @@ KINDS: dict[str, Kind] = {
         "commitlog",
         LOG_IS_SOURCE,
         "The queue starts again at offset 0 unless all queues are missing and the version dispatches again.",
-        REBUILD,
+        "If nobody deleted the topic, stop the broker and put rebuilt consumequeue/ and index/ in place "
+        "(`rocketlens rebuild`). If somebody did, leave it as it is.",
+    ),
+    "queue_numbers_restarted": Kind(
+        "error",
+        "commitlog",
+        "The queue lost its files and counts from 0 again, while its topic went on.",
+        "Nothing: consumers never see the messages before; their numbers are taken by later ones.",
+        "Put no queue in place that holds the former messages: it would hide living ones. Read them from the log "
+        "(`rocketlens dump commitlog`) and send those again that are wanted.",
     ),
     "queue_file_missing": Kind(
         "error",
@@ -298,7 +307,8 @@ KINDS: dict[str, Kind] = {
         "commitlog",
         "The queue has messages in the log, and topics.json does not know its topic.",
         "The queue is loaded, but clients get no route to it.",
-        "Create the topic again.",
+        "If the topic is wanted, create it with as many queues. If it was deleted on purpose, delete it again "
+        "(`mqadmin deleteTopic`).",
     ),
     "topic_config_without_queue": Kind(
         "warning",
@@ -319,14 +329,33 @@ KINDS: dict[str, Kind] = {
         "consumequeue",
         "The queue is shorter than what was consumed of it.",
         "A pull answers OFFSET_OVERFLOW; the client corrects its offset and may skip or repeat messages.",
-        "Set the group's offset to the queue's maximum.",
+        "Set the group's offset to the queue's minimum: it repeats messages and skips none. The queue's maximum skips "
+        "what was stored since the queue became shorter.",
+    ),
+    "consumer_offset_of_former_life": Kind(
+        "warning",
+        "consumequeue",
+        "The topic was deleted and created again, and counts from 0; the offset counts messages of a former life.",
+        "The next pull of the group goes on at the queue's end (before 4.9.4 at 0, where the queue starts there): what "
+        "the queue has is skipped.",
+        "Before the group comes back, set its offset to the living queue's minimum: it repeats messages and skips "
+        "none.",
+    ),
+    "consumer_offset_of_unknown_life": Kind(
+        "warning",
+        "unknown",
+        "The topic was deleted and created again, and counts from 0. Both lives have messages up to this offset.",
+        "The group goes on at the offset. If it is of the former life, living messages before it are never delivered.",
+        "Find out whether the group has consumed since the topic was created again. If it has not, set its offset to "
+        "the living queue's minimum, which repeats messages and skips none; if it has, leave it.",
     ),
     "delay_offset_above_max": Kind(
         "error",
         "consumequeue",
         "The schedule queue is shorter than what was delivered of it.",
         "Delivery of this level corrects its offset to the queue's end.",
-        "Set the offset in delayOffset.json to the queue's maximum.",
+        "With the broker stopped, set the offset in delayOffset.json to the queue's minimum: it delivers messages "
+        "again and skips none. The queue's maximum skips what is still to be delivered.",
     ),
     "delay_offset_below_min": Kind(
         "warning",

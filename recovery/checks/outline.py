@@ -32,6 +32,7 @@ from recovery.checks.settle_kernel import (
 )
 from recovery.dispatch import DispatchRules
 from recovery.log_runs import LogGap, LogRun, runs_between
+from recovery.numbering import Numbering, NumberingNotes, joined_numbering
 from recovery.queue_kernel import unpack_key
 from recovery.record_walk import Codes
 from recovery.scan import LogScanner, ScanBatch
@@ -134,6 +135,7 @@ class Outline:
 
     `covered` counts bytes of records and gaps. `noted`: physical offsets of records that need a look for any reason;
     `wanted_before` and `wanted_behind`: how many of the records of the neighbouring parts do. `topics` have units.
+    `numbering`: where the numbers of each queue start anew.
     """
 
     runs: list[Run] = field(default_factory=list)
@@ -152,6 +154,7 @@ class Outline:
     wanted_behind: int = 0
     topics: set[str] = field(default_factory=set)
     queues: dict[QueueKey, QueueTrace] = field(default_factory=dict)
+    numbering: Numbering = field(default_factory=dict)
     left_keys: list[Longs] = field(default_factory=list)
     walked: Walked | None = None
 
@@ -170,6 +173,7 @@ class _Pass:
 
     def __init__(self, rules: DispatchRules, files: Files) -> None:
         self._scanner, self._files, self._found = LogScanner(rules), files, Outline()
+        self._numbering = NumberingNotes(self._scanner.topics)
         self._windows, self._cursors = QueueWindows(files.queues, files.settles), new_cursors(FEW_QUEUES)
         self._keys = KeyWalk(files.index if files.settles else ()) if files.compares_index else None
         self._met_topics = np.zeros(0, np.bool_)
@@ -184,6 +188,7 @@ class _Pass:
         batch, found = self._scanner.scan(run.data, run.positions), self._found
         found.runs.append(Run(run.file, run.start, run.end, batch.rows, found.records, found.keys, found.owners))
         self._note(batch.records, run.crc)
+        self._numbering.take(batch)
         self._settle_units(batch)
         if self._keys is not None:
             self._settle_keys(batch, self._keys)
@@ -228,9 +233,9 @@ class _Pass:
         left_rows = np.flatnonzero(left)
         self._windows.count(self._cursors, rows - len(left_rows))
         if len(left_rows) and self._files.compares_queues:
-            places = batch.records.physical_offset[units.record[left_rows]]
-            self._left.append((queue[left_rows], places))
-            self._found.noted.append(places)
+            places, numbers = batch.records.physical_offset[units.record[left_rows]], queue[left_rows]
+            self._left.append((numbers, places))
+            self._found.noted.append(places[numbers < 0])
 
     def _key(self, number: int) -> QueueKey:
         topic, queue_id = unpack_key(int(self._cursors.key[number]))
@@ -259,6 +264,7 @@ class _Pass:
         for number, places in _by_queue(self._left):
             traces[number].left.append(places)
         found.queues = {self._key(number): trace for number, trace in enumerate(traces)}
+        found.numbering = self._numbering.close()
         found.walked = None if self._keys is None else self._keys.close()
         return found
 
@@ -290,6 +296,7 @@ def _join(whole: Outline, behind: Outline, files: Files) -> bool:
     whole.noted += behind.noted
     whole.left_keys += [numbers + whole.keys for numbers in behind.left_keys]
     whole.topics |= behind.topics
+    whole.numbering = joined_numbering((whole.numbering, behind.numbering))
     if behind.records:
         whole.first_ms = whole.first_ms if whole.records else behind.first_ms
         whole.latest_ms = max(whole.latest_ms, behind.latest_ms) if whole.records else behind.latest_ms

@@ -40,8 +40,10 @@ class LeftQueue:
     is_whole: bool
 
     @classmethod
-    def of(cls, disk: QueueOnDisk, trace: QueueTrace, log_start: int, *, whole: bool = False) -> LeftQueue:
-        """`whole`: as if nothing had been settled."""
+    def of(
+        cls, disk: QueueOnDisk, trace: QueueTrace, log_start: int, *, whole: bool = False, living_from: int = 0
+    ) -> LeftQueue:
+        """`whole`: as if nothing had been settled. Of messages before `living_from` only those with a unit count."""
         trace = QueueTrace(most=trace.most, left=trace.left) if whole else trace
         head = np.zeros(len(QueueHead._fields) - 1, np.int64)
         settled_from = LONG_MAX if trace.first == NONE else trace.first
@@ -53,8 +55,10 @@ class LeftQueue:
                 start = past_head(data, start, end - units.first, log_start, head, units.first)
             if start < end - units.first:
                 pieces.append(_columns(units, start, end - units.first))
-        left = np.concatenate([np.empty(0, np.int64), *trace.left])
-        return cls(disk, trace, QueueHead._make([*head.tolist(), settled_from]), _joined(pieces), left, whole)
+        rest, left = _joined(pieces), np.concatenate([np.empty(0, np.int64), *trace.left])
+        if living_from:
+            left = left[(left >= living_from) | np.isin(left, rest.physical_offset)]
+        return cls(disk, trace, QueueHead._make([*head.tolist(), settled_from]), rest, left, whole)
 
     @property
     def is_settled(self) -> bool:

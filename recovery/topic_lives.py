@@ -1,0 +1,374 @@
+"""The lives of each topic: what was deleted, what was created again under the same name, and what lives now.
+
+A topic created again counts its messages from 0, and its former messages stay in the log until their files expire. They
+are in no queue, and nothing is lost: an operator deleted them. Decided from the log's numbering (`recovery.numbering`),
+the queues that are there, and topics.json. Where these do not decide it, the topic is undecided and its messages count
+as living.
+Source: AdminBrokerProcessor#deleteTopic, DefaultMessageStore#cleanUnusedTopic @4.9.7, #deleteTopics @5.3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+
+from parsers.config.document import read_document
+from parsers.config.topics import FILE as TOPICS_FILE
+from parsers.config.topics import TopicConfig, document_topics
+from parsers.java import INT_MAX, LONG_MAX
+from parsers.queues import Queue, StoreQueues
+from parsers.store import QueueKey, Store, StoreFile
+from recovery.dispatch import LMQ_PREFIX, DispatchRules
+from recovery.numbering import (
+    EARLIEST,
+    END_AT,
+    FIRST,
+    FIRST_AT,
+    LAST,
+    LAST_AT,
+    LATEST,
+    MESSAGES,
+    Numbering,
+    read_numbering,
+    together,
+)
+from recovery.scan_kernel import Longs
+from recovery.system_topics import is_brokers_own
+
+State = Literal["alive", "recreated", "deleted", "vanished"]
+NEVER = LONG_MAX
+"""The place from which on messages of a queue live, where none does."""
+PERM_INHERIT = 1
+MOST_STRETCHES = 1 << 10
+"""Stretches of one queue that are looked at; numbers that fall more often are damage, not lives."""
+
+
+class Ground(Enum):
+    """What shows the state of a life."""
+
+    SERVED = "its queues are there"
+    FOLLOWED = "the numbers of its queues start again at 0 behind it, in a later life of the topic"
+    NOT_CONFIGURED = "no queue of it is there, and topics.json, changed after its last message, does not name it"
+    NO_CONFIG = "no queue of it is there, and no topics.json that tells whether it was deleted or its queues were lost"
+    CONFIG_OLDER = "no queue of it is there; topics.json does not name it, but was last changed before its last message"
+    NOTHING_LEFT = "no queue of it is there, topics.json does not name it, and both hold no other topic of a user"
+    QUEUES_LOST = "no queue of it is there, and topics.json, last changed before its last message, names it"
+    CREATED_OR_LOST = (
+        "no queue of it is there, and topics.json, changed after its last message, names it: the queues were lost, or "
+        "the topic was created again and got no message yet"
+    )
+    BROKERS_OWN = "no queue of it is there, and nobody deletes a topic of the broker's own"
+
+
+UNDECIDED = frozenset({Ground.NO_CONFIG, Ground.CONFIG_OLDER, Ground.NOTHING_LEFT, Ground.CREATED_OR_LOST})
+
+
+@dataclass(frozen=True, slots=True)
+class QueueLife:
+    """The messages of one queue in one life: first and last queue offset, how many, where the first one starts."""
+
+    queue_id: int
+    first_queue_offset: int
+    last_queue_offset: int
+    messages: int
+    first_physical_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class TopicLife:
+    """One life of a topic, as far as the log still has messages of it.
+
+    Attributes:
+        life: 1 is the first one that the log knows of.
+        state: `alive`, or `recreated` where it follows a deletion; `deleted`; `vanished`: its queues are gone, and the
+            store does not show that somebody deleted it.
+        first_physical_offset, end_physical_offset: its messages start at or behind the one, and end at the other.
+        earliest_ms, latest_ms: store times, epoch ms.
+        certain: nothing else explains what is there.
+    """
+
+    topic: str
+    life: int
+    state: State
+    first_physical_offset: int
+    end_physical_offset: int
+    queues: tuple[QueueLife, ...]
+    messages: int
+    earliest_ms: int
+    latest_ms: int
+    certain: bool
+    ground: Ground
+
+    @property
+    def lives(self) -> bool:
+        return self.state in ("alive", "recreated")
+
+
+@dataclass(frozen=True, slots=True)
+class RestartedQueue:
+    """A queue whose numbers start again at `first_physical_offset` while its topic went on: its files were lost."""
+
+    topic: str
+    queue_id: int
+    first_physical_offset: int
+    former: QueueLife
+
+
+@dataclass(frozen=True, slots=True)
+class TopicLives:
+    """The lives of a store's topics.
+
+    Attributes:
+        topics: the lives of each topic of the log, in log order.
+        living_from: where the living messages of a queue start, for each queue that has others; NEVER: none lives.
+        restarted: queues that lost their files and started again, by queue.
+    """
+
+    topics: Mapping[str, tuple[TopicLife, ...]] = field(default_factory=dict)
+    living_from: Mapping[QueueKey, int] = field(default_factory=dict)
+    restarted: Mapping[QueueKey, RestartedQueue] = field(default_factory=dict)
+
+    @property
+    def former(self) -> tuple[TopicLife, ...]:
+        """Every life that a deletion ended."""
+        return tuple(life for lives in self.topics.values() for life in lives if life.state == "deleted")
+
+    @property
+    def undecided(self) -> tuple[TopicLife, ...]:
+        """The last lives of topics of which the store does not tell whether they were deleted."""
+        return tuple(lives[-1] for lives in self.topics.values() if lives[-1].ground in UNDECIDED)
+
+    def is_deleted(self, topic: str) -> bool:
+        """Whether the topic has messages in the log, and no life now."""
+        lives = self.topics.get(topic)
+        return lives is not None and lives[-1].state == "deleted"
+
+    def living_start(self, key: QueueKey) -> int:
+        """The place from which on messages of a queue live."""
+        return self.living_from.get(key, 0)
+
+    def living_end(self, key: QueueKey, log_end: int) -> int | None:
+        """The number behind the last living message of a queue, None where none lives; `log_end`: behind all."""
+        if key not in self.living_from:
+            return log_end
+        last = self.topics[key[0]][-1] if key not in self.restarted else None
+        found = last.queues if last is not None and last.state != "deleted" else ()
+        return next((queue.last_queue_offset + 1 for queue in found if queue.queue_id == key[1]), None)
+
+    def life_at(self, topic: str, physical_offset: int) -> TopicLife | None:
+        """The life that a message of the topic belongs to, None of a topic that the log does not have."""
+        lives = self.topics.get(topic, ())
+        found = [life for life in lives if life.first_physical_offset <= physical_offset]
+        return found[-1] if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class TopicsKnown:
+    """What topics.json says: the topics that it names, those of them that a broker does not make at its start, and when
+    it was last changed (epoch ms). `names` None: it tells nothing."""
+
+    names: frozenset[str] | None = None
+    users: frozenset[str] = frozenset()
+    changed_ms: int | None = None
+
+    @classmethod
+    def of(cls, files: Sequence[StoreFile]) -> TopicsKnown:
+        """`files`: those of config/. A file without a single topic tells nothing: no broker writes one."""
+        document = read_document(files, TOPICS_FILE, on_damage="collect")
+        topics = [] if document is None else list(document_topics(document, "collect"))
+        if document is None or not topics:
+            return cls()
+        users = frozenset(topic.topic for topic in topics if not _made_at_start(topic))
+        return cls(frozenset(topic.topic for topic in topics), users, document.data_version.timestamp)
+
+    def changed_before(self, time_ms: int) -> bool:
+        """Whether it is known to be older than a message."""
+        return self.changed_ms is not None and self.changed_ms < time_ms
+
+
+def _made_at_start(topic: TopicConfig) -> bool:
+    """Also made where topics.json was lost: the topics named after cluster and broker inherit their permissions."""
+    inherits = topic.perm is not None and topic.perm & PERM_INHERIT
+    return bool(inherits or topic.topic.endswith("_REPLY_TOPIC") or is_brokers_own(topic.topic))
+
+
+def lives_of(store: Store, rules: DispatchRules) -> TopicLives:
+    """The lives of a store's topics, from one pass over its log; none where its queues cannot be read."""
+    with StoreQueues(store, on_damage="collect") as queues:
+        if queues.unread is not None:
+            return TopicLives()
+        return topic_lives(read_numbering(store.commitlog, rules), TopicsKnown.of(store.config), queues)
+
+
+def topic_lives(numbering: Numbering, config: TopicsKnown, queues: Mapping[QueueKey, Queue]) -> TopicLives:
+    """The lives of every topic; `queues`: those that the store has. Light queues (LMQ) have none of their own."""
+    by_topic: dict[str, dict[int, Longs]] = {}
+    for (topic, queue_id), stretches in sorted(numbering.items(), key=lambda item: item[0]):
+        if not topic.startswith(LMQ_PREFIX):
+            by_topic.setdefault(topic, {})[queue_id] = stretches
+    served = frozenset(topic for topic, _ in queues)
+    users = config.users | {topic for topic in served if not is_brokers_own(topic)}
+    decided = [
+        _Topic(topic, stretches, config, queues, is_served=topic in served, others=bool(users - {topic})).decide()
+        for topic, stretches in by_topic.items()
+    ]
+    return TopicLives(
+        {lives[0].topic: lives for lives, _, _ in decided},
+        {key: start for _, living, _ in decided for key, start in living.items()},
+        {(queue.topic, queue.queue_id): queue for _, _, restarted in decided for queue in restarted},
+    )
+
+
+@dataclass(slots=True)
+class _Cut:
+    """A place where a topic may have been created again: behind `after`, at or before `at`. `queues` start again."""
+
+    after: int
+    at: int
+    queues: dict[int, int]
+    goes_on: bool = False
+
+
+@dataclass(slots=True)
+class _Topic:
+    """One topic of the log; `others`: queues or topics.json hold another topic of a user."""
+
+    topic: str
+    stretches: dict[int, Longs]
+    config: TopicsKnown
+    queues: Mapping[QueueKey, Queue]
+    is_served: bool
+    others: bool
+
+    def decide(self) -> tuple[tuple[TopicLife, ...], dict[QueueKey, int], list[RestartedQueue]]:
+        self.stretches = {queue_id: self._numbered(queue_id, rows) for queue_id, rows in self.stretches.items()}
+        cuts = [self._placed(cut) for cut in self._cuts()]
+        lost = [cut for cut in cuts if cut.goes_on or self._was_not_deleted(cut)]
+        cuts = [cut for cut in cuts if cut not in lost]
+        restarted = list(self._restarted(lost))
+        lives = tuple(self._lives(cuts))
+        living = {(queue.topic, queue.queue_id): queue.first_physical_offset for queue in restarted}
+        if cuts or lives[-1].state == "deleted":
+            start = NEVER if lives[-1].state == "deleted" else cuts[-1].at
+            for queue_id, rows in self.stretches.items():
+                if rows[0, FIRST_AT] < start:
+                    key = self.topic, queue_id
+                    living[key] = max(start, living.get(key, 0))
+        return lives, living, restarted
+
+    def _numbered(self, queue_id: int, rows: Longs) -> Longs:
+        """The stretches of a queue that start where it started again; a damaged number starts none."""
+        kept = [rows[0]]
+        for row in rows[1:MOST_STRETCHES]:
+            if self._starts_again(queue_id, kept[-1], row):
+                kept.append(row)
+            else:
+                kept[-1] = together(kept[-1], row)
+        return np.array(kept)
+
+    def _starts_again(self, queue_id: int, before: Longs, row: Longs) -> bool:
+        """Whether the queue itself started again: its unit of that number says so; without it, its numbers do."""
+        queue = self.queues.get((self.topic, queue_id))
+        pointer = None if queue is None else queue.pointer(int(row[FIRST]))
+        place = None if pointer is None or pointer.msg_size == INT_MAX else pointer.physical_offset  # no pre-blank
+        if place in (row[FIRST_AT], before[FIRST_AT]):
+            return bool(place == row[FIRST_AT])
+        missing = row[LAST] - row[FIRST] + 1 - row[MESSAGES]
+        return bool(row[FIRST] == 0 and (missing == 0 or missing != before[LAST] + 1))
+
+    def _cuts(self) -> list[_Cut]:
+        """The fewest places that explain every new start of a queue."""
+        starts = sorted(
+            (int(row[FIRST_AT]), int(before[LAST_AT]), queue_id)
+            for queue_id, rows in self.stretches.items()
+            for before, row in pairwise(rows)
+        )
+        cuts: list[_Cut] = []
+        for at, after, queue_id in starts:
+            if not cuts or after >= cuts[-1].at:
+                cuts.append(_Cut(after, at, {}))
+            cuts[-1].after = max(cuts[-1].after, after)
+            cuts[-1].queues[queue_id] = at
+        return cuts
+
+    def _placed(self, cut: _Cut) -> _Cut:
+        """The cut before the first message that belongs behind it: queues that only start there start the new life."""
+        rows = np.concatenate(list(self.stretches.values()))
+        ends = rows[(rows[:, FIRST_AT] <= cut.after) & (rows[:, LAST_AT] < cut.at), LAST_AT]
+        cut.after = max(cut.after, int(ends.max(initial=cut.after)))
+        begins = rows[(rows[:, FIRST_AT] > cut.after) & (rows[:, FIRST] == 0), FIRST_AT]
+        cut.at = min(cut.at, int(begins.min(initial=cut.at)))
+        cut.goes_on = bool(((rows[:, FIRST_AT] < cut.at) & (rows[:, LAST_AT] >= cut.at)).any())
+        return cut
+
+    def _was_not_deleted(self, cut: _Cut) -> bool:
+        """A deletion changes topics.json: one that is older than a message before the cut saw none."""
+        rows = np.concatenate(list(self.stretches.values()))
+        return self.config.changed_before(int(rows[rows[:, FIRST_AT] < cut.at, LATEST].max()))
+
+    def _restarted(self, lost: Iterable[_Cut]) -> Iterable[RestartedQueue]:
+        """The queues that lost their files, each where it last started again."""
+        last = {queue_id: at for cut in lost for queue_id, at in cut.queues.items()}
+        for queue_id, at in last.items():
+            rows = self.stretches[queue_id]
+            yield RestartedQueue(self.topic, queue_id, at, _queue_life(queue_id, rows[rows[:, FIRST_AT] < at]))
+
+    def _lives(self, cuts: Sequence[_Cut]) -> Iterable[TopicLife]:
+        bounds = [0, *(cut.at for cut in cuts), NEVER]
+        for life, (start, end) in enumerate(pairwise(bounds), 1):
+            within = {
+                queue_id: rows[(rows[:, FIRST_AT] >= start) & (rows[:, FIRST_AT] < end)]
+                for queue_id, rows in self.stretches.items()
+            }
+            yield self._life(life, {q: rows for q, rows in within.items() if len(rows)}, is_last=end == NEVER)
+
+    def _life(self, life: int, queues: dict[int, Longs], *, is_last: bool) -> TopicLife:
+        rows = np.concatenate(list(queues.values()))
+        latest_ms = int(rows[:, LATEST].max())
+        ground = self._ground(latest_ms) if is_last else Ground.FOLLOWED
+        return TopicLife(
+            topic=self.topic,
+            life=life,
+            state=_state(ground, is_first=life == 1),
+            first_physical_offset=int(rows[:, FIRST_AT].min()),
+            end_physical_offset=int(rows[:, END_AT].max()),
+            queues=tuple(_queue_life(queue_id, of_queue) for queue_id, of_queue in queues.items()),
+            messages=int(rows[:, MESSAGES].sum()),
+            earliest_ms=int(rows[:, EARLIEST].min()),
+            latest_ms=latest_ms,
+            certain=ground not in UNDECIDED and self.config.names is not None,
+            ground=ground,
+        )
+
+    def _ground(self, latest_ms: int) -> Ground:
+        """What shows the state of the last life."""
+        if self.is_served:
+            return Ground.SERVED
+        if is_brokers_own(self.topic):
+            return Ground.BROKERS_OWN
+        if self.config.names is None or self.config.changed_ms is None:
+            return Ground.NO_CONFIG
+        older = self.config.changed_before(latest_ms)
+        if self.topic in self.config.names:
+            return Ground.QUEUES_LOST if older else Ground.CREATED_OR_LOST
+        if older:
+            return Ground.CONFIG_OLDER
+        return Ground.NOT_CONFIGURED if self.others else Ground.NOTHING_LEFT
+
+
+def _state(ground: Ground, *, is_first: bool) -> State:
+    if ground in (Ground.FOLLOWED, Ground.NOT_CONFIGURED):
+        return "deleted"
+    if ground is Ground.SERVED:
+        return "alive" if is_first else "recreated"
+    return "vanished"
+
+
+def _queue_life(queue_id: int, rows: Longs) -> QueueLife:
+    first, last = int(rows[:, FIRST].min()), int(rows[:, LAST].max())
+    return QueueLife(queue_id, first, last, int(rows[:, MESSAGES].sum()), int(rows[0, FIRST_AT]))

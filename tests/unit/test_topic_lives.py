@@ -1,0 +1,194 @@
+"""The lives of topics on small logs: what starts again, what was deleted, what cannot be told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from parsers.commitlog.message import Message
+from parsers.queues import Pointer
+from parsers.store import QueueKey, open_store
+from recovery.checks.outline import Part
+from recovery.dispatch import DispatchRules
+from recovery.log_runs import runs_between
+from recovery.numbering import FIRST, LAST, MESSAGES, Numbering, NumberingNotes, joined_numbering, read_numbering
+from recovery.offset_lives import OffsetLife, doubtful_offsets
+from recovery.scan import LogScanner
+from recovery.topic_lives import NEVER, Ground, TopicLives, TopicsKnown, topic_lives
+from tests.support.build_store import FIRST_MS, SETTINGS, STEP_MS, VERSION, StoreBuilder
+
+RULES = DispatchRules.of(VERSION, SETTINGS, frozenset())
+LATER, EARLIER = FIRST_MS + 1_000_000_000, FIRST_MS - 1
+Puts = Sequence[tuple[str, int, int]]
+"""(topic, queue id, queue offset), in log order."""
+
+
+def log_of(root: Path, puts: Puts) -> list[Message]:
+    builder = StoreBuilder(root)
+    return [builder.put(topic, queue_id, queue_offset=offset) for topic, queue_id, offset in puts]
+
+
+def run(topic: str, queue_id: int, first: int, end: int) -> Puts:
+    return [(topic, queue_id, offset) for offset in range(first, end)]
+
+
+def in_turn(topic: str, queues: int, each: int) -> Puts:
+    return [(topic, queue_id, offset) for offset in range(each) for queue_id in range(queues)]
+
+
+def served(records: Sequence[Message], *places: int) -> dict[QueueKey, Any]:
+    """Queues that hold units for these records, by their places in the log."""
+    units: dict[QueueKey, dict[int, Pointer]] = {}
+    for place in places:
+        message = records[place]
+        queue = units.setdefault((message.topic, message.queue_id), {})
+        queue[message.queue_offset] = Pointer(message.physical_offset, message.total_size)
+    return {key: SimpleNamespace(pointer=of_queue.get) for key, of_queue in units.items()}
+
+
+def known(*topics: str, changed_ms: int = LATER) -> TopicsKnown:
+    names = frozenset((*topics, "Others"))
+    return TopicsKnown(names, names, changed_ms)
+
+
+def numbering(root: Path) -> Numbering:
+    return read_numbering(open_store(root).commitlog, RULES)
+
+
+def decided(root: Path, config: TopicsKnown, queues: dict[QueueKey, Any]) -> TopicLives:
+    return topic_lives(numbering(root), config, queues)
+
+
+def test_a_topic_that_starts_again_with_fewer_queues_has_two_lives(tmp_path: Path) -> None:
+    records = log_of(tmp_path, [*in_turn("T", 4, 5), *in_turn("T", 2, 3)])
+    lives = decided(tmp_path, known("T"), served(records, *range(20, 26)))
+    former, living = lives.topics["T"]
+    assert (former.state, former.messages, former.certain) == ("deleted", 20, True)
+    assert (living.state, living.messages, living.first_physical_offset) == (
+        "recreated",
+        6,
+        records[20].physical_offset,
+    )
+    assert lives.living_from == {("T", queue_id): records[20].physical_offset for queue_id in range(4)}
+
+
+def test_a_queue_that_only_the_new_life_has_may_start_it(tmp_path: Path) -> None:
+    puts = [*in_turn("T", 2, 4), ("T", 3, 0), ("T", 2, 0), ("T", 0, 0), ("T", 1, 0), ("T", 3, 1)]
+    records = log_of(tmp_path, puts)
+    _, living = decided(tmp_path, known("T"), served(records, 8, 9, 10, 11, 12)).topics["T"]
+    assert living.first_physical_offset == records[8].physical_offset
+
+
+def test_three_lives_are_told_apart(tmp_path: Path) -> None:
+    records = log_of(tmp_path, [*in_turn("T", 2, 3), *in_turn("T", 2, 2), *in_turn("T", 3, 1)])
+    lives = decided(tmp_path, known("T"), served(records, 10, 11, 12)).topics["T"]
+    assert [(life.messages, life.state) for life in lives] == [(6, "deleted"), (4, "deleted"), (3, "recreated")]
+
+
+def test_a_damaged_number_starts_no_life(tmp_path: Path) -> None:
+    puts = [*run("T", 0, 0, 5), ("T", 0, 0), *run("T", 0, 6, 9), ("T", 0, 2), *run("T", 0, 10, 12)]
+    records = log_of(tmp_path, puts)
+    for queues in ({}, served(records, *range(5))):
+        lives = decided(tmp_path, known("T"), queues)
+        assert len(lives.topics["T"]) == 1
+        assert not lives.restarted
+
+
+def test_a_queue_that_starts_again_alone_lost_its_files(tmp_path: Path) -> None:
+    puts = [*in_turn("T", 2, 4), ("T", 0, 4), ("T", 1, 0), ("T", 0, 5), ("T", 1, 1)]
+    records = log_of(tmp_path, puts)
+    lives = decided(tmp_path, known("T"), served(records, 0, 2, 4, 6, 8, 9, 10, 11))
+    assert [life.state for life in lives.topics["T"]] == ["alive"]
+    assert lives.restarted["T", 1].former.messages == 4
+    assert lives.living_from == {("T", 1): records[9].physical_offset}
+
+
+def test_a_topics_json_older_than_the_messages_saw_no_deletion(tmp_path: Path) -> None:
+    records = log_of(tmp_path, [*run("T", 0, 0, 4), *run("T", 0, 0, 2)])
+    lives = decided(tmp_path, known("T", changed_ms=EARLIER), served(records, 4, 5))
+    assert [life.state for life in lives.topics["T"]] == ["alive"]
+    assert set(lives.restarted) == {("T", 0)}
+
+
+@pytest.mark.parametrize(
+    ("config", "ground"),
+    [
+        (known(), Ground.NOT_CONFIGURED),
+        (known(changed_ms=FIRST_MS + STEP_MS), Ground.CONFIG_OLDER),
+        (known("T"), Ground.CREATED_OR_LOST),
+        (known("T", changed_ms=EARLIER), Ground.QUEUES_LOST),
+        (TopicsKnown(), Ground.NO_CONFIG),
+        (TopicsKnown(frozenset({"DefaultCluster"}), frozenset(), LATER), Ground.NOTHING_LEFT),
+    ],
+)
+def test_a_topic_without_queues_is_deleted_only_where_the_configuration_shows_it(
+    tmp_path: Path, config: TopicsKnown, ground: Ground
+) -> None:
+    log_of(tmp_path, in_turn("T", 2, 3))
+    lives = decided(tmp_path, config, {})
+    (life,) = lives.topics["T"]
+    assert life.ground is ground
+    assert lives.is_deleted("T") == (ground is Ground.NOT_CONFIGURED)
+    assert set(lives.living_from.values()) == ({NEVER} if ground is Ground.NOT_CONFIGURED else set())
+
+
+def test_nobody_deletes_a_topic_of_the_brokers_own(tmp_path: Path) -> None:
+    log_of(tmp_path, run("RMQ_SYS_TRANS_OP_HALF_TOPIC", 0, 0, 3))
+    (life,) = decided(tmp_path, known(), {}).topics["RMQ_SYS_TRANS_OP_HALF_TOPIC"]
+    assert (life.state, life.ground) == ("vanished", Ground.BROKERS_OWN)
+
+
+def test_parts_of_a_log_join_to_the_numbering_of_the_whole(tmp_path: Path) -> None:
+    log_of(tmp_path, [*in_turn("T", 3, 20), *in_turn("T", 3, 15), *run("U", 0, 0, 30)])
+    whole = numbering(tmp_path)
+    found = []
+    for file in open_store(tmp_path).commitlog:
+        for part in (Part(file, 0, 1500), Part(file, 1500, file.size)):
+            scanner = LogScanner(RULES)
+            notes = NumberingNotes(scanner.topics)
+            for each in runs_between(part.file, part.start, part.end, lambda gap: None):
+                notes.take(scanner.scan(each.data, each.positions))
+            found.append(notes.close())
+    joined = joined_numbering(found)
+    assert joined.keys() == whole.keys()
+    for key, rows in whole.items():
+        assert joined[key][:, FIRST:].tolist() == rows[:, FIRST:].tolist()
+    assert whole["T", 1][:, [FIRST, LAST, MESSAGES]].tolist() == [[0, 19, 20], [0, 14, 15]]
+
+
+def doubts(root: Path, offsets: dict[int, int], ends: tuple[int, int] = (8, 8)) -> dict[int, tuple[OffsetLife, int]]:
+    """Of a group of a topic whose former life had 10 messages in each of two queues, and whose present one `ends`."""
+    puts = [*in_turn("T", 2, 10), *run("T", 0, 0, ends[0]), *run("T", 1, 0, ends[1])]
+    records = log_of(root, puts)
+    lives = decided(root, known("T"), served(records, *range(20, len(records))))
+    living = {("T", queue_id): (0, end) for queue_id, end in enumerate(ends)}
+    found = doubtful_offsets(lives, {("G", "T"): offsets}, living)
+    return {each.queue_id: (each.life, each.skipped) for each in found}
+
+
+def test_an_offset_beyond_the_living_queue_is_of_the_former_life(tmp_path: Path) -> None:
+    assert doubts(tmp_path, {0: 10, 1: 9}) == {0: (OffsetLife.FORMER, 8), 1: (OffsetLife.FORMER, 8)}
+
+
+def test_an_offset_that_both_lives_have_is_open(tmp_path: Path) -> None:
+    assert doubts(tmp_path, {0: 5, 1: 8}) == {0: (OffsetLife.UNKNOWN, 5), 1: (OffsetLife.UNKNOWN, 8)}
+
+
+def test_a_group_at_the_end_of_every_queue_consumes_the_present_life(tmp_path: Path) -> None:
+    assert doubts(tmp_path, {0: 8, 1: 8}) == {}
+
+
+def test_where_both_lives_end_alike_the_end_proves_nothing(tmp_path: Path) -> None:
+    assert doubts(tmp_path, {0: 10, 1: 10}, (10, 10)) == {0: (OffsetLife.UNKNOWN, 10), 1: (OffsetLife.UNKNOWN, 10)}
+
+
+def test_a_group_beyond_the_former_life_on_one_queue_is_believed_on_the_others(tmp_path: Path) -> None:
+    assert doubts(tmp_path, {0: 12, 1: 4}, (15, 15)) == {}
+
+
+def test_an_offset_that_no_life_reached_is_left_to_the_other_rules(tmp_path: Path) -> None:
+    assert doubts(tmp_path, {0: 11}) == {}
