@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from hashlib import md5
 from time import perf_counter
 
-from rebalance.model import MessageQueue
+from rebalance.model.message_queue import MessageQueue
 from rebalance.strategies import Strategy, strategy_named
 
 Allocate = Callable[[str, list[MessageQueue], list[str]], list[MessageQueue]]

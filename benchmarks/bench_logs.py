@@ -17,8 +17,8 @@ from datetime import date, timedelta
 from pathlib import Path
 from time import process_time
 
-from rebalance.logs import TEMPLATES, LogReader, facts_from_log
-from rebalance.logs.table import UNREADABLE
+from rebalance.readers.logs import TEMPLATES, LogReader, facts_from_log
+from rebalance.readers.logs.table import UNREADABLE
 from tests.support.fixtures import GOLDEN
 
 SESSIONS = GOLDEN / "rebalance" / "sessions"

@@ -15,7 +15,7 @@ from concurrent.futures import ProcessPoolExecutor
 from time import perf_counter, process_time
 from typing import NamedTuple
 
-from rebalance.events import Fact
+from rebalance.facts import Fact
 from rebalance.replay import Replay, replay
 from tests.support.generate_sessions import DAY_MS, START_MS, GeneratedGroup, generate_group, generate_week
 

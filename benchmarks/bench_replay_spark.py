@@ -23,7 +23,7 @@ from pipelines.fact_spool import FactSpool, SpoolFile
 from pipelines.lake import Lake
 from pipelines.spark.ownership_job import bucket_count, replay_facts, spool_folder
 from pipelines.spark.session import spark_session
-from rebalance.events import GroupFact, HeartbeatReceived
+from rebalance.facts import GroupFact, HeartbeatReceived
 from tests.support.generate_sessions import generate_week
 
 MASTER = "local[2]"

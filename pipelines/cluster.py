@@ -14,8 +14,8 @@ from pipelines.recordings import Recording, facts_of, find_recordings
 from pipelines.report.gather import tell_ownership, with_instants
 from pipelines.report.model import Column, Facts, PrintedTable, Row
 from pipelines.report.ownership_section import in_short, short_names
-from rebalance.exposures import Exposure
-from rebalance.model import MessageQueue
+from rebalance.diagnosis.exposures import Exposure
+from rebalance.model.message_queue import MessageQueue
 from rebalance.replay import Replay, replay
 from rebalance.what_if import what_if
 from recovery.log_access import LogAccess

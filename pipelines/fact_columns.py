@@ -21,8 +21,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rebalance import events
-from rebalance.events import Evidence, Fact, GroupFact
+from rebalance import facts as facts_package
+from rebalance.facts import Evidence, Fact, GroupFact
 
 POSITION = "position"
 EVIDENCE = ("evidence_file", "evidence_record")
@@ -185,5 +185,5 @@ def _is_number(hint: Any) -> bool:
 
 @cache
 def _kinds() -> dict[str, type[Fact]]:
-    named = {name: getattr(events, name) for name in events.__all__}
+    named = {name: getattr(facts_package, name) for name in facts_package.__all__}
     return {name: kind for name, kind in named.items() if isinstance(kind, type) and issubclass(kind, Fact)}

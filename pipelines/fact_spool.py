@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from pipelines.fact_columns import FactRun, Interned, fact_run, facts_to_batch
-from rebalance.events import Fact, GroupFact
+from rebalance.facts import Fact, GroupFact
 
 COMMON = -1
 """The bucket of facts that are about no group."""

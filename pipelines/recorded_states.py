@@ -15,7 +15,7 @@ from parsers.errors import StoreFormatError
 from pipelines.kept_copy import GZIP_MAGIC, read_copy, written_ms
 
 if TYPE_CHECKING:
-    from rebalance.events import Fact
+    from rebalance.facts import Fact
 
 StateKind = Literal["topics", "groups"]
 Problem = Callable[[str], None]
@@ -74,7 +74,7 @@ def _is_own(topic: object) -> bool:
 
 def facts_of_states(kind: StateKind, paths: Sequence[Path], source: str, name: str, problem: Problem) -> Iterator[Fact]:
     """Facts of the copies of one broker's file, in order of time."""
-    from rebalance.snapshots import facts_from_groups, facts_from_topics
+    from rebalance.readers.polled_states import facts_from_groups, facts_from_topics
 
     read = facts_from_topics if kind == "topics" else facts_from_groups
     yield from read(_copies(paths, problem), source=source, file=name)

@@ -11,7 +11,7 @@ from typing import Any
 
 from parsers.errors import NotThisFormat
 from pipelines.kept_copy import GZIP_MAGIC
-from rebalance.json_text import parse_json
+from rebalance.model.json_text import parse_json
 
 Problem = Callable[[str], None]
 

@@ -21,8 +21,8 @@ from pipelines.recording_kinds import BROKER_STEMS, NO_NAME_FOR_A_BROKER, first_
 from pipelines.recording_lines import Problem, ignored, lines_of, records_of, records_of_packets
 
 if TYPE_CHECKING:
-    from rebalance.events import Fact
-    from rebalance.logs.reader import LogEvent, LogSummary
+    from rebalance.facts import Fact
+    from rebalance.readers.logs.reader import LogEvent, LogSummary
 
 Kind = Literal["wire", "pcap", "log", "polls", "topics", "groups"]
 
@@ -142,12 +142,12 @@ def facts_of(
     """
     file = recording.name
     if recording.kind == "log":
-        from rebalance.logs.facts import facts_from_log
+        from rebalance.readers.logs.facts import facts_from_log
 
         lines = (line for path in recording.paths for line in lines_of(path, problem))
         yield from facts_from_log(lines, source=recording.source, file=file, on_event=on_event, on_end=on_end)
     elif recording.kind == "polls":
-        from rebalance.snapshots import facts_from_polls
+        from rebalance.readers.polled_states import facts_from_polls
 
         yield from facts_from_polls(
             records_of(lines_of(recording.paths[0], problem)), source=recording.source, file=file
@@ -155,7 +155,7 @@ def facts_of(
     elif recording.kind == "topics" or recording.kind == "groups":
         yield from facts_of_states(recording.kind, recording.paths, recording.source, file, problem)
     else:
-        from rebalance.wire import facts_from_wire
+        from rebalance.readers.wire.facts import facts_from_wire
 
         records = _captured(recording.kind, recording.paths[0], recording.broker_ports, problem)
         yield from facts_from_wire(records, broker=recording.source, file=file)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from rebalance.ownership import OwnershipInterval
+from rebalance.diagnosis.intervals import OwnershipInterval
 
 StepName = Literal["stored", "queued", "indexed", "owned", "committed", "retried", "given_up", "consumed"]
 RETRY, DLQ = "%RETRY%", "%DLQ%"

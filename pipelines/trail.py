@@ -11,8 +11,8 @@ from parsers.store import Store
 from pipelines.lag import OffsetsAt
 from pipelines.lake import Lake
 from pipelines.story import Commit, KeptOffset, StoredRecord, Trail
-from rebalance.events import Fact, OffsetCommitted, OffsetPersisted
-from rebalance.ownership import OwnershipInterval
+from rebalance.diagnosis.intervals import OwnershipInterval
+from rebalance.facts import Fact, OffsetCommitted, OffsetPersisted
 from recovery.query import KeyQuestion, StoreQuery
 
 COLUMNS = (

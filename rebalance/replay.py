@@ -1,7 +1,8 @@
 """The door: facts in, a replayed history of ownership out. Pure: the same facts give the same rows.
 
 Facts are put in one total order (at_ms, then position in the input), split by group and joined to processes; each
-process's queue table is read out of its rounds (`rebalance.table`). Rows are worked out when first asked for.
+process's queue table is read out of its rounds (`rebalance.tenures.queue_table`). Rows are worked out when first
+asked for.
 """
 
 from __future__ import annotations
@@ -10,30 +11,33 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TypeVar
 
-from rebalance.anomalies import Anomalies, Anomaly
-from rebalance.client import PAUSE_MS, ClientProcess
-from rebalance.clock import by_clock, wrong_clocks
-from rebalance.collect import GroupRecord
-from rebalance.divergence import Divergence, divergence_of
-from rebalance.doubts import Doubt, doubts_of, unnamed
-from rebalance.events import Fact, LogBegins, LogEnds, RouteSeen
-from rebalance.exposures import Exposure, exposures_of
-from rebalance.gaps import gaps_of, holes_of
-from rebalance.group import set_ends
-from rebalance.history import GroupHistory
-from rebalance.incidents import Incident, incidents_of
-from rebalance.locks import LockHold, LockTable
-from rebalance.log_cover import first_commits, log_spans
-from rebalance.metrics import GroupMetrics, metrics_of
-from rebalance.model import MessageQueue, Settings
-from rebalance.notes import Note, RecordNotes, notes_of
-from rebalance.ownership import OwnershipIndex, OwnershipInterval, QueueOwners, intervals_of
-from rebalance.pop import pop_doubts
-from rebalance.record import ALWAYS, Record, read_record, warm_up_ms
-from rebalance.rounds import Round, RoundCauses
-from rebalance.segments import Segment, segments_of, whole_tenures
-from rebalance.targets import Assignment, Targets
-from rebalance.zones import in_zone
+from rebalance.diagnosis.anomalies import Anomalies, Anomaly
+from rebalance.diagnosis.causes import Round, RoundCauses
+from rebalance.diagnosis.divergence import Divergence, divergence_of
+from rebalance.diagnosis.exposures import Exposure, exposures_of
+from rebalance.diagnosis.incidents import Incident, incidents_of
+from rebalance.diagnosis.intervals import OwnershipInterval, intervals_of
+from rebalance.diagnosis.metrics import GroupMetrics, metrics_of
+from rebalance.diagnosis.targets import Assignment, Targets
+from rebalance.facts import Fact, LogBegins, LogEnds, RouteSeen
+from rebalance.facts.clock_offset import by_clock, wrong_clocks
+from rebalance.facts.input_notes import Note, RecordNotes
+from rebalance.facts.log_spans import log_spans
+from rebalance.facts.time_zone import in_zone
+from rebalance.holes.holes import gaps_of, holes_of
+from rebalance.model.message_queue import MessageQueue
+from rebalance.model.settings import Settings
+from rebalance.ownership.doubts import Doubt, doubts_of, unnamed
+from rebalance.ownership.history import GroupHistory
+from rebalance.ownership.notes import notes_of
+from rebalance.ownership.owners import OwnershipIndex, QueueOwners
+from rebalance.ownership.pop import pop_doubts
+from rebalance.processes.ends import set_ends
+from rebalance.processes.group_record import GroupRecord
+from rebalance.processes.locks import LockHold, LockTable
+from rebalance.processes.process import PAUSE_MS, ClientProcess, first_commits
+from rebalance.processes.sorted_facts import ALWAYS, Record, read_record, warm_up_ms
+from rebalance.tenures.segments import Segment, segments_of, whole_tenures
 
 SETTLE_MS = 400  # a request tells when it was sent or handled, not when the client's own threads saw the change
 _MAX_QUEUES = 65_536  # a damaged route must not ask for more

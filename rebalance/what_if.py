@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rebalance.history import Epoch, GroupHistory
-from rebalance.model import MessageQueue
+from rebalance.model.message_queue import MessageQueue
+from rebalance.ownership.history import Epoch, GroupHistory
 from rebalance.replay import Replay
 from rebalance.strategies.base import Strategy, StrategyError
 from rebalance.strategies.registry import strategy_named

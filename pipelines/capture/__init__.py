@@ -1,1 +1,1 @@
-"""Captures of a broker's traffic, as the wire records that `rebalance.wire` reads."""
+"""Captures of a broker's traffic, as the wire records that `rebalance.readers.wire.facts` reads."""

@@ -15,8 +15,8 @@ import dpkt
 
 from parsers.errors import NotThisFormat
 from pipelines.capture.tcp import TcpStream
-from rebalance.remoting import FrameCounts, FrameSplitter, RemotingCommand
-from rebalance.wire_record import RecordCounts, WireRecorder
+from rebalance.readers.wire.recorder import RecordCounts, WireRecorder
+from rebalance.readers.wire.remoting import FrameCounts, FrameSplitter, RemotingCommand
 
 _MAX_DIRECTIONS = 65_536
 _MOST_EMPTY = 1_000

@@ -41,8 +41,8 @@ def allocate(
 
     Example: `echo '{"group":"g","current":"b","mq_all":[["T","x",0]],"cid_all":["a","b"]}' | rocketlens allocate`
     """
-    from rebalance.allocate import answer
-    from rebalance.version import NEWEST, Version
+    from rebalance.model.version import NEWEST, Version
+    from rebalance.strategies.question import answer
 
     try:
         running = Version.parse(version) if version else NEWEST

@@ -19,7 +19,7 @@ from pipelines.cli.run import Run
 
 if TYPE_CHECKING:
     from pipelines.recorded_lines import RecordedLines
-    from rebalance.events import Fact
+    from rebalance.facts import Fact
     from rebalance.replay import Replay
 
 
@@ -108,7 +108,7 @@ def facts_in(
     """
     from pipelines.recorded_lines import RecordedLines
     from pipelines.recordings import BROKER_PORTS, facts_of, find_recordings
-    from rebalance.events import UnreadRecord
+    from rebalance.facts import UnreadRecord
 
     places = list(source)
     recordings = find_recordings(places, broker=broker, broker_ports=ports or BROKER_PORTS, problem=run.not_read)

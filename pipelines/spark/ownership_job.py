@@ -33,8 +33,8 @@ from pipelines.tables import TABLES
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from rebalance.events import Fact
-    from rebalance.logs.reader import LogEvent
+    from rebalance.facts import Fact
+    from rebalance.readers.logs.reader import LogEvent
 
 REPLAYED = {
     "assignments": "assignments",
@@ -171,7 +171,7 @@ class _ReplayBucket:
 
 def _add_rows(tables: TableWriters, of_all: list[Fact], group: tuple[str, list[Fact]]) -> None:
     """The rows of one group; when it returns, nothing of the group is left."""
-    from rebalance.heartbeats import heartbeats_of
+    from rebalance.facts.heartbeats import heartbeats_of
     from rebalance.replay import replay
 
     _, own = group

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rebalance.model import MessageQueue
+from rebalance.model.message_queue import MessageQueue
 from rebalance.strategies.base import check_arguments, index_of
 
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rebalance.java import is_blank, split
-from rebalance.model import MessageQueue
+from rebalance.model.java import is_blank, split
+from rebalance.model.message_queue import MessageQueue
+from rebalance.model.version import NEWEST, Version
 from rebalance.strategies.base import ILLEGAL_ARGUMENT, NULL_POINTER, StrategyError, check_arguments, index_of
-from rebalance.version import NEWEST, Version
 
 _FILTERED_BLOCKS = Version(4, 8, 0)
 """Before it the blocks are cut from the unfiltered list (apache/rocketmq#2477)."""

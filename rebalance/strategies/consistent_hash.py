@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rebalance.java import ring_hash
-from rebalance.model import MessageQueue
+from rebalance.model.java import ring_hash
+from rebalance.model.message_queue import MessageQueue
+from rebalance.model.version import NEWEST, Version
 from rebalance.strategies.base import ILLEGAL_ARGUMENT, StrategyError, check_arguments, index_of
-from rebalance.version import NEWEST, Version
 
 _ALWAYS_UTF_8 = Version(5, 0, 0)
 MOST_NODES = 1 << 21

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rebalance.java import is_blank
-from rebalance.model import MessageQueue
+from rebalance.model.java import is_blank
+from rebalance.model.message_queue import MessageQueue
 from rebalance.strategies.averagely import Averagely
 from rebalance.strategies.averagely_by_circle import AveragelyByCircle
 from rebalance.strategies.base import ILLEGAL_ARGUMENT, NULL_POINTER, Strategy, StrategyError, check_arguments, index_of

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from rebalance.model import MessageQueue
+from rebalance.model.message_queue import MessageQueue
+from rebalance.model.version import NEWEST, Version
 from rebalance.strategies.averagely import Averagely
 from rebalance.strategies.averagely_by_circle import AveragelyByCircle
 from rebalance.strategies.base import Strategy
@@ -16,7 +17,6 @@ from rebalance.strategies.by_config import ByConfig
 from rebalance.strategies.by_machine_room import ByMachineRoom
 from rebalance.strategies.consistent_hash import ConsistentHash
 from rebalance.strategies.machine_room_nearby import MachineRoomNearby, MachineRoomResolver
-from rebalance.version import NEWEST, Version
 
 NAMES = ("AVG", "AVG_BY_CIRCLE", "CONFIG", "MACHINE_ROOM", "MACHINE_ROOM_NEARBY-<inner>", "CONSISTENT_HASH")
 _NEARBY = "MACHINE_ROOM_NEARBY-"

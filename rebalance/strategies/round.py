@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rebalance.java import utf16_order
-from rebalance.model import MessageQueue
+from rebalance.model.java import utf16_order
+from rebalance.model.message_queue import MessageQueue
 from rebalance.strategies.base import Strategy
 
 

@@ -18,7 +18,7 @@ from pipelines.resources.lakehouse import Lakehouse
 from pipelines.sources import Sources
 from pipelines.spark.ownership_job import REPLAYED, replay_sources
 from pipelines.tables import TABLES
-from rebalance.heartbeats import heartbeats_of
+from rebalance.facts.heartbeats import heartbeats_of
 from rebalance.replay import replay
 from tests.support.fixtures import GOLDEN
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from rebalance.logs import TEMPLATES
-from rebalance.remoting import JSON_HEADER, ROCKETMQ_HEADER, encode_frame
+from rebalance.readers.logs import TEMPLATES
+from rebalance.readers.wire.remoting import JSON_HEADER, ROCKETMQ_HEADER, encode_frame
 from tests.support.fixtures import GOLDEN
 from tests.support.pcap import as_pcap, command_of, packets_of
 from tests.support.rebalance_sessions import json_lines

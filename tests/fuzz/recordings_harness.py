@@ -19,11 +19,11 @@ from pipelines.capture.pcap import CaptureCounts, records_from_pcap
 from pipelines.instants import parse_broker_instant, parse_instant
 from pipelines.recordings import facts_of, find_recordings
 from pipelines.sources import SourcesError, read_sources
-from rebalance.allocate import answer
-from rebalance.events import Fact
-from rebalance.remoting import FrameCounts, FrameSplitter, encode_frame
+from rebalance.facts import Fact
+from rebalance.readers.polled_states import facts_from_groups, facts_from_polls, facts_from_topics
+from rebalance.readers.wire.remoting import FrameCounts, FrameSplitter, encode_frame
 from rebalance.replay import replay
-from rebalance.snapshots import facts_from_groups, facts_from_polls, facts_from_topics
+from rebalance.strategies.question import answer
 from recovery.settings import StoreSettings
 from recovery.versions import BrokerVersion
 

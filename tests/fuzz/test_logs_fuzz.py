@@ -7,7 +7,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rebalance.logs import TEMPLATES, LogReader, LogSummary, facts_from_log
+from rebalance.readers.logs import TEMPLATES, LogReader, LogSummary, facts_from_log
 from tests.unit.test_log_templates import LAYOUTS, example
 
 WHOLE = "".join(layout.format(example(template)[0]) for layout in LAYOUTS for template in TEMPLATES).encode()

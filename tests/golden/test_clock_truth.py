@@ -5,8 +5,8 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
-from rebalance.clock import ClockOffset, clock_ahead, wrong_clocks
-from rebalance.logs import facts_from_log
+from rebalance.facts.clock_offset import ClockOffset, clock_ahead, wrong_clocks
+from rebalance.readers.logs import facts_from_log
 from tests.support.rebalance_sessions import sessions, wire_facts
 from tests.support.session_logs import log_facts
 

@@ -4,20 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rebalance.events import (
-    ChannelConnected,
-    ClientFact,
-    ConsumerShutdown,
-    Fact,
-    HeartbeatReceived,
-    LockBatchAnswered,
-    QueueAdded,
-    QueueLockDecided,
-    QueueRemoved,
-    UnreadRecord,
-)
-from rebalance.logs import LogSummary
-from rebalance.model import MessageQueue
+from rebalance.facts import ChannelConnected, ClientFact, ConsumerShutdown, Fact, HeartbeatReceived, LockBatchAnswered, QueueAdded, QueueLockDecided, QueueRemoved, UnreadRecord
+from rebalance.readers.logs import LogSummary
+from rebalance.model.message_queue import MessageQueue
 from tests.support.rebalance_sessions import sessions, truth_runs, wire_facts
 from tests.support.session_logs import log_facts
 

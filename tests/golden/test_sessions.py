@@ -17,9 +17,9 @@ import pytest
 
 from pipelines.bundles import extract_all
 from pipelines.cluster import read_cluster
-from rebalance.broker_runs import BROKER_STARTED, BROKER_STOPPED, BROKER_VANISHED
-from rebalance.events import BrokerStarted, BrokerStopping, Fact
-from rebalance.incidents import (
+from rebalance.processes.broker_runs import BROKER_STARTED, BROKER_STOPPED, BROKER_VANISHED
+from rebalance.facts import BrokerStarted, BrokerStopping, Fact
+from rebalance.diagnosis.incidents import (
     CLIENT_EXPIRED,
     CLIENT_LEFT,
     CLIENT_RESUMED,

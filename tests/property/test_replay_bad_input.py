@@ -12,10 +12,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rebalance.events import Fact
+from rebalance.facts import Fact
+from rebalance.readers.wire.facts import facts_from_wire
 from rebalance.replay import Replay, replay
 from rebalance.what_if import what_if
-from rebalance.wire import facts_from_wire
 from tests.support.fixtures import GOLDEN
 from tests.support.groups import split_by_group
 from tests.support.ownership_judge import instants, judge

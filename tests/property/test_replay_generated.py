@@ -8,8 +8,8 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rebalance.events import ConsumerListAnswered, Fact, PullSeen
-from rebalance.exposures import HAND_OVER
+from rebalance.diagnosis.exposures import HAND_OVER
+from rebalance.facts import ConsumerListAnswered, Fact, PullSeen
 from rebalance.replay import Replay, replay
 from tests.support.generate_sessions import START_MS, GeneratedGroup, generate_group
 

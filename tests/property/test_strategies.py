@@ -7,10 +7,10 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rebalance.java import split, utf16_order
-from rebalance.model import MessageQueue
+from rebalance.model.java import split, utf16_order
+from rebalance.model.message_queue import MessageQueue
+from rebalance.model.version import Version
 from rebalance.strategies import Strategy, rebalance_by_topic, strategy_named
-from rebalance.version import Version
 
 BROKERS = ("r1-a", "r2-b", "r2-c", "r1@a", "r2@b", "\U0001f600-x", "\uff21-y")
 queues = st.builds(MessageQueue, st.just("T"), st.sampled_from(BROKERS), st.integers(0, 20))

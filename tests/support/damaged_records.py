@@ -11,9 +11,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from rebalance.events import Fact
-from rebalance.logs import facts_from_log
-from rebalance.wire import facts_from_wire
+from rebalance.facts import Fact
+from rebalance.readers.logs import facts_from_log
+from rebalance.readers.wire.facts import facts_from_wire
 from tests.support.rebalance_sessions import scenario
 from tests.support.session_logs import log_paths
 

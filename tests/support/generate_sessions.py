@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from rebalance.events import (
+from rebalance.facts import (
     BrokerStarted,
     ClientUnregistered,
     ConsumerListAnswered,
@@ -22,7 +22,7 @@ from rebalance.events import (
     PullSeen,
     TopicSubscription,
 )
-from rebalance.model import MessageQueue
+from rebalance.model.message_queue import MessageQueue
 from rebalance.strategies.averagely import Averagely
 
 BROKER = "broker-a"

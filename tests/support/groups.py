@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rebalance.events import Fact, GroupFact
+from rebalance.facts import Fact, GroupFact
 
 
 def split_by_group(facts: Iterable[Fact]) -> tuple[list[Fact], dict[str, list[Fact]]]:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from rebalance.model import MessageQueue
-from rebalance.ownership import QueueOwners
+from rebalance.model.message_queue import MessageQueue
+from rebalance.ownership.owners import QueueOwners
 from rebalance.replay import Replay
 from tests.support.rebalance_sessions import TruthRun, json_lines, scenario, truth_runs
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from rebalance.events import (
+from rebalance.facts import (
     BrokerStarted,
     ClientUnregistered,
     ConsumerListAnswered,
@@ -19,7 +19,7 @@ from rebalance.events import (
     TopicSubscription,
     UnlockBatch,
 )
-from rebalance.model import MessageQueue
+from rebalance.model.message_queue import MessageQueue
 from rebalance.replay import Replay, replay
 
 BROKER, GROUP, TOPIC = "broker-a", "g", "t"

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from rebalance.events import Fact
-from rebalance.model import MessageQueue
-from rebalance.wire import facts_from_wire
+from rebalance.facts import Fact
+from rebalance.model.message_queue import MessageQueue
+from rebalance.readers.wire.facts import facts_from_wire
 from tests.support.fixtures import GOLDEN
 
 SESSIONS = sorted((GOLDEN / "rebalance" / "sessions").iterdir())

@@ -6,8 +6,8 @@ import gzip
 from collections.abc import Iterator
 from pathlib import Path
 
-from rebalance.events import Fact
-from rebalance.logs import LogSummary, facts_from_log
+from rebalance.facts import Fact
+from rebalance.readers.logs import LogSummary, facts_from_log
 
 LOGS = ("rocketmq_client.log", "broker.log", "lock.log", "filter.log")  # what tells of members, queues and locks
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rebalance.allocate import answer
+from rebalance.strategies.question import answer
 
 
 def iter_vectors(path: Path) -> Iterator[dict[str, Any]]:

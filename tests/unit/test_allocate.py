@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from rebalance.allocate import answer
-from rebalance.java import ring_hash
-from rebalance.version import Version
+from rebalance.model.java import ring_hash
+from rebalance.model.version import Version
+from rebalance.strategies.question import answer
 from tests.support.fixtures import GOLDEN
 from tests.support.vectors import agrees, iter_vectors
 

@@ -22,6 +22,21 @@ MAY_KNOW = {
     "rebalance": {"rebalance"},
 }
 
+CHAPTERS = {
+    "rebalance": (
+        "model",
+        "facts",
+        "readers",
+        "strategies",
+        "processes",
+        "holes",
+        "tenures",
+        "ownership",
+        "diagnosis",
+    ),
+}
+"""The sub-packages of a room in the order of the data: a chapter knows those before it. Doors are files of the root."""
+
 
 def imports_of(path: Path) -> Iterator[str]:
     """Top-level names of every module imported anywhere in the file."""
@@ -39,6 +54,32 @@ def strangers(room: str) -> set[tuple[str, str]]:
         for name in imports_of(path)
         if name not in STDLIB and name not in MAY_KNOW[room]
     }
+
+
+def chapters_imported(path: Path, room: str) -> set[str]:
+    """Chapters of the room that a file imports anything of; `""` for a door."""
+    modules = [
+        node.module
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module
+    ]
+    inside = [module.split(".") for module in modules if module.split(".")[0] == room]
+    return {parts[1] if len(parts) > 1 and parts[1] in CHAPTERS[room] else "" for parts in inside}
+
+
+@pytest.mark.parametrize("room", sorted(CHAPTERS))
+def test_a_chapter_knows_only_those_before_it(room: str) -> None:
+    order = CHAPTERS[room]
+    folders = {path.name for path in (CHECKOUT / room).iterdir() if (path / "__init__.py").is_file()}
+    assert folders == set(order)
+    upward = {
+        (str(path.relative_to(CHECKOUT)), known)
+        for at, chapter in enumerate(order)
+        for path in sorted((CHECKOUT / room / chapter).rglob("*.py"))
+        for known in chapters_imported(path, room)
+        if known not in order[: at + 1]
+    }
+    assert upward == set()
 
 
 @pytest.mark.parametrize("room", sorted(MAY_KNOW))

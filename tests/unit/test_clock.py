@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rebalance.clock import ClockOffset, by_clock, clock_ahead, was_set, wrong_clocks
-from rebalance.events import (
+from rebalance.facts import (
     BrokerStarted,
     ChannelConnected,
     ClientUnregistered,
@@ -13,6 +12,7 @@ from rebalance.events import (
     SubscriptionChanged,
     SubscriptionVersionBumped,
 )
+from rebalance.facts.clock_offset import ClockOffset, by_clock, clock_ahead, was_set, wrong_clocks
 
 
 def client(lead_ms: int) -> list[Fact]:

@@ -11,8 +11,8 @@ from pipelines.cluster import Cluster, read_cluster
 from pipelines.exhibit import show
 from pipelines.report.ownership_section import MEANINGS, ownership_section
 from rebalance import anomalies
-from rebalance.broker_runs import BROKER_STARTED, BROKER_STOPPED
-from rebalance.incidents import CLIENT_SILENT, QUEUES_ADDED
+from rebalance.diagnosis.incidents import CLIENT_SILENT, QUEUES_ADDED
+from rebalance.processes.broker_runs import BROKER_STARTED, BROKER_STOPPED
 from tests.support.build_store import StoreBuilder, write_json
 from tests.support.fixtures import GOLDEN
 

@@ -11,8 +11,8 @@ import pytest
 
 from pipelines import fact_spool
 from pipelines.fact_spool import COMMON, FactSpool, facts_by_group
-from rebalance import events
-from rebalance.events import Evidence, Fact, RouteSeen, UnreadRecord
+from rebalance import facts as facts_package
+from rebalance.facts import Evidence, Fact, RouteSeen, UnreadRecord
 from tests.support.fixtures import GOLDEN
 from tests.support.generate_sessions import generate_group
 from tests.support.groups import split_by_group
@@ -21,7 +21,7 @@ from tests.support.session_logs import log_facts
 
 KINDS = [
     kind
-    for kind in (getattr(events, name) for name in events.__all__)
+    for kind in (getattr(facts_package, name) for name in facts_package.__all__)
     if isinstance(kind, type) and issubclass(kind, Fact) and kind is not Fact
 ]
 
@@ -85,7 +85,7 @@ def test_groups_that_mix_come_apart(tmp_path: Path) -> None:
 
 def test_equal_values_are_one_object(tmp_path: Path) -> None:
     _, groups = through_files(generate_group("g", clients=3, queues=4).facts, tmp_path)
-    lists = [fact.client_ids for fact in groups["g"] if isinstance(fact, events.ConsumerListAnswered)]
+    lists = [fact.client_ids for fact in groups["g"] if isinstance(fact, facts_package.ConsumerListAnswered)]
     assert len({id(ids) for ids in lists}) == len(set(lists)) < len(lists)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from mypy import api
 
-from rebalance.frozen import frozen
+from rebalance.model.frozen import frozen
 
 
 @frozen(kw_only=True)
@@ -62,8 +62,8 @@ def test_equal_fields_are_equal_rows() -> None:
 def test_the_type_checker_refuses_a_change(tmp_path: Path) -> None:
     changed = tmp_path / "changed.py"
     changed.write_text(
-        "from rebalance.model import MessageQueue\n"
-        "from rebalance.events import QueueRemoved\n"
+        "from rebalance.model.message_queue import MessageQueue\n"
+        "from rebalance.facts import QueueRemoved\n"
         "def move(fact: QueueRemoved, queue: MessageQueue) -> None:\n"
         "    fact.queue = queue\n"
     )

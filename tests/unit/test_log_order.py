@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from rebalance.logs.order import EntryOrder
-from rebalance.logs.reader import LogEvent
-from rebalance.logs.table import UNREADABLE
+from rebalance.readers.logs.order import EntryOrder
+from rebalance.readers.logs.reader import LogEvent
+from rebalance.readers.logs.table import UNREADABLE
 
 
 def ordered(seconds: Sequence[int]) -> tuple[list[int], EntryOrder]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from rebalance.logs import TEMPLATES, LogReader
-from rebalance.logs.document import page
-from rebalance.logs.table import UNREADABLE
-from rebalance.logs.template import Template
-from rebalance.version import Version
+from rebalance.model.version import Version
+from rebalance.readers.logs import TEMPLATES, LogReader
+from rebalance.readers.logs.document import page
+from rebalance.readers.logs.table import UNREADABLE
+from rebalance.readers.logs.template import Template
 from tests.support.fixtures import CHECKOUT
 
 MQ = "MessageQueue [topic=%RETRY%g, brokerName=broker-a, queueId=3]"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rebalance.clock import ClockOffset
-from rebalance.events import (
+from rebalance.facts import (
     ChannelClosed,
     ChannelConnected,
     ClientFact,
@@ -23,9 +22,10 @@ from rebalance.events import (
     TopicQueues,
     UnreadRecord,
 )
-from rebalance.logs import LogReader, LogSummary, facts_from_log
-from rebalance.logs.texts import channel_info
-from rebalance.model import MessageQueue
+from rebalance.facts.clock_offset import ClockOffset
+from rebalance.model.message_queue import MessageQueue
+from rebalance.readers.logs import LogReader, LogSummary, facts_from_log
+from rebalance.readers.logs.texts import channel_info
 
 NOON_MS = 1795262400000  # 2026-11-21T12:00:00Z
 MQ = MessageQueue("T", "b", 1)

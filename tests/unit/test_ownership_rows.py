@@ -11,11 +11,11 @@ from pipelines import ownership_rows
 from pipelines.ownership_rows import rows_to_batch
 from pipelines.ownership_tables import ASSIGNMENTS, HEARTBEATS, OWNERSHIP_ANOMALIES, OWNERSHIP_INTERVALS
 from pipelines.table_writers import TableWriters
-from rebalance.anomalies import Anomaly
-from rebalance.heartbeats import Heartbeat, heartbeats_of
-from rebalance.model import MessageQueue
+from rebalance.diagnosis.anomalies import Anomaly
+from rebalance.diagnosis.targets import Assignment
+from rebalance.facts.heartbeats import Heartbeat, heartbeats_of
+from rebalance.model.message_queue import MessageQueue
 from rebalance.replay import replay
-from rebalance.targets import Assignment
 from tests.support.generate_sessions import generate_group
 
 AT_MS = 1_700_000_000_123

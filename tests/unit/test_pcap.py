@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from parsers.errors import NotThisFormat
 from pipelines.capture.pcap import CaptureCounts, records_from_pcap
 from pipelines.capture.tcp import TcpStream
-from rebalance.events import ChannelClosed, ClientUnregistered, HeartbeatReceived
-from rebalance.remoting import JSON_HEADER, ROCKETMQ_HEADER, encode_frame
-from rebalance.wire import facts_from_wire
+from rebalance.facts import ChannelClosed, ClientUnregistered, HeartbeatReceived
+from rebalance.readers.wire.facts import facts_from_wire
+from rebalance.readers.wire.remoting import JSON_HEADER, ROCKETMQ_HEADER, encode_frame
 from tests.support.pcap import BROKER, Wire, as_pcap, command_of, disturbed, packets_of
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from rebalance.java import encoded, is_blank, ring_hash, split, utf16_order
-from rebalance.model import ClientId, MessageQueue, Settings
+from rebalance.model.java import encoded, is_blank, ring_hash, split, utf16_order
+from rebalance.model.message_queue import ClientId, MessageQueue
+from rebalance.model.settings import Settings
+from rebalance.model.version import Version
 from rebalance.strategies.pop_share import query_assignment
-from rebalance.version import Version
 
 SORTED_BY_JAVA = [
     "10.0.0.10@1",

@@ -12,7 +12,7 @@ import pytest
 
 from pipelines.recording_lines import lines_of
 from pipelines.recordings import Recording, facts_of, find_recordings
-from rebalance.events import ConnectionsSeen, GroupConfigSeen, RouteSeen, TopicQueues
+from rebalance.facts import ConnectionsSeen, GroupConfigSeen, RouteSeen, TopicQueues
 from tests.support.fixtures import GOLDEN
 
 SESSION = GOLDEN / "rebalance" / "sessions" / "c-497-ordered-kill"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rebalance.remoting import (
+from rebalance.readers.wire.remoting import (
     JSON_HEADER,
     ROCKETMQ_HEADER,
     FrameCounts,

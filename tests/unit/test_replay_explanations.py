@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rebalance.events import BrokerStarted, BrokerStopping, Evidence, Fact, UnreadRecord
-from rebalance.heartbeats import heartbeats_of
+from rebalance.facts import BrokerStarted, BrokerStopping, Evidence, Fact, UnreadRecord
+from rebalance.facts.heartbeats import heartbeats_of
 from rebalance.replay import replay
 from rebalance.strategies.consistent_hash import ConsistentHash
 from rebalance.what_if import what_if

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rebalance.events import Evidence, Fact, LockBatchAnswered, QueueLockDecided, UnlockBatch
-from rebalance.locks import LockTable
-from rebalance.model import Settings
+from rebalance.facts import Evidence, Fact, LockBatchAnswered, QueueLockDecided, UnlockBatch
+from rebalance.model.settings import Settings
+from rebalance.processes.locks import LockTable
 from tests.support.rebalance_facts import BROKER, GROUP, Record, queue
 
 MS = Settings().broker_lock_max_live_time_ms

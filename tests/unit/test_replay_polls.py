@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rebalance.events import Connection, ConnectionsSeen, Fact, QueueTableSeen, RouteSeen, TopicQueues
-from rebalance.model import MessageQueue
+from rebalance.facts import Connection, ConnectionsSeen, Fact, QueueTableSeen, RouteSeen, TopicQueues
+from rebalance.model.message_queue import MessageQueue
 from rebalance.replay import Replay, replay
 from tests.support.rebalance_facts import BROKER, GROUP, TOPIC, Record, queue
 

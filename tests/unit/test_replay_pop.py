@@ -9,12 +9,12 @@ import dpkt
 import pytest
 
 from pipelines.capture.pcap import records_from_pcap
-from rebalance.events import AssignmentAnswered, Evidence, Fact, RebalanceResultChanged, RequestModeSet, UnreadRecord
-from rebalance.logs import facts_from_log
-from rebalance.model import MessageQueue
-from rebalance.remoting import encode_frame
+from rebalance.facts import AssignmentAnswered, Evidence, Fact, RebalanceResultChanged, RequestModeSet, UnreadRecord
+from rebalance.model.message_queue import MessageQueue
+from rebalance.readers.logs import facts_from_log
+from rebalance.readers.wire.facts import facts_from_wire
+from rebalance.readers.wire.remoting import encode_frame
 from rebalance.replay import Replay, replay
-from rebalance.wire import facts_from_wire
 from tests.support.pcap import Wire, command_of
 from tests.support.rebalance_facts import BROKER, GROUP, TOPIC, Client, Record, queue
 

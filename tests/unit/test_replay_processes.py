@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from rebalance.doubts import NOT_ON_RECORD
-from rebalance.events import (
+from rebalance.diagnosis.incidents import CLIENT_EXPIRED, CLIENT_LEFT, CLIENT_RESUMED, CLIENT_SILENT, CLIENT_VANISHED
+from rebalance.facts import (
     ANY_RUN,
     BrokerStarted,
     ChannelClosed,
@@ -21,7 +21,7 @@ from rebalance.events import (
     QueueRemoved,
     RebalanceResultChanged,
 )
-from rebalance.incidents import CLIENT_EXPIRED, CLIENT_LEFT, CLIENT_RESUMED, CLIENT_SILENT, CLIENT_VANISHED
+from rebalance.ownership.doubts import NOT_ON_RECORD
 from tests.support.rebalance_facts import BROKER, GROUP, TOPIC, Record, queue
 
 A, B = "a@1", "b@2"

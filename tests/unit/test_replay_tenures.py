@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rebalance.events import BrokerStopping
+from rebalance.facts import BrokerStopping
 from tests.support.rebalance_facts import BROKER, Record
 
 A, B = "a@1", "b@2"

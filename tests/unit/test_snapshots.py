@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rebalance.events import (
+from rebalance.facts import (
     Connection,
     ConnectionsSeen,
     GroupConfigSeen,
@@ -17,8 +17,8 @@ from rebalance.events import (
     TopicQueues,
     UnreadRecord,
 )
-from rebalance.model import MessageQueue
-from rebalance.snapshots import facts_from_groups, facts_from_polls, facts_from_topics
+from rebalance.model.message_queue import MessageQueue
+from rebalance.readers.polled_states import facts_from_groups, facts_from_polls, facts_from_topics
 
 
 def poll(**fields: Any) -> Any:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from rebalance.events import Fact, OffsetCommitted
+from rebalance.facts import Fact, OffsetCommitted
+from rebalance.facts.wire_and_log import told_twice
 from rebalance.replay import Replay, replay
-from rebalance.told_twice import told_twice
 from tests.support.fixtures import GOLDEN
 from tests.support.rebalance_sessions import wire_facts
 from tests.support.session_logs import log_facts

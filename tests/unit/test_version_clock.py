@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rebalance.events import Evidence, SubscriptionChanged
-from rebalance.notes import CLOCK_DIFFERS
+from rebalance.facts import Evidence, SubscriptionChanged
+from rebalance.facts.input_notes import CLOCK_DIFFERS
+from rebalance.processes.client_clock import HeardChange, ahead_ms
 from rebalance.replay import replay
-from rebalance.version_clock import HeardChange, ahead_ms
 from tests.support.rebalance_facts import BROKER, GROUP, TOPIC, Record
 
 HOUR_MS = 3_600_000

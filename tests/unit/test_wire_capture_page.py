@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 
-from rebalance.events import ConsumerListAnswered
-from rebalance.remoting import RemotingCommand
-from rebalance.wire import facts_from_wire
-from rebalance.wire_record import REQUEST_NAMES, WireRecorder
+from rebalance.facts import ConsumerListAnswered
+from rebalance.readers.wire.facts import facts_from_wire
+from rebalance.readers.wire.recorder import REQUEST_NAMES, WireRecorder
+from rebalance.readers.wire.remoting import RemotingCommand
 from tests.support.fixtures import CHECKOUT
 
 PAGE = (CHECKOUT / "docs" / "wire-capture.md").read_text(encoding="utf-8")

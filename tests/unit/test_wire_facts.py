@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rebalance.events import (
+from rebalance.facts import (
     BrokerStarted,
     ClientUnregistered,
     ConsumerListAnswered,
@@ -21,8 +21,8 @@ from rebalance.events import (
     UnlockBatch,
     UnreadRecord,
 )
-from rebalance.model import MessageQueue
-from rebalance.wire import facts_from_wire
+from rebalance.model.message_queue import MessageQueue
+from rebalance.readers.wire.facts import facts_from_wire
 
 Q = MessageQueue("t", "b", 3)
 HEADER = {"consumerGroup": "g", "topic": "t", "queueId": "3", "bname": "b"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rebalance.events import ConsumerStarting, Fact, QueueAdded
-from rebalance.zones import in_zone
+from rebalance.facts import ConsumerStarting, Fact, QueueAdded
+from rebalance.facts.time_zone import in_zone
 from tests.support.rebalance_facts import GROUP, Record, queue
 
 HOUR_MS = 3_600_000

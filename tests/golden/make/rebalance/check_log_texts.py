@@ -1,4 +1,4 @@
-"""Look up every text of `rebalance/logs` in the sources of every release, and print where table and source disagree.
+"""Look up every text of `rebalance/readers/logs` in the sources of every release, and print where table and source disagree.
 
 Run: python tests/golden/make/rebalance/check_log_texts.py CLONE_OF_APACHE_ROCKETMQ
 Prints nothing but the number of releases and texts when each text is in every release of its range and in no other.
@@ -11,8 +11,8 @@ import subprocess
 import sys
 import tarfile
 
-from rebalance.logs import TEMPLATES
-from rebalance.version import Version
+from rebalance.readers.logs import TEMPLATES
+from rebalance.model.version import Version
 
 MODULES = ["client", "broker", "remoting", "common"]
 PLACE = r'(?:\{\}|"\s*\+[^;"]{0,80}(?:\+\s*"|[,;)])|%s)'

@@ -1,0 +1,319 @@
+"""What is wrong with a history of ownership: two owners, no owner, owners that stall, queues that flap, offsets that
+go back.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from operator import attrgetter
+
+from rebalance.diagnosis.causes import RoundCauses
+from rebalance.diagnosis.incidents import CLIENT_SILENT, QUEUES_ADDED, Incident
+from rebalance.diagnosis.targets import Targets, differing_strategies
+from rebalance.model.message_queue import MessageQueue
+from rebalance.ownership.history import GroupHistory
+from rebalance.processes.broker_runs import BROKER_STARTED, BROKER_STOPPED
+from rebalance.processes.process import ClientProcess, WitnessKind
+from rebalance.tenures.queue_table import Tenure
+
+DOUBLE_OWNER = "double_owner"
+ORPHAN = "orphan"
+SILENT_OWNER = "silent_owner"
+FLAPPING = "flapping"
+LOCK_STALL = "lock_stall"
+COMMIT_ROLLBACK = "commit_rollback"
+OFFSET_REWIND = "offset_rewind"
+OFFSET_SKIP = "offset_skip"
+
+OVERLAP_MS = 1_000  # shorter overlaps are an ordinary hand-over: gain and loss are not synchronised
+ORPHAN_MS = 5_000
+LOCK_STALL_MS = 5_000
+FLAPPING_MS = 60_000
+FLAPPING_CHANGES = 4
+
+Span = tuple[int, int]
+_EVER = 1 << 62
+_AT_MS = attrgetter("at_ms")
+_COMMIT, _PULL = WitnessKind.COMMIT, WitnessKind.PULL
+_ONE_WAY_MS = 1_000  # a commit is one-way: one sent shortly before may be stored after
+
+
+@dataclass(frozen=True, slots=True)
+class Anomaly:
+    """One row; instants are epoch ms, `to_ms` None: not seen to end. `clients` are the ids concerned, sorted."""
+
+    group: str
+    kind: str
+    topic: str | None
+    broker: str | None
+    queue_id: int | None
+    from_ms: int
+    to_ms: int | None
+    clients: tuple[str, ...]
+    cause: str
+    detail: str
+    evidence: str
+
+
+class Anomalies:
+    """Finds the anomalies of one group. Only what is certain counts: an uncertain overlap is no double owner."""
+
+    def __init__(
+        self,
+        history: GroupHistory,
+        incidents: Sequence[Incident],
+        causes: RoundCauses,
+        targets: Callable[[], Targets],
+    ) -> None:
+        """`targets` is asked only when there is an anomaly to explain."""
+        self._history = history
+        self._incidents = incidents
+        self._causes = causes
+        self._targets = targets
+        self._membered_of: dict[str, list[Span]] = {}
+        self._commits: defaultdict[MessageQueue, list[tuple[int, int]]] = defaultdict(list)
+        for process in history.processes:
+            for queue, witnesses in process.witnesses.items():
+                self._commits[queue] += [
+                    (w.at_ms, w.queue_offset) for w in witnesses if w.kind is _COMMIT and w.queue_offset is not None
+                ]
+
+    def find(self) -> list[Anomaly]:
+        """All anomalies in time order."""
+        found: list[Anomaly] = []
+        if not self._history.broadcasting:
+            for queue, held in self._history.by_queue.items():
+                found += self._double_owners(queue, held)
+                found += self._flapping(queue, held)
+                found += self._start_offsets(queue, held)
+            for queue in sorted(self._history.first_use, key=lambda q: q.order):
+                found += self._orphans(queue, self._history.by_queue.get(queue, ()))
+        found += self._silent_owners()
+        found += self._lock_stalls()
+        found += self._rollbacks()
+        return sorted(
+            found, key=lambda a: (a.from_ms, a.kind, a.topic or "", a.broker or "", a.queue_id or 0, a.clients)
+        )
+
+    def _anomaly(
+        self, kind: str, queue: MessageQueue, span: tuple[int, int | None], clients: Iterable[str], cause: str,
+        detail: str = "", evidence: object = "",
+    ) -> Anomaly:  # fmt: skip
+        return Anomaly(
+            self._history.group, kind, queue.topic, queue.broker_name, queue.queue_id, *span,
+            tuple(sorted(set(clients))), cause, detail, str(evidence),
+        )  # fmt: skip
+
+    # ---- two owners
+
+    def _double_owners(self, queue: MessageQueue, held: Sequence[Tenure]) -> Iterator[Anomaly]:
+        for index, one in enumerate(held):
+            for other in held[index + 1 :]:
+                if other.begin_latest >= one.end_earliest:
+                    break  # later ones began later still
+                if other.process is one.process:
+                    continue
+                span = (max(one.begin_latest, other.begin_latest), min(one.end_earliest, other.end_earliest))
+                if span[1] - span[0] >= OVERLAP_MS:
+                    cause = self._overlap_cause(one, other, span)
+                    clients = (one.process.client_id, other.process.client_id)
+                    yield self._anomaly(DOUBLE_OWNER, queue, span, clients, cause, evidence=other.begin_evidence)
+
+    def _overlap_cause(self, one: Tenure, other: Tenure, span: Span) -> str:
+        first, second = one.process, other.process
+        if first.client_id == second.client_id:
+            return "duplicate_client_id"
+        for process in (first, second):
+            if any(_overlap(silence, span) for silence in process.silences()):
+                return f"{CLIENT_SILENT} {process.client_id}"
+        if differing_strategies(self._targets(), (first, second)):
+            return "strategy_differs"
+        return self._route_or(span[0], "views_differ")
+
+    # ---- no owner
+
+    def _orphans(self, queue: MessageQueue, held: Sequence[Tenure]) -> Iterator[Anomaly]:
+        history = self._history
+        covered = [((t.begin_earliest or 0), _latest(t)) for t in held]
+        covered += [(d.from_ms or 0, d.until_ms or _EVER) for d in history.doubts if queue in d.queues]
+        covered += [*history.gaps, *self._lost_outages(queue.broker_name)]
+        covered.append((0, max(history.first_use[queue], history.known[0])))
+        for gap in _gaps(_merged(covered)):
+            for member in self._membered(queue.topic):
+                span = (max(gap[0], member[0]), min(gap[1], member[1], history.known[1]))
+                away = history.is_down(queue.broker_name, span[0])
+                if span[1] - span[0] >= ORPHAN_MS and not away:
+                    lost = max(
+                        (t for t in held if t.end_earliest <= span[0]), key=lambda t: t.end_earliest, default=None
+                    )
+                    evidence = "" if lost is None else lost.end_evidence
+                    yield self._anomaly(ORPHAN, queue, span, (), *self._orphan_cause(queue, span), evidence)
+
+    def _lost_outages(self, broker: str) -> Iterator[Span]:
+        """When a broker may have been down of which a hole holds the stop; its clients learn late of its return."""
+        history = self._history
+        late_ms = history.settings.poll_name_server_interval_ms + history.settings.rebalance_wait_interval_ms
+        for begin_ms, _ in history.gaps:
+            back_ms = next((start for start in history.starts.get(broker, ()) if start > begin_ms), None)
+            if back_ms is not None and not any(begin_ms < stop < back_ms for stop in history.stops.get(broker, ())):
+                yield begin_ms, back_ms + late_ms
+
+    def _membered(self, topic: str) -> list[Span]:
+        """Spans in which somebody was there to own the queues of a topic."""
+        if topic not in self._membered_of:
+            processes = self._history.processes
+            subscribed = [p for p in processes if topic in p.versions] or processes
+            self._membered_of[topic] = _merged([(p.first_ms, _certainly_until(p)) for p in subscribed])
+        return self._membered_of[topic]
+
+    def _orphan_cause(self, queue: MessageQueue, span: Span) -> tuple[str, str]:
+        refused = [
+            r for r in self._history.locks.refusals if r.queue == queue and span[0] <= r.at_ms <= span[1] + OVERLAP_MS
+        ]
+        if refused:
+            return "lock_held", f"{len(refused)} refusals, lock of {refused[0].holder or 'another client'}"
+        alive = [p for p in self._history.processes if p.first_ms < span[1] and p.last_ms > span[0]]
+        if len({p.client_id for p in alive}) < len(alive):
+            return "duplicate_client_id", f"{len(alive)} processes, {len({p.client_id for p in alive})} ids"
+        if differing_strategies(self._targets(), alive):
+            return "strategy_differs", ""
+        strangers = [p.client_id for p in alive if p.versions and queue.topic not in p.versions]
+        if strangers:
+            return "subscription_differs", f"members without the topic: {', '.join(sorted(set(strangers)))}"
+        return self._route_or(span[0], "views_differ"), ""
+
+    def _route_or(self, at_ms: int, otherwise: str) -> str:
+        settings = self._history.settings
+        reach_ms = settings.poll_name_server_interval_ms + settings.rebalance_wait_interval_ms
+        for incident in reversed(self._incidents):
+            kinds = (QUEUES_ADDED, BROKER_STARTED, BROKER_STOPPED)
+            if incident.kind in kinds and incident.earliest_ms <= at_ms <= incident.latest_ms + reach_ms:
+                return f"{incident.kind} {incident.subject}"
+        return otherwise
+
+    # ---- restless and stalled queues
+
+    def _flapping(self, queue: MessageQueue, held: Sequence[Tenure]) -> Iterator[Anomaly]:
+        """The same clients take a queue from each other again and again."""
+        for index in range(len(held) - FLAPPING_CHANGES + 1):
+            run = held[index : index + FLAPPING_CHANGES]
+            if run[-1].begin_latest - run[0].begin_latest > FLAPPING_MS:
+                continue
+            owners = [t.process.key for t in run]
+            swaps = all(a != b for a, b in pairwise(owners))
+            if swaps and len(set(owners)) == 2:
+                span = (run[0].begin_latest, run[-1].begin_latest)
+                yield self._anomaly(
+                    FLAPPING, queue, span, (o.client_id for o in owners), self._causes.of_begin(run[-1])
+                )
+                return
+
+    def _start_offsets(self, queue: MessageQueue, held: Sequence[Tenure]) -> Iterator[Anomaly]:
+        """Take-overs that begin below what was committed before (consumed again), or beyond it (never consumed)."""
+        seen = sorted(self._commits.get(queue, ()))
+        highest = list(accumulate((queue_offset for _, queue_offset in seen), max))
+        for tenure in held:
+            before = bisect_left(seen, (tenure.begin_latest - _ONE_WAY_MS, -1))
+            first = _first_pull(tenure) if tenure.begin_list is not None and before else None
+            if first is None:
+                continue
+            committed = highest[before - 1]
+            if first != committed and (first < committed or tenure.start_queue_offset is None):
+                kind = OFFSET_REWIND if first < committed else OFFSET_SKIP
+                detail = f"begins at queue offset {first}, {committed} was committed"
+                span = (tenure.begin_latest, tenure.begin_latest)
+                clients = (tenure.process.client_id,)
+                yield self._anomaly(
+                    kind, queue, span, clients, self._causes.of_begin(tenure), detail, tenure.begin_evidence
+                )
+
+    def _silent_owners(self) -> Iterator[Anomaly]:
+        """Queues in the hands of a process that shows no sign of life: nobody consumes them."""
+        for process in self._history.processes:
+            for silence in process.silences():
+                for tenure in self._history.tenures:
+                    if tenure.process is process and tenure.begin_latest <= silence[0] < tenure.end_earliest:
+                        span = (silence[0], min(silence[1], tenure.end_earliest))
+                        seen = [w for w in process.witnesses[tenure.queue] if w.at_ms <= silence[0]]
+                        yield self._anomaly(
+                            SILENT_OWNER,
+                            tenure.queue,
+                            span,
+                            (process.client_id,),
+                            f"{CLIENT_SILENT} {process.client_id}",
+                            evidence=seen[-1].evidence if seen else "",
+                        )
+
+    def _lock_stalls(self) -> Iterator[Anomaly]:
+        """From a first refusal to the last before the client got the lock or gave up."""
+        runs: dict[tuple[MessageQueue, str], list[tuple[int, str | None, object]]] = {}
+        for refusal in self._history.locks.refusals:
+            key = (refusal.queue, refusal.client_id)
+            runs.setdefault(key, []).append((refusal.at_ms, refusal.holder, refusal.evidence))
+        for (queue, client_id), run in sorted(runs.items(), key=lambda item: (item[0][0].order, item[0][1])):
+            if run[-1][0] - run[0][0] < LOCK_STALL_MS:
+                continue
+            holders = sorted({holder for _, holder, _ in run if holder is not None})
+            cause = f"lock held by {', '.join(holders)}" if holders else "lock held by another client"
+            yield self._anomaly(
+                LOCK_STALL,
+                queue,
+                (run[0][0], run[-1][0]),
+                (client_id, *holders),
+                cause,
+                f"{len(run)} refusals",
+                run[0][2],
+            )
+
+    def _rollbacks(self) -> Iterator[Anomaly]:
+        for rollback in self._history.rollbacks:
+            yield self._anomaly(
+                COMMIT_ROLLBACK,
+                rollback.queue,
+                (rollback.at_ms, rollback.at_ms),
+                () if rollback.part is None else (rollback.part.client_id,),
+                "late commit",
+                f"queue offset {rollback.queue_offset} after {rollback.stored_queue_offset}",
+                rollback.evidence,
+            )
+
+
+def _first_pull(tenure: Tenure) -> int | None:
+    """The queue offset an owner first asked for."""
+    witnesses = tenure.process.witnesses[tenure.queue]
+    for at in range(bisect_left(witnesses, tenure.begin_latest, key=_AT_MS), len(witnesses)):
+        if witnesses[at].kind is _PULL:
+            return witnesses[at].queue_offset
+    return None
+
+
+def _certainly_until(process: ClientProcess) -> int:
+    return process.last_ms if process.end is None else process.end.earliest_ms
+
+
+def _latest(tenure: Tenure) -> int:
+    return _EVER if tenure.end_latest is None else tenure.end_latest
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    return max(one[0], other[0]) < min(one[1], other[1])
+
+
+def _merged(spans: list[Span]) -> list[Span]:
+    merged: list[Span] = []
+    for begin, end in sorted(spans):
+        if merged and begin <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        else:
+            merged.append((begin, end))
+    return merged
+
+
+def _gaps(spans: list[Span]) -> list[Span]:
+    """Between the spans, and after the last."""
+    ends = [begin for begin, _ in spans[1:]] + [_EVER]
+    return [(span[1], until) for span, until in zip(spans, ends, strict=True) if until > span[1]]

@@ -1,0 +1,220 @@
+"""The rounds of every process, and why each came out as it did.
+
+One row is one topic's turn in a round: the member list was asked for and answered. What changed since the process's
+list before names the cause; the incident that explains it is looked up among those of the group.
+Source: RebalanceImpl#doRebalance, RebalanceService#run; §5.5 of the evidence ladder.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from rebalance.diagnosis.incidents import (
+    CLIENT_EXPIRED,
+    CLIENT_RESUMED,
+    CLIENT_SILENT,
+    CLIENT_STARTED,
+    CLIENT_VANISHED,
+    QUEUES_ADDED,
+    Incident,
+)
+from rebalance.model.frozen import frozen
+from rebalance.ownership.history import GroupHistory
+from rebalance.processes.broker_runs import BROKER_STARTED, BROKER_STOPPED, BROKER_VANISHED
+from rebalance.processes.ends import CLIENT_LEFT
+from rebalance.processes.process import ClientProcess, ListAnswer
+from rebalance.tenures.queue_table import Tenure
+
+START = "start"
+ROUTE_CHANGED = "route_changed"  # the same members, another result: the process's queue list was new
+NOT_IN_LIST = "not_in_list"
+LIST_FAILED = "list_failed"
+LOCK_GRANTED = "lock_granted"
+PERIODIC = "periodic"
+UNKNOWN = "unknown"
+_JOINING = (CLIENT_RESUMED, CLIENT_STARTED)
+_ONE_ROUND_MS = 900  # topics of one round follow each other; rounds of a client are 1 s apart
+_ROOM_MS = 6_000  # between an incident and the record of it
+_RELISTED_MS = 60_000  # a restarted broker hears every client again within a heartbeat period
+_LEAVING = (CLIENT_LEFT, CLIENT_VANISHED, CLIENT_EXPIRED, CLIENT_SILENT)
+
+
+@frozen()
+class Round:
+    """One topic's turn in one process's round. `woken`: it came earlier than the 20 s timer. Instants are epoch ms."""
+
+    group: str
+    client_id: str
+    process: int
+    asked_ms: int
+    answered_ms: int
+    broker: str
+    cid_all_size: int | None
+    woken: bool
+    causes: tuple[str, ...]
+    evidence: str
+
+
+class RoundCauses:
+    """Looks up why a round, a tenure's begin or its end happened."""
+
+    def __init__(self, history: GroupHistory, incidents: Sequence[Incident]) -> None:
+        self._history = history
+        self._incidents = incidents
+        self._latest = [incident.latest_ms for incident in incidents]
+        self._crashes = [incident for incident in incidents if incident.kind == BROKER_VANISHED]
+        self._before: dict[int, ListAnswer | None] = {}  # by id of the answer
+        self._of_list: dict[int, list[str]] = {}
+        self._told: dict[int, str] = {}
+        for process in history.processes:
+            for before, answer in zip([None, *process.lists], process.lists, strict=False):
+                self._before[id(answer)] = before
+
+    def rounds(self) -> list[Round]:
+        """All rounds of the group, in the order of their answers."""
+        rows = [self._round(process, answer) for process in self._history.processes for answer in process.lists]
+        return sorted(rows, key=lambda row: (row.answered_ms, row.client_id, row.process, row.asked_ms))
+
+    def _round(self, process: ClientProcess, answer: ListAnswer) -> Round:
+        before = self._before[id(answer)]
+        timer_ms = self._history.settings.rebalance_wait_interval_ms
+        return Round(
+            self._history.group,
+            process.client_id,
+            process.key.number,
+            answer.asked_at_ms,
+            answer.at_ms,
+            answer.broker,
+            None if answer.client_ids is None else len(answer.client_ids),
+            before is None or answer.asked_at_ms - before.at_ms < timer_ms * 9 // 10,
+            tuple(self.of_list(process, answer)),
+            str(answer.evidence),
+        )
+
+    def of_list(self, process: ClientProcess, answer: ListAnswer) -> list[str]:
+        """What is new in a member list since the round before, each with the client it is about."""
+        causes = self._of_list.get(id(answer))
+        if causes is None:
+            causes = self._of_list[id(answer)] = self._news(process, answer)
+        return causes
+
+    def _news(self, process: ClientProcess, answer: ListAnswer) -> list[str]:
+        if answer.client_ids is None:
+            return [LIST_FAILED if answer.failed else UNKNOWN]
+        own = [] if process.client_id in answer.client_ids else [NOT_IN_LIST]
+        turn: ListAnswer | None = answer
+        while turn is not None and answer.at_ms - turn.at_ms < _ONE_ROUND_MS:
+            before = self._before[id(turn)]
+            if before is None:
+                return own or [START]
+            causes = self._difference(before, turn)
+            if causes:
+                return list(dict.fromkeys(own + causes))
+            turn = before
+        return own or [PERIODIC]
+
+    def _difference(self, before: ListAnswer, answer: ListAnswer) -> list[str]:
+        if before.client_ids is None or answer.client_ids is None:
+            return []
+        if before.client_ids == answer.client_ids:
+            return []
+        joined, left = _joined_and_left(before.client_ids, answer.client_ids)
+        causes = [self._member_cause(_JOINING, client_id, before, answer) for client_id in joined]
+        return causes + [self._member_cause(_LEAVING, client_id, before, answer) for client_id in left]
+
+    def _member_cause(self, kinds: tuple[str, ...], client_id: str, before: ListAnswer, answer: ListAnswer) -> str:
+        """The latest incident of one of these kinds about a client that can have come between two lists."""
+        for incident in self._before_instant(answer.at_ms + _ROOM_MS):
+            fresh = incident.kind == CLIENT_SILENT or incident.latest_ms >= before.at_ms - _ROOM_MS
+            if incident.subject == client_id and incident.kind in kinds and fresh:
+                return f"{CLIENT_EXPIRED if incident.kind == CLIENT_SILENT else incident.kind} {client_id}"
+        restarted = [at for at in self._history.starts.get(answer.broker, ()) if 0 <= answer.at_ms - at <= _RELISTED_MS]
+        if restarted:
+            return f"{BROKER_STARTED} {answer.broker}"
+        if answer.broker != before.broker:
+            return f"brokers_differ {before.broker} {answer.broker}"
+        return f"{'joined' if kinds is _JOINING else 'gone'} {client_id}"
+
+    # ---- causes of intervals
+
+    def _news_in(self, process: ClientProcess, answer: ListAnswer) -> str:
+        """What a member list told the process anew, in words; empty where that is nothing."""
+        told = self._told.get(id(answer))
+        if told is None:
+            causes = [cause for cause in self.of_list(process, answer) if cause not in (PERIODIC, START)]
+            told = self._told[id(answer)] = "; ".join(causes)
+        return told
+
+    def of_begin(self, tenure: Tenure) -> str:
+        """Why a process took a queue."""
+        process = tenure.process
+        if tenure.begin_earliest is None:
+            return "before the record"
+        if tenure.begin_list is not None:
+            news = self._news_in(process, tenure.begin_list)
+            if news:
+                return news
+            if process.seen_from_start and START in self.of_list(process, tenure.begin_list):
+                return f"{CLIENT_STARTED} {process.client_id}"
+        return self._nearest(tenure.begin_earliest, tenure, gained=True, periodic=tenure.begin_list is not None)
+
+    def of_end(self, tenure: Tenure) -> str:
+        """Why a process lost a queue."""
+        process = tenure.process
+        if tenure.end_list is not None:
+            news = self._news_in(process, tenure.end_list)
+            return news or self._nearest(tenure.end_earliest, tenure, gained=False, periodic=True)
+        end = process.end
+        if end is not None and (tenure.end_latest is None or tenure.end_latest == end.latest_ms):
+            if end.cause is None:
+                return "held when the record ended"
+            kind = CLIENT_VANISHED if end.cause == "channel_closed" else end.cause
+            return f"{CLIENT_EXPIRED if end.cause == 'channel_expired' else kind} {process.client_id}"
+        return self._nearest(tenure.end_earliest, tenure, gained=False)
+
+    def _nearest(self, at_ms: int, tenure: Tenure, *, gained: bool, periodic: bool = False) -> str:
+        """The latest incident that can have led to a change at `at_ms`: its own round may be a period later."""
+        settings = self._history.settings
+        reach_ms = settings.rebalance_wait_interval_ms + 2_000
+        route_ms = reach_ms + settings.poll_name_server_interval_ms
+        lock_ms = reach_ms + settings.broker_lock_max_live_time_ms
+        for incident in self._before_instant(at_ms + 1_000):
+            age_ms = at_ms - incident.latest_ms
+            if incident.kind in (QUEUES_ADDED, BROKER_STARTED, BROKER_STOPPED):
+                near = age_ms <= route_ms and self._concerns(incident, tenure)
+            elif gained and self._refused_before(tenure, at_ms):
+                near = age_ms <= lock_ms and incident.kind in _LEAVING
+            else:
+                near = age_ms <= reach_ms and incident.kind != CLIENT_SILENT
+            if near:
+                lock = f"{LOCK_GRANTED}; " if gained and self._refused_before(tenure, at_ms) else ""
+                return f"{lock}{incident.kind} {incident.subject}"
+        crash = next((i for i in self._crashes if i.earliest_ms <= at_ms + 1_000 and at_ms <= i.latest_ms), None)
+        if crash is not None and self._concerns(crash, tenure):
+            return f"{crash.kind} {crash.subject}"
+        return ROUTE_CHANGED if periodic else UNKNOWN
+
+    def _before_instant(self, at_ms: int) -> Iterator[Incident]:
+        """Incidents from the latest before an instant backwards."""
+        for index in range(bisect_left(self._latest, at_ms) - 1, -1, -1):
+            yield self._incidents[index]
+
+    def _concerns(self, incident: Incident, tenure: Tenure) -> bool:
+        if incident.kind == QUEUES_ADDED:
+            return incident.subject == tenure.queue.topic
+        return incident.subject in {queue.broker_name for queue in self._history.by_queue}
+
+    def _refused_before(self, tenure: Tenure, at_ms: int) -> bool:
+        refusals = self._history.locks.refusals
+        index = bisect_left(refusals, at_ms, key=lambda refusal: refusal.at_ms)
+        return any(r.client_id == tenure.process.client_id and r.queue == tenure.queue for r in refusals[:index])
+
+
+@lru_cache(maxsize=1_024)
+def _joined_and_left(before: tuple[str, ...], now: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """Ids that came and ids that went, sorted; an id that is there twice and then once went."""
+    old, new = Counter(before), Counter(now)
+    return sorted((new - old).keys()), sorted((old - new).keys())

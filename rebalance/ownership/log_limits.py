@@ -1,0 +1,81 @@
+"""What client logs leave open: queues a process may have held before its log begins to tell, and after it ends.
+
+A log that begins with its consumer's start tells everything up to its last line, whatever that line says. One that
+begins in the middle tells nothing of the queues it has held since before, until a round's result names all queues of a
+topic, or a periodic commit names all queues that have an offset.
+Source: RebalanceImpl#rebalanceByTopic, RemoteBrokerOffsetStore#persistAll.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from rebalance.facts.log_spans import Spans
+from rebalance.model.message_queue import MessageQueue
+from rebalance.model.timing import TOGETHER_MS
+from rebalance.processes.process import ClientProcess, WitnessKind, has_log_without_zone, log_until
+
+LOG_BEGINS_IN_THE_MIDDLE = "its log begins in the middle"
+LOG_ENDS = "its log ends here"
+LOG_WITHOUT_ZONE = "nothing tells the time zone of its log"
+_NEVER = 1 << 62
+
+
+class Dark(NamedTuple):
+    """Queues a process may hold in [from_ms, until_ms) (None: open) unseen, and why."""
+
+    queues: frozenset[MessageQueue]
+    from_ms: int | None
+    until_ms: int | None
+    reason: str
+
+
+def untold(
+    process: ClientProcess, queues: frozenset[MessageQueue], spans: Spans, committed: Mapping[MessageQueue, int]
+) -> Iterator[Dark]:
+    """What the logs of a process leave open of `queues`; `committed` as `first_commits` gives it."""
+    runs = [channel for channel in process.channels if channel.is_log]
+    if has_log_without_zone(process):
+        yield Dark(queues, None, None, LOG_WITHOUT_ZONE)
+        return
+    if not process.log_from_start:
+        yield from _before(process, min(run.first_ms for run in runs), queues, committed)
+    ends_ms = max(log_until(run, spans) for run in runs)
+    gone_ms = process.end.latest_ms if process.end is not None else None
+    if gone_ms is None or gone_ms > ends_ms:
+        yield Dark(queues, ends_ms, gone_ms, LOG_ENDS)
+
+
+def _before(
+    process: ClientProcess, log_first_ms: int, queues: frozenset[MessageQueue], committed: Mapping[MessageQueue, int]
+) -> Iterator[Dark]:
+    results: dict[str, int] = {}
+    for result in process.results:
+        results.setdefault(result.topic, result.at_ms)
+    persisted = _first_full_persist(process, log_first_ms + TOGETHER_MS)
+    until: dict[int | None, set[MessageQueue]] = {}
+    gone_ms = process.end.latest_ms if process.end is not None else None
+    for queue in queues:
+        told = [_NEVER if gone_ms is None else gone_ms, results.get(queue.topic, _NEVER)]
+        persist_ms = persisted.get(queue.broker_name)
+        if persist_ms is not None and committed.get(queue, _NEVER) < persist_ms:
+            told.append(persist_ms)
+        until.setdefault(None if min(told) == _NEVER else min(told), set()).add(queue)
+    since = process.first_ms if process.seen_from_start else None
+    for until_ms, dark in sorted(until.items(), key=lambda found: found[0] or _NEVER):
+        yield Dark(frozenset(dark), since, until_ms, LOG_BEGINS_IN_THE_MIDDLE)
+
+
+def _first_full_persist(process: ClientProcess, from_ms: int) -> dict[str, int]:
+    """Per broker the first periodic commit from an instant on: it names a queue that is committed again later."""
+    first: dict[str, int] = {}
+    for queue, witnesses in process.witnesses.items():
+        at = _first_repeated([w.at_ms for w in witnesses if w.kind is WitnessKind.COMMIT and w.at_ms >= from_ms])
+        if at is not None:
+            first[queue.broker_name] = min(at, first.get(queue.broker_name, at))
+    return first
+
+
+def _first_repeated(commits: Sequence[int]) -> int | None:
+    return commits[0] if commits and commits[-1] > commits[0] + TOGETHER_MS else None

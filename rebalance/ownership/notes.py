@@ -1,0 +1,60 @@
+"""What in the record makes answers wider than they could be, each with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rebalance.facts.input_notes import CLOCK_DIFFERS, Note
+from rebalance.ownership.doubts import NEVER_COMMITTED, Doubt
+from rebalance.ownership.history import GroupHistory
+from rebalance.ownership.log_limits import LOG_ENDS
+from rebalance.ownership.pop import POP_SHARED, SHARED
+from rebalance.processes.client_clock import ahead_ms, changes_of
+
+STARTS_IN_THE_MIDDLE = "starts_in_the_middle"
+ENDS_IN_THE_MIDDLE = "ends_in_the_middle"
+SILENT = "silent"
+ROUNDS_MISSING = "rounds_missing"
+NOT_OBSERVED = "not_observed"
+_KILLED_MS = 6_000  # a log writes every 5 s; so long after its last line its process was seen to have ended
+
+
+def notes_of(history: GroupHistory, always: tuple[int, int]) -> Iterator[Note]:
+    """What limits the answers about one group."""
+    if history.known[0] != always[0]:
+        yield Note(history.group, STARTS_IN_THE_MIDDLE, "", f"nothing is certain before {history.known[0]}")
+    if history.known[1] != always[1]:
+        yield Note(history.group, ENDS_IN_THE_MIDDLE, "", f"nothing is certain after {history.known[1]}")
+    for begin, end in history.gaps:
+        detail = f"nothing is certain from {begin} to {end}: the record has a hole, or its clock was set forward"
+        yield Note(history.group, SILENT, "", detail)
+    for process in history.processes:
+        if process.rounds_missing:
+            yield Note(
+                history.group, ROUNDS_MISSING, process.client_id, "it asked for member lists that are not on record"
+            )
+    yield from _clocks_apart(history)
+    for topic in sorted(history.pop_topics):
+        yield Note(history.group, POP_SHARED, topic, "POP shares its queues among all clients: there is no owner")
+    for doubt in history.doubts:
+        if doubt.reason not in (SHARED, NEVER_COMMITTED) and not _is_a_kill(doubt):
+            yield Note(history.group, NOT_OBSERVED, doubt.client_id, f"{doubt.reason} ({len(doubt.queues)} queues)")
+
+
+def _clocks_apart(history: GroupHistory) -> Iterator[Note]:
+    """Clients, or all clients of a broker's log, whose clock is not that of the record."""
+    heard = [(process.client_id, changes_of(process)) for process in history.processes]
+    logged = [(broker, list(changes)) for broker, changes in sorted(history.changes_heard.items())]
+    for subject, changes in heard + logged:
+        ahead = ahead_ms(changes)
+        if ahead is not None:
+            apart = f"at least {ahead} ms ahead of" if ahead > 0 else f"{-ahead} ms behind"
+            yield Note(
+                history.group, CLOCK_DIFFERS, subject, f"by subVersions the clients' clock is {apart} the record"
+            )
+
+
+def _is_a_kill(doubt: Doubt) -> bool:
+    """Whether a log merely ends with its process."""
+    known = doubt.reason == LOG_ENDS and doubt.from_ms is not None and doubt.until_ms is not None
+    return known and (doubt.until_ms or 0) - (doubt.from_ms or 0) < _KILLED_MS

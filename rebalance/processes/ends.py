@@ -1,0 +1,132 @@
+"""Membership of a group at its brokers: who was registered, and when a process was last a member.
+
+The broker's list changes by register, unregister and channel close (members are notified) and by the scan for
+channels silent for 120 s (nobody is). A capture of requests shows the first two; a close or an expiry shows in the
+lists it answers afterwards.
+Source: ConsumerManager#registerConsumer, #unregisterConsumer, #doChannelCloseEvent, #scanNotActiveChannel; §3.1, §3.2.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+
+from rebalance.model.settings import Settings
+from rebalance.processes.process import ChannelUse, ClientProcess, End, ListAnswer
+
+SHUTDOWN_BEFORE_MS = 500  # a consumer stops consuming and persists before it asks to leave
+SHUTDOWN_AFTER_MS = 5_000  # and clears its table some time after the broker let it go, if its log does not say when
+
+_STOPPING_MS = 30_000  # a broker that goes down closes its connections in this time
+
+CLIENT_LEFT = "client_left"
+CHANNEL_CLOSED = "channel_closed"
+CHANNEL_EXPIRED = "channel_expired"
+
+
+def set_ends(
+    processes: Sequence[ClientProcess],
+    starts: Mapping[str, Sequence[int]],
+    stops: Mapping[str, Sequence[int]],
+    settings: Settings,
+) -> None:
+    """Sets `end` of every process of one group.
+
+    Args:
+        starts: per broker, the instants at which it came up with an empty list.
+        stops: per broker, those at which it went down and closed every connection.
+    """
+    answers = sorted((a for p in processes for a in p.lists if a.client_ids is not None), key=lambda a: a.at_ms)
+    by_client: dict[str, list[ClientProcess]] = {}
+    for process in processes:
+        by_client.setdefault(process.client_id, []).append(process)
+    for same_id in by_client.values():
+        for process in same_id:
+            process.end = _end(process, same_id, answers, starts, stops, settings)
+
+
+def _end(
+    process: ClientProcess,
+    same_id: Sequence[ClientProcess],
+    answers: Sequence[ListAnswer],
+    starts: Mapping[str, Sequence[int]],
+    stops: Mapping[str, Sequence[int]],
+    settings: Settings,
+) -> End:
+    left = process.left_ms
+    if left is not None:
+        finished = max((c.finished_ms for c in process.channels if c.finished_ms is not None), default=None)
+        latest = left[1] + SHUTDOWN_AFTER_MS if finished is None else max(left[0], finished)
+        return End(left[0] - SHUTDOWN_BEFORE_MS, latest, CLIENT_LEFT, process.last_evidence)
+    closed = max((c.closed for c in process.channels if c.closed is not None and not _by_stop(c, stops)), default=None)
+    if closed is not None and closed.latest_ms >= process.last_ms and not _connected_elsewhere(process):
+        return End(
+            process.last_ms,
+            None if closed.expired else closed.latest_ms,
+            CHANNEL_EXPIRED if closed.expired else CHANNEL_CLOSED,
+            closed.evidence,
+        )
+    gone = first_absence(process, same_id, answers, starts, process.last_ms)
+    if gone is None:
+        return End(process.last_ms, None, None, process.last_evidence)
+    silent_ms = gone.at_ms - max(
+        (c.last_heartbeat_ms for c in process.channels if c.last_heartbeat_ms is not None), default=0
+    )
+    if silent_ms >= settings.channel_expired_timeout_ms:
+        return End(process.last_ms, None, CHANNEL_EXPIRED, gone.evidence)
+    return End(process.last_ms, gone.at_ms, CHANNEL_CLOSED, gone.evidence)
+
+
+def _by_stop(channel: ChannelUse, stops: Mapping[str, Sequence[int]]) -> bool:
+    """Whether a connection was closed by the broker that went down, not by its client."""
+    assert channel.closed is not None
+    return any(0 <= channel.closed.latest_ms - at_ms <= _STOPPING_MS for at_ms in stops.get(channel.broker, ()))
+
+
+def _connected_elsewhere(process: ClientProcess) -> bool:
+    """Whether a broker whose log would tell of a close has not told of it, while another one did."""
+    closed = {channel.broker for channel in process.channels if channel.closed is not None}
+    return any(
+        channel.broker not in closed for channel in process.channels if not channel.is_log and not channel.requests
+    )
+
+
+def first_absence(
+    process: ClientProcess,
+    processes: Sequence[ClientProcess],
+    answers: Sequence[ListAnswer],
+    starts: Mapping[str, Sequence[int]],
+    after_ms: int,
+    until_ms: int = 1 << 62,
+) -> ListAnswer | None:
+    """The first list in (after_ms, until_ms) that has no room for the process beside the others of its id."""
+    same_id = [p for p in processes if p is not process and p.client_id == process.client_id]
+    index = bisect_right(answers, after_ms, key=lambda a: a.at_ms)
+    for answer in answers[index:]:
+        if answer.at_ms >= until_ms:
+            return None
+        if answer.client_ids is None or not _registered_at(process, answer, starts):
+            continue
+        others = [p for p in same_id if p.active_after(answer.at_ms) and _registered_at(p, answer, starts)]
+        if answer.client_ids.count(process.client_id) <= len(others):
+            return answer
+    return None
+
+
+def _registered_at(process: ClientProcess, answer: ListAnswer, starts: Mapping[str, Sequence[int]]) -> bool:
+    """Whether the process had registered with the answering broker since that broker's last start."""
+    came_up = starts.get(answer.broker, ())
+    index = bisect_right(came_up, answer.at_ms)
+    since = came_up[index - 1] if index else 0
+    return any(_heard(channel, answer, since) for channel in process.channels)
+
+
+def _heard(channel: ChannelUse, answer: ListAnswer, since_ms: int) -> bool:
+    first, last = channel.first_heartbeat_ms, channel.last_heartbeat_ms
+    return (
+        channel.broker == answer.broker
+        and first is not None
+        and last is not None
+        and first < answer.at_ms
+        and last >= since_ms
+    )

@@ -1,0 +1,271 @@
+"""What brokers write: broker.log, and the queue lock lines of lock.log (4.x) or filter.log (5.x).
+
+Source of the texts: ConsumerManager, ConsumerGroupInfo, ClientManageProcessor, RebalanceLockManager,
+ConsumerOffsetManager, TopicConfigManager, BrokerStartup @4.4.0 - 5.3.3.
+An ordinary heartbeat and the renewal of a held lock leave no line.
+"""
+
+from __future__ import annotations
+
+from rebalance.readers.logs.template import Template
+
+_NETTY = "NETTY EVENT: remove "
+_SCAN = "SCAN: remove expired channel"
+_LOCK = "RebalanceLockManager#tryLockBatch: "
+_UNLOCK = "RebalanceLockManager#unlockBatch: "
+_REGISTERED = "ClientManageProcessor: registerConsumer info changed, SDK address={remote}, consumerData={consumer_data}"
+
+
+def _broker(name: str, levels: str, versions: str, text: str, yields: str = "") -> Template:
+    return Template(name, "broker", levels, versions, text, yields)
+
+
+def _lock(name: str, levels: str, versions: str, text: str, yields: str = "QueueLockDecided") -> Template:
+    return Template(name, "lock", levels, versions, text, yields)
+
+
+BROKER_TEMPLATES = (
+    _broker(
+        "broker_started", "INFO", "all", "The broker[{broker_name}, {remote}] boot success.{text}", "BrokerStarted"
+    ),
+    _broker("broker_stopping", "INFO", "all", "Shutdown hook was invoked, {count}", "BrokerStopping"),
+    _broker(
+        "consumer_connected",
+        "INFO",
+        "all",
+        "new consumer connected, group: {group} {consume_type} {message_model} channel: {channel_info}",
+        "ChannelConnected",
+    ),
+    _broker(
+        "channel_of_other_client",
+        "ERROR",
+        "≤4.9.8",
+        "[BUG] consumer channel exist in broker, but clientId not equal. "
+        "GROUP: {group} OLD: {channel_info} NEW: {other_channel_info} ",
+    ),
+    _broker(
+        "channel_of_other_client",
+        "ERROR",
+        "≥5.0.0",
+        "ConsumerGroupInfo: consumer channel exists in broker, but clientId is not the same one, group={group}, "
+        "old clientChannelInfo={channel_info}, new clientChannelInfo={other_channel_info}",
+    ),
+    _broker(
+        "consumer_unregistered",
+        "INFO",
+        "all",
+        "unregister a consumer[{group}] from consumerGroupInfo {channel_info}",
+        "ClientUnregistered",
+    ),
+    _broker(
+        "channel_closed",
+        "WARN",
+        "all",
+        _NETTY + "not active channel[{channel_info}] from ConsumerGroupInfo groupChannelTable, consumer group: {group}",
+        "ChannelClosed",
+    ),
+    _broker(
+        "channel_expired",
+        "WARN",
+        "all",
+        _SCAN + " from ConsumerManager consumerTable. channel={remote}, consumerGroup={group}",
+        "ChannelExpired",
+    ),
+    _broker(
+        "group_expired", "WARN", "all", _SCAN + " from ConsumerManager consumerTable, all clear, consumerGroup={group}"
+    ),
+    _broker(
+        "group_gone", "INFO", "all", "unregister consumer ok, no any connection, and remove consumer group, {group}"
+    ),
+    _broker(
+        "subscription_added",
+        "INFO",
+        "all",
+        "subscription changed, add new topic, group: {group} {subscription}",
+        "SubscriptionChanged",
+    ),
+    _broker(
+        "subscription_replaced",
+        "INFO",
+        "all",
+        "subscription changed, group: {group} OLD: {subscription} NEW: {other_subscription}",
+        "SubscriptionChanged",
+    ),
+    _broker(
+        "subscription_removed",
+        "WARN",
+        "all",
+        "subscription changed, group: {group} remove topic {topic} {text}",
+        "SubscriptionChanged",
+    ),
+    _broker(
+        "consumer_registered",
+        "INFO",
+        "≤4.9.8",
+        "registerConsumer info changed {consumer_data} {remote}",
+        "HeartbeatReceived",
+    ),
+    _broker("consumer_registered_by_address", "INFO", "≥5.0.0", _REGISTERED, "HeartbeatReceived"),
+    _broker("consumer_registered_by_address", "INFO", "≥5.1.3", "heartBeatV2 " + _REGISTERED, "HeartbeatReceived"),
+    _broker("notify_failed", "ERROR", "≤4.7.0", "notifyConsumerIdsChanged exception, {text}"),
+    _broker("notify_failed", "ERROR", "≥4.7.1", "notifyConsumerIdsChanged exception. group={group}, error={text}"),
+    _broker(
+        "notify_failed",
+        "ERROR",
+        "≥5.0.0",
+        "Failed to notify consumer when some consumers changed, consumerId to notify: {text}",
+    ),
+    _broker(
+        "list_unknown_group", "WARN", "all", "getConsumerGroupInfo failed, {group} {remote}", "ConsumerListAnswered"
+    ),
+    _broker("list_empty_group", "WARN", "all", "getAllClientId failed, {group} {remote}", "ConsumerListAnswered"),
+    _broker("pull_group_unknown", "WARN", "all", "the consumer's group info not exist, group: {group}"),
+    _broker(
+        "pull_topic_unknown", "WARN", "all", "the consumer's subscription not exist, group: {group}, topic:{topic}"
+    ),
+    _broker("pull_not_latest", "WARN", "all", "The broker's subscription is not latest, group: {group} {text}"),
+    _broker(
+        "commit_rolled_back",
+        "WARN",
+        "all",
+        "[NOTIFYME]update consumer offset less than store. "
+        "clientHost={remote}, key={topic_at_group}, queueId={queue_id}, "
+        "requestOffset={requested}, storeOffset={stored}",
+        "CommitRolledBack",
+    ),
+    _broker(
+        "commit_rejected",
+        "INFO",
+        "≥5.1.0",
+        "Update consumer offset is rejected because of previous offset-reset. "
+        "Group={group}, Topic={topic}, QueueId={queue_id}, Offset={queue_offset}",
+    ),
+    _broker("group_created", "INFO", "all", "auto create a subscription group, {text}"),
+    _broker("topic_created", "INFO", "all", "create new topic {topic_config}", "RouteSeen"),
+    _broker("topic_created", "INFO", "all", "create new topic [{topic_config}]", "RouteSeen"),
+    _broker(
+        "topic_created_by_default",
+        "INFO",
+        "all",
+        "Create new topic by default topic:[{topic}] config:[{topic_config}] producer:[{text}]",
+        "RouteSeen",
+    ),
+    _broker(
+        "topic_changed",
+        "INFO",
+        "all",
+        "update topic config, old:[{other_topic_config}] new:[{topic_config}]",
+        "RouteSeen",
+    ),
+    _broker("topic_deleted", "INFO", "all", "delete topic config OK, topic: {text}"),
+    _broker(
+        "assignment_no_list",
+        "WARN",
+        "≥5.0.0",
+        "QueryLoad: no assignment for group[{group}] topic[{topic}], get consumer id list failed",
+    ),
+    _broker(
+        "assignment_no_topic",
+        "WARN",
+        "≥5.0.0",
+        "QueryLoad: no assignment for group[{group}], the topic[{topic}] does not exist.",
+    ),
+    _broker(
+        "assignment_failed",
+        "ERROR",
+        "≥5.0.0",
+        "QueryLoad: no assignment for group[{group}] topic[{topic}], allocate message queue exception. "
+        "strategy name: {strategy}, ex: {text}",
+    ),
+    _broker("assignment_no_strategy", "WARN", "≥5.0.0", "QueryLoad: unsupported strategy [{strategy}],  {text}"),
+    _broker("producer_connected", "INFO", "all", "new producer connected, group: {group} channel: {channel_info}"),
+    _broker(
+        "producer_channel_closed",
+        "INFO",
+        "all",
+        _NETTY + "channel[{channel_info}][{remote}] from ProducerManager groupChannelTable, producer group: {group}",
+    ),
+    _broker(
+        "producer_channel_expired",
+        "WARN",
+        "≤4.9.8",
+        _SCAN + "[{channel}] from ProducerManager groupChannelTable, producer group name: {group}",
+        "cause of ChannelClosed",
+    ),
+    _broker(
+        "producer_channel_expired",
+        "WARN",
+        "≥5.0.0",
+        "ProducerManager#scanNotActiveChannel: remove expired channel[{channel}] from ProducerManager "
+        "groupChannelTable, producer group name: {group}",
+        "cause of ChannelClosed",
+    ),
+    _broker(
+        "producer_unregistered", "INFO", "all", "unregister a producer[{group}] from groupChannelTable {channel_info}"
+    ),
+    _lock(
+        "lock_locked",
+        "INFO",
+        "≤4.9.8",
+        "tryLockBatch, message queue not locked, I got it. Group: {group} NewClientId: {client_id} {mq}",
+    ),
+    _lock(
+        "lock_locked",
+        "INFO",
+        "≥5.0.0",
+        _LOCK + "lock a message which has not been locked yet, group={group}, clientId={client_id}, mq={mq}",
+    ),
+    _lock(
+        "lock_taken_over",
+        "WARN",
+        "≤4.9.8",
+        "tryLockBatch, message queue lock expired, I got it. Group: {group} OldClientId: {other_client_id} "
+        "NewClientId: {client_id} {mq}",
+    ),
+    _lock(
+        "lock_taken_over",
+        "WARN",
+        "≥5.0.0",
+        _LOCK + "try to lock a expired message queue, group={group}, mq={mq}, old client id={other_client_id}, "
+        "new client id={client_id}",
+    ),
+    _lock(
+        "lock_refused",
+        "WARN",
+        "≤4.9.8",
+        "tryLockBatch, message queue locked by other client. Group: {group} OtherClientId: {other_client_id} "
+        "NewClientId: {client_id} {mq}",
+    ),
+    _lock(
+        "lock_refused",
+        "WARN",
+        "≥5.0.0",
+        _LOCK + "message queue has been locked by other client, group={group}, mq={mq}, "
+        "locked client id={other_client_id}, current client id={client_id}",
+    ),
+    _lock("lock_unlocked", "INFO", "≤4.9.8", "unlockBatch, Group: {group} {mq} {client_id}"),
+    _lock("lock_unlocked", "INFO", "≥5.0.0", _UNLOCK + "unlock mq, group={group}, clientId={client_id}, mqs={mq}"),
+    _lock(
+        "unlock_of_other",
+        "WARN",
+        "≤4.9.8",
+        "unlockBatch, but mq locked by other client: {other_client_id}, Group: {group} {mq} {client_id}",
+    ),
+    _lock(
+        "unlock_of_other",
+        "WARN",
+        "≥5.0.0",
+        _UNLOCK + "mq locked by other client, group={group}, locked clientId={other_client_id}, "
+        "current clientId={client_id}, mqs={mq}",
+    ),
+    _lock("unlock_of_none", "WARN", "≤4.9.8", "unlockBatch, but mq not locked, Group: {group} {mq} {client_id}"),
+    _lock("unlock_of_none", "WARN", "≥5.0.0", _UNLOCK + "mq not locked, group={group}, clientId={client_id}, mq={mq}"),
+    _lock("unlock_no_group", "WARN", "≤4.9.8", "unlockBatch, group not exist, Group: {group} {client_id}", ""),
+    _lock(
+        "unlock_no_group",
+        "WARN",
+        "≥5.0.0",
+        _UNLOCK + "group not exist, group={group}, clientId={client_id}, mqs={text}",
+        "",
+    ),
+)

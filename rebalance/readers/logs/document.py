@@ -1,0 +1,40 @@
+"""The table of log texts as a page of the documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rebalance.readers.logs.table import TEMPLATES
+from rebalance.readers.logs.template import Template
+
+_TITLES = {
+    "broker": "Broker: broker.log",
+    "lock": "Broker: lock.log (4.x), filter.log (5.x)",
+    "client": "Client: rocketmq_client.log",
+}
+_INTRODUCTION = """# Log texts
+
+What `rebalance/readers/logs` recognises, printed from its table:
+`python -c "from rebalance.readers.logs.document import page; print(page(), end='')" > docs/log-templates.md`.
+
+`{field}` stands where Java has `{}`. *Yields* is the fact an entry becomes (`rebalance/facts`); entries without
+one are rows of `log_events` all the same. Lines of no template are counted and sampled; an entry that starts like a
+template and does not end like it is reported as unreadable, with its line.
+"""
+
+
+def page() -> str:
+    """The whole page, Markdown."""
+    return "\n".join([_INTRODUCTION, *(line for log in _TITLES for line in _section(log))]) + "\n"
+
+
+def _section(log: str) -> Iterator[str]:
+    yield f"## {_TITLES[log]}\n"
+    yield "| template | level | versions | text | yields |"
+    yield "|---|---|---|---|---|"
+    yield from (_row(template) for template in TEMPLATES if template.log == log)
+    yield ""
+
+
+def _row(template: Template) -> str:
+    return f"| `{template.name}` | {template.levels} | {template.versions} | `{template.text}` | {template.yields} |"

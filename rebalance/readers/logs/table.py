@@ -1,0 +1,35 @@
+"""The one table of log texts, and how a line finds its templates."""
+
+from __future__ import annotations
+
+from rebalance.readers.logs.broker_templates import BROKER_TEMPLATES
+from rebalance.readers.logs.client_templates import CLIENT_TEMPLATES
+from rebalance.readers.logs.template import START_SIZE, Template
+
+TEMPLATES: tuple[Template, ...] = (*BROKER_TEMPLATES, *CLIENT_TEMPLATES)
+UNREADABLE = Template("unreadable", "any", "any", "all", "{template}", "UnreadRecord")
+"""Not a text of RocketMQ: an entry that starts like `template` and is cut or damaged."""
+
+
+def _by_start() -> dict[bytes, tuple[Template, ...]]:
+    found: dict[bytes, tuple[Template, ...]] = {}
+    for template in TEMPLATES:
+        start = template.literals[0].encode()[:START_SIZE]
+        if len(start) == START_SIZE:
+            found[start] = (*found.get(start, ()), template)
+    return found
+
+
+def _anchored() -> tuple[tuple[bytes, tuple[Template, ...]], ...]:
+    found: dict[bytes, tuple[Template, ...]] = {}
+    for template in TEMPLATES:
+        if len(template.literals[0].encode()) < START_SIZE:
+            anchor = template.literals[1].encode()[: 2 * START_SIZE]
+            found[anchor] = (*found.get(anchor, ()), template)
+    return tuple(found.items())
+
+
+BY_START = _by_start()
+"""First bytes of a message -> templates that start so, in the order of the table (the first that matches wins)."""
+ANCHORED = _anchored()
+"""Fixed text inside a message -> templates that start with a field."""

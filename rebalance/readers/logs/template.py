@@ -1,0 +1,136 @@
+"""One log text of RocketMQ, declared as Java writes it: recognised and documented from here."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from rebalance.model.version import NEWEST, Version
+
+START_SIZE = 8
+"""A template is looked up by its first bytes: this many of them are fixed text, unless it is anchored elsewhere."""
+
+_WORD = r"\S{1,512}"
+_LONG = 8_192
+_MQ = r"MessageQueue \[.+, queueId=-?\d+\]"
+_PATTERN_OF_FIELD = {
+    "mq": _MQ,
+    "mqs": r"\[.*\]",
+    "other_mqs": r"\[.*\]",
+    "channel_info": r"ClientChannelInfo \[.+\]",
+    "other_channel_info": r"ClientChannelInfo \[.+\]",
+    "subscription": r"SubscriptionData \[.+\]",
+    "other_subscription": r"SubscriptionData \[.+\]",
+    "consumer_data": r"ConsumerData \[.+\]",
+    "heartbeat_data": r"\[.+\]",
+    "topic_config": r"TopicConfig \[.+\]",
+    "other_topic_config": r"TopicConfig \[.+\]",
+    "pull_request": r"P(?:ull|op)Request \[.+\]",
+    "route": r".*",
+    "other_route": r".*",
+    "text": r".*",
+    "channel": r".+",
+    "more": r".*",
+    "producer": r"\S{0,512}",
+    "broker_name": r".{0,512}?",
+}
+OFFSET_DIGITS = 18
+_NUMBERS = (
+    "queue_id",
+    "requested",
+    "stored",
+    "old_version",
+    "new_version",
+    "queue_offset",
+    "mq_all_size",
+    "cid_all_size",
+)
+_WIDE = frozenset(_PATTERN_OF_FIELD) - {"producer", "broker_name"}
+_PATTERN_OF_FIELD |= dict.fromkeys(_NUMBERS, rf"-?[0-9]{{1,{OFFSET_DIGITS}}}")
+_FIELD = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True)
+class Template:
+    """A line's text with `{field}` where Java has `{}`; a field's name says what it may hold (default: no white space).
+
+    `versions`: `all`, `≤4.9.8`, `≥5.0.0` or `4.9.0–4.9.8`. `levels` as Java logs it. `log`: broker, lock or client.
+    """
+
+    name: str
+    log: str
+    levels: str
+    versions: str
+    text: str
+    yields: str
+
+    @cached_property
+    def field_names(self) -> tuple[str, ...]:
+        """Names of the fields, in the order of the text."""
+        return tuple(_FIELD.findall(self.text))
+
+    def fields_of(self, message: str) -> tuple[str, ...] | None:
+        """The fields of a whole message without trailing white space; None if it is not this text."""
+        if len(message) > _LONG and self.wide_fields > 1:
+            return self._fields_of_long(message)
+        found = self.pattern.fullmatch(message)
+        return found.groups() if found else None
+
+    def _fields_of_long(self, message: str) -> tuple[str, ...] | None:
+        """The same in one pass, for a pattern with several wide fields can take the square of the message's length."""
+        fields, at = [], len(self.literals[0])
+        for literal in self.literals[1:-1]:
+            end = message.find(literal, at)
+            if end < 0:
+                return None
+            fields.append(message[at:end])
+            at = end + len(literal)
+        end = len(message) - len(self.literals[-1])
+        fields.append(message[at:end])
+        whole = message.startswith(self.literals[0]) and message.endswith(self.literals[-1]) and at <= end
+        held = (
+            re.fullmatch(_pattern(name), field, re.DOTALL)
+            for name, field in zip(self.field_names, fields, strict=False)
+        )
+        return tuple(fields) if whole and self.field_names and all(held) else None
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Matches a whole message without trailing white space; one group per field."""
+        texts = []
+        for number, part in enumerate(_FIELD.split(self.text.rstrip())):
+            is_field = number % 2 == 1
+            texts.append(f"({_pattern(part)})" if is_field else re.escape(part))
+        return re.compile("".join(texts), re.DOTALL)
+
+    @cached_property
+    def ends_with_offset(self) -> bool:
+        """Whether the text ends with a queue offset, after a space."""
+        return self.text.endswith(" {queue_offset}")
+
+    @cached_property
+    def wide_fields(self) -> int:
+        """How many fields may hold white space and any length."""
+        return sum(name in _WIDE for name in self.field_names)
+
+    @cached_property
+    def literals(self) -> tuple[str, ...]:
+        """The fixed parts of the text, the first of them being what a line starts with."""
+        return tuple(_FIELD.split(self.text.rstrip())[::2])
+
+    @cached_property
+    def version_range(self) -> tuple[Version, Version]:
+        """First and last version that writes this text."""
+        if self.versions == "all":
+            return Version(4, 0, 0), NEWEST
+        if self.versions[0] == "≤":
+            return Version(4, 0, 0), Version.parse(self.versions[1:])
+        if self.versions[0] == "≥":
+            return Version.parse(self.versions[1:]), NEWEST
+        since, _, until = self.versions.partition("–")
+        return Version.parse(since), Version.parse(until)
+
+
+def _pattern(field_name: str) -> str:
+    return _PATTERN_OF_FIELD.get(field_name, _WORD)
