@@ -211,6 +211,7 @@ class _Verify:
             clean_exit=clean_exit,
             version=self._known.version,
             log_is_cut=self._log_is_cut(ends),
+            file_size=self._shape.file_size,
             sets_queue_time=self._files.spool is None or not self._files.spool.is_stores,
         )
 

@@ -15,15 +15,15 @@ from recovery.versions import BrokerVersion
 
 NAME = "checkpoint"
 TIMES = ("physic_msg_timestamp", "logics_msg_timestamp", "index_msg_timestamp")
-QUEUE_TIME = "logics_msg_timestamp"
+LOG_TIME, QUEUE_TIME = TIMES[:2]
 OFFSETS = ("confirm_physical_offset", "logics_physical_offset")
 FIELD_SIZE = 8
 FLUSH_INTERVAL_MS = 15_000
-"""A broker that ran shorter than its thorough flush of the log (10 s) may not have set a time yet."""
+"""A broker flushes its log thoroughly at its start and every 10 s: one whose messages span less may have set no time
+of the log, and dispatches and indexes messages at most so much younger than what it forced to disk."""
 QUEUE_FLUSH_INTERVAL_MS = 65_000
-"""Since 5.5.0 the time of the queues is set by their thorough flush (60 s) only, not at shutdown either."""
-
-
+"""It writes the checkpoint with the thorough flush of the queues, at its start and every 60 s, when an index file is
+full, and at shutdown. Since 5.5.0 the time of the queues is set by that flush only, not at shutdown either."""
 LOST_MESSAGES_MS = 3_600_000
 """How far beyond the log's own store times those of lost messages may lie."""
 
@@ -35,11 +35,13 @@ def check_checkpoint(
     clean_exit: bool,
     version: BrokerVersion,
     log_is_cut: bool,
+    file_size: int,
     sets_queue_time: bool,
 ) -> Judgement:
     """Missing, unreadable, later than the data, or earlier than all of it.
 
     `log_is_cut`: the log lost its first or last messages; times near its own are then those of lost messages.
+    `file_size`: of the log's files, in bytes.
     `sets_queue_time`: False for a broker with its queues in a database, which never sets their time
     (RocksDBConsumeQueueStore @5.3.3, 5.4.0).
     """
@@ -58,16 +60,23 @@ def check_checkpoint(
     slack_ms = LOST_MESSAGES_MS if log_is_cut else 0
     set_times = tuple(name for name in TIMES if sets_queue_time or name != QUEUE_TIME)
     early = _earlier(checkpoint, log, slack_ms, set_times, clean_exit=clean_exit, version=version)
-    return Judgement((*findings, *_later(checkpoint, log, slack_ms), *early.findings), early.explained)
+    late = _later(checkpoint, log, slack_ms, 0 if clean_exit else file_size)
+    return Judgement((*findings, *late, *early.findings), early.explained)
 
 
-def _later(checkpoint: Checkpoint, log: LogColumns, slack_ms: int) -> Iterator[Finding]:
+def _later(checkpoint: Checkpoint, log: LogColumns, slack_ms: int, unforced: int) -> Iterator[Finding]:
+    """Times and offsets beyond the log; a power loss takes messages that were dispatched and not forced to disk.
+
+    `unforced`: how many bytes of the log may have gone so, 0 after a shutdown in order.
+    """
     if slack_ms and not log.records:
         return
     newest = log.latest_ms
-    late = [name for name in TIMES if getattr(checkpoint, name) > newest + slack_ms]
+    slacks = dict.fromkeys(TIMES, max(slack_ms, FLUSH_INTERVAL_MS if unforced and log.records else 0))
+    slacks[LOG_TIME] = slack_ms
+    late = [name for name, slack in slacks.items() if getattr(checkpoint, name) > newest + slack]
     yield from _fields("checkpoint_later_than_data", late, checkpoint, f"log: the latest store time is {newest}")
-    far = [name for name in OFFSETS if not slack_ms and (getattr(checkpoint, name) or 0) > log.end]
+    far = [name for name in OFFSETS if not slack_ms and (getattr(checkpoint, name) or 0) > log.end + unforced]
     yield from _fields("checkpoint_later_than_data", far, checkpoint, f"log: ends at {log.end}")
 
 
@@ -80,20 +89,35 @@ def _earlier(
     clean_exit: bool,
     version: BrokerVersion,
 ) -> Judgement:
-    """Times before the first message. That of the index stays 0 until an index file is full: alone it says nothing."""
+    """Times before the first message.
+
+    That of the index says nothing alone: it stays 0 until an index file is full, and then as it is until another one
+    is, even if all its messages expire.
+    """
     early = [name for name in set_times if log.records and getattr(checkpoint, name) < log.first_ms - slack_ms]
-    if not set(early) & {*TIMES[:2]}:
+    if not set(early) & {*TIMES[:2]} and (log.start or not any(getattr(checkpoint, name) for name in early)):
         return Judgement()
-    lasted_ms = log.latest_ms - log.first_ms
     found = tuple(
         _fields("checkpoint_earlier_than_data", early, checkpoint, f"log: the first store time is {log.first_ms}")
     )
-    flushed_late = TIMES[0] not in early and version.keeps_dispatched_offset
-    must_be_set = lasted_ms > QUEUE_FLUSH_INTERVAL_MS if flushed_late else clean_exit or lasted_ms > FLUSH_INTERVAL_MS
-    if must_be_set or any(getattr(checkpoint, name) > 0 for name in early):
+    lasted_ms = log.latest_ms - log.first_ms
+    must_be_set = any(lasted_ms > _set_within_ms(name, clean_exit, version) for name in early if name in TIMES[:2])
+    if must_be_set or any(getattr(checkpoint, name) for name in early):
         return Judgement(found)
-    why = "a broker that ran only seconds may have stopped before the first flush"
+    why = "a broker that ran only a short time may have stopped before the first flush"
     return Judgement((), tuple(Explained("checkpoint not set yet", why, places=one.places) for one in found))
+
+
+def _set_within_ms(name: str, clean_exit: bool, version: BrokerVersion) -> int:
+    """How long a broker can run before its checkpoint on disk must have this time; -1 where it always has it.
+
+    FlushRealTimeService, FlushConsumeQueueService, IndexService#flush, DefaultMessageStore#shutdown @4.9.8 … 5.5.1.
+    """
+    if not clean_exit:
+        return QUEUE_FLUSH_INTERVAL_MS
+    if name == LOG_TIME:
+        return FLUSH_INTERVAL_MS
+    return QUEUE_FLUSH_INTERVAL_MS if version.keeps_dispatched_offset else -1
 
 
 def _fields(kind: str, names: Sequence[str], checkpoint: Checkpoint, other: str) -> Iterator[Finding]:

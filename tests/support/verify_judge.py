@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
+import pyarrow as pa
 
 from parsers.checkpoint import CHECKPOINT
 from parsers.commitlog.message import decode_message
+from parsers.commitlog.read import read_commitlog
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.errors import StoreFormatError
 from parsers.store import NotAStore, classify, open_store
@@ -25,6 +27,8 @@ from tests.support.recovery_cases import Case, CaseSet
 
 MARKERS = ("abort", "abort.bak", "lock")
 NEIGHBOURHOOD = 64
+ONE_CHANGE = 8
+"""Differing bytes so near each other are one change: the equal ones between them are so by chance."""
 NOTHING_LEFT = Verification((), (), ())
 EXPLAINED_EDITS = {
     "commitlog": "unwritten",
@@ -32,8 +36,20 @@ EXPLAINED_EDITS = {
     "checkpoint": "checkpoint not set yet",
 }
 """Folder or file -> the one explained state that may answer an edit there, which then left zeros only."""
+KNOWN_TO_NOBODY = {
+    "flag",
+    "born_timestamp_ms",
+    "born_host",
+    "store_host",
+    "reconsume_times",
+    "prepared_transaction_offset",
+}
+"""Fields of a message that have no CRC and no second place in the store (docs/damage.md)."""
 FROM_THE_CRASH = ("not_dispatched_yet", "index_keys_missing")
 """Kinds that a crashed store earns once `abort` is taken away: it then claims to have been shut down in order."""
+
+TIMES_SET = 3
+"""The checkpoint begins with so many times."""
 
 Files = dict[str, bytes]
 
@@ -146,7 +162,7 @@ def _files_once(root: Path) -> Files:
 def _byte_changes(name: str, old: bytes, new: bytes) -> Iterable[Change]:
     common = min(len(old), len(new))
     differs = np.flatnonzero(np.frombuffer(old[:common], np.uint8) != np.frombuffer(new[:common], np.uint8))
-    for run in np.split(differs, np.flatnonzero(np.diff(differs) > NEIGHBOURHOOD) + 1):
+    for run in np.split(differs, np.flatnonzero(np.diff(differs) > ONE_CHANGE) + 1):
         if len(run):
             yield Change(name, int(run[0]), int(run[-1]) + 1, "bytes")
     if len(old) != len(new):
@@ -186,9 +202,10 @@ def _left_no_trace(change: Change, base: Path, root: Path, places: Sequence[Plac
     """The edit cannot be told from the store any more: what is left is a store that a broker could have left.
 
     A deleted config file. Everything of a kind gone, and nothing else left to ask. confirmPhyOffset or
-    logicsPhysicalOffset set to another offset of the log, or to a negative one, which is none yet. Another flag of a
-    message, which only its application knows. A unit at the end of its queue zeroed whose record the same damage took.
-    An index file of a crashed broker zeroed: its messages are gone or were not dispatched yet.
+    logicsPhysicalOffset set to another offset of the log, or to a negative one, which is none yet; any
+    masterFlushedOffset; a time set to another one of the log's. Fields of a message that nothing else in the store
+    knows of. A unit at the end of its queue zeroed whose record the same damage took. An index file of a crashed broker
+    zeroed: its messages are gone or were not dispatched yet. A log file without a record taken away.
     """
     left = _files(root)
     if change.file.startswith("config/"):
@@ -196,26 +213,41 @@ def _left_no_trace(change: Change, base: Path, root: Path, places: Sequence[Plac
     if not any(name.startswith(("commitlog/", "consumequeue/")) for name in left):
         return True
     if change.file == "checkpoint":
-        return change.what == "bytes" and _offsets_not_beyond_the_log(change, left)
+        return change.what == "bytes" and (_offsets_not_beyond_the_log(change, left) or _times_of_the_log(change, root))
     if change.file.startswith("commitlog/"):
-        return change.what == "bytes" and _is_a_flag(change, root)
+        return _was_zero(change, base) or (change.what == "bytes" and _nobody_knows(change, root))
     if change.file.startswith("consumequeue/") and change.what == "bytes":
         return not any(_same_record(place, base, root) for place in _unreported(change, base, places))
     return change.file.startswith("index/") and "abort" in left and not any(left.get(change.file, b"gone"))
 
 
-def _is_a_flag(change: Change, root: Path) -> bool:
+def _was_zero(change: Change, base: Path) -> bool:
+    return change.what == "gone" and not any((base / change.file).read_bytes())
+
+
+def _nobody_knows(change: Change, root: Path) -> bool:
     fields = field_of_each_byte(classify(root, root / change.file))
-    return set(fields[change.start : change.end]) == {"flag"}
+    return set(fields[change.start : change.end]) <= KNOWN_TO_NOBODY
 
 
 def _offsets_not_beyond_the_log(change: Change, left: Files) -> bool:
-    """Only the checkpoint's two offsets changed, and none of them lies beyond the log."""
+    """Only the checkpoint's offsets changed, and those into this log do not lie beyond it; the master's may."""
     ends = [int(name.rpartition("/")[2]) + len(data) for name, data in left.items() if name.startswith("commitlog/")]
     row = CHECKPOINT.unpack(left["checkpoint"])
     offsets = [row[name] for name in ("confirm_physical_offset", "logics_physical_offset")]
-    is_theirs = CHECKPOINT.offsets["confirm_physical_offset"] <= change.start and change.end <= CHECKPOINT.size
+    is_theirs = CHECKPOINT.offsets["master_flushed_offset"] <= change.start and change.end <= CHECKPOINT.size
     return is_theirs and all(offset <= max(ends, default=0) for offset in offsets)
+
+
+def _times_of_the_log(change: Change, root: Path) -> bool:
+    """Only times of the checkpoint changed, to some between those of the first message and the last."""
+    fields = range(change.start // 8, -(-change.end // 8))
+    batches = read_commitlog(open_store(root), columns=["store_timestamp"], on_damage="collect")
+    stored = [time // 1000 for batch in batches for time in batch["store_timestamp"].cast(pa.int64()).to_pylist()]
+    row = list(CHECKPOINT.unpack((root / "checkpoint").read_bytes()).values())
+    return fields.stop <= TIMES_SET and all(
+        min(stored, default=0) <= row[at] <= max(stored, default=0) for at in fields
+    )
 
 
 def _unreported(change: Change, base: Path, places: Sequence[Place]) -> Iterable[int]:
