@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -173,6 +173,11 @@ class BrokerMemory:
         if len(record):
             self.last_queued_offset = int(records.physical_offset[record[-1]])
             self.last_queued_ms = int(records.store_timestamp_ms[record[-1]])
+
+    def read_delay_levels(self) -> None:
+        """4.x: what is dispatched from here on knows the delay levels."""
+        self.rules = DispatchRules.of(self.version, self.settings)
+        self.runs = replace(self.runs, rules=self.rules)
 
     def create_delay_queues(self) -> None:
         """4.x: the delay service asks for the queue of every delay level, which creates it in memory."""

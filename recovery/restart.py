@@ -6,9 +6,10 @@ Source: DefaultMessageStore#load, #recover, #start, #shutdown @4.9.8, 5.3.1, 5.3
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from parsers.checkpoint import CHECKPOINT, decode_checkpoint
+from parsers.commitlog.tags import DelayLevels
 from parsers.index.geometry import Geometry
 from recovery.broker_memory import BrokerMemory
 from recovery.commitlog_recovery import recover_commitlog
@@ -121,6 +122,8 @@ def _empty_memory(
     evidence: Evidence, version: BrokerVersion, settings: StoreSettings, heap_bytes: int | None, entries: bool
 ) -> BrokerMemory:
     rules = DispatchRules.of(version, settings)
+    if version.dispatches_before_delay_levels:
+        rules = replace(rules, delay_levels=DelayLevels(()))
     runs = RecordRuns.under(rules, settings)
     runs.possible = runs.possible and not entries and not evidence.index_obstructed
     return BrokerMemory(
@@ -236,4 +239,5 @@ def _load_delay_offsets(memory: BrokerMemory) -> None:
             "ScheduleMessageService#load",
             "config/delayOffset.json",
         )
+    memory.read_delay_levels()
     memory.create_delay_queues()

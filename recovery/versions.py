@@ -103,6 +103,13 @@ class BrokerVersion(NamedTuple):
         return self < (5, 0, 0)
 
     @property
+    def dispatches_before_delay_levels(self) -> bool:
+        """load() dispatches before messageDelayLevel is read: a delayed message's unit gets the hash of its tags for a
+        delivery time. DefaultMessageStore#load @4.9.2 to 4.9.8.
+        """
+        return (4, 9, 2) <= self < (5, 0, 0)
+
+    @property
     def needs_index(self) -> bool:
         """An index that cannot be listed fails load(), after recovery. DefaultMessageStore#load @5.1.0."""
         return self >= (5, 1, 0)
