@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[list[str], str]] = {
     "test": (["-m", "tests"], "lint, types, tests (further arguments go to pytest)"),
     "ui": (["-m", "pipelines.cli", "ui"], "the Dagster UI over the lake"),
     "lab": (["-m", "pipelines.cli", "lab"], "JupyterLab on the notebooks"),
+    "oracle": (["-m", "tests.oracle"], "random stores and damage, judged by RocketMQ's own classes (JDK 17, Maven)"),
     "cli": (["-m", "pipelines.cli"], "any rocketlens command, e.g. `run.py cli dump commitlog STORE`"),
 }
 
@@ -65,7 +66,7 @@ def set_up() -> None:
 
 
 def usage() -> str:
-    lines = [f"  {name:<5} {what}" for name, (_, what) in COMMANDS.items()]
+    lines = [f"  {name:<6} {what}" for name, (_, what) in COMMANDS.items()]
     return "usage: python3 run.py COMMAND [arguments]\n\n" + "\n".join(lines)
 
 
@@ -79,7 +80,7 @@ def main(argv: list[str]) -> int:
     set_up()
     module, _ = COMMANDS[argv[0]]
     environment = {**os.environ, "PATH": f"{PYTHON.parent}{os.pathsep}{os.environ.get('PATH', '')}"}
-    inside = ROOT if argv[0] in ("test", "demo") else Path.cwd()
+    inside = ROOT if argv[0] in ("test", "demo", "oracle") else Path.cwd()
     command = [str(PYTHON), *module, *argv[1:]]
     if os.name == "posix":  # take its place: a signal then reaches the command itself
         os.chdir(inside)

@@ -35,7 +35,7 @@ def recovery_classes(version: str) -> list[str]:
     """The command that starts the recovery lab of one version; jars and classes are made when missing."""
     lab = WORK / "recovery"
     jars, classes = lab / "jars" / version, lab / "classes" / version
-    if not (classes / "Lab.class").exists():
+    if not (classes / "Oracle.class").exists():
         environment = {**os.environ, "LAB_TMP": str(WORK)}
         for script in ("fetch_jars.sh", "build.sh"):
             subprocess.run(["bash", str(MAKE / "recovery" / script), version], check=True, env=environment)
@@ -57,16 +57,48 @@ def recovery_classes(version: str) -> list[str]:
     ]
 
 
+def run_lab(version: str, *arguments: str, timeout_s: float = 120) -> int:
+    """Run the lab of one version; its exit code."""
+    return subprocess.run(
+        [*recovery_classes(version), *arguments], check=False, timeout=timeout_s, capture_output=True
+    ).returncode
+
+
+def recover_all(stores: Mapping[Path, Mapping[str, object]], version: str) -> dict[Path, dict[str, Any]]:
+    """`recover` for many stores (store root -> settings) in one Java process, a few at once.
+
+    A store at which the process ended has no answer.
+    """
+    left = dict(stores)
+    seen: dict[Path, dict[str, Any]] = {}
+    for _ in range(ATTEMPTS):
+        if not left:
+            break
+        todo = next(iter(left)).parent / "todo"
+        todo.write_text("".join(_line(root, settings) for root, settings in left.items()))
+        run_lab(version, "recover", str(todo), timeout_s=60 + 45 * len(left))
+        seen |= {root: json.loads(_answer(root).read_text()) for root in left if _answer(root).exists()}
+        left = {root: settings for root, settings in left.items() if root not in seen}
+    return seen
+
+
+ATTEMPTS = 3
+"""A store whose start hangs ends the process; those behind it are asked again."""
+
+
+def _answer(root: Path) -> Path:
+    return root.with_name(f"{root.name}.truth.json")
+
+
+def _line(root: Path, settings: Mapping[str, object]) -> str:
+    pairs = [f"{name}={value}" for name, value in settings.items()]
+    return "\t".join([str(root), str(_answer(root)), *pairs]) + "\n"
+
+
 def recover(store_root: Path, version: str, settings: Mapping[str, object]) -> dict[str, Any]:
     """Load and start the store with DefaultMessageStore of `version`, wait until dispatch is quiet, shut down.
 
     Works on `store_root` itself, which the broker writes to: give it a copy. Returns what the lab saw; the fields are
     those of `truth` in the recovery fixtures.
     """
-    answer = store_root.parent / f"{store_root.name}.truth.json"
-    pairs = [f"{name}={value}" for name, value in settings.items()]
-    todo = store_root.parent / f"{store_root.name}.todo"
-    todo.write_text("\t".join([str(store_root), str(answer), *pairs]) + "\n")
-    subprocess.run([*recovery_classes(version), "recover", str(todo)], check=True, timeout=120, capture_output=True)
-    seen: dict[str, Any] = json.loads(answer.read_text())
-    return seen
+    return recover_all({store_root: settings}, version)[store_root]

@@ -1,0 +1,329 @@
+import java.lang.reflect.*;
+import java.net.*;
+import java.nio.*;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.*;
+import java.util.*;
+import java.util.zip.Deflater;
+import org.apache.rocketmq.common.message.*;
+import org.apache.rocketmq.store.*;
+import org.apache.rocketmq.store.config.MessageStoreConfig;
+
+/** For tests/oracle: a store of every kind of message ("vary DIR MODE SEED COUNT MILLIS k=v.."), and what the store classes answer about one. */
+class Oracle {
+  static final String SCHEDULE = "SCHEDULE_TOPIC_XXXX";
+  final Random chance;
+  final boolean five;
+  final boolean ipv6;
+
+  Oracle(long seed) throws Exception {
+    chance = new Random(seed);
+    five = Lab.tryHas();
+    ipv6 = chance.nextInt(3) == 0;
+  }
+
+  // ---- writing
+
+  /** MODE clean: COUNT messages over about MILLIS, then shutdown. MODE halt: messages until MILLIS have passed, then Runtime.halt. */
+  static void write(String[] a) throws Exception {
+    Map<String, String> kv = new LinkedHashMap<>();
+    for (int i = 6; i < a.length; i++) { String[] p = a[i].split("=", 2); kv.put(p[0], p[1]); }
+    Oracle oracle = new Oracle(Long.parseLong(a[3]));
+    int count = Integer.parseInt(a[4]);
+    long millis = Long.parseLong(a[5]);
+    DefaultMessageStore store = Lab.open(a[1], kv);
+    if (!store.load()) throw new Exception("load");
+    store.start();
+    if (a[2].equals("halt")) haltAfter(store, a[1], millis);
+    for (int i = 0; i < count || a[2].equals("halt"); i++) {
+      oracle.put(store, i);
+      Thread.sleep(oracle.pause(i, count, millis));
+    }
+    Thread.sleep(oracle.chance.nextInt(1500));
+    store.shutdown();
+    System.exit(0);
+  }
+
+  /** How far each file set was forced to disk is written down just before the halt. */
+  static void haltAfter(DefaultMessageStore store, String dir, long millis) {
+    new Thread(() -> {
+      try {
+        Thread.sleep(millis);
+        Files.write(Paths.get(dir + ".flushed.json"), Lab.js(Lab.flushed(store)).getBytes(StandardCharsets.UTF_8));
+      } catch (Throwable e) { e.printStackTrace(); }
+      Runtime.getRuntime().halt(9);
+    }).start();
+  }
+
+  long pause(int i, int count, long millis) {
+    long mean = count > 0 ? Math.max(1, millis / count) : 12;
+    return chance.nextInt(8) == 0 ? chance.nextInt((int) (16 * mean)) : 0;
+  }
+
+  void put(DefaultMessageStore store, int i) throws Exception {
+    PutMessageResult result = chance.nextInt(30) == 0 ? store.putMessages(batch(i)) : store.putMessage(message(i));
+    if (!result.isOk()) System.err.println("put " + result);
+  }
+
+  MessageExtBatch batch(int i) throws Exception {
+    List<Message> parts = new ArrayList<>();
+    for (int j = 0; j < 2 + chance.nextInt(6); j++) {
+      Message part = new Message("TopicB", "bt", ("batch" + j + "-" + i).getBytes(StandardCharsets.UTF_8));
+      MessageAccessor.putProperty(part, "UNIQ_KEY", String.format("%032X", 1000000L + i * 16L + j));
+      parts.add(part);
+    }
+    MessageExtBatch batch = new MessageExtBatch();
+    batch.setTopic("TopicB");
+    batch.setQueueId(chance.nextInt(2));
+    batch.setBody(MessageDecoder.encodeMessages(parts));
+    stamp(batch, false);
+    return batch;
+  }
+
+  MessageExtBrokerInner message(int i) throws Exception {
+    MessageExtBrokerInner m = new MessageExtBrokerInner();
+    m.setTopic(topic());
+    m.setQueueId(m.getTopic().equals("TopicA") ? chance.nextInt(4) : 0);
+    m.setBody(body());
+    m.setFlag(chance.nextInt(5));
+    if (chance.nextBoolean()) m.setTags("tag" + chance.nextInt(4));
+    if (chance.nextInt(3) > 0) m.setKeys("k" + i + (chance.nextBoolean() ? " x" + chance.nextInt(9) : ""));
+    if (chance.nextInt(12) > 0) MessageAccessor.putProperty(m, "UNIQ_KEY", String.format("%032X", i + 1));
+    if (chance.nextInt(6) == 0) MessageAccessor.putProperty(m, "shop", "caf\u00e9 \u6d88\u606f " + i);
+    m.setSysFlag(transaction());
+    if (chance.nextInt(20) == 0) compress(m);
+    if (m.getSysFlag() == 0 && chance.nextInt(15) == 0) delay(m, 16 + chance.nextInt(3));
+    m.setReconsumeTimes(m.getTopic().startsWith("%RETRY%") ? chance.nextInt(4) : 0);
+    stamp(m, ipv6 && chance.nextInt(3) == 0);
+    m.setTagsCode(m.getTags() == null ? 0 : m.getTags().hashCode());
+    m.setPropertiesString(MessageDecoder.messageProperties2String(m.getProperties()));
+    return m;
+  }
+
+  String topic() {
+    String[] topics = {"TopicA", "TopicA", "TopicB", "%RETRY%grp", "RMQ_SYS_TRANS_HALF_TOPIC"};
+    if (!five || chance.nextInt(40) > 0) return topics[chance.nextInt(topics.length)];
+    StringBuilder longest = new StringBuilder("%RETRY%");
+    while (longest.length() < 150) longest.append('g');
+    return longest.toString();
+  }
+
+  byte[] body() {
+    byte[] body = new byte[chance.nextInt(20) == 0 ? 0 : 1 + chance.nextInt(1400)];
+    byte[] pattern = new byte[12];
+    chance.nextBytes(pattern);
+    for (int at = 0; at < body.length; at++) body[at] = pattern[at % 12];
+    return body;
+  }
+
+  int transaction() {
+    int kind = chance.nextInt(25);
+    return kind < 3 ? 4 * (kind + 1) : 0;
+  }
+
+  void compress(MessageExtBrokerInner m) {
+    if (m.getBody().length == 0) return;
+    Deflater deflater = new Deflater();
+    deflater.setInput(m.getBody());
+    deflater.finish();
+    byte[] out = new byte[m.getBody().length + 64];
+    m.setBody(Arrays.copyOf(out, deflater.deflate(out)));
+    m.setSysFlag(m.getSysFlag() | 1);
+  }
+
+  /** What a 5.x broker does before the store sees the message; the store of 4.9.8 does it itself. */
+  void delay(MessageExtBrokerInner m, int level) {
+    MessageAccessor.putProperty(m, "DELAY", String.valueOf(level));
+    if (!five) return;
+    MessageAccessor.putProperty(m, "REAL_TOPIC", m.getTopic());
+    MessageAccessor.putProperty(m, "REAL_QID", String.valueOf(m.getQueueId()));
+    m.setTopic(SCHEDULE);
+    m.setQueueId(level - 1);
+  }
+
+  void stamp(MessageExt m, boolean six) throws Exception {
+    m.setBornTimestamp(System.currentTimeMillis());
+    m.setBornHost(host(six, 7, 4000));
+    m.setStoreHost(host(six, 8, 10911));
+    if (six) {
+      m.setBornHostV6Flag();
+      m.setStoreHostAddressV6Flag();
+    }
+  }
+
+  static InetSocketAddress host(boolean six, int last, int port) throws Exception {
+    byte[] address = six ? new byte[16] : new byte[]{10, 0, 0, 0};
+    if (six) address[0] = (byte) 0xFD;
+    address[address.length - 1] = (byte) last;
+    return new InetSocketAddress(InetAddress.getByAddress(address), port);
+  }
+
+  // ---- asking
+
+  /** What the open store answers: every record of each file up to the first that it refuses, keys, and offsets by time. */
+  static Map<String, Object> ask(DefaultMessageStore store, long seed) throws Exception {
+    Map<String, Object> answers = new LinkedHashMap<>();
+    List<Map<String, Object>> messages = new ArrayList<>();
+    answers.put("filesUpTo", records(store, messages));
+    answers.put("messages", messages);
+    Oracle oracle = new Oracle(seed);
+    answers.put("queues", units(store));
+    answers.put("keys", messages.isEmpty() ? new ArrayList<>() : oracle.keys(store, messages));
+    answers.put("times", messages.isEmpty() ? new ArrayList<>() : oracle.times(store, messages));
+    return answers;
+  }
+
+  /** file -> position up to which its records could be read one after another. */
+  static Map<String, Object> records(DefaultMessageStore store, List<Map<String, Object>> messages) throws Exception {
+    Map<String, Object> upTo = new LinkedHashMap<>();
+    Object queue = Lab.get(store.getCommitLog(), "mappedFileQueue");
+    for (Object file : (Iterable<?>) Lab.call(queue, "getMappedFiles")) {
+      long base = ((Number) Lab.call(file, "getFileFromOffset")).longValue();
+      ByteBuffer bytes = ((MappedByteBuffer) Lab.call(file, "getMappedByteBuffer")).duplicate();
+      bytes.clear();
+      upTo.put(Paths.get((String) Lab.call(file, "getFileName")).getFileName().toString(), recordsOf(store, bytes, base, messages));
+    }
+    return upTo;
+  }
+
+  static int recordsOf(DefaultMessageStore store, ByteBuffer bytes, long base, List<Map<String, Object>> messages) throws Exception {
+    int at = 0;
+    while (at + 91 < bytes.limit()) {
+      int size = bytes.getInt(at), magic = bytes.getInt(at + 4);
+      boolean known = magic == 0xDAA320A7 || five(store) && magic == 0xDAA320AB;
+      if (!known || size < 91 || size > bytes.limit() - at || bytes.getLong(at + 28) != base + at) break;
+      ByteBuffer one = bytes.duplicate();
+      one.position(at);
+      one.limit(at + size);
+      one = one.slice();
+      Object checked = check(store, one.duplicate());
+      if (!(Boolean) Lab.call(checked, "isSuccess") || (Integer) Lab.call(checked, "getMsgSize") != size) break;
+      Map<String, Object> message = message(one, magic);
+      if (message == null) break;
+      messages.add(message);
+      at += size;
+    }
+    return at;
+  }
+
+  static boolean five(DefaultMessageStore store) { return Lab.tryHas(); }
+
+  static Object check(DefaultMessageStore store, ByteBuffer one) throws Exception {
+    for (int count = 4; count > 2; count--) {
+      Object[] arguments = Arrays.copyOf(new Object[]{one, true, false, true}, count);
+      try { return Lab.call(store.getCommitLog(), "checkMessageAndReturnSize", arguments); } catch (NoSuchMethodException e) { }
+    }
+    throw new NoSuchMethodException("checkMessageAndReturnSize");
+  }
+
+  static Map<String, Object> message(ByteBuffer one, int magic) throws Exception {
+    MessageExt e = MessageDecoder.decode(one.duplicate(), true, false);
+    if (e == null) return null;
+    Map<String, Object> m = new LinkedHashMap<>();
+    m.put("topic", e.getTopic());
+    m.put("queueId", e.getQueueId());
+    m.put("queueOffset", e.getQueueOffset());
+    m.put("physicalOffset", e.getCommitLogOffset());
+    m.put("size", e.getStoreSize());
+    m.put("magic", magic);
+    m.put("flag", e.getFlag());
+    m.put("sysFlag", e.getSysFlag());
+    m.put("bodyCRC", e.getBodyCRC());
+    m.put("bornTimestamp", e.getBornTimestamp());
+    m.put("bornHost", e.getBornHost().toString());
+    m.put("storeTimestamp", e.getStoreTimestamp());
+    m.put("storeHost", e.getStoreHost().toString());
+    m.put("reconsumeTimes", e.getReconsumeTimes());
+    m.put("preparedTransactionOffset", e.getPreparedTransactionOffset());
+    m.put("bodyLength", e.getBody() == null ? 0 : e.getBody().length);
+    m.put("body", Lab.sha(e.getBody() == null ? new byte[0] : e.getBody()));
+    m.put("properties", new TreeMap<>(e.getProperties() == null ? new HashMap<>() : e.getProperties()));
+    m.put("msgId", e.getMsgId());
+    return m;
+  }
+
+  /** "topic/queue" -> least and greatest queue offset, and every unit between them: offset, size, tags code. */
+  static Map<String, Object> units(DefaultMessageStore store) throws Exception {
+    Map<String, Object> queues = new TreeMap<>();
+    for (Map.Entry<?, ?> topic : Lab.cqTable(store).entrySet())
+      for (Map.Entry<?, ?> entry : ((Map<?, ?>) topic.getValue()).entrySet()) {
+        ConsumeQueue queue = (ConsumeQueue) entry.getValue();
+        long least = queue.getMinOffsetInQueue(), most = queue.getMaxOffsetInQueue();
+        List<Object> units = new ArrayList<>();
+        for (long at = Math.max(0, least); at < most; ) {
+          SelectMappedBufferResult run = queue.getIndexBuffer(at);
+          if (run == null) break;
+          ByteBuffer bytes = run.getByteBuffer();
+          for (; bytes.remaining() >= 20 && at < most; at++) units.add(Arrays.asList(bytes.getLong(), bytes.getInt(), bytes.getLong()));
+          run.release();
+        }
+        Map<String, Object> told = new LinkedHashMap<>();
+        told.put("min", least);
+        told.put("max", most);
+        told.put("units", units);
+        queues.put(topic.getKey() + "/" + entry.getKey(), told);
+      }
+    return queues;
+  }
+
+  List<Object> keys(DefaultMessageStore store, List<Map<String, Object>> messages) throws Exception {
+    List<Object> asked = new ArrayList<>();
+    Object index = Lab.get(store, "indexService");
+    for (int i = 0; i < 40; i++) {
+      Map<String, Object> of = messages.get(chance.nextInt(messages.size()));
+      Map<?, ?> properties = (Map<?, ?>) of.get("properties");
+      String keys = (String) properties.get("KEYS"), unique = (String) properties.get("UNIQ_KEY");
+      String key = i % 10 == 0 ? "missing" + i : keys != null && i % 3 > 0 ? keys.split(" ")[chance.nextInt(keys.split(" ").length)] : unique;
+      if (key == null) continue;
+      long at = (Long) of.get("storeTimestamp");
+      long begin = i % 2 == 0 ? 0 : at - chance.nextInt(4000), end = i % 2 == 0 ? Long.MAX_VALUE : at + chance.nextInt(4000);
+      int most = 1 + chance.nextInt(32);
+      Map<String, Object> line = new LinkedHashMap<>();
+      line.put("topic", of.get("topic"));
+      line.put("key", key);
+      line.put("maxNum", most);
+      line.put("begin", begin);
+      line.put("end", end);
+      try {
+        line.put("phyOffsets", Lab.call(Lab.call(index, "queryOffset", of.get("topic"), key, most, begin, end), "getPhyOffsets"));
+        line.put("messages", found(store, (String) of.get("topic"), key, most, begin, end));
+      } catch (Throwable e) { line.put("error", String.valueOf(e.getCause() == null ? e : e.getCause())); }
+      asked.add(line);
+    }
+    return asked;
+  }
+
+  /** Physical offsets of the messages that a query by key answers with, as they say themselves. */
+  static List<Object> found(DefaultMessageStore store, String topic, String key, int most, long begin, long end) throws Exception {
+    List<Object> offsets = new ArrayList<>();
+    QueryMessageResult result = store.queryMessage(topic, key, most, begin, end);
+    for (ByteBuffer one : result.getMessageBufferList()) offsets.add(one.getLong(one.position() + 28));
+    result.release();
+    return offsets;
+  }
+
+  List<Object> times(DefaultMessageStore store, List<Map<String, Object>> messages) throws Exception {
+    List<Object> asked = new ArrayList<>();
+    List<String> queues = new ArrayList<>();
+    for (Map.Entry<?, ?> topic : Lab.cqTable(store).entrySet()) for (Object id : ((Map<?, ?>) topic.getValue()).keySet()) queues.add(topic.getKey() + "/" + id);
+    Collections.sort(queues);
+    for (int i = 0; i < 60; i++) {
+      String queue = queues.get(chance.nextInt(queues.size())), topic = queue.substring(0, queue.lastIndexOf('/'));
+      int id = Integer.parseInt(queue.substring(queue.lastIndexOf('/') + 1));
+      long at = (Long) messages.get(chance.nextInt(messages.size())).get("storeTimestamp") + chance.nextInt(5) - 2;
+      if (i < 4) at = i < 2 ? 1L : Long.MAX_VALUE / 4;
+      Map<String, Object> line = new LinkedHashMap<>();
+      line.put("topic", topic);
+      line.put("queueId", id);
+      line.put("timestamp", at);
+      try {
+        line.put("offset", store.getOffsetInQueueByTime(topic, id, at));
+        for (Method method : store.getClass().getMethods())
+          if (method.getName().equals("getOffsetInQueueByTime") && method.getParameterCount() == 4)
+            for (Object boundary : method.getParameterTypes()[3].getEnumConstants()) line.put("offset" + boundary, method.invoke(store, topic, id, at, boundary));
+      } catch (Throwable e) { line.put("error", String.valueOf(e.getCause() == null ? e : e.getCause())); }
+      asked.add(line);
+    }
+    return asked;
+  }
+}

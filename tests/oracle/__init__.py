@@ -1,0 +1,1 @@
+"""A judge that never runs out of cases: random stores, random damage, RocketMQ's own store classes beside us."""

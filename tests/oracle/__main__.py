@@ -1,0 +1,102 @@
+"""`run.py oracle --rocketmq 5.5.0`: random stores of that version, damaged at random, judged by its own classes.
+
+Needs a JDK 17 and Maven. Prints a table (damage class x command: agree / differ) and keeps what differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pprint
+import random
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.oracle.base import Base, Exit, Plan, write_base
+from tests.oracle.damage import Damage, draw
+from tests.oracle.judge import COMMANDS, Judged, judge_damages
+from tests.oracle.keep import keep
+from tests.support.java_lab import INSTALLED
+
+A_BASE = 25
+"""Damages of one base; then another store is written."""
+
+
+def main(arguments: list[str]) -> int:
+    """0 when every answer agreed, 1 when one differed, 2 when the store classes cannot be run here."""
+    asked = _parser().parse_args(arguments)
+    if not INSTALLED:
+        print("oracle: a JDK 17 (javac) and Maven (mvn) are needed to run RocketMQ's own classes", file=sys.stderr)
+        return 2
+    began, differing, table = time.monotonic(), 0, defaultdict[str, Counter[str]](Counter)
+    for judged, base in _judge_all(asked.rocketmq, asked.seed, asked.damages):
+        _count(table, judged)
+        if not judged.agrees:
+            differing += 1
+            _tell(judged)
+            keep(judged, base, Path(asked.keep))
+    print(_table(table))
+    print(f"{asked.damages} damages of {asked.rocketmq}, seed {asked.seed}: {differing} differ", end="")
+    print(f" (kept in {asked.keep})" if differing else "", f"in {time.monotonic() - began:.0f} s")
+    return int(differing > 0)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("run.py oracle", description=__doc__)
+    parser.add_argument("--rocketmq", required=True, metavar="VERSION", help="version of the store classes, e.g. 5.5.0")
+    parser.add_argument("--seed", type=int, default=1, help="of stores and damages (default: 1)")
+    parser.add_argument("--damages", type=int, default=50, metavar="N", help="how many (default: 50)")
+    parser.add_argument("--keep", default="oracle-differs", metavar="DIR", help="where differing cases go")
+    return parser
+
+
+def _judge_all(version: str, seed: int, damages: int) -> Iterator[tuple[Judged, Base]]:
+    exits: tuple[Exit, ...] = ("clean", "halt")
+    for number in range(-(-damages // A_BASE)):
+        plan = Plan.of(version, 1000 * seed + number, exits[number % 2])
+        with tempfile.TemporaryDirectory(prefix="oracle-") as folder:
+            base = write_base(plan, Path(folder))
+            chance = random.Random(f"{version} {plan.seed}")
+            count = min(A_BASE, damages - number * A_BASE)
+            drawn = [(f"{plan.name}-{each:03d}", draw(base, chance)) for each in range(count)]
+            drawn[0] = drawn[0][0], Damage("none", [])
+            for judged in judge_damages(base, drawn):
+                yield judged, base
+
+
+def _count(table: dict[str, Counter[str]], judged: Judged) -> None:
+    row = table[judged.case["damageClass"].partition(" ")[0]]
+    row["cases"] += 1
+    for command, differences in judged.differs.items():
+        row[command] += 1
+        row[f"{command} differs"] += bool(differences)
+
+
+def _tell(judged: Judged) -> None:
+    print(f"{judged.case['id']} {judged.case['damageClass']}", flush=True)
+    for command, differences in judged.differs.items():
+        for where, (ours, theirs) in list(differences.items())[:4]:
+            print(f"  {command}: {where}\n    ours   {_short(ours)}\n    theirs {_short(theirs)}", flush=True)
+
+
+def _short(value: object) -> str:
+    return pprint.pformat(value, width=160, compact=True)[:700]
+
+
+def _table(table: dict[str, Counter[str]]) -> str:
+    """One line per class of damage: cases, and for each command agreeing / differing."""
+    lines = [f"{'damage':28} {'cases':>5}" + "".join(f" {command:>11}" for command in COMMANDS)]
+    for name, row in sorted(table.items()):
+        cells = [
+            f"{row[each] - row[f'{each} differs']} / {row[f'{each} differs']}" if row[each] else "-"
+            for each in COMMANDS
+        ]
+        lines.append(f"{name:28} {row['cases']:5}" + "".join(f" {cell:>11}" for cell in cells))
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

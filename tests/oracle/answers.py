@@ -1,0 +1,184 @@
+"""What the open store classes answered, against what we say of the files that they left: records, queues, keys, times.
+
+Records are compared file by file up to the first that the store classes refuse; what lies behind it only we read.
+Not judged: before 5.1.1 a search by time in a queue of several files, one of which is picked by its modification time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from parsers.commitlog.properties import last_value
+from parsers.commitlog.read import read_commitlog
+from parsers.consumequeue.layout import CQ_UNIT
+from parsers.queues import StoreQueues
+from parsers.store import NotAStore, QueueKey, Store, open_store
+from recovery.query import KeyQuestion, StoreQuery, TimeQuestion
+from recovery.time_search import Boundary
+from recovery.versions import BrokerVersion
+
+Told = dict[str, Any]
+Differences = dict[str, tuple[Any, Any]]
+"""What differs: where -> (ours, theirs)."""
+
+FIELDS = {
+    "topic": "topic",
+    "queue_id": "queueId",
+    "queue_offset": "queueOffset",
+    "physical_offset": "physicalOffset",
+    "total_size": "size",
+    "magic_code": "magic",
+    "flag": "flag",
+    "sys_flag": "sysFlag",
+    "body_crc": "bodyCRC",
+    "reconsume_times": "reconsumeTimes",
+    "prepared_transaction_offset": "preparedTransactionOffset",
+    "body_size": "bodyLength",
+    "message_id": "msgId",
+}
+TIMES = {"born_timestamp": "bornTimestamp", "store_timestamp": "storeTimestamp"}
+HOSTS = {"born_host": "bornHost", "store_host": "storeHost"}
+COLUMNS = [*FIELDS, *TIMES, *HOSTS, "properties", "body"]
+BOUNDARIES: tuple[tuple[str, Boundary], ...] = (
+    ("offset", "lower"),
+    ("offsetLOWER", "lower"),
+    ("offsetUPPER", "upper"),
+)
+
+
+def judge_answers(root: Path, version: BrokerVersion, answers: Told) -> dict[str, Differences]:
+    """Command -> what it says otherwise than the store classes, which had `root` open and then shut down."""
+    try:
+        store = open_store(root)
+    except NotAStore:
+        return {}
+    return {
+        "decode": dict(_decode(store, answers)),
+        "queues": dict(_queues(store, answers["queues"])),
+        "find": dict(_find(store, version, answers)),
+        "offset-at": dict(_offset_at(store, version, answers["times"], _whole_queues(store, answers["queues"]))),
+    }
+
+
+def _decode(store: Store, answers: Told) -> Iterator[tuple[str, tuple[Any, Any]]]:
+    up_to = {int(name): int(name) + end for name, end in answers["filesUpTo"].items()}
+    theirs = {message["physicalOffset"]: _their_row(message) for message in answers["messages"]}
+    ours = {row["physical_offset"]: row for row in _rows(store)}
+    bases = {file.base_offset: file for file in store.commitlog}
+    for base, end in up_to.items():
+        if base in bases:
+            own = {at for at in ours if base <= at < end}
+            listed = {at for at in theirs if base <= at < end}
+            for at in sorted(own | listed):
+                if ours.get(at) != theirs.get(at):
+                    yield f"record at {at}", (ours.get(at), theirs.get(at))
+
+
+def _rows(store: Store) -> Iterator[Told]:
+    for batch in read_commitlog(store, columns=COLUMNS, on_damage="collect"):
+        for column in TIMES:
+            batch = batch.set_column(batch.schema.get_field_index(column), column, batch[column].cast(pa.int64()))
+        for row in batch.to_pylist():
+            body = row["body"] or b""
+            pairs = [(pair["name"], pair["value"]) for pair in row["properties"] or ()]
+            yield row | {"properties": _as_java_keeps(pairs), "body": hashlib.sha256(body).hexdigest()}
+
+
+def _as_java_keeps(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """A map of the pairs: the last of one name counts."""
+    return {name: last_value(list(pairs), name) or "" for name, _ in pairs}
+
+
+def _their_row(message: Told) -> Told:
+    row = {column: message[name] for column, name in FIELDS.items()}
+    row |= {column: message[name] * 1000 for column, name in TIMES.items()}
+    row |= {column: message[name].partition("/")[2] for column, name in HOSTS.items()}
+    return row | {"properties": message["properties"], "body": message["body"]}
+
+
+def _queues(store: Store, theirs: Told) -> Iterator[tuple[str, tuple[Any, Any]]]:
+    """Least and greatest queue offset, and the units between them.
+
+    A broker keeps a queue's end in memory. Behind that of a queue that was cut old units stay in the file: ours is
+    greater. It may count places without a unit, which it would write over or not: ours is less.
+    """
+    start = store.commitlog[0].base_offset or 0 if store.commitlog else 0
+    with StoreQueues(store, on_damage="collect") as queues:
+        for key, queue in queues.items():
+            name = f"{key[0]}/{key[1]}"
+            told = theirs.get(name)
+            if told is None:
+                yield name, ("a queue", None)
+                continue
+            least, most = queue.ends(start)
+            written = _written(told["units"])
+            if least != told["min"] or most < least + len(written):
+                yield f"{name} ends", ((least, most), (told["min"], told["max"]))
+                continue
+            units = [list(unit) for batch in queue.batches() for unit in _units(batch, least, least + len(written))]
+            if units != written:
+                yield f"{name} units", (len(units), len(written))
+
+
+def _written(units: list[list[int]]) -> list[list[int]]:
+    """Units without the empty places at their end."""
+    while units and units[-1][1] <= 0:
+        units = units[:-1]
+    return units
+
+
+def _units(batch: pa.RecordBatch, least: int, most: int) -> Iterator[tuple[int, ...]]:
+    columns = [batch[name].to_pylist() for name in ("queue_offset", *(field.name for field in CQ_UNIT.fields))]
+    for queue_offset, *unit in zip(*columns, strict=True):
+        if least <= queue_offset < most:
+            yield tuple(unit)
+
+
+def _find(store: Store, version: BrokerVersion, answers: Told) -> Iterator[tuple[str, tuple[Any, Any]]]:
+    """Index entries, and the messages that a query gives; behind the first record that is refused only we find any."""
+    query = StoreQuery(store, version)
+    up_to = {int(name): int(name) + end for name, end in answers["filesUpTo"].items()}
+    for line in answers["keys"]:
+        if "error" in line:
+            continue
+        question = KeyQuestion(line["topic"], line["key"], line["maxNum"], line["begin"], line["end"])
+        offsets = query.query_offsets(question)
+        found = [message.physical_offset for message in query.query_messages(question)]
+        if offsets != line["phyOffsets"]:
+            yield f"offsets of {question}", (offsets, line["phyOffsets"])
+        elif [at for at in found if _is_read(at, up_to)] != [at for at in line["messages"] if _is_read(at, up_to)]:
+            yield f"messages of {question}", (found, line["messages"])
+
+
+def _is_read(physical_offset: int, up_to: Mapping[int, int]) -> bool:
+    return any(base <= physical_offset < end for base, end in up_to.items())
+
+
+def _whole_queues(store: Store, theirs: Told) -> set[QueueKey]:
+    """Queues that end where the broker had them end."""
+    start = store.commitlog[0].base_offset or 0 if store.commitlog else 0
+    with StoreQueues(store, on_damage="collect") as queues:
+        ends = {key: queue.ends(start)[1] for key, queue in queues.items()}
+    return {key for key, most in ends.items() if theirs.get(f"{key[0]}/{key[1]}", {}).get("max") == most}
+
+
+def _offset_at(
+    store: Store, version: BrokerVersion, asked: Sequence[Told], whole: Collection[QueueKey]
+) -> Iterator[tuple[str, tuple[Any, Any]]]:
+    query = StoreQuery(store, version)
+    for line in asked:
+        key = line["topic"], line["queueId"]
+        one_file = len(store.queues.get(key, ())) == 1
+        if key not in whole or "error" in line or not (version.searches_time_by_boundary or one_file):
+            continue
+        for name, boundary in BOUNDARIES:
+            if name in line:
+                question = TimeQuestion(*key, line["timestamp"], boundary)
+                told = query.offset_at(question)
+                if told != line[name]:
+                    yield f"{question}", (told, line[name])

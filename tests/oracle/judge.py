@@ -1,0 +1,147 @@
+"""One damaged store through every command that the store classes can judge."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from parsers.store import NotAStore, open_store
+from recovery.rebuild import rebuild
+from recovery.settings import StoreSettings
+from recovery.versions import BrokerVersion
+from tests.oracle.answers import Differences, judge_answers
+from tests.oracle.base import Base
+from tests.oracle.damage import Damage
+from tests.support.java_lab import recover_all
+from tests.support.recovery_cases import Case, CaseSet
+from tests.support.recovery_judge import judge
+from tests.support.verify_judge import Verdict, judge_case
+
+COMMANDS = ("decode", "queues", "find", "offset-at", "verify", "forecast", "rebuild")
+
+
+@dataclass(frozen=True)
+class FreshCases(CaseSet):
+    """Cases in memory, their bases already unpacked."""
+
+    fresh: dict[str, Case] = field(default_factory=dict)
+
+    def names(self) -> list[str]:
+        return sorted(self.fresh)
+
+    def case(self, name: str) -> Case:
+        return self.fresh[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One case: command -> what differs; a command that could not be judged is not listed."""
+
+    case: Case
+    differs: dict[str, Differences]
+
+    @property
+    def agrees(self) -> bool:
+        return not any(self.differs.values())
+
+
+def judge_damages(base: Base, damages: Sequence[tuple[str, Damage]]) -> Iterator[Judged]:
+    """Start the store classes on a copy for each damage (id, damage), then ask us about the same bytes."""
+    unpacked = base.root.parent
+    cases = FreshCases(unpacked, unpacked, {name: _case(base, name, damage) for name, damage in damages})
+    with tempfile.TemporaryDirectory(prefix="started-", dir=unpacked) as folder:
+        started = {Path(folder) / name: name for name in cases.names()}
+        for root, name in started.items():
+            with cases.built(cases.case(name)) as built:
+                cases.case(name)["abortPresent"] = (built / "abort").exists()
+                shutil.copytree(built, root)
+        seed = str(base.plan.seed)
+        settings = {root: {**cases.case(name)["configOverrides"], "lab.ask": seed} for root, name in started.items()}
+        truths = recover_all(settings, base.plan.version)
+        for root, name in started.items():
+            yield _judged(cases, base, name, root, truths.get(root))
+
+
+def _case(base: Base, name: str, damage: Damage) -> Case:
+    return {
+        "id": name,
+        "version": base.plan.version,
+        "base": base.root.name,
+        "damageClass": damage.name,
+        "description": damage.name,
+        "configOverrides": {**base.plan.settings, **damage.settings},
+        "edits": damage.edits,
+    }
+
+
+def _judged(cases: FreshCases, base: Base, name: str, started: Path, truth: dict[str, Any] | None) -> Judged:
+    case = cases.case(name)
+    if truth is None or "driverError" in truth:
+        return Judged(case, {"forecast": {"no answer of the store classes": (None, truth)}})
+    answers = truth.pop("answers", None)
+    case["truth"] = json.loads(json.dumps(truth).replace(str(started), "<store>"))
+    differs = {
+        "verify": _asked(lambda: _verify(judge_case(cases, name))),
+        "forecast": _asked(lambda: dict(judge(cases, name)[1])),
+        "rebuild": _asked(lambda: _rebuilt(cases, base, case)),
+    }
+    if answers is not None:
+        version = BrokerVersion.parse(case["version"])
+        try:
+            differs |= judge_answers(started, version, answers)
+        except Exception:  # noqa: BLE001 - a command that ends so is a difference, and told as one
+            differs["decode"] = _failure()
+    return Judged(case, differs)
+
+
+def _asked(command: Callable[[], Differences]) -> Differences:
+    try:
+        return command()
+    except Exception:  # noqa: BLE001 - a command that ends so is a difference, and told as one
+        return _failure()
+
+
+def _failure() -> Differences:
+    return {"it failed": (traceback.format_exc(limit=-4), None)}
+
+
+def _verify(verdict: Verdict) -> Differences:
+    missed: Differences = {f"missed {change}": (verdict.kinds, None) for change in verdict.missed}
+    return missed | {f"outside {finding.kind}": (finding, None) for finding in verdict.outside}
+
+
+def _rebuilt(cases: FreshCases, base: Base, case: Case) -> Differences:
+    """Where the log is whole: what we write is what the base has, or would have after its last message."""
+    if any(
+        edit["path"].startswith("commitlog") or edit.get("to", "").startswith("commitlog") for edit in case["edits"]
+    ):
+        return {}
+    settings, version = StoreSettings.from_config(base.plan.settings), BrokerVersion.parse(base.plan.version)
+    with tempfile.TemporaryDirectory(dir=cases.unpacked) as folder, cases.built(case) as root:
+        try:
+            rebuild(open_store(root), Path(folder) / "damaged", version=version, settings=settings)
+        except NotAStore:
+            return {}
+        ours = _hashes(Path(folder) / "damaged")
+        theirs = _hashes(base.root)
+        if base.plan.exit == "halt":
+            rebuild(open_store(base.root), Path(folder) / "base", version=version, settings=settings)
+            theirs = _hashes(Path(folder) / "base")
+        names = ours.keys() | theirs.keys()
+        return {name: (ours.get(name), theirs.get(name)) for name in names if ours.get(name) != theirs.get(name)}
+
+
+def _hashes(root: Path) -> dict[str, str]:
+    """Hash by path for queue files; index files by their place in the order of names, which are creation times."""
+    queues = sorted(path for path in (root / "consumequeue").rglob("*") if path.is_file())
+    found = {path.relative_to(root).as_posix(): sha256(path.read_bytes()).hexdigest() for path in queues}
+    for number, path in enumerate(sorted((root / "index").glob("*"))):
+        found[f"index/{number}"] = sha256(path.read_bytes()).hexdigest()
+    return found
