@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["wire", "pcap", "log", "polls", "topics", "groups"]
 
-BOOTED = re.compile(rb"The broker\[(.+?), [^\]]*\] boot success|(?:^|- )brokerName=(\S+)")
+BOOTED = re.compile(rb"The broker\[([^\]]{1,1024}+)\] boot success|(?:^|- )brokerName=(\S{1,512}+)")
 BROKER_PORTS = (10911, 10909)
 """`listenPort` of a broker by default, and its VIP channel two below."""
 NAME_LINES = 20_000
@@ -190,7 +190,7 @@ def _broker_of(home: Path, parts: Iterable[Path], given: str | None) -> str:
     for part in parts:
         for line in islice(lines_of(part, ignored), NAME_LINES):
             if named := BOOTED.search(line):
-                return (named[1] or named[2]).decode("utf-8", "replace")
+                return (named[2] or named[1].partition(b", ")[0]).decode("utf-8", "replace")
     return given or _log_name(home, "broker")
 
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rebalance.model.version import NEWEST, Version
+from rebalance.readers.logs.chain import Chain
 
 START_SIZE = 8
 """A template is looked up by its first bytes: this many of them are fixed text, unless it is anchored elsewhere."""
 
 _WORD = r"\S{1,512}"
-_LONG = 8_192
 _MQ = r"MessageQueue \[.+, queueId=-?\d+\]"
 _PATTERN_OF_FIELD = {
     "mq": _MQ,
@@ -72,28 +72,15 @@ class Template:
 
     def fields_of(self, message: str) -> tuple[str, ...] | None:
         """The fields of a whole message without trailing white space; None if it is not this text."""
-        if len(message) > _LONG and self.wide_fields > 1:
-            return self._fields_of_long(message)
+        if self.wide_fields > 1:
+            return self._chain.fields_of(message)
         found = self.pattern.fullmatch(message)
         return found.groups() if found else None
 
-    def _fields_of_long(self, message: str) -> tuple[str, ...] | None:
-        """The same in one pass, for a pattern with several wide fields can take the square of the message's length."""
-        fields, at = [], len(self.literals[0])
-        for literal in self.literals[1:-1]:
-            end = message.find(literal, at)
-            if end < 0:
-                return None
-            fields.append(message[at:end])
-            at = end + len(literal)
-        end = len(message) - len(self.literals[-1])
-        fields.append(message[at:end])
-        whole = message.startswith(self.literals[0]) and message.endswith(self.literals[-1]) and at <= end
-        held = (
-            re.fullmatch(_pattern(name), field, re.DOTALL)
-            for name, field in zip(self.field_names, fields, strict=False)
-        )
-        return tuple(fields) if whole and self.field_names and all(held) else None
+    @cached_property
+    def _chain(self) -> Chain:
+        parts = _FIELD.split(self.text.rstrip())
+        return Chain(_pattern(part) if number % 2 else re.escape(part) for number, part in enumerate(parts))
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:

@@ -9,16 +9,17 @@ from typing import NamedTuple
 from rebalance.facts import TopicQueues, TopicSubscription
 from rebalance.model.message_queue import MessageQueue
 
-# Every width is bounded: a hostile line must not take the square of its length.
-_QUEUES = re.compile(r"MessageQueue \[topic=.{0,512}?, brokerName=.{0,512}?, queueId=-?\d{1,10}\]")
-_REMOTE = re.compile(r"R:[^/\]]*/?(\[[^\]]+\]:\d+|[^\]\s]+)\]|remoteAddress=([^,}\s]+)")
+# Every width is bounded, and what was taken is not given back (possessive, atomic) where another end cannot fit:
+# a hostile line must take time that grows with its length and no faster.
+_QUEUES = re.compile(r"MessageQueue \[topic=(?>.{0,512}?, brokerName=)(?>.{0,512}?, queueId=)-?\d{1,10}\]")
+_REMOTE = re.compile(r"R:[^/\]]{0,255}+/(\[[^\]]{1,255}+\]:\d{1,5}+|[^\]\s]{1,255}+)\]|remoteAddress=([^,}\s]{1,512}+)")
 _CHANNEL_INFO = re.compile(
     r"ClientChannelInfo \[channel=(.{0,1024}), clientId=(.{0,1024}), language=(\w*), version=(-?\d{1,9}), "
     r"lastUpdateTimestamp=(\d{1,18})\]"
 )
 _SUBSCRIPTION = re.compile(
-    r"SubscriptionData \[classFilterMode=\w+, topic=([^,]{0,512}), subString=(.{0,8192}?), tagsSet=\[[^\]]*\], "
-    r"codeSet=\[[^\]]*\], subVersion=(\d{1,18}), expressionType=(\w+)\]",
+    r"SubscriptionData \[classFilterMode=\w{1,8}+, topic=([^,]{0,512}+), subString=(?>(.{0,8192}?), tagsSet=\[)"
+    r"[^\]]{0,8192}+\], codeSet=\[[^\]]{0,65536}+\], subVersion=(\d{1,18}), expressionType=(\w{1,32}+)\]",
     re.DOTALL,
 )
 _CONSUMER_DATA = re.compile(
@@ -27,7 +28,7 @@ _CONSUMER_DATA = re.compile(
     re.DOTALL,
 )
 _QUEUE_DATA = re.compile(
-    r"QueueData \[brokerName=(.{0,512}?), readQueueNums=(-?\d{1,9}), writeQueueNums=-?\d+, perm=(\d{1,9})"
+    r"QueueData \[brokerName=(?>(.{0,512}?), readQueueNums=)(-?\d{1,9}), writeQueueNums=-?\d{1,10}, perm=(\d{1,9})"
 )
 _TOPIC_CONFIG = re.compile(
     r"TopicConfig \[topicName=([^,]{0,512}), readQueueNums=(\d{1,9}), writeQueueNums=\d+, perm=([^,]*),"
