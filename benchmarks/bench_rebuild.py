@@ -29,6 +29,7 @@ from recovery.settings import StoreSettings
 from recovery.versions import BrokerVersion
 from tests.support.big_log import BLOCK_RECORDS, write_log
 from tests.support.java_lab import MAKE
+from tests.support.opened import opened
 
 VERSION, SETTINGS = BrokerVersion(5, 3, 3), StoreSettings()
 RECORDS, LARGE = (BLOCK_RECORDS, 500_000, 2_100_000), (7_000_000, 14_000_000)
@@ -72,7 +73,7 @@ def rebuild_rates(root: Path, to: Path) -> tuple[int, float, float]:
     for _ in range(1 + RUNS):
         shutil.rmtree(to, ignore_errors=True)
         start, cpu = perf_counter(), process_time()
-        report = rebuild(root, to, version=VERSION, settings=SETTINGS)
+        report = rebuild(*opened(root, VERSION, SETTINGS), to)
         told.append((perf_counter() - start, process_time() - cpu))
         assert report.records == report.units
         assert not report.gaps

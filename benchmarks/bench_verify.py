@@ -26,10 +26,12 @@ from parsers.consumequeue.read import read_queue
 from parsers.index.read import read_index
 from parsers.store import Store, open_store
 from recovery.consistency import verify
+from recovery.knowledge import Said, knowledge_of
 from recovery.rebuild import rebuild
 from recovery.settings import StoreSettings
 from recovery.versions import BrokerVersion
 from tests.support.big_log import write_log
+from tests.support.opened import opened
 
 VERSION, SETTINGS, RECORDS, RUNS = BrokerVersion(5, 3, 3), StoreSettings(), 2_100_000, 3
 Seconds = tuple[float, float]
@@ -50,7 +52,7 @@ def decoded(store: Store) -> int:
 
 def verified(store: Store) -> list[str]:
     """Kinds of finding; the generated store has no checkpoint."""
-    kinds = [finding.kind for finding in verify(store, SETTINGS, version=VERSION).findings]
+    kinds = [finding.kind for finding in verify(store, knowledge_of(store, Said(VERSION, SETTINGS))).findings]
     return [kind for kind in kinds if kind != "checkpoint_missing"]
 
 
@@ -73,7 +75,7 @@ def peak_mib(root: Path) -> int:
 def main(folder: Path, wanted: int) -> None:
     root = folder / "store"
     records = write_log(root, wanted)
-    rebuild(root, folder / "new", version=VERSION, settings=SETTINGS)
+    rebuild(*opened(root, VERSION, SETTINGS), folder / "new")
     for made in (folder / "new").iterdir():
         os.replace(made, root / made.name)
     store = open_store(root)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 from parsers.java import INT_MAX, LONG_MAX
@@ -138,6 +139,11 @@ def _queue_file(kind: FileKind, topic: str, queue: str, name: str) -> Place:
 def printable_name(name: str) -> str:
     """A file or folder name as text: bytes that are not UTF-8 become U+FFFD, as in Java."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def name_below(root: Path, path: Path) -> str:
+    """How rows name a file: its path below the store root; its whole path where a setting put it elsewhere."""
+    return (path.relative_to(root) if path.is_relative_to(root) else path.absolute()).as_posix()
 
 
 def _number(name: str, most: int) -> int | None:

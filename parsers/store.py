@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from parsers.errors import UnreadableFile
-from parsers.places import DATA_FOLDER, DLEDGER_FOLDER, ELSEWHERE, FileKind, Place, place_of, printable_name
+from parsers.places import (
+    DATA_FOLDER,
+    DLEDGER_FOLDER,
+    ELSEWHERE,
+    FileKind,
+    Place,
+    name_below,
+    place_of,
+    printable_name,
+)
 
 __all__ = ["FileKind", "NotAStore", "QueueKey", "Store", "StoreFile", "classify", "locate", "open_store"]
 QueueKey = tuple[str, int]
 FOLDERS_DEEP = 4  # consumequeue/<topic>/<queue id>/<number>
+LOG_MOVED = "a setting says that the log lies elsewhere, so the broker does not read it"
 
 
 class NotAStore(Exception):
@@ -26,6 +37,7 @@ class StoreFile:
 
     `base_offset` is the number in the name: the byte offset of the file's first byte in its log or queue (commitlog,
     consumequeue, timerlog), the creation time for index files, None for others. `why` says why it is not understood.
+    `folder` names the folder of a log's file where a setting says where the log lies.
     """
 
     path: Path
@@ -36,6 +48,7 @@ class StoreFile:
     topic: str | None = None
     queue_id: int | None = None
     why: str | None = None
+    folder: str | None = None
 
     @property
     def name(self) -> str:
@@ -53,7 +66,9 @@ class StoreFile:
 
     @property
     def log_folder(self) -> str:
-        """The folder of a log's file, below the store root."""
+        """The folder of a log's file, as `name_below` names it."""
+        if self.folder is not None:
+            return self.folder
         node = self.path.parents[1].name if self.kind == "dledger" else ""
         return f"{node}/{DATA_FOLDER}" if node else "commitlog"
 
@@ -123,9 +138,9 @@ def open_store(
     by itself is a store with nothing but a log.
 
     Args:
-        commitlog_folders: where else the CommitLog lies, with several `storePathCommitLog` (since 4.9.2); its files are
-            put in order by their names across all folders, as MultiPathMappedFileQueue does.
-        dledger_folders: where the DLedger log's data files lie, with `storePathDLedgerCommitLog`.
+        commitlog_folders: where the CommitLog lies, and nowhere else (`storePathCommitLog`); without it commitlog/. Its
+            files are put in order by their names across all folders, as MultiPathMappedFileQueue does.
+        dledger_folders: where the DLedger log's data files lie, and nowhere else (`storePathDLedgerCommitLog`).
     Raises:
         NotAStore: missing, not a folder, unreadable, or holding nothing a broker writes: one sentence.
     """
@@ -142,13 +157,17 @@ def open_store(
         raise NotAStore(f"{root}: no permission to read this folder")
     store = Store(root)
     base = root.absolute().parent if root.absolute().name.startswith(DLEDGER_FOLDER) else root.absolute()
-    for found in _walk(base, root.absolute(), set()):
-        _place(store, replace(found, path=root / found.path.relative_to(root.absolute())))
+    apart = _identities((*commitlog_folders, *dledger_folders))
+    moved = {"commitlog": bool(commitlog_folders), "dledger": bool(dledger_folders)}
+    for found in _walk(base, root.absolute(), set(), apart):
+        here = replace(found, path=root / found.path.relative_to(root.absolute()))
+        _place(store, replace(here, kind="not_understood", why=LOG_MOVED) if moved.get(found.kind) else here)
     for folder in commitlog_folders:
         _place_log(store, ("commitlog",), folder)
     for folder in dledger_folders:
         _place_log(store, (DLEDGER_FOLDER, DATA_FOLDER), folder)
-    _keep_one_dledger(store)
+    if not dledger_folders:
+        _keep_one_dledger(store)
     if not any(found.kind != "not_understood" for found in store.files()):
         raise NotAStore(f"{root}: holds no commitlog, consumequeue, index, checkpoint or config of a broker")
     for files in (store.commitlog, store.index, *store.queues.values(), *store.batch_queues.values()):
@@ -156,8 +175,23 @@ def open_store(
     return store
 
 
-def _walk(root: Path, folder: Path, above: set[tuple[int, int]]) -> Iterator[StoreFile]:
-    """Every file below `folder`, in name order; `above` are the folders on the way down, against loops of links."""
+def _identities(folders: Iterable[Path]) -> set[tuple[int, int]]:
+    """Device and inode of the folders that are there."""
+    seen = set()
+    for folder in folders:
+        with suppress(OSError):
+            found = folder.stat()
+            seen.add((found.st_dev, found.st_ino))
+    return seen
+
+
+def _walk(
+    root: Path, folder: Path, above: set[tuple[int, int]], apart: Collection[tuple[int, int]] = ()
+) -> Iterator[StoreFile]:
+    """Every file below `folder`, in name order; `above` are the folders on the way down, against loops of links.
+
+    Folders in `apart` are passed over.
+    """
     try:
         seen = folder.stat()
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
@@ -168,6 +202,8 @@ def _walk(root: Path, folder: Path, above: set[tuple[int, int]]) -> Iterator[Sto
     if here in above:
         yield _unlisted(folder, "a link back to a folder above it")
         return
+    if above and here in apart:
+        return
     for entry in entries:
         path = folder / entry.name
         try:
@@ -175,7 +211,7 @@ def _walk(root: Path, folder: Path, above: set[tuple[int, int]]) -> Iterator[Sto
         except OSError as refused:
             found = _unlisted(path, f"cannot be looked at: {refused.strerror}")
         if found is None:
-            yield from _walk(root, path, above | {here})
+            yield from _walk(root, path, above | {here}, apart)
         else:
             yield found
 
@@ -185,11 +221,12 @@ def _unlisted(path: Path, why: str) -> StoreFile:
 
 
 def _place_log(store: Store, own_folder: Sequence[str], folder: Path) -> None:
-    """The files of a further folder of the log, placed as if they lay in the store's own."""
+    """The files of a folder of the log, placed as if they lay in the store's own."""
+    name = name_below(store.root, folder)
     for found in _walk(folder, folder, set()):
         is_unlisted = found.why and found.size == 0 and found.mtime_ns == 0
         place = place_of((*own_folder, *found.path.relative_to(folder).parts))
-        _place(store, found if is_unlisted else _placed(found, place))
+        _place(store, replace(found if is_unlisted else _placed(found, place), folder=name))
 
 
 def _keep_one_dledger(store: Store) -> None:

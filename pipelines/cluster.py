@@ -8,7 +8,7 @@ from pathlib import Path
 
 from parsers.config.topics import read_topics
 from parsers.queues import BatchQueue, StoreQueues
-from parsers.store import Store, open_store
+from parsers.store import Store
 from pipelines.instants import iso_instant
 from pipelines.recordings import Recording, facts_of, find_recordings
 from pipelines.report.gather import tell_ownership, with_instants
@@ -18,6 +18,7 @@ from rebalance.diagnosis.exposures import Exposure
 from rebalance.model.message_queue import MessageQueue
 from rebalance.replay import Replay, replay
 from rebalance.what_if import what_if
+from recovery.knowledge import open_known
 from recovery.log_access import LogAccess
 from recovery.queue_search import search_of
 
@@ -159,7 +160,7 @@ class Cluster:
 
         Raises NotAStore.
         """
-        queues = None if store is None else _Queues(open_store(store), {row.broker for row in self.replay.intervals})
+        queues = None if store is None else _Queues(open_known(store), {row.broker for row in self.replay.intervals})
         names = short_names(client for row in self.replay.exposures for client in row.clients)
         rows = [_exposed_row(row, queues, names) for row in self.replay.exposures]
         seen = [row for row in rows if row["messages"] != 0]

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from parsers.store import NotAStore, open_store
+from parsers.store import NotAStore
+from pipelines.broker_stores import store_of
 from pipelines.catalog import question
 from pipelines.derived_tables import CONSISTENCY_FINDINGS, LAG, LAG_HISTORY, RECOVERY_FORECAST, RETENTION_RISK
 from pipelines.lake import Lake, lake_to_write
@@ -67,7 +68,7 @@ def readable(brokers: Sequence[BrokerSource]) -> tuple[list[BrokerSource], list[
     refused: list[str] = []
     for broker in brokers:
         try:
-            open_store(broker.store)
+            store_of(broker)
             there.append(broker)
         except NotAStore as why:
             refused.append(f"{broker.name}: {why}")

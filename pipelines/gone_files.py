@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pyarrow as pa
 
+from parsers.places import name_below
 from parsers.store import Store
 from pipelines.lake import Lake
 from pipelines.sources import BrokerSource
@@ -19,7 +20,7 @@ def mark_gone(lake: Lake, broker: BrokerSource, store: Store) -> int:
 
     Retention deletes whole files while the lake keeps their messages, which is what a lake is asked for later.
     """
-    present = {file.path.relative_to(store.root).as_posix() for file in store.files()}
+    present = {name_below(store.root, file.path) for file in store.files()}
     now = datetime.now(UTC)
     changed = [
         {**row, "gone_at": None if row["file"] in present else now}

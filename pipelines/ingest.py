@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from parsers.places import name_below
 from parsers.queues import unit_files
-from parsers.store import NotAStore, Store, StoreFile, open_store
+from parsers.store import NotAStore, Store, StoreFile
+from pipelines.broker_stores import store_of
 from pipelines.gone_files import mark_gone
 from pipelines.growth import grown_from
 from pipelines.lake import Lake, lake_to_write
@@ -83,7 +85,7 @@ def ingest_store(
     progress: Progress | None = None,
 ) -> None:
     """Ingest what is new or changed in one store, table by table, and the broker's configuration."""
-    store = open_store(broker.store)
+    store = store_of(broker)
     report.not_understood += [(broker.name, name_of(store.root, f), f.why or f.kind) for f in store.not_understood]
     for table in FILE_TABLES:
         if progress:
@@ -150,8 +152,8 @@ def files_of_table(store: Store, table: str) -> list[StoreFile]:
 
 
 def name_of(root: Path, file: StoreFile) -> str:
-    """The path below the store root: the column `file`."""
-    return file.path.relative_to(root).as_posix()
+    """The column `file`."""
+    return name_below(root, file.path)
 
 
 def partition_key(broker: BrokerSource, root: Path, file: StoreFile) -> str:

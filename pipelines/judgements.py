@@ -10,52 +10,19 @@ from datetime import UTC, datetime
 from typing import Any
 
 from parsers.errors import Damage
-from parsers.store import Store, open_store
+from pipelines.broker_stores import known_store_of
 from pipelines.findings import finding_row
 from pipelines.lag import offsets_of_store, store_positions
-from pipelines.sources import BrokerSource, SourcesError
+from pipelines.sources import BrokerSource
 from recovery.checks.first_pass import files_of, first_pass, whole_outline
 from recovery.checks.outline import Outline
 from recovery.consistency import judged
 from recovery.forecast import Forecast, forecast
 from recovery.forecast_document import forecast_document
-from recovery.inference import StoreKnowledge, infer
 from recovery.retention import retention
 from recovery.retention_risk import retention_risks
-from recovery.settings import StoreSettings
-from recovery.versions import BrokerVersion
 
 Row = dict[str, Any]
-
-
-def settings_of(broker: BrokerSource, store: Store) -> StoreSettings:
-    """broker.conf where one is given, else what the files show; then the settings of rocketlens.toml.
-
-    Raises SourcesError: a value of the wrong kind, or a name that is no setting of a store.
-    """
-    try:
-        base = StoreSettings.from_broker_conf(broker.broker_conf) if broker.broker_conf else infer(store).settings
-        known = base.as_config().keys()
-        return base.with_config({name: value for name, value in broker.settings.items() if name in known})
-    except ValueError as wrong:
-        raise SourcesError(f"broker {broker.name!r}: settings: {wrong}") from wrong
-
-
-def version_of(broker: BrokerSource) -> BrokerVersion | None:
-    """The version named in the configuration; None when none is. Raises SourcesError for a text that is none."""
-    try:
-        return None if broker.version is None else BrokerVersion.parse(broker.version)
-    except ValueError as wrong:
-        raise SourcesError(f"broker {broker.name!r}: {wrong}") from wrong
-
-
-def knowledge_of(broker: BrokerSource, store: Store) -> StoreKnowledge:
-    """What dispatch needs to know: what the configuration says of the broker, the rest inferred from its files.
-
-    Raises SourcesError as `settings_of` and `version_of` do.
-    """
-    said = settings_of(broker, store) if broker.broker_conf or broker.settings else None
-    return infer(store, version=version_of(broker), settings=said)
 
 
 def finding_rows(broker: BrokerSource, told: Sequence[Outline] | None = None) -> list[Row]:
@@ -63,8 +30,7 @@ def finding_rows(broker: BrokerSource, told: Sequence[Outline] | None = None) ->
 
     `told`: what the first pass found in the parts of the log, in log order, where it was read apart.
     """
-    store = open_store(broker.store)
-    known = knowledge_of(broker, store)
+    store, known = known_store_of(broker)
     files = files_of(store, known)
     seen = first_pass(store, known, files) if told is None else whole_outline(store, known, files, told)
     return [finding_row(finding, broker=broker.name) for finding in judged(store, known, files, seen).findings]
@@ -72,8 +38,7 @@ def finding_rows(broker: BrokerSource, told: Sequence[Outline] | None = None) ->
 
 def forecast_rows(broker: BrokerSource) -> list[Row]:
     """Rows of `recovery_forecast`: one for each answer, which is one unless the version is unknown and matters."""
-    store = open_store(broker.store)
-    told = forecast(store, version_of(broker), settings_of(broker, store))
+    told = forecast(*known_store_of(broker))
     return [_forecast_row(broker, each) for each in (told, *told.otherwise)]
 
 
@@ -98,13 +63,11 @@ def _forecast_row(broker: BrokerSource, told: Forecast) -> Row:
 
 def retention_rows(broker: BrokerSource) -> list[Row]:
     """Rows of `retention_risk` as of now; none where no offsets are stored."""
-    store, lost = open_store(broker.store), list[Damage]()
+    (store, known), lost = known_store_of(broker), list[Damage]()
     offsets = offsets_of_store(store, lost.append)
     if offsets is None:
         return []
-    settings = settings_of(broker, store)
-    running = version_of(broker) or infer(store, settings=settings).version
-    kept = retention(store, running, settings, int(time.time() * 1000))
+    kept = retention(store, known, int(time.time() * 1000))
     queues = store_positions(store, offsets, lost.append)
     rows = [asdict(risk) for risk in retention_risks(kept, queues)]
     return [{"broker": broker.name, "due_at": _utc(row.pop("due_at_ms")), **row} for row in rows]

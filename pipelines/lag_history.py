@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from parsers.store import Store, open_store
+from parsers.store import Store
 from pipelines.derived_tables import LAG
 from pipelines.lag import DamageSink, OffsetsAt, Problem, lag_record, offsets_in, offsets_of_store, store_lag
+from recovery.knowledge import open_known
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,12 +30,12 @@ def read_lag_history(root: Path, kept_offsets: Path, problem: Problem) -> pd.Dat
     """
     kept_offsets.stat()
     copies = offsets_in(kept_offsets, problem)
-    return _frame(lag_history(open_store(root), copies, damage=lambda damage: problem(damage.reason)))
+    return _frame(lag_history(open_known(root), copies, damage=lambda damage: problem(damage.reason)))
 
 
 def read_lag_now(root: Path, problem: Problem) -> pd.DataFrame:
     """Rows of `lag` with the offsets in the store itself; none where it keeps none. Raises NotAStore."""
-    store = open_store(root)
+    store = open_known(root)
     offsets = offsets_of_store(store, lambda damage: problem(damage.reason))
     found = [] if offsets is None else store_lag(store, offsets, damage=lambda damage: problem(damage.reason))
     return _frame(pa.Table.from_pylist([lag_record(row) for row in found], schema=LAG.bare_schema))

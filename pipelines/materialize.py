@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import dagster as dg
 from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PARTITION_RANGE_START_TAG
 
-from parsers.store import open_store
 from pipelines.asset_failure import failure_of
+from pipelines.broker_stores import store_of
 from pipelines.partitions import BROKERS, FILE_PARTITIONS, TABLES_BY_PARTITION, keys_of
 from pipelines.resources.lakehouse import Lakehouse
 
@@ -42,7 +42,7 @@ def stages(lakehouse: Lakehouse, derived: dg.AssetSelection) -> Iterator[Stage]:
     brokers = lakehouse.sources().brokers
     files: dict[str, list[str]] = {name: [] for name in TABLES_BY_PARTITION}
     for broker in brokers:
-        for name, keys in keys_of(broker, open_store(broker.store)).items():
+        for name, keys in keys_of(broker, store_of(broker)).items():
             files[name] += keys
     for name, tables in TABLES_BY_PARTITION.items():
         if files[name]:

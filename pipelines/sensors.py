@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 
 import dagster as dg
 
-from parsers.store import NotAStore, Store, open_store
+from parsers.store import NotAStore, Store
+from pipelines.broker_stores import store_of
 from pipelines.ingest import files_of_table, partition_key
 from pipelines.jobs import FILE_JOBS, STORE_JOB
 from pipelines.partitions import TABLES_BY_PARTITION
@@ -49,7 +50,7 @@ def store_files_sensor(context: dg.SensorEvaluationContext, lakehouse: Lakehouse
     unreadable = []
     for broker in lakehouse.sources().brokers:
         try:
-            for name, files in seen_files(broker, open_store(broker.store)).items():
+            for name, files in seen_files(broker, store_of(broker)).items():
                 now[name].update(files)
         except NotAStore as refused:
             unreadable.append(f"{broker.name}: {refused}")

@@ -14,7 +14,8 @@ from parsers.config.document import BACKUP, holds_table
 from parsers.config.groups import FILE as GROUPS_FILE
 from parsers.config.offsets import FILES as OFFSET_FILES
 from parsers.config.topics import FILE as TOPICS_FILE
-from parsers.store import NotAStore, StoreFile, open_store
+from parsers.store import NotAStore, StoreFile
+from pipelines.broker_stores import store_of
 from pipelines.lake import Lake
 from pipelines.sources import BrokerSource
 from pipelines.spark.transfer import slices_of, write_table
@@ -35,7 +36,7 @@ def snapshot_config(spark: SparkSession, lake: Lake, broker: BrokerSource) -> di
 
     Raises NotAStore: one sentence.
     """
-    files = open_store(broker.store).config
+    files = store_of(broker, needs_log=False).config
     for table, names in MAIN_FILES.items():
         known = known_states(lake, broker, table)
         present = [file for file in files if not _is_backup(file) and _holds_one_of(file, names)]
@@ -54,7 +55,7 @@ def known_states(lake: Lake, broker: BrokerSource, table: str) -> set[tuple[str,
 def config_state(broker: BrokerSource) -> str | None:
     """A short text that differs whenever the broker has written one of the files; None when there is none to read."""
     try:
-        files = open_store(broker.store).config
+        files = store_of(broker, needs_log=False).config
     except NotAStore:
         return None
     names = {name for main in MAIN_FILES.values() for name in main}

@@ -9,17 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from parsers.explain import explain
-from parsers.store import Store, open_store
+from parsers.store import Store
 from pipelines.lag import Problem, offsets_of_store, store_positions
 from pipelines.report.gather import with_instants
 from pipelines.report.model import Column, Facts, PrintedTable, Row
 from recovery.forecast import Forecast, forecast
 from recovery.forecast_document import forecast_document
-from recovery.inference import infer
+from recovery.knowledge import Said, knowledge_of, open_known
 from recovery.outcome import Outcome
 from recovery.retention import Retention, retention
 from recovery.retention_risk import retention_risks
 from recovery.settings import StoreSettings
+from recovery.versions import BrokerVersion
 
 BYTES = [
     Column("file_pos", "byte", True),
@@ -133,9 +134,12 @@ def start_now(root: Path, version: str | None = None, config: dict[str, str] | N
         config: settings by RocketMQ's names, over those the files show.
     Raises NotAStore; ValueError for a text that is no version or a setting that is none.
     """
-    store = open_store(root)
-    settings = infer(store).settings.with_config(config or {})
-    return StartNow(store, settings, forecast(store, version, settings))
+    said = Said.read(None if version is None else BrokerVersion.parse(version), config=config)
+    if said.ignored:
+        raise ValueError(said.ignored[0])
+    store = open_known(root, said)
+    known = knowledge_of(store, said)
+    return StartNow(store, known.settings, forecast(store, known))
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,11 +167,12 @@ def outlook(root: Path, version: str | None, problem: Problem, *, now_ms: int | 
         version: None: the one that the files suggest.
         now_ms: epoch milliseconds from which to look ahead; None: when the log was last written to.
     """
-    store = open_store(root)
-    known = infer(store)
+    said = Said(None if version is None else BrokerVersion.parse(version))
+    store = open_known(root, said)
+    known = knowledge_of(store, said)
     if now_ms is None:
         now_ms = max((file.mtime_ns // 1_000_000 for file in store.commitlog), default=0)
-    kept = retention(store, version or known.version, known.settings, now_ms)
+    kept = retention(store, known, now_ms)
     files = [with_instants(row) for row in kept.rows()]
     offsets = offsets_of_store(store, lambda damage: problem(damage.reason))
     if offsets is None:

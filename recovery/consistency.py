@@ -30,10 +30,8 @@ from recovery.checks.queue_columns import NO_MESSAGES, of_places, queue_files, q
 from recovery.checks.queue_database import check_database
 from recovery.checks.queue_places import DatabaseQueuePlaces, QueuePlaces
 from recovery.checks.queues import LogFacts, QueueMessages, QueueUnits, check_queue, misdirected_units
-from recovery.inference import Inferred, StoreKnowledge, infer
-from recovery.settings import StoreSettings
+from recovery.inference import Inferred, StoreKnowledge
 from recovery.topic_lives import TopicLives, TopicsKnown, topic_lives
-from recovery.versions import BrokerVersion
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +43,13 @@ class Verification:
     inferred: tuple[Inferred, ...]
 
 
-def verify(
-    store: Store, settings: StoreSettings | None = None, *, version: BrokerVersion | None = None, settles: bool = True
-) -> Verification:
+def verify(store: Store, known: StoreKnowledge, *, settles: bool = True) -> Verification:
     """Every proven disagreement between the files of a store. Reads only.
 
-    Version and settings that are not given are inferred from the files. What a first pass finds in its place, byte for
+    What a first pass finds in its place, byte for
     byte, is not looked at again, so that memory is bounded by what is out of place: about 200 bytes for each message,
     unit or entry. With `settles` False the rules see everything: the findings are the same.
     """
-    known = infer(store, version=version, settings=settings)
     files = files_of(store, known, settles=settles)
     return judged(store, known, files, first_pass(store, known, files))
 
@@ -64,7 +59,7 @@ def judged(store: Store, known: StoreKnowledge, files: Files, seen: Outline) -> 
     try:
         judgement = _Verify(store, known, files, seen).judge()
     except SettledInVain:
-        return verify(store, known.settings, version=known.version, settles=False)
+        return verify(store, known, settles=False)
     order = {"critical": 0, "error": 1, "warning": 2, "info": 3}
     findings = sorted(judgement.findings, key=lambda finding: order[finding.severity])
     return Verification(tuple(findings), judgement.explained, known.facts)

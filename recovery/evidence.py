@@ -18,6 +18,7 @@ from parsers.places import DATA_FOLDER, DLEDGER_FOLDER
 from recovery.abort_file import AbortFile, read_abort_file
 from recovery.dispatch import InvalidForDispatch, parse_number
 from recovery.settings import StoreSettings
+from recovery.store_paths import log_folders
 
 QueueKey = tuple[str, int]
 
@@ -100,6 +101,7 @@ NOT_REPLAYED = {
 
 def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
     """List the folder. Reads names, sizes and times, and the small files `checkpoint` and `delayOffset.json`."""
+    folders = log_folders(root, settings)
     config = root / "config" / "delayOffset.json"
     topics = _entries(root / "consumequeue")
     node = _dledger_node(root)
@@ -107,10 +109,10 @@ def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
         root=root,
         abort=(root / "abort").exists(),
         checkpoint=_read_small(root / "checkpoint"),
-        commitlog=_commitlog(root, settings),
+        commitlog=_log_files(folders.commitlog),
         queues=_queues(topics),
         index=tuple(_in_java_order(_entries(root / "index"))),
-        dledger=_dledger_files(node, root, settings),
+        dledger=_log_files(folders.dledger or ([node / DATA_FOLDER] if node else [])),
         dledger_index=tuple(_in_java_order(_entries(node / "index"))) if node else (),
         delay_offsets=(_read_small(config), _read_small(config.with_name("delayOffset.json.bak"))),
         other={name: why for name, why in NOT_REPLAYED.items() if _holds_files(root / name)}
@@ -123,10 +125,9 @@ def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
     )
 
 
-def _commitlog(root: Path, settings: StoreSettings) -> tuple[Entry, ...]:
+def _log_files(folders: Iterable[Path]) -> tuple[Entry, ...]:
     """MultiPathMappedFileQueue#load: the files of all folders together, sorted by name only."""
-    folders = {name.strip() for name in settings.store_path_commit_log.split(",")} - {""} or {"commitlog"}
-    return tuple(_in_java_order(entry for folder in sorted(folders) for entry in _entries(root / folder)))
+    return tuple(_in_java_order(entry for folder in sorted(folders) for entry in _entries(folder)))
 
 
 def _dledger_node(root: Path) -> Path | None:
@@ -137,13 +138,6 @@ def _dledger_node(root: Path) -> Path | None:
 
 def _written_ms(folder: Path) -> int:
     return max((entry.modified_ms for entry in _entries(folder)), default=-1)
-
-
-def _dledger_files(node: Path | None, root: Path, settings: StoreSettings) -> tuple[Entry, ...]:
-    """DLedgerConfig#getDataStorePath: the folders that are configured, or `data` of the node."""
-    named = [root / name.strip() for name in settings.store_path_dledger_commit_log.split(",") if name.strip()]
-    folders = named or ([node / DATA_FOLDER] if node else [])
-    return tuple(_in_java_order(entry for folder in folders for entry in _entries(folder)))
 
 
 def _queues(topics: Iterable[Entry]) -> dict[QueueKey, tuple[Entry, ...]]:

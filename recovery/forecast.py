@@ -14,6 +14,7 @@ from parsers.store import Store
 from recovery.advice import Advice, advise
 from recovery.broker_memory import BrokerMemory, Reason
 from recovery.evidence import Evidence, read_evidence
+from recovery.inference import StoreKnowledge
 from recovery.losses import Loss, losses
 from recovery.outcome import Outcome, outcome_of
 from recovery.queue_rows import QueueRow, queue_rows
@@ -57,26 +58,19 @@ class Forecast:
 
 
 def forecast(
-    store: Store,
-    version: BrokerVersion | str | None,
-    settings: StoreSettings,
-    *,
-    heap_bytes: int | None = None,
-    with_advice: bool = True,
+    store: Store, known: StoreKnowledge, *, heap_bytes: int | None = None, with_advice: bool = True
 ) -> Forecast:
-    """Foretell a start of `version` on this store; without a version, of every one whose starts were recorded.
+    """Foretell a start on this store of the version that is said to be the broker's; where none is said, of every one
+    whose starts were recorded.
 
     Args:
         heap_bytes: the broker's Java heap, where known.
         with_advice: also play the repairs that may lose less.
-
-    Raises:
-        ValueError: a text that is no version.
     """
+    settings = known.settings
     evidence = read_evidence(store.root, settings)
-    if version is not None:
-        asked = BrokerVersion.parse(version) if isinstance(version, str) else version
-        told = _foretell(evidence, asked, settings, heap_bytes)
+    if known.version_is_said:
+        told = _foretell(evidence, known.version, settings, heap_bytes)
         return _with_advice(told) if with_advice else told
     groups: dict[Outcome, list[Forecast]] = {}
     for each in PROVEN:

@@ -52,12 +52,16 @@ class Inferred:
 
 @dataclass(frozen=True, slots=True)
 class StoreKnowledge:
-    """What dispatch needs to know about a store, and where it comes from."""
+    """Version and settings of a store's broker, and where they come from.
+
+    `version_is_said` is False where the version was inferred from the files.
+    """
 
     version: BrokerVersion
     settings: StoreSettings
     batch_topics: frozenset[str]
     facts: tuple[Inferred, ...]
+    version_is_said: bool = False
 
     @property
     def rules(self) -> DispatchRules:
@@ -69,7 +73,8 @@ def infer(
 ) -> StoreKnowledge:
     """Everything dispatch needs to know. Given settings are complete: nothing of them is inferred then."""
     facts: list[Inferred] = []
-    sample = list(_sample(store))
+    sample = list(_sample(store)) if version is None else []
+    version_is_said = version is not None
     if version is None:
         version, why = _version(store, sample)
         facts.append(why)
@@ -81,7 +86,7 @@ def infer(
         facts.append(
             Inferred("queue.type=BatchCQ", ", ".join(sorted(topics)), "they have folders in batchconsumequeue/")
         )
-    return StoreKnowledge(version, settings, topics, tuple(facts))
+    return StoreKnowledge(version, settings, topics, tuple(facts), version_is_said)
 
 
 def _sample(store: Store) -> Iterator[Message]:

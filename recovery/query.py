@@ -1,12 +1,11 @@
 """Ask a store's files as its broker would: by key, unique id, message id, and by time.
 
-`StoreQuery` opens the files once for many questions; the functions below it ask one.
+`StoreQuery` opens the files once for many questions.
 Source: IndexService#queryOffset, DefaultMessageStore#queryMessage, #lookMessageByOffset @4.9.7 … 5.5.1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,10 +16,10 @@ from parsers.index.find import IndexHit, IndexQuery
 from parsers.java import LONG_MAX
 from parsers.queues import StoreQueues
 from parsers.store import QueueKey, Store
+from recovery.inference import StoreKnowledge
 from recovery.log_access import LogAccess
 from recovery.queue_search import search_of
 from recovery.time_search import Boundary, QueueSearch, offset_at
-from recovery.versions import BrokerVersion
 
 FoundBy = Literal["unique_id", "key", "tag", "message_id", "hash_only"]
 ROUNDS = 3
@@ -57,8 +56,8 @@ class TimeQuestion:
 class StoreQuery:
     """A store opened for questions. What is damaged on the way is handed to `damage`, never raised."""
 
-    def __init__(self, store: Store, version: BrokerVersion, *, damage: DamageSink | None = None) -> None:
-        self._store, self._version = store, version
+    def __init__(self, store: Store, known: StoreKnowledge, *, damage: DamageSink | None = None) -> None:
+        self._store, self._version = store, known.version
         self._log = LogAccess(store.commitlog)
         self._index = IndexQuery(store.index, on_damage="collect", damage=damage)
         self._queues = StoreQueues(store, on_damage="collect", damage=damage)
@@ -144,27 +143,3 @@ def _found_by(message: Message, question: KeyQuestion) -> FoundBy:
     if question.key in (message.property_value("KEYS") or "").split(" "):
         return "key"
     return "tag" if question.key == f"T#{message.property_value('TAGS')}" else "hash_only"
-
-
-def find_by_key(store: Store, version: BrokerVersion, question: KeyQuestion) -> list[FoundMessage]:
-    return StoreQuery(store, version).find_by_key(question)
-
-
-def find_by_unique_id(store: Store, version: BrokerVersion, topic: str, unique_id: str) -> list[FoundMessage]:
-    return StoreQuery(store, version).find_by_unique_id(topic, unique_id)
-
-
-def find_by_message_id(store: Store, version: BrokerVersion, message_id: str) -> list[FoundMessage]:
-    return StoreQuery(store, version).find_by_message_id(message_id)
-
-
-def find_many(store: Store, version: BrokerVersion, questions: Iterable[KeyQuestion]) -> Iterator[list[FoundMessage]]:
-    """One answer for each question, in their order, the files opened once."""
-    query = StoreQuery(store, version)
-    return (query.find_by_key(question) for question in questions)
-
-
-def offsets_at(store: Store, version: BrokerVersion, questions: Iterable[TimeQuestion]) -> Iterator[int | None]:
-    """One answer for each question, in their order, the files opened once."""
-    query = StoreQuery(store, version)
-    return (query.offset_at(question) for question in questions)

@@ -11,24 +11,21 @@ from pathlib import Path
 
 from parsers.evidence_guard import EvidenceGuard
 from parsers.index.geometry import Geometry
-from parsers.store import Store, open_store
+from parsers.store import Store
 from recovery.index_files import IndexFilesWriter
-from recovery.inference import StoreKnowledge, infer
+from recovery.inference import StoreKnowledge
 from recovery.log_runs import LogRun, log_runs
 from recovery.queue_files import QueueFilesWriter
 from recovery.rebuild_report import RebuildReport, ScanTotals, report_of
 from recovery.scan import LogScanner, ScanBatch
 from recovery.settings import StoreSettings
 from recovery.topic_table import TopicTable
-from recovery.versions import BrokerVersion
 
 
-def rebuild(
-    store: Store | Path | str, to: Path, *, version: BrokerVersion | None = None, settings: StoreSettings | None = None
-) -> RebuildReport:
+def rebuild(store: Store, known: StoreKnowledge, to: Path) -> RebuildReport:
     """Write a complete new consumequeue/, batchconsumequeue/ and index/ into `to`, which must not exist yet.
 
-    Version and settings that are not given are inferred from the files (`recovery.inference`), and the report says how.
+    The report says which settings were inferred from the files, and how.
     Damaged stretches of the log are passed over and reported; every well-formed record that stands where it says is
     dispatched. Memory: one run of records, one index file.
 
@@ -37,9 +34,8 @@ def rebuild(
         WouldTouchEvidence: `to` lies inside the store.
         OSError: the new directory cannot be written.
     """
-    source = store if isinstance(store, Store) else open_store(store)
-    with EvidenceGuard(*source.folders).new_folder(to, "--to") as partial:
-        return _Rebuild(source, partial, infer(source, version=version, settings=settings)).run(to)
+    with EvidenceGuard(*store.folders).new_folder(to, "--to") as partial:
+        return _Rebuild(store, partial, known).run(to)
 
 
 def queue_files(root: Path, topics: TopicTable, settings: StoreSettings) -> QueueFilesWriter:

@@ -28,11 +28,10 @@ from recovery.dledger_cleaner import has_only_dledgers, header_size, reserved_ho
 from recovery.evidence import read_evidence
 from recovery.file_list import FileList, LogFile
 from recovery.index_recovery import IndexFile
+from recovery.inference import StoreKnowledge
 from recovery.message_check import MessageCheck
 from recovery.queue_recovery import Queue
 from recovery.restart import Restart, restart
-from recovery.settings import StoreSettings
-from recovery.versions import BrokerVersion
 
 Kind = Literal["commitlog", "consumequeue", "index"]
 ROUNDS_IN_AN_HOUR = 360
@@ -97,8 +96,7 @@ class Retention:
 
 def retention(
     store: Store,
-    version: BrokerVersion | str,
-    settings: StoreSettings,
+    known: StoreKnowledge,
     now_ms: int,
     disk_ratio: int | None = None,
     *,
@@ -111,11 +109,8 @@ def retention(
         disk_ratio: used percent of the partition; None: not known (a copy of a store lies on another disk).
         utc_offset: the broker's time zone, which deleteWhen is read in; None: this machine's.
         manual: `mqadmin deleteExpiredCommitLog` was given.
-
-    Raises:
-        ValueError: a text that is no version.
     """
-    running = BrokerVersion.parse(version) if isinstance(version, str) else version
+    running, settings = known.version, known.settings
     played = restart(read_evidence(store.root, settings), running, settings)
     clock = Clock(now_ms, utc_offset)
     if not played.started:

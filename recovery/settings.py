@@ -64,8 +64,11 @@ class StoreSettings:
     enable_dleger_commit_log: bool = _setting("enableDLegerCommitLog", False, (4, 5, 0))
     transient_store_pool_enable: bool = _setting("transientStorePoolEnable", False)
     store_type: str = _setting("storeType", "default", (5, 2, 0))
+    store_path_root_dir: str = _setting("storePathRootDir", "")
     store_path_commit_log: str = _setting("storePathCommitLog", "")
-    store_path_dledger_commit_log: str = _setting("storePathDLedgerCommitLog", "", (4, 9, 3))
+    read_only_commit_log_store_paths: str = _setting("readOnlyCommitLogStorePaths", "", (4, 9, 2))
+    store_path_dledger_commit_log: str = _setting("storePathDLedgerCommitLog", "", (4, 9, 4))
+    multi_path_splitter: str = _setting("rocketmq.broker.multiPathSplitter", ",", (4, 9, 2))
     read_un_committed: bool = _setting("readUnCommitted", False, (5, 3, 0))
     recheck_reput_offset_from_cq: bool = _setting("recheckReputOffsetFromCq", False, (5, 0, 0))
     enable_lmq: bool = _setting("enableLmq", False, (4, 9, 3))
@@ -111,10 +114,7 @@ class StoreSettings:
     @classmethod
     def from_broker_conf(cls, path: Path) -> StoreSettings:
         """Settings from a broker.conf (Java properties); names that concern other parts of the broker are left out."""
-        text = read_small(path, MOST_CONF_BYTES).decode("utf-8", "replace")
-        lines = (line.strip() for line in text.splitlines())
-        pairs = (line.partition("=")[::2] for line in lines if line and not line.startswith(("#", "!")))
-        return cls.from_config([(name.strip(), text.strip()) for name, text in pairs if name.strip() in _BY_JAVA_NAME])
+        return cls.from_config({name: text for name, text in broker_conf_pairs(path).items() if name in _BY_JAVA_NAME})
 
     def with_config(self, pairs: Mapping[str, str] | Iterable[tuple[str, str]]) -> StoreSettings:
         """These settings with some of them replaced, named as in `from_config`."""
@@ -125,6 +125,12 @@ class StoreSettings:
     def as_config(self) -> dict[str, bool | int | str]:
         """Every setting under RocketMQ's name."""
         return {name: getattr(self, declared.name) for name, declared in _BY_JAVA_NAME.items()}
+
+    @staticmethod
+    def since(name: str) -> BrokerVersion | None:
+        """The first version that has the setting of this name; None where no forecast or rebuild asks for it."""
+        declared = _BY_JAVA_NAME.get(name)
+        return None if declared is None else declared.metadata["since"]
 
     def unknown_to(self, version: BrokerVersion) -> list[str]:
         """RocketMQ's names of settings that differ from the default although `version` does not know them yet."""
@@ -151,6 +157,14 @@ class StoreSettings:
 _BY_JAVA_NAME: dict[str, dataclasses.Field[Any]] = {
     declared.metadata["java_name"]: declared for declared in dataclasses.fields(StoreSettings)
 }
+
+
+def broker_conf_pairs(path: Path) -> dict[str, str]:
+    """Every `name=value` of a broker.conf. Raises OSError where it cannot be read."""
+    text = read_small(path, MOST_CONF_BYTES).decode("utf-8", "replace")
+    lines = (line.strip() for line in text.splitlines())
+    pairs = (line.partition("=")[::2] for line in lines if line and not line.startswith(("#", "!")))
+    return {name.strip(): value.strip() for name, value in pairs}
 
 
 def _parse(declared: dataclasses.Field[Any], text: str) -> Any:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 import dagster as dg
 from pyspark.sql import SparkSession
 
-from parsers.store import open_store
 from pipelines.assets.raw import SPARK_POOL
+from pipelines.broker_stores import store_of
 from pipelines.gone_files import mark_gone
 from pipelines.ingest import ingest_files, ingest_queues, stale_files
 from pipelines.jobs import SNAPSHOT_TABLES
@@ -24,14 +24,14 @@ Refresh = Callable[[SparkSession, Lake, BrokerSource], None]
 
 def refresh_files(spark: SparkSession, lake: Lake, broker: BrokerSource) -> None:
     """Hash the files that changed since their row was written; say which are gone."""
-    store = open_store(broker.store)
+    store = store_of(broker)
     ingest_files(spark, lake, broker, STORE_FILES.name, stale_files(lake, broker, store, STORE_FILES.name))
     mark_gone(lake, broker, store)
 
 
 def refresh_checkpoint(spark: SparkSession, lake: Lake, broker: BrokerSource) -> None:
     """Read the checkpoint as it is now."""
-    store = open_store(broker.store)
+    store = store_of(broker)
     if store.checkpoint is not None:
         ingest_files(spark, lake, broker, CHECKPOINTS.name, [store.checkpoint.path.name])
 

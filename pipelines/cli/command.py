@@ -12,13 +12,15 @@ from typing import Annotated, Any, get_args, get_origin
 import typer
 
 from pipelines.cli.errors import ExitCode, WrongUsage, explain_error
-from pipelines.cli.options import LAKE, SHARED, OutputOptions
+from pipelines.cli.options import LAKE, SHARED, BrokerOptions, OutputOptions
 from pipelines.cli.run import Run
 from pipelines.cli.start import allow_everything
 
 Body = Callable[..., None]
 WRITTEN = {"to"}
 """Arguments that name what a command writes, besides --out; every other path is evidence."""
+OF_A_BROKER = tuple(inspect.signature(BrokerOptions, eval_str=True).parameters.values())
+"""The options that stand behind a parameter of type BrokerOptions."""
 
 
 def command(app: typer.Typer, name: str, *, panel: str | None = None) -> Callable[[Body], Body]:
@@ -32,15 +34,22 @@ def command(app: typer.Typer, name: str, *, panel: str | None = None) -> Callabl
 
 
 def _with_shared_options(body: Body, panel: str | None) -> Body:
-    own = [p for p in inspect.signature(body, eval_str=True).parameters.values() if p.name != "run"]
+    said = [p for p in inspect.signature(body, eval_str=True).parameters.values() if p.name != "run"]
+    bundled = next((p.name for p in said if p.annotation is BrokerOptions), None)
+    own = [single for p in said for single in (OF_A_BROKER if p.name == bundled else (p,))]
     shared = [_shared_parameter(name) for name in SHARED]
     context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+
+    def carried_out(run: Run, **given: Any) -> None:
+        if bundled is not None:
+            given[bundled] = BrokerOptions(**{p.name: given.pop(p.name) for p in OF_A_BROKER})
+        body(run, **given)
 
     def call(ctx: typer.Context, **given: Any) -> None:
         if panel == LAKE:
             allow_everything()
         options = OutputOptions(**{name: given.pop(name) for name in SHARED}).over(ctx.obj or OutputOptions())
-        code = carry_out(Run(options), body, given)
+        code = carry_out(Run(options), carried_out, given)
         if code != ExitCode.FINE:
             raise typer.Exit(code)
 

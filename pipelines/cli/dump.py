@@ -11,14 +11,14 @@ import typer
 from pipelines.cli import dump_commitlog, dump_config, dump_dledger
 from pipelines.cli.command import command
 from pipelines.cli.errors import Unreadable
-from pipelines.cli.opening import file_at, is_file, store_at
-from pipelines.cli.options import STORE_FILES, QueueOption, StoreOrFile, TopicOption
+from pipelines.cli.opening import NOTHING_SAID, file_at, is_file, store_at
+from pipelines.cli.options import STORE_FILES, BrokerOptions, QueueOption, StoreOrFile, TopicOption
 from pipelines.cli.run import Run
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from parsers.store import FileKind, StoreFile
+    from parsers.store import FileKind, Store, StoreFile
 
 ENTRY_BRIEF = ("file", "entry_no", "key_hash", "physical_offset", "time_diff_s", "prev_index_no", "slot")
 HEADER_BRIEF = (
@@ -46,7 +46,13 @@ def register(app: typer.Typer) -> None:
     app.add_typer(dump, name="dump", rich_help_panel=STORE_FILES)
 
 
-def consumequeue(run: Run, source: StoreOrFile, topic: TopicOption = None, queue: QueueOption = None) -> None:
+def consumequeue(
+    run: Run,
+    source: StoreOrFile,
+    topic: TopicOption = None,
+    queue: QueueOption = None,
+    broker: BrokerOptions = NOTHING_SAID,
+) -> None:
     """Units of ConsumeQueues, in files or in RocksDB: which message is where.
 
     Example: `rocketlens dump consumequeue /data/store --topic Orders --queue 0`
@@ -55,19 +61,27 @@ def consumequeue(run: Run, source: StoreOrFile, topic: TopicOption = None, queue
     from pipelines.tables import CONSUMEQUEUE_UNITS
 
     schema = schema_of(CONSUMEQUEUE_UNITS, without=["file"])
-    run.emit(schema, _units(run, source, topic, queue, schema), brief=UNIT_BRIEF)
+    if is_file(source):
+        run.emit(schema, _units_of_file(run, source, schema), brief=UNIT_BRIEF)
+        return
+    store = store_at(run, source, broker, needs_log=False)
+    run.emit(schema, _units(run, store, topic, queue, schema), brief=UNIT_BRIEF)
 
 
-def _units(run: Run, source: Path, topic: str | None, queue: int | None, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    from parsers.queues import StoreQueues, read_units
+def _units_of_file(run: Run, source: Path, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    from parsers.queues import read_units
     from pipelines.rows import conform
 
-    if is_file(source):
-        kind: FileKind = "batchconsumequeue" if "batchconsumequeue" in source.absolute().parts else "consumequeue"
-        file = file_at(run, source, kind)
-        yield from conform(read_units(file, on_damage="collect", damage=run.damage), schema, _unsaid(run, file))
-        return
-    with StoreQueues(store_at(run, source), on_damage="collect", damage=run.damage) as queues:
+    kind: FileKind = "batchconsumequeue" if "batchconsumequeue" in source.absolute().parts else "consumequeue"
+    file = file_at(run, source, kind)
+    yield from conform(read_units(file, on_damage="collect", damage=run.damage), schema, _unsaid(run, file))
+
+
+def _units(run: Run, store: Store, topic: str | None, queue: int | None, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    from parsers.queues import StoreQueues
+    from pipelines.rows import conform
+
+    with StoreQueues(store, on_damage="collect", damage=run.damage) as queues:
         for key, found in queues.items():
             if topic in (None, key[0]) and queue in (None, key[1]):
                 yield from conform(found.batches(), schema)
@@ -89,6 +103,7 @@ def index(
     run: Run,
     source: StoreOrFile,
     headers: Annotated[bool, typer.Option("--headers", help="One row per file instead: its header.")] = False,
+    broker: BrokerOptions = NOTHING_SAID,
 ) -> None:
     """Entries of index files: key hash, message, chain.
 
@@ -96,7 +111,7 @@ def index(
     """
     from pipelines.tables import INDEX_ENTRIES, INDEX_FILES
 
-    files = [file_at(run, source, "index")] if is_file(source) else store_at(run, source).index
+    files = [file_at(run, source, "index")] if is_file(source) else store_at(run, source, broker, needs_log=False).index
     schema = (INDEX_FILES if headers else INDEX_ENTRIES).bare_schema
     run.emit(schema, _index_rows(run, source, files, schema, headers), brief=HEADER_BRIEF if headers else ENTRY_BRIEF)
 
@@ -116,7 +131,7 @@ def _index_rows(
             yield from conform(read_index([file], on_damage="collect", damage=run.damage), schema, place)
 
 
-def checkpoint(run: Run, source: StoreOrFile) -> None:
+def checkpoint(run: Run, source: StoreOrFile, broker: BrokerOptions = NOTHING_SAID) -> None:
     """Fields of the checkpoint: how far log, queues and index were known to be on disk.
 
     Example: `rocketlens dump checkpoint /data/store`
@@ -126,7 +141,8 @@ def checkpoint(run: Run, source: StoreOrFile) -> None:
     from pipelines.rows import conform
     from pipelines.tables import CHECKPOINTS
 
-    file = file_at(run, source, "checkpoint") if is_file(source) else store_at(run, source).checkpoint
+    in_store = not is_file(source)
+    file = store_at(run, source, broker, needs_log=False).checkpoint if in_store else file_at(run, source, "checkpoint")
     if file is None:
         raise Unreadable(f"{source}: the store has no checkpoint")
     read = read_checkpoint(file, on_damage="collect", damage=run.damage)
@@ -138,6 +154,7 @@ def timer(
     run: Run,
     source: StoreOrFile,
     slots: Annotated[bool, typer.Option("--slots", help="The slots in use of the timer wheel instead.")] = False,
+    broker: BrokerOptions = NOTHING_SAID,
 ) -> None:
     """Records of timer messages: when each is due, and the message it is for.
 
@@ -150,7 +167,7 @@ def timer(
     from pipelines.table import plain_type
 
     kind: FileKind = "timerwheel" if slots else "timerlog"
-    files = [file_at(run, source, kind)] if is_file(source) else store_at(run, source).timer
+    files = [file_at(run, source, kind)] if is_file(source) else store_at(run, source, broker, needs_log=False).timer
     wanted = [file for file in files if file.kind == kind]
     columns = TIMER_SLOT_SCHEMA if slots else TIMER_RECORD_SCHEMA
     schema = pa.schema([("broker", pa.string()), *((field.name, plain_type(field.type)) for field in columns)])

@@ -10,8 +10,8 @@ import typer
 
 from parsers.java import LONG_MAX
 from pipelines.cli.command import command
-from pipelines.cli.opening import file_at, is_file, store_at
-from pipelines.cli.options import QueueOption, StoreOrFile, TopicOption, instant_of
+from pipelines.cli.opening import NOTHING_SAID, file_at, is_file, store_at
+from pipelines.cli.options import BrokerOptions, QueueOption, StoreOrFile, TopicOption, instant_of
 from pipelines.cli.progress import tracked
 from pipelines.cli.run import Run
 
@@ -61,6 +61,7 @@ def commitlog(
         int | None, typer.Option(metavar="N", min=0, max=LONG_MAX, help="Physical offset below.")
     ] = None,
     bodies: Annotated[bool, typer.Option("--bodies", help="Add body (as stored) and body_decompressed.")] = False,
+    broker: BrokerOptions = NOTHING_SAID,
 ) -> None:
     """Messages of the CommitLog in physical order, every header field decoded.
 
@@ -83,10 +84,10 @@ def commitlog(
         until_ms=None if until is None else instant_of(until, "--until"),
     )
     wanted = pick_columns(schema, run.columns)
-    run.emit(schema, _messages(run, source, where, wanted), brief=BRIEF)
+    run.emit(schema, _messages(run, source, _files(run, source, broker), where, wanted), brief=BRIEF)
 
 
-def regions(run: Run, source: StoreOrFile) -> None:
+def regions(run: Run, source: StoreOrFile, broker: BrokerOptions = NOTHING_SAID) -> None:
     """What every byte of the CommitLog is: messages, blank, damage, stale records, unwritten.
 
     The ranges of a file lie end to end, so their lengths add up to its size.
@@ -95,21 +96,23 @@ def regions(run: Run, source: StoreOrFile) -> None:
     """
     from pipelines.tables import COMMITLOG_REGIONS
 
-    run.emit_rows(COMMITLOG_REGIONS.bare_schema, _regions(run, source, _files(run, source)), brief=REGION_BRIEF)
+    files = _files(run, source, broker)
+    run.emit_rows(COMMITLOG_REGIONS.bare_schema, _regions(run, source, files), brief=REGION_BRIEF)
 
 
-def _files(run: Run, source: Path) -> list[StoreFile]:
+def _files(run: Run, source: Path, broker: BrokerOptions) -> list[StoreFile]:
     from parsers.dledger.entry import begins_with_entry
 
     if is_file(source):
         return [file_at(run, source, "dledger" if begins_with_entry(source) else "commitlog", "commitlog", "dledger")]
-    return store_at(run, source).commitlog
+    return store_at(run, source, broker).commitlog
 
 
-def _messages(run: Run, source: Path, where: MessageFilter, wanted: list[str]) -> Iterator[pa.RecordBatch]:
+def _messages(
+    run: Run, source: Path, files: list[StoreFile], where: MessageFilter, wanted: list[str]
+) -> Iterator[pa.RecordBatch]:
     from parsers.commitlog.read import read_commitlog
 
-    files = _files(run, source)
     columns = list(dict.fromkeys([*wanted, "physical_offset"]))
     batches = read_commitlog(files, columns=columns, where=where, damage=run.damage)
     for batch in tracked(run, batches, sum(file.size for file in files), _log_bytes):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipelines.cli.command import command
-from pipelines.cli.opening import store_at
-from pipelines.cli.options import StoreArgument
+from pipelines.cli.opening import NOTHING_SAID, store_at
+from pipelines.cli.options import BrokerOptions, StoreArgument
 from pipelines.cli.run import Run
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def config(
     run: Run,
     source: StoreArgument,
     table: Annotated[ConfigTable | None, typer.Option(help="Only this table, with its own columns.")] = None,
+    broker: BrokerOptions = NOTHING_SAID,
 ) -> None:
     """Topics, consumer groups and committed offsets, as stored.
 
@@ -56,7 +57,7 @@ def config(
 
     from pipelines.rows import conform
 
-    store = store_at(run, source)
+    store = store_at(run, source, broker, needs_log=False)
     tables = list(ConfigTable) if table is None else [table]
     schemas = {name: _schema(name) for name in tables}
     if table is not None:

@@ -11,8 +11,8 @@ import typer
 
 from pipelines.cli.command import command
 from pipelines.cli.errors import WrongUsage
-from pipelines.cli.opening import file_at, is_file, store_at
-from pipelines.cli.options import StoreOrFile
+from pipelines.cli.opening import NOTHING_SAID, file_at, is_file, store_at
+from pipelines.cli.options import BrokerOptions, StoreOrFile
 from pipelines.cli.run import Run
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def dledger(
     source: StoreOrFile,
     index: Annotated[bool, typer.Option("--index", help="The units of the entries' index instead.")] = False,
     state: Annotated[bool, typer.Option("--state", help="The node's term, vote and checkpoint instead.")] = False,
+    broker: BrokerOptions = NOTHING_SAID,
 ) -> None:
     """Entries of a DLedger log (enableDLegerCommitLog): number, term, place, and where the message in each is.
 
@@ -44,17 +45,17 @@ def dledger(
     if index and state:
         raise WrongUsage("--index and --state: one of them")
     if state:
-        _emit_state(run, _files(run, source, "dledger_state"))
+        _emit_state(run, _files(run, source, broker, "dledger_state"))
     elif index:
-        _emit(run, source, _files(run, source, "dledger_index"), ENTRY_INDEX_SCHEMA, read_entry_index)
+        _emit(run, source, _files(run, source, broker, "dledger_index"), ENTRY_INDEX_SCHEMA, read_entry_index)
     else:
-        _emit(run, source, _files(run, source, "dledger"), ENTRY_SCHEMA, read_entries)
+        _emit(run, source, _files(run, source, broker, "dledger"), ENTRY_SCHEMA, read_entries)
 
 
-def _files(run: Run, source: Path, kind: FileKind) -> list[StoreFile]:
+def _files(run: Run, source: Path, broker: BrokerOptions, kind: FileKind) -> list[StoreFile]:
     if is_file(source):
         return [file_at(run, source, kind)]
-    store: Store = store_at(run, source)
+    store: Store = store_at(run, source, broker)
     return [file for file in (*store.commitlog, *store.dledger) if file.kind == kind]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,16 +12,14 @@ from parsers.java import INT_MAX
 from pipelines.cli.batch import Answer, Question, answers, instant_in, number_in, text_in
 from pipelines.cli.command import command
 from pipelines.cli.errors import WrongUsage
-from pipelines.cli.opening import store_at
-from pipelines.cli.options import STORE_FILES, InstantOption, StoreArgument, VersionOption, instant_of
+from pipelines.cli.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.options import STORE_FILES, BrokerOptions, InstantOption, StoreArgument, instant_of
 from pipelines.cli.run import Run
-from pipelines.cli.settings import version_of
 from pipelines.instants import parse_broker_instant
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from parsers.store import Store
     from recovery.query import FoundMessage, StoreQuery
     from recovery.time_search import Boundary
 
@@ -84,7 +83,7 @@ def find(
         typer.Option("--hash-only", help="Also messages whose key merely has the same hash, as the broker sends them."),
     ] = False,
     batch: Annotated[bool, typer.Option("--batch", help="Many questions: JSON lines on standard input.")] = False,
-    version: VersionOption = None,
+    broker: BrokerOptions = NOTHING_SAID,
 ) -> None:
     """Find messages by key, unique id or message id through the index, newest first, as the broker's query does.
 
@@ -95,7 +94,7 @@ def find(
 
     Example: `rocketlens find /data/store --topic Orders --key order-4711`
     """
-    asked = _query(run, store_at(run, store), version, said=False)
+    asked = _query(run, store, broker, names_version=False)
     question: Question = {
         "topic": topic,
         "key": key,
@@ -127,7 +126,7 @@ def offset_at(
         BoundaryName.LOWER
     ),
     batch: Annotated[bool, typer.Option("--batch", help="Many questions: JSON lines on standard input.")] = False,
-    version: VersionOption = None,
+    broker: BrokerOptions = NOTHING_SAID,
 ) -> None:
     """The queue offset that the broker's search by time gives for an instant.
 
@@ -139,8 +138,7 @@ def offset_at(
     """
     import pyarrow as pa
 
-    opened = store_at(run, store)
-    asked = _query(run, opened, version, said=True)
+    asked = _query(run, store, broker, names_version=True)
     if batch:
         run.emit_documents(answers(run, lambda question: _offset_answer(asked, question, boundary.value)))
         return
@@ -163,10 +161,10 @@ def offset_at(
     run.emit_rows(schema, [row])
 
 
-def _query(run: Run, store: Store, version: str | None, *, said: bool) -> StoreQuery:
+def _query(run: Run, store: Path, broker: BrokerOptions, *, names_version: bool) -> StoreQuery:
     from recovery.query import StoreQuery
 
-    return StoreQuery(store, version_of(run, store, version, said=said), damage=run.damage)
+    return StoreQuery(*known_store_at(run, store, broker, names_version=names_version), damage=run.damage)
 
 
 def _found(asked: StoreQuery, question: Question, hash_only: bool) -> list[FoundMessage]:

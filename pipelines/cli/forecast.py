@@ -7,17 +7,9 @@ from typing import Annotated
 import typer
 
 from pipelines.cli.command import command
-from pipelines.cli.opening import store_to_start
-from pipelines.cli.options import (
-    BROKER,
-    BrokerConfOption,
-    ConfigOption,
-    Format,
-    StoreArgument,
-    VersionOption,
-)
+from pipelines.cli.opening import NOTHING_SAID, store_to_start
+from pipelines.cli.options import BROKER, BrokerOptions, Format, StoreArgument
 from pipelines.cli.run import Run
-from pipelines.cli.settings import settings_of, version_of
 
 
 def register(app: typer.Typer) -> None:
@@ -28,9 +20,7 @@ def register(app: typer.Typer) -> None:
 def forecast(
     run: Run,
     store: StoreArgument,
-    version: VersionOption = None,
-    config: ConfigOption = None,
-    broker_conf: BrokerConfOption = None,
+    broker: BrokerOptions = NOTHING_SAID,
     heap: Annotated[
         int | None, typer.Option("--heap-bytes", metavar="N", min=1, help="Java heap of the broker, where it is known.")
     ] = None,
@@ -52,10 +42,8 @@ def forecast(
     from recovery.forecast import forecast as foretell
     from recovery.forecast_document import forecast_document
 
-    opened = store_to_start(run, store)
-    running = version_of(run, opened, version) if version else None
-    settings = settings_of(run, opened, config, broker_conf)
-    told = foretell(opened, running, settings, heap_bytes=heap, with_advice=advice)
+    opened, known = store_to_start(run, store, broker)
+    told = foretell(opened, known, heap_bytes=heap, with_advice=advice)
     document = forecast_document(told)
     if run.format_ is Format.TABLE:
         run.write_lines(in_words(document, width_of(run.output())))

@@ -11,8 +11,8 @@ import typer
 
 from pipelines.cli.command import command
 from pipelines.cli.errors import Unreadable
-from pipelines.cli.opening import store_at
-from pipelines.cli.options import STORE_FILES, InstantOption, StoreArgument, TopicOption, instant_of
+from pipelines.cli.opening import NOTHING_SAID, store_at
+from pipelines.cli.options import STORE_FILES, BrokerOptions, InstantOption, StoreArgument, TopicOption, instant_of
 from pipelines.cli.run import Run
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def lag(
             readable=False, metavar="FILE_OR_DIR", help="Kept copies of consumerOffset.json; else the store's own."
         ),
     ] = None,
+    broker: BrokerOptions = NOTHING_SAID,
 ) -> None:
     """How far behind consumers are: in messages, as `mqadmin consumerProgress` counts them, and in seconds.
 
@@ -61,7 +62,7 @@ def lag(
     """
     from pipelines.derived_tables import LAG
 
-    opened = store_at(run, store)
+    opened = store_at(run, store, broker)
     at_ms = None if at is None else instant_of(at, "--at")
     rows = _rows(run, opened, _snapshot(run, opened, offsets, at_ms), at_ms)
     wanted = (row for row in rows if group in (None, row["group"]) and topic in (None, row["topic"]))

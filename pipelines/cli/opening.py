@@ -6,24 +6,60 @@ import os
 import struct
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from parsers.places import DATABASE_PART
-from parsers.store import FileKind, Store, StoreFile, locate, open_store
+from parsers.places import DATABASE_PART, name_below
+from parsers.store import FileKind, Store, StoreFile, locate
 from pipelines.cli.errors import Unreadable
+from pipelines.cli.options import BrokerOptions
 from pipelines.cli.run import Run
+from pipelines.cli.settings import said_by
 
+if TYPE_CHECKING:
+    from recovery.inference import StoreKnowledge
+    from recovery.knowledge import Said
+
+NOTHING_SAID = BrokerOptions()
 FOLDERS_OF_A_STORE = ("commitlog", "consumequeue", "index", "config", "timerlog")
 
 
-def store_at(run: Run, path: Path) -> Store:
-    """List the store at `path`; say on stderr what is not understood and whether a broker is running on it.
+def known_store_at(
+    run: Run, path: Path, broker: BrokerOptions, *, names_version: bool = False
+) -> tuple[Store, StoreKnowledge]:
+    """The store at `path` with its log, and the broker's version and settings: what the options say, then the files.
+
+    With `names_version` a version that nobody said is named on stderr: the answer depends on it.
 
     Raises:
-        NotAStore, Unreadable: one sentence.
+        NotAStore, Unreadable, WrongUsage: one sentence.
     """
+    from recovery.knowledge import knowledge_of
+
+    said = said_by(run, broker)
+    store = _listed(run, path, said, needs_log=True)
+    known = knowledge_of(store, said)
+    for fact in known.facts if names_version else ():
+        if fact.what == "version":
+            run.note(f"no --version: {fact.value} is {fact.why}")
+    return store, known
+
+
+def store_at(run: Run, path: Path, broker: BrokerOptions = NOTHING_SAID, *, needs_log: bool = True) -> Store:
+    """The store at `path`, with its log unless the answer needs none.
+
+    Raises:
+        NotAStore, Unreadable, WrongUsage: one sentence.
+    """
+    return _listed(run, path, said_by(run, broker), needs_log=needs_log)
+
+
+def _listed(run: Run, path: Path, said: Said, *, needs_log: bool) -> Store:
+    """List a store; say on stderr what is not understood and whether a broker is running on it."""
+    from recovery.knowledge import open_known
+
     if path.name in FOLDERS_OF_A_STORE and path.is_dir() and (path.parent / "commitlog").is_dir():
         raise Unreadable(f"{path}: a part of a store; name the store root: {path.parent}")
-    store = open_store(path)
+    store = open_known(path, said, needs_log=needs_log)
     for folder in store.folders:
         run.reads(folder)
     if holder := process_using(path):
@@ -32,19 +68,21 @@ def store_at(run: Run, path: Path) -> Store:
     return store
 
 
-def store_to_start(run: Run, path: Path) -> Store:
-    """As `store_at`; and an empty folder, on which a broker starts as well."""
+def store_to_start(run: Run, path: Path, broker: BrokerOptions) -> tuple[Store, StoreKnowledge]:
+    """The store at `path` and what is known of its broker; an empty folder is one, too, for a broker starts on it."""
+    from recovery.knowledge import knowledge_of
+
     if path.is_dir() and os.access(path, os.R_OK | os.X_OK) and not any(found.is_file() for found in path.rglob("*")):
         run.note(f"{path}: an empty folder, as a new broker finds it")
-        return Store(path)
-    return store_at(run, path)
+        return (empty := Store(path)), knowledge_of(empty, said_by(run, broker))
+    return known_store_at(run, path, broker)
 
 
 def name_not_understood(run: Run, store: Store) -> None:
     """One remark for all files that no reader here takes, those of one reason together."""
     by_reason: dict[str | None, list[str]] = {}
     for strange in store.not_understood:
-        by_reason.setdefault(strange.why, []).append(strange.path.relative_to(store.root).as_posix())
+        by_reason.setdefault(strange.why, []).append(name_below(store.root, strange.path))
     if by_reason:
         run.note(f"not understood, left out: {', '.join(_told(names, why) for why, names in by_reason.items())}")
 

@@ -125,12 +125,30 @@ ConfigOption = Annotated[
 BrokerConfOption = Annotated[
     Path | None,
     typer.Option(
-        "--broker-conf", readable=False, metavar="FILE", help="Take settings from the broker's own broker.conf."
+        "--broker-conf",
+        readable=False,
+        metavar="FILE",
+        help="Take settings from the broker's own broker.conf; it also says where the log lies.",
     ),
 ]
 VersionOption = Annotated[
     str | None, typer.Option("--version", metavar="V", help="RocketMQ version of the broker, e.g. 5.3.3.")
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerOptions:
+    """What is said of the broker whose store is opened. A command with a parameter of this type has these options."""
+
+    version: VersionOption = None
+    config: ConfigOption = None
+    broker_conf: BrokerConfOption = None
+
+    @property
+    def is_given(self) -> bool:
+        return self.version is not None or bool(self.config) or self.broker_conf is not None
+
+
 InstantOption = Annotated[
     str | None, typer.Option(metavar="MS", help="Epoch milliseconds, or ISO 8601 (UTC when no zone is named).")
 ]

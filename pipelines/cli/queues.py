@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from pipelines.cli.command import command
-from pipelines.cli.opening import store_at
-from pipelines.cli.options import STORE_FILES, QueueOption, StoreArgument, TopicOption
+from pipelines.cli.opening import NOTHING_SAID, store_at
+from pipelines.cli.options import STORE_FILES, BrokerOptions, QueueOption, StoreArgument, TopicOption
 from pipelines.cli.run import Run
 
 if TYPE_CHECKING:
@@ -22,7 +22,13 @@ def register(app: typer.Typer) -> None:
     command(app, "queues", panel=STORE_FILES)(queues)
 
 
-def queues(run: Run, store: StoreArgument, topic: TopicOption = None, queue: QueueOption = None) -> None:
+def queues(
+    run: Run,
+    store: StoreArgument,
+    topic: TopicOption = None,
+    queue: QueueOption = None,
+    broker: BrokerOptions = NOTHING_SAID,
+) -> None:
     """Per topic and queue: offsets, messages, files.
 
     `messages` are those a consumer can still read (maximum - minimum); `units` includes the ones whose record is
@@ -41,7 +47,7 @@ def queues(run: Run, store: StoreArgument, topic: TopicOption = None, queue: Que
             ("messages", pa.int64()),
         ]
     )
-    opened = store_at(run, store)
+    opened = store_at(run, store, broker)
     run.emit_rows(schema, (_row(found) for found in summaries(run, opened, topic, queue)))
 
 

@@ -11,10 +11,9 @@ import typer
 from pipelines.cli.command import command
 from pipelines.cli.errors import WrongUsage
 from pipelines.cli.lake import ConfigFile, sources_of
-from pipelines.cli.opening import store_at
-from pipelines.cli.options import BROKER, BrokerConfOption, ConfigOption, Format, VersionOption
+from pipelines.cli.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.options import BROKER, BrokerOptions, Format
 from pipelines.cli.run import Run
-from pipelines.cli.settings import settings_of, version_of
 from pipelines.cli.start import allow_everything
 
 if TYPE_CHECKING:
@@ -41,9 +40,7 @@ def rebuild(
             help="Store root of a broker; without it, every broker of rocketlens.toml, each into DIR/NAME, by Spark.",
         ),
     ] = None,
-    version: VersionOption = None,
-    config: ConfigOption = None,
-    broker_conf: BrokerConfOption = None,
+    broker: BrokerOptions = NOTHING_SAID,
     config_file: ConfigFile = None,
 ) -> None:
     """Write consumequeue/ and index/ from the CommitLog alone, byte for byte as the broker would, and a report.
@@ -54,8 +51,8 @@ def rebuild(
     Example: `rocketlens rebuild /data/store --to /tmp/rebuilt --config mappedFileSizeConsumeQueue=6000000`
     """
     if store is not None:
-        _tell(run, {None: _rebuild_store(run, store, to, version, config, broker_conf)})
-    elif version or config or broker_conf:
+        _tell(run, {None: _rebuild_store(run, store, to, broker)})
+    elif broker.is_given:
         raise WrongUsage(
             "--version, --config and --broker-conf belong to a STORE; rocketlens.toml has those of brokers"
         )
@@ -63,24 +60,20 @@ def rebuild(
         _tell(run, _rebuild_brokers(run, to, sources_of(run, config_file)))
 
 
-def _rebuild_store(
-    run: Run, store: Path, to: Path, version: str | None, config: list[str] | None, broker_conf: Path | None
-) -> RebuildReport:
+def _rebuild_store(run: Run, store: Path, to: Path, broker: BrokerOptions) -> RebuildReport:
     from recovery.rebuild import rebuild as rebuild_store
 
-    opened = store_at(run, store)
+    opened, known = known_store_at(run, store, broker)
     run.guard.refuse(to, "--to")
-    settings = settings_of(run, opened, config, broker_conf) if config or broker_conf else None
-    running = version_of(run, opened, version) if version else None
     try:
-        return rebuild_store(opened, to, version=running, settings=settings)
+        return rebuild_store(opened, known, to)
     except ValueError as wrong:
         raise WrongUsage(f"--to: {wrong}") from wrong
 
 
 def _rebuild_brokers(run: Run, to: Path, sources: Sources) -> dict[str, RebuildReport]:
     allow_everything()
-    from pipelines.judgements import knowledge_of
+    from pipelines.broker_stores import known_store_of
     from pipelines.sources import SourcesError
     from pipelines.spark.rebuild_job import rebuild_with_spark
     from pipelines.spark.session import spark_session
@@ -90,15 +83,15 @@ def _rebuild_brokers(run: Run, to: Path, sources: Sources) -> dict[str, RebuildR
     for place in sources.evidence():
         run.reads(place)
     run.guard.refuse(to, "--to")
-    stores = {broker.name: store_at(run, broker.store) for broker in sources.brokers}
     try:
-        known = {broker.name: knowledge_of(broker, stores[broker.name]) for broker in sources.brokers}
+        opened = {broker.name: known_store_of(broker) for broker in sources.brokers}
     except SourcesError as wrong:
         raise WrongUsage(str(wrong)) from wrong
     run.note("starting Spark")
     spark = spark_session(sources.spark_master)
     try:
-        return rebuild_with_spark(spark, stores, to, known=known)
+        stores = {name: store for name, (store, _) in opened.items()}
+        return rebuild_with_spark(spark, stores, to, known={name: known for name, (_, known) in opened.items()})
     except ValueError as wrong:
         raise WrongUsage(f"--to: {wrong}") from wrong
     finally:

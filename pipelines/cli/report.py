@@ -10,11 +10,10 @@ import typer
 from pipelines.cli.command import command
 from pipelines.cli.errors import WrongUsage
 from pipelines.cli.lake import ConfigFile, lake_of
-from pipelines.cli.opening import store_at
-from pipelines.cli.options import LAKE, BrokerConfOption, ConfigOption, VersionOption
+from pipelines.cli.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.options import LAKE, BrokerOptions
 from pipelines.cli.replay import facts_in, replay_of
 from pipelines.cli.run import Run
-from pipelines.cli.settings import settings_of, version_of
 
 if TYPE_CHECKING:
     from pipelines.report.model import Facts
@@ -39,9 +38,7 @@ def report(
             readable=False, metavar="PATH", help="Logs and captures, for who owned which queue; may be repeated."
         ),
     ] = None,
-    version: VersionOption = None,
-    config: ConfigOption = None,
-    broker_conf: BrokerConfOption = None,
+    broker: BrokerOptions = NOTHING_SAID,
     config_file: ConfigFile = None,
 ) -> None:
     """One HTML file that needs nothing else: contents, agreement, lag, forecast, retention, ownership.
@@ -57,22 +54,13 @@ def report(
 
         facts = facts_of_lake(lake_of(run, config_file))
     else:
-        facts = _facts(run, store, logs, version, config, broker_conf)
+        facts = _facts(run, store, logs, broker)
     run.output().write(render(facts).encode("utf-8", "replace"))  # a file's name may be no text
 
 
-def _facts(
-    run: Run,
-    path: Path,
-    logs: list[Path] | None,
-    version: str | None,
-    config: list[str] | None,
-    broker_conf: Path | None,
-) -> Facts:
+def _facts(run: Run, path: Path, logs: list[Path] | None, broker: BrokerOptions) -> Facts:
     from pipelines.report.gather import facts_of_store
 
-    store = store_at(run, path)
-    settings = settings_of(run, store, config, broker_conf) if config or broker_conf else None
-    running = version_of(run, store, version) if version else None
+    store, known = known_store_at(run, path, broker)
     history = replay_of(facts_in(run, logs)) if logs else None
-    return facts_of_store(store, running, settings, history=history, say=run.note)
+    return facts_of_store(store, known, history=history, say=run.note)

@@ -11,19 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pipelines.cli.command import command
-from pipelines.cli.opening import store_at
-from pipelines.cli.options import (
-    BROKER,
-    BrokerConfOption,
-    ConfigOption,
-    Format,
-    InstantOption,
-    StoreArgument,
-    VersionOption,
-    instant_of,
-)
+from pipelines.cli.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.options import BROKER, BrokerOptions, Format, InstantOption, StoreArgument, instant_of
 from pipelines.cli.run import Run
-from pipelines.cli.settings import settings_of, version_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,9 +35,7 @@ def retention(
     run: Run,
     store: StoreArgument,
     now: InstantOption = None,
-    version: VersionOption = None,
-    config: ConfigOption = None,
-    broker_conf: BrokerConfOption = None,
+    broker: BrokerOptions = NOTHING_SAID,
     disk_percent: Annotated[
         int | None, typer.Option(metavar="N", min=0, max=100, help="Use of the broker's disk; unknown without it.")
     ] = None,
@@ -65,11 +53,10 @@ def retention(
     """
     from recovery.retention import retention as play
 
-    opened = store_at(run, store)
+    opened, known = known_store_at(run, store, broker, names_version=True)
     now_ms = int(time.time() * 1000) if now is None else instant_of(now, "--now")
-    settings, running = settings_of(run, opened, config, broker_conf), version_of(run, opened, version)
     zone = None if utc_offset is None else timedelta(hours=utc_offset)
-    kept = play(opened, running, settings, now_ms, disk_percent, utc_offset=zone, manual=manual)
+    kept = play(opened, known, now_ms, disk_percent, utc_offset=zone, manual=manual)
     files = [_file_row(file) for file in kept.rows()]
     if run.format_ in (Format.JSON, Format.JSONL):
         run.emit_documents([_document(run, opened, kept, files, now_ms)], one=True)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from parsers.places import name_below
+
 if TYPE_CHECKING:
     from pipelines.table import Table
 
@@ -19,5 +21,5 @@ def schema_of(table: Table, *, without: Iterable[str] = ()) -> pa.Schema:
 
 
 def place_of(path: Path, root: Path) -> str:
-    """The file as rows name it: its path below the store root, its own name when it was given alone."""
-    return path.relative_to(root).as_posix() if root in path.parents else path.name
+    """The file as rows name it: by `name_below` in a store, by its own name when it was given alone."""
+    return path.name if path == root else name_below(root, path)

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pipelines.cli.command import command
-from pipelines.cli.opening import store_at
-from pipelines.cli.options import BROKER, BrokerConfOption, ConfigOption, Format, StoreArgument, VersionOption
+from pipelines.cli.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.options import BROKER, BrokerOptions, Format, StoreArgument
 from pipelines.cli.run import Run
-from pipelines.cli.settings import settings_of, version_of
 
 if TYPE_CHECKING:
     from parsers.store import Store
@@ -32,9 +31,7 @@ def verify(
     explained: Annotated[
         bool, typer.Option("--explained", help="List instead what looks odd and is normal, with the reason.")
     ] = False,
-    version: VersionOption = None,
-    config: ConfigOption = None,
-    broker_conf: BrokerConfOption = None,
+    broker: BrokerOptions = NOTHING_SAID,
 ) -> None:
     """Check the files of a store against each other; each row is a range that they disagree about, worst first.
 
@@ -50,9 +47,8 @@ def verify(
     from pipelines.findings import explained_row, finding_row
     from recovery.consistency import verify as verify_store
 
-    opened = store_at(run, store)
-    settings = settings_of(run, opened, config, broker_conf) if config or broker_conf else None
-    found = verify_store(opened, settings, version=version_of(run, opened, version) if version else None)
+    opened, known = known_store_at(run, store, broker)
+    found = verify_store(opened, known)
     for state in found.explained:
         if state.what == NOT_COMPARED:
             run.not_read(f"{store}: {state.why}")

@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipelines.cli.command import command
-from pipelines.cli.errors import Unreadable
+from pipelines.cli.errors import Unreadable, WrongUsage
 from pipelines.cli.lake import lake_at
-from pipelines.cli.opening import store_at
-from pipelines.cli.options import OWNERSHIP
+from pipelines.cli.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.options import OWNERSHIP, BrokerOptions
 from pipelines.cli.replay import facts_in, replay_of
 from pipelines.cli.run import Run
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from parsers.store import Store
     from pipelines.story import Trail
+    from recovery.inference import StoreKnowledge
 
 
 def register(app: typer.Typer) -> None:
@@ -42,6 +44,7 @@ def who(
     offsets: Annotated[
         Path | None, typer.Option(readable=False, metavar="FILE_OR_DIR", help="Kept copies of consumerOffset.json.")
     ] = None,
+    broker: BrokerOptions = NOTHING_SAID,
 ) -> None:
     """Who consumed a message: stored, queued, indexed, who owned its queue, first commit past it, retries, dead letter.
 
@@ -52,7 +55,12 @@ def who(
     from pipelines.ownership_rows import rows_to_batches
     from pipelines.story import story
 
-    trail = _lake_trail(run, source, message_id) if _is_lake(source) else _store_trail(run, source, message_id, offsets)
+    if _is_lake(source):
+        if broker.is_given:
+            raise WrongUsage("--version, --config and --broker-conf belong to a STORE; rocketlens.toml has a lake's")
+        trail = _lake_trail(run, source, message_id)
+    else:
+        trail = _store_trail(run, *known_store_at(run, source, broker), message_id, offsets)
     if trail is None:
         raise Unreadable(f"{source}: no message with the id {message_id}, neither as message id nor as unique id")
     if logs:
@@ -72,14 +80,12 @@ def _lake_trail(run: Run, source: Path, message_id: str) -> Trail | None:
     return trail_in_lake(lake_at(run, source), message_id)
 
 
-def _store_trail(run: Run, source: Path, message_id: str, offsets: Path | None) -> Trail | None:
+def _store_trail(run: Run, store: Store, known: StoreKnowledge, message_id: str, offsets: Path | None) -> Trail | None:
     from pipelines.lag import offsets_in, offsets_of_store
     from pipelines.trail import kept_offsets, trail_in_store
-    from recovery.inference import infer
     from recovery.query import StoreQuery
 
-    store = store_at(run, source)
-    query = StoreQuery(store, infer(store).version, damage=run.damage)
+    query = StoreQuery(store, known, damage=run.damage)
     trail = trail_in_store(store, query, message_id)
     if trail is not None:
         own = offsets_of_store(store, run.damage)

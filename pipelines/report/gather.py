@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from parsers.commitlog.read import read_commitlog
 from parsers.commitlog.region import Region
 from parsers.consumequeue.summary import QueueSummary
 from parsers.errors import Damage
+from parsers.places import name_below
 from parsers.queues import StoreQueues
 from parsers.store import Store
 from pipelines.findings import explained_row, finding_row
@@ -26,11 +27,9 @@ from rebalance.replay import Replay
 from recovery.consistency import verify
 from recovery.forecast import forecast
 from recovery.forecast_document import forecast_document
-from recovery.inference import infer
+from recovery.inference import StoreKnowledge
 from recovery.retention import retention
 from recovery.retention_risk import retention_risks
-from recovery.settings import StoreSettings
-from recovery.versions import BrokerVersion
 
 Say = Callable[[str], None]
 MOST_FINDINGS = 500
@@ -38,8 +37,7 @@ MOST_FINDINGS = 500
 
 def facts_of_store(
     store: Store,
-    version: BrokerVersion | None,
-    settings: StoreSettings | None,
+    known: StoreKnowledge,
     *,
     history: Replay | None = None,
     say: Say = lambda step: None,
@@ -47,28 +45,26 @@ def facts_of_store(
     """Everything the engines say about one store; what fails to be said is in `unread`.
 
     Args:
-        version, settings: None: what the store's own files show.
         history: a replay of logs and captures of the cluster, if there are any.
         say: told what is looked at next.
     """
     facts = Facts(str(store.root), read_at_ms=int(time.time() * 1000))
-    known = infer(store, version=version, settings=settings)
-    facts.version = str(known.version) if version is not None else f"{known.version} (taken from the files)"
-    facts.left_out += [f"{file.path.relative_to(store.root)}: {file.why}" for file in store.not_understood]
+    facts.version = str(known.version) if known.version_is_said else f"{known.version} (taken from the files)"
+    facts.left_out += [f"{name_below(store.root, file.path)}: {file.why}" for file in store.not_understood]
     facts.files = [{"kind": file.kind, "size": file.size} for file in store.files()]
     collect = _Damages(facts.unread)
     say("reading the CommitLog")
     _read_log(store, facts, collect)
     facts.queues = [_queue_row(summary) for summary in _summaries(store, collect)]
     say("comparing the files")
-    verified = verify(store, known.settings, version=known.version)
+    verified = verify(store, known)
     facts.findings = [finding_row(finding) for finding in verified.findings]
     facts.explained = [explained_row(state) for state in verified.explained]
     say("foretelling a start")
-    told = forecast(store, known.version, known.settings)
+    told = forecast(store, replace(known, version_is_said=True))
     facts.forecast = forecast_document(told)
     say("lag and retention")
-    _consumers(store, facts, known.version, known.settings, collect)
+    _consumers(store, facts, known, collect)
     if history is not None:
         tell_ownership(facts, history)
     return facts
@@ -104,7 +100,7 @@ def _read_log(store: Store, facts: Facts, collect: _Damages) -> None:
 
 def _region_row(region: Region, root: Path) -> Row:
     return {
-        "file": region.path.relative_to(root).as_posix(),
+        "file": name_below(root, region.path),
         "file_pos": region.file_pos,
         "length": region.length,
         "kind": region.kind,
@@ -122,12 +118,12 @@ def _queue_row(summary: QueueSummary) -> Row:
     return {**asdict(summary), "messages": summary.max_queue_offset - summary.min_queue_offset}
 
 
-def _consumers(store: Store, facts: Facts, version: BrokerVersion, settings: StoreSettings, collect: _Damages) -> None:
+def _consumers(store: Store, facts: Facts, known: StoreKnowledge, collect: _Damages) -> None:
     offsets = offsets_of_store(store, collect)
     if offsets is None:
         return
     facts.lag = [asdict(row) for row in store_lag(store, offsets, damage=collect)]
-    kept = retention(store, version, settings, facts.read_at_ms)
+    kept = retention(store, known, facts.read_at_ms)
     queues = store_positions(store, offsets, collect)
     facts.retention_risk = [with_instants(asdict(risk)) for risk in retention_risks(kept, queues)]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import InputPartition
 from pyspark.sql.types import StructType
 
-from parsers.store import Store, StoreFile, open_store
+from parsers.store import Store, StoreFile
 from pipelines.rows import conform
 from pipelines.spark.slices import Piece, Slice
 from pipelines.spark.source import StoreReader, StoreSource, relative, spark_schema, table_of
@@ -34,7 +34,7 @@ class ConfigReader(StoreReader):
         return store.config
 
     def partitions(self) -> Sequence[InputPartition]:
-        files = self.files_of(open_store(Path(self.options["store"])))
+        files = self.files_of(self.store())
         return [Slice([Piece(file, 0, file.size) for file in files])] if files else []
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:

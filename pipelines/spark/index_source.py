@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import InputPartition
 
-from parsers.store import Store, StoreFile, open_store
+from parsers.store import Store, StoreFile
 from pipelines.spark.slices import Piece, Slice
 from pipelines.spark.source import StoreReader, StoreSource
 
@@ -28,7 +27,7 @@ class IndexReader(StoreReader):
     def partitions(self) -> Sequence[InputPartition]:
         from parsers.index.open import open_index
 
-        index = open_store(Path(self.options["store"])).index
+        index = self.store().index
         known = {o.file.path: o.geometry for o in open_index(index, on_damage="collect") if o.geometry is not None}
         planned = [slice_ for slice_ in super().partitions() if isinstance(slice_, Slice)]
         return [Slice([replace(p, known=tuple(known.get(p.file.path, ()))) for p in s.pieces]) for s in planned]

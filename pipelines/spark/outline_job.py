@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from parsers.store import open_store
-from pipelines.judgements import knowledge_of
+from pipelines.broker_stores import known_store_of, store_of
 from pipelines.sources import BrokerSource
 from pipelines.spark.slices import Slice, cut
 
@@ -21,7 +20,7 @@ def outlines(spark: SparkSession, brokers: Sequence[BrokerSource], split_bytes: 
 
     They are as large as what is out of place: see `recovery.checks.outline`.
     """
-    slices = [cut(open_store(broker.store).commitlog, split_bytes, within_files=True) for broker in brokers]
+    slices = [cut(store_of(broker).commitlog, split_bytes, within_files=True) for broker in brokers]
     work = [(number, slice_) for number, of_broker in enumerate(slices) if len(of_broker) > 1 for slice_ in of_broker]
     if not work:
         return [None] * len(brokers)
@@ -40,7 +39,6 @@ def _outline(asked: tuple[BrokerSource, Slice]) -> Outline:
     from recovery.checks.outline import Part, outline
 
     broker, slice_ = asked
-    store = open_store(broker.store)
-    known = knowledge_of(broker, store)
+    store, known = known_store_of(broker)
     parts = [Part(piece.file, piece.start, piece.end) for piece in slice_.pieces]
     return outline(parts, known.rules, files_of(store, known))

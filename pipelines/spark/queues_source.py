@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import InputPartition
 
-from parsers.store import Store, StoreFile, classify, open_store
+from parsers.store import Store, StoreFile, classify
 from pipelines.spark.slices import Piece, Slice
 from pipelines.spark.source import StoreReader, StoreSource, table_of
 
@@ -30,7 +30,7 @@ class QueuesReader(StoreReader):
         return list(reversed(firsts.values()))
 
     def partitions(self) -> Sequence[InputPartition]:
-        log = open_store(Path(self.options["store"])).commitlog
+        log = self.store().commitlog
         log_starts_at = (log[0].base_offset or 0) if log else 0
         planned = [slice_ for slice_ in super().partitions() if isinstance(slice_, Slice)]
         return [Slice([dataclasses.replace(p, known=(log_starts_at,)) for p in s.pieces]) for s in planned]
@@ -48,7 +48,7 @@ class QueuesReader(StoreReader):
 
         root = Path(self.options["store"])
         if piece.file.kind == "rocksdb":
-            with StoreQueues(open_store(root), on_damage="collect") as queues:
+            with StoreQueues(self.store(), on_damage="collect") as queues:
                 yield from (queue.summary(piece.known[0]) for queue in queues.values())
             return
         of_type = BatchQueue if piece.file.kind == "batchconsumequeue" else FileQueue

@@ -22,7 +22,8 @@ from parsers.store import Store
 from pipelines.spark.slices import DEFAULT_SPLIT_BYTES, Slice, cut
 from pipelines.spark.source import spark_schema
 from recovery.index_files import IndexTotals
-from recovery.inference import StoreKnowledge, infer
+from recovery.inference import StoreKnowledge
+from recovery.knowledge import knowledge_of
 from recovery.queue_files import QueueTotals, is_folder_name
 from recovery.rebuild import index_files, queue_files
 from recovery.rebuild_report import RebuildReport, ScanTotals, report_of
@@ -81,7 +82,7 @@ def rebuild_with_spark(
     guard = EvidenceGuard(*(folder for store in stores.values() for folder in store.folders))
     with guard.new_folder(to, "--to") as partial:
         brokers = [
-            Rebuilt(store, told[name] if name in told else infer(store), partial / name)
+            Rebuilt(store, told[name] if name in told else knowledge_of(store), partial / name)
             for name, store in stores.items()
         ]
         found = _run(spark, brokers, split_bytes, uncut=frozenset())

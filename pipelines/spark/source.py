@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, ClassVar
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
-from parsers.store import Store, StoreFile, open_store
+from parsers.places import name_below
+from parsers.store import Store, StoreFile
 from pipelines.rows import conform
 from pipelines.spark.slices import DEFAULT_SPLIT_BYTES, Piece, Slice, cut
 
@@ -33,7 +34,10 @@ class StoreSource(DataSource):
     Options (all text, as Spark hands them on):
         store: store root; required.
         broker: value of the column `broker`; null without it.
-        files: JSON list of paths below the root; every file of the kind without it.
+        version: of the broker.
+        broker_conf: the broker's own broker.conf; it says where the log lies, among other things.
+        settings: JSON object of settings by RocketMQ's names, over those of broker.conf.
+        files: JSON list of files as the column `file` names them; every file of the kind without it.
         split_bytes: about how much one task reads.
     """
 
@@ -74,7 +78,7 @@ class StoreReader(DataSourceReader):
     def partitions(self) -> Sequence[InputPartition]:
         root = Path(self.options["store"])
         wanted = json.loads(self.options["files"]) if "files" in self.options else None
-        files = [f for f in self.files_of(open_store(root)) if wanted is None or relative(root, f) in set(wanted)]
+        files = [f for f in self.files_of(self.store()) if wanted is None or relative(root, f) in set(wanted)]
         split_bytes = self.number("split_bytes")
         return cut(files, DEFAULT_SPLIT_BYTES if split_bytes is None else split_bytes, within_files=self.within_files)
 
@@ -86,6 +90,16 @@ class StoreReader(DataSourceReader):
         for piece in partition.pieces:
             origin = {"broker": self.options.get("broker"), "file": relative(root, piece.file)}
             yield from conform(self.read_piece(piece), schema, origin)
+
+    def store(self) -> Store:
+        """The store with its log, wherever the options say that it lies."""
+        from recovery.knowledge import Said, open_known
+        from recovery.versions import BrokerVersion
+
+        version = BrokerVersion.parse(self.options["version"]) if "version" in self.options else None
+        conf = Path(self.options["broker_conf"]) if "broker_conf" in self.options else None
+        said = Said.read(version, conf, json.loads(self.options.get("settings", "{}")))
+        return open_known(self.options["store"], said, needs_log=False)
 
     def number(self, option: str) -> int | None:
         """A numeric option, None when not given. Raises ValueError naming the option."""
@@ -100,7 +114,7 @@ class StoreReader(DataSourceReader):
 
 def relative(root: Path, file: StoreFile) -> str:
     """The value of the column `file`."""
-    return file.path.relative_to(root).as_posix()
+    return name_below(root, file.path)
 
 
 def table_of(name: str) -> Table:

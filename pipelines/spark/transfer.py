@@ -41,6 +41,10 @@ def slices_of(
     given = {"store": str(broker.store), "broker": broker.name, **(options or {})}
     if broker.version is not None:
         given["version"] = broker.version
+    if broker.broker_conf is not None:
+        given["broker_conf"] = str(broker.broker_conf)
+    if broker.settings:
+        given["settings"] = json.dumps(dict(broker.settings))
     if files is not None:
         given["files"] = json.dumps(list(files))
     reader = source_of(table).reader_class(given, TABLES[table].bare_schema.names, table)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from parsers.consumequeue.layout import CQ_UNIT
+from parsers.places import name_below
 from parsers.store import QueueKey, Store, StoreFile
 from recovery.checks.finding import Finding, Judgement, Place, Span
 from recovery.checks.queue_disk import QueueOnDisk
@@ -21,7 +22,7 @@ def check_files(store: Store, queues: Mapping[QueueKey, QueueOnDisk], queue_file
 
 
 def relative(store: Store, file: StoreFile) -> str:
-    return file.path.relative_to(store.root).as_posix()
+    return name_below(store.root, file.path)
 
 
 def _unexpected(store: Store) -> Iterator[Finding]:

@@ -21,9 +21,9 @@ from pipelines.sources import read_sources
 from pipelines.start_now import start_now
 from rebalance.what_if import what_if
 from recovery.forecast import forecast
-from recovery.inference import infer
 from tests.support.cluster_lake import lake_of_cluster
 from tests.support.notebooks import run_notebook
+from tests.support.opened import opened
 from tests.support.recovery_cases import golden_cases
 
 SPACE = "\u202f"
@@ -49,8 +49,7 @@ def test_the_bundled_forecast_is_what_the_broker_did() -> None:
 
 def test_if_i_start_this_broker_now() -> None:
     told = run_notebook("02_if_i_start_this_broker_now")
-    store = open_store(bundled_store(CRASHED))
-    start = forecast(store, "5.3.1", infer(store).settings)
+    start = forecast(*opened(bundled_store(CRASHED), "5.3.1"))
     assert len(start.lost) == start.outcome.lost_messages == 136
     assert f"{len(start.lost)} messages would be lost" in told.page_with("The last exit was abnormal")
     assert "CRC wrong" in told.page_with("total_size")

@@ -13,9 +13,9 @@ import pytest
 from parsers.store import StoreFile, open_store
 from recovery.rebuild import rebuild
 from recovery.settings import StoreSettings
-from recovery.versions import BrokerVersion
 from tests.support.fixtures import CHECKOUT, unpack_store
 from tests.support.java_lab import needs_java, recover
+from tests.support.opened import opened
 
 BUNDLE = CHECKOUT / "demo" / "5.3.3-clean"
 STATE = json.loads((BUNDLE / "truth" / "store_state.json").read_text())
@@ -36,7 +36,7 @@ def queue_ends() -> dict[str, tuple[int, int]]:
 def test_the_store_classes_serve_what_was_rebuilt(tmp_path: Path) -> None:
     root = unpack_store(BUNDLE / "store.tar.gz", tmp_path)
     settings = StoreSettings.from_config({name: str(value) for name, value in SETTINGS.items()})
-    rebuild(root, tmp_path / "new", version=BrokerVersion.parse(STATE["version"]), settings=settings)
+    rebuild(*opened(root, STATE["version"], settings), tmp_path / "new")
     for folder in ("consumequeue", "index"):
         shutil.rmtree(root / folder)
         shutil.copytree(tmp_path / "new" / folder, root / folder)

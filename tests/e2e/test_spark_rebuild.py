@@ -11,6 +11,7 @@ import pytest
 from parsers.commitlog.message import encode_message, new_message
 from parsers.store import Store, open_store
 from pipelines.spark.rebuild_job import rebuild_with_spark
+from recovery.knowledge import knowledge_of
 from recovery.rebuild import rebuild
 from recovery.rebuild_report import RebuildReport
 from tests.support.build_store import StoreBuilder, overwrite, shop
@@ -28,7 +29,7 @@ def contents(root: Path) -> dict[str, bytes]:
 
 
 def locally(stores: dict[str, Store], to: Path) -> dict[str, RebuildReport]:
-    return {name: rebuild(store, to / name) for name, store in stores.items()}
+    return {name: rebuild(store, knowledge_of(store), to / name) for name, store in stores.items()}
 
 
 def test_files_and_report_are_the_local_rebuilds_however_logs_are_cut(spark: SparkSession, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from recovery.retention import retention
 from recovery.settings import StoreSettings
 from recovery.versions import PROVEN
 from tests.support.fixtures import GOLDEN
+from tests.support.opened import opened
 
 BASES = [path for path in sorted((GOLDEN / "recovery" / "bases").glob("*.tar.gz")) if path.name[:5] != "empty"]
 SEEDS = range(48)
@@ -118,15 +119,16 @@ def test_damage_gives_a_document_and_touches_nothing(seed: int, tmp_path: Path) 
         shutil.rmtree(root / chance.choice(("commitlog", "consumequeue", "index")), ignore_errors=True)
     before = _fingerprint(root)
     try:
-        store = open_store(root)
+        open_store(root)
     except NotAStore:
         return
     config = {name: chance.choice(values) for name, values in SETTINGS.items() if chance.random() < 0.4}
     settings = StoreSettings.from_config(SIZES[archive] | config)
     version = chance.choice((*PROVEN, "4.4.0", "5.0.0", "5.1.2", "5.4.0"))
-    document = forecast_document(forecast(store, version, settings))
+    store, known = opened(root, version, settings)
+    document = forecast_document(forecast(store, known))
     assert json.loads(json.dumps(document))["version"] == str(version)
     assert document["load"]["ok"] or document["load"]["error"] or document["start"]["error"]
-    kept = retention(store, version, settings, 1_800_000_000_000, chance.choice((None, 20, 99)))
+    kept = retention(store, known, 1_800_000_000_000, chance.choice((None, 20, 99)))
     json.dumps(kept.rows())
     assert _fingerprint(root) == before

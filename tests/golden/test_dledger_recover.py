@@ -20,6 +20,7 @@ from recovery.versions import BrokerVersion
 from tests.support.dledger_recover import FILE_SIZE, apply, some_log
 from tests.support.fixtures import GOLDEN
 from tests.support.stores import store_root, truth
+from tests.support.opened import opened
 
 CASES = GOLDEN / "recovery" / "dledger_recover.jsonl"
 SETTINGS = StoreSettings.from_config({"mappedFileSizeCommitLog": str(FILE_SIZE)})
@@ -48,7 +49,7 @@ def test_the_log_ends_where_dledger_ends_it(tmp_path: Path) -> None:
 def test_a_start_of_a_real_node(version: str) -> None:
     state = truth("4.9.7-dledger", "store_state.json")
     settings = StoreSettings.from_config([pair for pair in state["settings"].items() if pair[0] in KNOWN])
-    document = forecast_document(forecast(open_store(store_root("4.9.7-dledger")), version, settings))
+    document = forecast_document(forecast(*opened(store_root("4.9.7-dledger"), version, settings)))
     assert document["load"] == {"ok": True, "error": None}
     assert document["commitlog"]["min_physical_offset"] == state["minPhy"]
     assert document["commitlog"]["max_physical_offset"] == state["maxPhyAfterShutdown"]

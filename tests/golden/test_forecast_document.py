@@ -14,6 +14,7 @@ from recovery.forecast_document import forecast_document
 from recovery.settings import StoreSettings
 from tests.support.recovery_cases import Case, golden_cases
 from tests.support.recovery_judge import LAB_HEAP_BYTES, effective_settings
+from tests.support.opened import opened
 
 CASES = golden_cases()
 STARTS = [name for name in CASES.names() if "-retention" not in name]
@@ -24,7 +25,7 @@ def _foretold(case: Case, *, any_version: bool = False, with_advice: bool = Fals
     with CASES.built(case) as root:
         settings = StoreSettings.from_config(effective_settings(case))
         version = None if any_version else case["version"]
-        told = forecast(open_store(root), version, settings, heap_bytes=LAB_HEAP_BYTES, with_advice=with_advice)
+        told = forecast(*opened(root, version, settings), heap_bytes=LAB_HEAP_BYTES, with_advice=with_advice)
         return told, json.loads(json.dumps(forecast_document(told)))
 
 

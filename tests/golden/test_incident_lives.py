@@ -12,6 +12,7 @@ from recovery.inference import infer
 from recovery.settings import StoreSettings
 from recovery.topic_lives import lives_of
 from recovery.versions import BrokerVersion
+from tests.support.opened import opened
 from tests.support.incidents import Incident, incident, incident_names
 
 NAMES = incident_names("topic-deleted", "topic-recreated")
@@ -24,13 +25,13 @@ def topics_of(case: Incident) -> dict[str, Any]:
 
 def verified(case: Incident) -> Verification:
     settings = StoreSettings.from_broker_conf(case.broker_conf)
-    return verify(open_store(case.root), settings, version=BrokerVersion.parse(case.version))
+    return verify(*opened(case.root, case.version, settings))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_record_is_of_the_life_that_the_steps_say(name: str) -> None:
-    store = open_store(incident(name).root)
-    lives = lives_of(store, infer(store).rules)
+    store, known = opened(incident(name).root)
+    lives = lives_of(store, known.rules)
     for topic, told in topics_of(incident(name)).items():
         found = lives.topics[topic]
         assert [(life.life, life.lives) for life in found] == [(life["life"], life["live"]) for life in told["lives"]]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from parsers.store import open_store
-from recovery.query import KeyQuestion, StoreQuery, TimeQuestion, find_many, offsets_at
+from recovery.query import KeyQuestion, StoreQuery, TimeQuestion
 from recovery.time_search import Boundary
 from recovery.versions import BrokerVersion
 from tests.support.stores import CLASSIC_KINDS, store_names, store_root, truth, truth_lines
@@ -21,6 +21,7 @@ TIME_ANSWERS: tuple[tuple[str, Boundary], ...] = (
     ("offsetLOWER", "lower"),
     ("offsetUPPER", "upper"),
 )
+from tests.support.opened import opened
 
 
 def version_of(name: str) -> BrokerVersion:
@@ -29,7 +30,7 @@ def version_of(name: str) -> BrokerVersion:
 
 @stores
 def test_key_queries_answer_what_the_broker_answers(name: str) -> None:
-    query = StoreQuery(open_store(store_root(name)), version_of(name))
+    query = StoreQuery(*opened(store_root(name), version_of(name)))
     lines = list(truth_lines(name, "query_by_key.jsonl.gz"))
     assert len(lines) >= 250
     for line in lines:
@@ -40,11 +41,11 @@ def test_key_queries_answer_what_the_broker_answers(name: str) -> None:
 
 @stores
 def test_found_messages_have_the_key_in_the_order_of_the_index(name: str) -> None:
-    version, store = version_of(name), open_store(store_root(name))
+    query = StoreQuery(*opened(store_root(name), version_of(name)))
     lines = list(truth_lines(name, "query_by_key.jsonl.gz"))
     questions = [KeyQuestion(line["topic"], line["key"], line["maxNum"], line["begin"], line["end"]) for line in lines]
     found_by = set()
-    for question, line, found in zip(questions, lines, find_many(store, version, questions), strict=True):
+    for question, line, found in zip(questions, lines, map(query.find_by_key, questions), strict=True):
         offsets = [hit.physical_offset for hit in found]
         assert [offset for offset in line["phyOffsets"] if offset in offsets] == offsets
         for hit in found:
@@ -58,7 +59,7 @@ def test_found_messages_have_the_key_in_the_order_of_the_index(name: str) -> Non
 
 @stores
 def test_a_message_is_found_by_its_id(name: str) -> None:
-    query = StoreQuery(open_store(store_root(name)), version_of(name))
+    query = StoreQuery(*opened(store_root(name), version_of(name)))
     lines = [line for line in truth_lines(name, "messages.jsonl.gz") if line["type"] == "message"][::7]
     assert len(lines) >= 50
     for line in lines:
@@ -80,7 +81,9 @@ def test_searches_by_time_in_batch_queues_of_several_files(name: str) -> None:
 
 
 def _judge_searches(name: str) -> None:
-    version, store = version_of(name), open_store(store_root(name))
+    version = version_of(name)
+    store, known = opened(store_root(name), version)
+    query = StoreQuery(store, known)
     judged = []
     for line in truth_lines(name, "offset_by_time.jsonl.gz"):
         files = store.queues.get((line["topic"], line["queueId"]), [])
@@ -91,4 +94,4 @@ def _judge_searches(name: str) -> None:
                     judged.append((question, line[field]))
     questions, answers = zip(*judged, strict=True)
     assert len(judged) >= (1200 if version.searches_time_by_boundary else 150)
-    assert list(offsets_at(store, version, questions)) == list(answers)
+    assert list(map(query.offset_at, questions)) == list(answers)

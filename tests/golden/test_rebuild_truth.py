@@ -12,6 +12,7 @@ from parsers.store import open_store
 from recovery.rebuild import rebuild
 from recovery.settings import StoreSettings
 from recovery.versions import BrokerVersion
+from tests.support.opened import opened
 from tests.support.stores import CLASSIC_KINDS, store_names, store_root, truth
 
 KNOWN = StoreSettings().as_config()
@@ -53,7 +54,7 @@ TOLD = [
 @pytest.mark.parametrize(("name", "told"), TOLD)
 def test_rebuilt_files_are_the_brokers_byte_for_byte(name: str, told: str, tmp_path: Path) -> None:
     version, settings = given(name) if told == "given" else (None, None)
-    report = rebuild(store_root(name), tmp_path / "new", version=version, settings=settings)
+    report = rebuild(*opened(store_root(name), version, settings), tmp_path / "new")
     originals = hashes(store_root(name))
     assert len(originals) >= 6
     assert hashes(tmp_path / "new") == originals
@@ -66,6 +67,6 @@ def test_rebuilt_files_are_the_brokers_byte_for_byte(name: str, told: str, tmp_p
 def test_rebuilt_files_are_those_the_brokers_classes_rebuild(name: str, tmp_path: Path) -> None:
     recorded = truth(name, "rebuild.json")
     version, settings = given(name)
-    rebuild(store_root(name), tmp_path / "new", version=version, settings=settings)
+    rebuild(*opened(store_root(name), version, settings), tmp_path / "new")
     assert recorded["onlyInRebuilt"] == []
     assert hashes(tmp_path / "new") == rebuilt_hashes(recorded["files"])

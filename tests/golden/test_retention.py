@@ -14,6 +14,7 @@ from recovery.retention import retention
 from recovery.settings import StoreSettings
 from tests.support.recovery_cases import golden_cases
 from tests.support.recovery_judge import LAB_DISK, effective_settings
+from tests.support.opened import opened
 
 CASES = golden_cases()
 CLEANINGS = [name for name in CASES.names() if "-retention" in name]
@@ -26,9 +27,7 @@ def _deleted(name: str) -> tuple[set[str], set[str]]:
     hours = case["truth"]["localHour"] - datetime.fromtimestamp(now, UTC).hour
     with CASES.built(case) as root:
         kept = retention(
-            open_store(root),
-            case["version"],
-            StoreSettings.from_config(effective_settings(case)),
+            *opened(root, case["version"], StoreSettings.from_config(effective_settings(case))),
             int(now * 1000),
             LAB_DISK.commitlog,
             utc_offset=timedelta(hours=(hours + 11) % 24 - 11),

@@ -17,6 +17,7 @@ from recovery.consistency import verify
 from tests.support.recovery_cases import golden_cases
 from tests.support.stores import store_names, store_root
 from tests.support.verify_judge import Verdict, judge_case
+from tests.support.opened import opened
 
 CASES = golden_cases()
 
@@ -113,14 +114,14 @@ MAY_BE_FORGIVEN = (
     "name", store_names("clean", "ipv6", "propcrc", "lmq", "batchcq", "rocksdb", "rocksdbv2", "dledger")
 )
 def test_a_store_that_its_broker_left_has_no_finding(name: str) -> None:
-    verification = verify(open_store(store_root(name)))
+    verification = verify(*opened(store_root(name)))
     assert verification.findings == ()
     assert verification.inferred
 
 
 @pytest.mark.parametrize("base", sorted({CASES.case(name)["base"] for name in CASES.names()} - {"empty"}))
 def test_an_undamaged_base_has_no_finding(base: str) -> None:
-    assert verify(open_store(CASES.base(base))).findings == ()
+    assert verify(*opened(CASES.base(base))).findings == ()
 
 
 @pytest.fixture(scope="module")

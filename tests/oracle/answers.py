@@ -18,6 +18,7 @@ from parsers.commitlog.read import read_commitlog
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.queues import StoreQueues
 from parsers.store import NotAStore, QueueKey, Store, open_store
+from recovery.knowledge import Said, knowledge_of
 from recovery.query import KeyQuestion, StoreQuery, TimeQuestion
 from recovery.time_search import Boundary
 from recovery.versions import BrokerVersion
@@ -141,7 +142,7 @@ def _units(batch: pa.RecordBatch, least: int, most: int) -> Iterator[tuple[int, 
 
 def _find(store: Store, version: BrokerVersion, answers: Told) -> Iterator[tuple[str, tuple[Any, Any]]]:
     """Index entries, and the messages that a query gives; behind the first record that is refused only we find any."""
-    query = StoreQuery(store, version)
+    query = StoreQuery(store, knowledge_of(store, Said(version)))
     up_to = {int(name): int(name) + end for name, end in answers["filesUpTo"].items()}
     for line in answers["keys"]:
         if "error" in line:
@@ -170,7 +171,7 @@ def _whole_queues(store: Store, theirs: Told) -> set[QueueKey]:
 def _offset_at(
     store: Store, version: BrokerVersion, asked: Sequence[Told], whole: Collection[QueueKey]
 ) -> Iterator[tuple[str, tuple[Any, Any]]]:
-    query = StoreQuery(store, version)
+    query = StoreQuery(store, knowledge_of(store, Said(version)))
     for line in asked:
         key = line["topic"], line["queueId"]
         one_file = len(store.queues.get(key, ())) == 1

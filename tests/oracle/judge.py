@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from parsers.store import NotAStore, open_store
+from parsers.store import NotAStore
 from recovery.rebuild import rebuild
 from recovery.settings import StoreSettings
 from recovery.versions import BrokerVersion
@@ -20,6 +20,7 @@ from tests.oracle.answers import Differences, judge_answers
 from tests.oracle.base import Base
 from tests.oracle.damage import Damage
 from tests.support.java_lab import recover_all
+from tests.support.opened import opened
 from tests.support.recovery_cases import Case, CaseSet
 from tests.support.recovery_judge import judge
 from tests.support.verify_judge import Verdict, judge_case
@@ -126,13 +127,13 @@ def _rebuilt(cases: FreshCases, base: Base, case: Case) -> Differences:
     settings, version = StoreSettings.from_config(base.plan.settings), BrokerVersion.parse(base.plan.version)
     with tempfile.TemporaryDirectory(dir=cases.unpacked) as folder, cases.built(case) as root:
         try:
-            rebuild(open_store(root), Path(folder) / "damaged", version=version, settings=settings)
+            rebuild(*opened(root, version, settings), Path(folder) / "damaged")
         except NotAStore:
             return {}
         ours = _hashes(Path(folder) / "damaged")
         theirs = _hashes(base.root)
         if base.plan.exit == "halt":
-            rebuild(open_store(base.root), Path(folder) / "base", version=version, settings=settings)
+            rebuild(*opened(base.root, version, settings), Path(folder) / "base")
             theirs = _hashes(Path(folder) / "base")
         names = ours.keys() | theirs.keys()
         return {name: (ours.get(name), theirs.get(name)) for name in names if ours.get(name) != theirs.get(name)}

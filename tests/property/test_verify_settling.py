@@ -17,7 +17,7 @@ from parsers.store import Store, open_store
 from recovery.checks.first_pass import files_of, first_pass
 from recovery.checks.outline import Part
 from recovery.consistency import Verification, judged, verify
-from recovery.inference import infer
+from recovery.knowledge import Said, knowledge_of
 from tests.support.build_store import SETTINGS, VERSION, shop
 
 Edit = tuple[int, str, float, int]
@@ -75,7 +75,7 @@ def damage(root: Path, edit: Edit) -> None:
 
 def in_parts(store: Store, step: int) -> Verification:
     """The findings when parts of `step` bytes are read one by one."""
-    known = infer(store, version=VERSION, settings=SETTINGS)
+    known = knowledge_of(store, Said(VERSION, SETTINGS))
     files = files_of(store, known)
     parts = [
         [Part(file, start, min(file.size, start + step))]
@@ -98,17 +98,17 @@ def test_damaged_stores_have_the_findings_that_all_rules_over_everything_have(
         if abort:
             (root / "abort").touch()
         store = open_store(root)
-        everything = verify(store, SETTINGS, version=VERSION, settles=False)
-        assert verify(store, SETTINGS, version=VERSION) == everything
+        everything = verify(store, knowledge_of(store, Said(VERSION, SETTINGS)), settles=False)
+        assert verify(store, knowledge_of(store, Said(VERSION, SETTINGS))) == everything
         assert in_parts(store, step) == everything
 
 
 def test_a_store_without_damage_is_settled_but_for_its_first_and_last_entries(whole: Path) -> None:
     store = open_store(whole)
-    known = infer(store, version=VERSION, settings=SETTINGS)
+    known = knowledge_of(store, Said(VERSION, SETTINGS))
     files = files_of(store, known)
     seen = first_pass(store, known, files)
     assert seen.records > 0
     assert not any(trace.left or trace.spans for trace in seen.queues.values())
     assert not seen.left_keys
-    assert in_parts(store, 700) == verify(store, SETTINGS, version=VERSION)
+    assert in_parts(store, 700) == verify(store, knowledge_of(store, Said(VERSION, SETTINGS)))

@@ -15,6 +15,7 @@ from parsers.commitlog.properties import encode_properties
 from recovery.rebuild import rebuild
 from recovery.settings import StoreSettings
 from recovery.versions import BrokerVersion
+from tests.support.opened import opened
 
 FIRST_MS, STEP_MS = 1_795_000_000_000, 250
 VERSION = BrokerVersion(5, 3, 3)
@@ -96,7 +97,7 @@ class StoreBuilder:
     def finish(self) -> Path:
         """Add queues, index, checkpoint and config, and return the root: a store shut down in order."""
         made = self.root.parent / f"{self.root.name}-rebuilt"
-        rebuild(self.root, made, version=self.version, settings=self.settings)
+        rebuild(*opened(self.root, self.version, self.settings), made)
         for folder in made.iterdir():
             os.replace(folder, self.root / folder.name)
         made.rmdir()

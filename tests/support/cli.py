@@ -49,7 +49,8 @@ def rows_of(*arguments: object, stdin: bytes = b"") -> list[dict[str, Any]]:
 
 
 def small_store(root: Path) -> Path:
-    """The least a store can be: one queue of two units, and an empty checkpoint."""
+    """The least a store can be: one queue of two units, and a log without files."""
+    (root / "commitlog").mkdir(parents=True)
     queue = root / "consumequeue" / "Orders" / "0"
     queue.mkdir(parents=True)
     units = [(0, 200, 7), (200, 300, -7)]

@@ -23,6 +23,7 @@ from parsers.store import NotAStore, classify, open_store
 from recovery.checks.finding import Finding, Place
 from recovery.consistency import Verification, verify
 from tests.support.bit_flips import field_of_each_byte
+from tests.support.opened import opened
 from tests.support.recovery_cases import Case, CaseSet
 
 MARKERS = ("abort", "abort.bak", "lock")
@@ -129,7 +130,7 @@ def _is_zero(change: Change, root: Path, reported: Sequence[Place]) -> bool:
 
 def _verified(root: Path) -> Verification:
     try:
-        return verify(open_store(root))
+        return verify(*opened(root))
     except NotAStore:
         return NOTHING_LEFT
 

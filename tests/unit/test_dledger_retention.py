@@ -15,11 +15,13 @@ from recovery.retention import Retention, retention
 from recovery.settings import StoreSettings
 from tests.support.dledger_log import DLedgerLog
 from tests.support.dledger_recover import FILE_SIZE, some_log
+from tests.support.opened import opened
 from tests.support.small_log import SmallLog
 
 SETTINGS = StoreSettings.from_config(
     {"mappedFileSizeCommitLog": str(FILE_SIZE), "fileReservedTime": "5", "deleteWhen": "04"}
 )
+
 WRITTEN_MS = 1_795_000_000_000  # 2026-11-18 11:06:40 UTC
 
 
@@ -33,7 +35,7 @@ def log(tmp_path: Path) -> DLedgerLog:
 
 def told(root: Path, hours: float, *, used: int | None = 10, version: str = "5.3.3", manual: bool = False) -> Retention:
     now_ms = WRITTEN_MS + int(hours * HOUR_MS)
-    return retention(open_store(root), version, SETTINGS, now_ms, used, utc_offset=timedelta(), manual=manual)
+    return retention(*opened(root, version, SETTINGS), now_ms, used, utc_offset=timedelta(), manual=manual)
 
 
 def gone(found: Retention) -> int:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
-from parsers.store import open_store
 from recovery.forecast import forecast
 from recovery.forecast_document import forecast_document
-from recovery.inference import infer
 from recovery.rebuild import rebuild
 from recovery.settings import StoreSettings
+from tests.support.opened import opened
 from tests.support.stores import store_root
 
 SMALL = StoreSettings.from_config(
@@ -23,21 +23,20 @@ SMALL = StoreSettings.from_config(
 
 
 def test_batch_queues_that_are_not_replayed_lose_nothing() -> None:
-    answer = forecast(open_store(store_root("5.3.3-batchcq")), "5.3.3", SMALL)
+    answer = forecast(*opened(store_root("5.3.3-batchcq"), "5.3.3", SMALL))
     assert list(answer.lost) == []
     assert "what becomes of batchconsumequeue/" in {unknown.what for unknown in answer.unknown}
 
 
 def test_what_a_dledger_loses_is_unknown() -> None:
-    answer = forecast(open_store(store_root("4.9.7-dledger")), "4.9.8", SMALL)
+    answer = forecast(*opened(store_root("4.9.7-dledger"), "4.9.8", SMALL))
     assert list(answer.lost) == []
     assert "what is lost" in {unknown.what for unknown in answer.unknown}
 
 
 def test_queues_in_a_database_are_unknown_after_a_start_and_nothing_is_lost() -> None:
-    store = open_store(store_root("5.5.0-rocksdb"))
-    known = infer(store)
-    document = forecast_document(forecast(store, known.version, known.settings))
+    store, known = opened(store_root("5.5.0-rocksdb"))
+    document = forecast_document(forecast(store, replace(known, version_is_said=True)))
     assert document["load"]["ok"]
     assert document["commitlog"]["max_physical_offset"] == 162380
     for field in ("before_dispatch", "dispatch_from", "redispatched_messages", "after_dispatch"):
@@ -47,6 +46,6 @@ def test_queues_in_a_database_are_unknown_after_a_start_and_nothing_is_lost() ->
 
 
 def test_a_rebuild_of_queues_in_a_database_says_what_its_files_are_for(tmp_path: Path) -> None:
-    report = rebuild(open_store(store_root("5.5.0-rocksdb")), tmp_path / "rebuilt")
+    report = rebuild(*opened(store_root("5.5.0-rocksdb")), tmp_path / "rebuilt")
     assert report.units == 355
     assert "storeType=default" in report.differences[0]

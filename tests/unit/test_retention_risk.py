@@ -7,11 +7,11 @@ from datetime import timedelta
 
 import pytest
 
-from parsers.store import open_store
 from recovery.lag import GroupQueue, QueuePosition
 from recovery.retention import Retention, retention
 from recovery.retention_risk import RetentionRisk, retention_risks
 from recovery.settings import StoreSettings
+from tests.support.opened import opened
 from tests.support.recovery_cases import golden_cases
 from tests.support.recovery_judge import effective_settings
 
@@ -26,7 +26,7 @@ def kept() -> Retention:
         now_ms = int((root / "commitlog" / f"{0:020d}").stat().st_mtime * 1000) + 100 * 3_600_000
         hour = timedelta(hours=(case["truth"]["localHour"] - now_ms // 3_600_000 + 11) % 24 - 11)
         settings = StoreSettings.from_config(effective_settings(case))
-        told = retention(open_store(root), case["version"], settings, now_ms, 19, utc_offset=hour)
+        told = retention(*opened(root, case["version"], settings), now_ms, 19, utc_offset=hour)
         _open_every_file(told)
         return told
 

@@ -18,6 +18,7 @@ from parsers.rocksdb.layout import DATABASE_UNIT, KEY_LIMIT, KEY_QUEUE, KEY_TOPI
 from parsers.store import Store, StoreFile, open_store
 from recovery.consistency import verify
 from tests.support.evidence import state
+from tests.support.opened import opened
 from tests.support.stores import store_root
 
 TOPIC, UNIT_BYTES = b"T", 100
@@ -207,13 +208,13 @@ def test_a_broken_block_is_not_taken_for_the_end(tmp_path: Path) -> None:
     assert summaries
     assert units < 355
     assert {(found.path, found.kind) for found in damage} == {(broken, "CorruptRecord")}
-    assert {found.kind for found in verify(open_store(root)).findings} >= {"queue_database_damaged"}
+    assert {found.kind for found in verify(*opened(root)).findings} >= {"queue_database_damaged"}
 
 
 def test_a_broken_table_of_topics_is_a_finding_at_its_file(tmp_path: Path) -> None:
     root = copied(tmp_path)
     flip(root / "config" / "topics" / "MANIFEST-000005", 100)
-    findings = {finding.kind: finding for finding in verify(open_store(root)).findings}
+    findings = {finding.kind: finding for finding in verify(*opened(root)).findings}
     assert findings["config_unreadable"].places[0].file == "config/topics/MANIFEST-000005"
 
 
@@ -230,7 +231,7 @@ def test_a_database_that_cannot_be_opened_is_one_damage(tmp_path: Path, name: st
         assert dict(queues) == {}
         assert queues.unread is not None
     assert len(damage) == 1
-    verification = verify(open_store(root))
+    verification = verify(*opened(root))
     assert [finding.kind for finding in verification.findings] == ["queue_database_damaged"]
     assert "not compared" in {found.what for found in verification.explained}
 

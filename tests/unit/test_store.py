@@ -133,7 +133,7 @@ def test_several_commitlog_folders_are_one_log(tmp_path: Path) -> None:
     put(other, "00000000000000000008", b"x" * 8)
     put(other, "notes.txt", b"")
     put(root, "commitlog/00000000000000000016", b"x" * 8)
-    store = open_store(root, commitlog_folders=[other, tmp_path / "gone"])
+    store = open_store(root, commitlog_folders=[root / "commitlog", other, tmp_path / "gone"])
     assert [file.base_offset for file in store.commitlog] == [0, 8, 16]
     assert [file.why for file in store.not_understood] == [
         "its name is not a number, as every file in commitlog/ has",

@@ -8,6 +8,7 @@ from pathlib import Path
 from parsers.consumequeue.summary import summarize_queue
 from parsers.store import open_store
 from pipelines.bundles import extract_all
+from recovery.knowledge import Said, knowledge_of
 from recovery.query import StoreQuery, TimeQuestion
 from recovery.versions import BrokerVersion
 from tests.support.fixtures import GOLDEN
@@ -24,5 +25,5 @@ def test_a_search_stays_between_the_queues_minimum_and_maximum(tmp_path: Path) -
     files = store.queues["TopicA", 0]
     minimum = summarize_queue(files, commitlog_min=store.commitlog[0].base_offset or 0).min_queue_offset
     assert minimum > 0
-    query = StoreQuery(store, BrokerVersion(5, 3, 3))
+    query = StoreQuery(store, knowledge_of(store, Said(BrokerVersion(5, 3, 3))))
     assert query.offset_at(TimeQuestion("TopicA", 0, LONG_AGO_MS, "upper")) == minimum

@@ -11,7 +11,6 @@ import pytest
 
 from parsers.commitlog.layout import HEAD
 from parsers.dledger.layout import ENTRY_HEADER, ENTRY_INDEX_UNIT, HEADER_SIZE
-from parsers.store import open_store
 from pipelines.cli.forecast_words import in_words
 from pipelines.report.forecast_sections import forecast_section, loss_section
 from pipelines.report.gather import facts_of_store
@@ -20,6 +19,7 @@ from recovery.consistency import verify
 from recovery.rebuild import rebuild
 from tests.support.build_store import SETTINGS, VERSION, overwrite, shop
 from tests.support.dledger_log import NODE, DLedgerLog
+from tests.support.opened import opened
 
 Damage = Callable[[DLedgerLog], str]
 """Damages a store and returns the file that the finding has to name."""
@@ -39,14 +39,14 @@ def log(tmp_path: Path) -> DLedgerLog:
     plain.finish()
     os.replace(plain.root / "checkpoint", log.root / "checkpoint")
     os.replace(plain.root / "config", log.root / "config")
-    rebuild(log.root, tmp_path / "made", version=VERSION, settings=SETTINGS)
+    rebuild(*opened(log.root, VERSION, SETTINGS), tmp_path / "made")
     for folder in (tmp_path / "made").iterdir():
         os.replace(folder, log.root / folder.name)
     return log
 
 
 def findings_of(root: Path) -> tuple[Finding, ...]:
-    return verify(open_store(root), SETTINGS, version=VERSION).findings
+    return verify(*opened(root, VERSION, SETTINGS)).findings
 
 
 def header_write(log: DLedgerLog, field: str, data: bytes) -> str:
@@ -113,7 +113,7 @@ def test_units_that_are_left_behind_the_logs_end_are_no_finding(log: DLedgerLog)
 
 
 def test_nothing_is_called_lost_that_only_other_replicas_know(log: DLedgerLog) -> None:
-    facts = facts_of_store(open_store(log.root), VERSION, SETTINGS)
+    facts = facts_of_store(*opened(log.root, VERSION, SETTINGS))
     assert forecast_section(facts).state == "unknown"
     assert loss_section(facts.forecast or {}).verdict == "What would be lost is not known."
     assert [row["kind"] for row in facts.regions][:2] == ["messages", "blank"]

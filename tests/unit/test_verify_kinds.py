@@ -15,12 +15,12 @@ from parsers.commitlog.propcrc import encode_record_crc
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
 from parsers.java import crc31
-from parsers.store import open_store
 from recovery.checks.finding import Finding
 from recovery.checks.kinds import KINDS
 from recovery.consistency import verify
 from recovery.dispatch import PREPARED
 from tests.support.build_store import FIRST_MS, SETTINGS, VERSION, StoreBuilder, overwrite, queue_file, shop, write_json
+from tests.support.opened import opened
 
 Records = list[Message]
 Damage = Callable[[Path, Records], str]
@@ -308,7 +308,7 @@ def built(tmp_path: Path) -> StoreBuilder:
 
 
 def findings_of(root: Path) -> tuple[Finding, ...]:
-    return verify(open_store(root), SETTINGS, version=VERSION).findings
+    return verify(*opened(root, VERSION, SETTINGS)).findings
 
 
 def test_the_undamaged_store_has_no_finding(built: StoreBuilder) -> None:

@@ -10,9 +10,9 @@ import pytest
 from rocksdict import Options, Rdict
 
 from parsers.rocksdb.layout import DATABASE_UNIT, KEY_LIMIT, KEY_QUEUE, KEY_TOPIC, KEY_UNIT, QUEUE_LIMIT
-from parsers.store import open_store
 from recovery.checks.kinds import KINDS
 from recovery.consistency import Verification, verify
+from tests.support.opened import opened
 from tests.support.stores import store_root
 
 TOPIC, MESSAGES = b"Small", 68
@@ -70,11 +70,11 @@ def verified(tmp_path: Path, change: Change) -> Verification:
     shutil.copytree(store_root("5.5.0-rocksdb"), root)
     folder = str(root / "consumequeue")
     families = {name: Options(raw_mode=True) for name in Rdict.list_cf(folder)}
-    opened = Rdict(folder, options=Options(raw_mode=True), column_families=families)
-    change(opened.get_column_family("default"), opened.get_column_family("offset"))
-    opened.close()
+    database = Rdict(folder, options=Options(raw_mode=True), column_families=families)
+    change(database.get_column_family("default"), database.get_column_family("offset"))
+    database.close()
     (root / "consumequeue" / "rocksdict-config.json").unlink()
-    return verify(open_store(root))
+    return verify(*opened(root))
 
 
 @pytest.mark.parametrize(

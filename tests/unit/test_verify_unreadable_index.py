@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from parsers.index.layout import INDEX_HEADER
-from parsers.store import open_store
 from recovery.checks.finding import Place
 from recovery.consistency import verify
 from tests.support.build_store import SETTINGS, VERSION, overwrite, shop
+from tests.support.opened import opened
 
 
 def test_index_files_that_no_layout_fits_are_named_one_by_one_and_their_keys_are_missing(tmp_path: Path) -> None:
@@ -16,7 +16,7 @@ def test_index_files_that_no_layout_fits_are_named_one_by_one_and_their_keys_are
     paths = sorted((root / "index").iterdir())
     for path in paths:
         overwrite(path, INDEX_HEADER.size, b"\x7f" * (path.stat().st_size - INDEX_HEADER.size))
-    *unreadable, missing = verify(open_store(root), SETTINGS, version=VERSION).findings
+    *unreadable, missing = verify(*opened(root, VERSION, SETTINGS)).findings
     assert len(paths) > 1
     assert {one.kind for one in unreadable} == {"index_unreadable"}
     assert [place for one in unreadable for place in one.places] == [

@@ -1,0 +1,21 @@
+"""A store and what is known of its broker, as every door of `recovery` takes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from parsers.store import Store
+from recovery.inference import StoreKnowledge
+from recovery.knowledge import Said, knowledge_of, open_known
+from recovery.settings import StoreSettings
+from recovery.versions import BrokerVersion
+
+
+def opened(
+    root: Path, version: BrokerVersion | str | None = None, settings: StoreSettings | None = None
+) -> tuple[Store, StoreKnowledge]:
+    """The store at `root`, and its version and settings: those given, the rest as its files show them."""
+    running = BrokerVersion.parse(version) if isinstance(version, str) else version
+    said = Said(running, settings)
+    store = open_known(root, said, needs_log=False)
+    return store, knowledge_of(store, said)

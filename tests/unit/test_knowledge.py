@@ -1,0 +1,110 @@
+"""Where a store's log lies, by what is said of its broker; and which of several sayings wins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from parsers.store import NotAStore
+from recovery.knowledge import Said, knowledge_of, open_known
+from recovery.versions import BrokerVersion
+from tests.support.build_store import SETTINGS, shop
+
+
+@pytest.fixture
+def apart(tmp_path: Path) -> Path:
+    """A root whose log lies beside it, in `disk2/log`."""
+    root = shop(tmp_path / "store").finish()
+    (tmp_path / "disk2").mkdir()
+    (root / "commitlog").rename(tmp_path / "disk2" / "log")
+    return root
+
+
+def conf(folder: Path, **pairs: object) -> Path:
+    path = folder / "broker.conf"
+    path.write_text("".join(f"{name}={value}\n" for name, value in pairs.items()), "utf-8")
+    return path
+
+
+def test_a_root_without_its_log_names_the_setting_that_is_missing(apart: Path) -> None:
+    with pytest.raises(NotAStore, match="storePathCommitLog"):
+        open_known(apart)
+    assert open_known(apart, needs_log=False).queues
+
+
+def test_a_log_elsewhere_is_read_where_broker_conf_says(apart: Path) -> None:
+    elsewhere = apart.parent / "disk2" / "log"
+    said = Said.read(broker_conf=conf(apart.parent, storePathRootDir=apart, storePathCommitLog=elsewhere))
+    store = open_known(apart, said)
+    assert [file.path.parent for file in store.commitlog] == [elsewhere] * len(store.commitlog) != []
+    assert {file.log_folder for file in store.commitlog} == {elsewhere.as_posix()}
+
+
+def test_paths_inside_the_root_of_broker_conf_lie_inside_the_root_that_is_given(tmp_path: Path) -> None:
+    root = shop(tmp_path / "copy").finish()
+    said = Said.read(broker_conf=conf(tmp_path, storePathRootDir="/data/rmq", storePathCommitLog="/data/rmq/commitlog"))
+    assert next(file.path.parent for file in open_known(root, said).commitlog) == root / "commitlog"
+
+
+def test_a_named_folder_that_is_not_there_is_named_with_the_copy_beside(apart: Path) -> None:
+    said = Said.read(broker_conf=conf(apart.parent, storePathRootDir="/m/store", storePathCommitLog="/m/disk2/log"))
+    with pytest.raises(NotAStore, match="storePathCommitLog=/m/disk2/log") as refused:
+        open_known(apart, said)
+    assert f"--config storePathCommitLog={apart.parent / 'disk2' / 'log'}" in str(refused.value)
+    over = Said.read(broker_conf=apart.parent / "broker.conf", config={"storePathCommitLog": "../disk2/log"})
+    assert open_known(apart, over).commitlog
+
+
+@pytest.mark.parametrize("splitter", [",", ":"])
+def test_several_folders_are_one_log(tmp_path: Path, splitter: str) -> None:
+    root = shop(tmp_path / "store").finish()
+    files = sorted((root / "commitlog").iterdir())
+    assert len(files) > 1
+    (tmp_path / "b").mkdir()
+    files[1].rename(tmp_path / "b" / files[1].name)
+    config = {
+        "storePathCommitLog": f"{root / 'commitlog'}{splitter}",
+        "readOnlyCommitLogStorePaths": str(tmp_path / "b"),
+        "rocketmq.broker.multiPathSplitter": splitter,
+    }
+    store = open_known(root, Said.read(config=config))
+    assert [file.name for file in store.commitlog] == [file.name for file in files]
+    one_path = config | {"storePathCommitLog": str(root / "commitlog")}
+    assert len(open_known(root, Said.read(config=one_path)).commitlog) == len(files) - 1
+
+
+def test_a_log_that_was_left_behind_is_not_read(tmp_path: Path) -> None:
+    root = shop(tmp_path / "store").finish()
+    (tmp_path / "new").mkdir()
+    store = open_known(root, Said.read(config={"storePathCommitLog": str(tmp_path / "new")}))
+    assert store.commitlog == []
+    assert {file.why for file in store.not_understood} == {
+        "a setting says that the log lies elsewhere, so the broker does not read it"
+    }
+
+
+def test_single_settings_win_over_broker_conf_and_that_over_the_files(tmp_path: Path) -> None:
+    root = shop(tmp_path / "store").finish()
+    store = open_known(root)
+    shown = knowledge_of(store).settings
+    assert shown.mapped_file_size_commit_log == SETTINGS.mapped_file_size_commit_log
+    file = conf(tmp_path, mappedFileSizeConsumeQueue=100, maxIndexNum=7)
+    told = knowledge_of(store, Said.read(broker_conf=file, config={"maxIndexNum": "9"})).settings
+    assert (told.mapped_file_size_consume_queue, told.max_index_num) == (100, 9)
+    assert told.mapped_file_size_commit_log == 1 << 30
+    over_files = knowledge_of(store, Said.read(config={"maxIndexNum": "9"}))
+    assert over_files.settings.mapped_file_size_commit_log == SETTINGS.mapped_file_size_commit_log
+    assert "maxIndexNum" not in {fact.what for fact in over_files.facts}
+
+
+def test_settings_that_a_broker_does_not_have_are_ignored_and_named(tmp_path: Path) -> None:
+    file = conf(tmp_path, storePathConsumeQueue="/q", storePathDLedgerCommitLog="/d", enableDLegerCommitLog="true")
+    said = Said.read(BrokerVersion(4, 9, 1), file, {"noSuchSetting": "1"})
+    assert [sentence.partition(": ")[2].partition("=")[0] for sentence in said.ignored[:2]] == [
+        "storePathConsumeQueue",
+        "storePathDLedgerCommitLog",
+    ]
+    assert "noSuchSetting" in said.ignored[2]
+    assert said.settings is not None
+    assert said.settings.store_path_dledger_commit_log == ""
