@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import mmap
 import os
+import stat
 from io import BufferedReader, FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,9 +34,13 @@ def open_evidence(path: Path) -> FileIO:
 
 
 def read_small(path: Path, most: int) -> bytes:
-    """A file that a user names, whole; of a pipe what its writer says. Raises OSError, too beyond `most` bytes."""
+    """A file that a user names, whole.
+
+    Raises OSError, too for what is no file (a pipe nobody writes to would count as empty), and beyond `most` bytes.
+    """
     with open_evidence(path) as file:
-        os.set_blocking(file.fileno(), True)
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "a pipe, device or socket, no file; copy what it says to a file", str(path))
         content = BufferedReader(file).read(most + 1)
     if len(content) > most:
         raise OSError(errno.EFBIG, f"more than {most} bytes, which are all that is read of such a file", str(path))

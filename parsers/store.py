@@ -7,6 +7,8 @@ import stat
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import compress
+from operator import not_
 from pathlib import Path
 
 from parsers.errors import UnreadableFile
@@ -237,12 +239,12 @@ def _keep_one_dledger(store: Store) -> None:
             node = found.path.parents[1]
             newest[node] = max(newest.get(node, 0), found.mtime_ns)
     own = max(newest, key=lambda node: (newest[node], node), default=None)
-    for node in newest.keys() - {own}:
-        why = f"the DLedger log of another node: {own.name if own else ''} was written later"
-        for files in (store.commitlog, store.dledger):
-            strange = [found for found in files if node in found.path.parents]
-            files[:] = [found for found in files if found not in strange]
-            store.not_understood += [replace(found, kind="not_understood", why=why) for found in strange]
+    others = newest.keys() - {own}
+    why = f"the DLedger log of another node: {own.name if own else ''} was written later"
+    for files in (store.commitlog, store.dledger) if others else ():
+        strange = [not others.isdisjoint(found.path.parents) for found in files]
+        store.not_understood += [replace(found, kind="not_understood", why=why) for found in compress(files, strange)]
+        files[:] = compress(files, map(not_, strange))
 
 
 def classify(root: Path, path: Path) -> StoreFile:

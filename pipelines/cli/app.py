@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -38,6 +37,7 @@ from pipelines.cli.options import (
     QuietOption,
 )
 from pipelines.cli.start import start_light
+from pipelines.cli.visible import say
 
 app = typer.Typer(
     name="rocketlens",
@@ -122,5 +122,5 @@ def _wrong_usage(wrong: TyperException) -> int:
     where = context.command_path if context is not None else "rocketlens"
     sentence = wrong.format_message().replace("Value error, ", "").rstrip(".")
     if sentence:
-        print(f"rocketlens: {sentence}; see `{where} --help`", file=sys.stderr)
+        say(f"{sentence}; see `{where} --help`")
     return ExitCode.WRONG_USAGE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from pipelines.cli.errors import ExitCode, WrongUsage, explain_error
 from pipelines.cli.options import LAKE, SHARED, BrokerOptions, OutputOptions
 from pipelines.cli.run import Run
 from pipelines.cli.start import allow_everything
+from pipelines.cli.visible import say
 
 Body = Callable[..., None]
 WRITTEN = {"to"}
@@ -91,7 +91,7 @@ def carry_out(run: Run, body: Body, given: dict[str, Any]) -> int:
         return ExitCode.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the last place that can turn it into a sentence
         sentence, code = explain_error(error)
-        print(f"rocketlens: {sentence}", file=sys.stderr)
+        say(sentence)
         if run.options.debug:
             traceback.print_exc()
         return code

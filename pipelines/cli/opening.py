@@ -56,9 +56,13 @@ def store_at(run: Run, path: Path, broker: BrokerOptions = NOTHING_SAID, *, need
 def _listed(run: Run, path: Path, said: Said, *, needs_log: bool) -> Store:
     """List a store; say on stderr what is not understood and whether a broker is running on it."""
     from recovery.knowledge import open_known
+    from recovery.settings import StoreSettings
+    from recovery.store_paths import named_folders
 
     if path.name in FOLDERS_OF_A_STORE and path.is_dir() and (path.parent / "commitlog").is_dir():
         raise Unreadable(f"{path}: a part of a store; name the store root: {path.parent}")
+    for named in named_folders(path, said.over(StoreSettings())):
+        run.reads(named.folder)
     store = open_known(path, said, needs_log=needs_log)
     for folder in store.folders:
         run.reads(folder)

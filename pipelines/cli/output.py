@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from typing import BinaryIO, Protocol
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pipelines.cli.errors import WrongUsage
 from pipelines.cli.json_form import json_lines, plain_text
 from pipelines.cli.options import Format
+from pipelines.cli.visible import visible
+
+CONTROL = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\x{200e}\x{200f}\x{202a}-\x{202e}\x{2066}-\x{2069}]"
+FORMULA, NUMBER = r"^[=+\-@\t]", r"^[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
 
 
 class Sink(Protocol):
@@ -97,7 +103,11 @@ class JsonArray:
 
 
 class Csv:
-    """RFC 4180 with a header; text in quotes, nested values as their JSON text, unknown as nothing."""
+    """RFC 4180 with a header; text in quotes, nested values as their JSON text, unknown as nothing.
+
+    Text that a spreadsheet would take for a formula gets an apostrophe before it; numbers stay as they are. Control
+    characters but tab and line feed are escapes, as in a table.
+    """
 
     def __init__(self, schema: pa.Schema, out: BinaryIO) -> None:
         from pyarrow.csv import CSVWriter
@@ -106,7 +116,7 @@ class Csv:
         self._writer = CSVWriter(pa.PythonFile(_Open(out), "w"), self._schema)
 
     def write(self, batch: pa.RecordBatch) -> None:
-        columns = [c if _is_plain(c.type) else plain_text(c) for c in batch.columns]
+        columns = [c if _is_plain(c.type) else _harmless(c) for c in batch.columns]
         self._writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._schema))
 
     def close(self) -> None:
@@ -170,6 +180,21 @@ class _Open:
 def _is_plain(kind: pa.DataType) -> bool:
     """CSV has a form for it that needs no quotes."""
     return bool(pa.types.is_integer(kind) or pa.types.is_boolean(kind))
+
+
+def _harmless(column: pa.Array) -> pa.Array:
+    """The texts of a column for a spreadsheet."""
+    texts = plain_text(column)
+    if not (pa.types.is_string(column.type) or pa.types.is_nested(column.type) or pa.types.is_dictionary(column.type)):
+        return texts
+    if pc.any(pc.match_substring_regex(texts, CONTROL)).as_py():
+        texts = pa.array([None if text is None else _escaped(text) for text in texts.to_pylist()], pa.string())
+    formula = pc.and_(pc.match_substring_regex(texts, FORMULA), pc.invert(pc.match_substring_regex(texts, NUMBER)))
+    return pc.if_else(formula, pc.binary_join_element_wise("'", texts, ""), texts)
+
+
+def _escaped(text: str) -> str:
+    return re.sub(CONTROL.replace("\\x{", "\\u").replace("}", ""), lambda found: visible(found[0]), text)
 
 
 def _storable(kind: pa.DataType) -> pa.DataType:

@@ -104,17 +104,16 @@ def _tell(run: Run, reports: Mapping[str, RebuildReport] | Mapping[None, Rebuild
         for gap in report.gaps:
             run.not_read(f"{gap.file.path} bytes {gap.file_pos}..{gap.file_pos + gap.length}: {gap.kind}, {gap.reason}")
     if run.format_ is Format.TABLE:
-        run.print("\n".join(map(_summary, reports.values())))
+        run.write_lines(line for report in reports.values() for line in _summary(report))
         return
     named = [{**({} if name is None else {"broker": name}), **report.document()} for name, report in reports.items()]
     run.emit_documents(named, one=len(named) == 1)
 
 
-def _summary(report: RebuildReport) -> str:
-    lines = [
+def _summary(report: RebuildReport) -> list[str]:
+    return [
         f"{report.to}: {len(report.queues)} queues with {report.units:,} units, {len(report.index_files)} index files "
         f"with {report.keys:,} entries, from {report.records:,} records (RocketMQ {report.version})",
         *(f"  taken: {fact.what} = {fact.value} ({fact.why})" for fact in report.inferred),
         *(f"  not byte-identical: {difference}" for difference in report.differences),
     ]
-    return "\n".join(lines)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from parsers.evidence_guard import EvidenceGuard, NewFile
 from pipelines.cli.errors import ExitCode, WrongUsage
 from pipelines.cli.options import Format, OutputOptions
+from pipelines.cli.visible import say, visible
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -139,7 +140,7 @@ class Run:
         """Plain text, line by line as it comes."""
         out = self.output()
         for line in lines:
-            out.write(f"{line}\n".encode("utf-8", "replace"))
+            out.write(f"{visible(line)}\n".encode())
 
     def print(self, renderable: Any) -> None:
         """Show text or a rich renderable to a person, on the output."""
@@ -182,7 +183,7 @@ class Run:
     def note(self, text: str) -> None:
         """A remark for a person; --quiet drops it."""
         if not self.options.quiet:
-            print(f"rocketlens: {text}", file=sys.stderr)
+            say(text)
 
     def damage(self, found: Damage) -> None:
         """A range that could not be read: named on stderr, and the exit code says so."""
@@ -195,7 +196,7 @@ class Run:
         """Something that should have been read and could not."""
         self.unread += 1
         if self.unread <= NAMED_RANGES:
-            print(f"rocketlens: not read: {sentence}", file=sys.stderr)
+            say(f"not read: {sentence}")
 
     def findings(self, found: int) -> None:
         """Exit code 1 if anything was found."""
@@ -211,7 +212,7 @@ class Run:
         if self._out is not None:
             self._out.flush()
         if self.unread > NAMED_RANGES:
-            print(f"rocketlens: and {self.unread - NAMED_RANGES} more ranges not read", file=sys.stderr)
+            say(f"and {self.unread - NAMED_RANGES} more ranges not read")
         if self.unread and self.exit_code == ExitCode.FINE:
             nothing = self.gave_nothing or (self.of_one_file and not self.rows)
             self.exit_code = ExitCode.UNREADABLE if nothing else ExitCode.READ_IN_PART

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from rich.cells import cell_len, set_cell_size
 
 from pipelines.cli.json_form import plain_text
+from pipelines.cli.visible import visible
 
 GAP = "  "
 SETTLING_ROWS = 200
@@ -216,9 +217,8 @@ def _pad(text: str, width: int, right: bool) -> str:
 
 
 def _cells(column: pa.Array) -> list[str]:
-    """Texts on one line: control characters become visible escapes."""
-    texts = pc.fill_null(_readable(column), UNKNOWN).to_pylist()
-    return [text if text.isprintable() else text.encode("unicode_escape").decode("ascii") for text in texts]
+    """Texts on one line."""
+    return [visible(text) for text in pc.fill_null(_readable(column), UNKNOWN).to_pylist()]
 
 
 def _readable(column: pa.Array) -> pa.Array:

@@ -27,6 +27,7 @@ def place(tmp_path: Path) -> Path:
     small_store(tmp_path / "store")
     (tmp_path / "disk/log").mkdir(parents=True)
     (tmp_path / "disk/log" / FIRST).write_bytes(bytes(4096))
+    (tmp_path / "store/commitlog").rmdir()
     (tmp_path / "store/commitlog").symlink_to(tmp_path / "disk/log")
     (tmp_path / "broker.conf").write_text("fileReservedTime=48\n")
     (tmp_path / "consumerOffset.json").write_text('{"offsetTable":{}}')
@@ -130,6 +131,20 @@ def test_what_an_option_names_is_not_replaced(command: list[str], read: str, pla
     called = call(*given, "--out", place / read)
     assert called.code == 2
     assert "never written to" in called.err
+    assert state(place) == before
+
+
+@pytest.mark.parametrize("command", [["queues"], ["verify"], ["forecast"], ["dump", "commitlog"], ["lag"], ["find"]])
+def test_a_log_that_a_setting_names_is_not_replaced(command: list[str], place: Path) -> None:
+    (place / "store/commitlog").unlink()
+    said = place / "broker.conf"
+    said.write_text(f"storePathCommitLog={place / 'disk/log'}\n")
+    options = {"find": ["--topic", "T", "--key", "k"]}.get(command[0], [])
+    before = state(place)
+    for target in (place / "disk/log" / FIRST, place / "disk/log/new"):
+        called = call(*command, place / "store", *options, "--broker-conf", said, "--out", target)
+        assert called.code == 2, called.err
+        assert "never written to" in called.err
     assert state(place) == before
 
 
