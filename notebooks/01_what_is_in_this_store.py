@@ -18,24 +18,22 @@
 # tables, read from the lake that `python3 run.py demo` or `rocketlens ingest` filled. Nothing is written to a store.
 
 # %%
-from pipelines.exhibit import show
-from pipelines.notebook import open_desk
-from pipelines.plots import bytes_of_files, counts_of, over_time
+import rocketlens as rl
 
-desk = open_desk()
+lake = rl.lake()
 
 # %% [markdown]
 # ## Which files are there?
 # A store keeps more than messages. `used bytes` is what was written; the rest of a file was reserved.
 
 # %%
-show(desk.ask("files_by_kind"))
+lake.sql("files_by_kind")
 
 # %% [markdown]
 # A file that is not understood is listed here with the reason, never passed over in silence.
 
 # %%
-show(desk.ask("not_understood"))
+lake.sql("not_understood")
 
 # %% [markdown]
 # ## Is every byte of the log accounted for?
@@ -43,9 +41,9 @@ show(desk.ask("not_understood"))
 # left behind, or is unwritten.
 
 # %%
-accounted = desk.ask("bytes_accounted_for")
-assert (accounted["size"] == accounted["accounted_for"]).all()
-show(bytes_of_files(accounted))
+accounted = lake.sql("bytes_accounted_for")
+assert accounted["size"] == accounted["accounted_for"]
+rl.show(rl.plots.bytes_of_files(accounted.to_pandas()))
 
 # %% [markdown]
 # ## Which topics, and how much of each?
@@ -53,15 +51,15 @@ show(bytes_of_files(accounted))
 # open transactions in `RMQ_SYS_TRANS_HALF_TOPIC`.
 
 # %%
-topics = desk.ask("messages_by_topic")
-show(counts_of(topics, "topic", "messages", "messages by topic", "messages"))
+topics = lake.sql("messages_by_topic").to_pandas()
+rl.show(rl.plots.counts_of(topics, "topic", "messages", "messages by topic", "messages"))
 
 # %% [markdown]
 # ## When were they stored?
 
 # %%
-rate = desk.ask("messages_per_second")
-show(over_time(rate, "second", "messages", "messages stored per second (UTC)", "messages/s"))
+rate = lake.sql("messages_per_second").to_pandas()
+rl.show(rl.plots.over_time(rate, "second", "messages", "messages stored per second (UTC)", "messages/s"))
 
 # %% [markdown]
 # ## What does one message look like?
@@ -69,21 +67,21 @@ show(over_time(rate, "second", "messages", "messages stored per second (UTC)", "
 # are in the lake when `bodies = true` in `rocketlens.toml`.
 
 # %%
-tagged = desk.ask("""
+tagged = lake.sql("""
     SELECT * EXCLUDE (body, body_decompressed, compression, record_crc_ok)
     FROM commitlog_messages WHERE tags IS NOT NULL ORDER BY physical_offset LIMIT 1
 """)
-show(tagged.T.reset_index(names="column").rename(columns={0: "value"}))
+rl.show(tagged.to_pandas().T.reset_index(names="column").rename(columns={0: "value"}))
 
 # %% [markdown]
 # ## Do the queues point to their messages?
 # Every unit of a ConsumeQueue says where a message starts and how long it is. These point to no message of that size:
 
 # %%
-loose = desk.ask("units_without_message")
-units = int(desk.ask("SELECT count(*) AS n FROM consumequeue_units")["n"][0])
+loose = lake.sql("units_without_message")
+(units,) = lake.sql("SELECT count(*) AS n FROM consumequeue_units")["n"]
 print(f"{units:,} units looked at, {len(loose):,} without their message")
-show(loose.head())
+loose.piece(shown=5)
 
 # %% [markdown]
 # ## One message, several records
@@ -91,7 +89,7 @@ show(loose.head())
 # batch that share one.
 
 # %%
-show(desk.ask("message_by_unique_id").head(10))
+lake.sql("message_by_unique_id").piece(shown=10)
 
 # %% [markdown]
 # ## How far behind are the consumers?
@@ -99,11 +97,12 @@ show(desk.ask("message_by_unique_id").head(10))
 # is not known says so, and is never zero. How it came to that is asked in `04_how_far_behind`.
 
 # %%
-show(desk.ask("lag_by_group"))
+lake.sql("lag_by_group")
 
 # %% [markdown]
 # ## Your own question
-# SQL over every table; `desk.ask("SELECT …")` gives a pandas frame. These are the tables, and what one row of each is.
+# SQL over every table; `lake.sql("SELECT …")` gives rows of Arrow, `.to_pandas()` a frame, and `%sql SELECT …` shows
+# them. These are the tables, and what one row of each is.
 
 # %%
-show(desk.ask("SELECT view_name AS name, comment FROM duckdb_views() WHERE NOT internal ORDER BY 1"))
+lake.tables().piece(shown=100)

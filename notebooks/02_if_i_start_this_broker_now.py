@@ -28,16 +28,11 @@
 # %%
 import json
 import os
-from pathlib import Path
 
-from pipelines.bundles import bundle, bundled_store
-from pipelines.exhibit import show
-from pipelines.report.forecast_sections import forecast_section, loss_section, retention_section
-from pipelines.retention_plot import retention_plot
-from pipelines.start_now import outlook, start_now
+import rocketlens as rl
 
 YOURS = os.environ.get("ROCKETLENS_STORE")
-STORE = Path(YOURS) if YOURS else bundled_store("5.3.1-crashed")
+STORE = YOURS or rl.bundled_store("5.3.1-crashed")
 VERSION = os.environ.get("ROCKETLENS_VERSION") if YOURS else "5.3.1"
 CONFIG = {}  # what broker.conf says and the files do not show, e.g. {"flushDiskType": "SYNC_FLUSH"}
 
@@ -45,15 +40,15 @@ CONFIG = {}  # what broker.conf says and the files do not show, e.g. {"flushDisk
 # ## What the start would do
 
 # %%
-start = start_now(STORE, VERSION, CONFIG)
-show(forecast_section(start.facts, losses_shown=0))
+start = rl.store(STORE, VERSION, CONFIG).forecast()
+start
 
 # %% [markdown]
 # ## The bytes at the break
 # The log would end at the first record that the start does not believe. These are its bytes, field by field.
 
 # %%
-show(start.bytes_at_break())
+start.bytes_at_break()
 
 # %% [markdown]
 # ## Is there a better way?
@@ -61,26 +56,26 @@ show(start.bytes_at_break())
 # The first row is the start as it is. A row without numbers is done beside the store and changes no start.
 
 # %%
-show(start.ways())
+start.ways()
 
 # %% [markdown]
 # ## What is lost, queue by queue
 
 # %%
-show(start.lost_by_queue())
+start.lost_by_queue()
 
 # %% [markdown]
 # ## What is lost, message by message
 # Until the start these messages can be read: `rocketlens dump commitlog` shows them, from a copy of the log even later.
 
 # %%
-show(loss_section(start.facts.forecast, shown=12))
+start.losses(shown=12)
 
 # %% [markdown]
 # ## The queues after the start
 
 # %%
-show(start.queues())
+start.queues()
 
 # %% [markdown]
 # ## Was that right?
@@ -89,24 +84,25 @@ show(start.queues())
 
 # %%
 if not YOURS:
-    did = json.loads((bundle("5.3.1-crashed") / "truth.json").read_text("utf-8"))
-    told = start.document
-    ends = {(q["topic"], q["queue_id"]): q["max_queue_offset"] for q in told["after_dispatch"]["queues"]}
-    assert told["commitlog"]["max_physical_offset"] == did["commitlog"]["max_physical_offset"]
-    assert told["redispatched_messages"] == did["redispatched_messages"]
+    did = json.loads((rl.bundle("5.3.1-crashed") / "truth.json").read_text("utf-8"))
+    ends = {(q["topic"], q["queue_id"]): q["max_queue_offset"] for q in start["after_dispatch"]["queues"]}
+    assert start["commitlog"]["max_physical_offset"] == did["commitlog"]["max_physical_offset"]
+    assert start["redispatched_messages"] == did["redispatched_messages"]
     assert ends == {(q["topic"], q["queue_id"]): q["max_queue_offset"] for q in did["queues"]}
-    print(f"The broker did the same: the end of the log, {told['redispatched_messages']} messages, {len(ends)} queues.")
+    print(
+        f"The broker did the same: the end of the log, {start['redispatched_messages']} messages, {len(ends)} queues."
+    )
 
 # %% [markdown]
 # ## And if it runs on: what will retention delete?
 # A started broker also cleans up: files older than `fileReservedTime` go at the hour `deleteWhen`, unread messages with
 # them. Here for a store with consumer groups (the demo's own; yours, if you named one), seen from the moment its log
-# was last written to. For the outlook from today give `now_ms=int(time.time() * 1000)`.
+# was last written to. For the outlook from today leave `now` out.
 
 # %%
-kept, running = (STORE, VERSION) if YOURS else (bundled_store("5.3.3-clean"), "5.3.3")
-ahead = outlook(kept, running, problem=print)
-show(retention_plot(ahead))
+kept = rl.store(STORE, VERSION, CONFIG) if YOURS else rl.store(rl.bundled_store("5.3.3-clean"), "5.3.3")
+ahead = kept.retention(now=kept.last_written())
+ahead.plot()
 
 # %%
-show(retention_section(ahead.facts))
+ahead

@@ -29,25 +29,19 @@
 
 # %%
 import os
-from pathlib import Path
 
-from pipelines.bundles import bundle, bundled_store
-from pipelines.cluster import read_cluster
-from pipelines.exhibit import show
-from pipelines.report.ownership_section import ownership_section
+import rocketlens as rl
 
 YOURS = os.environ.get("ROCKETLENS_LOGS")
-RECORDINGS = [Path(place) for place in YOURS.split(os.pathsep)] if YOURS else [bundle("orders-cluster")]
-STORE = Path(os.environ["ROCKETLENS_STORE"]) if "ROCKETLENS_STORE" in os.environ else None
-if not YOURS:
-    STORE = bundled_store("orders-cluster")
+RECORDINGS = YOURS.split(os.pathsep) if YOURS else [rl.bundle("orders-cluster")]
+STORE = os.environ.get("ROCKETLENS_STORE") if YOURS else rl.bundled_store("orders-cluster")
 
 # %% [markdown]
 # ## What is there to read?
 
 # %%
-cluster = read_cluster(RECORDINGS)
-show(cluster.sources())
+cluster = rl.replay(RECORDINGS)
+cluster.sources()
 
 # %% [markdown]
 # ## Who owned which queue, when?
@@ -55,14 +49,14 @@ show(cluster.sources())
 # has an earliest and a latest begin and end. Point at a block to see why it began.
 
 # %%
-show(ownership_section(cluster.facts))
+cluster
 
 # %% [markdown]
 # ## What happened to the cluster?
 # The events behind the hand-overs, as the record shows them. Each happened between the two times.
 
 # %%
-show(cluster.incidents())
+cluster.incidents()
 
 # %% [markdown]
 # ## How much time was lost by it?
@@ -70,7 +64,7 @@ show(cluster.incidents())
 # that a client held.
 
 # %%
-show(cluster.metrics())
+cluster.metrics()
 
 # %% [markdown]
 # ## Which messages may have been consumed twice?
@@ -78,30 +72,30 @@ show(cluster.metrics())
 # Every duplicate lies in one of these ranges; most messages in them were consumed once.
 
 # %%
-show(cluster.exposed(STORE))
+cluster.exposed(STORE)
 
 # %% [markdown]
 # ## Would another strategy have been better?
 # The same memberships, shared out by each strategy: how many queues would have changed hands?
 
 # %%
-show(cluster.strategies(["AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH"]))
+cluster.what_if(["AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH"])
 
 # %% [markdown]
 # And with one more client in the group:
 
 # %%
-show(cluster.strategies(["AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH"], more_clients=1))
+cluster.what_if(["AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH"], more_clients=1)
 
 # %% [markdown]
 # ## Who owned what at one moment?
 # In the middle of the record; any instant in epoch milliseconds will do. `rocketlens replay … --at` answers the same.
 
 # %%
-show(cluster.owners_at(cluster.middle_ms))
+cluster.at(cluster.middle)
 
 # %% [markdown]
 # ## Why are some answers not sharper?
 
 # %%
-show(cluster.notes())
+cluster.notes()

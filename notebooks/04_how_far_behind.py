@@ -31,47 +31,43 @@
 
 # %%
 import os
-from pathlib import Path
 
-import duckdb
+import rocketlens as rl
 
-from pipelines.bundles import bundle, bundled_store
-from pipelines.cluster import read_cluster
-from pipelines.exhibit import show
-from pipelines.lag_history import read_lag_history, read_lag_now
-from pipelines.lag_plot import lag_plot
-from pipelines.notebook import open_desk
-
-LAKE = open_desk() if "ROCKETLENS_CONFIG" in os.environ else None
+LAKE = rl.lake() if "ROCKETLENS_CONFIG" in os.environ else None
 YOURS = os.environ.get("ROCKETLENS_STORE")
-STORE = Path(YOURS) if YOURS else bundled_store("orders-cluster")
-OFFSETS = Path(os.environ.get("ROCKETLENS_OFFSETS") or STORE / "config" / "consumerOffset.json")
+STORE = rl.store(YOURS or rl.bundled_store("orders-cluster"))
+OFFSETS = os.environ.get("ROCKETLENS_OFFSETS") or STORE.path / "config" / "consumerOffset.json"
 if not YOURS:
-    OFFSETS = bundle("orders-cluster") / "offsets"
+    OFFSETS = rl.bundle("orders-cluster") / "offsets"
 
 # %% [markdown]
 # ## The history
 # One row: a queue of a group at one moment.
 
 # %%
-history = LAKE.ask("lag_history") if LAKE else read_lag_history(STORE, OFFSETS, problem=print)
-print(f"{len(history):,} rows at {history['at'].nunique():,} moments")
-show(history.tail(3))
+history = LAKE.sql("lag_history") if LAKE else STORE.lag_history(OFFSETS)
+print(f"{len(history):,} rows at {len(set(history['at'])):,} moments")
+rl.sql('SELECT * FROM history ORDER BY "at" DESC LIMIT 3', history=history)
 
 # %% [markdown]
 # ## Messages and seconds behind, by group
 # A group's figure is known when those of all its queues are; otherwise it is null, and hatched in the picture.
 
 # %%
-by_group = duckdb.sql("""
+by_group = rl.sql(
+    """
     SELECT "group", "at",
            CASE WHEN count(*) = count(messages_behind) THEN sum(messages_behind)::DOUBLE END AS messages_behind,
            CASE WHEN count(*) = count(seconds_behind) THEN max(seconds_behind) END AS seconds_behind,
            sum(consumer_offset)::BIGINT AS consumed, sum(broker_offset)::BIGINT AS stored
     FROM history GROUP BY ALL ORDER BY ALL
-""").to_df()
-happened = [] if LAKE or YOURS else read_cluster([bundle("orders-cluster")]).incidents().rows
-show(lag_plot(by_group, [row for row in happened if row["kind"].startswith("client")]))
+    """,
+    history=history,
+)
+happened = [] if LAKE or YOURS else rl.replay(rl.bundle("orders-cluster")).incidents().rows
+clients = [row for row in happened if row["kind"].startswith("client")]
+rl.show(rl.lag_plot.lag_plot(by_group.to_pandas(), clients))
 
 # %% [markdown]
 # The dotted lines, where logs of the cluster are at hand, are clients that came and went: a killed consumer's queues
@@ -81,12 +77,13 @@ show(lag_plot(by_group, [row for row in happened if row["kind"].startswith("clie
 # ## Who was furthest behind, and when?
 
 # %%
-show(
-    duckdb.sql("""
+rl.sql(
+    """
     SELECT "group", max(messages_behind)::BIGINT AS most_messages, arg_max("at", messages_behind) AS at_that_time,
            max(seconds_behind) AS most_seconds, arg_max(messages_behind, "at")::BIGINT AS messages_at_the_end
     FROM by_group GROUP BY ALL ORDER BY most_messages DESC NULLS FIRST
-""").to_df()
+    """,
+    by_group=by_group,
 )
 
 # %% [markdown]
@@ -94,27 +91,29 @@ show(
 # Messages stored and consumed per second between two moments. Consumed above stored: the lag shrinks.
 
 # %%
-show(
-    duckdb.sql("""
+rl.sql(
+    """
     SELECT "group", "at",
            round((stored - lag(stored) OVER w) / epoch("at" - lag("at") OVER w), 1) AS stored_per_s,
            round((consumed - lag(consumed) OVER w) / epoch("at" - lag("at") OVER w), 1) AS consumed_per_s,
            messages_behind::BIGINT AS messages_behind
     FROM by_group WINDOW w AS (PARTITION BY "group" ORDER BY "at")
     QUALIFY consumed_per_s IS NOT NULL ORDER BY "group", "at" DESC LIMIT 12
-""").to_df()
+    """,
+    by_group=by_group,
 )
 
 # %% [markdown]
 # ## Which queues are behind now?
 
 # %%
-show(
-    duckdb.sql("""
+rl.sql(
+    """
     SELECT "group", topic, queue_id, consumer_offset, broker_offset, messages_behind, seconds_behind
     FROM history QUALIFY "at" = max("at") OVER (PARTITION BY "group") AND messages_behind > 0
     ORDER BY messages_behind DESC, topic, queue_id LIMIT 12
-""").to_df()
+    """,
+    history=history,
 )
 
 # %% [markdown]
@@ -124,14 +123,16 @@ show(
 
 # %%
 if LAKE:
-    now = LAKE.ask("SELECT * FROM lag")
+    now = LAKE.sql("SELECT * FROM lag")
 else:
-    now = read_lag_now(STORE if YOURS else bundled_store("5.3.3-clean"), problem=print)
-show(
-    duckdb.sql("""
+    now = (STORE if YOURS else rl.store(rl.bundled_store("5.3.3-clean"))).lag()
+rl.sql(
+    """
     SELECT "group", status, reason, count(*) AS queues, sum(messages_behind)::BIGINT AS messages_behind,
            count(*) FILTER (seconds_behind IS NULL) AS seconds_unknown
     FROM (SELECT * FROM now UNION ALL BY NAME (SELECT * FROM history QUALIFY "at" = max("at") OVER ()))
     WHERE reason IS NOT NULL GROUP BY ALL ORDER BY ALL
-""").to_df()
+    """,
+    now=now,
+    history=history,
 )

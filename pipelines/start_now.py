@@ -15,12 +15,11 @@ from pipelines.report.gather import with_instants
 from pipelines.report.model import Column, Facts, PrintedTable, Row
 from recovery.forecast import Forecast, forecast
 from recovery.forecast_document import forecast_document
-from recovery.knowledge import Said, knowledge_of, open_known
+from recovery.knowledge import NOTHING_SAID, Said, knowledge_of, open_known
 from recovery.outcome import Outcome
 from recovery.retention import Retention, retention
 from recovery.retention_risk import retention_risks
 from recovery.settings import StoreSettings
-from recovery.versions import BrokerVersion
 
 BYTES = [
     Column("file_pos", "byte", True),
@@ -127,16 +126,11 @@ class StartNow:
         return PrintedTable(QUEUES, rows)
 
 
-def start_now(root: Path, version: str | None = None, config: dict[str, str] | None = None) -> StartNow:
-    """Foretell a start of `version` (None: of every one whose starts were recorded) on the store at `root`.
+def start_now(root: Path, said: Said = NOTHING_SAID) -> StartNow:
+    """Foretell a start on the store at `root`; where no version is said, of every one whose starts were recorded.
 
-    Args:
-        config: settings by RocketMQ's names, over those the files show.
-    Raises NotAStore; ValueError for a text that is no version or a setting that is none.
+    Raises NotAStore.
     """
-    said = Said.read(None if version is None else BrokerVersion.parse(version), config=config)
-    if said.ignored:
-        raise ValueError(said.ignored[0])
     store = open_known(root, said)
     known = knowledge_of(store, said)
     return StartNow(store, known.settings, forecast(store, known))
@@ -160,14 +154,13 @@ class Outlook:
         return Facts("store", self.now_ms, retention_risk=self.risks)
 
 
-def outlook(root: Path, version: str | None, problem: Problem, *, now_ms: int | None = None) -> Outlook:
+def outlook(root: Path, said: Said, problem: Problem, *, now_ms: int | None = None) -> Outlook:
     """Play the cleaners on the store at `root`; what cannot be read goes to `problem`.
 
     Args:
-        version: None: the one that the files suggest.
+        said: of the broker; without a version, the one that the files suggest.
         now_ms: epoch milliseconds from which to look ahead; None: when the log was last written to.
     """
-    said = Said(None if version is None else BrokerVersion.parse(version))
     store = open_known(root, said)
     known = knowledge_of(store, said)
     if now_ms is None:

@@ -13,7 +13,6 @@ from itertools import islice
 from parsers.store import Store
 from recovery.advice import Advice, advise
 from recovery.broker_memory import BrokerMemory, Reason
-from recovery.config_start import config_start_of
 from recovery.evidence import Evidence, read_evidence
 from recovery.inference import StoreKnowledge
 from recovery.losses import Loss, losses
@@ -51,7 +50,7 @@ class Forecast:
     @property
     def has_loss(self) -> bool:
         """Whether somebody should look before starting: no start, or something lost for good."""
-        return not self.outcome.starts or any(self.outcome.lost.values()) or bool(self.outcome.lost_config)
+        return not self.outcome.starts or any(self.outcome.lost.values())
 
     @property
     def reasons(self) -> Sequence[Reason]:
@@ -102,8 +101,7 @@ def _foretell(evidence: Evidence, version: BrokerVersion, settings: StoreSetting
     def look(memory: BrokerMemory) -> None:
         before.append(queue_rows(memory))
 
-    config = config_start_of(evidence, version, settings)
-    played = restart(evidence, version, settings, heap_bytes=heap_bytes, after_load=look, config=config)
+    played = restart(evidence, version, settings, heap_bytes=heap_bytes, after_load=look)
     found = losses(played)
     listed = tuple(islice(found, LISTED))
     counts: Counter[str] = Counter(loss.what for loss in listed)

@@ -61,7 +61,7 @@ def retention(
     if run.format_ in (Format.JSON, Format.JSONL):
         run.emit_documents([_document(run, opened, kept, files, now_ms)], one=True)
         return
-    run.emit_rows(_file_schema(), files, brief=FILE_BRIEF)
+    run.emit_rows(file_schema(), files, brief=FILE_BRIEF)
     if run.format_ is Format.TABLE:
         run.print("")
         waiting = (risk_row(risk) for risk in risks_of(run, opened, kept) if risk.status != "zero")
@@ -122,7 +122,8 @@ def risk_schema() -> pa.Schema:
     return _in_milliseconds(RETENTION_RISK.bare_schema)
 
 
-def _file_schema() -> pa.Schema:
+def file_schema() -> pa.Schema:
+    """A row per file that goes now or later; instants in milliseconds."""
     import pyarrow as pa
 
     return pa.schema(

@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from parsers.commitlog.layout import SYS_FLAG_TRANSACTION
-from parsers.commitlog.resync import BODY_CRC_WRONG, RECORD_CRC_WRONG
 from parsers.store import StoreFile
 from recovery.checks.columns import LogColumns, MessageColumns
 from recovery.checks.finding import Explained, Finding, Judgement, Place, Span
 from recovery.checks.intervals import Intervals, Longs, neighbours
 from recovery.dispatch import PREPARED, ROLLBACK
 from recovery.log_runs import LogGap
+from recovery.record_walk import BODY_CRC_WRONG, RECORD_CRC_WRONG
 
 FOLDER = "commitlog"
 SHORTEST_RETENTION_MS = 3_600_000

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import rocketlens as rl
 from parsers.store import open_store
 from pipelines.bundles import bundle, bundled_store
 from pipelines.catalog import question
@@ -38,7 +39,7 @@ def _no_evidence_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_bundled_forecast_is_what_the_broker_did() -> None:
     did = json.loads((bundle(CRASHED) / "truth.json").read_text("utf-8"))
-    document = start_now(bundled_store(CRASHED), "5.3.1").document
+    document = rl.store(bundled_store(CRASHED), "5.3.1").forecast().document
     assert document["load"]["ok"] is did["load"] is True
     for name, value in did["commitlog"].items():
         assert document["commitlog"][name] == value

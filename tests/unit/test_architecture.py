@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.fixtures import CHECKOUT
 
-ROOMS = ("parsers", "recovery", "rebalance", "pipelines")
+ROOMS = ("parsers", "recovery", "rebalance", "pipelines", "rocketlens")
 STDLIB = frozenset(sys.stdlib_module_names)
 IMPURE = frozenset({"os", "pathlib", "io", "time", "random", "secrets", "logging", "socket", "subprocess", "tempfile"})
 MAY_KNOW = {
@@ -97,9 +97,14 @@ def test_rebalance_sees_no_clock_file_or_chance() -> None:
     assert seen == set()
 
 
-def test_notebooks_know_the_pipelines_only() -> None:
+def test_notebooks_know_the_door_only() -> None:
     known = {name for path in (CHECKOUT / "notebooks").glob("*.py") for name in imports_of(path)}
-    assert known & set(ROOMS) == {"pipelines"}
+    assert known - STDLIB == {"rocketlens"}
+
+
+def test_no_room_knows_the_door() -> None:
+    rooms = [path for room in ROOMS[:-1] for path in (CHECKOUT / room).rglob("*.py")]
+    assert [path.name for path in rooms if "rocketlens" in imports_of(path)] == []
 
 
 @pytest.mark.parametrize("room", ROOMS)

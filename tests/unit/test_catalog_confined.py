@@ -7,9 +7,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+import rocketlens as rl
 from pipelines.catalog import publish
 from pipelines.lake import Lake
-from pipelines.notebook import Desk
 from pipelines.tables import TABLES
 from tests.support.cli import call, rows_of
 from tests.support.evidence import state
@@ -62,7 +62,7 @@ def test_nothing_but_the_lake_is_reached(sql: str, config: Path) -> None:
     called = call("sql", asked)
     assert (called.code, called.out) == (2, b""), called.err
     with pytest.raises(Exception, match=r"Error|only what reads"):
-        Desk().ask(asked)
+        rl.lake().sql(asked)
     assert state(config) == before
 
 
@@ -71,7 +71,7 @@ def test_what_is_asked_for_is_given(config: Path) -> None:
     assert rows_of("sql", f"PIVOT {TABLE} ON broker USING count(*) GROUP BY file")
     assert rows_of("sql", "EXPLAIN SELECT 1")
     assert rows_of("sql", "SET VARIABLE x = 1; SELECT getvariable('x') AS x")
-    assert list(Desk().ask(f"SELECT broker FROM {TABLE}")["broker"]) == ["a"]
+    assert rl.lake().sql(f"SELECT broker FROM {TABLE}")["broker"] == ["a"]
     assert rows_of("sql", f"SELECT * FROM '{config}/secret.csv'", "--unsafe") == [{"a": 1}]
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.fixtures import CHECKOUT
 
-PACKAGES = {"parsers", "recovery", "rebalance", "pipelines"}
+PACKAGES = {"parsers", "recovery", "rebalance", "pipelines", "rocketlens"}
 COMMON = (CHECKOUT / "tests" / "support" / "common_packages.txt").read_text("utf-8").split()
 MOST_SDIST_BYTES = 8 << 20
 

@@ -1,0 +1,134 @@
+"""rocketlens in Python: the store files and consumer rebalances of Apache RocketMQ.
+
+    import rocketlens as rl
+
+    store = rl.store("/data/store")        # messages, queues, find, lag, verify, forecast, …
+    history = rl.replay(["/data/logs"])    # who owned which queue when
+    lake = rl.lake()                       # SQL over what `rocketlens ingest` collected
+
+Answers are `Rows` (an Arrow table) or documents, shown as HTML in a notebook. Evidence is only ever read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from importlib import import_module
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rocketlens.errors import RocketlensError
+
+if TYPE_CHECKING:
+    from pipelines import lag_plot, plots
+    from pipelines.bundles import bundle, bundled_store
+    from pipelines.exhibit import show
+    from rocketlens.history import History
+    from rocketlens.lakes import Lake
+    from rocketlens.rows import Rows
+    from rocketlens.stores import Store
+
+__all__ = [
+    "RocketlensError",
+    "Rows",
+    "bundle",
+    "bundled_store",
+    "lag_plot",
+    "lake",
+    "plots",
+    "replay",
+    "show",
+    "sql",
+    "store",
+]
+
+Place = str | PathLike[str]
+LATER = {
+    "Rows": "rocketlens.rows",
+    "bundle": "pipelines.bundles",
+    "bundled_store": "pipelines.bundles",
+    "show": "pipelines.exhibit",
+    "plots": "pipelines",
+    "lag_plot": "pipelines",
+}
+"""Names that are imported when they are first asked for, and from where."""
+
+
+def store(
+    path: Place,
+    version: str | None = None,
+    config: Mapping[str, object] | None = None,
+    broker_conf: Place | None = None,
+) -> Store:
+    """The store of a broker. Nothing is read yet.
+
+    Args:
+        path: the store root, the folder with `commitlog` in it.
+        version: RocketMQ version of the broker; without it, the one that the files point to.
+        config: settings by RocketMQ's own names, over those of `broker_conf` and those that the files show.
+        broker_conf: the broker's own `broker.conf`.
+
+    >>> rl.store("lake/demo/5.3.3-clean/store", version="5.3.3")
+    <Store lake/demo/5.3.3-clean/store, version 5.3.3>
+    """
+    from rocketlens.gathered import Said
+    from rocketlens.stores import Store
+
+    return Store(Path(path), Said(version, config, None if broker_conf is None else Path(broker_conf)))
+
+
+def replay(paths: Place | Iterable[Place]) -> History:
+    """Who owned which queue when: the history that logs of brokers and clients and captures of the traffic tell.
+
+    Args:
+        paths: recordings, or folders of them.
+    Raises:
+        RocketlensError: nothing there is a recording.
+
+    >>> rl.replay(rl.bundle("orders-cluster"))
+    <History of 7 recordings: 39 intervals, 4 anomalies>
+    """
+    from rocketlens.history import read_history
+
+    return read_history([Path(path) for path in ([paths] if isinstance(paths, str | PathLike) else paths)])
+
+
+def lake(config: Place | None = None) -> Lake:
+    """The lake that a `rocketlens.toml` names: the given one, else $ROCKETLENS_CONFIG, else the nearest here or above.
+
+    Raises:
+        RocketlensError: there is no such file, or it cannot be used.
+    """
+    from rocketlens.lakes import configured_lake
+
+    return configured_lake(None if config is None else Path(config))
+
+
+def sql(query: str, **tables: Rows) -> Rows:
+    """SQL of DuckDB over answers, each by the name it is given here; times are UTC.
+
+    Raises:
+        RocketlensError: what DuckDB says of the query.
+
+    >>> queues = rl.store("lake/demo/5.3.3-clean/store").queues()
+    >>> rl.sql("SELECT count(DISTINCT topic) AS topics FROM queues", queues=queues)["topics"]
+    [11]
+    """
+    from rocketlens.lakes import query_over
+
+    return query_over(query, tables)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("rocketlens")
+    if name not in LATER:
+        raise AttributeError(f"module 'rocketlens' has no attribute {name!r}")
+    where = LATER[name]
+    return import_module(f"{where}.{name}") if where == "pipelines" else getattr(import_module(where), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,7 @@
+"""The one exception of this door."""
+
+from __future__ import annotations
+
+
+class RocketlensError(Exception):
+    """What was asked cannot be answered: one sentence with the file, the position, what was expected, what to try."""

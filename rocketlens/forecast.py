@@ -1,0 +1,80 @@
+"""What a start would do, for reading and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rocketlens.gathered import Said, sentences
+from rocketlens.piece import Piece
+
+if TYPE_CHECKING:
+    from pipelines.start_now import StartNow
+
+
+class Forecast(Mapping[str, Any]):
+    """The document of `rocketlens forecast`, by its fields; each method is a part of it for reading.
+
+    `notes` names settings that were said and have no effect.
+    """
+
+    def __init__(self, start: StartNow, notes: tuple[str, ...] = ()) -> None:
+        self._start = start
+        self.document = start.document
+        self.notes = notes
+
+    def __getitem__(self, field: str) -> Any:
+        return self.document[field]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.document)
+
+    def __len__(self) -> int:
+        return len(self.document)
+
+    def __repr__(self) -> str:
+        lost = sum(1 for _ in self["lost"])
+        return (
+            f"<Forecast for {self['version']}: {'starts' if self['load']['ok'] else 'does not start'}, {lost:,} lost>"
+        )
+
+    def _repr_html_(self) -> str:
+        return self.section()._repr_html_()
+
+    def section(self, *, losses_shown: int = 0) -> Piece:
+        """The verdict and what stands behind it, rule by rule."""
+        from pipelines.report.forecast_sections import forecast_section
+
+        return Piece(forecast_section(self._start.facts, losses_shown=losses_shown))
+
+    def losses(self, *, shown: int = 12) -> Piece:
+        """Lost messages, one by one."""
+        from pipelines.report.forecast_sections import loss_section
+
+        return Piece(loss_section(self.document, shown=shown))
+
+    def bytes_at_break(self) -> Piece:
+        """The bytes that the start does not believe, field by field; no rows where the log does not break."""
+        return Piece(self._start.bytes_at_break())
+
+    def ways(self) -> Piece:
+        """The start as it is, and after each repair that helps."""
+        return Piece(self._start.ways())
+
+    def lost_by_queue(self) -> Piece:
+        """Losses counted by queue."""
+        return Piece(self._start.lost_by_queue())
+
+    def queues(self) -> Piece:
+        """Every queue's ends after load, and when all is quiet."""
+        return Piece(self._start.queues())
+
+
+def foretell(path: Path, said: Said) -> Forecast:
+    """Play a start on the store at `path`. Raises RocketlensError."""
+    from pipelines.start_now import start_now
+
+    with sentences():
+        known = said.known()
+        return Forecast(start_now(path, known), known.ignored)

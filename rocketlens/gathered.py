@@ -1,0 +1,145 @@
+"""A command of the command line whose answer is kept instead of printed: one rule, two doors."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipelines.cli.errors import ExitCode, explain_error
+from pipelines.cli.options import BrokerOptions, Format, OutputOptions
+from pipelines.cli.run import Run
+from rocketlens.errors import RocketlensError
+from rocketlens.rows import Rows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from recovery import knowledge
+
+Place = str | PathLike[str]
+Instant = int | str | datetime
+"""Epoch milliseconds, ISO 8601 (UTC when no zone is named), or an instant of Python's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the caller says of a broker, in the words of the command line."""
+
+    version: str | None = None
+    config: Mapping[str, object] | None = None
+    broker_conf: Path | None = None
+
+    def settings(self) -> dict[str, str]:
+        """`config` as a broker.conf would spell it."""
+        return {
+            name: str(value).lower() if isinstance(value, bool) else str(value)
+            for name, value in (self.config or {}).items()
+        }
+
+    def options(self) -> BrokerOptions:
+        """As the command line is told."""
+        pairs = [f"{name}={value}" for name, value in self.settings().items()]
+        return BrokerOptions(self.version, pairs or None, self.broker_conf)
+
+    def known(self) -> knowledge.Said:
+        """As recovery is told. Raises RocketlensError for a text that is no version or a setting of the wrong kind."""
+        from recovery.knowledge import Said
+        from recovery.versions import BrokerVersion
+
+        try:
+            version = None if self.version is None else BrokerVersion.parse(self.version)
+            return Said.read(version, self.broker_conf, self.settings())
+        except ValueError as wrong:
+            raise RocketlensError(str(wrong)) from wrong
+
+
+class Gathered(Run):
+    """Keeps tables, documents, notes and what was not read."""
+
+    def __init__(self, format_: Format, columns: Sequence[str] | None, limit: int | None) -> None:
+        listed = None if columns is None else ",".join(columns)
+        super().__init__(OutputOptions(format_, None, listed, limit, True, False))
+        self.tables: list[pa.Table] = []
+        self.documents: list[dict[str, Any]] = []
+        self.notes: list[str] = []
+        self.sentences: list[str] = []
+
+    def reads(self, place: Path) -> None:
+        """Nothing is printed here, so only folders that are named are kept from being written to."""
+        self.guard.reads(place)
+
+    def emit(self, schema: pa.Schema, batches: Iterable[pa.RecordBatch], *, brief: tuple[str, ...] = ()) -> None:
+        import pyarrow as pa
+
+        from pipelines.cli.output import pick_columns
+
+        chosen = pa.schema([schema.field(name) for name in pick_columns(schema, self.columns)])
+        kept = [batch.select(chosen.names) for batch in self._limited(batches)]
+        self.tables.append(pa.Table.from_batches(kept, schema=chosen))
+
+    def emit_documents(self, documents: Iterable[dict[str, Any]], *, one: bool = False) -> None:
+        self.documents += documents
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def not_read(self, sentence: str) -> None:
+        self.unread += 1
+        self.sentences.append(sentence)
+
+
+def rows_of(
+    body: Callable[..., None],
+    said: Said = Said(),
+    *,
+    columns: Sequence[str] | None = None,
+    limit: int | None = None,
+    **given: Any,
+) -> Rows:
+    """The rows of a command. Raises RocketlensError."""
+    run = _carried_out(body, said, Gathered(Format.ARROW, columns, limit), given)
+    (table,) = run.tables
+    return Rows(table, tuple(run.sentences), tuple(run.notes))
+
+
+def document_of(body: Callable[..., None], said: Said, **given: Any) -> dict[str, Any]:
+    """The document of a command. Raises RocketlensError."""
+    (document,) = _carried_out(body, said, Gathered(Format.JSON, None, None), given).documents
+    return document
+
+
+def _carried_out(body: Callable[..., None], said: Said, run: Gathered, given: dict[str, Any]) -> Gathered:
+    if (asked := inspect.signature(body).parameters.get("broker")) and asked.annotation == BrokerOptions.__name__:
+        given[asked.name] = said.options()
+    with sentences():
+        body(run, **given)
+    return run
+
+
+@contextmanager
+def sentences() -> Iterator[None]:
+    """Turn what goes wrong into one sentence, as the command line does; a fault of rocketlens itself stays as it is.
+
+    Raises:
+        RocketlensError: from the error behind it.
+    """
+    try:
+        yield
+    except RocketlensError:
+        raise
+    except Exception as error:
+        sentence, code = explain_error(error)
+        if code == ExitCode.FAULT:
+            raise
+        raise RocketlensError(sentence) from error
+
+
+def instant(at: Instant | None) -> str | None:
+    """An instant as the command line takes it; a `datetime` without a zone is UTC."""
+    return at.isoformat() if isinstance(at, datetime) else None if at is None else str(at)

@@ -1,0 +1,145 @@
+"""One replayed history of queue ownership, and every question about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rocketlens.errors import RocketlensError
+from rocketlens.gathered import Instant, Place, instant, sentences
+from rocketlens.piece import Piece
+from rocketlens.rows import Rows
+
+if TYPE_CHECKING:
+    from pipelines.cluster import Cluster
+    from rebalance.replay import Replay
+
+
+class History:
+    """What recordings tell. Instants have an earliest and a latest bound; nothing is guessed."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    @property
+    def replay(self) -> Replay:
+        """The rows as Python objects."""
+        return self._cluster.replay
+
+    def __repr__(self) -> str:
+        found = len(self._cluster.recordings), len(self.replay.intervals), len(self.replay.anomalies)
+        return "<History of {:,} recordings: {:,} intervals, {:,} anomalies>".format(*found)
+
+    def _repr_html_(self) -> str:
+        return self.section()._repr_html_()
+
+    def intervals(self) -> Rows:
+        """Who owned which queue from when to when, and why it began (`replay`).
+
+        >>> history.intervals().columns[:5]
+        ['group', 'topic', 'broker', 'queue_id', 'client_id']
+        """
+        return self._rows("intervals", self.replay.intervals)
+
+    def anomalies(self) -> Rows:
+        """Queues with two owners or none, and what else was out of order (`replay --show anomalies`).
+
+        >>> len(history.anomalies()) == len(history.replay.anomalies)
+        True
+        """
+        return self._rows("anomalies", self.replay.anomalies)
+
+    def assignments(self) -> Rows:
+        """What each client should have got in each of its rounds (`replay --show assignments`)."""
+        return self._rows("assignments", self.replay.assignments)
+
+    def divergence(self) -> Rows:
+        """Rounds in which a client got something else (`replay --show divergence`)."""
+        return self._rows("divergence", self.replay.divergence)
+
+    def at(self, at: Instant) -> Rows:
+        """Who owned each queue at one instant, whether that is certain, and who else may have (`replay --at`).
+
+        >>> history.at("2026-11-21T15:08:30Z")["certain"][:3]
+        [True, True, True]
+        """
+        from pipelines.cli.options import instant_of
+        from pipelines.cli.ownership_rows import OWNERS
+        from pipelines.ownership_rows import rows_to_batch
+
+        with sentences():
+            at_ms = instant_of(str(instant(at)), "at")
+        import pyarrow as pa
+
+        batch = rows_to_batch(OWNERS, self.replay.ownership_at(at_ms))
+        return Rows(pa.Table.from_batches([batch]), tuple(self._cluster.problems))
+
+    def section(self) -> Piece:
+        """A picture of every queue's owners, certain and possible, and the anomalies."""
+        from pipelines.report.ownership_section import ownership_section
+
+        return Piece(ownership_section(self._cluster.facts))
+
+    def sources(self) -> Piece:
+        """One row per log or capture."""
+        return Piece(self._cluster.sources())
+
+    def incidents(self) -> Piece:
+        """What happened to clients, brokers and topics, each with the window it happened in."""
+        return Piece(self._cluster.incidents())
+
+    def metrics(self) -> Piece:
+        """Per group and topic: hand-overs, imbalance, and seconds owned, unowned, owned twice, uncertain."""
+        return Piece(self._cluster.metrics())
+
+    def exposed(self, store: Place | None = None) -> Piece:
+        """Ranges of messages that may have been consumed twice; a broker's store tells how many they hold."""
+        with sentences():
+            return Piece(self._cluster.exposed(None if store is None else Path(store)))
+
+    def what_if(self, strategies: Iterable[str], *, more_clients: int = 0, more_queues: int = 0) -> Piece:
+        """The same memberships, shared out by other strategies, among more clients or queues (`what-if`).
+
+        Raises:
+            RocketlensError: a name that is no strategy.
+
+        >>> history.what_if(["AVG", "CONSISTENT_HASH"]).rows[0]["strategy"]
+        'AVG'
+        """
+        try:
+            return Piece(self._cluster.strategies(strategies, more_clients=more_clients, more_queues=more_queues))
+        except ValueError as wrong:
+            raise RocketlensError(str(wrong)) from wrong
+
+    def notes(self) -> Piece:
+        """What in the record makes answers wider, and why."""
+        return Piece(self._cluster.notes())
+
+    @property
+    def middle(self) -> int:
+        """Halfway between the first and the last certain begin of an ownership, epoch ms."""
+        return self._cluster.middle_ms
+
+    def _rows(self, table: str, found: Sequence[Any]) -> Rows:
+        import pyarrow as pa
+
+        from pipelines.cli.ownership_rows import TABLE_OF
+        from pipelines.ownership_rows import rows_to_batches
+
+        schema, _ = TABLE_OF[table]
+        return Rows(pa.Table.from_batches(rows_to_batches(schema, found), schema), tuple(self._cluster.problems))
+
+
+def read_history(places: Sequence[Path]) -> History:
+    """Read and replay every recording in files and folders. Raises RocketlensError where there is none."""
+    from pipelines.cluster import read_cluster
+
+    with sentences():
+        cluster = read_cluster(places)
+    if not cluster.recordings:
+        named = ", ".join(map(str, places))
+        raise RocketlensError(
+            f"{named}: no broker log, client log or wire capture there (names as RocketMQ gives them)"
+        )
+    return History(cluster)

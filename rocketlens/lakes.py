@@ -1,0 +1,82 @@
+"""What `rocketlens ingest` collected, asked in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from rocketlens.errors import RocketlensError
+from rocketlens.gathered import rows_of
+from rocketlens.magic import offer_sql
+from rocketlens.rows import Rows
+
+
+class Lake:
+    """The lake of one `rocketlens.toml`; its published catalogue is opened read-only by each question."""
+
+    def __init__(self, config: Path) -> None:
+        self.config = config
+
+    def __repr__(self) -> str:
+        return f"<Lake of {self.config}>"
+
+    def _repr_html_(self) -> str:
+        return self.tables()._repr_html_()
+
+    def sql(self, query: str) -> Rows:
+        """The answer to SQL of DuckDB, or to a stored question by its name.
+
+        >>> lake.sql("SELECT count(*) AS messages FROM commitlog_messages")["messages"]
+        [0]
+        """
+        from pipelines.cli.lake import sql
+
+        return rows_of(sql, query=query, config_file=self.config)
+
+    def tables(self) -> Rows:
+        """What there is to ask: each table, and what one row of it is.
+
+        >>> lake.tables()["table"][:2]
+        ['assignment_divergence', 'assignments']
+        """
+        return self.sql(
+            'SELECT view_name AS "table", comment AS one_row FROM duckdb_views() WHERE NOT internal ORDER BY 1'
+        )
+
+    def questions(self) -> list[str]:
+        """Names of the stored questions.
+
+        >>> lake.questions()[:2]
+        ['bytes_accounted_for', 'files_by_kind']
+        """
+        from pipelines.catalog import question_names
+
+        return question_names()
+
+
+def query_over(query: str, tables: Mapping[str, Rows]) -> Rows:
+    """Ask DuckDB, in memory. Raises RocketlensError."""
+    import duckdb
+
+    with duckdb.connect(config={"enable_external_access": "false"}) as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        for name, rows in tables.items():
+            connection.register(name, rows.table)
+        try:
+            return Rows(connection.sql(query).to_arrow_table())
+        except duckdb.Error as wrong:
+            raise RocketlensError(f"DuckDB: {' '.join(str(wrong).split())}") from wrong
+
+
+def configured_lake(config: Path | None) -> Lake:
+    """The lake that the file names. Raises RocketlensError."""
+    from pipelines.sources import SourcesError, configured_file, read_sources
+
+    try:
+        found = configured_file(config)
+        read_sources(found)
+    except SourcesError as wrong:
+        raise RocketlensError(str(wrong)) from wrong
+    lake = Lake(found)
+    offer_sql(lake)
+    return lake

@@ -1,0 +1,97 @@
+"""When files go, and whose unread messages with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rocketlens.gathered import Said, document_of, sentences
+from rocketlens.piece import Piece
+from rocketlens.rows import Rows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from pipelines.exhibit import Picture
+    from pipelines.start_now import Outlook
+
+
+class Retention(Mapping[str, Any]):
+    """The document of `rocketlens retention`, by its fields."""
+
+    def __init__(self, path: Path, said: Said, document: dict[str, Any]) -> None:
+        self._path, self._said = path, said
+        self.document = document
+
+    def __getitem__(self, field: str) -> Any:
+        return self.document[field]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.document)
+
+    def __len__(self) -> int:
+        return len(self.document)
+
+    def __repr__(self) -> str:
+        return f"<Retention at {self['now']}: {len(self['delete_now'])} files go now, {len(self['later'])} later>"
+
+    def _repr_html_(self) -> str:
+        return self.section()._repr_html_()
+
+    @property
+    def files(self) -> Rows:
+        """Files in the order in which they go; `order` is null for those that stay for now."""
+        from pipelines.cli.retention import file_schema
+
+        return _rows(file_schema(), [*self["delete_now"], *self["later"]])
+
+    @property
+    def at_risk(self) -> Rows:
+        """Per group and queue, when its unread messages are due to be deleted."""
+        from pipelines.cli.retention import risk_schema
+
+        return _rows(risk_schema(), self["unread_at_risk"])
+
+    def section(self) -> Piece:
+        """The same for reading, groups with nothing unread left out."""
+        from pipelines.report.forecast_sections import retention_section
+
+        return Piece(retention_section(self._outlook.facts))
+
+    def plot(self) -> Picture:
+        """A bar for each CommitLog file until it goes, and the unread messages of each group."""
+        from pipelines.exhibit import show
+        from pipelines.retention_plot import retention_plot
+
+        return show(retention_plot(self._outlook))
+
+    @cached_property
+    def _outlook(self) -> Outlook:
+        from pipelines.instants import parse_instant
+        from pipelines.start_now import outlook
+
+        with sentences():
+            return outlook(self._path, self._said.known(), _ignore, now_ms=parse_instant(self["now"]))
+
+
+def look_ahead(path: Path, said: Said, now: str | None) -> Retention:
+    """Play the broker's cleaners. Raises RocketlensError."""
+    from pipelines.cli.retention import retention
+
+    return Retention(path, said, document_of(retention, said, store=path, now=now))
+
+
+def _rows(schema: pa.Schema, found: Sequence[Mapping[str, Any]]) -> Rows:
+    """Rows of the document as a table: their instants, which are text there, become instants."""
+    import pyarrow as pa
+
+    from pipelines.instants import parse_instant
+
+    due = [None if row["due_at"] is None else parse_instant(row["due_at"]) for row in found]
+    return Rows(pa.Table.from_pylist([{**row, "due_at": at} for row, at in zip(found, due, strict=True)], schema))
+
+
+def _ignore(sentence: str) -> None:
+    """The document has told it already."""

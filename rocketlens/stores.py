@@ -1,0 +1,251 @@
+"""One broker's store, and every question about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from rocketlens.forecast import Forecast, foretell
+from rocketlens.gathered import Instant, Place, Said, document_of, instant, rows_of, sentences
+from rocketlens.retention import Retention, look_ahead
+from rocketlens.rows import Rows
+
+
+class Store:
+    """Asks the files at `path` anew with each call. Every method raises RocketlensError: one sentence."""
+
+    def __init__(self, path: Path, said: Said) -> None:
+        self.path = path
+        self._said = said
+
+    def __repr__(self) -> str:
+        return f"<Store {self.path}{f', version {self._said.version}' if self._said.version else ''}>"
+
+    def _repr_html_(self) -> str:
+        return self.queues()._repr_html_()
+
+    def messages(
+        self,
+        *,
+        topic: str | None = None,
+        queue: int | None = None,
+        key: str | None = None,
+        since: Instant | None = None,
+        until: Instant | None = None,
+        bodies: bool = False,
+        columns: Sequence[str] | None = None,
+        limit: int | None = None,
+    ) -> Rows:
+        """Messages of the CommitLog in physical order, every header field decoded (`dump commitlog`).
+
+        Args:
+            until: stored before.
+            bodies: with `body` as stored and `body_decompressed`.
+            columns, limit: only these, and only so many; both are much faster on a large log.
+
+        >>> store.messages(topic="OrderTopic1", columns=["physical_offset", "tags"], limit=2).to_pylist()
+        [{'physical_offset': 0, 'tags': '标签'}, {'physical_offset': 1238, 'tags': 'TagA'}]
+        """
+        from pipelines.cli.dump_commitlog import commitlog
+
+        return rows_of(
+            commitlog,
+            self._said,
+            columns=columns,
+            limit=limit,
+            source=self.path,
+            topic=topic,
+            queue=queue,
+            key=key,
+            since=instant(since),
+            until=instant(until),
+            bodies=bodies,
+        )
+
+    def regions(self) -> Rows:
+        """What every byte of the CommitLog is: messages, blank, damage, stale, unwritten (`dump regions`).
+
+        >>> sum(store.regions()["length"])
+        4194304
+        """
+        from pipelines.cli.dump_commitlog import regions
+
+        return rows_of(regions, self._said, source=self.path)
+
+    def queues(self, *, topic: str | None = None, queue: int | None = None) -> Rows:
+        """Per topic and queue: offsets, units, files, messages that can still be read (`queues`).
+
+        >>> store.queues(topic="OrderTopic2")["messages"]
+        [531, 571]
+        """
+        from pipelines.cli.queues import queues
+
+        return rows_of(queues, self._said, store=self.path, topic=topic, queue=queue)
+
+    def find(
+        self,
+        *,
+        topic: str | None = None,
+        key: str | None = None,
+        unique_id: str | None = None,
+        message_id: str | None = None,
+        begin: Instant | None = None,
+        end: Instant | None = None,
+        most: int = 32,
+    ) -> Rows:
+        """Messages by a key, a unique id or a message id through the index, newest first, as the broker finds them.
+
+        Args:
+            most: so many entries of the index are looked at, those of other keys with the same hash included.
+
+        >>> store.find(topic="OrderTopic0", key="cAaAa")["physical_offset"][:2]
+        [3298400, 3292887]
+        """
+        from pipelines.cli.find import find
+
+        return rows_of(
+            find,
+            self._said,
+            store=self.path,
+            topic=topic,
+            key=key,
+            unique_id=unique_id,
+            message_id=message_id,
+            begin=instant(begin),
+            end=instant(end),
+            max_=most,
+        )
+
+    def offset_at(
+        self, topic: str, queue: int, at: Instant, *, boundary: Literal["lower", "upper"] = "lower"
+    ) -> int | None:
+        """The queue offset that the broker's search by time gives; None where the queue cannot be read.
+
+        >>> store.offset_at("OrderTopic0", 0, "2026-11-21T15:14:00Z")
+        89
+        """
+        from pipelines.cli.find import BoundaryName, offset_at
+
+        answer = rows_of(
+            offset_at,
+            self._said,
+            store=self.path,
+            topic=topic,
+            queue=queue,
+            at=instant(at),
+            boundary=BoundaryName(boundary),
+        )
+        found: int | None = answer["queue_offset"][0]
+        return found
+
+    def lag(
+        self,
+        *,
+        group: str | None = None,
+        topic: str | None = None,
+        at: Instant | None = None,
+        offsets: Place | None = None,
+    ) -> Rows:
+        """How far behind consumers are, in messages as `consumerProgress` counts them and in seconds (`lag`).
+
+        Args:
+            at: as it was then, from the newest copy of the offsets written by then.
+            offsets: a kept copy of consumerOffset.json, or a folder of such copies; else the store's own.
+
+        >>> store.lag(group="CG_lagging")["messages_behind"]
+        [214, 220, 210, 236]
+        """
+        from pipelines.cli.lag import lag
+
+        kept = None if offsets is None else Path(offsets)
+        return rows_of(lag, self._said, store=self.path, group=group, topic=topic, at=instant(at), offsets=kept)
+
+    def lag_history(self, offsets: Place) -> Rows:
+        """Lag at each moment at which the offsets were kept; oldest first.
+
+        Args:
+            offsets: a folder of copies of consumerOffset.json, or one copy.
+
+        >>> kept = rl.bundle("orders-cluster") / "offsets"
+        >>> len(set(rl.store(rl.bundled_store("orders-cluster")).lag_history(kept)["at"]))
+        28
+        """
+        from pipelines.lag_history import read_lag_history
+
+        problems: list[str] = []
+        with sentences():
+            rows = read_lag_history(self.path, Path(offsets), problems.append, self._said.known())
+        return Rows(rows, tuple(problems))
+
+    def verify(self, *, deep: bool = False) -> Rows:
+        """Where the files of the store disagree, worst first; a clean store has no rows (`verify`).
+
+        Args:
+            deep: decompress every compressed body as well.
+
+        >>> len(store.verify())
+        0
+        """
+        from pipelines.cli.verify import verify
+
+        return rows_of(verify, self._said, store=self.path, deep=deep)
+
+    def rebuild(self, to: Place) -> dict[str, Any]:
+        """Write ConsumeQueue and index from the CommitLog alone into the new folder `to`, and report (`rebuild`).
+
+        >>> store.rebuild("rebuilt")["units"]
+        6114
+        """
+        from pipelines.cli.rebuild import rebuild
+
+        return document_of(rebuild, self._said, store=self.path, to=Path(to))
+
+    def forecast(self) -> Forecast:
+        """What this broker would do with these files if it were started now; nothing is touched (`forecast`).
+
+        >>> store.forecast()["commitlog"]["max_physical_offset"]
+        3948232
+        """
+        return foretell(self.path, self._said)
+
+    def retention(self, *, now: Instant | None = None) -> Retention:
+        """Which files the broker's cleaners would delete when, and whose unread messages with them (`retention`).
+
+        Args:
+            now: look ahead from there; without it, from this moment.
+
+        >>> ahead = store.retention(now="2026-11-22T00:00:00Z")
+        >>> len(ahead.files), sum(ahead.at_risk["unread_messages"][i] or 0 for i in range(len(ahead.at_risk)))
+        (4, 880)
+        """
+        return look_ahead(self.path, self._said, instant(now))
+
+    def last_written(self) -> int:
+        """When the log was last written to, epoch milliseconds by the times of its files; 0 without any.
+
+        >>> store.last_written() > 0
+        True
+        """
+        from recovery.knowledge import open_known
+
+        with sentences():
+            log = open_known(self.path, self._said.known()).commitlog
+        return max((file.mtime_ns // 1_000_000 for file in log), default=0)
+
+    def who(self, message_id: str, *, logs: Iterable[Place] = (), offsets: Place | None = None) -> Rows:
+        """The story of one message: stored, indexed, who owned its queue, first commit past it, retries (`who`).
+
+        >>> store.who("7F00000100002A9F0000000000000000")["step"]
+        ['stored', 'queued', 'indexed', 'committed', 'committed']
+        """
+        from pipelines.cli.who import who
+
+        return rows_of(
+            who,
+            self._said,
+            source=self.path,
+            message_id=message_id,
+            logs=list(map(Path, logs)) or None,
+            offsets=offsets,
+        )
