@@ -20,11 +20,12 @@ from recovery.checks.dledger import check_dledger
 from recovery.checks.files import check_files
 from recovery.checks.finding import Explained, Finding, Judgement, joined
 from recovery.checks.first_pass import SettledInVain, files_of, first_pass, left_of
+from recovery.checks.head import cleaner_traces, missing_head
 from recovery.checks.index import IndexContext, check_index
 from recovery.checks.index_entries import read_places
 from recovery.checks.intervals import Intervals, Longs
 from recovery.checks.lives import check_lives, with_doubts
-from recovery.checks.log import LOSSES, LogShape, check_log, missing_head, missing_tail, spans_of
+from recovery.checks.log import LOSSES, LogShape, check_log, missing_tail, spans_of
 from recovery.checks.outline import Files, Outline
 from recovery.checks.queue_columns import NO_MESSAGES, of_places, queue_files, queue_messages
 from recovery.checks.queue_database import check_database
@@ -32,6 +33,8 @@ from recovery.checks.queue_places import DatabaseQueuePlaces, QueuePlaces
 from recovery.checks.queues import LogFacts, QueueMessages, QueueUnits, check_queue, misdirected_units
 from recovery.inference import Inferred, StoreKnowledge
 from recovery.topic_lives import TopicLives, TopicsKnown, topic_lives
+
+LOST_ENDS = ("log_begins_late", "log_head_missing", "log_tail_missing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,8 @@ class _Verify:
         starts, ends = self._places_behind(self._log.end)
         behind = ~lost.hold(starts)
         tail = missing_tail(self._log, self._shape, starts[behind], ends[behind])
-        return joined((missing_head(self._log, self._shape, self._lowest_known()), tail))
+        traces = cleaner_traces(self._store, self._files.opened, self._log.start)
+        return joined((missing_head(self._log, self._shape, self._lowest_known(), traces), tail))
 
     def _places_behind(self, end: int) -> tuple[Longs, Longs]:
         """Starts and ends of the messages that units and entries name at or behind `end`; entries know no ends."""
@@ -212,7 +216,7 @@ class _Verify:
 
     def _log_is_cut(self, ends: Judgement) -> bool:
         """The log lost its first or last messages, which the checkpoint may rightly speak of."""
-        cut = any(finding.kind in ("log_head_missing", "log_tail_missing") for finding in ends.findings)
+        cut = any(finding.kind in LOST_ENDS for finding in ends.findings)
         sizes = self._shape.sizes
         return (
             cut

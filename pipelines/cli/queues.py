@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from pipelines.cli.command import command
-from pipelines.cli.opening import NOTHING_SAID, store_at
+from pipelines.cli.opening import NOTHING_SAID, known_store_at
 from pipelines.cli.options import STORE_FILES, BrokerOptions, QueueOption, StoreArgument, TopicOption
 from pipelines.cli.run import Run
 
 if TYPE_CHECKING:
     from parsers.consumequeue.summary import QueueSummary
     from parsers.store import Store
+    from recovery.versions import BrokerVersion
 
 
 def register(app: typer.Typer) -> None:
@@ -31,8 +32,9 @@ def queues(
 ) -> None:
     """Per topic and queue: offsets, messages, files.
 
-    `messages` are those a consumer can still read (maximum - minimum); `units` includes the ones whose record is
-    deleted. `max_physical_offset` is the CommitLog byte after the queue's last message; unknown without units.
+    Offsets are those that the broker answers once it is started: before 5.0.0 the minimum of a queue whose messages
+    have all been deleted is 0. `messages` are those a consumer can still read; `units` includes the ones whose record
+    is deleted. `max_physical_offset` is the CommitLog byte after the queue's last message; unknown without units.
 
     Example: `rocketlens queues /data/store --topic Orders`
     """
@@ -47,26 +49,31 @@ def queues(
             ("messages", pa.int64()),
         ]
     )
-    opened = store_at(run, store, broker)
-    run.emit_rows(schema, (_row(found) for found in summaries(run, opened, topic, queue)))
+    opened, known = known_store_at(run, store, broker)
+    run.emit_rows(schema, _rows(run, opened, known.version, topic, queue))
 
 
-def summaries(run: Run, store: Store, topic: str | None = None, queue: int | None = None) -> Iterator[QueueSummary]:
-    """One summary per queue in order of topic and number."""
-    from parsers.queues import StoreQueues
+def _rows(
+    run: Run, store: Store, version: BrokerVersion, topic: str | None, queue: int | None
+) -> Iterator[dict[str, Any]]:
+    """One row per queue in order of topic and number."""
+    from parsers.queues import FileQueue, StoreQueues
+    from recovery.queue_minimum import broker_minimum
 
     first = store.commitlog[0].base_offset or 0 if store.commitlog else 0
     with StoreQueues(store, on_damage="collect", damage=run.damage) as queues:
         for key, found in queues.items():
             if topic in (None, key[0]) and queue in (None, key[1]):
-                yield found.summary(first)
+                summary = found.summary(first)
+                files = found.files if isinstance(found, FileQueue) else ()
+                yield _row(summary, broker_minimum(summary, files, version))
 
 
-def _row(found: QueueSummary) -> dict[str, Any]:
+def _row(found: QueueSummary, minimum: int) -> dict[str, Any]:
     return {
         "topic": found.topic,
         "queue_id": found.queue_id,
-        "min_queue_offset": found.min_queue_offset,
+        "min_queue_offset": minimum,
         "max_queue_offset": found.max_queue_offset,
         "max_physical_offset": found.max_physical_offset,
         "units": found.units,

@@ -61,9 +61,18 @@ KINDS: dict[str, Kind] = {
     "log_head_missing": Kind(
         "error",
         "consumequeue",
-        "Units and index entries point below the first file, which cannot have expired by age yet.",
+        "Whole queue or index files lead below the log's first file: a broker's cleaner deletes them together with "
+        "the log's, unless it was stopped in between.",
         "The queues' minimum moves up to the first message that is left.",
         RESTORE_LOG,
+    ),
+    "log_begins_late": Kind(
+        "info",
+        "unknown",
+        "A cleaner leaves a log that begins later than its queues and index, and so does the loss of its first files; "
+        "these files are too small to tell which.",
+        "The queues' minimum moves up to the first message that is left.",
+        "None needed if the messages were consumed or have expired; whoever misses them compares with a replica.",
     ),
     "log_tail_missing": Kind(
         "critical",

@@ -18,7 +18,6 @@ from recovery.log_runs import LogGap
 from recovery.record_walk import BODY_CRC_WRONG, RECORD_CRC_WRONG
 
 FOLDER = "commitlog"
-SHORTEST_RETENTION_MS = 3_600_000
 LOSSES = ("log_damaged", "stale_tail", "log_file_missing", "log_tail_missing", "log_head_missing", "file_size_wrong")
 """Kinds of finding that leave no record to compare with in the range they cover."""
 
@@ -225,32 +224,6 @@ def _explained(log: LogColumns, shape: LogShape) -> Iterator[Explained]:
         if gap.kind == "unwritten" and gap.physical_offset >= log.end:
             place = Place(f"{gap.file.log_folder}/{gap.file.name}", gap.file_pos, gap.length)
             yield Explained("unwritten", "the rest of the last file, or a file made in advance", Span(), (place,))
-
-
-def missing_head(log: LogColumns, shape: LogShape, lowest: int | None) -> Judgement:
-    """Units or index entries below the log's start: expired by age, or taken away?
-
-    `lowest`: the smallest physical offset that any unit or entry has.
-    """
-    if lowest is None or lowest >= log.start or not log.records:
-        return Judgement()
-    span_ms = log.latest_ms - log.first_ms
-    start = lowest - lowest % shape.file_size
-    if span_ms >= SHORTEST_RETENTION_MS:
-        span = Span(physical_offset=start, end_physical_offset=log.start)
-        return Judgement((), (Explained("expired head", "files before the log's start expired", span),))
-    finding = Finding(
-        "log_head_missing",
-        Span(physical_offset=start, end_physical_offset=log.start),
-        shape.places(start, log.start),
-        (log.start - start) // shape.file_size,
-        (
-            f"queues and index: messages from {lowest} on",
-            f"log: starts at {log.start}; from its first message to its last {span_ms} ms pass, and a file is "
-            "kept for hours",
-        ),
-    )
-    return Judgement((finding,))
 
 
 def missing_tail(log: LogColumns, shape: LogShape, starts: Longs, ends: Longs) -> Judgement:

@@ -46,7 +46,7 @@ RIGHT_KINDS = {
     "cq.zero_length_file": "file_size_wrong",
     "file.bad_name": "unexpected_file",
     "file.extra_after_gap": "log_file_out_of_place",
-    "file.missing_first": "log_head_missing",
+    "file.missing_first": "log_begins_late log_head_missing",
     "file.missing_last": "log_tail_missing",
     "file.missing_middle": "log_file_missing",
     "file.no_commitlog": "log_tail_missing",

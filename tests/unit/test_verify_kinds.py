@@ -333,10 +333,38 @@ def test_units_and_offsets_below_the_minimum_are_told_from_an_expired_head(tmp_p
     assert found.kind == "unit_into_deleted_log"
 
 
+@pytest.mark.parametrize(("topics", "kind"), [(1, "log_head_missing"), (80, "log_begins_late")])
+def test_a_log_without_its_first_file_is_lost_where_a_cleaner_would_have_left_less(
+    topics: int, kind: str, tmp_path: Path
+) -> None:
+    """With few messages a queue there is no queue file that a cleaner would have deleted together with the log's."""
+    builder = StoreBuilder(tmp_path / "store", settings=SETTINGS.with_config({"maxIndexNum": "600"}))
+    for number in range(80):
+        builder.put(f"T{number % topics}")
+    root = builder.finish()
+    sorted((root / "commitlog").iterdir())[0].unlink()
+    assert [found.kind for found in verify(*opened(root, VERSION, builder.settings)).findings] == [kind]
+
+
+def test_what_a_cleaner_leaves_is_no_finding(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "store", settings=SETTINGS.with_config({"maxIndexNum": "600"}))
+    for _ in range(80):
+        builder.put()
+    root = builder.finish()
+    first, second, *_ = sorted((root / "commitlog").iterdir())
+    first.unlink()
+    for file in sorted((root / "consumequeue" / "Orders" / "0").iterdir()):
+        if builder.records[int(file.name) // CQ_UNIT.size + 9].physical_offset < int(second.name):
+            file.unlink()
+    verified = verify(*opened(root, VERSION, builder.settings))
+    assert verified.findings == ()
+    assert "expired head" in {state.what for state in verified.explained}
+
+
 def test_kinds_without_a_case_above_are_those_of_rarer_stores() -> None:
     elsewhere = {"unit_into_deleted_log", "index_unreadable", "topic_config_without_queue"}
     elsewhere |= {"consumer_offset_below_min", "delay_offset_below_min", "queue_database_damaged", "queue_limit_wrong"}
-    elsewhere |= {"unit_wrong_store_time"}
+    elsewhere |= {"unit_wrong_store_time", "log_begins_late"}
     elsewhere |= {"consumer_offset_of_former_life", "consumer_offset_of_unknown_life", "queue_numbers_restarted"}
     elsewhere |= {"entry_header_wrong", "entry_index_wrong", "dledger_state_wrong"}
     assert KINDS.keys() - DAMAGES.keys() == elsewhere

@@ -1,0 +1,123 @@
+"""Stores whose log lies elsewhere, or whose broker cleaned up after itself: the incidents' own answers are the judge."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recovery.consistency import Verification, verify
+from recovery.knowledge import Said, knowledge_of, open_known
+from recovery.rebuild import rebuild
+from recovery.versions import BrokerVersion
+from tests.support.cli import call, rows_of
+from tests.support.incidents import Incident, incident, incident_names
+
+ELSEWHERE = incident_names("log-elsewhere")
+CLEANED = incident_names("offsets-reset", "disk-full-clean")
+NEED_THE_LOG: list[list[str]] = [
+    ["queues"],
+    ["lag"],
+    ["find", "--topic", "T", "--key", "k"],
+    ["offset-at", "--topic", "T", "--queue", "0", "--at", "1"],
+    ["who", "--message-id", "x"],
+    ["verify"],
+    ["forecast"],
+    ["retention"],
+    ["dump", "commitlog"],
+    ["dump", "regions"],
+]
+
+
+def said(case: Incident) -> Said:
+    return Said.read(BrokerVersion.parse(case.version), case.broker_conf)
+
+
+def verified(case: Incident) -> Verification:
+    store = open_known(case.root, said(case))
+    return verify(store, knowledge_of(store, said(case)))
+
+
+def true_queues(case: Incident) -> dict[tuple[str, int], dict[str, Any]]:
+    return {(line["topic"], line["queueId"]): line for line in case.lines("queues.jsonl.gz") if line["maxOffset"]}
+
+
+@pytest.mark.parametrize("arguments", NEED_THE_LOG, ids=" ".join)
+def test_without_its_log_a_root_answers_nothing_but_the_setting_that_is_missing(arguments: list[str]) -> None:
+    called = call(*arguments, incident(ELSEWHERE[0]).root)
+    assert called.code == 3
+    assert called.out == b""
+    assert "storePathCommitLog" in called.err
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_a_log_elsewhere_agrees_with_its_queues(name: str) -> None:
+    assert verified(incident(name)).findings == ()
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_queues_are_rebuilt_from_a_log_elsewhere(name: str, tmp_path: Path) -> None:
+    case = incident(name)
+    store = open_known(case.root, said(case))
+    rebuild(store, knowledge_of(store, said(case)), tmp_path / "new")
+    files = sorted(path for path in (case.root / "consumequeue").rglob("*") if path.is_file())
+    assert files
+    for path in files:
+        made = tmp_path / "new" / path.relative_to(case.root)
+        assert sha256(made.read_bytes()).digest() == sha256(path.read_bytes()).digest()
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_keys_are_found_in_a_log_elsewhere(name: str) -> None:
+    case = incident(name)
+    lines = [line for line in case.lines("query_by_key.jsonl.gz") if line["phyOffsets"]][:5]
+    assert lines
+    asked = "".join(json.dumps({"topic": each["topic"], "key": each["key"], "max": 64}) + "\n" for each in lines)
+    answers = rows_of("find", case.root, "--batch", "--broker-conf", case.broker_conf, stdin=asked.encode())
+    for line, answer in zip(lines, answers, strict=True):
+        assert set(line["phyOffsets"]) <= set(answer["physical_offsets"])
+        assert answer["messages"]
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_settings_that_no_broker_has_are_named(name: str) -> None:
+    case = incident(name)
+    named = [sentence.split(": ")[1].partition("=")[0] for sentence in said(case).ignored]
+    assert named == case.told()["facts"]["configuredButIgnored"]
+
+
+def test_a_log_that_was_copied_elsewhere_is_asked_for_by_name(tmp_path: Path) -> None:
+    case = incident(ELSEWHERE[0])
+    shutil.copytree(case.folder / "disk2", tmp_path / "copy")
+    shutil.copytree(case.root, tmp_path / "store")
+    conf = tmp_path / "broker.conf"
+    conf.write_text(case.broker_conf.read_text("utf-8").replace(str(case.folder), "/nowhere"), "utf-8")
+    called = call("queues", tmp_path / "store", "--broker-conf", conf)
+    assert called.code == 3
+    assert "storePathCommitLog=/nowhere/disk2" in called.err
+    (folder,) = (tmp_path / "copy").iterdir()
+    config = ["--config", f"storePathCommitLog={folder}"]
+    assert len(rows_of("queues", tmp_path / "store", "--broker-conf", conf, *config)) == len(true_queues(case))
+
+
+@pytest.mark.parametrize("name", CLEANED)
+def test_ordinary_cleaning_is_no_damage(name: str) -> None:
+    found = verified(incident(name))
+    assert {finding.kind for finding in found.findings} <= {"consumer_offset_below_min"}
+    assert "expired head" in {state.what for state in found.explained}
+
+
+@pytest.mark.parametrize("name", CLEANED)
+def test_queues_begin_where_the_broker_says_once_it_is_started(name: str) -> None:
+    case = incident(name)
+    started = case.told()["nextStart"].get("clean", {}).get("queues", {})
+    ends = {key: (line["minOffset"], line["maxOffset"]) for key, line in true_queues(case).items()}
+    ends |= {(topic, int(number)): tuple(pair) for topic, queues in started.items() for number, pair in queues.items()}
+    rows = rows_of("queues", case.root, "--version", case.version)
+    ours = {(row["topic"], row["queue_id"]): (row["min_queue_offset"], row["max_queue_offset"]) for row in rows}
+    assert ours
+    assert {key: ends.get(key) for key in ours} == ours
