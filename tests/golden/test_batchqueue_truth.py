@@ -18,7 +18,7 @@ TRUTH_NAMES = {
 }
 
 
-@pytest.mark.parametrize("name", store_names("batchcq"))
+@pytest.mark.parametrize("name", store_names("batchcq", "batchfiles", subject="queues"))
 def test_every_unit_and_offset_equals_the_brokers(name: str) -> None:
     queues = open_store(store_root(name)).batch_queues
     expected = [line for line in truth_lines(name, "queues.jsonl.gz") if line["type"] == "BatchConsumeQueue"]

@@ -6,10 +6,10 @@ import pytest
 
 from parsers.checkpoint import Checkpoint, read_checkpoint
 from parsers.store import open_store
-from tests.support.stores import CLASSIC_KINDS, store_names, store_root, truth
+from tests.support.stores import store_names, store_root, truth
 
 
-@pytest.mark.parametrize("name", store_names(*CLASSIC_KINDS, "batchcq", "dledger", "rocksdb", "rocksdbv2"))
+@pytest.mark.parametrize("name", store_names(subject="checkpoint"))
 def test_checkpoint_equals_the_brokers(name: str) -> None:
     state = truth(name, "store_state.json")
     expected = state["checkpointAfterShutdown"]

@@ -9,10 +9,15 @@ from typing import Any
 import pytest
 
 from tests.support.cli import call
-from tests.support.stores import since, store_names, store_root, truth, truth_lines
+from tests.support.stores import GROUP_KINDS, MORE_KINDS, since, store_names, store_root, truth, truth_lines
 
-CLASSIC = store_names("clean", "propcrc", "ipv6", "dledger", "rocksdb", "rocksdbv2")
-LMQ_TOO = store_names("clean", "propcrc", "ipv6", "lmq", "dledger", "rocksdb", "rocksdbv2")
+KINDS = ("clean", "propcrc", "ipv6", "dledger", "rocksdb", "rocksdbv2", *MORE_KINDS)
+CLASSIC = store_names(*KINDS, *GROUP_KINDS, subject="log")
+PROGRESS = [
+    name
+    for name in store_names(*KINDS, "ha-clean", "ha-behind", "ha-ahead", subject="queues")
+    if not name.endswith("/slave")
+]
 
 
 def rows(*arguments: object, stdin: bytes = b"") -> list[dict[str, Any]]:
@@ -30,7 +35,7 @@ def instant(epoch_ms: int) -> str:
     return f"{text}.{epoch_ms % 1000:03d}Z"
 
 
-@pytest.mark.parametrize("name", LMQ_TOO)
+@pytest.mark.parametrize("name", store_names(*KINDS, *GROUP_KINDS, "lmq", subject="every message"))
 def test_messages(name: str) -> None:
     expected = [line for line in truth_lines(name, "messages.jsonl.gz") if line["type"] == "message"]
     found = rows("dump", "commitlog", store_root(name))
@@ -48,7 +53,7 @@ def test_messages(name: str) -> None:
         assert row["born_host"] == line["bornHost"].lstrip("/")
 
 
-@pytest.mark.parametrize("name", LMQ_TOO)
+@pytest.mark.parametrize("name", store_names(*KINDS, *GROUP_KINDS, "lmq", subject="queues"))
 def test_queues(name: str) -> None:
     expected = {
         (line["topic"], line["queueId"]): (line["minOffset"], line["maxOffset"], len(line["units"]))
@@ -87,7 +92,7 @@ def test_offsets_by_time(name: str, boundary: str) -> None:
     assert [answer["queue_offset"] for answer in answers] == [line[f"offset{boundary.upper()}"] for line in asked]
 
 
-@pytest.mark.parametrize("name", CLASSIC)
+@pytest.mark.parametrize("name", PROGRESS)
 def test_lag_is_what_consumer_progress_says(name: str) -> None:
     found = {
         (row["group"], row["topic"], row["queue_id"]): (row["broker_offset"], row["consumer_offset"])

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from rebalance.facts import Fact
 from rebalance.diagnosis.incidents import CLIENT_SILENT
-from rebalance.ownership.notes import NOT_OBSERVED, SILENT, STARTS_IN_THE_MIDDLE
+from rebalance.facts import Fact
 from rebalance.facts.input_notes import CLOCK_DIFFERS, CLOCK_WENT_BACK, REORDERED
+from rebalance.ownership.notes import NOT_OBSERVED, SILENT, STARTS_IN_THE_MIDDLE
 from rebalance.replay import Replay, replay
 from tests.support.damaged_records import (
     Files,

@@ -11,10 +11,9 @@ from parsers.index.open import open_index
 from parsers.index.read import INDEX_ENTRY_SCHEMA, index_files, read_index, slot_errors
 from parsers.java import index_key_hash, string_hash_code
 from parsers.store import open_store
-from tests.support.stores import CLASSIC_KINDS, store_names, store_root, truth, truth_lines
+from tests.support.stores import store_names, store_root, truth, truth_lines
 
-KINDS = (*CLASSIC_KINDS, "batchcq", "dledger", "rocksdb", "rocksdbv2")
-stores = pytest.mark.parametrize("name", store_names(*KINDS))
+stores = pytest.mark.parametrize("name", store_names(subject="queues"))
 
 
 @stores
@@ -43,7 +42,7 @@ def test_every_entry_is_a_row_and_every_slot_is_sound(name: str) -> None:
         assert list(slot_errors(opened)) == []
 
 
-@stores
+@pytest.mark.parametrize("name", store_names(subject="index of unique ids"))
 def test_index_holds_the_unique_id_of_every_indexed_message(name: str) -> None:
     table = pa.Table.from_batches(read_index(open_store(store_root(name)).index), INDEX_ENTRY_SCHEMA)
     entries = set(zip(table["physical_offset"].to_pylist(), table["key_hash"].to_pylist(), strict=True))

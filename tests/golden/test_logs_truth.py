@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rebalance.facts import ChannelConnected, ClientFact, ConsumerShutdown, Fact, HeartbeatReceived, LockBatchAnswered, QueueAdded, QueueLockDecided, QueueRemoved, UnreadRecord
-from rebalance.readers.logs import LogSummary
+from rebalance.facts import (
+    ChannelConnected,
+    ClientFact,
+    ConsumerShutdown,
+    Fact,
+    HeartbeatReceived,
+    LockBatchAnswered,
+    QueueAdded,
+    QueueLockDecided,
+    QueueRemoved,
+    UnreadRecord,
+)
 from rebalance.model.message_queue import MessageQueue
+from rebalance.readers.logs import LogSummary
 from tests.support.rebalance_sessions import sessions, truth_runs, wire_facts
-from tests.support.session_logs import log_facts
+from tests.support.session_logs import log_facts, zone_of
 
 SAMPLED_MS = 100
 HANDLED_MS = 250  # the capture sees a request before it is handled; a broker's first one loads classes
@@ -35,7 +46,7 @@ def table_history(facts: list[Fact], log: str) -> list[tuple[int, frozenset[Mess
 
 @sessions
 def test_lines_give_the_tables_the_consumers_had(session: Path) -> None:
-    facts = log_facts(session)
+    facts = log_facts(session, jvm_zone_ms=zone_of(session))
     samples = 0
     for run in truth_runs(session):
         history = table_history(facts, run.name)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pipelines.capture.pcap import CaptureCounts, records_from_pcap
-from rebalance.readers.wire.remoting import JSON_HEADER, ROCKETMQ_HEADER
 from rebalance.readers.wire.facts import facts_from_wire
+from rebalance.readers.wire.remoting import JSON_HEADER, ROCKETMQ_HEADER
 from tests.support.fixtures import GOLDEN
 from tests.support.pcap import BROKER, as_pcap, packets_of
 from tests.support.rebalance_sessions import json_lines

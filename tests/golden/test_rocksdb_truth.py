@@ -16,7 +16,7 @@ from parsers.rocksdb.queue_units import DATABASE_UNIT_SCHEMA
 from parsers.store import open_store
 from tests.support.stores import store_names, store_root, truth, truth_lines
 
-stores = pytest.mark.parametrize("name", store_names("rocksdb", "rocksdbv2"))
+stores = pytest.mark.parametrize("name", store_names("rocksdb", "rocksdbv2", subject="queues"))
 
 MADE_AT_EACH_START = "rmq_sys_wheel_timer"
 """A topic that the broker makes in its memory and never writes to the database."""
@@ -64,7 +64,7 @@ def test_limits_of_every_queue_equal_the_brokers(name: str) -> None:
         assert queues.table.dispatched_to == state["maxPhy"]
 
 
-@pytest.mark.parametrize("name", store_names("rocksdb"))
+@pytest.mark.parametrize("name", store_names("rocksdb", subject="queues"))
 def test_queues_are_those_of_the_topics_status(name: str) -> None:
     status = truth(name, "topicStatus.json")
     told = {

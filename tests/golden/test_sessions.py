@@ -17,8 +17,6 @@ import pytest
 
 from pipelines.bundles import extract_all
 from pipelines.cluster import read_cluster
-from rebalance.processes.broker_runs import BROKER_STARTED, BROKER_STOPPED, BROKER_VANISHED
-from rebalance.facts import BrokerStarted, BrokerStopping, Fact
 from rebalance.diagnosis.incidents import (
     CLIENT_EXPIRED,
     CLIENT_LEFT,
@@ -29,6 +27,8 @@ from rebalance.diagnosis.incidents import (
     QUEUES_ADDED,
     Incident,
 )
+from rebalance.facts import BrokerStarted, BrokerStopping, Fact
+from rebalance.processes.broker_runs import BROKER_STARTED, BROKER_STOPPED, BROKER_VANISHED
 from rebalance.replay import Replay, replay
 from tests.support.fixtures import GOLDEN
 from tests.support.ownership_judge import Verdict, duplicates, exposed, instants, judge

@@ -11,8 +11,8 @@ from typing import Any
 from rebalance.facts import ConnectionsSeen, GroupConfigSeen, QueueTableSeen, RouteSeen, UnreadRecord
 from rebalance.model.message_queue import MessageQueue
 from rebalance.ownership.notes import NOT_OBSERVED
-from rebalance.replay import replay
 from rebalance.readers.polled_states import facts_from_groups, facts_from_polls, facts_from_topics
+from rebalance.replay import replay
 from tests.support.ownership_judge import instants, judge
 from tests.support.rebalance_sessions import json_lines, sessions_with, truth_runs, wire_facts
 

@@ -19,12 +19,19 @@ def log_paths(session: Path) -> Iterator[Path]:
             yield from (folder / f"{name}.gz" for name in LOGS if (folder / f"{name}.gz").exists())
 
 
-def log_facts(session: Path, summaries: list[LogSummary] | None = None) -> list[Fact]:
+def zone_of(session: Path) -> int:
+    """The time zone of every JVM of a session, in milliseconds ahead of UTC, as its README says."""
+    return 8 * 3_600_000 if "JVM time zone of every process: GMT+8" in (session / "README.md").read_text("utf-8") else 0
+
+
+def log_facts(
+    session: Path, summaries: list[LogSummary] | None = None, *, jvm_zone_ms: int | None = None
+) -> list[Fact]:
     """Facts of all logs of a session; a log's source is its folder's name."""
     facts: list[Fact] = []
     for path in log_paths(session):
         file = f"{path.parent.name}/{path.name}"
         with gzip.open(path) as lines:
             on_end = None if summaries is None else summaries.append
-            facts += facts_from_log(lines, source=path.parent.name, file=file, on_end=on_end)
+            facts += facts_from_log(lines, source=path.parent.name, file=file, jvm_zone_ms=jvm_zone_ms, on_end=on_end)
     return facts

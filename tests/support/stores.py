@@ -2,7 +2,8 @@
 
 `tests/golden/stores/README.md` explains every kind and every file of the truth. A store is a folder
 `<version>-<kind>` with `store.tar.gz`; a group (a master and its slave, nodes of one DLedger) has an archive
-`store-<member>.tar.gz` for each member, and the member's truth in `truth/store-<member>/`.
+`store-<member>.tar.gz` for each member, and the member's truth in `truth/store-<member>/`. The name of such a member is
+`<version>-<kind>/<member>`, and every function here takes it as the name of a store.
 """
 
 from __future__ import annotations
@@ -19,31 +20,66 @@ STORES = GOLDEN / "stores"
 DEMO = CHECKOUT / "demo"
 """What the demo brings of a store is not kept twice: its archive and part of its truth are there."""
 CLASSIC_KINDS = ("clean", "ipv6", "propcrc", "lmq")
-QUEUE_KINDS = (*CLASSIC_KINDS, "batchcq", "dledger")
+MORE_KINDS = ("cqext", "multipath", "compaction-before", "compaction-after", "pop")
+GROUP_KINDS = ("ha-clean", "ha-behind", "ha-ahead", "autoswitch", "dledger3")
+QUEUE_KINDS = (*CLASSIC_KINDS, *MORE_KINDS, *GROUP_KINDS, "batchcq", "dledger")
+ALL_KINDS = (*QUEUE_KINDS, "batchfiles", "rocksdb", "rocksdbv2")
 
+BEFORE_THE_LOSS = "its truth was taken before the power loss that its files show"
+FOLDERS = "of its two CommitLog folders one is read"
+QUEUED_ALONE = "its truth has those messages alone that its queues point to"
+NOT_AT_REST = "halted: its truth has no checkpoint after a shutdown"
+SLAVE = "a slave: its truth has the tables of before its last look at its master"
+EXT = "its units hold addresses in consumequeue_ext, which the log does not tell"
 SLOT_COUNT = "the slot count of its index headers is that of an older version, which no file tells"
-LEFT_OUT = {
-    "explain": {"5.3.3-multipath": "its second CommitLog folder is no log by its place in the store"},
-    "rebuild": {"3.2.6-clean": "its index leaves out the records that commit a transaction"},
-    "rebuild without a version": {
-        "3.2.6-clean": SLOT_COUNT,
-        "4.2.0-clean": SLOT_COUNT,
-        "4.3.2-clean": SLOT_COUNT,
-        "4.4.0-clean": SLOT_COUNT,
-        "4.5.2-clean": SLOT_COUNT,
+OLD_SLOT_COUNT = dict.fromkeys(("3.2.6-clean", "4.2.0-clean", "4.3.2-clean", "4.4.0-clean", "4.5.2-clean"), SLOT_COUNT)
+COMMITS = "its index leaves out the records that commit a transaction"
+LEFT_OUT: dict[str, dict[str, str]] = {
+    "checkpoint": {"4.9.7-dledger3/n0": NOT_AT_REST, "5.3.3-dledger3/n2": NOT_AT_REST},
+    "config": {
+        "4.9.7-dledger3/n0": "halted before it had written its groups",
+        **dict.fromkeys(("4.9.7-ha-ahead/slave", "4.9.7-ha-clean/slave"), SLAVE),
+        **dict.fromkeys(("5.3.3-ha-ahead/slave", "5.3.3-ha-clean/slave"), SLAVE),
     },
+    "explain": {"5.3.3-multipath": FOLDERS},
+    "index of unique ids": dict.fromkeys(
+        ("4.9.7-dledger3/n1", "4.9.7-dledger3/n2"), "its broker made no index again for messages of before the kill"
+    ),
+    "log": {"5.3.3-multipath": FOLDERS},
+    "queues": {},
+    "every message": {
+        "5.3.3-multipath": FOLDERS,
+        **dict.fromkeys(("4.9.7-dledger3/n0", "5.3.3-dledger3/n0"), QUEUED_ALONE),
+        **dict.fromkeys(("5.3.3-dledger3/n1", "5.3.3-dledger3/n2"), QUEUED_ALONE),
+    },
+    "rebuild": {
+        "3.2.6-clean": COMMITS,
+        "5.3.3-multipath": FOLDERS,
+        **dict.fromkeys(("4.9.7-cqext", "5.3.3-cqext"), EXT),
+    },
+    "rebuild without a version": OLD_SLOT_COUNT,
+    "verify": {
+        "3.2.6-clean": COMMITS,
+        "4.4.0-clean": "a batch there may bear a store time read before the lock",
+        "5.3.3-multipath": FOLDERS,
+        **dict.fromkeys(("4.9.7-cqext", "5.3.3-cqext"), EXT),
+    },
+    "verify without a version": OLD_SLOT_COUNT,
 }
-"""What is not read rightly yet: the subject of a test, the stores that it leaves out, and why."""
+"""What is not read rightly yet, or what its truth does not tell: a test's subject, the stores left out, and why."""
+NEVER = dict.fromkeys(("4.9.7-ha-ahead/master", "5.3.3-ha-ahead/master"), BEFORE_THE_LOSS)
 
 
-def store_names(*kinds: str, subject: str = "") -> list[str]:
-    """`<version>-<kind>` of every golden store of these kinds, or of all; groups are not among them.
+def store_names(*kinds: str, subject: str | None = None) -> list[str]:
+    """The name of every golden store of these kinds, or of all; a group's members are stores.
 
     Args:
-        subject: a key of `LEFT_OUT`, whose stores are not among them either.
+        subject: what is compared with the truth; the stores that `LEFT_OUT` names for it are not among them. None: the
+            truth is not asked.
     """
-    names = [name for name in _names(*kinds) if _file(name, "store.tar.gz").is_file()]
-    return [name for name in names if name not in LEFT_OUT.get(subject, {})]
+    names = [each for name in _names(*kinds) for each in ([f"{name}/{member}" for member in members(name)] or [name])]
+    left_out = {} if subject is None else NEVER | LEFT_OUT[subject]
+    return [name for name in names if name not in left_out]
 
 
 def since(major: int, names: list[str]) -> list[str]:
@@ -64,22 +100,24 @@ def members(name: str) -> list[str]:
 
 def store_root(name: str) -> Path:
     """The unpacked store root. Readers never write to it, so one copy serves every test of a run."""
-    return unpacked(_file(name, "store.tar.gz")) / "store"
+    group, _, member = name.partition("/")
+    folder = f"store-{member}" if member else "store"
+    return unpacked(_file(group, f"{folder}.tar.gz")) / folder
 
 
 def group_root(name: str, member: str) -> Path:
     """The unpacked store root of one member of a group."""
-    return unpacked(STORES / name / f"store-{member}.tar.gz") / f"store-{member}"
+    return store_root(f"{name}/{member}")
 
 
 def truth_lines(name: str, file: str) -> Iterator[dict[str, Any]]:
-    """The objects of one `.jsonl.gz` of the truth; of a group, `file` begins with `store-<member>/`."""
+    """The objects of one `.jsonl.gz` of the truth."""
     with gzip.open(_truth_file(name, file), "rt", encoding="utf-8") as lines:
         yield from map(json.loads, lines)
 
 
 def truth(name: str, file: str) -> Any:
-    """One `.json` of the truth, packed or not; of a group, `file` begins with `store-<member>/`."""
+    """One `.json` of the truth, packed or not."""
     packed = _truth_file(name, f"{file}.gz")
     if packed.is_file():
         return json.loads(gzip.decompress(packed.read_bytes()))
@@ -99,5 +137,7 @@ def _file(name: str, *parts: str) -> Path:
 
 def _truth_file(name: str, file: str) -> Path:
     """A file of the truth. What a start left as it was is not kept twice: `recovered/X` is then `X`."""
-    found = _file(name, "truth", file)
-    return found if found.is_file() else _file(name, "truth", file.replace("/recovered/", "/"))
+    group, _, member = name.partition("/")
+    path = f"store-{member}/{file}" if member else file
+    found = _file(group, "truth", path)
+    return found if found.is_file() else _file(group, "truth", path.replace("/recovered/", "/"))

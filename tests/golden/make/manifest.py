@@ -1,0 +1,85 @@
+"""Lists every golden file with its size and hash, and how each folder of them was made: `tests/golden/MANIFEST.jsonl`.
+
+Run: python tests/golden/make/manifest.py
+A line is {"folder", "made"} or {"path", "bytes", "sha256"}; paths begin at the checkout. Not listed: documents, this
+folder, and the tests themselves.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+MANIFEST = CHECKOUT / "tests" / "golden" / "MANIFEST.jsonl"
+SETS = ("demo", "tests/golden/incidents", "tests/golden/rebalance", "tests/golden/recovery", "tests/golden/stores")
+NOT_LISTED = (".md", ".py", ".toml")
+MADE = {
+    "demo/5.3.1-crashed": "make/recovery: write.sh 5.3.1, one bit of one body flipped; Lab.java told the truth",
+    "demo/5.3.3-clean": "make/stores: make.sh 5.3.3 1 OUT clean",
+    "demo/quiet-cluster": "what the demo reads of tests/golden/rebalance/sessions/h-533-quiet",
+    "demo/orders-cluster": "make/rebalance: scenarios.py a, other seed; session.py",
+    "tests/golden/rebalance/sessions": "make/rebalance: scenarios.py, session.py",
+    "tests/golden/rebalance/vectors": "make/rebalance: vectors.sh VERSION",
+    "tests/golden/recovery/bases": "make/recovery: write.sh VERSION",
+    "tests/golden/recovery/cases": "make/recovery: gen.py and special.py, one JSON file a case, packed by version",
+    "tests/golden/recovery/dledger_recover.jsonl": "make/dledger: make.py CLASSPATH",
+}
+SCENARIOS = {
+    "autoswitch": "Ctl",
+    "compaction-after": "Compact",
+    "compaction-before": "Compact",
+    "cqext": "Cfg",
+    "dledger3": "Dl",
+    "ha-ahead": "Ha",
+    "ha-behind": "Ha",
+    "ha-clean": "Ha",
+    "multipath": "Cfg",
+    "pop": "Pop",
+}
+"""The kinds of stores that `make/more_stores` wrote, and the class of each; it wrote the old brokers' with `Old`."""
+OLD = ("3.2.6", "4.2.0", "4.3.2", "4.4.0", "4.5.2", "4.7.1")
+
+
+def rows() -> Iterator[dict[str, object]]:
+    """Every line of the manifest."""
+    made = MADE | dict(_stores()) | dict(_incidents())
+    for folder in sorted(made):
+        yield {"folder": folder, "made": made[folder]}
+    for place in SETS:
+        for path in sorted((CHECKOUT / place).rglob("*")):
+            if path.is_file() and path.suffix not in NOT_LISTED:
+                data = path.read_bytes()
+                name = path.relative_to(CHECKOUT).as_posix()
+                yield {"path": name, "bytes": len(data), "sha256": sha256(data).hexdigest()}
+
+
+def _stores() -> Iterator[tuple[str, str]]:
+    for folder in _folders("tests/golden/stores"):
+        version, _, kind = folder.name.partition("-")
+        told = next(iter(sorted(folder.glob("truth/**/store_state.json"))), None)
+        state = CHECKOUT / "demo" / folder.name / "truth" / "store_state.json" if told is None else told
+        said = json.loads(state.read_text("utf-8"))
+        seed, scenario = said["seed"], SCENARIOS.get(kind, "Old" if version in OLD else None)
+        how = f"make/stores: make.sh {version} {seed} OUT {said['kind']}"
+        if scenario is not None:
+            how = f"make/more_stores: mk.sh {version} {scenario} {seed} {folder.name}"
+        yield folder.relative_to(CHECKOUT).as_posix(), how
+
+
+def _incidents() -> Iterator[tuple[str, str]]:
+    for folder in _folders("tests/golden/incidents"):
+        version, _, kind = folder.name.partition("-")
+        script = "cfg.sh" if kind == "config-broken" else "mk.sh"
+        yield folder.relative_to(CHECKOUT).as_posix(), f"make/incidents: {script} {version} 1 {kind}, pack.sh"
+
+
+def _folders(place: str) -> list[Path]:
+    return sorted(path for path in (CHECKOUT / place).iterdir() if path.is_dir())
+
+
+if __name__ == "__main__":
+    lines = [json.dumps(row, ensure_ascii=False) for row in rows()]
+    MANIFEST.write_text("\n".join(lines) + "\n", "utf-8")
