@@ -25,13 +25,14 @@ from recovery.checks.index import IndexContext, check_index
 from recovery.checks.index_entries import read_places
 from recovery.checks.intervals import Intervals, Longs
 from recovery.checks.lives import check_lives, with_doubts
-from recovery.checks.log import LOSSES, LogShape, check_log, missing_tail, spans_of
+from recovery.checks.log import LOSSES, LogShape, check_log, missing_tail, spans_of, with_sure_times
 from recovery.checks.outline import Files, Outline
 from recovery.checks.queue_columns import NO_MESSAGES, of_places, queue_files, queue_messages
 from recovery.checks.queue_database import check_database
 from recovery.checks.queue_places import DatabaseQueuePlaces, QueuePlaces
 from recovery.checks.queues import LogFacts, QueueMessages, QueueUnits, check_queue, misdirected_units
 from recovery.inference import Inferred, StoreKnowledge
+from recovery.log_runs import LogGap
 from recovery.topic_lives import TopicLives, TopicsKnown, topic_lives
 
 LOST_ENDS = ("log_begins_late", "log_head_missing", "log_tail_missing")
@@ -88,6 +89,8 @@ class _Verify:
 
     def judge(self) -> Judgement:
         log = check_log(self._log, self._shape)
+        doubtful_times = spans_of(log.findings, "store_timestamp_disorder")
+        self._log = with_sure_times(self._log, doubtful_times)
         ends = self._missing_ends(spans_of(log.findings, *LOSSES))
         lost = spans_of((*log.findings, *ends.findings), *LOSSES)
         size = self._known.settings.consume_queue_file_size
@@ -96,11 +99,20 @@ class _Verify:
         queues = [check_files(self._store, in_files, size), *self._queues(lost)]
         if spooled is not None:
             queues.append(check_database(self._store.root, spooled, self._log.start))
-        index = self._judge_index(lost, spans_of(log.findings, "store_timestamp_disorder"))
+        index = self._judge_index(lost, doubtful_times)
         config = check_config(self._store.config, self._queue_ends())
         lives = check_lives(self._lives)
         whole = joined(
-            [log, check_dledger(self._store), ends, *queues, index, self._judge_checkpoint(ends), config, lives]
+            [
+                log,
+                check_dledger(self._store),
+                ends,
+                *queues,
+                index,
+                self._judge_checkpoint(ends, doubtful_times),
+                config,
+                lives,
+            ]
         )
         findings = with_doubts(whole.findings, self._lives)
         return Judgement(tuple(map(self._with_log_files, findings)), whole.explained)
@@ -202,14 +214,14 @@ class _Verify:
         )
         return check_index(self._files.opened, self._left.index, context)
 
-    def _judge_checkpoint(self, ends: Judgement) -> Judgement:
+    def _judge_checkpoint(self, ends: Judgement, doubtful_times: Intervals) -> Judgement:
         clean_exit = not self._store.abort_present
         return check_checkpoint(
             self._store.checkpoint,
             self._log,
             clean_exit=clean_exit,
             version=self._known.version,
-            log_is_cut=self._log_is_cut(ends),
+            log_is_cut=self._log_is_cut(ends) or bool(len(doubtful_times.starts)),
             file_size=self._shape.file_size,
             sets_queue_time=self._files.spool is None or not self._files.spool.is_stores,
         )
@@ -217,12 +229,13 @@ class _Verify:
     def _log_is_cut(self, ends: Judgement) -> bool:
         """The log lost its first or last messages, which the checkpoint may rightly speak of."""
         cut = any(finding.kind in LOST_ENDS for finding in ends.findings)
-        sizes = self._shape.sizes
-        return (
-            cut
-            or any(gap.physical_offset >= self._log.end and gap.kind == "damage" for gap in self._log.gaps)
-            or (bool(sizes) and sizes[-1] < self._shape.file_size)
-        )
+        short = any(size < self._shape.file_size for size in self._shape.sizes)
+        return cut or short or any(map(self._is_at_an_end, self._log.gaps))
+
+    def _is_at_an_end(self, gap: LogGap) -> bool:
+        """No record is left where the log starts, or damage stands behind the last one."""
+        behind = gap.physical_offset >= self._log.end
+        return gap.kind == "damage" if behind else gap.physical_offset == self._log.start
 
     def _queue_ends(self) -> QueueEnds | None:
         if self._files.unread is not None:

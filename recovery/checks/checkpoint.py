@@ -40,7 +40,7 @@ def check_checkpoint(
 ) -> Judgement:
     """Missing, unreadable, later than the data, or earlier than all of it.
 
-    `log_is_cut`: the log lost its first or last messages; times near its own are then those of lost messages.
+    `log_is_cut`: the log lost its first or last messages, or their store times; times near its own are then theirs.
     `file_size`: of the log's files, in bytes.
     `sets_queue_time`: False for a broker with its queues in a database, which never sets their time
     (RocksDBConsumeQueueStore @5.3.3, 5.4.0).

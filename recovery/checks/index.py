@@ -144,7 +144,8 @@ def _times_wrong(file: OpenIndex, entries: Entries, context: IndexContext, befor
     if not len(entries):
         return np.zeros(0, np.bool_)
     stored = context.messages.store_timestamp_ms[entries.record] if len(context.messages.topic) else entries.record
-    begin = int(stored[0]) if entries.is_record[0] else file.header["begin_timestamp_ms"]
+    is_sure = entries.is_record[0] and not context.doubtful_times.hold(entries.physical_offset[:1])[0]
+    begin = int(stored[0]) if is_sure else file.header["begin_timestamp_ms"]
     seconds = np.clip((stored - begin) // 1000, 0, 2**31 - 1) if begin > 0 else np.zeros(len(stored), np.int64)
     wrong: Mask = entries.is_record & (seconds != entries.time_diff_s)
     first = {seconds_since(int(stored[0]), before), seconds_since(int(stored[0]), begin)}

@@ -7,8 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pyarrow as pa
 
-from parsers.commitlog.layout import SYS_FLAG_TRANSACTION
+from parsers.commitlog.layout import RECORD_START, SYS_FLAG_TRANSACTION
+from parsers.commitlog.read import read_commitlog
+from parsers.errors import StoreFormatError
+from parsers.mapped import map_file
 from parsers.store import StoreFile
 from recovery.checks.columns import LogColumns, MessageColumns
 from recovery.checks.finding import Explained, Finding, Judgement, Place, Span
@@ -18,6 +22,8 @@ from recovery.log_runs import LogGap
 from recovery.record_walk import BODY_CRC_WRONG, RECORD_CRC_WRONG
 
 FOLDER = "commitlog"
+ZEROS_OF_A_SIZE = 4
+"""A record starts with its size, of which the first byte is 0, and of a small one the second and third."""
 LOSSES = ("log_damaged", "stale_tail", "log_file_missing", "log_tail_missing", "log_head_missing", "file_size_wrong")
 """Kinds of finding that leave no record to compare with in the range they cover."""
 
@@ -88,12 +94,23 @@ def spans_of(findings: Sequence[Finding], *kinds: str) -> Intervals:
     )
 
 
+def with_sure_times(log: LogColumns, doubtful: Intervals) -> LogColumns:
+    """The log with the first and latest of its store times told without those of the records in `doubtful`."""
+    suspects = log.messages.store_timestamp_ms[doubtful.hold(log.messages.physical_offset)]
+    if not np.isin(suspects, (log.first_ms, log.latest_ms)).any():
+        return log
+    columns = ["physical_offset", "store_timestamp"]
+    batches = list(read_commitlog(log.files, columns=columns, on_damage="collect", verify_crc=False))
+    places, times = (np.concatenate([batch[name].cast(pa.int64()).to_numpy() for batch in batches]) for name in columns)
+    sure = times[~doubtful.hold(places)] // 1000
+    return replace(log, first_ms=int(sure[0]), latest_ms=int(sure.max())) if len(sure) else log
+
+
 def _sizes(shape: LogShape, log: LogColumns) -> Iterator[Finding]:
     for base, size in zip(shape.bases, shape.sizes, strict=True):
         if size == shape.file_size:
             continue
-        torn = [gap.file_pos for gap in _gaps_at_end(log, base, size)]
-        start = min([size, shape.file_size, *torn])
+        start = min(size, shape.file_size, _torn_from(log, base, size))
         yield Finding(
             "file_size_wrong",
             Span(physical_offset=base + start, end_physical_offset=base + shape.file_size),
@@ -103,10 +120,39 @@ def _sizes(shape: LogShape, log: LogColumns) -> Iterator[Finding]:
         )
 
 
+def _torn_from(log: LogColumns, base: int, size: int) -> int:
+    """Where in a file of another size the record begins that was cut; the file's end where it was cut between two."""
+    at_end = _gaps_at_end(log, base, size)
+    announced = [gap.file_pos for gap in at_end if gap.kind == "damage" and _goes_on(gap, size)]
+    last = at_end[-1:]
+    torn = [gap.file_pos for gap in last if gap.kind == "damage" or _starts_a_record(gap, log)]
+    return min([*announced, *torn], default=size)
+
+
 def _gaps_at_end(log: LogColumns, base: int, size: int) -> list[LogGap]:
-    """The last gap of a file of another size, if it reaches the file's end: the record that was cut."""
-    found = [gap for gap in log.gaps if gap.file.base_offset == base and gap.file_pos + gap.length == size]
-    return [gap for gap in found if gap.kind == "damage"]
+    """The gaps of a file that lie end to end up to its end, in order."""
+    found: list[LogGap] = []
+    end = size
+    for gap in reversed([gap for gap in log.gaps if gap.file.base_offset == base]):
+        if gap.file_pos + gap.length != end:
+            break
+        found.append(gap)
+        end = gap.file_pos
+    return found[::-1]
+
+
+def _goes_on(gap: LogGap, size: int) -> bool:
+    """What starts here announces more bytes than the file has left."""
+    try:
+        start = bytes(map_file(gap.file.path)[gap.file_pos : gap.file_pos + RECORD_START.size])
+    except StoreFormatError:
+        return False
+    return len(start) < RECORD_START.size or RECORD_START.unpack(start)["total_size"] > size - gap.file_pos
+
+
+def _starts_a_record(gap: LogGap, log: LogColumns) -> bool:
+    """Zeros before the cut that are the first bytes of a record's size, or no place for zeros."""
+    return gap.kind == "unwritten" and (gap.physical_offset < log.end or gap.length < ZEROS_OF_A_SIZE)
 
 
 def _file_gaps(shape: LogShape, log: LogColumns) -> Iterator[Finding]:
@@ -134,10 +180,11 @@ def _file_gaps(shape: LogShape, log: LogColumns) -> Iterator[Finding]:
 
 
 def _damage(shape: LogShape, log: LogColumns) -> Iterator[Finding]:
+    sizes = dict(zip(shape.bases, shape.sizes, strict=True))
+    torn = {base: _torn_from(log, base, size) for base, size in sizes.items() if size != shape.file_size}
     for gap in log.gaps:
-        file_end = gap.file_pos + gap.length == gap.file.size
         inside = gap.kind == "unwritten" and gap.physical_offset < log.end
-        if gap.kind == "damage" and file_end and gap.file.size != shape.file_size:
+        if gap.file_pos >= torn.get(gap.file.base_offset or 0, shape.file_size):
             continue
         if gap.kind in ("damage", "stale") or inside:
             yield Finding(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -28,6 +28,9 @@ class QueuePlaces(Protocol):
     queue_id: int
     appends_light: bool
 
+    def of(self, topic: str, queue_id: int) -> QueuePlaces:
+        """Where the units of another queue of the store lie, as far as its files are like these."""
+
     def places(self, queue_offset: int, count: int) -> tuple[Place, ...]:
         """The bytes of units."""
 
@@ -48,6 +51,9 @@ class QueueFiles:
     bases: tuple[int, ...]
     sizes: tuple[int, ...]
     appends_light: bool = True
+
+    def of(self, topic: str, queue_id: int) -> QueueFiles:
+        return replace(self, topic=topic, queue_id=queue_id)
 
     @property
     def folder(self) -> str:
@@ -99,6 +105,9 @@ class DatabaseQueuePlaces:
     is_there: bool = False
     is_whole: bool = True
     appends_light: bool = False
+
+    def of(self, topic: str, queue_id: int) -> DatabaseQueuePlaces:
+        return self
 
     def places(self, queue_offset: int, count: int) -> tuple[Place, ...]:
         return (DATABASE,)

@@ -88,9 +88,13 @@ class LogFacts(NamedTuple):
 
 
 def misdirected_units(messages: QueueMessages, units: QueueUnits, log: LogFacts) -> Longs:
-    """Physical offsets of records that units of this queue point to although the records are not for this queue."""
+    """Physical offsets of records that units of this queue point to although the records are not for this queue.
+
+    Where the log has another message for the unit's place, the unit is wrong and the record is not concerned.
+    """
     _, is_record = found_at(log.physical_offset, units.physical_offset)
     _, is_own = found_at(messages.physical_offset, units.physical_offset)
+    is_record &= ~np.isin(units.queue_offset, messages.queue_offset)
     return np.unique(units.physical_offset[is_record & ~is_own & ~units.is_hole & ~units.is_pre_blank])
 
 
@@ -210,7 +214,11 @@ def _unit_findings(
             yield Finding(
                 kind,
                 Span(files.topic, files.queue_id, slot, slot + count, place, int(own.physical_offset[rows[-1]]) + 1),
-                (*files.places(slot, count), *_record_places(own.physical_offset[rows], log)),
+                (
+                    *files.places(slot, count),
+                    *_record_places(own.physical_offset[rows], log),
+                    *(_own_places(own.physical_offset[rows], files, log) if kind == OF_OTHER else ()),
+                ),
                 count,
                 (
                     f"unit {slot}: offset {place}, size {size}, tags code {int(own.tags_code[unit])}",
@@ -226,7 +234,20 @@ def _record_places(physical_offsets: Longs, log: LogFacts) -> list[Place]:
     return [Place("", int(log.physical_offset[at]), int(log.total_size[at])) for at in known[:MOST_PLACES].tolist()]
 
 
+def _own_places(physical_offsets: Longs, files: QueuePlaces, log: LogFacts) -> Iterator[Place]:
+    """Where the units of records belong to which units of another queue point, and which have none of their own."""
+    record, is_record = found_at(log.physical_offset, physical_offsets)
+    stray = record[is_record & np.isin(physical_offsets, log.misdirected)]
+    queues = np.stack([log.topic[stray], log.queue_id[stray]], axis=1).astype(np.int64)
+    for topic, queue_id in np.unique(queues, axis=0).tolist():
+        of_queue = stray[(log.topic[stray] == topic) & (log.queue_id[stray] == queue_id)]
+        slots, own = np.unique(log.queue_offset[of_queue]), files.of(log.topics[topic], queue_id)
+        for first, end in neighbours(slots):
+            yield from own.places(int(slots[first]), end - first)
+
+
 MOST_PLACES = 16
+OF_OTHER = "unit_of_other_message"
 
 
 def _record_says(physical_offset: int, log: LogFacts) -> str:

@@ -16,6 +16,7 @@ import pyarrow as pa
 from parsers.commitlog.properties import last_value
 from parsers.commitlog.read import read_commitlog
 from parsers.consumequeue.layout import CQ_UNIT
+from parsers.errors import Damage
 from parsers.queues import StoreQueues
 from parsers.store import NotAStore, QueueKey, Store, open_store
 from recovery.knowledge import Said, knowledge_of
@@ -141,8 +142,14 @@ def _units(batch: pa.RecordBatch, least: int, most: int) -> Iterator[tuple[int, 
 
 
 def _find(store: Store, version: BrokerVersion, answers: Told) -> Iterator[tuple[str, tuple[Any, Any]]]:
-    """Index entries, and the messages that a query gives; behind the first record that is refused only we find any."""
-    query = StoreQuery(store, knowledge_of(store, Said(version)))
+    """Index entries, and the messages that a query gives; behind the first record that is refused only we find any.
+
+    Not judged where we say that an index file's slots and entries cannot be told: the broker's settings tell it.
+    """
+    untold: list[Damage] = []
+    query = StoreQuery(store, knowledge_of(store, Said(version)), damage=untold.append)
+    if any(damage.field == "geometry" for damage in untold):
+        return
     up_to = {int(name): int(name) + end for name, end in answers["filesUpTo"].items()}
     for line in answers["keys"]:
         if "error" in line:

@@ -46,6 +46,7 @@ KNOWN_TO_NOBODY = {
     "prepared_transaction_offset",
 }
 """Fields of a message that have no CRC and no second place in the store (docs/damage.md)."""
+KNOWN_TO_THE_UNIT = {"queue_id", "queue_offset"}
 FROM_THE_CRASH = ("not_dispatched_yet", "index_keys_missing")
 """Kinds that a crashed store earns once `abort` is taken away: it then claims to have been shut down in order."""
 
@@ -216,7 +217,7 @@ def _left_no_trace(change: Change, base: Path, root: Path, places: Sequence[Plac
     if change.file == "checkpoint":
         return change.what == "bytes" and (_offsets_not_beyond_the_log(change, left) or _times_of_the_log(change, root))
     if change.file.startswith("commitlog/"):
-        return _was_zero(change, base) or (change.what == "bytes" and _nobody_knows(change, root))
+        return _was_zero(change, base) or (change.what == "bytes" and _nobody_knows(change, base, root))
     if change.file.startswith("consumequeue/") and change.what == "bytes":
         return not any(_same_record(place, base, root) for place in _unreported(change, base, places))
     return change.file.startswith("index/") and "abort" in left and not any(left.get(change.file, b"gone"))
@@ -226,9 +227,27 @@ def _was_zero(change: Change, base: Path) -> bool:
     return change.what == "gone" and not any((base / change.file).read_bytes())
 
 
-def _nobody_knows(change: Change, root: Path) -> bool:
-    fields = field_of_each_byte(classify(root, root / change.file))
-    return set(fields[change.start : change.end]) <= KNOWN_TO_NOBODY
+def _nobody_knows(change: Change, base: Path, root: Path) -> bool:
+    fields = set(field_of_each_byte(classify(root, root / change.file))[change.start : change.end])
+    told_by_the_unit = fields & KNOWN_TO_THE_UNIT and _has_no_unit(change, base, root)
+    return fields <= (KNOWN_TO_NOBODY | KNOWN_TO_THE_UNIT if told_by_the_unit else KNOWN_TO_NOBODY)
+
+
+def _has_no_unit(change: Change, base: Path, root: Path) -> bool:
+    """The record had no unit yet, or the same damage took it."""
+    content, at = (base / change.file).read_bytes(), 0
+    while at + (size := int.from_bytes(content[at : at + 4])) <= change.start:
+        at += size
+    message = decode_message(content, at)
+    folder = f"consumequeue/{message.topic}/{message.queue_id}"
+    sizes = {path.stat().st_size for path in (base / folder).glob("*")}
+    place = message.queue_offset * CQ_UNIT.size
+    for size in sizes:
+        file = root / folder / f"{place - place % size:020d}"
+        unit = file.read_bytes()[place % size :][: CQ_UNIT.size] if file.is_file() else b""
+        if any(unit):
+            return False
+    return True
 
 
 def _offsets_not_beyond_the_log(change: Change, left: Files) -> bool:

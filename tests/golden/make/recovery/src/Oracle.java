@@ -190,7 +190,7 @@ class Oracle {
     int at = 0;
     while (at + 91 < bytes.limit()) {
       int size = bytes.getInt(at), magic = bytes.getInt(at + 4);
-      boolean known = magic == 0xDAA320A7 || five(store) && magic == 0xDAA320AB;
+      boolean known = magic == 0xDAA320A7 || Lab.tryHas() && magic == 0xDAA320AB;
       if (!known || size < 91 || size > bytes.limit() - at || bytes.getLong(at + 28) != base + at) break;
       ByteBuffer one = bytes.duplicate();
       one.position(at);
@@ -205,8 +205,6 @@ class Oracle {
     }
     return at;
   }
-
-  static boolean five(DefaultMessageStore store) { return Lab.tryHas(); }
 
   static Object check(DefaultMessageStore store, ByteBuffer one) throws Exception {
     for (int count = 4; count > 2; count--) {
@@ -307,7 +305,7 @@ class Oracle {
     List<String> queues = new ArrayList<>();
     for (Map.Entry<?, ?> topic : Lab.cqTable(store).entrySet()) for (Object id : ((Map<?, ?>) topic.getValue()).keySet()) queues.add(topic.getKey() + "/" + id);
     Collections.sort(queues);
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < 60 && !queues.isEmpty(); i++) {
       String queue = queues.get(chance.nextInt(queues.size())), topic = queue.substring(0, queue.lastIndexOf('/'));
       int id = Integer.parseInt(queue.substring(queue.lastIndexOf('/') + 1));
       long at = (Long) messages.get(chance.nextInt(messages.size())).get("storeTimestamp") + chance.nextInt(5) - 2;

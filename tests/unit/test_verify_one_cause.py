@@ -1,0 +1,60 @@
+"""One cause is one finding, on recorded stores: a log file cut anywhere, queue files swapped, a first store time."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from parsers.store import open_store
+from recovery.checks.finding import Finding
+from recovery.consistency import verify
+from recovery.knowledge import knowledge_of
+from tests.support.recovery_cases import golden_cases
+
+CLEAN, HALTED = "s551-clean", "s551-halt-sync"
+
+
+@pytest.fixture
+def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A copy of the base store that the test names."""
+    return shutil.copytree(golden_cases().base(request.param), tmp_path / "store")
+
+
+def findings(root: Path) -> list[Finding]:
+    store = open_store(root)
+    return list(verify(store, knowledge_of(store)).findings)
+
+
+@pytest.mark.parametrize("root", [CLEAN, HALTED], indirect=True)
+@pytest.mark.parametrize("left", [0, 1, 100, 32_805, 60_000, -4_096, -20, -1])
+def test_a_log_file_that_was_cut_is_one_finding(root: Path, left: int) -> None:
+    first = min((root / "commitlog").iterdir())
+    size = first.stat().st_size
+    os.truncate(first, left % size)
+    (found,) = findings(root)
+    assert (found.kind, found.places[0].file) == ("file_size_wrong", f"commitlog/{first.name}")
+    assert found.places[0].file_pos <= left % size
+    assert found.places[0].file_pos + found.places[0].length == size
+
+
+@pytest.mark.parametrize("root", [HALTED], indirect=True)
+def test_units_in_another_queues_file_name_the_places_that_they_left(root: Path) -> None:
+    longer, shorter = (next((root / "consumequeue" / name).iterdir()) for name in ("TopicB/0", "TopicA/0"))
+    content = longer.read_bytes(), shorter.read_bytes()
+    longer.write_bytes(content[1])
+    shorter.write_bytes(content[0])
+    found = findings(root)
+    assert {one.kind for one in found} == {"unit_of_other_message"}
+    places = {place.file for one in found for place in one.places}
+    assert {longer.relative_to(root).as_posix(), shorter.relative_to(root).as_posix()} <= places
+
+
+@pytest.mark.parametrize("root", [CLEAN], indirect=True)
+def test_a_first_store_time_that_is_wrong_blames_neither_index_nor_checkpoint(root: Path) -> None:
+    with min((root / "commitlog").iterdir()).open("r+b") as log:
+        log.seek(56)
+        log.write(bytes.fromhex("0000030000000000"))
+    assert [found.kind for found in findings(root)] == ["store_timestamp_disorder"]
