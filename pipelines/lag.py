@@ -18,7 +18,8 @@ from parsers.queues import BatchQueue, StoreQueues
 from parsers.store import Store, StoreFile
 from pipelines.instants import LAST_MS
 from pipelines.kept_copy import read_copy, written_ms
-from recovery.lag import GroupQueue, Lag, QueueMessage, group_queues, lag_rows, unread_messages
+from recovery.hidden_queues import every_queue
+from recovery.lag import GroupQueue, Lag, QueueMessage, lag_rows, unread_messages
 from recovery.log_access import NO_TIME, LogAccess
 from recovery.queue_search import search_of
 
@@ -110,7 +111,7 @@ def positions(
     ends = queue_ends(queues, log, at_ms)
     topics = {t.topic: t.read_queue_nums for _, t in read_topics(store.config, on_damage="collect", damage=damage)}
     known = {topic: count for topic, count in topics.items() if count is not None}
-    found = list(group_queues(offsets.offsets, known, ends))
+    found = every_queue(offsets.offsets, known, ends)
     if queues.unread is None:
         return found
     return [_unknown(one, queues.unread) if (one.topic, one.queue_id) not in ends else one for one in found]

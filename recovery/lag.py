@@ -38,6 +38,7 @@ class QueuePosition:
         consumer_offset: next message number to consume; None when none is stored.
         oldest_unread_ms: store timestamp of the first message that is neither consumed nor deleted.
         why_unknown: what kept `broker_offset` or `oldest_unread_ms` from being known.
+        hidden_by: the topic's readQueueNums, where the queue is at or above it.
     """
 
     broker_offset: int | None
@@ -45,6 +46,7 @@ class QueuePosition:
     consumer_offset: int | None
     oldest_unread_ms: int | None = None
     why_unknown: str | None = None
+    hidden_by: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +147,11 @@ def first_unread(position: QueuePosition) -> int | None:
     return unread if unread < position.broker_offset else None
 
 
+def hidden_reason(read_queue_nums: int) -> str:
+    """Why a queue at or above readQueueNums is not read."""
+    return f"readQueueNums is {read_queue_nums}: consumers are not assigned this queue, consumerProgress leaves it out"
+
+
 def _seconds(position: QueuePosition, behind: int | None, at_ms: int) -> float | None:
     if behind is None:
         return None
@@ -158,6 +165,8 @@ def _seconds(position: QueuePosition, behind: int | None, at_ms: int) -> float |
 def _reason(position: QueuePosition, behind: int | None) -> str | None:
     if behind is None:
         return position.why_unknown or "the queue's end is not known"
+    if position.hidden_by is not None:
+        return hidden_reason(position.hidden_by)
     if position.consumer_offset is None:
         return NOT_STORED if behind else "no offset is stored, and the queue never got a message"
     if behind < 0:

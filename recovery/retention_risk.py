@@ -6,10 +6,10 @@ Every answer is a time, a proven nothing, or unknown with its reason.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from parsers.consumequeue.layout import CQ_UNIT
-from recovery.lag import GroupQueue, Status
+from recovery.lag import GroupQueue, Status, hidden_reason
 from recovery.queue_recovery import Queue
 from recovery.retention import Retention
 
@@ -41,7 +41,12 @@ class RetentionRisk:
 def retention_risks(kept: Retention, queues: Iterable[GroupQueue]) -> Iterator[RetentionRisk]:
     """One row per queue that counts for a group, as `recovery.lag.group_queues` lists them."""
     for each in queues:
-        yield _risk(kept, each)
+        risk, hidden_by = _risk(kept, each), each.position.hidden_by
+        if hidden_by is None:
+            yield risk
+        else:
+            reasons = filter(None, (hidden_reason(hidden_by), risk.reason))
+            yield replace(risk, reason="; ".join(reasons))
 
 
 def _risk(kept: Retention, each: GroupQueue) -> RetentionRisk:

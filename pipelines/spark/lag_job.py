@@ -11,7 +11,8 @@ import pyarrow as pa
 from pipelines.derived_tables import LAG
 from pipelines.lag import lag_record
 from pipelines.lake import Lake
-from recovery.lag import GroupQueue, QueueMessage, group_queues, lag_rows, unread_messages
+from recovery.hidden_queues import every_queue
+from recovery.lag import GroupQueue, QueueMessage, lag_rows, unread_messages
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -63,7 +64,7 @@ def queues_in_lake(lake: Lake, broker: str, offsets: list[dict[str, Any]]) -> li
         (row["topic"], row["queue_id"]): (row["min_queue_offset"], row["max_queue_offset"])
         for row in lake.query(QUEUE_ENDS, broker=broker).to_pylist()
     }
-    return list(group_queues(table, topics, ends))
+    return every_queue(table, topics, ends)
 
 
 def message_times(spark: SparkSession, lake: Lake, broker: str, wanted: set[QueueMessage]) -> dict[QueueMessage, int]:

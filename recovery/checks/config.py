@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from parsers.commitlog.tags import SCHEDULE_TOPIC
 from parsers.config.offsets import ConsumerOffset, read_delay_offsets, read_offsets
@@ -12,6 +13,7 @@ from parsers.errors import Damage
 from parsers.store import StoreFile
 from recovery.checks.finding import Explained, Finding, Judgement, Place, Span
 from recovery.dispatch import LMQ_PREFIX
+from recovery.hidden_queues import HiddenQueue, hidden_queues
 from recovery.offset_lives import DoubtfulOffset, OffsetLife, doubtful_offsets
 from recovery.system_topics import is_brokers_own
 from recovery.topic_lives import TopicLives
@@ -41,6 +43,7 @@ def check_config(files: Sequence[StoreFile], queues: QueueEnds | None) -> Judgem
         return Judgement(tuple(findings))
     if topics:
         findings += _topics({topic.topic: topic for _, topic in topics}, queues, topics[0][0])
+        findings += _hidden([topic for _, topic in topics], offsets, queues, topics[0][0])
     doubtful = list(doubtful_offsets(queues.lives, _by_group(offset for _, offset in offsets), queues.ends))
     findings += _offsets(offsets, queues, doubtful)
     findings += _delays(delays, files, queues)
@@ -73,6 +76,38 @@ def _topics(topics: Mapping[str, TopicConfig], queues: QueueEnds, file: StoreFil
             1,
             ("topics.json and log: know the topic", "consumequeue: no queue of it"),
         )
+
+
+def _hidden(
+    topics: Iterable[TopicConfig],
+    offsets: Iterable[tuple[StoreFile, ConsumerOffset]],
+    queues: QueueEnds,
+    file: StoreFile,
+) -> Iterator[Finding]:
+    """One finding for each topic with unread messages in queues that its readQueueNums hides."""
+    read = {topic.topic: topic.read_queue_nums for topic in topics if topic.read_queue_nums is not None}
+    table = _by_group(offset for _, offset in offsets if offset.kind != "pull")
+    found: dict[str, list[HiddenQueue]] = {}
+    for hidden in hidden_queues(table, read, queues.ends):
+        found.setdefault(hidden.topic, []).append(hidden)
+    for topic, of_topic in found.items():
+        numbers = sorted({hidden.queue_id for hidden in of_topic})
+        folders = [Place(f"consumequeue/{topic}/{number}", 0, 0) for number in numbers]
+        needed = f"topics.json: readQueueNums {read[topic]}; {numbers[-1] + 1} would show these queues"
+        yield Finding(
+            "queue_beyond_read_queues",
+            Span(topic),
+            (Place(f"config/{file.path.name}", 0, 0), *folders),
+            sum(hidden.unread for hidden in of_topic),
+            (needed, *_unread_by_group(of_topic)),
+        )
+
+
+def _unread_by_group(hidden: Iterable[HiddenQueue]) -> Iterator[str]:
+    for group, queues in groupby(hidden, key=lambda found: found.group):
+        of_group = list(queues)
+        numbers = ", ".join(str(found.queue_id) for found in of_group)
+        yield f"{group}: {sum(found.unread for found in of_group)} messages unread in queues {numbers}"
 
 
 def _by_group(offsets: Iterable[ConsumerOffset]) -> dict[tuple[str, str], dict[int, int]]:

@@ -319,6 +319,15 @@ KINDS: dict[str, Kind] = {
         "If the topic is wanted, create it with as many queues. If it was deleted on purpose, delete it again "
         "(`mqadmin deleteTopic`).",
     ),
+    "queue_beyond_read_queues": Kind(
+        "warning",
+        "config",
+        "Groups have unread messages in queues at or above the topic's readQueueNums: consumers are assigned none of "
+        "them, and consumerProgress leaves them out.",
+        "A start changes nothing about it; the messages are deleted with their files.",
+        "Raise the topic's readQueueNums again (`mqadmin updateTopic -r`, writeQueueNums as it is) until the groups "
+        "have consumed these queues, then lower it.",
+    ),
     "topic_config_without_queue": Kind(
         "warning",
         "commitlog",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -282,6 +283,16 @@ def _(root: Path, records: Records) -> str:
 def _(root: Path, records: Records) -> str:
     write_json(root / "config" / "topics.json", {"topicConfigTable": {"Orders": {"topicName": "Orders"}}})
     return "consumequeue/Payments"
+
+
+@damage("queue_beyond_read_queues")
+def _(root: Path, records: Records) -> str:
+    path = root / "config" / "topics.json"
+    table = json.loads(path.read_text("utf-8"))
+    table["topicConfigTable"]["Orders"]["readQueueNums"] = 1
+    write_json(path, table)
+    write_json(root / "config" / "consumerOffset.json", {"offsetTable": {"Orders@early": {"0": 1, "1": 1}}})
+    return "config/topics.json"
 
 
 @damage("consumer_offset_above_max")

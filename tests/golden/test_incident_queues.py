@@ -1,0 +1,61 @@
+"""Queues that a lowered readQueueNums hides: the incidents' own answers are the judge."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from recovery.consistency import verify
+from tests.support.cli import rows_of
+from tests.support.incidents import Incident, incident, incident_names
+from tests.support.opened import opened
+
+NAMES = incident_names("queues-shrunk")
+
+
+def hidden(case: Incident) -> dict[tuple[str, str, int], dict[str, Any]]:
+    """(group, topic, queue) -> what the steps say of a hidden queue."""
+    topics = case.told()["answers"]["topics"].items()
+    return {
+        (told["group"], topic, int(queue)): facts
+        for topic, told in topics
+        for queue, facts in told["hiddenQueues"].items()
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_unread_messages_of_hidden_queues_are_found_and_nothing_else(name: str) -> None:
+    case = incident(name)
+    told = case.told()["answers"]["topics"]
+    found = {finding.span.topic: finding for finding in verify(*opened(case.root, case.version)).findings}
+    assert {finding.kind for finding in found.values()} == {"queue_beyond_read_queues"}
+    assert {topic: finding.count for topic, finding in found.items()} == {
+        topic: facts["hiddenUnread"] for topic, facts in told.items() if facts["hiddenUnread"]
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_lag_has_hidden_queues_with_their_reason(name: str) -> None:
+    case = incident(name)
+    rows = {
+        (row["group"], row["topic"], row["queue_id"]): row
+        for row in rows_of("lag", case.root)
+        if "readQueueNums" in (row["reason"] or "")
+    }
+    assert {key: row["messages_behind"] for key, row in rows.items()} == {
+        key: facts["unread"] for key, facts in hidden(case).items()
+    }
+    assert all(row["seconds_behind"] > 0 for row in rows.values())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_retention_has_them_too(name: str) -> None:
+    case = incident(name)
+    (document,) = rows_of("retention", case.root, "--version", case.version)
+    unread = (row for row in document["unread_at_risk"] if row["unread_messages"])
+    risks = {(row["group"], row["topic"], row["queue_id"]): row for row in unread}
+    assert {key: row["unread_messages"] for key, row in risks.items()} == {
+        key: facts["unread"] for key, facts in hidden(case).items()
+    }
+    assert all("readQueueNums" in row["reason"] for row in risks.values())
