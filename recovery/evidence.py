@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from parsers.errors import StoreFormatError
-from parsers.extents import data_end
 from parsers.java import INT_MAX, INT_MIN, utf16_units
 from parsers.mapped import map_file, open_evidence
 from parsers.places import DATA_FOLDER, DLEDGER_FOLDER
@@ -39,13 +38,6 @@ class Entry:
             return map_file(self.path)
         except (OSError, StoreFormatError):
             return memoryview(b"")
-
-    def bytes_on_disk(self) -> memoryview:
-        """The file without the hole at its end, if it has one: nothing was ever written there."""
-        try:
-            return self.bytes()[: data_end(self.path)]
-        except StoreFormatError:
-            return self.bytes()
 
 
 @dataclass(frozen=True, slots=True)

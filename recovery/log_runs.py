@@ -1,31 +1,26 @@
 """The records of a whole log in physical order, in runs that bound memory, with everything that is no record named.
 
-A record belongs to the log when it is well-formed and stands where it says. After bytes that are neither, the log goes
-on at the next record that proves itself so.
+A record belongs to the log when it is well-formed and stands where it says. Where reading goes on behind bytes that are
+none is decided in `parsers.commitlog.salvage`.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from parsers.commitlog.check import check_blank, check_record
-from parsers.commitlog.message import decode_message
-from parsers.commitlog.shape import is_blank
+from parsers.commitlog.logfile import LogFile, open_log
+from parsers.commitlog.region import Region, RegionKind
+from parsers.commitlog.salvage import LastMessages, across_break
+from parsers.commitlog.slices import chained_start, first_proven
 from parsers.errors import StoreFormatError, UnreadableFile
-from parsers.kernels.written import written_bytes
-from parsers.mapped import map_file, open_evidence, release_pages, require_whole
+from parsers.mapped import release_pages
 from parsers.store import StoreFile
-from recovery.record_walk import Bytes, Codes, Longs, next_record, walk, walk_judging
+from recovery.record_walk import Bytes, Codes, Longs, walk, walk_judging
 
 RECORDS_PER_RUN = 1 << 15
-CHECKED_AT_ONCE = 1 << 20
-
-GapKind = Literal["blank", "unwritten", "damage", "stale"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +28,7 @@ class LogRun:
     """Records that follow one another without a gap: `positions` of their messages in `data`, the whole file; they
     begin at byte `start` and end before byte `end`.
 
-    `crc`: the verdict of `record_walk` on each of them, empty where none was asked for.
+    `crc`: the verdict of `resync.crc_verdict` on each of them, empty where none was asked for.
     """
 
     file: StoreFile
@@ -53,16 +48,12 @@ class LogRun:
 
 @dataclass(frozen=True, slots=True)
 class LogGap:
-    """Bytes of a log file that are no record of the log.
-
-    `blank`: a correct end-of-file record. `unwritten`: zeros up to the file's end. `stale`: well-formed records of
-    another place behind the log's end. `damage`: anything else, `reason` says what the first byte is not.
-    """
+    """Bytes of a log file that are no record of the log: a region of another kind than `messages`."""
 
     file: StoreFile
     file_pos: int
     length: int
-    kind: GapKind
+    kind: RegionKind
     reason: str = ""
 
     @property
@@ -86,102 +77,80 @@ def log_runs(files: Sequence[StoreFile], gaps: GapSink) -> Iterator[LogRun]:
 def runs_between(
     file: StoreFile, start: int, end: int, gaps: GapSink, *, most: int = RECORDS_PER_RUN, crc: bool = False
 ) -> Iterator[LogRun]:
-    """The runs of the records that start in [start, end) of a file, and the gaps behind them.
+    """The runs of the records of a slice [start, end) of a file, and the gaps behind them.
 
     A run has at most so many records, with `crc` they come with a verdict on their CRCs.
-    Parts that a file is cut into, at any bytes, have its runs and gaps between them. The exception is a cut inside a
-    record that holds a well-formed record of that very place: runs and gaps then add up to more than the file.
+    A slice begins at the first record that proves itself. So slices that a file is cut into, at any bytes, have its
+    runs and gaps between them, unless one begins inside a record, or with what an earlier life of the file left: runs
+    and gaps then add up to more than the file.
     """
     try:
-        buffer = map_file(file.path)
+        log = open_log(file)
     except StoreFormatError as refused:
         if start == 0:
             gaps(LogGap(file, 0, file.size, "damage", refused.problem))
         return
-    data, base_offset, header = np.frombuffer(buffer, np.uint8), file.base_offset or 0, file.header_size
-    last = len(data) if end >= file.size else end
-    at = released = _first_of_part(file, data, start)
-    while at < last:
-        try:
-            require_whole(buffer)
-        except UnreadableFile as shorter:
-            gaps(LogGap(file, at, last - at, "damage", shorter.problem))
-            return
+    slice_ = _Slice(file, log, start, log.size if end >= file.size else end)
+    try:
+        yield from slice_.runs(gaps, most, crc)
+    except UnreadableFile as shorter:
+        gaps(LogGap(file, slice_.at, slice_.end - slice_.at, "damage", shorter.problem))
+
+
+@dataclass(slots=True)
+class _Slice:
+    """Reading one slice of a file: `at` is where the next run or gap begins."""
+
+    file: StoreFile
+    log: LogFile
+    at: int
+    end: int
+    start: int = 0
+    last: LastMessages = field(default_factory=LastMessages)
+
+    def runs(self, gaps: GapSink, most: int, crc: bool) -> Iterator[LogRun]:
+        """Raises UnreadableFile where the file became shorter; nothing from `at` on is told then."""
+        log = self.log
+        self.start = self.at = first_proven(log, self.at) if self.at else 0
+        self.end = first_proven(log, self.end)
+        while self.at < self.end:
+            log.require_whole()
+            began, (positions, verdicts, following) = self.at, self._walked(most, crc)
+            self.at = following
+            if len(positions):
+                yield LogRun(self.file, log.data, positions, following, verdicts)
+                release_pages(log.view, began, following)
+            if len(positions) < most and following < self.end:
+                regions, self.at = across_break(log, following, self._messages_before(following))
+                for region in regions:
+                    gaps(_gap(self.file, region))
+
+    def _messages_before(self, at: int) -> LastMessages:
+        """The last two of the file, which a break near the slice's start does not have in it."""
+        if self.last.before >= 0 or self.start == 0 or self.log.is_followed:
+            return self.last
+        return chained_start(self.log, at)[1]
+
+    def _walked(self, most: int, crc: bool) -> tuple[Longs, Codes, int]:
+        """The next records of the slice, one after another, their verdicts, and where they end."""
+        log, header = self.log, self.log.header
         positions, verdicts = np.empty(most, np.int64), np.empty(most if crc else 0, np.int8)
         if crc:
-            count, following = walk_judging(data, at, base_offset, header, positions, verdicts)
+            count, following = walk_judging(log.data, self.at, log.base_offset, header, positions, verdicts)
         else:
-            count, following = walk(data, at, base_offset, header, positions)
-        owned = int(np.searchsorted(positions[:count], last + header))
+            count, following = walk(log.data, self.at, log.base_offset, header, positions)
+        owned = int(np.searchsorted(positions[:count], self.end + header))
         if owned < count:
             following = int(positions[owned]) - header
-        if owned:
-            yield LogRun(file, data, positions[:owned], following, verdicts[:owned])
-            release_pages(buffer, released, at)
-            released = at
-        if count < most and owned == count:
-            following = _gap(file, buffer, data, following, gaps)
-        at = following
+        for at in positions[:owned][-2:].tolist():
+            self.last = self.last.then(at - header, -1)
+        return positions[:owned], verdicts[:owned], following
 
 
-def _first_of_part(file: StoreFile, data: Bytes, start: int) -> int:
-    """Where the part from byte `start` on begins: at the first record that proves itself, or at the file's start."""
-    if start == 0:
-        return 0
-    written = first_written(file, start) is not None
-    found = next_record(data, start, file.base_offset or 0, file.header_size) if written else -1
-    return len(data) if found < 0 else found
-
-
-def _gap(file: StoreFile, buffer: memoryview, data: Bytes, at: int, gaps: GapSink) -> int:
-    """Name the bytes from `at` on that are no record; returns where the log goes on."""
-    if at == len(data):
-        return at
-    if first_written(file, at) is None:
-        gaps(LogGap(file, at, len(data) - at, "unwritten"))
-        return len(data)
-    following = next_record(data, at, file.base_offset or 0, file.header_size)
-    if following < 0 and _is_correct_blank(buffer, data, at, file.header_size):
-        gaps(LogGap(file, at, len(data) - at, "blank"))
-        return len(data)
-    written = max(at, written_bytes(data)) if following < 0 else following
-    if written > at:
-        kind, reason = _why(file, buffer, at, at_end=following < 0)
-        gaps(LogGap(file, at, written - at, kind, reason))
-    if written < len(data) and following < 0:
-        gaps(LogGap(file, written, len(data) - written, "unwritten"))
-    return written if following >= 0 else len(data)
-
-
-def first_written(file: StoreFile, at: int) -> int | None:
-    """The start of a piece from `at` on that is not all zero, None when everything is; holes are passed over unread."""
-    try:
-        opened = open_evidence(file.path)
-    except OSError:  # gone since it was mapped
-        return at
-    with opened:
-        while True:
-            try:
-                at = opened.seek(at, os.SEEK_DATA)
-            except OSError:
-                return None
-            piece = opened.read(CHECKED_AT_ONCE)
-            if not piece or piece.count(0) < len(piece):
-                return at if piece else None
-            at += len(piece)
-
-
-def _is_correct_blank(buffer: memoryview, data: Bytes, at: int, header: int) -> bool:
-    return is_blank(data, at, header) and check_blank(buffer, at, header) is None
-
-
-def _why(file: StoreFile, buffer: memoryview, at: int, *, at_end: bool) -> tuple[GapKind, str]:
-    base_offset, header = file.base_offset or 0, file.header_size
-    try:
-        message = decode_message(buffer, at + header)
-        if at_end and message.physical_offset < base_offset + at + header and message.body_crc_ok:
-            return "stale", f"a record of physical offset {message.physical_offset}"
-        check_record(buffer, at, base_offset, header)
-    except StoreFormatError as error:
-        return "damage", error.problem if error.field is None else f"{error.problem} ({error.field} {error.actual})"
-    return "damage", "no record"
+def _gap(file: StoreFile, region: Region) -> LogGap:
+    """An end-of-file record that is none in the file's last bytes counts as damage."""
+    error = region.error
+    if error is None:
+        return LogGap(file, region.file_pos, region.length, region.kind, region.reason or "")
+    said = error.problem if error.field is None else f"{error.problem} ({error.field} {error.actual})"
+    return LogGap(file, region.file_pos, region.length, "damage", said)

@@ -13,16 +13,16 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from parsers.commitlog.layout import MAGIC_V2, RECORD_START
 from parsers.commitlog.message import decode_message
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.errors import StoreFormatError
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER
 from parsers.java import divide
-from parsers.mapped import release_pages
+from parsers.store import StoreFile
 from recovery.dispatch import PREPARED, ROLLBACK, DispatchRequest
 from recovery.evidence import Entry, QueueKey
 from recovery.file_list import LogFile
-from recovery.record_walk import next_record
+from recovery.log_runs import LogRun, runs_between
 from recovery.restart import Restart
 from recovery.scan import ScanBatch
 
@@ -88,21 +88,22 @@ def _records_behind(played: Restart) -> Iterator[tuple[DispatchRequest, int]]:
     kept = memory.commitlog.files[-1:]
     for file in (*kept, *memory.commitlog.deleted):
         start = max(file.wrote_position, 0) if file in kept else 0
-        yield from _proven_records(file, start, played)
+        yield from _requests_from(file, start, played)
 
 
-def _proven_records(file: LogFile, at: int, played: Restart) -> Iterator[tuple[DispatchRequest, int]]:
-    """Records that say they stand where they stand, whatever lies between them."""
-    stored = file.stored if file.entry is None else file.entry.bytes_on_disk()
-    data = np.frombuffer(stored, np.uint8)
-    while (at := next_record(data, at, file.base_offset, 0)) >= 0:
-        try:
-            message = decode_message(stored, at)
-        except StoreFormatError:
-            at += 1
-            continue
-        yield DispatchRequest.of(message, played.memory.rules), file.base_offset + at
-        at += message.total_size
+def _requests_from(file: LogFile, start: int, played: Restart) -> Iterator[tuple[DispatchRequest, int]]:
+    """The messages of a file from byte `start` on, and their physical offsets."""
+    for run in _runs(file):
+        for at in run.positions[run.positions >= start].tolist():
+            message = decode_message(memoryview(run.data), at)  # type: ignore[arg-type]
+            yield DispatchRequest.of(message, played.memory.rules), run.base_offset + at
+
+
+def _runs(file: LogFile) -> Iterator[LogRun]:
+    """The messages of a file as every reader finds them: damage is passed over, and what an earlier life left."""
+    if file.entry is not None:
+        listed = StoreFile(file.entry.path, "commitlog", file.entry.size, 0, file.base_offset)
+        yield from runs_between(listed, 0, listed.size, lambda gap: None)
 
 
 def _units_behind(played: Restart, log_end: int) -> dict[int, tuple[QueueKey, int]]:
@@ -137,17 +138,13 @@ def _not_in_queue_or_index(played: Restart) -> Iterator[Loss]:
 
 
 def _batches(file: LogFile, played: Restart) -> Iterator[ScanBatch]:
-    """The valid records of a file up to the log's end, leaving out what is not valid in between."""
-    readable = file.stored[: max(file.wrote_position, 0)]
-    at, data = 0, np.frombuffer(readable, np.uint8)
-    while at >= 0:
-        batch = played.memory.runs.take(readable, at, crc=False, at_any_cost=True)
-        if batch is None:
-            at = next_record(data, at + 1, file.base_offset, 0)
-            continue
-        yield batch
-        at = int(batch.records.file_pos[-1]) + int(batch.records.total_size[-1])
-        release_pages(file.stored, 0, at)
+    """The messages of a file up to the log's end that this version reads."""
+    memory = played.memory
+    for run in _runs(file):
+        chosen = run.positions[run.positions < file.wrote_position]
+        if not memory.version.reads_v2_messages:
+            chosen = chosen[run.data[chosen + RECORD_START.size - 1] != MAGIC_V2 & 0xFF]
+        yield memory.runs.scanner.scan(run.data, chosen)
 
 
 def _queued_offsets(played: Restart, key: QueueKey) -> Longs:
@@ -165,7 +162,7 @@ def _without_unit(
     for topic, queue_id in sorted(set(zip(units.topic.tolist(), units.queue_id.tolist(), strict=True))):
         if names[topic] in batch_topics:
             continue
-        rows = np.flatnonzero((units.topic == topic) & (units.queue_id == queue_id))
+        rows = np.flatnonzero((units.topic == topic) & (units.queue_id == queue_id) & (units.message_count == 0))
         offsets = records.physical_offset[units.record[rows]]
         missing = ~_held(queued.get((names[topic], queue_id), NONE), offsets)
         again = _held(dispatched, offsets)

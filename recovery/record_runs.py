@@ -38,12 +38,9 @@ class RecordRuns:
         )
         return cls(rules, possible=not asked_more)
 
-    def take(self, readable: memoryview, at: int, *, crc: bool, at_any_cost: bool = False) -> ScanBatch | None:
-        """The plainly valid records from byte `at` on, None when the readable check has to look at the first one.
-
-        `at_any_cost`: also where it would be asked for every record, or is as quick.
-        """
-        if not at_any_cost and (not self.possible or len(readable) - at < WORTH_A_RUN):
+    def take(self, readable: memoryview, at: int, *, crc: bool) -> ScanBatch | None:
+        """The plainly valid records from byte `at` on, None where the readable check has to look at the first one."""
+        if not self.possible or len(readable) - at < WORTH_A_RUN:
             return None
         data, positions = np.frombuffer(readable, np.uint8), np.empty(RECORDS_PER_RUN, np.int64)
         version = self.rules.version

@@ -23,6 +23,7 @@ from parsers.commitlog.resync import (
 )
 from parsers.commitlog.shape import AT_MAGIC, is_blank, own_offset, shape_of
 from parsers.kernels.blocks import Bytes
+from parsers.kernels.written import written_bytes
 from parsers.mapped import map_file, open_evidence, release_pages, require_whole
 from parsers.store import StoreFile
 
@@ -102,6 +103,19 @@ class LogFile:
             release_pages(self.view, at, stop)
             at = stop
         return self.size
+
+    def written_end(self, at: int) -> int:
+        """Position behind the last byte that is not zero; there is one at `at` or behind it."""
+        end = self.size
+        while end > at:
+            self.require_whole()
+            start = max(at, end - WINDOW_BYTES)
+            written = written_bytes(self.data[start:end])
+            release_pages(self.view, start, end)
+            if written:
+                return start + written
+            end = start
+        return at
 
     def chain(self, at: int, end: int, in_place: bool) -> tuple[int, int, int, int]:
         """`resync.walk_chain` in this file, a window at a time."""

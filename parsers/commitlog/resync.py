@@ -1,7 +1,8 @@
 """Finding records without a chain that leads to them, inside compiled code, in linear time.
 
-A record proves itself by its shape (magic, and sizes inside that add up), its own offset and the CRC of its body. One
-that has everything but the offset is stale: written in another place or another life of the file.
+A record proves itself by its shape (magic, and sizes inside that add up), its own offset, the CRC of its body and,
+where it carries one, the CRC of itself. One that has everything but the offset is stale: written in another place or
+another life of the file.
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from parsers.commitlog.kernel import body_crc_ok
+from parsers.commitlog.columns import NO
+from parsers.commitlog.kernel import body_crc_ok, record_crc_verdict
 from parsers.commitlog.layout import BLANK_SIZE_MIN, MAGIC_BLANK, MAGIC_V1, SYS_FLAG_BORN_HOST_V6
+from parsers.commitlog.propcrc import RESERVED_SIZE
 from parsers.commitlog.shape import (
     AT_BODY_CRC,
     AT_BORN_HOST,
@@ -18,6 +21,7 @@ from parsers.commitlog.shape import (
     AT_SYS_FLAG,
     HOST_V6_MORE,
     V4_HOST_SIZE,
+    Shape,
     blank_size,
     is_blank,
     own_offset,
@@ -28,13 +32,14 @@ from parsers.kernels.blocks import ALL, BLOCK, Bytes, equal_mask, lowest_bit
 from parsers.numba_cache import cached_njit
 
 NOTHING, PROVEN, STALE, BLANK_RECORD = range(4)
+CRC_RIGHT, BODY_CRC_WRONG, RECORD_CRC_WRONG = range(3)
 MAGIC_BYTE = np.uint8(MAGIC_V1 >> 24 & 0xFF)
 BLANK_BYTE = np.uint8(MAGIC_BLANK >> 24 & 0xFF)
 ENTRY_BLANK_BYTE = np.uint8(0xFF)
 
 PROOF_BYTES_A_BYTE = 16
 PROOF_BYTES_FREE = 64 << 20
-"""The cap on CRCs of candidates that turn out to be none: 64 MiB, and 16 bytes for each byte of the file passed. Bytes
+"""The cap on bytes of candidates that turn out to be none: 64 MiB, and 16 for each byte of the file passed. Bytes
 that would need more stay damage. Crafted bytes only: a real file has no such candidates."""
 
 Budget = npt.NDArray[np.int64]
@@ -107,13 +112,25 @@ def kind_at(data: Bytes, at: int, base_offset: int, header: int, budget: Budget)
     if header == 0 and is_blank(data, at, header):
         return BLANK_RECORD if blank_size(data, at, header) == left else NOTHING
     at += header
-    total_size, body_at, body_size, _, _, _, _ = shape_of(data, at)
-    if total_size == 0 or budget[0] < body_size:
+    shape = shape_of(data, at)
+    if shape[0] == 0 or budget[0] < shape[0]:
         return NOTHING
-    if body_size > 0 and not body_crc_ok(data, body_at, body_size, load_int(data, at + AT_BODY_CRC)):
-        budget[0] -= body_size
+    if crc_verdict(data, at, shape) != CRC_RIGHT:
+        budget[0] -= shape[0]
         return NOTHING
     return PROVEN if own_offset(data, at) == base_offset + at else STALE
+
+
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
+def crc_verdict(data: Bytes, at: int, shape: Shape) -> int:
+    """Whether body and record of the record at `at`, which has this shape, are what their CRCs say, in the words
+    above. A record without a body has 0 for its CRC."""
+    total_size, body_at, body_size, _, _, _, properties_size = shape
+    if not body_crc_ok(data, body_at, body_size, load_int(data, at + AT_BODY_CRC)):
+        return BODY_CRC_WRONG
+    if properties_size >= RESERVED_SIZE and record_crc_verdict(data, at, total_size) == NO:
+        return RECORD_CRC_WRONG
+    return CRC_RIGHT
 
 
 @cached_njit(nogil=True, _nrt=False)

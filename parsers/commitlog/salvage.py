@@ -16,6 +16,7 @@ from parsers.commitlog.logfile import LogFile
 from parsers.commitlog.region import Region, RegionKind
 from parsers.commitlog.resync import (
     BLANK_RECORD,
+    NOTHING,
     PROVEN,
     STALE,
 )
@@ -32,6 +33,18 @@ class LastMessages:
     def then(self, last: int, before: int) -> LastMessages:
         """After more messages, of which these are the last two."""
         return LastMessages(last, before if before >= 0 else self.last) if last >= 0 else self
+
+
+def across_break(log: LogFile, at: int, messages: LastMessages) -> tuple[list[Region], int]:
+    """The regions from file position `at`, where the chain of records breaks, to the next message or end-of-file
+    record, and where that is (the file's size without one).
+
+    `messages`: the last two messages of the file before `at`. Every reader goes on after damage where this says.
+    """
+    if log.is_blank(at):
+        region, at = end_of_file(log, at, messages)
+        return [region], at
+    return salvage(log, at, messages)
 
 
 def salvage(log: LogFile, at: int, messages: LastMessages) -> tuple[list[Region], int]:
@@ -89,7 +102,10 @@ def _unproven(log: LogFile, at: int, found: int, zeros_end: int, kind: int) -> l
     """The bytes up to `found`, where something of `kind` is: what they are, given that no record in them is proven."""
     if found == at:
         return []
-    if zeros_end - at < RECORD_START.size:
+    if found == log.size and not log.is_followed and (written := log.written_end(zeros_end)) < found:
+        unwritten = _region(log, written, found, "unwritten", "zeros to the file's end")
+        return [*_unproven(log, at, written, zeros_end, kind), unwritten]
+    if zeros_end - at < RECORD_START.size or kind == NOTHING:
         if kind == STALE and not log.stands_in_place(at):
             return [_region(log, at, found, "stale", "the rest of an overwritten record")]
         return [_damage(log, at, found, why_not(log, at))]

@@ -27,9 +27,9 @@ from parsers.commitlog.kernel import BLANK, BROKEN, FULL, decode_run
 from parsers.commitlog.logfile import LogFile, open_log
 from parsers.commitlog.properties import PropertyRule
 from parsers.commitlog.region import Region
-from parsers.commitlog.resync import STALE
 from parsers.commitlog.salvage import LastMessages, end_of_file, salvage
 from parsers.commitlog.slab import Slab, SlabPool
+from parsers.commitlog.slices import slice_end, slice_start
 from parsers.dledger.chain import EntryChain
 from parsers.dledger.entry import Longs
 from parsers.errors import DamageSink, OnDamage, StoreFormatError, UnreadableFile, report
@@ -37,8 +37,6 @@ from parsers.store import StoreFile
 
 FIRST_ROWS = 256
 """The first batch is small, so that somebody who looks sees a row at once."""
-
-FIRST_STEP_BACK = 64 << 10
 
 RegionSink = Callable[[Region], None]
 
@@ -86,7 +84,7 @@ def read_segment(
     stop_at = log.size if end is None else end
     try:
         at, messages = slice_start(log, start)
-        stop_at = log.size if end is None else _slice_end(log, end)
+        stop_at = log.size if end is None else slice_end(log, end)
     except UnreadableFile as refused:
         tell.cut_off(at, stop_at, refused)
         return
@@ -120,57 +118,6 @@ def _with_decompressed(
         yield batch
         del batch  # the next body is decompressed without this one
         first = end
-
-
-def slice_start(log: LogFile, at: int) -> tuple[int, LastMessages]:
-    """Where a slice that begins at file position `at` really begins: at a message, an end-of-file record, or the end.
-
-    Where the log goes on in a next file, the first record that proves itself is it. In the log's last file only the
-    chain from the file's start tells messages from what an earlier life of the file left behind.
-    """
-    if at <= 0:
-        return 0, LastMessages()
-    if at < log.size and not log.is_followed:
-        return _chained_start(log, at)
-    place, kind = log.find(min(at, log.size))
-    while kind == STALE:
-        place, kind = log.find(place + 1)
-    return place, LastMessages()
-
-
-def _slice_end(log: LogFile, at: int) -> int:
-    """Where to stop for a slice that ends at file position `at`: the start of the next slice or, where only the chain
-    from the file's start tells that, `at` itself, since reading on comes to the same place."""
-    return slice_start(log, at)[0] if log.is_followed else min(at, log.size)
-
-
-def start_before(file: StoreFile, at: int) -> int:
-    """A `start` from which `read_segment` meets every message that begins at file position `at` or behind it.
-
-    A slice from `at` itself leaves out a message there that does not prove itself, one with a wrong CRC. So it is the
-    nearest place before whose slice begins at a record no later than `at`; 0 where there is none.
-    """
-    log = open_log(file)
-    at = max(0, at - log.header)
-    if not log.is_followed:
-        return min(at, log.size)  # the chain from the file's start asks no proof
-    back = 0
-    while back < at:
-        if slice_start(log, at - back)[0] <= at:
-            return at - back
-        back = max(FIRST_STEP_BACK, back * 8)
-    return 0
-
-
-def _chained_start(log: LogFile, at: int) -> tuple[int, LastMessages]:
-    place, messages = 0, LastMessages()
-    while place < at:
-        place, _, last, before = log.chain(place, at, True)
-        messages = messages.then(last, before)
-        if place < at:
-            across = end_of_file if log.is_blank(place) else salvage
-            place = across(log, place, messages)[1]
-    return place, messages
 
 
 @dataclass(slots=True)

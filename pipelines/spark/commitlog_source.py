@@ -102,7 +102,7 @@ class CommitLogReader(StoreReader):
 
 def _begin(file: StoreFile, file_pos: int) -> int:
     """Where to begin to read a file for all its messages at or behind `file_pos`; 0 for a file that cannot be read."""
-    from parsers.commitlog.segment import start_before
+    from parsers.commitlog.slices import start_before
 
     if file_pos <= 0:
         return 0

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from parsers.commitlog.layout import RECORD_START, SYS_FLAG_TRANSACTION
 from parsers.commitlog.read import read_commitlog
+from parsers.commitlog.resync import BODY_CRC_WRONG, RECORD_CRC_WRONG
 from parsers.errors import StoreFormatError
 from parsers.mapped import map_file
 from parsers.store import StoreFile
@@ -19,7 +20,6 @@ from recovery.checks.finding import Explained, Finding, Judgement, Place, Span
 from recovery.checks.intervals import Intervals, Longs, neighbours
 from recovery.dispatch import PREPARED, ROLLBACK
 from recovery.log_runs import LogGap
-from recovery.record_walk import BODY_CRC_WRONG, RECORD_CRC_WRONG
 
 FOLDER = "commitlog"
 ZEROS_OF_A_SIZE = 4

@@ -129,7 +129,11 @@ def the_last_message_with_another_own_offset(log: SmallLog) -> list[Told]:
 def a_torn_last_message(log: SmallLog) -> list[Told]:
     log.put(3)
     log.write(2 * SIZE + 100, bytes(SIZE))
-    return [("messages", 2 * SIZE, None), ("damage", log.size - 2 * SIZE, "total_size")]
+    return [
+        ("messages", 2 * SIZE, None),
+        ("damage", 100, "total_size"),
+        ("unwritten", log.size - 2 * SIZE - 100, None),
+    ]
 
 
 def a_blank_that_does_not_end_the_file(log: SmallLog) -> list[Told]:
