@@ -6,9 +6,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from recovery.config_repairs import copy_first
+from recovery.config_start import config_start_of
 from recovery.losses import losses
 from recovery.outcome import Outcome, outcome_of
-from recovery.repairs import Repair, repairs
+from recovery.repair import Repair
+from recovery.repairs import repairs
 from recovery.restart import Restart, restart
 
 
@@ -30,6 +33,9 @@ COPY_FIRST = Repair(
 
 def advise(played: Restart, outcome: Outcome) -> Iterator[Advice]:
     """Repairs that end better than the plain start, from the least destructive on; nothing when nothing is lost."""
+    config_first = None if played.config is None else copy_first(played.config)
+    if config_first is not None:
+        yield Advice(config_first, None)
     if outcome.lost_messages:
         yield Advice(COPY_FIRST, None)
     for repair in repairs(played, outcome):
@@ -40,10 +46,7 @@ def advise(played: Restart, outcome: Outcome) -> Iterator[Advice]:
 
 def _after(repair: Repair, played: Restart) -> Outcome:
     memory = played.memory
-    replayed = restart(
-        repair.store or memory.evidence,
-        memory.version,
-        repair.settings(memory.settings),
-        heap_bytes=memory.check.heap_bytes,
-    )
+    store, version, settings = repair.store or memory.evidence, memory.version, repair.settings(memory.settings)
+    config = None if played.config is None else config_start_of(store, version, settings)
+    replayed = restart(store, version, settings, heap_bytes=memory.check.heap_bytes, config=config)
     return outcome_of(replayed, Counter(loss.what for loss in losses(replayed)))

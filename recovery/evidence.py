@@ -50,7 +50,7 @@ class Evidence:
         checkpoint: its bytes, None when there is none.
         checkpoint_opens: False where something is in its place that is no file.
         index_obstructed: something stands in the place of the folder `index/`, so that no file can be made in it.
-        delay_offsets: `config/delayOffset.json` and its `.bak`, None where absent.
+        config: what lies in config/, by name; None where there is no such folder.
         dledger, dledger_index: files of a DLedger node's log, and of the index of its entries.
         other: folders that hold something this room does not replay, with the reason.
         batch_topics: topics with a folder of BatchCQ queues.
@@ -65,7 +65,7 @@ class Evidence:
     index: tuple[Entry, ...]
     dledger: tuple[Entry, ...] = ()
     dledger_index: tuple[Entry, ...] = ()
-    delay_offsets: tuple[bytes | None, bytes | None] = (None, None)
+    config: Mapping[str, Entry] | None = None
     other: Mapping[str, str] = field(default_factory=dict)
     batch_topics: frozenset[str] = frozenset()
     checkpoint_opens: bool = True
@@ -92,9 +92,8 @@ NOT_REPLAYED = {
 
 
 def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
-    """List the folder. Reads names, sizes and times, and the small files `checkpoint` and `delayOffset.json`."""
+    """List the folder. Reads names, sizes and times, and the small file `checkpoint`."""
     folders = log_folders(root, settings)
-    config = root / "config" / "delayOffset.json"
     topics = _entries(root / "consumequeue")
     node = _dledger_node(root)
     return Evidence(
@@ -106,7 +105,7 @@ def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
         index=tuple(_in_java_order(_entries(root / "index"))),
         dledger=_log_files(folders.dledger or ([node / DATA_FOLDER] if node else [])),
         dledger_index=tuple(_in_java_order(_entries(node / "index"))) if node else (),
-        delay_offsets=(_read_small(config), _read_small(config.with_name("delayOffset.json.bak"))),
+        config=config_entries(root),
         other={name: why for name, why in NOT_REPLAYED.items() if _holds_files(root / name)}
         | {path.name: "another DLedger node's log" for path in root.glob(f"{DLEDGER_FOLDER}*") if path != node},
         batch_topics=frozenset(path.name for path in (root / "batchconsumequeue").glob("*")),
@@ -115,6 +114,12 @@ def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
         abort_file=read_abort_file(root),
         obstructed_topics=frozenset(topic.name for topic in topics if _is_obstructed(topic)),
     )
+
+
+def config_entries(root: Path) -> dict[str, Entry] | None:
+    """What lies in config/ of a store root, by name; None where there is no such folder."""
+    folder = root / "config"
+    return {entry.name: entry for entry in _entries(folder)} if folder.is_dir() else None
 
 
 def _log_files(folders: Iterable[Path]) -> tuple[Entry, ...]:

@@ -13,6 +13,7 @@ from itertools import islice
 from parsers.store import Store
 from recovery.advice import Advice, advise
 from recovery.broker_memory import BrokerMemory, Reason
+from recovery.config_start import config_start_of
 from recovery.evidence import Evidence, read_evidence
 from recovery.inference import StoreKnowledge
 from recovery.losses import Loss, losses
@@ -50,7 +51,7 @@ class Forecast:
     @property
     def has_loss(self) -> bool:
         """Whether somebody should look before starting: no start, or something lost for good."""
-        return not self.outcome.starts or any(self.outcome.lost.values())
+        return not self.outcome.starts or any(self.outcome.lost.values()) or bool(self.outcome.lost_config)
 
     @property
     def reasons(self) -> Sequence[Reason]:
@@ -101,7 +102,8 @@ def _foretell(evidence: Evidence, version: BrokerVersion, settings: StoreSetting
     def look(memory: BrokerMemory) -> None:
         before.append(queue_rows(memory))
 
-    played = restart(evidence, version, settings, heap_bytes=heap_bytes, after_load=look)
+    config = config_start_of(evidence, version, settings)
+    played = restart(evidence, version, settings, heap_bytes=heap_bytes, after_load=look, config=config)
     found = losses(played)
     listed = tuple(islice(found, LISTED))
     counts: Counter[str] = Counter(loss.what for loss in listed)

@@ -8,6 +8,7 @@ from typing import Any
 
 from recovery.advice import Advice
 from recovery.broker_memory import BrokerMemory
+from recovery.config_document import config_document
 from recovery.file_list import LogFile
 from recovery.forecast import Forecast
 from recovery.queue_rows import QueueRow, queue_rows
@@ -37,6 +38,7 @@ def forecast_document(told: Forecast) -> Document:
         "after_dispatch": _after(played) if dispatches else None,
         "lost": [asdict(loss) for loss in told.lost],
         "lost_counts": told.outcome.lost,
+        "config": config_document(played.config),
         "abort_after_shutdown": played.abort_after,
         "duration": _duration(memory),
         "reasons": [asdict(reason) for reason in told.reasons],
@@ -154,6 +156,7 @@ def _advice(advice: Advice) -> Document:
             "starts": advice.then.starts,
             "max_physical_offset": advice.then.log_end,
             "lost_counts": advice.then.lost,
+            "lost_config": advice.then.lost_config,
             "redispatched_messages": advice.then.dispatched,
             "index_files_deleted": advice.then.index_files_deleted,
         },

@@ -7,40 +7,20 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 
+from recovery.config_repairs import config_repairs
 from recovery.evidence import Entry, Evidence
 from recovery.outcome import Outcome
+from recovery.repair import Repair
 from recovery.restart import Restart
 from recovery.settings import StoreSettings
 
 
-@dataclass(frozen=True, slots=True)
-class Repair:
-    """What somebody could do, and what the store and the settings would then be.
-
-    Attributes:
-        do: the step, in words.
-        config: settings to change for this start, under RocketMQ's names.
-        files: files the step touches, below the store root.
-        evidence: what suggests it.
-        costs: what it takes or gives up.
-    """
-
-    do: str
-    evidence: str
-    costs: str
-    config: Mapping[str, str] = field(default_factory=dict)
-    files: tuple[str, ...] = ()
-    store: Evidence | None = None
-
-    def settings(self, before: StoreSettings) -> StoreSettings:
-        return before.with_config(self.config)
-
-
 def repairs(played: Restart, outcome: Outcome) -> Iterator[Repair]:
     """Repairs that fit what this start does, the least destructive first."""
+    if played.config is not None:
+        yield from config_repairs(played.config, played.memory.evidence)
     if played.memory.evidence.index_obstructed:
         yield _with_index_folder(played.memory.evidence)
     if not outcome.starts:
@@ -81,14 +61,6 @@ def _to_start(played: Restart) -> Iterator[Repair]:
     yield from _without_strays(store, settings)
     yield from _without_empty_queue_file(played)
     yield from _without_files_behind_a_gap(store, settings)
-    if played.memory.version.loads_delay_offsets and any(store.delay_offsets):
-        yield Repair(
-            "move config/delayOffset.json and its .bak out of the way",
-            "neither of them can be parsed" if played.load_error else "they are read at load",
-            "delayed messages are looked at from the beginning of their queues",
-            files=("config/delayOffset.json", "config/delayOffset.json.bak"),
-            store=dataclasses.replace(store, delay_offsets=(None, None)),
-        )
 
 
 def _other_sizes(store: Evidence, settings: StoreSettings) -> Iterator[Repair]:

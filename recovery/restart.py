@@ -13,7 +13,9 @@ from parsers.commitlog.tags import DelayLevels
 from parsers.index.geometry import Geometry
 from recovery.broker_memory import BrokerMemory
 from recovery.commitlog_recovery import recover_commitlog
-from recovery.delay_offsets import delay_offsets_load
+from recovery.config_files import DELAYS, Stage
+from recovery.config_load import ConfigLoad, load_config
+from recovery.config_start import ConfigStart
 from recovery.dispatch import DispatchRules
 from recovery.dledger_recovery import recover_dledger
 from recovery.evidence import Evidence
@@ -30,6 +32,10 @@ from recovery.versions import BrokerVersion
 Observer = Callable[[BrokerMemory], None]
 
 
+class ConfigRefused(LoadFailed):
+    """A ConfigManager's load() is false."""
+
+
 @dataclass(slots=True)
 class Restart:
     """What a start did.
@@ -43,6 +49,7 @@ class Restart:
         start_error: what start() threw, after dispatch had begun.
         marked_as_running: start() came as far as making `abort`.
         dispatch: the re-dispatch service, None when the broker was not started, or as a DLedger node.
+        config: what the broker made of config/; None where the store's classes are started without a broker.
     """
 
     memory: BrokerMemory
@@ -53,6 +60,7 @@ class Restart:
     start_error: str | None = None
     marked_as_running: bool = False
     dispatch: Redispatch | None = None
+    config: ConfigStart | None = None
 
     @property
     def loaded(self) -> bool:
@@ -75,7 +83,7 @@ class Restart:
         memory, dispatch = self.memory, self.dispatch
         if self.started and not self.dispatches:
             return None
-        if self.hang:
+        if self.hang or (self.config is not None and self.config.stops_before_store):
             return memory.evidence.abort
         if not self.started and not memory.version.shuts_down_after_failed_start:
             return memory.evidence.abort or self.marked_as_running
@@ -93,8 +101,9 @@ def restart(
     heap_bytes: int | None = None,
     with_index_entries: bool = False,
     after_load: Observer = lambda memory: None,
+    config: ConfigStart | None = None,
 ) -> Restart:
-    """Play one start.
+    """Play one start of the store, and with `config` of the broker around it.
 
     Args:
         heap_bytes: the broker's Java heap, where known: before 5.3.2 a damaged size field may exceed it.
@@ -102,15 +111,18 @@ def restart(
         after_load: sees the memory between load() and start(), when load() returned true.
     """
     memory = _empty_memory(evidence, version, settings, heap_bytes, with_index_entries)
-    played = Restart(memory)
+    played = Restart(memory, config=config)
     try:
+        _load_metadata(played)
         _load(played)
         after_load(memory)
-        if not evidence.log_is_dledgers:
+        if _load_services(played) and not evidence.log_is_dledgers:
             _start(played, Redispatch(memory, MessageCheck(version, settings, heap_bytes)))
     except LoadFailed as failed:
         played.load_error = failed
         memory.because(failed.rule, failed.source, failed.evidence)
+        if config is not None and not isinstance(failed, ConfigRefused):
+            played.config = replace(config, store_fails=True)
     except OutOfHeap as failed:
         played.out_of_heap = failed
     except Hang as hang:
@@ -137,6 +149,33 @@ def _empty_memory(
             Geometry(settings.max_hash_slot_num, settings.max_index_num), rules, entries, evidence.index_obstructed
         ),
         runs=runs,
+    )
+
+
+def _load_metadata(played: Restart) -> None:
+    """BrokerController#initializeMetadata: where it is false the store is not even created."""
+    config = played.config
+    if config is not None and config.refused is not None and config.stops_before_store:
+        raise _refused(config.refused)
+
+
+def _load_services(played: Restart) -> bool:
+    """What BrokerController#recoverAndInitService loads after the store, since 5.0.0; False where it stops there."""
+    refused = None if played.config is None else played.config.refused
+    if refused is None or refused.stage not in (Stage.TIMER, Stage.SCHEDULE):
+        return True
+    failed = _refused(refused)
+    played.start_error = f"{failed.rule} ({failed.evidence})"
+    played.memory.because(failed.rule, failed.source, failed.evidence)
+    return False
+
+
+def _refused(load: ConfigLoad) -> ConfigRefused:
+    name = load.file.name
+    return ConfigRefused(
+        f"neither config/{name} nor its .bak can be read, so BrokerController#initialize is false",
+        f"{load.file.manager}#load (ConfigManager#load, #loadBak), {load.stage}",
+        "; ".join(f"{copy.name}: {copy.why or copy.state}" for copy in (load.main, load.backup)),
     )
 
 
@@ -233,11 +272,8 @@ def _load_index(memory: BrokerMemory) -> bool:
 
 
 def _load_delay_offsets(memory: BrokerMemory) -> None:
-    if not delay_offsets_load(memory.evidence.delay_offsets):
-        raise LoadFailed(
-            "neither delayOffset.json nor its .bak can be parsed: load() fails after recovery has already truncated",
-            "ScheduleMessageService#load",
-            "config/delayOffset.json",
-        )
+    load = load_config(memory.evidence.config or {}, DELAYS, Stage.STORE, memory.version)
+    if load.refuses:
+        raise _refused(load)
     memory.read_delay_levels()
     memory.create_delay_queues()

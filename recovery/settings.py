@@ -72,6 +72,7 @@ class StoreSettings:
     read_un_committed: bool = _setting("readUnCommitted", False, (5, 3, 0))
     recheck_reput_offset_from_cq: bool = _setting("recheckReputOffsetFromCq", False, (5, 0, 0))
     enable_lmq: bool = _setting("enableLmq", False, (4, 9, 3))
+    timer_wheel_enable: bool = _setting("timerWheelEnable", True, (5, 0, 0))
     enable_multi_dispatch: bool = _setting("enableMultiDispatch", False, (4, 9, 3))
     auto_message_version_on_topic_len: bool = _setting("autoMessageVersionOnTopicLen", True, (5, 1, 0))
     max_message_size: int = _setting("maxMessageSize", 4 << 20)

@@ -31,6 +31,7 @@ def unknowns(played: Restart, not_listed: int) -> Iterator[Unknown]:
             "whether load() ends with OutOfMemoryError instead",
             f"a damaged record says it has {size} bytes, which {version} allocates: it depends on the broker's heap",
         )
+    yield from _about_config(played)
     for folder, why in memory.evidence.other.items():
         yield Unknown(f"what becomes of {folder}/", why)
     if memory.evidence.log_is_dledgers:
@@ -38,6 +39,24 @@ def unknowns(played: Restart, not_listed: int) -> Iterator[Unknown]:
     if not_listed:
         yield Unknown(f"{not_listed} more losses", "the list ends here; they are counted in `lost_counts`")
     yield from _about_settings(played)
+
+
+def _about_config(played: Restart) -> Iterator[Unknown]:
+    """What the files of config/ leave open."""
+    memory, config = played.memory, played.config
+    if config is None:
+        yield Unknown("which topics, groups and offsets the broker has then", "it keeps its tables in RocksDB")
+        return
+    if not config.has_files and memory.evidence.config is not None:
+        why = "config/ holds no file of a broker: a copy of the store may have left them out"
+        yield Unknown("what the broker around the store does, and which topics, groups and offsets it has", why)
+    for load in config.loads:
+        if load.used is load.backup:
+            why = f"the broker takes {load.backup.name}, which holds what the file held before it"
+            yield Unknown(f"what the last write of config/{load.file.name} changed", why)
+        if load.used is None and config.losses.of(load.file.rows):
+            why = "no copy of it can be read; only what other files tell of it is listed as lost"
+            yield Unknown(f"all that config/{load.file.name} held", why)
 
 
 def _about_dledger(played: Restart) -> Iterator[Unknown]:

@@ -95,6 +95,30 @@ class BrokerVersion(NamedTuple):
         """batchconsumequeue/ is loaded too. ConsumeQueueStore#load @5.0.0."""
         return self >= (5, 0, 0)
 
+    # -- configuration: BrokerController#initialize, ConfigManager
+
+    @property
+    def loads_config_of_brokers_5(self) -> bool:
+        """topicQueueMapping.json, consumerOrderInfo.json, timermetrics and messageRequestMode.json exist, and
+        BrokerController loads delayOffset.json (before: the store does). BrokerController#initialize @5.0.0."""
+        return self >= (5, 0, 0)
+
+    @property
+    def keeps_transaction_metrics(self) -> bool:
+        """config/transactionMetrics is read and written. TransactionalMessageServiceImpl @5.2.0."""
+        return self >= (5, 2, 0)
+
+    @property
+    def parses_config_with_fastjson2(self) -> bool:
+        """RemotingSerializable decodes with fastjson 2, which takes no `[]` for a map. @5.4.0."""
+        return self >= (5, 4, 0)
+
+    @property
+    def deletes_unreadable_config(self) -> bool:
+        """load() deletes a main file that is empty or cannot be parsed before it turns to the .bak.
+        ConfigManager#load @5.4.0."""
+        return self >= (5, 4, 0)
+
     # -- recovery: DefaultMessageStore#recover, CommitLog#recoverNormally, #recoverAbnormally
 
     @property

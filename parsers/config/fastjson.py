@@ -25,6 +25,9 @@ TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+STRUCTURE = re.compile(r'(?P<text>"(?:[^"\\]++|\\.)*+"?)|(?P<close>[}\]])|[{\[,]', re.DOTALL)
+CLOSER = {"{": "}", "[": "]"}
+ROW_DEPTH = 2  # a document, its tables: what stands in a table is a row
 QUOTE = re.compile(r"\\.|\"", re.DOTALL)
 REQUOTED = {"\\'": "'", '"': '\\"'}
 MAX_QUOTED_LONG_DIGITS = 20
@@ -56,6 +59,30 @@ def parse(content: bytes | memoryview) -> Json:
         character = error.pos if isinstance(error, json.JSONDecodeError) else 0
         at = len(text[:character].encode("utf-8"))
         raise CorruptRecord(f"not JSON: {error}", at=at, field="text", length=len(content) - at) from None
+
+
+def parse_beginning(content: bytes | memoryview) -> Json:
+    """What a document that breaks off, or turns into something else, holds up to there.
+
+    Members of the document and rows of its tables count when they are complete; a row that was only begun is left out.
+    An empty map where nothing is complete.
+    """
+    text = TOKEN.sub(_strictly, bytes(content[:MAX_BYTES]).decode("utf-8", "replace"))
+    try:
+        return _strict(text)
+    except json.JSONDecodeError as error:
+        text = text[: error.pos]
+    except ValueError:
+        return {}
+    end, closers, still_open = 0, "", ""
+    for token in STRUCTURE.finditer(text):
+        still_open = still_open[:-1] if token["close"] else still_open + CLOSER.get(token[0], "")
+        if not token["text"] and 0 < len(still_open) <= ROW_DEPTH:
+            end, closers = token.start() if token[0] == "," else token.end(), still_open[::-1]
+    try:
+        return _strict(text[:end] + closers)
+    except ValueError:
+        return {}
 
 
 def whole_number(value: Json | None) -> int | None:

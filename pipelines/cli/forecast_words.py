@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pipelines.cli.config_words import counts_of_config, decided_by_config, lost_config
 from pipelines.report.figures import counted
 
 Document = Mapping[str, Any]
@@ -21,7 +22,7 @@ def in_words(document: Document, width: int) -> Iterator[str]:
     for label, text in _decided(document):
         yield from _wrapped(f"{label:<{LABEL}}", text, width)
     for title, texts in (
-        ("What is lost", list(_losses(document["lost"]))),
+        ("What is lost", [*_losses(document["lost"]), *lost_config(document["config"])]),
         ("What would lose less", [_way(advice) for advice in document["advice"]]),
         ("Why", [f"{each['rule']}: {each['evidence']} [{each['source']}]" for each in document["reasons"]]),
         ("Not known", [f"{each['what']}: {each['why']}" for each in document["unknown"]]),
@@ -48,6 +49,7 @@ def _decided(document: Document) -> Iterator[tuple[str, str]]:
         yield "the start", f"fails while loading, the broker does not come up: {document['load']['error']}"
     elif not document["start"]["returns"]:
         yield "the start", f"loads and does not come up: {document['start']['error']}"
+    yield from decided_by_config(document["config"])
     if not document["load"]["ok"] or not document["start"]["returns"]:
         return
     log, gone = document["commitlog"], document["commitlog"]["files_deleted"]
@@ -58,7 +60,8 @@ def _decided(document: Document) -> Iterator[tuple[str, str]]:
         return
     again, start = document["redispatched_messages"], f"from {document['dispatch_from']:,} on"
     yield "dispatch", f"{counted(again, 'message')} again, {start}" if again else f"nothing again, new messages {start}"
-    yield "lost by it", _counts(document["lost_counts"]) or "nothing"
+    lost = (_counts(document["lost_counts"]), counts_of_config(document["config"]))
+    yield "lost by it", "; ".join(filter(None, lost)) or "nothing"
 
 
 def _counts(lost: Mapping[str, int]) -> str:

@@ -1,0 +1,142 @@
+"""What ConfigManager#load() makes of one file of config/ and its .bak: which of them is used, and whether it is true.
+
+Source: ConfigManager#load, #loadBak, MixAll#file2String @4.9.8, 5.3.3, 5.4.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from parsers.config.document import BACKUP
+from parsers.config.fastjson import Json, as_map, parse, parse_beginning
+from parsers.errors import StoreFormatError
+from recovery.config_files import ConfigFile, Stage, loaded_files
+from recovery.evidence import Entry
+from recovery.settings import StoreSettings
+from recovery.versions import BrokerVersion
+
+INTERRUPTED = ".tmp"
+"""A new content before it takes the main file's place, up to 5.0.0. MixAll#string2File @5.0.0."""
+Copies = Mapping[str, Entry]
+"""What lies in config/, by name."""
+Table = Mapping[str, Json]
+
+
+class CopyState(StrEnum):
+    """What load() finds where it looks for a file."""
+
+    READABLE = "readable"
+    MISSING = "missing"
+    EMPTY = "empty"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigCopy:
+    """A file, its .bak or its .tmp.
+
+    Attributes:
+        rows: what decode() takes; nothing of an unreadable copy, and of a document that holds nothing (`null`, `[]`).
+        beginning: the complete rows before the place where an unreadable copy breaks off.
+        why: why decode() fails, None where it does not.
+    """
+
+    name: str
+    state: CopyState
+    rows: Table = field(default_factory=dict)
+    beginning: Table = field(default_factory=dict)
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigLoad:
+    """One call of load().
+
+    Attributes:
+        used: the copy whose rows are in memory after it, None where there are none.
+        interrupted: a .tmp that was left, newer than both.
+        returns: what load() returns.
+    """
+
+    file: ConfigFile
+    stage: Stage
+    main: ConfigCopy
+    backup: ConfigCopy
+    interrupted: ConfigCopy
+    used: ConfigCopy | None
+    returns: bool
+
+    @property
+    def refuses(self) -> bool:
+        """The broker stops here: BrokerController#initialize is false."""
+        return not self.returns and self.stage is not Stage.IGNORED
+
+    @property
+    def rows(self) -> Table:
+        """What is in memory after it, but for what the broker adds by itself."""
+        return self.used.rows if self.used else {}
+
+    @property
+    def is_as_written(self) -> bool:
+        """The main file is used and has rows, so that nothing of it was emptied or replaced by an older state."""
+        return self.used is self.main and bool(self.main.rows)
+
+    @property
+    def newer(self) -> list[Table]:
+        """Rows of what was written after the .bak and cannot be used as it is."""
+        return [self.interrupted.rows, self.main.beginning]
+
+    @property
+    def kept(self) -> list[Table]:
+        """Rows that lie in config/ and that load() does not take."""
+        return [*self.newer, {} if self.used is self.backup else self.backup.rows, self.backup.beginning]
+
+
+def config_loads(copies: Copies, version: BrokerVersion, settings: StoreSettings) -> Iterator[ConfigLoad]:
+    """Every load() of a start, in its order, as if none of them stopped it."""
+    for file, stage in loaded_files(version, settings):
+        yield load_config(copies, file, stage, version)
+
+
+def load_config(copies: Copies, file: ConfigFile, stage: Stage, version: BrokerVersion) -> ConfigLoad:
+    """One load(). Every copy is read, also where the broker needs the first alone."""
+    main, backup, interrupted = (
+        read_copy(copies, file, file.name + suffix, version) for suffix in ("", BACKUP, INTERRUPTED)
+    )
+    if main.state is CopyState.READABLE:
+        return ConfigLoad(file, stage, main, backup, interrupted, main, returns=True)
+    used = backup if backup.state is CopyState.READABLE else None
+    returns = backup.state is not CopyState.UNREADABLE
+    return ConfigLoad(file, stage, main, backup, interrupted, used, returns)
+
+
+def read_copy(copies: Copies, file: ConfigFile, name: str, version: BrokerVersion) -> ConfigCopy:
+    """One copy as decode() of the file's manager takes it."""
+    entry = copies.get(name)
+    if entry is None:
+        return ConfigCopy(name, CopyState.MISSING)
+    if entry.is_folder:
+        return ConfigCopy(name, CopyState.UNREADABLE, why="it is a folder")
+    if not entry.size:
+        return ConfigCopy(name, CopyState.EMPTY)
+    text = bytes(entry.bytes()).decode("utf-8", "replace").encode()  # Java's String takes any bytes
+    try:
+        document = parse(text)
+    except StoreFormatError as error:
+        beginning = as_map(as_map(parse_beginning(text)).get(file.table))
+        return ConfigCopy(name, CopyState.UNREADABLE, beginning=beginning, why=error.problem)
+    return _decoded(document, file, name, version)
+
+
+def _decoded(document: Json, file: ConfigFile, name: str, version: BrokerVersion) -> ConfigCopy:
+    """fastjson makes null of `[]` and of an empty text; fastjson 2 takes no `[]`."""
+    if document is None or (document in ([], "") and not version.parses_config_with_fastjson2):
+        return ConfigCopy(name, CopyState.READABLE)
+    if not isinstance(document, dict):
+        return ConfigCopy(name, CopyState.UNREADABLE, why=f"it holds no map but a {type(document).__name__}")
+    table = document.get(file.table)
+    if table is None and (file.needs_table or file.table in document):
+        return ConfigCopy(name, CopyState.UNREADABLE, why=f"{file.table} is null")
+    return ConfigCopy(name, CopyState.READABLE, as_map(table))

@@ -1,0 +1,132 @@
+"""Which files of config/ stop which broker, and what such a start takes away: as recorded with the real brokers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from recovery.config_files import DELAYS, Stage
+from recovery.config_load import load_config
+from recovery.config_start import ConfigStart, config_start
+from recovery.evidence import config_entries
+from recovery.settings import StoreSettings
+from recovery.versions import BrokerVersion
+
+ROWS = {
+    "topics.json": b'{"topicConfigTable":{"T":{"perm":6}}}',
+    "consumerOffset.json": b'{"offsetTable":{"T@G":{0:7}}}',
+    "subscriptionGroup.json": b'{"subscriptionGroupTable":{"G":{}}}',
+    "consumerFilter.json": b'{"filterDataByTopic":{"T":{}}}',
+    "delayOffset.json": b'{"offsetTable":{1:4}}',
+    "consumerOrderInfo.json": b'{"table":{"T@G":{}}}',
+}
+UNREADABLE = bytes(300)
+ALL_4 = {"topics.json", "consumerOffset.json", "subscriptionGroup.json", "consumerFilter.json"}
+
+
+def started(folder: Path, version: str, refused: str | None, settings: StoreSettings | None = None) -> ConfigStart:
+    config = folder / "config"
+    config.mkdir()
+    for name, content in ROWS.items():
+        config.joinpath(name).write_bytes(content)
+        config.joinpath(f"{name}.bak").write_bytes(content)
+    if refused is not None:
+        config.joinpath(refused).write_bytes(UNREADABLE)
+        config.joinpath(f"{refused}.bak").write_bytes(UNREADABLE)
+    known = settings or StoreSettings()
+    return config_start(config_entries(folder), [("T", 0)], BrokerVersion.parse(version), known)
+
+
+@pytest.mark.parametrize(
+    ("version", "refused", "taken_away"),
+    [
+        ("4.9.7", "consumerOffset.json", {"consumerOffset.json", "consumerFilter.json"}),
+        ("4.9.7", "topics.json", {"consumerOffset.json", "consumerFilter.json"}),
+        ("4.9.7", "subscriptionGroup.json", {"consumerFilter.json"}),
+        ("4.9.7", "consumerFilter.json", {"consumerFilter.json"}),
+        ("4.9.7", "delayOffset.json", set()),
+        ("5.0.0", "topics.json", {"consumerOffset.json", "consumerFilter.json", "consumerOrderInfo.json"}),
+        ("5.0.0", "consumerOrderInfo.json", {"consumerOrderInfo.json"}),
+        ("5.0.0", "delayOffset.json", {"delayOffset.json"}),
+        ("5.1.4", "consumerOffset.json", {"consumerFilter.json", "consumerOrderInfo.json"}),
+        ("5.2.0", "consumerOrderInfo.json", {"consumerOrderInfo.json"}),
+        ("5.3.3", "topics.json", {"consumerFilter.json"}),
+        ("5.3.3", "consumerOrderInfo.json", set()),
+        ("5.3.3", "topicQueueMapping.json", {"consumerFilter.json"}),
+        ("5.3.3", "timermetrics", {"delayOffset.json"}),
+        ("5.3.3", "delayOffset.json", {"delayOffset.json"}),
+        ("5.4.0", "topics.json", {*ALL_4, "consumerOrderInfo.json"}),
+        (
+            "5.4.0",
+            "subscriptionGroup.json",
+            {"subscriptionGroup.json", "consumerFilter.json", "consumerOrderInfo.json"},
+        ),
+        ("5.5.0", "timermetrics", {"timermetrics", "delayOffset.json"}),
+        ("5.5.0", "delayOffset.json", {"delayOffset.json"}),
+    ],
+)
+def test_what_a_refused_start_takes_away(tmp_path: Path, version: str, refused: str, taken_away: set[str]) -> None:
+    start = started(tmp_path, version, refused)
+    assert start.refused is not None
+    assert start.refused.file.name == refused
+    assert {each.file for each in start.destroys} == {f"config/{name}" for name in taken_away}
+
+
+@pytest.mark.parametrize(
+    ("version", "file"),
+    [("5.3.3", "transactionMetrics"), ("5.3.3", "messageRequestMode.json"), ("5.3.3", "lmqConsumerOffset.json")]
+    + [("4.9.7", name) for name in ("lmqConsumerOffset.json", "topicQueueMapping.json", "timermetrics")],
+)
+def test_files_that_stop_nobody(tmp_path: Path, version: str, file: str) -> None:
+    assert started(tmp_path, version, file).refused is None
+
+
+def test_settings_decide_which_files_are_loaded(tmp_path: Path) -> None:
+    settings = StoreSettings(enable_lmq=True, timer_wheel_enable=False)
+    start = started(tmp_path, "5.3.3", "lmqConsumerOffset.json", settings)
+    assert start.refused is not None
+    assert {load.file.name for load in start.loads}.isdisjoint({"consumerOffset.json", "timermetrics"})
+
+
+def test_a_store_that_fails_costs_a_broker_5_its_delay_offsets(tmp_path: Path) -> None:
+    for version, files in (("5.3.3", ["config/delayOffset.json"]), ("4.9.7", [])):
+        folder = tmp_path / version
+        folder.mkdir()
+        start = replace(started(folder, version, None), store_fails=True)
+        assert [each.file for each in start.destroys] == files
+
+
+def test_a_folder_of_the_store_classes_alone_stops_no_broker(tmp_path: Path) -> None:
+    (tmp_path / "config").mkdir()
+    for name in ("delayOffset.json", "delayOffset.json.bak"):
+        (tmp_path / "config" / name).write_bytes(UNREADABLE)
+    start = config_start(config_entries(tmp_path), [("T", 0)], BrokerVersion(5, 3, 3), StoreSettings())
+    assert (start.refused, start.losses.count, start.has_files) == (None, 0, False)
+
+
+@pytest.mark.parametrize(
+    ("main", "backup", "loads"),
+    [
+        (b'{"offsetTable":{1:5,12:0}}', None, True),
+        (b'{"offsetTable":{},"note":"a {1: b, 2: c"}', b"{", True),
+        (b"{offsetTable:{'1':5,},}", b"{", True),
+        (b'{"note":"\xff"}', b"{", True),
+        (b"null", b"{", True),
+        (b"{", b'{"offsetTable":{1:5}}', True),
+        (b"{", b"[1]", False),
+        (b"{{{", b"{{{", False),
+        (b"{", b"", True),
+        (None, None, True),
+        (b"[" * 100_000, b"{", False),
+    ],
+)
+def test_which_copies_load(tmp_path: Path, main: bytes | None, backup: bytes | None, loads: bool) -> None:
+    (tmp_path / "config").mkdir()
+    for name, content in (("delayOffset.json", main), ("delayOffset.json.bak", backup)):
+        if content is not None:
+            (tmp_path / "config" / name).write_bytes(content)
+    copies = config_entries(tmp_path)
+    assert copies is not None
+    assert load_config(copies, DELAYS, Stage.STORE, BrokerVersion(4, 9, 8)).returns is loads
