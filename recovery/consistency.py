@@ -33,7 +33,7 @@ from recovery.checks.queue_places import DatabaseQueuePlaces, QueuePlaces
 from recovery.checks.queues import LogFacts, QueueMessages, QueueUnits, check_queue, misdirected_units
 from recovery.inference import Inferred, StoreKnowledge
 from recovery.log_runs import LogGap
-from recovery.topic_lives import TopicLives, TopicsKnown, topic_lives
+from recovery.topic_lives import TopicLives, lives_from
 
 LOST_ENDS = ("log_begins_late", "log_head_missing", "log_tail_missing")
 
@@ -69,20 +69,12 @@ def judged(store: Store, known: StoreKnowledge, files: Files, seen: Outline) -> 
     return Verification(tuple(findings), judgement.explained, known.facts)
 
 
-def _lives(store: Store, files: Files, seen: Outline) -> TopicLives:
-    """The lives of a store's topics; none where its queues cannot be read."""
-    if files.unread is not None:
-        return TopicLives()
-    with StoreQueues(store, on_damage="collect") as queues:
-        return topic_lives(seen.numbering, TopicsKnown.of(store.config), queues)
-
-
 class _Verify:
     """The rules over what the first pass left of one store."""
 
     def __init__(self, store: Store, known: StoreKnowledge, files: Files, seen: Outline) -> None:
         self._store, self._known, self._files, self._seen = store, known, files, seen
-        self._lives = _lives(store, files, seen)
+        self._lives = lives_from(store, seen.numbering) if files.unread is None else TopicLives()
         self._left = left_of(store, known, files, seen, self._lives)
         self._log = self._left.log
         self._shape = LogShape.of(store.commitlog, known.settings.mapped_file_size_commit_log)

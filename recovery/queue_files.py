@@ -22,6 +22,7 @@ from recovery.queue_kernel import (
     unpack_key,
 )
 from recovery.scan import ScanBatch
+from recovery.settings import StoreSettings
 from recovery.topic_table import TopicTable
 
 SPARE_QUEUES = 1 << 12
@@ -59,6 +60,16 @@ class QueueFilesWriter:
         self._sizes = (file_size, batch_file_size)
         self._state = new_state(SPARE_QUEUES)
         self._folders: dict[int, Path | None] = {}
+
+    @classmethod
+    def of(cls, root: Path, topics: TopicTable, settings: StoreSettings) -> QueueFilesWriter:
+        """The writer of a new store's queues, with files of the sizes that the settings say."""
+        return cls(
+            root,
+            topics,
+            file_size=settings.consume_queue_file_size,
+            batch_file_size=settings.mapped_file_size_batch_consume_queue,
+        )
 
     def write(self, batch: ScanBatch) -> None:
         self._make_room(len(batch.units.record))

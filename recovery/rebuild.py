@@ -5,21 +5,22 @@ The store is only read. The new directory appears under its name when it is comp
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from parsers.evidence_guard import EvidenceGuard
 from parsers.index.geometry import Geometry
 from parsers.store import Store
-from recovery.index_files import IndexFilesWriter
+from recovery.index_files import IndexFilesWriter, IndexTotals
 from recovery.inference import StoreKnowledge
 from recovery.log_runs import LogRun, log_runs
-from recovery.queue_files import QueueFilesWriter
+from recovery.numbering import NumberingNotes
+from recovery.queue_files import QueueFilesWriter, QueueTotals
+from recovery.rebuild_lives import with_living_only
 from recovery.rebuild_report import RebuildReport, ScanTotals, report_of
 from recovery.scan import LogScanner, ScanBatch
-from recovery.settings import StoreSettings
-from recovery.topic_table import TopicTable
+from recovery.topic_lives import lives_from
 
 
 def rebuild(store: Store, known: StoreKnowledge, to: Path) -> RebuildReport:
@@ -27,7 +28,8 @@ def rebuild(store: Store, known: StoreKnowledge, to: Path) -> RebuildReport:
 
     The report says which settings were inferred from the files, and how.
     Damaged stretches of the log are passed over and reported; every well-formed record that stands where it says is
-    dispatched. Memory: one run of records, one index file.
+    dispatched. The queues hold the living messages of each topic: those of former lives are left out, and the report
+    names them (`recovery.topic_lives`). Memory: one run of records, one index file.
 
     Raises:
         ValueError: `to` exists and is not an empty folder.
@@ -38,20 +40,26 @@ def rebuild(store: Store, known: StoreKnowledge, to: Path) -> RebuildReport:
         return _Rebuild(store, partial, known).run(to)
 
 
-def queue_files(root: Path, topics: TopicTable, settings: StoreSettings) -> QueueFilesWriter:
-    """The writer of a new store's queues, with files of the sizes that the settings say."""
-    return QueueFilesWriter(
-        root,
-        topics,
-        file_size=settings.consume_queue_file_size,
-        batch_file_size=settings.mapped_file_size_batch_consume_queue,
-    )
-
-
 def index_files(root: Path, known: StoreKnowledge) -> IndexFilesWriter:
     """The writer of a new store's index/."""
     geometry = Geometry(known.settings.max_hash_slot_num, known.settings.max_index_num)
     return IndexFilesWriter(root / "index", geometry, known.version)
+
+
+def living_report(
+    store: Store,
+    known: StoreKnowledge,
+    root: Path,
+    to: Path,
+    scanned: ScanTotals,
+    queues: Iterable[QueueTotals],
+    index_files: Iterable[IndexTotals],
+) -> RebuildReport:
+    """The report on queues and index written into `root`, once the queues hold living messages only."""
+    lives = lives_from(store, scanned.numbering)
+    if lives.living_from:
+        queues = with_living_only(store, known, root, lives, queues)
+    return report_of(store, known, to, scanned, queues, index_files, lives)
 
 
 class _Rebuild:
@@ -60,19 +68,23 @@ class _Rebuild:
     def __init__(self, store: Store, root: Path, known: StoreKnowledge) -> None:
         self._store, self._known = store, known
         self._scanner = LogScanner(known.rules)
-        self._queues = queue_files(root, self._scanner.topics, known.settings)
+        self._root, self._numbering = root, NumberingNotes(self._scanner.topics)
+        self._queues = QueueFilesWriter.of(root, self._scanner.topics, known.settings)
         self._index = index_files(root, known)
         self._totals = ScanTotals()
 
     def run(self, to: Path) -> RebuildReport:
         for batch in self._scanned_ahead():
             self._queues.write(batch)
+            self._numbering.take(batch)
             if self._known.settings.message_index_enable:
                 self._index.write(batch)
             self._totals.count(batch)
         self._queues.close()
         self._index.close()
-        return report_of(self._store, self._known, to, self._totals, self._queues.totals(), self._index.totals)
+        self._totals.numbering = self._numbering.close()
+        found, totals = self._queues.totals(), self._index.totals
+        return living_report(self._store, self._known, self._root, to, self._totals, found, totals)
 
     def _scanned_ahead(self) -> Iterator[ScanBatch]:
         """Batches in log order, the next one being scanned by a thread while the caller works on this one."""

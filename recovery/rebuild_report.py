@@ -11,10 +11,12 @@ from parsers.store import Store
 from recovery.index_files import IndexTotals
 from recovery.inference import Inferred, StoreKnowledge
 from recovery.log_runs import LogGap
+from recovery.numbering import Numbering, joined_numbering
 from recovery.queue_files import QueueTotals
 from recovery.scan import ScanBatch
 from recovery.scan_kernel import INVALID
 from recovery.settings import StoreSettings
+from recovery.topic_lives import RestartedQueue, TopicLife, TopicLives
 from recovery.versions import BrokerVersion
 
 LONGEST_LIST = 1000
@@ -25,10 +27,12 @@ class ScanTotals:
     """What scanning a log, or a part of it, leaves for the report.
 
     `covered` counts the bytes of records and of everything between them: the size of a file once it is scanned.
+    `numbering`: how the messages of each queue are numbered.
     """
 
     records: int = 0
     covered: int = 0
+    numbering: Numbering = field(default_factory=dict)
     invalid: list[int] = field(default_factory=list)
     gaps: list[LogGap] = field(default_factory=list)
 
@@ -48,6 +52,7 @@ class ScanTotals:
     def add(self, behind: ScanTotals) -> None:
         """Take in what the part behind this one left."""
         self.records, self.covered = self.records + behind.records, self.covered + behind.covered
+        self.numbering = joined_numbering((self.numbering, behind.numbering))
         self.note_invalid(behind.invalid)
         self.gaps += behind.gaps
 
@@ -63,6 +68,8 @@ class RebuildReport:
         queues: by topic and queue id.
         invalid: physical offsets of records that the broker takes for invalid (a DELAY that is no number): no units.
         gaps: byte ranges of the log that are neither records nor normal (damage, stale records).
+        left_out: lives of topics that a deletion ended, whose messages are in no queue.
+        undecided: lives of topics that may have been deleted; their messages are in the queues.
         differences: what cannot be byte-identical to the files a broker wrote, and why.
     """
 
@@ -77,6 +84,8 @@ class RebuildReport:
     index_files: tuple[IndexTotals, ...]
     invalid: tuple[int, ...] = ()
     gaps: tuple[LogGap, ...] = ()
+    left_out: tuple[TopicLife, ...] = ()
+    undecided: tuple[TopicLife, ...] = ()
     differences: tuple[str, ...] = field(default=())
 
     def document(self) -> dict[str, Any]:
@@ -102,8 +111,28 @@ class RebuildReport:
                 }
                 for gap in self.gaps
             ],
+            "left_out": list(map(_life, self.left_out)),
+            "undecided": list(map(_life, self.undecided)),
             "differences": list(self.differences),
         }
+
+
+def _life(life: TopicLife) -> dict[str, Any]:
+    return {
+        "topic": life.topic,
+        "life": life.life,
+        "messages": life.messages,
+        "first_physical_offset": life.first_physical_offset,
+        "end_physical_offset": life.end_physical_offset,
+        "why": life.ground.value,
+    }
+
+
+def _of_restarted(queue: RestartedQueue) -> str:
+    return (
+        f"{queue.topic}/{queue.queue_id} lost its files and starts again at 0: its {queue.former.messages} messages "
+        f"before {queue.first_physical_offset} are left out, since later ones have their numbers"
+    )
 
 
 def report_of(
@@ -113,6 +142,7 @@ def report_of(
     scanned: ScanTotals,
     queues: Iterable[QueueTotals],
     index_files: Iterable[IndexTotals],
+    lives: TopicLives,
 ) -> RebuildReport:
     """The report on a rebuild of `store` into `to`."""
     queues = tuple(sorted(queues, key=lambda queue: (queue.topic, queue.queue_id, queue.is_batch)))
@@ -130,8 +160,11 @@ def report_of(
         index_files=index_files,
         invalid=tuple(scanned.invalid),
         gaps=tuple(scanned.gaps),
+        left_out=lives.former,
+        undecided=lives.undecided,
         differences=(
             *([NOT_IN_FILES] if store.queue_database is not None and not store.queues else []),
+            *map(_of_restarted, lives.restarted.values()),
             *differences(queues, first_offset, tuple(scanned.gaps), bool(index_files)),
         ),
     )

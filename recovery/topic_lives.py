@@ -55,9 +55,13 @@ class Ground(Enum):
     FOLLOWED = "the numbers of its queues start again at 0 behind it, in a later life of the topic"
     NOT_CONFIGURED = "no queue of it is there, and topics.json, changed after its last message, does not name it"
     NO_CONFIG = "no queue of it is there, and no topics.json that tells whether it was deleted or its queues were lost"
-    CONFIG_OLDER = "no queue of it is there; topics.json does not name it, but was last changed before its last message"
+    CONFIG_OLDER = (
+        "no queue of it is there; topics.json does not name it, and is not known to have changed after its last message"
+    )
     NOTHING_LEFT = "no queue of it is there, topics.json does not name it, and both hold no other topic of a user"
     QUEUES_LOST = "no queue of it is there, and topics.json, last changed before its last message, names it"
+    ALL_QUEUES_LOST = "no queue at all is there, and topics.json names it"
+    BARE_LOG = "there is neither a queue nor a topics.json: any topic of the log may have been deleted"
     CREATED_OR_LOST = (
         "no queue of it is there, and topics.json, changed after its last message, names it: the queues were lost, or "
         "the topic was created again and got no message yet"
@@ -65,7 +69,9 @@ class Ground(Enum):
     BROKERS_OWN = "no queue of it is there, and nobody deletes a topic of the broker's own"
 
 
-UNDECIDED = frozenset({Ground.NO_CONFIG, Ground.CONFIG_OLDER, Ground.NOTHING_LEFT, Ground.CREATED_OR_LOST})
+UNDECIDED = frozenset(
+    {Ground.NO_CONFIG, Ground.CONFIG_OLDER, Ground.NOTHING_LEFT, Ground.CREATED_OR_LOST, Ground.BARE_LOG}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,11 +204,16 @@ def _made_at_start(topic: TopicConfig) -> bool:
 
 
 def lives_of(store: Store, rules: DispatchRules) -> TopicLives:
-    """The lives of a store's topics, from one pass over its log; none where its queues cannot be read."""
+    """The lives of a store's topics, from one pass over its log."""
+    return lives_from(store, read_numbering(store.commitlog, rules))
+
+
+def lives_from(store: Store, numbering: Numbering) -> TopicLives:
+    """The lives of a store's topics, whose log is numbered so; none where its queues cannot be read."""
     with StoreQueues(store, on_damage="collect") as queues:
         if queues.unread is not None:
             return TopicLives()
-        return topic_lives(read_numbering(store.commitlog, rules), TopicsKnown.of(store.config), queues)
+        return topic_lives(numbering, TopicsKnown.of(store.config), queues)
 
 
 def topic_lives(numbering: Numbering, config: TopicsKnown, queues: Mapping[QueueKey, Queue]) -> TopicLives:
@@ -351,12 +362,13 @@ class _Topic:
             return Ground.SERVED
         if is_brokers_own(self.topic):
             return Ground.BROKERS_OWN
-        if self.config.names is None or self.config.changed_ms is None:
-            return Ground.NO_CONFIG
+        if self.config.names is None:
+            return Ground.NO_CONFIG if self.queues else Ground.BARE_LOG
         older = self.config.changed_before(latest_ms)
         if self.topic in self.config.names:
-            return Ground.QUEUES_LOST if older else Ground.CREATED_OR_LOST
-        if older:
+            found = Ground.QUEUES_LOST if older else Ground.CREATED_OR_LOST
+            return found if self.queues else Ground.ALL_QUEUES_LOST
+        if older or self.config.changed_ms is None:
             return Ground.CONFIG_OLDER
         return Ground.NOT_CONFIGURED if self.others else Ground.NOTHING_LEFT
 

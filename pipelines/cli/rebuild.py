@@ -45,6 +45,10 @@ def rebuild(
 ) -> None:
     """Write consumequeue/ and index/ from the CommitLog alone, byte for byte as the broker would, and a report.
 
+    The queues hold the living messages of each topic; the report names what a deletion left in the log. Where the store
+    does not tell whether a topic was deleted, its messages are in the queues, the report says so, and the exit code is
+    1: put such queues in place only once you know.
+
     Sizes and layouts that leave traces are taken from the store's own files when nothing says otherwise; the report
     names each such fact. The folder appears when it is complete.
 
@@ -100,7 +104,12 @@ def _rebuild_brokers(run: Run, to: Path, sources: Sources) -> dict[str, RebuildR
 
 def _tell(run: Run, reports: Mapping[str, RebuildReport] | Mapping[None, RebuildReport]) -> None:
     """Print the reports, each with its broker's name where it has one."""
+    from recovery.topic_lives import Ground
+
     for report in reports.values():
+        for life in report.undecided:
+            run.note(f"{life.topic}: {life.messages:,} messages are in the new queues, but {life.ground.value}")
+        run.findings(sum(life.ground is not Ground.BARE_LOG for life in report.undecided))
         for gap in report.gaps:
             run.not_read(f"{gap.file.path} bytes {gap.file_pos}..{gap.file_pos + gap.length}: {gap.kind}, {gap.reason}")
     if run.format_ is Format.TABLE:
@@ -115,5 +124,6 @@ def _summary(report: RebuildReport) -> list[str]:
         f"{report.to}: {len(report.queues)} queues with {report.units:,} units, {len(report.index_files)} index files "
         f"with {report.keys:,} entries, from {report.records:,} records (RocketMQ {report.version})",
         *(f"  taken: {fact.what} = {fact.value} ({fact.why})" for fact in report.inferred),
+        *(f"  left out: {life.messages:,} messages of {life.topic}, life {life.life}" for life in report.left_out),
         *(f"  not byte-identical: {difference}" for difference in report.differences),
     ]

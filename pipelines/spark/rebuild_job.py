@@ -24,9 +24,9 @@ from pipelines.spark.source import spark_schema
 from recovery.index_files import IndexTotals
 from recovery.inference import StoreKnowledge
 from recovery.knowledge import knowledge_of
-from recovery.queue_files import QueueTotals, is_folder_name
-from recovery.rebuild import index_files, queue_files
-from recovery.rebuild_report import RebuildReport, ScanTotals, report_of
+from recovery.queue_files import QueueFilesWriter, QueueTotals, is_folder_name
+from recovery.rebuild import index_files, living_report
+from recovery.rebuild_report import RebuildReport, ScanTotals
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -91,7 +91,9 @@ def rebuild_with_spark(
         for broker, done in zip(brokers, found, strict=True):
             _gather(done.parts, broker.to)
         return {
-            name: report_of(broker.store, broker.known, to / name, done.scanned, done.queues, done.index_files)
+            name: living_report(
+                broker.store, broker.known, broker.to, to / name, done.scanned, done.queues, done.index_files
+            )
             for name, broker, done in zip(stores, brokers, found, strict=True)
         }
 
@@ -164,16 +166,20 @@ class _Scan:
     def _rows(self, number: int) -> Iterator[pa.RecordBatch]:
         from pipelines.spark.rebuild_rows import RowMaker
         from recovery.log_runs import runs_between
+        from recovery.numbering import NumberingNotes
         from recovery.scan import LogScanner
 
         broker, slice_ = self.slices[number]
         known, make, totals = self.known[broker], RowMaker(broker, number, self.shards), ScanTotals()
         scanner = LogScanner(known.rules)
+        notes = NumberingNotes(scanner.topics)
         for piece in slice_.pieces:
             for run in runs_between(piece.file, piece.start, piece.end, totals.note_gap):
                 batch = scanner.scan(run.data, run.positions)
                 totals.count(batch)
+                notes.take(batch)
                 yield make.rows(batch, scanner.topics, with_index=known.settings.message_index_enable)
+        totals.numbering = notes.close()
         yield make.totals(totals)
 
 
@@ -207,7 +213,7 @@ def _write_queues(part: Path, known: StoreKnowledge, batches: Iterator[pa.Record
     from recovery.topic_table import TopicTable
 
     topics = TopicTable(known.rules)
-    writer = queue_files(part, topics, known.settings)
+    writer = QueueFilesWriter.of(part, topics, known.settings)
     for rows in batches:
         writer.write(queue_batch(rows, topics))
     writer.close()

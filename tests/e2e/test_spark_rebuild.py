@@ -72,7 +72,7 @@ def test_a_failure_leaves_nothing_behind(spark: SparkSession, tmp_path: Path, mo
     for names in ((), ("a", "../b")):
         with pytest.raises(ValueError, match="names of folders"):
             rebuild_with_spark(spark, dict.fromkeys(names, store), tmp_path / "new")
-    monkeypatch.setattr("pipelines.spark.rebuild_job.report_of", lambda *given: 1 // 0)
+    monkeypatch.setattr("pipelines.spark.rebuild_job.living_report", lambda *given: 1 // 0)
     with pytest.raises(ZeroDivisionError):
         rebuild_with_spark(spark, {"a": store}, tmp_path / "new")
     assert [path.name for path in tmp_path.iterdir()] == ["store"]

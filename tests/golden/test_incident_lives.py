@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from parsers.store import open_store
 from recovery.consistency import Verification, verify
-from recovery.inference import infer
+from recovery.rebuild import rebuild
 from recovery.settings import StoreSettings
 from recovery.topic_lives import lives_of
-from recovery.versions import BrokerVersion
 from tests.support.opened import opened
 from tests.support.incidents import Incident, incident, incident_names
 
@@ -23,9 +22,12 @@ def topics_of(case: Incident) -> dict[str, Any]:
     return topics
 
 
+def settings_of(case: Incident) -> StoreSettings:
+    return StoreSettings.from_broker_conf(case.broker_conf)
+
+
 def verified(case: Incident) -> Verification:
-    settings = StoreSettings.from_broker_conf(case.broker_conf)
-    return verify(*opened(case.root, case.version, settings))
+    return verify(*opened(case.root, case.version, settings_of(case)))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -58,3 +60,18 @@ def test_verify_finds_no_damage_and_names_stale_offsets(name: str) -> None:
     assert sum(1 for state in found.explained if "life" in state.what or "deleted topic" == state.what) == sum(
         not life["live"] for told in topics_of(incident(name)).values() for life in told["lives"]
     )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rebuild_writes_the_queues_of_the_living_lives_only(name: str, tmp_path: Path) -> None:
+    case = incident(name)
+    report = rebuild(*opened(case.root, case.version, settings_of(case)), tmp_path / "new")
+    made, own = tmp_path / "new" / "consumequeue", case.root / "consumequeue"
+    assert contents(made) == {place: data for place, data in contents(own).items() if any(data)}
+    ended = [life for told in topics_of(case).values() for life in told["lives"] if not life["live"]]
+    assert sum(life.messages for life in report.left_out) == sum(life["records"] for life in ended)
+    assert report.undecided == ()
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}

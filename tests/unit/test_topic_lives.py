@@ -121,19 +121,34 @@ def test_a_topics_json_older_than_the_messages_saw_no_deletion(tmp_path: Path) -
         (known(changed_ms=FIRST_MS + STEP_MS), Ground.CONFIG_OLDER),
         (known("T"), Ground.CREATED_OR_LOST),
         (known("T", changed_ms=EARLIER), Ground.QUEUES_LOST),
+        (TopicsKnown(frozenset({"Others"}), frozenset({"Others"}), None), Ground.CONFIG_OLDER),
         (TopicsKnown(), Ground.NO_CONFIG),
-        (TopicsKnown(frozenset({"DefaultCluster"}), frozenset(), LATER), Ground.NOTHING_LEFT),
     ],
 )
 def test_a_topic_without_queues_is_deleted_only_where_the_configuration_shows_it(
     tmp_path: Path, config: TopicsKnown, ground: Ground
 ) -> None:
-    log_of(tmp_path, in_turn("T", 2, 3))
-    lives = decided(tmp_path, config, {})
+    records = log_of(tmp_path, [*in_turn("T", 2, 3), ("Others", 0, 0)])
+    lives = decided(tmp_path, config, served(records, 6))
     (life,) = lives.topics["T"]
     assert life.ground is ground
     assert lives.is_deleted("T") == (ground is Ground.NOT_CONFIGURED)
     assert set(lives.living_from.values()) == ({NEVER} if ground is Ground.NOT_CONFIGURED else set())
+
+
+@pytest.mark.parametrize(
+    ("config", "ground"),
+    [
+        (known("T"), Ground.ALL_QUEUES_LOST),
+        (known(), Ground.NOT_CONFIGURED),
+        (TopicsKnown(frozenset({"DefaultCluster"}), frozenset(), LATER), Ground.NOTHING_LEFT),
+        (TopicsKnown(), Ground.BARE_LOG),
+    ],
+)
+def test_a_store_without_any_queue(tmp_path: Path, config: TopicsKnown, ground: Ground) -> None:
+    log_of(tmp_path, in_turn("T", 2, 3))
+    (life,) = decided(tmp_path, config, {}).topics["T"]
+    assert life.ground is ground
 
 
 def test_nobody_deletes_a_topic_of_the_brokers_own(tmp_path: Path) -> None:
