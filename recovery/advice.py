@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from recovery.config_repairs import copy_first
@@ -13,6 +13,8 @@ from recovery.outcome import Outcome, outcome_of
 from recovery.repair import Repair
 from recovery.repairs import repairs
 from recovery.restart import Restart, restart
+from recovery.returns import MAY_BE_DELETED, brought_back
+from recovery.topic_lives import TopicLives
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +33,37 @@ COPY_FIRST = Repair(
 )
 
 
-def advise(played: Restart, outcome: Outcome) -> Iterator[Advice]:
-    """Repairs that end better than the plain start, from the least destructive on; nothing when nothing is lost."""
+REBUILT_QUEUES = Repair(
+    do="put the queues in place that `rocketlens rebuild` writes, instead of an `abort` file",
+    evidence="an `abort` file would give messages of deleted topics, or of their former lives, their queues back",
+    costs="the queues are replaced while the broker is stopped; read the rebuild's report first",
+)
+
+
+def advise(played: Restart, outcome: Outcome, lives: Callable[[], TopicLives]) -> Iterator[Advice]:
+    """Repairs that end better than the plain start, from the least destructive on; nothing when nothing is lost.
+
+    None that gives messages of deleted topics or former lives a queue again.
+    """
+    withheld = False
     config_first = None if played.config is None else copy_first(played.config)
     if config_first is not None:
         yield Advice(config_first, None)
     if outcome.lost_messages:
         yield Advice(COPY_FIRST, None)
     for repair in repairs(played, outcome):
-        then = _after(repair, played)
+        then = _after(repair, played, lives)
+        withheld |= then.brought_back > outcome.brought_back
         if then.is_better_than(outcome):
             yield Advice(repair, then)
+    if withheld and outcome.lost_units and not MAY_BE_DELETED & {life.ground for life in lives().undecided}:
+        yield Advice(REBUILT_QUEUES, None)
 
 
-def _after(repair: Repair, played: Restart) -> Outcome:
+def _after(repair: Repair, played: Restart, lives: Callable[[], TopicLives]) -> Outcome:
     memory = played.memory
     store, version, settings = repair.store or memory.evidence, memory.version, repair.settings(memory.settings)
     config = None if played.config is None else config_start_of(store, version, settings)
     replayed = restart(store, version, settings, heap_bytes=memory.check.heap_bytes, config=config)
-    return outcome_of(replayed, Counter(loss.what for loss in losses(replayed)))
+    lost: Counter[str] = Counter(loss.what for loss in losses(replayed, lives))
+    return outcome_of(replayed, lost, brought_back(replayed, lives))

@@ -14,13 +14,16 @@ from parsers.store import Store
 from recovery.advice import Advice, advise
 from recovery.broker_memory import BrokerMemory, Reason
 from recovery.config_start import config_start_of
+from recovery.dispatch import DispatchRules
 from recovery.evidence import Evidence, read_evidence
 from recovery.inference import StoreKnowledge
 from recovery.losses import Loss, losses
 from recovery.outcome import Outcome, outcome_of
 from recovery.queue_rows import QueueRow, queue_rows
 from recovery.restart import Restart, restart
+from recovery.returns import Return, brought_back, returns
 from recovery.settings import StoreSettings
+from recovery.topic_lives import TopicLives, lives_of
 from recovery.unknowns import Unknown, unknowns
 from recovery.versions import PROVEN, BrokerVersion
 
@@ -28,11 +31,27 @@ LISTED = 100_000
 """Lost messages listed one by one; more are counted."""
 
 
+@dataclass(slots=True)
+class Lives:
+    """The lives of a store's topics, from a pass over its log when they are first asked for."""
+
+    store: Store
+    rules: DispatchRules
+    found: TopicLives | None = None
+
+    def __call__(self) -> TopicLives:
+        if self.found is None:
+            self.found = lives_of(self.store, self.rules)
+        return self.found
+
+
 @dataclass(frozen=True, slots=True)
 class Forecast:
     """One start, foretold for one version and one set of settings.
 
     Attributes:
+        brought_back: messages of deleted topics and former lives that queues have again.
+        crash_brings_back: what a start after a crash would bring back, where this one follows an orderly shutdown.
         holds_for: the versions whose starts end the same; the version asked for alone when one was.
         otherwise: forecasts of the other versions, when none was asked for.
     """
@@ -42,6 +61,8 @@ class Forecast:
     played: Restart
     before_dispatch: tuple[QueueRow, ...] | None
     lost: tuple[Loss, ...]
+    brought_back: tuple[Return, ...]
+    crash_brings_back: tuple[Return, ...]
     outcome: Outcome
     unknown: tuple[Unknown, ...]
     holds_for: tuple[BrokerVersion, ...]
@@ -50,8 +71,10 @@ class Forecast:
 
     @property
     def has_loss(self) -> bool:
-        """Whether somebody should look before starting: no start, or something lost for good."""
-        return not self.outcome.starts or any(self.outcome.lost.values()) or bool(self.outcome.lost_config)
+        """Whether somebody should look before starting: no start, something lost for good, or deleted messages that
+        are served again."""
+        lost = any(self.outcome.lost.values()) or bool(self.outcome.lost_config)
+        return not self.outcome.starts or lost or bool(self.brought_back)
 
     @property
     def reasons(self) -> Sequence[Reason]:
@@ -70,33 +93,46 @@ def forecast(
     """
     settings = known.settings
     evidence = read_evidence(store.root, settings)
+    lives = Lives(store, known.rules)
     if known.version_is_said:
-        told = _foretell(evidence, known.version, settings, heap_bytes)
-        return _with_advice(told) if with_advice else told
+        told = _foretell(evidence, known.version, settings, heap_bytes, lives)
+        return _with_advice(told, lives) if with_advice else told
     groups: dict[Outcome, list[Forecast]] = {}
     for each in PROVEN:
-        told = _foretell(evidence, each, settings, heap_bytes)
+        told = _foretell(evidence, each, settings, heap_bytes, lives)
         groups.setdefault(told.outcome, []).append(told)
-    newest, *others = sorted((_of_group(group, with_advice) for group in groups.values()), key=_version, reverse=True)
+    grouped = (_of_group(group, lives if with_advice else None) for group in groups.values())
+    newest, *others = sorted(grouped, key=_version, reverse=True)
     return replace(newest, otherwise=tuple(others))
+
+
+def _after_a_crash(played: Restart, lives: TopicLives) -> tuple[Return, ...]:
+    """What the same start would bring back if the broker had not shut down; nothing where no life is over."""
+    if not lives.living_from:
+        return ()
+    memory = played.memory
+    crashed = replace(memory.evidence, abort=True)
+    return tuple(returns(restart(crashed, memory.version, memory.settings, heap_bytes=memory.check.heap_bytes), lives))
 
 
 def _version(told: Forecast) -> BrokerVersion:
     return told.version
 
 
-def _of_group(group: list[Forecast], with_advice: bool) -> Forecast:
-    """The newest version's forecast for all versions that end the same."""
+def _of_group(group: list[Forecast], lives: Lives | None) -> Forecast:
+    """The newest version's forecast for all versions that end the same; without `lives` it comes without advice."""
     newest = max(group, key=_version)
     told = replace(newest, holds_for=tuple(sorted(map(_version, group))))
-    return _with_advice(told) if with_advice else told
+    return told if lives is None else _with_advice(told, lives)
 
 
-def _with_advice(told: Forecast) -> Forecast:
-    return replace(told, advice=tuple(advise(told.played, told.outcome)))
+def _with_advice(told: Forecast, lives: Lives) -> Forecast:
+    return replace(told, advice=tuple(advise(told.played, told.outcome, lives)))
 
 
-def _foretell(evidence: Evidence, version: BrokerVersion, settings: StoreSettings, heap_bytes: int | None) -> Forecast:
+def _foretell(
+    evidence: Evidence, version: BrokerVersion, settings: StoreSettings, heap_bytes: int | None, lives: Lives
+) -> Forecast:
     before: list[tuple[QueueRow, ...]] = []
 
     def look(memory: BrokerMemory) -> None:
@@ -104,17 +140,20 @@ def _foretell(evidence: Evidence, version: BrokerVersion, settings: StoreSetting
 
     config = config_start_of(evidence, version, settings)
     played = restart(evidence, version, settings, heap_bytes=heap_bytes, after_load=look, config=config)
-    found = losses(played)
+    found = losses(played, lives)
     listed = tuple(islice(found, LISTED))
     counts: Counter[str] = Counter(loss.what for loss in listed)
     counts.update(loss.what for loss in found)
-    outcome = outcome_of(played, counts)
+    back = tuple(returns(played, lives()) if brought_back(played, lives) else ())
+    outcome = outcome_of(played, counts, sum(each.messages for each in back))
     return Forecast(
         version=version,
         settings=settings,
         played=played,
         before_dispatch=before[0] if before and played.memory.queues_are_known else None,
         lost=listed,
+        brought_back=back,
+        crash_brings_back=() if evidence.abort or lives.found is None else _after_a_crash(played, lives.found),
         outcome=outcome,
         unknown=tuple(unknowns(played, counts.total() - len(listed))),
         holds_for=(version,),

@@ -39,6 +39,8 @@ def forecast_document(told: Forecast) -> Document:
         "lost": [asdict(loss) for loss in told.lost],
         "lost_counts": told.outcome.lost,
         "config": config_document(played.config),
+        "brought_back": [asdict(each) for each in told.brought_back],
+        "crash_brings_back": [asdict(each) for each in told.crash_brings_back],
         "abort_after_shutdown": played.abort_after,
         "duration": _duration(memory),
         "reasons": [asdict(reason) for reason in told.reasons],

@@ -6,7 +6,7 @@ index files they will have.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,7 +17,7 @@ from parsers.commitlog.layout import MAGIC_V2, RECORD_START
 from parsers.commitlog.message import decode_message
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER
-from parsers.java import divide
+from parsers.java import INT_MAX, divide
 from parsers.store import StoreFile
 from recovery.dispatch import PREPARED, ROLLBACK, DispatchRequest
 from recovery.evidence import Entry, QueueKey
@@ -25,6 +25,7 @@ from recovery.file_list import LogFile
 from recovery.log_runs import LogRun, runs_between
 from recovery.restart import Restart
 from recovery.scan import ScanBatch
+from recovery.topic_lives import TopicLives
 
 Longs = npt.NDArray[np.int64]
 What = Literal["message", "queue_unit", "index_entries"]
@@ -48,25 +49,29 @@ class Loss:
     reason: str
 
 
-def losses(played: Restart) -> Iterator[Loss]:
+def losses(played: Restart, lives: Callable[[], TopicLives]) -> Iterator[Loss]:
     """Every loss: messages behind the log's end first, then what the messages that stay have not, in log order.
 
+    Nothing of a former life is lost: an operator deleted it. `lives` is asked once such a message may be among them.
     None is told of a DLedger's store, and no missing unit of a BatchCQ topic: `unknowns` says that they are not read.
 
     Memory: eight bytes for each queue unit, each message dispatched again and each entry of a deleted index file.
     """
     if not played.started or played.memory.evidence.log_is_dledgers:
         return
-    yield from _beyond_the_end(played)
-    yield from _not_in_queue_or_index(played)
+    yield from _beyond_the_end(played, lives)
+    yield from _not_in_queue_or_index(played, lives)
 
 
-def _beyond_the_end(played: Restart) -> Iterator[Loss]:
+def _beyond_the_end(played: Restart, lives: Callable[[], TopicLives]) -> Iterator[Loss]:
     """Records that lie behind the log's new end, and units that pointed to bytes which are none any more."""
     memory = played.memory
     units = _units_behind(played, memory.commitlog.max_offset)
     for request, position in _records_behind(played):
-        queued = QUEUED if units.pop(position, None) is not None else _why_never_queued(request)
+        is_queued = units.pop(position, None) is not None
+        if position < lives().former_before((request.topic, request.queue_id)):
+            continue
+        queued = QUEUED if is_queued else _why_never_queued(request)
         why = (
             "it ends the log"
             if position == memory.commitlog.max_offset
@@ -112,29 +117,29 @@ def _units_behind(played: Restart, log_end: int) -> dict[int, tuple[QueueKey, in
     size = played.memory.settings.consume_queue_file_size
     for key, entries in played.memory.evidence.queues.items():
         for entry in entries:
-            offsets, sizes, base = _units_of(entry, size)
+            offsets, sizes, base = units_of(entry, size)
             for row in np.flatnonzero((offsets >= log_end) & (sizes > 0)).tolist():
                 found[int(offsets[row])] = (key, base + row)
     return found
 
 
-def _units_of(entry: Entry, file_size: int) -> tuple[Longs, Longs, int]:
+def units_of(entry: Entry, file_size: int) -> tuple[Longs, Longs, int]:
     """Physical offsets and sizes in one queue file, and the queue offset of its first unit."""
     units = CQ_UNIT.array(entry.bytes()) if entry.size == file_size else np.empty(0, CQ_UNIT.dtype)
     base = divide(int(entry.name), CQ_UNIT.size) if entry.name.removeprefix("-").isdigit() else 0
     return units["physical_offset"].astype(np.int64), units["msg_size"].astype(np.int64), base
 
 
-def _not_in_queue_or_index(played: Restart) -> Iterator[Loss]:
+def _not_in_queue_or_index(played: Restart, lives: Callable[[], TopicLives]) -> Iterator[Loss]:
     """Messages of the log as it will be whose unit is in no queue, and those whose keys no index file has."""
     memory = played.memory
-    queued = {key: _queued_offsets(played, key) for key in memory.queues}
+    queued = {key: queued_offsets(played, key) for key in memory.queues}
     dispatched = np.sort(np.array(memory.dispatched.physical_offset, np.int64))
     index = _IndexCover.of(played)
     for file in memory.commitlog.files:
         for batch in _batches(file, played):
-            yield from _without_unit(batch, played, queued, dispatched)
-            yield from _without_keys(batch, played, index, dispatched)
+            yield from _without_unit(batch, played, queued, dispatched, lives)
+            yield from _without_keys(batch, played, index, dispatched, lives)
 
 
 def _batches(file: LogFile, played: Restart) -> Iterator[ScanBatch]:
@@ -147,15 +152,20 @@ def _batches(file: LogFile, played: Restart) -> Iterator[ScanBatch]:
         yield memory.runs.scanner.scan(run.data, chosen)
 
 
-def _queued_offsets(played: Restart, key: QueueKey) -> Longs:
-    """Physical offsets of a queue's units after the start, sorted."""
+def queued_offsets(played: Restart, key: QueueKey) -> Longs:
+    """Physical offsets of a queue's units after the start, sorted, those of a pre-blank left out."""
     files = played.memory.queues[key].mapped.files
-    columns = [CQ_UNIT.array(file.content(file.wrote_position))["physical_offset"] for file in files]
+    units = [CQ_UNIT.array(file.content(file.wrote_position)) for file in files]
+    columns = [of_file["physical_offset"][of_file["msg_size"] != INT_MAX] for of_file in units]
     return np.sort(np.concatenate([column.astype(np.int64) for column in columns] or [NONE]))
 
 
 def _without_unit(
-    batch: ScanBatch, played: Restart, queued: dict[QueueKey, Longs], dispatched: Longs
+    batch: ScanBatch,
+    played: Restart,
+    queued: dict[QueueKey, Longs],
+    dispatched: Longs,
+    lives: Callable[[], TopicLives],
 ) -> Iterator[Loss]:
     units, records = batch.units, batch.records
     names, batch_topics = played.memory.runs.scanner.topics.names(), played.memory.evidence.batch_topics
@@ -165,6 +175,8 @@ def _without_unit(
         rows = np.flatnonzero((units.topic == topic) & (units.queue_id == queue_id) & (units.message_count == 0))
         offsets = records.physical_offset[units.record[rows]]
         missing = ~_held(queued.get((names[topic], queue_id), NONE), offsets)
+        if missing.any():
+            missing &= offsets >= lives().former_before((names[topic], queue_id))
         again = _held(dispatched, offsets)
         for row in np.flatnonzero(missing).tolist():
             why = REFUSED if again[row] else _why_not_dispatched(played)
@@ -218,7 +230,9 @@ def _indexed_in(entry: Entry, played: Restart) -> Longs:
     return INDEX_ENTRY.array(stored, count=max(count, 0))["physical_offset"].astype(np.int64)
 
 
-def _without_keys(batch: ScanBatch, played: Restart, index: _IndexCover, dispatched: Longs) -> Iterator[Loss]:
+def _without_keys(
+    batch: ScanBatch, played: Restart, index: _IndexCover, dispatched: Longs, lives: Callable[[], TopicLives]
+) -> Iterator[Loss]:
     records, memory = batch.records, played.memory
     if not memory.rules.index_enabled:
         return
@@ -228,10 +242,13 @@ def _without_keys(batch: ScanBatch, played: Restart, index: _IndexCover, dispatc
     lost = has_keys & (in_deleted | (offsets > index.end)) & ~_held(dispatched, offsets)
     names = memory.runs.scanner.topics.names()
     for row in np.flatnonzero(lost).tolist():
+        topic, queue_id = names[records.topic[row]], int(records.queue_id[row])
+        if offsets[row] < lives().former_before((topic, queue_id)):
+            continue
         yield Loss(
             "index_entries",
-            names[records.topic[row]],
-            int(records.queue_id[row]),
+            topic,
+            queue_id,
             int(records.queue_offset[row]),
             int(offsets[row]),
             INDEX_FILE_DELETED if in_deleted[row] else NEVER_INDEXED,

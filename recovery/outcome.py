@@ -20,6 +20,7 @@ class Outcome:
         lost_messages, lost_units, lost_index: how many messages are lost, are in no queue, in no index file.
         lost_config: how many topics, groups, offsets and delay levels the broker's configuration lacks then.
         destroyed_config: files of config/ whose content the start takes away.
+        brought_back: messages of lives that are over, or may be, which queues have again.
         queue_ends: next queue offset of every queue.
         dispatched, bytes_checked: work done on the way.
     """
@@ -35,21 +36,25 @@ class Outcome:
     bytes_checked: int
     index_files_deleted: int
     queue_ends: tuple[tuple[str, int, int], ...]
+    brought_back: int = 0
 
     @property
     def lost(self) -> dict[str, int]:
         return dict(zip(LOSSES, (self.lost_messages, self.lost_units, self.lost_index), strict=True))
 
     def is_better_than(self, other: Outcome) -> bool:
-        """A start before none; then fewer messages lost, then less configuration, then less in queues and index."""
-        return self._badness < other._badness
+        """A start before none; then fewer messages lost, then less configuration, then less in queues and index.
+
+        What brings deleted messages back is not better, whatever else it does.
+        """
+        return self.brought_back <= other.brought_back and self._badness < other._badness
 
     @property
     def _badness(self) -> tuple[bool, int, int, int, int]:
         return not self.starts, self.lost_messages, self.lost_config, self.lost_units, self.lost_index
 
 
-def outcome_of(played: Restart, lost: Mapping[str, int]) -> Outcome:
+def outcome_of(played: Restart, lost: Mapping[str, int], brought_back: int) -> Outcome:
     """The numbers of a played start; `lost` counts its losses by what is lost."""
     memory, config = played.memory, played.config
     ends = ((topic, queue_id, queue.max_queue_offset) for (topic, queue_id), queue in memory.queues.items())
@@ -65,4 +70,5 @@ def outcome_of(played: Restart, lost: Mapping[str, int]) -> Outcome:
         bytes_checked=memory.bytes_checked,
         index_files_deleted=len(memory.index.deleted),
         queue_ends=tuple(sorted(ends)) if played.started else (),
+        brought_back=brought_back,
     )

@@ -158,6 +158,10 @@ class TopicLives:
         """The place from which on messages of a queue live."""
         return self.living_from.get(key, 0)
 
+    def former_before(self, key: QueueKey) -> int:
+        """The place before which messages of a queue are of a life that a deletion ended."""
+        return 0 if key in self.restarted else self.living_start(key)
+
     def living_end(self, key: QueueKey, log_end: int) -> int | None:
         """The number behind the last living message of a queue, None where none lives; `log_end`: behind all."""
         if key not in self.living_from:

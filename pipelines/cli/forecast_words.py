@@ -23,6 +23,11 @@ def in_words(document: Document, width: int) -> Iterator[str]:
         yield from _wrapped(f"{label:<{LABEL}}", text, width)
     for title, texts in (
         ("What is lost", [*_losses(document["lost"]), *lost_config(document["config"])]),
+        ("What comes back", list(map(_returned, document["brought_back"]))),
+        (
+            "What a crash, or a file `abort`, would bring back",
+            list(map(_returned, document["crash_brings_back"])),
+        ),
         ("What would lose less", [_way(advice) for advice in document["advice"]]),
         ("Why", [f"{each['rule']}: {each['evidence']} [{each['source']}]" for each in document["reasons"]]),
         ("Not known", [f"{each['what']}: {each['why']}" for each in document["unknown"]]),
@@ -93,6 +98,10 @@ def _range(losses: Sequence[Document], name: str) -> str:
     if not known:
         return f"{words} unknown"
     return f"{words} {min(known)}" if min(known) == max(known) else f"{words} {min(known)} to {max(known)}"
+
+
+def _returned(each: Document) -> str:
+    return f"{each['topic']}/{each['queue_id']}: {counted(each['messages'], 'message')}: {each['reason']}"
 
 
 def _way(advice: Document) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from recovery.consistency import Verification, verify
+from recovery.forecast import forecast
 from recovery.rebuild import rebuild
 from recovery.settings import StoreSettings
 from recovery.topic_lives import lives_of
@@ -71,6 +73,50 @@ def test_rebuild_writes_the_queues_of_the_living_lives_only(name: str, tmp_path:
     ended = [life for told in topics_of(case).values() for life in told["lives"] if not life["live"]]
     assert sum(life.messages for life in report.left_out) == sum(life["records"] for life in ended)
     assert report.undecided == ()
+
+
+STARTS = [(name, how) for name in NAMES for how in ("clean", "abort", "abort-nocheckpoint")]
+
+
+@pytest.mark.parametrize(("name", "how"), STARTS)
+def test_forecast_loses_nothing_and_says_what_a_start_brings_back(name: str, how: str, tmp_path: Path) -> None:
+    case = incident(name)
+    root = case.root if how == "clean" else crashed(case.root, tmp_path / "store", keeps_checkpoint=how == "abort")
+    told = forecast(*opened(root, case.version, settings_of(case)))
+    living, after = (case.told()["nextStart"][start]["queues"] for start in ("clean", how))
+    assert {loss.what for loss in told.lost} <= ({"index_entries"} if how == "abort" else set())
+    assert {loss.topic for loss in told.lost} <= living.keys()
+    back = {(row.topic, row.queue_id): row.messages for row in told.brought_back}
+    widths = {
+        (topic, int(queue_id)): end - start
+        for topic, queues in after.items()
+        for queue_id, (start, end) in queues.items()
+        if end and queue_id not in living.get(topic, {})
+    }
+    assert back.keys() == widths.keys()
+    assert all(0 < messages <= widths[key] for key, messages in back.items())  # 4.9.7 counts pre-blanks, too
+    assert told.has_loss == bool(told.brought_back or told.lost)
+    assert not any("abort" in advice.repair.files for advice in told.advice)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_forecast_of_an_orderly_store_says_what_a_crash_would_bring_back(name: str, tmp_path: Path) -> None:
+    case = incident(name)
+    told, after = (
+        forecast(*opened(root, case.version, settings_of(case)))
+        for root in (case.root, crashed(case.root, tmp_path / "store", keeps_checkpoint=True))
+    )
+    assert told.crash_brings_back == after.brought_back
+    assert after.crash_brings_back == ()
+
+
+def crashed(root: Path, to: Path, *, keeps_checkpoint: bool) -> Path:
+    """A copy of a store as if the machine had failed."""
+    shutil.copytree(root, to)
+    (to / "abort").touch()
+    if not keeps_checkpoint:
+        (to / "checkpoint").unlink()
+    return to
 
 
 def contents(root: Path) -> dict[str, bytes]:
