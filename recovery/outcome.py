@@ -45,9 +45,10 @@ class Outcome:
     def is_better_than(self, other: Outcome) -> bool:
         """A start before none; then fewer messages lost, then less configuration, then less in queues and index.
 
-        What brings deleted messages back is not better, whatever else it does.
+        What brings more deleted messages back is not better for what queues and index have more.
         """
-        return self.brought_back <= other.brought_back and self._badness < other._badness
+        saves = self._badness[:-2] < other._badness[:-2]
+        return self._badness < other._badness and (saves or self.brought_back <= other.brought_back)
 
     @property
     def _badness(self) -> tuple[bool, int, int, int, int]:
