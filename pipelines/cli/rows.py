@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from parsers.places import name_below
+from parsers.places import name_below, printable_name
 
 if TYPE_CHECKING:
     from pipelines.table import Table
@@ -22,4 +22,4 @@ def schema_of(table: Table, *, without: Iterable[str] = ()) -> pa.Schema:
 
 def place_of(path: Path, root: Path) -> str:
     """The file as rows name it: by `name_below` in a store, by its own name when it was given alone."""
-    return path.name if path == root else name_below(root, path)
+    return printable_name(path.name if path == root else name_below(root, path))

@@ -23,12 +23,12 @@ from rebalance.facts import (
     UnreadRecord,
 )
 from rebalance.model.message_queue import MessageQueue
+from rebalance.readers.malformed import MALFORMED, why_not_read
 
 Record = Mapping[str, Any]
 _ANSWER_MS = 5_000  # MQAdminExt's default timeout: the state is at most so much older than its answer
 _PERM_READ = 4
 _GROUP_NOT_ONLINE = "CODE: 206"
-_MALFORMED = (KeyError, TypeError, ValueError, AttributeError, OverflowError)  # the last: 1e999 as a whole number
 
 
 def facts_from_polls(records: Iterable[Record], *, source: str, file: str = "") -> Iterator[Fact]:
@@ -43,8 +43,8 @@ def facts_from_polls(records: Iterable[Record], *, source: str, file: str = "") 
         evidence = Evidence(file, number)
         try:
             yield from _poll(record, source, evidence)
-        except _MALFORMED as bad:
-            reason = f"{type(bad).__name__}: {bad}"
+        except MALFORMED as bad:
+            reason = why_not_read(bad)
             yield UnreadRecord(at_ms=_instant(record), source=source, evidence=evidence, reason=reason)
 
 
@@ -146,8 +146,8 @@ def _history(
         common: dict[str, Any] = {"at_ms": at_ms, "source": source, "evidence": Evidence(file, number)}
         try:
             rows = rows_of(document)
-        except _MALFORMED as bad:
-            yield UnreadRecord(**common, reason=f"{type(bad).__name__}: {bad}")
+        except MALFORMED as bad:
+            yield UnreadRecord(**common, reason=why_not_read(bad))
             continue
         common["early_ms"] = 0 if known is None else at_ms - known_ms
         before = known or {}

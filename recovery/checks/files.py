@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.places import name_below
+from parsers.places import name_below, printable_name
 from parsers.store import QueueKey, Store, StoreFile
 from recovery.checks.finding import Finding, Judgement, Place, Span
 from recovery.checks.queue_disk import QueueOnDisk
@@ -22,7 +22,8 @@ def check_files(store: Store, queues: Mapping[QueueKey, QueueOnDisk], queue_file
 
 
 def relative(store: Store, file: StoreFile) -> str:
-    return name_below(store.root, file.path)
+    """The file's name below the store, as text whatever bytes it is made of."""
+    return printable_name(name_below(store.root, file.path))
 
 
 def _unexpected(store: Store) -> Iterator[Finding]:

@@ -1,6 +1,8 @@
 """The coverage-guided fuzzer over one reader, for as long as wanted: `python -m tests.fuzz TARGET [libFuzzer options]`.
 
-It needs atheris (`pip install 'rocketlens[fuzz]'`). Kernels run as plain Python, so that their branches count.
+`python -m tests.fuzz commands [--inputs N] [--seed N]` asks every command about mutated stores and recordings instead.
+
+The fuzzer needs atheris (`pip install 'rocketlens[fuzz]'`). Kernels run as plain Python, so that their branches count.
 What it keeps goes to the first folder among the options, or nowhere.
 """
 
@@ -44,4 +46,8 @@ if __name__ == "__main__":
         from tests.fuzz.targets import TARGETS
 
         sys.exit(f"{__doc__}\nTargets: {', '.join(TARGETS)}")
+    if sys.argv[1] == "commands":
+        from tests.fuzz.commands.run import main as fuzz_commands
+
+        sys.exit(fuzz_commands(sys.argv[2:]))
     main(sys.argv[1], sys.argv[2:])

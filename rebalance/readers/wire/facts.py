@@ -19,11 +19,11 @@ from rebalance.facts import (
     HeartbeatReceived,
     UnreadRecord,
 )
+from rebalance.readers.malformed import MALFORMED, why_not_read
 from rebalance.readers.wire.requests import ANSWERED, READERS, Record, instant_of, text_of
 
 Members = dict[str, dict[str, str | None]]
 """Connection (`ip:port`) -> the groups it is registered for, each with its client id."""
-_MALFORMED = (KeyError, TypeError, ValueError, AttributeError, OverflowError)  # the last: 1e999 as a whole number
 _MAX_OPEN_REQUESTS = 100_000  # a capture without answers must not grow without bound
 
 
@@ -41,10 +41,8 @@ def facts_from_wire(records: Iterable[Record], *, broker: str, file: str = "") -
             for fact in _facts_of_record(record, broker, evidence, open_requests, members):
                 _follow(fact, members)
                 yield fact
-        except _MALFORMED as bad:
-            yield UnreadRecord(
-                at_ms=_instant(record), source=broker, evidence=evidence, reason=f"{type(bad).__name__}: {bad}"
-            )
+        except MALFORMED as bad:
+            yield UnreadRecord(at_ms=_instant(record), source=broker, evidence=evidence, reason=why_not_read(bad))
         if len(open_requests) > _MAX_OPEN_REQUESTS:
             oldest = next(iter(open_requests))
             yield from _settle(*open_requests.pop(oldest), None, broker)
@@ -83,10 +81,8 @@ def _settle(request: Record, evidence: Evidence, answer: Record | None, broker: 
     """The facts of a request whose answer is known, or known to be missing."""
     try:
         yield from READERS[request["code"]](request, answer, broker, evidence)
-    except _MALFORMED as bad:
-        yield UnreadRecord(
-            at_ms=_instant(request), source=broker, evidence=evidence, reason=f"{type(bad).__name__}: {bad}"
-        )
+    except MALFORMED as bad:
+        yield UnreadRecord(at_ms=_instant(request), source=broker, evidence=evidence, reason=why_not_read(bad))
 
 
 def _follow(fact: Fact, members: Members) -> None:

@@ -25,6 +25,7 @@ from rebalance.facts import (
     UnlockBatch,
 )
 from rebalance.model.message_queue import MessageQueue
+from rebalance.readers.malformed import Malformed
 
 QUERY_CONSUMER_OFFSET = 14
 UPDATE_CONSUMER_OFFSET = 15
@@ -44,17 +45,17 @@ _POP = "POP"
 
 
 def instant_of(record: Record) -> int:
-    """`ts`, epoch ms; TypeError if it is none."""
+    """`ts`, epoch ms; Malformed if it is none."""
     instant = record["ts"]
     if not isinstance(instant, int):
-        raise TypeError(f"ts is {instant!r}, expected epoch milliseconds")
+        raise Malformed(f"ts is {instant!r}, expected epoch milliseconds")
     return instant
 
 
 def _common(request: Record, broker: str, evidence: Evidence) -> dict[str, Any]:
     remote = request["remote"]
     if not isinstance(remote, str):
-        raise TypeError(f"remote is {remote!r}, expected ip:port")
+        raise Malformed(f"remote is {remote!r}, expected ip:port")
     opaque = request.get("opaque")
     return {
         "at_ms": instant_of(request),
@@ -66,9 +67,9 @@ def _common(request: Record, broker: str, evidence: Evidence) -> dict[str, Any]:
 
 
 def text_of(value: object, name: str) -> str:
-    """A field that must be a string; TypeError if it is not."""
+    """A field that must be a string; Malformed if it is not."""
     if not isinstance(value, str):
-        raise TypeError(f"{name} is {value!r}, expected a string")
+        raise Malformed(f"{name} is {value!r}, expected a string")
     return value
 
 
