@@ -6,22 +6,27 @@ Source: IndexService#queryOffset, DefaultMessageStore#queryMessage, #lookMessage
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from typing import Literal
 
 from parsers.commitlog.ids import decode_message_id
 from parsers.commitlog.message import Message
+from parsers.commitlog.read import MessageFilter, read_commitlog
 from parsers.errors import DamageSink
 from parsers.index.find import IndexHit, IndexQuery
+from parsers.index.open import open_index
 from parsers.java import LONG_MAX
 from parsers.queues import StoreQueues
 from parsers.store import QueueKey, Store
+from recovery.index_cover import Reach, Uncovered, reach_of, uncovered
 from recovery.inference import StoreKnowledge
 from recovery.log_access import LogAccess
 from recovery.queue_search import search_of
 from recovery.time_search import Boundary, QueueSearch, offset_at
 
-FoundBy = Literal["unique_id", "key", "tag", "message_id", "hash_only"]
+FoundBy = Literal["unique_id", "key", "tag", "message_id", "hash_only", "scan"]
+TAG_KEY = "T#"
 ROUNDS = 3
 
 
@@ -111,6 +116,30 @@ class StoreQuery:
         found = self.find_by_key(KeyQuestion(topic, unique_id, max_num))
         return [hit for hit in found if hit.found_by == "unique_id"]
 
+    def scan(self, question: KeyQuestion) -> list[FoundMessage]:
+        """What `find_by_key` would give if every message were in the index: the log itself is read, newest first."""
+        by_tag = question.key.startswith(TAG_KEY)
+        where = MessageFilter(
+            topics=[question.topic],
+            key=None if by_tag else question.key,
+            since_ms=question.begin_ms or None,
+            until_ms=question.end_ms + 1 if question.end_ms < LONG_MAX else None,
+        )
+        offsets: deque[int] = deque(maxlen=question.max_num)
+        for batch in read_commitlog(self._store.commitlog, columns=["physical_offset", "tags"], where=where):
+            rows = zip(batch["physical_offset"].to_pylist(), batch["tags"].to_pylist(), strict=True)
+            offsets.extend(at for at, tags in rows if not by_tag or question.key == f"{TAG_KEY}{tags}")
+        found = ((at, self._log.message(at)) for at in reversed(offsets))
+        return [FoundMessage(message, at, "scan") for at, message in found if message is not None]
+
+    def index_reach(self) -> Reach | None:
+        """From which message to which the index goes; None without an entry."""
+        return reach_of(open_index(self._store.index, on_damage="collect"))
+
+    def uncovered(self, topic: str | None = None) -> Uncovered | None:
+        """The messages with keys, of one topic or of all, that no query by key can find; None where there are none."""
+        return uncovered(self._store.commitlog, self._log, open_index(self._store.index, on_damage="collect"), topic)
+
     def find_by_message_id(self, message_id: str) -> list[FoundMessage]:
         """The record at the offset that an offset message id names, if it has this id; at most one.
 
@@ -142,4 +171,4 @@ def _found_by(message: Message, question: KeyQuestion) -> FoundBy:
         return "unique_id"
     if question.key in (message.property_value("KEYS") or "").split(" "):
         return "key"
-    return "tag" if question.key == f"T#{message.property_value('TAGS')}" else "hash_only"
+    return "tag" if question.key == f"{TAG_KEY}{message.property_value('TAGS')}" else "hash_only"

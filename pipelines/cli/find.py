@@ -82,12 +82,16 @@ def find(
         bool,
         typer.Option("--hash-only", help="Also messages whose key merely has the same hash, as the broker sends them."),
     ] = False,
+    scan: Annotated[
+        bool, typer.Option("--scan", help="Read the log itself, not the index, which may lack messages.")
+    ] = False,
     batch: Annotated[bool, typer.Option("--batch", help="Many questions: JSON lines on standard input.")] = False,
     broker: BrokerOptions = NOTHING_SAID,
 ) -> None:
     """Find messages by key, unique id or message id through the index, newest first, as the broker's query does.
 
-    `found_by` says how: unique_id, key, tag, message_id, or hash_only. With --batch each line of standard input is a
+    `found_by` says how: unique_id, key, tag, message_id, hash_only, or scan. Messages with keys that the index does not
+    reach are counted on stderr, with exit code 4; --scan finds them. With --batch each line of standard input is a
     question `{"topic", "key" | "unique_id" | "message_id", "begin"?, "end"?, "max"?}`, options giving what a line
     leaves out; its answer repeats it, with `messages` (rows as above) and `physical_offsets` (every entry the index
     query gives, other keys of the same hash included).
@@ -104,16 +108,49 @@ def find(
         "end": None if end is None else instant_of(end, "--end", parse_broker_instant),
         "max": max_,
     }
+    if not scan and message_id is None:
+        _tell_of_uncovered(run, store, asked, topic)
     if batch:
-        run.emit_documents(answers(run, lambda given: _find_answer(asked, given, question, hash_only)))
+        run.emit_documents(answers(run, lambda given: _find_answer(asked, given, question, hash_only, scan)))
         return
     if topic is None and message_id is None:
         raise WrongUsage("find: --topic is missing; a key is looked up together with its topic")
     try:
-        found = _found(asked, question, hash_only)
+        found = _scanned(asked, question) if scan else _found(asked, question, hash_only)
     except ValueError as wrong:
         raise WrongUsage(f"find: {wrong}") from wrong
     run.emit_rows(_found_schema(), (_row(hit) for hit in found), brief=BRIEF)
+
+
+def _tell_of_uncovered(run: Run, store: Path, asked: StoreQuery, topic: str | None) -> None:
+    """Name the messages with keys that no query by key can find."""
+    from pipelines.instants import iso_instant
+
+    missing, reach = asked.uncovered(topic), asked.index_reach()
+    if missing is None:
+        return
+    covers = (
+        "nothing"
+        if reach is None
+        else (
+            f"the log from physical offset {reach.first_physical_offset} ({iso_instant(reach.first_ms)}) to "
+            f"{reach.last_physical_offset} ({iso_instant(reach.last_ms)})"
+        )
+    )
+    run.not_read(
+        f"{store}: the index covers {covers}; {missing.messages} messages {f'of {topic} ' if topic else ''}with keys, "
+        f"physical offset {missing.first_physical_offset} to {missing.last_physical_offset}, are in none of its "
+        "entries; --scan reads the log itself"
+    )
+
+
+def _scanned(asked: StoreQuery, question: Question) -> list[FoundMessage]:
+    """Raises ValueError for a question that names not exactly one of key and unique id."""
+    if (question.get("key") is None) == (question.get("unique_id") is None) or question.get("message_id") is not None:
+        raise ValueError("--scan looks for one of key and unique_id")
+    found = asked.scan(_key_question(question))
+    unique_id = question.get("unique_id")
+    return [hit for hit in found if unique_id in (None, hit.message.property_value("UNIQ_KEY"))]
 
 
 def offset_at(
@@ -194,10 +231,10 @@ def _key_question(question: Question) -> Any:
     )
 
 
-def _find_answer(asked: StoreQuery, given: Question, otherwise: Question, hash_only: bool) -> Answer:
+def _find_answer(asked: StoreQuery, given: Question, otherwise: Question, hash_only: bool, scan: bool) -> Answer:
     question = {name: otherwise[name] for name in SHARED} | _in_our_words(given)
-    found = _found(asked, question, hash_only)
-    by_index = question.get("message_id") is None
+    found = _scanned(asked, question) if scan else _found(asked, question, hash_only)
+    by_index = question.get("message_id") is None and not scan
     offsets = asked.query_offsets(_key_question(question)) if by_index else [hit.physical_offset for hit in found]
     from pipelines.instants import iso_instant
 
