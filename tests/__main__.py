@@ -18,8 +18,8 @@ CHECKS = (
 )
 
 
-WHOLE_SUITE = ["-n", "2", "--dist", "loadfile"]
-"""A file's tests stay together: they share a Spark session, an unpacked store, a replayed cluster."""
+WHOLE_SUITE = ["-n", "2", "--dist", "loadfile", "--durations", "10"]
+"""A file's tests stay together: they share a Spark session, a replayed cluster. The ten slowest are named."""
 
 
 def main(arguments: list[str]) -> int:
