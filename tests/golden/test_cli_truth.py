@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 
 from tests.support.cli import call
-from tests.support.stores import GROUP_KINDS, MORE_KINDS, since, store_names, store_root, truth, truth_lines
+from tests.support.stores import (
+    GROUP_KINDS,
+    MORE_KINDS,
+    log_setting,
+    since,
+    store_names,
+    store_root,
+    truth,
+    truth_lines,
+)
 
 KINDS = ("clean", "propcrc", "ipv6", "dledger", "rocksdb", "rocksdbv2", *MORE_KINDS)
 CLASSIC = store_names(*KINDS, *GROUP_KINDS, subject="log")
@@ -26,6 +35,11 @@ def rows(*arguments: object, stdin: bytes = b"") -> list[dict[str, Any]]:
     return called.rows
 
 
+def given(name: str) -> list[object]:
+    """The store as an argument, with the setting that says where its log is."""
+    return [store_root(name), *(word for pair in log_setting(name).items() for word in ("--config", "=".join(pair)))]
+
+
 def lines(objects: list[dict[str, Any]]) -> bytes:
     return "\n".join(map(json.dumps, objects)).encode()
 
@@ -38,7 +52,7 @@ def instant(epoch_ms: int) -> str:
 @pytest.mark.parametrize("name", store_names(*KINDS, *GROUP_KINDS, "lmq", subject="every message"))
 def test_messages(name: str) -> None:
     expected = [line for line in truth_lines(name, "messages.jsonl.gz") if line["type"] == "message"]
-    found = rows("dump", "commitlog", store_root(name))
+    found = rows("dump", "commitlog", *given(name))
     assert [row["physical_offset"] for row in found] == [line["physicalOffset"] for line in expected]
     for row, line in zip(found, expected, strict=True):
         assert row["topic"] == line["topic"]
@@ -60,7 +74,7 @@ def test_queues(name: str) -> None:
         for line in truth_lines(name, "queues.jsonl.gz")
         if line["maxOffset"]
     }
-    found = rows("queues", store_root(name))
+    found = rows("queues", *given(name))
     assert {
         (row["topic"], row["queue_id"]): (row["min_queue_offset"], row["max_queue_offset"], row["units"])
         for row in found
@@ -72,14 +86,14 @@ def test_queues(name: str) -> None:
 def test_queries_by_key(name: str) -> None:
     asked = list(truth_lines(name, "query_by_key.jsonl.gz"))
     questions = [{key: line[key] for key in ("topic", "key", "maxNum", "begin", "end")} for line in asked]
-    answers = rows("find", store_root(name), "--batch", "--hash-only", stdin=lines(questions))
+    answers = rows("find", *given(name), "--batch", "--hash-only", stdin=lines(questions))
     assert [answer["physical_offsets"] for answer in answers] == [line["phyOffsets"] for line in asked]
     assert [[row["physical_offset"] for row in answer["messages"]] for answer in answers] == [
         line["phyOffsets"] for line in asked
     ]
     one = next(line for line in asked if line["phyOffsets"])
     options = ["--begin", one["begin"], "--end", one["end"], "--max", one["maxNum"], "--hash-only"]
-    found = rows("find", store_root(name), "--topic", one["topic"], "--key", one["key"], *options)
+    found = rows("find", *given(name), "--topic", one["topic"], "--key", one["key"], *options)
     assert [row["physical_offset"] for row in found] == one["phyOffsets"]
 
 
@@ -88,7 +102,7 @@ def test_queries_by_key(name: str) -> None:
 def test_offsets_by_time(name: str, boundary: str) -> None:
     asked = list(truth_lines(name, "offset_by_time.jsonl.gz"))
     questions = [{"topic": line["topic"], "queue_id": line["queueId"], "at": line["timestamp"]} for line in asked]
-    answers = rows("offset-at", store_root(name), "--batch", "--boundary", boundary, stdin=lines(questions))
+    answers = rows("offset-at", *given(name), "--batch", "--boundary", boundary, stdin=lines(questions))
     assert [answer["queue_offset"] for answer in answers] == [line[f"offset{boundary.upper()}"] for line in asked]
 
 
@@ -96,7 +110,7 @@ def test_offsets_by_time(name: str, boundary: str) -> None:
 def test_lag_is_what_consumer_progress_says(name: str) -> None:
     found = {
         (row["group"], row["topic"], row["queue_id"]): (row["broker_offset"], row["consumer_offset"])
-        for row in rows("lag", store_root(name))
+        for row in rows("lag", *given(name))
     }
     for group, progress in truth(name, "consumer_progress.json").items():
         for line in progress.get("queues", []):

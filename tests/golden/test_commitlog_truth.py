@@ -19,8 +19,9 @@ from parsers.commitlog.tags import tags_hash
 from parsers.dledger.layout import HEADER_SIZE
 from parsers.errors import Damage
 from parsers.mapped import map_file
-from parsers.store import Store, open_store
-from tests.support.stores import store_names, store_root, truth_lines
+from parsers.store import Store
+from tests.support.opened import opened_golden
+from tests.support.stores import store_names, truth_lines
 
 stores = pytest.mark.parametrize("name", store_names(subject="every message"))
 
@@ -110,12 +111,12 @@ def messages_of(name: str) -> list[dict[str, Any]]:
 @stores
 def test_the_compiled_decoder_reads_what_the_broker_reads(name: str) -> None:
     expected = [expected_row(line) for line in messages_of(name)]
-    assert list(vector_rows(open_store(store_root(name)), name)) == expected
+    assert list(vector_rows(opened_golden(name)[0], name)) == expected
 
 
 @stores
 def test_the_scalar_decoder_reads_what_the_broker_reads_and_writes_it_back(name: str) -> None:
-    store = open_store(store_root(name))
+    store = opened_golden(name)[0]
     views = {file.base_offset: map_file(file.path) for file in store.commitlog}
     file_size = store.commitlog[0].size
     for line in messages_of(name):
@@ -129,7 +130,7 @@ def test_the_scalar_decoder_reads_what_the_broker_reads_and_writes_it_back(name:
 
 @stores
 def test_every_byte_is_a_message_a_blank_or_unwritten(name: str) -> None:
-    store = open_store(store_root(name))
+    store = opened_golden(name)[0]
     lines = list(truth_lines(name, "messages.jsonl.gz"))
     blanks = [(line["physicalOffset"], line["size"]) for line in lines if line["type"] == "blank"]
     if store.log_is_dledgers:  # whose truth has messages alone
@@ -147,7 +148,7 @@ def test_every_byte_is_a_message_a_blank_or_unwritten(name: str) -> None:
 @stores
 @pytest.mark.parametrize("slices", [2, 7, 31])
 def test_slices_give_each_message_once(name: str, slices: int) -> None:
-    for file in open_store(store_root(name)).commitlog:
+    for file in opened_golden(name)[0].commitlog:
         cuts = [file.size * number // slices for number in range(slices + 1)]
         sliced = [
             offset

@@ -11,14 +11,13 @@ import pytest
 from recovery.query import KeyQuestion, StoreQuery, TimeQuestion
 from recovery.time_search import Boundary
 from recovery.versions import BrokerVersion
-from tests.support.opened import opened
+from tests.support.opened import opened_golden
 from tests.support.stores import (
     CLASSIC_KINDS,
     GROUP_KINDS,
     LEFT_OUT,
     MORE_KINDS,
     store_names,
-    store_root,
     truth,
     truth_lines,
 )
@@ -40,7 +39,7 @@ def version_of(name: str) -> BrokerVersion:
 
 @stores
 def test_key_queries_answer_what_the_broker_answers(name: str) -> None:
-    query = StoreQuery(*opened(store_root(name), version_of(name)))
+    query = StoreQuery(*opened_golden(name, version_of(name)))
     lines = list(truth_lines(name, "query_by_key.jsonl.gz"))
     assert len(lines) >= 250
     for line in lines:
@@ -51,7 +50,7 @@ def test_key_queries_answer_what_the_broker_answers(name: str) -> None:
 
 @stores
 def test_found_messages_have_the_key_in_the_order_of_the_index(name: str) -> None:
-    query = StoreQuery(*opened(store_root(name), version_of(name)))
+    query = StoreQuery(*opened_golden(name, version_of(name)))
     lines = list(truth_lines(name, "query_by_key.jsonl.gz"))
     questions = [KeyQuestion(line["topic"], line["key"], line["maxNum"], line["begin"], line["end"]) for line in lines]
     found_by = set()
@@ -69,7 +68,7 @@ def test_found_messages_have_the_key_in_the_order_of_the_index(name: str) -> Non
 
 @pytest.mark.parametrize("name", [name for name in store_names(*KINDS, subject="log") if name not in UNINDEXED])
 def test_a_message_is_found_by_its_id(name: str) -> None:
-    query = StoreQuery(*opened(store_root(name), version_of(name)))
+    query = StoreQuery(*opened_golden(name, version_of(name)))
     lines = [line for line in truth_lines(name, "messages.jsonl.gz") if line["type"] == "message"]
     assert len(lines) >= 40
     for line in lines[:: 1 + len(lines) // 200]:
@@ -92,7 +91,7 @@ def test_searches_by_time_in_batch_queues_of_several_files(name: str) -> None:
 
 def _judge_searches(name: str) -> None:
     version = version_of(name)
-    store, known = opened(store_root(name), version)
+    store, known = opened_golden(name, version)
     query = StoreQuery(store, known)
     judged = []
     for line in truth_lines(name, "offset_by_time.jsonl.gz"):

@@ -12,7 +12,7 @@ from parsers.store import open_store
 from recovery.rebuild import rebuild
 from recovery.settings import StoreSettings
 from recovery.versions import BrokerVersion
-from tests.support.opened import opened
+from tests.support.opened import opened_golden
 from tests.support.stores import CLASSIC_KINDS, LEFT_OUT, QUEUE_KINDS, store_names, store_root, truth
 
 KNOWN = StoreSettings().as_config()
@@ -57,7 +57,7 @@ TOLD = [
 @pytest.mark.parametrize(("name", "told"), TOLD)
 def test_rebuilt_files_are_the_brokers_byte_for_byte(name: str, told: str, tmp_path: Path) -> None:
     version, settings = given(name) if told == "given" else (None, None)
-    report = rebuild(*opened(store_root(name), version, settings), tmp_path / "new")
+    report = rebuild(*opened_golden(name, version, settings), tmp_path / "new")
     originals = hashes(store_root(name))
     assert len(originals) >= 3
     assert hashes(tmp_path / "new") == originals
@@ -70,6 +70,6 @@ def test_rebuilt_files_are_the_brokers_byte_for_byte(name: str, told: str, tmp_p
 def test_rebuilt_files_are_those_the_brokers_classes_rebuild(name: str, tmp_path: Path) -> None:
     recorded = truth(name, "rebuild.json")
     version, settings = given(name)
-    rebuild(*opened(store_root(name), version, settings), tmp_path / "new")
+    rebuild(*opened_golden(name, version, settings), tmp_path / "new")
     assert recorded["onlyInRebuilt"] == []
     assert hashes(tmp_path / "new") == rebuilt_hashes(recorded["files"])

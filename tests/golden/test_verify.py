@@ -14,9 +14,9 @@ import pytest
 from recovery.checks.kinds import KINDS
 from recovery.consistency import verify
 from recovery.versions import BrokerVersion
-from tests.support.opened import opened
+from tests.support.opened import opened, opened_golden
 from tests.support.recovery_cases import golden_cases
-from tests.support.stores import LEFT_OUT, store_names, store_root
+from tests.support.stores import LEFT_OUT, store_names
 from tests.support.verify_judge import Verdict, judge_case
 
 CASES = golden_cases()
@@ -121,7 +121,7 @@ TRUE_OF_A_STORE = {
 
 @pytest.mark.parametrize("name", [name for name in store_names(subject="verify") if name not in UNTOLD])
 def test_a_store_that_its_broker_left_has_no_finding(name: str) -> None:
-    verification = verify(*opened(store_root(name)))
+    verification = verify(*opened_golden(name))
     assert {found.kind for found in verification.findings} == TRUE_OF_A_STORE.get(name, set())
     assert verification.inferred
 
@@ -129,7 +129,7 @@ def test_a_store_that_its_broker_left_has_no_finding(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in store_names(subject="verify") if name in UNTOLD])
 def test_a_store_of_an_old_broker_has_no_finding_when_its_version_is_given(name: str) -> None:
     version = BrokerVersion.parse(name.partition("-")[0])
-    assert verify(*opened(store_root(name), version)).findings == ()
+    assert verify(*opened_golden(name, version)).findings == ()
 
 
 @pytest.mark.parametrize("base", sorted({CASES.case(name)["base"] for name in CASES.names()} - {"empty"}))

@@ -9,6 +9,7 @@ from recovery.inference import StoreKnowledge
 from recovery.knowledge import Said, knowledge_of, open_known
 from recovery.settings import StoreSettings
 from recovery.versions import BrokerVersion
+from tests.support.stores import log_setting, store_root
 
 
 def opened(
@@ -16,6 +17,16 @@ def opened(
 ) -> tuple[Store, StoreKnowledge]:
     """The store at `root`, and its version and settings: those given, the rest as its files show them."""
     running = BrokerVersion.parse(version) if isinstance(version, str) else version
-    said = Said(running, settings)
+    return _opened(root, Said(running, settings))
+
+
+def opened_golden(
+    name: str, version: BrokerVersion | None = None, settings: StoreSettings | None = None
+) -> tuple[Store, StoreKnowledge]:
+    """A golden store, as `opened` opens it; its log is where its broker had it."""
+    return _opened(store_root(name), Said(version, settings, log_setting(name)))
+
+
+def _opened(root: Path, said: Said) -> tuple[Store, StoreKnowledge]:
     store = open_known(root, said, needs_log=False)
     return store, knowledge_of(store, said)

@@ -26,7 +26,7 @@ QUEUE_KINDS = (*CLASSIC_KINDS, *MORE_KINDS, *GROUP_KINDS, "batchcq", "dledger")
 ALL_KINDS = (*QUEUE_KINDS, "batchfiles", "rocksdb", "rocksdbv2")
 
 BEFORE_THE_LOSS = "its truth was taken before the power loss that its files show"
-FOLDERS = "of its two CommitLog folders one is read"
+FOLDERS = "its second CommitLog folder is one by a setting alone"
 QUEUED_ALONE = "its truth has those messages alone that its queues point to"
 NOT_AT_REST = "halted: its truth has no checkpoint after a shutdown"
 SLAVE = "a slave: its truth has the tables of before its last look at its master"
@@ -45,23 +45,20 @@ LEFT_OUT: dict[str, dict[str, str]] = {
     "index of unique ids": dict.fromkeys(
         ("4.9.7-dledger3/n1", "4.9.7-dledger3/n2"), "its broker made no index again for messages of before the kill"
     ),
-    "log": {"5.3.3-multipath": FOLDERS},
+    "log": {},
     "queues": {},
     "every message": {
-        "5.3.3-multipath": FOLDERS,
         **dict.fromkeys(("4.9.7-dledger3/n0", "5.3.3-dledger3/n0"), QUEUED_ALONE),
         **dict.fromkeys(("5.3.3-dledger3/n1", "5.3.3-dledger3/n2"), QUEUED_ALONE),
     },
     "rebuild": {
         "3.2.6-clean": COMMITS,
-        "5.3.3-multipath": FOLDERS,
         **dict.fromkeys(("4.9.7-cqext", "5.3.3-cqext"), EXT),
     },
     "rebuild without a version": OLD_SLOT_COUNT,
     "verify": {
         "3.2.6-clean": COMMITS,
         "4.4.0-clean": "a batch there may bear a store time read before the lock",
-        "5.3.3-multipath": FOLDERS,
         **dict.fromkeys(("4.9.7-cqext", "5.3.3-cqext"), EXT),
     },
     "verify without a version": OLD_SLOT_COUNT,
@@ -108,6 +105,12 @@ def store_root(name: str) -> Path:
 def group_root(name: str, member: str) -> Path:
     """The unpacked store root of one member of a group."""
     return store_root(f"{name}/{member}")
+
+
+def log_setting(name: str) -> dict[str, str]:
+    """`storePathCommitLog` of a store whose log is not in `commitlog` alone, for the folder it is unpacked to."""
+    root = store_root(name)
+    return {"storePathCommitLog": f"{root}/commitlog,{root}/disk2/commitlog"} if name.endswith("-multipath") else {}
 
 
 def truth_lines(name: str, file: str) -> Iterator[dict[str, Any]]:
