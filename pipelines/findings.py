@@ -35,6 +35,7 @@ def finding_document(finding: Finding) -> dict[str, Any]:
         "right": rule.right,
         "why": rule.why,
         "broker_would": rule.broker_would,
+        **({"rebuilt": dict(finding.rebuilt)} if finding.rebuilt else {}),
     }
 
 

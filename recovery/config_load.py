@@ -12,13 +12,15 @@ from enum import StrEnum
 from parsers.config.document import BACKUP
 from parsers.config.fastjson import Json, as_map, parse, parse_beginning
 from parsers.errors import StoreFormatError
-from recovery.config_files import ConfigFile, Stage, loaded_files
+from recovery.config_files import ConfigFile, Rows, Stage, loaded_files
 from recovery.evidence import Entry
 from recovery.settings import StoreSettings
 from recovery.versions import BrokerVersion
 
 INTERRUPTED = ".tmp"
 """A new content before it takes the main file's place, up to 5.0.0. MixAll#string2File @5.0.0."""
+MAY_BE_EMPTY = (Rows.OFFSETS, Rows.DELAY_LEVELS, Rows.OTHER)
+"""A broker has topics and groups of its own, but need not have an offset."""
 Copies = Mapping[str, Entry]
 """What lies in config/, by name."""
 Table = Mapping[str, Json]
@@ -39,6 +41,7 @@ class ConfigCopy:
 
     Attributes:
         rows: what decode() takes; nothing of an unreadable copy, and of a document that holds nothing (`null`, `[]`).
+        has_table: the document has the table, be it empty, so that a broker may have written it so.
         beginning: the complete rows before the place where an unreadable copy breaks off.
         why: why decode() fails, None where it does not.
     """
@@ -46,6 +49,7 @@ class ConfigCopy:
     name: str
     state: CopyState
     rows: Table = field(default_factory=dict)
+    has_table: bool = False
     beginning: Table = field(default_factory=dict)
     why: str | None = None
 
@@ -80,8 +84,14 @@ class ConfigLoad:
 
     @property
     def is_as_written(self) -> bool:
-        """The main file is used and has rows, so that nothing of it was emptied or replaced by an older state."""
-        return self.used is self.main and bool(self.main.rows)
+        """The main file is used, and is no less than a broker wrote: nothing of it was emptied or replaced."""
+        return self.used is self.main and (bool(self.main.rows) or self._was_empty_before)
+
+    @property
+    def _was_empty_before(self) -> bool:
+        """An empty table may be all there ever was, where the content before it was empty, too."""
+        former = self.backup.rows or self.backup.state is CopyState.UNREADABLE
+        return self.file.rows in MAY_BE_EMPTY and self.main.has_table and not former
 
     @property
     def newer(self) -> list[Table]:
@@ -139,4 +149,4 @@ def _decoded(document: Json, file: ConfigFile, name: str, version: BrokerVersion
     table = document.get(file.table)
     if table is None and (file.needs_table or file.table in document):
         return ConfigCopy(name, CopyState.UNREADABLE, why=f"{file.table} is null")
-    return ConfigCopy(name, CopyState.READABLE, as_map(table))
+    return ConfigCopy(name, CopyState.READABLE, as_map(table), has_table=table is not None)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from parsers.commitlog.tags import SCHEDULE_TOPIC
 from parsers.config.fastjson import as_map, whole_number
 from recovery.config_files import Rows
-from recovery.config_load import ConfigLoad, Copies, Table
+from recovery.config_load import MAY_BE_EMPTY, ConfigLoad, Copies, CopyState, Table
 from recovery.config_names import is_made_by_clients, is_system_group, made_groups, made_topics
 from recovery.dispatch import RETRY_PREFIX
 from recovery.evidence import QueueKey
@@ -75,9 +75,14 @@ def a_broker_ran(copies: Copies | None) -> bool:
     return copies is not None and (not copies or any(not name.startswith(STORES_OWN) for name in copies))
 
 
-def config_losses(loads: Iterable[ConfigLoad], queues: Iterable[QueueKey]) -> ConfigLosses:
-    """What the loads miss. `queues`: those that have files. Of a main file that has rows nothing is missed."""
-    by_rows = {load.file.rows: load for load in loads}
+def config_losses(loads: Iterable[ConfigLoad], queues: Iterable[QueueKey], *, was_killed: bool) -> ConfigLosses:
+    """What the loads miss. Of a main file that has rows nothing is missed.
+
+    Args:
+        queues: those that have files.
+        was_killed: the last exit was not in order, so that files which are written by time need not have come to be.
+    """
+    by_rows = {load.file.rows: load for load in loads if not (was_killed and _was_never_written(load))}
     topics, groups, offsets = (by_rows.get(rows) for rows in (Rows.TOPICS, Rows.GROUPS, Rows.OFFSETS))
     keys = set(queues)
     known = _offsets_left(offsets)
@@ -86,8 +91,8 @@ def config_losses(loads: Iterable[ConfigLoad], queues: Iterable[QueueKey]) -> Co
     retried = _groups_with_retry_topic(retry_topics | _names(topics))
     return ConfigLosses(
         topics=_missing(topics, retry_topics | set(filter(is_made_by_clients, with_queues)), made_topics),
-        groups=_missing(groups, retried | _without_copy(groups, {group for group, _, _ in known}), made_groups),
-        offsets=_lost_offsets(offsets),
+        groups=_missing(groups, retried | _told_by_offsets(groups, {group for group, _, _ in known}), made_groups),
+        offsets=_lost_offsets(offsets, groups),
         groups_without_offsets=_without_offsets(offsets, groups, retried, known),
         delay_levels=_lost_levels(by_rows.get(Rows.DELAY_LEVELS), keys),
         gone_back=tuple(_gone_back(offsets)),
@@ -106,9 +111,17 @@ def offsets_of(rows: Table) -> dict[OffsetKey, int]:
     return found
 
 
-def _without_copy(load: ConfigLoad | None, told: set[str]) -> set[str]:
-    """Names told by offsets count only where no copy is used: offsets can outlive their group."""
-    return set() if load is None or load.rows else {name for name in told if not is_system_group(name)}
+def _was_never_written(load: ConfigLoad) -> bool:
+    copies = (load.main, load.backup, load.interrupted)
+    return load.file.rows in MAY_BE_EMPTY and all(copy.state is CopyState.MISSING for copy in copies)
+
+
+def _told_by_offsets(load: ConfigLoad | None, told: set[str]) -> set[str]:
+    """Offsets can outlive their group, and can be set for one that never was: they count where the file is there and
+    no copy of it can be used."""
+    if load is None or load.rows or load.main.state is CopyState.MISSING:
+        return set()
+    return {name for name in told if not is_system_group(name)}
 
 
 def _missing(load: ConfigLoad | None, told: set[str], made: Callable[[Table], set[str]]) -> tuple[str, ...]:
@@ -135,11 +148,21 @@ def _groups_with_retry_topic(topics: Iterable[str]) -> set[str]:
     return {group for group in groups if not is_system_group(group)}
 
 
-def _lost_offsets(load: ConfigLoad | None) -> dict[OffsetKey, int]:
+def _lost_offsets(load: ConfigLoad | None, groups: ConfigLoad | None) -> dict[OffsetKey, int]:
+    """Offsets of the copies that are not taken, but for groups that were deleted."""
     if load is None or load.is_as_written:
         return {}
-    taken = offsets_of(load.rows)
-    return {key: value for key, value in _offsets_left(load).items() if key not in taken}
+    taken, exist = offsets_of(load.rows), _existing(groups)
+    return {
+        key: value
+        for key, value in _offsets_left(load).items()
+        if key not in taken and (exist is None or key[0] in exist)
+    }
+
+
+def _existing(groups: ConfigLoad | None) -> set[str] | None:
+    """The groups that exist; None where subscriptionGroup.json cannot tell."""
+    return set(groups.rows) if groups is not None and groups.is_as_written else None
 
 
 def _without_offsets(
@@ -148,8 +171,8 @@ def _without_offsets(
     """Groups that consumed (they have a retry topic) and still exist, as far as subscriptionGroup.json can tell."""
     if load is None or load.is_as_written:
         return ()
-    exist = retried & groups.rows.keys() if groups and groups.is_as_written else retried
-    return tuple(sorted(exist - {group for group, _, _ in known}))
+    exist = _existing(groups)
+    return tuple(sorted((retried if exist is None else retried & exist) - {group for group, _, _ in known}))
 
 
 def _lost_levels(load: ConfigLoad | None, queues: set[QueueKey]) -> tuple[int, ...]:

@@ -111,22 +111,31 @@ class ConfigStart:
 
 
 def config_start_of(evidence: Evidence, version: BrokerVersion, settings: StoreSettings) -> ConfigStart | None:
-    """What a broker makes of this store's config/. None where its tables are kept in RocksDB, which is not played."""
-    copies = evidence.config
-    databases = [name for name in TABLE_DATABASES if copies and name in copies and copies[name].is_folder]
-    if settings.uses_rocksdb_queues or databases:
-        return None
-    return config_start(copies, {key for key, files in evidence.queues.items() if files}, version, settings)
+    """What a broker makes of this store's config/."""
+    queues = {key for key, files in evidence.queues.items() if files}
+    return config_start(evidence.config, queues, version, settings, was_killed=evidence.abort)
 
 
 def config_start(
-    copies: Copies | None, queues: Collection[QueueKey], version: BrokerVersion, settings: StoreSettings
-) -> ConfigStart:
-    """Play every load(). `queues`: those that have files; they tell which topics and delay levels there were."""
+    copies: Copies | None,
+    queues: Collection[QueueKey],
+    version: BrokerVersion,
+    settings: StoreSettings,
+    *,
+    was_killed: bool = False,
+) -> ConfigStart | None:
+    """Play every load(). None where the broker keeps its tables in RocksDB, which is not played.
+
+    Args:
+        queues: those that have files; they tell which topics and delay levels there were.
+    """
+    databases = [name for name in TABLE_DATABASES if copies and name in copies and copies[name].is_folder]
+    if settings.uses_rocksdb_queues or databases:
+        return None
     loads = tuple(config_loads(copies or {}, version, settings))
     has_files = a_broker_ran(copies)
     refused = next((load for load in loads if load.refuses and (has_files or load.stage is Stage.STORE)), None)
-    losses = config_losses(loads, queues) if has_files else ConfigLosses()
+    losses = config_losses(loads, queues, was_killed=was_killed) if has_files else ConfigLosses()
     return ConfigStart(version, loads, refused, losses, has_files)
 
 

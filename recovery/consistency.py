@@ -16,6 +16,7 @@ from parsers.store import QueueKey, Store
 from recovery.checks.batch_queues import check_batch_queue
 from recovery.checks.checkpoint import check_checkpoint
 from recovery.checks.config import QueueEnds, check_config
+from recovery.checks.config_files import check_config_files
 from recovery.checks.dledger import check_dledger
 from recovery.checks.files import check_files
 from recovery.checks.finding import Explained, Finding, Judgement, joined
@@ -31,6 +32,8 @@ from recovery.checks.queue_columns import NO_MESSAGES, of_places, queue_files, q
 from recovery.checks.queue_database import check_database
 from recovery.checks.queue_places import DatabaseQueuePlaces, QueuePlaces
 from recovery.checks.queues import LogFacts, QueueMessages, QueueUnits, check_queue, misdirected_units
+from recovery.config_start import config_start
+from recovery.evidence import config_entries
 from recovery.inference import Inferred, StoreKnowledge
 from recovery.log_runs import LogGap
 from recovery.topic_lives import TopicLives, lives_from
@@ -92,7 +95,10 @@ class _Verify:
         if spooled is not None:
             queues.append(check_database(self._store.root, spooled, self._log.start))
         index = self._judge_index(lost, doubtful_times)
-        config = check_config(self._store.config, self._queue_ends())
+        queue_ends = self._queue_ends()
+        config_files = self._config_files(queue_ends)
+        judged = {place.file for finding in config_files.findings for place in finding.places}
+        config = joined((config_files, check_config(self._store.config, queue_ends, judged)))
         lives = check_lives(self._lives)
         whole = joined(
             [
@@ -241,6 +247,20 @@ class _Verify:
                 ends[key] = least, max(most, most_living)
         living = frozenset(topic for topic in self._seen.topics if not self._lives.is_deleted(topic))
         return QueueEnds(ends, living, self._lives)
+
+    def _config_files(self, queue_ends: QueueEnds | None) -> Judgement:
+        """The files of config/, with the queues' folders as witnesses; where none is left, with the log."""
+        ends = {} if queue_ends is None else queue_ends.ends
+        with_files = {key: ends.get(key, (0, 0)) for key, files in self._store.queues.items() if files}
+        queues = with_files or ends
+        config = config_start(
+            config_entries(self._store.root),
+            queues,
+            self._known.version,
+            self._known.settings,
+            was_killed=self._store.abort_present,
+        )
+        return check_config_files(config, queues)
 
     def _with_log_files(self, finding: Finding) -> Finding:
         """Places in the log that rules gave by physical offset alone get their file."""

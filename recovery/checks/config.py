@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -32,13 +32,19 @@ class QueueEnds:
     lives: TopicLives
 
 
-def check_config(files: Sequence[StoreFile], queues: QueueEnds | None) -> Judgement:
-    """Everything that config/ says against the queues' ends; None where the queues are kept in another form."""
+def check_config(
+    files: Sequence[StoreFile], queues: QueueEnds | None, judged: Collection[str] = frozenset()
+) -> Judgement:
+    """Everything that config/ says against the queues' ends; None where the queues are kept in another form.
+
+    `judged`: places below the store root that have a finding as files, so that nothing of them is named again.
+    """
     damages: list[Damage] = []
     topics = read_topics(files, on_damage="collect", damage=damages.append)
     offsets = read_offsets(files, on_damage="collect", damage=damages.append)
     delays = read_delay_offsets(files, on_damage="collect", damage=damages.append)
-    findings = [_unreadable(damage) for damage in damages]
+    unreadable = map(_unreadable, damages)
+    findings = [finding for finding in unreadable if finding.places[0].file not in judged]
     if queues is None:
         return Judgement(tuple(findings))
     if topics:

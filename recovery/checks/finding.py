@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from recovery.checks.kind import Kind, Severity
 from recovery.checks.kinds import KINDS
@@ -38,6 +39,7 @@ class Finding:
         places: the bytes that disagree, those to blame first when it is known which they are.
         count: units, entries, records or files of this one cause.
         evidence: what each side says, one sentence each.
+        rebuilt: what was lost, as far as other files tell it; empty where nothing was.
     """
 
     kind: str
@@ -45,6 +47,7 @@ class Finding:
     places: tuple[Place, ...]
     count: int
     evidence: tuple[str, ...]
+    rebuilt: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def rule(self) -> Kind:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from recovery.checks.config_kinds import CONFIG_KINDS
 from recovery.checks.database_kinds import DATABASE_KINDS
 from recovery.checks.kind import (
     CUTS_QUEUE,
@@ -304,13 +305,7 @@ KINDS: dict[str, Kind] = {
         "After an unclean exit recovery parses more than it needs.",
         "None needed.",
     ),
-    "config_unreadable": Kind(
-        "error",
-        "none",
-        "The file is not the JSON that the broker writes.",
-        "The broker reads the .bak instead, or starts with an empty table.",
-        "Restore the file from its .bak or a backup.",
-    ),
+    **CONFIG_KINDS,
     "queue_without_topic_config": Kind(
         "warning",
         "commitlog",

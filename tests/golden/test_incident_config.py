@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 from parsers.store import open_store
+from pipelines.findings import finding_document
 from recovery.config_names import is_system_topic
+from recovery.consistency import verify
 from recovery.dispatch import RETRY_PREFIX
 from recovery.forecast import forecast
 from recovery.forecast_document import forecast_document
@@ -39,20 +41,25 @@ def _cases(name: str) -> list[Row]:
 
 @pytest.fixture
 def root(name: str, row: Row, tmp_path: Path) -> Path:
-    """The base store with the row's edits: links to its files but for config/, which is a copy."""
-    built, base = tmp_path / "store", incident(name).root
-    built.mkdir()
-    for entry in base.iterdir():
-        if entry.name == "config":
-            shutil.copytree(entry, built / entry.name)
-        else:
-            (built / entry.name).symlink_to(entry)
+    """The base store with the row's edits."""
+    built = copied(incident(name).root, tmp_path / "store")
     for edit in row["edits"]:
         path = built / edit["path"]
         if edit["op"] == "delete":
             path.unlink(missing_ok=True)
         else:
             path.write_bytes(bytes.fromhex(edit["hex"]))
+    return built
+
+
+def copied(base: Path, built: Path) -> Path:
+    """Links to the files of a store, but for config/, which is a copy."""
+    built.mkdir()
+    for entry in base.iterdir():
+        if entry.name == "config":
+            shutil.copytree(entry, built / entry.name)
+        else:
+            (built / entry.name).symlink_to(entry)
     return built
 
 
@@ -108,3 +115,32 @@ def _assert_lost_as_recorded(config: dict[str, Any], row: Row) -> None:
 def _for_clients(topics: list[str]) -> set[str]:
     """Topics that nobody but an operator makes again."""
     return {topic for topic in topics if not is_system_topic(topic) and not topic.startswith(RETRY_PREFIX)}
+
+
+@pytest.mark.parametrize(("name", "row"), _rows())
+def test_verify_names_the_file_of_every_loss(name: str, row: Row, root: Path) -> None:
+    answer = row["truth"]["answer"]
+    store = open_store(root)
+    findings = verify(store, knowledge_of(store, Said(BrokerVersion.parse(row["version"])))).findings
+    named = {finding.places[0].file.removeprefix("config/").partition(".")[0] for finding in findings}
+    assert named <= {row["file"]}
+    lost = [answer[each] for each in ("topicsLost", "offsetsLost", "groupsLost", "offsetsGoneBack")]
+    if not answer["starts"] or any(lost) or (row["file"] == "delayOffset" and not answer["delayOffsetsLoaded"]):
+        assert named == {row["file"]}
+    assert bool(findings) is bool(row["edits"])
+
+
+def test_what_was_emptied_is_listed_as_far_as_other_files_tell(tmp_path: Path) -> None:
+    store = copied(incident("5.3.3-config-broken").root, tmp_path / "store")
+    for name in ("topics.json", "topics.json.bak"):
+        (store / "config" / name).write_bytes(b"")
+    opened = open_store(store)
+    (finding,) = verify(opened, knowledge_of(opened)).findings
+    assert (finding.kind, finding.severity) == ("config_emptied", "critical")
+    assert finding_document(finding)["rebuilt"] == {
+        "topics": [
+            {"topic": "%RETRY%CG_a", "queue_nums_at_least": None, "perm": None},
+            {"topic": "Base", "queue_nums_at_least": 3, "perm": None},
+            {"topic": "Base2", "queue_nums_at_least": 1, "perm": None},
+        ]
+    }

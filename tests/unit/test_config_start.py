@@ -36,7 +36,9 @@ def started(folder: Path, version: str, refused: str | None, settings: StoreSett
         config.joinpath(refused).write_bytes(UNREADABLE)
         config.joinpath(f"{refused}.bak").write_bytes(UNREADABLE)
     known = settings or StoreSettings()
-    return config_start(config_entries(folder), [("T", 0)], BrokerVersion.parse(version), known)
+    start = config_start(config_entries(folder), [("T", 0)], BrokerVersion.parse(version), known)
+    assert start is not None
+    return start
 
 
 @pytest.mark.parametrize(
@@ -103,6 +105,7 @@ def test_a_folder_of_the_store_classes_alone_stops_no_broker(tmp_path: Path) -> 
     for name in ("delayOffset.json", "delayOffset.json.bak"):
         (tmp_path / "config" / name).write_bytes(UNREADABLE)
     start = config_start(config_entries(tmp_path), [("T", 0)], BrokerVersion(5, 3, 3), StoreSettings())
+    assert start is not None
     assert (start.refused, start.losses.count, start.has_files) == (None, 0, False)
 
 

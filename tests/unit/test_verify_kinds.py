@@ -279,6 +279,24 @@ def _(root: Path, records: Records) -> str:
     return "config/delayOffset.json"
 
 
+@damage("config_emptied")
+def _(root: Path, records: Records) -> str:
+    (root / "config" / "topics.json").write_text("")
+    return "config/topics.json"
+
+
+@damage("config_missing")
+def _(root: Path, records: Records) -> str:
+    (root / "config" / "topics.json").unlink()
+    return "config/topics.json"
+
+
+@damage("config_older")
+def _(root: Path, records: Records) -> str:
+    (root / "config" / "topics.json").rename(root / "config" / "topics.json.bak")
+    return "config/topics.json"
+
+
 @damage("queue_without_topic_config")
 def _(root: Path, records: Records) -> str:
     write_json(root / "config" / "topics.json", {"topicConfigTable": {"Orders": {"topicName": "Orders"}}})
