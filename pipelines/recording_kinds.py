@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from itertools import islice
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Literal
 
 from pipelines.recorded_states import is_polled
 from pipelines.recording_lines import ignored, lines_of, starts_with
+from rebalance.model.json_text import parse_json
 
 LOG_NAME = re.compile(r"^(?P<stem>.+?)(?:[._-]\d[\d._-]*)?\.log(?:[.-]\d[\d.-]*)?(?:\.gz)?$")
 """`broker.log`, `broker.1.log.gz`, `rocketmq_client_log-2026-11-21-3.log`, `broker.log.2`: one log, one stem."""
@@ -32,7 +32,7 @@ def kind_of_lines(path: Path) -> Literal["wire", "polls"] | None:
         return None
     for line in islice(lines_of(path, ignored), LINES_SNIFFED):
         try:
-            record = json.loads(line)
+            record = parse_json(line)
         except (ValueError, RecursionError):
             continue
         if is_polled(record):

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rebalance.model import budget
 from rebalance.model.message_queue import MessageQueue
 from rebalance.ownership.history import Epoch, GroupHistory
 from rebalance.replay import Replay
@@ -57,15 +58,32 @@ def what_if(
         more_queues: queues added to every topic (retry topics apart) on each of its brokers.
     Raises:
         ValueError: no such strategy, or a negative number.
+        OverBudget: so many clients or queues that their shares do not fit into memory.
     """
     if more_clients < 0 or more_queues < 0:
         raise ValueError("more_clients and more_queues count what is added: not below 0")
+    _require_room(replay, more_clients, more_queues)
     rows: list[WhatIfRow] = []
     for group in replay.groups:
         if not group.history.broadcasting:
             chosen = strategy_named(strategy or group.targets.usual, params)
             rows += _of_group(group.history, chosen, more_clients, more_queues)
     return rows
+
+
+def _require_room(replay: Replay, more_clients: int, more_queues: int) -> None:
+    """Raise OverBudget where the queues and shares of one topic would take too much memory."""
+    for group in replay.groups:
+        brokers = Counter((queue.topic, queue.broker_name) for queue in group.history.queues)
+        topics = Counter(topic for topic, _ in brokers)
+        known = Counter(queue.topic for queue in group.history.queues)
+        members = max((len(epoch.members) for epoch in group.history.epochs()), default=0) + more_clients
+        queues = max((known[topic] + topics[topic] * more_queues for topic in topics), default=0)
+        cost = queues * budget.QUEUE_BYTES + members * (budget.QUEUE_BYTES + queues * budget.SHARE_BYTES)
+        if cost > budget.BUDGET_BYTES:
+            raise budget.OverBudget(
+                f"{queues} queues of a topic among {members} members are more than there is room for: ask for fewer"
+            )
 
 
 def _of_group(history: GroupHistory, strategy: Strategy, more_clients: int, more_queues: int) -> Iterator[WhatIfRow]:

@@ -32,6 +32,8 @@ QUOTE = re.compile(r"\\.|\"", re.DOTALL)
 REQUOTED = {"\\'": "'", '"': '\\"'}
 MAX_QUOTED_LONG_DIGITS = 20
 MAX_BYTES = 1 << 28
+MOST_VALUE_BYTES = 640 << 20
+"""What the values of one document may take in memory: those of a million topics with their queues."""
 
 
 def parse(content: bytes | memoryview) -> Json:
@@ -43,6 +45,10 @@ def parse(content: bytes | memoryview) -> Json:
     """
     if len(content) > MAX_BYTES:
         raise CorruptRecord("too long for a config file", field="file size", expected=MAX_BYTES, actual=len(content))
+    if (cost := _cost(bytes(content))) > MOST_VALUE_BYTES:
+        raise CorruptRecord(
+            "more values than a config file has", field="bytes of its values", expected=MOST_VALUE_BYTES, actual=cost
+        )
     try:
         text = bytes(content).decode("utf-8")
     except UnicodeDecodeError as error:
@@ -67,6 +73,8 @@ def parse_beginning(content: bytes | memoryview) -> Json:
     Members of the document and rows of its tables count when they are complete; a row that was only begun is left out.
     An empty map where nothing is complete.
     """
+    if _cost(bytes(content[:MAX_BYTES])) > MOST_VALUE_BYTES:
+        return {}
     text = TOKEN.sub(_strictly, bytes(content[:MAX_BYTES]).decode("utf-8", "replace"))
     try:
         return _strict(text)
@@ -83,6 +91,12 @@ def parse_beginning(content: bytes | memoryview) -> Json:
         return _strict(text[:end] + closers)
     except ValueError:
         return {}
+
+
+def _cost(content: bytes) -> int:
+    """About how many bytes the values of a document take, never much less than they do."""
+    counted = {b"{": 232, b"[": 88, b",": 40, b'"': 28}
+    return len(content) + sum(each * content.count(mark) for mark, each in counted.items())
 
 
 def whole_number(value: Json | None) -> int | None:

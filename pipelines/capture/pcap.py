@@ -15,6 +15,7 @@ import dpkt
 
 from parsers.errors import NotThisFormat
 from pipelines.capture.tcp import TcpStream
+from rebalance.model import budget
 from rebalance.readers.wire.recorder import RecordCounts, WireRecorder
 from rebalance.readers.wire.remoting import FrameCounts, FrameSplitter, RemotingCommand
 
@@ -56,6 +57,11 @@ class _Direction(NamedTuple):
     first_seq: int
     stream: TcpStream
     splitter: FrameSplitter
+
+    @property
+    def waiting_bytes(self) -> int:
+        """Bytes that wait for others."""
+        return self.stream.waiting_bytes + self.splitter.waiting_bytes
 
 
 def records_from_pcap(
@@ -130,6 +136,7 @@ class _Reader:
         self._directions: dict[tuple[tuple[bytes, int], tuple[bytes, int]], _Direction] = {}
         self._open: set[str] = set()
         self._last_ms = 0
+        self._waiting_bytes = 0
 
     def packet(self, at_ms: int, packet: bytes, decode: Callable[[bytes], Any]) -> Iterator[dict[str, Any]]:
         """Records that this packet completes."""
@@ -165,7 +172,10 @@ class _Reader:
             if direction is None:
                 direction = self._directions[key] = self._direction(segment.seq, in_step=False)
             first = segment.seq + segment.starts
+            self._waiting_bytes -= direction.waiting_bytes
             yield from self._records(at_ms, key, direction, direction.stream.add(first, segment.payload))
+            self._waiting_bytes += direction.waiting_bytes
+            self._give_up_what_is_too_much()
         if segment.ends:
             direction = self._directions.get(key)
             if direction is None or segment.resets or direction.stream.reached(segment.seq + len(segment.payload)):
@@ -177,13 +187,25 @@ class _Reader:
 
     def _direction(self, first_seq: int, *, in_step: bool) -> _Direction:
         if len(self._directions) >= _MAX_DIRECTIONS:
-            del self._directions[next(iter(self._directions))]
+            self._give_up_oldest()
         stream = TcpStream((first_seq + in_step) % (1 << 32))  # a start takes one number
         return _Direction(first_seq, stream, FrameSplitter(self.counts.frames, in_step=in_step))
+
+    def _give_up_what_is_too_much(self) -> None:
+        """Frames that are not complete go, those of the connections that began first before the others."""
+        while self._waiting_bytes > budget.UNFINISHED_FRAMES_BYTES and self._directions:
+            self.counts.holes += 1
+            self._give_up_oldest()
+
+    def _give_up_oldest(self) -> None:
+        direction = self._directions.pop(next(iter(self._directions)))
+        self._waiting_bytes -= direction.waiting_bytes
+        direction.splitter.lose_step()
 
     def _close(self, at_ms: int, key: tuple[tuple[bytes, int], tuple[bytes, int]]) -> Iterator[dict[str, Any]]:
         direction = self._directions.pop(key, None)
         if direction is not None:
+            self._waiting_bytes -= direction.waiting_bytes
             yield from self._records(at_ms, key, direction, direction.stream.finish())
 
     def _records(

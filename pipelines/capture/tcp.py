@@ -26,6 +26,11 @@ class TcpStream:
             return self._give_up_hole() if full else []
         return self._deliver(seq, payload)
 
+    @property
+    def waiting_bytes(self) -> int:
+        """Bytes behind holes."""
+        return self._pending_bytes
+
     def reached(self, seq: int) -> bool:
         """Every byte before `seq` has been given."""
         return self._ahead(seq) <= 0

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pipelines.cli.run import Run
 from pipelines.instants import parse_instant
+from pipelines.recording_lines import LONGEST_LINE
 
 Question = dict[str, Any]
 Answer = dict[str, Any]
@@ -22,7 +24,10 @@ def answers(run: Run, answer: Callable[[Question], Answer]) -> Iterator[Answer]:
     """
     if (questions := Path("/dev/stdin")).is_file():
         run.reads(questions)
-    for number, line in enumerate(sys.stdin.buffer, start=1):
+    for number, line in enumerate(iter(partial(sys.stdin.buffer.readline, LONGEST_LINE), b""), start=1):
+        if len(line) == LONGEST_LINE:
+            run.not_read(f"standard input, line {number}: {LONGEST_LINE} bytes and more are no question")
+            return
         if not line.strip():
             continue
         try:

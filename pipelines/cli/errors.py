@@ -9,6 +9,7 @@ from parsers.evidence_guard import WouldTouchEvidence
 from parsers.store import NotAStore
 from pipelines.asset_failure import raised_in
 from pipelines.extras import missing_extra
+from pipelines.fact_room import NoRoom
 
 
 class ExitCode(IntEnum):
@@ -54,7 +55,7 @@ def explain_error(error: Exception) -> tuple[str, ExitCode]:
         return str(error), ExitCode.WRONG_USAGE
     if (missing := missing_extra(error)) is not None:
         return missing, ExitCode.WRONG_USAGE
-    if isinstance(error, NotAStore):
+    if isinstance(error, NotAStore | NoRoom):
         return str(error), ExitCode.UNREADABLE
     if isinstance(error, StoreFormatError):
         return f"{error}; {_what_to_try(error)}", ExitCode.UNREADABLE

@@ -105,7 +105,9 @@ def facts_in(
         alone: nothing else is read, so that without a fact or a line the input is unreadable, not read in part.
     Raises:
         Unreadable: there is no log and no capture.
+        NoRoom: there is more in them than one command holds.
     """
+    from pipelines.fact_room import FactRoom
     from pipelines.recorded_lines import RecordedLines
     from pipelines.recordings import BROKER_PORTS, facts_of, find_recordings
     from rebalance.facts import UnreadRecord
@@ -115,13 +117,14 @@ def facts_in(
     if not recordings:
         named = ", ".join(map(str, places))
         raise Unreadable(f"{named}: no broker log, client log or wire capture there (names as RocketMQ gives them)")
-    told, read = told or RecordedLines(), 0
+    told, read, room = told or RecordedLines(), 0, FactRoom()
     for recording in recordings:
         for fact in facts_of(recording, run.not_read, on_end=partial(told.add, recording.name)):
             if isinstance(fact, UnreadRecord):
                 run.not_read(f"{fact.evidence.file} record {fact.evidence.record}: {fact.reason}")
             else:
                 read += 1
+            room.take(fact)
             yield fact
     run.gave_nothing = alone and not read and not told.lines
     if told.lines:

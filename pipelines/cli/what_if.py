@@ -48,6 +48,7 @@ def what_if(
     Example: `rocketlens what-if /data/logs --strategy CONSISTENT_HASH --more-clients 1`
     """
     from pipelines.ownership_rows import rows_to_batches
+    from rebalance.model.budget import OverBudget
     from rebalance.what_if import what_if as recompute
 
     history = replay_of(facts_in(run, source, broker, alone=True))
@@ -55,6 +56,8 @@ def what_if(
         rows = recompute(
             history, strategy=strategy, params=params_of(param), more_clients=more_clients, more_queues=more_queues
         )
+    except OverBudget as beyond:
+        raise WrongUsage(f"--more-clients, --more-queues: {beyond}") from beyond
     except ValueError as wrong:
         raise WrongUsage(f"--strategy: {wrong}") from wrong
     schema = _schema()

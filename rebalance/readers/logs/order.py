@@ -9,10 +9,11 @@ the entries are put in order, and their instants are as unsure as a clock that w
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, pairwise
+from itertools import pairwise
 from operator import attrgetter
 
 from rebalance.facts.clock_offset import JUMP_MS
+from rebalance.model import budget
 from rebalance.readers.logs.reader import LogEvent
 
 _HELD = 16_384  # entries that are put in order among each other; what is further apart stays where it is
@@ -37,8 +38,7 @@ class EntryOrder:
 
     def ordered(self, events: Iterable[LogEvent]) -> Iterator[LogEvent]:
         """The same entries; those of one instant in the order they came."""
-        waiting = iter(events)
-        while held := list(islice(waiting, _HELD)):
+        for held in _some_at_a_time(events):
             backs = _jumps_back(held)
             if backs and _were_moved(held, backs):
                 if len(backs) < _SHUFFLED:
@@ -57,6 +57,19 @@ class EntryOrder:
         if self.last is None or held[-1].at_ms > self.last.at_ms:
             self.last = held[-1]
         return held
+
+
+def _some_at_a_time(events: Iterable[LogEvent]) -> Iterator[list[LogEvent]]:
+    held: list[LogEvent] = []
+    size = 0
+    for event in events:
+        held.append(event)
+        size += len(event.line)
+        if len(held) == _HELD or size > budget.WAITING_LINES_BYTES:
+            yield held
+            held, size = [], 0
+    if held:
+        yield held
 
 
 def _jumps_back(held: Sequence[LogEvent]) -> list[int]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from rebalance.model import budget
 from rebalance.readers.logs.stamp import MESSAGE_MARK, SECOND_TEXT, UNKNOWN_ZONE, Second, StampReader
 from rebalance.readers.logs.table import ANCHORED, BY_START, UNREADABLE
 from rebalance.readers.logs.template import OFFSET_DIGITS, START_SIZE, Template
@@ -103,6 +104,7 @@ class LogReader:
         self.summary = LogSummary()
         self._stamps = StampReader(jvm_zone_ms)
         self._waiting: list[LogEvent] = []
+        self._waiting_bytes = 0
         self._heads: dict[bytes, _Found] = {}
 
     def events(self, lines: Iterable[bytes | str]) -> Iterator[LogEvent]:
@@ -204,11 +206,13 @@ class LogReader:
     def _wait_for_zone(self, event: LogEvent) -> list[LogEvent]:
         """Entries whose zone is not known yet wait for the first line that tells it, up to a limit."""
         self._waiting.append(event)
+        self._waiting_bytes += len(event.line)
         known = self._stamps.jvm_zone_ms is not None
-        return self._release() if known or len(self._waiting) >= _MAX_WAITING else []
+        full = len(self._waiting) >= _MAX_WAITING or self._waiting_bytes > budget.WAITING_LINES_BYTES
+        return self._release() if known or full else []
 
     def _release(self) -> list[LogEvent]:
-        waiting, self._waiting = self._waiting, []
+        waiting, self._waiting, self._waiting_bytes = self._waiting, [], 0
         zone_ms = self._stamps.jvm_zone_ms
         return waiting if zone_ms is None else [_in_zone(event, zone_ms) for event in waiting]
 

@@ -173,6 +173,11 @@ class FrameSplitter:
         self._in_step = in_step
         self._buffer = bytearray()
 
+    @property
+    def waiting_bytes(self) -> int:
+        """Bytes of a frame that is not complete."""
+        return len(self._buffer)
+
     def lose_step(self) -> None:
         """Bytes are missing here: what is buffered cannot be completed."""
         self._skip(len(self._buffer))
