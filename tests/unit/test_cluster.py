@@ -10,7 +10,7 @@ from pipelines.bundles import bundle, bundled_store
 from pipelines.cluster import Cluster, read_cluster
 from pipelines.exhibit import show
 from pipelines.report.ownership_section import MEANINGS, ownership_section
-from rebalance import anomalies
+from rebalance.diagnosis import anomalies
 from rebalance.diagnosis.incidents import CLIENT_SILENT, QUEUES_ADDED
 from rebalance.processes.broker_runs import BROKER_STARTED, BROKER_STOPPED
 from tests.support.build_store import StoreBuilder, write_json
