@@ -19,9 +19,11 @@ from parsers.store import Store, StoreFile
 from pipelines.instants import LAST_MS
 from pipelines.kept_copy import read_copy, written_ms
 from recovery.hidden_queues import every_queue
-from recovery.lag import GroupQueue, Lag, QueueMessage, lag_rows, unread_messages
+from recovery.lag import NOT_THEN, TOPIC_DELETED, GroupQueue, Lag, QueueMessage, lag_rows, unread_messages
 from recovery.log_access import NO_TIME, LogAccess
+from recovery.offset_lives import DoubtfulOffset, OffsetLife, doubtful_offsets, may_be_doubtful
 from recovery.queue_search import search_of
+from recovery.topic_lives import StoreLives, TopicLives
 
 Problem = Callable[[str], None]
 DamageSink = Callable[[Damage], None]
@@ -76,20 +78,62 @@ def _copy(path: Path, problem: Problem) -> OffsetsAt | None:
     return OffsetsAt(written_ms(path), dict(table))
 
 
-def store_lag(store: Store, offsets: OffsetsAt, *, at_ms: int | None = None, damage: DamageSink) -> list[Lag]:
+def store_lag(
+    store: Store,
+    offsets: OffsetsAt,
+    *,
+    at_ms: int | None = None,
+    damage: DamageSink,
+    lives: StoreLives | None = None,
+) -> list[Lag]:
     """The lag of every group with offsets, on every queue that counts for it.
 
     Args:
         at_ms: None: when the offsets were written, or the newest message was stored if that is later. An instant: the
             queues end at the last message stored by then, and nothing is known of a group if the offsets are younger.
+        lives: asked, with a pass over the log, once an offset may be of a former life of its topic.
     """
     log = LogAccess(store.commitlog)
     with StoreQueues(store, on_damage="collect", damage=damage) as queues:
         found = positions(store, queues, offsets, log, at_ms=at_ms, damage=damage)
+        found = _with_doubts(found, offsets, queues, log, lives or StoreLives(store), at_ms)
         if at_ms is None:
             at_ms = max(offsets.written_ms, newest_message_ms(queues, log))
         times = message_times(queues, log, unread_messages(found))
     return list(lag_rows(found, times, at_ms))
+
+
+def _with_doubts(
+    found: list[GroupQueue],
+    offsets: OffsetsAt,
+    queues: StoreQueues,
+    log: LogAccess,
+    lives: StoreLives,
+    at_ms: int | None,
+) -> list[GroupQueue]:
+    """The queues, and what speaks against an offset where it may be of a former life of the topic."""
+    ends = queue_ends(queues, log, None)
+    start = log.min_physical_offset
+    asked = any(
+        may_be_doubtful(topic, queue_id, offset, ends, queues, start)
+        for (_, topic), stored in offsets.offsets.items()
+        for queue_id, offset in stored.items()
+    )
+    if not asked or queues.unread is not None:
+        return found
+    doubts = {(d.group, d.topic, d.queue_id): d for d in doubtful_offsets(lives(), offsets.offsets, ends)}
+    return [_with_doubt(one, doubts.get((one.group, one.topic, one.queue_id)), lives(), at_ms) for one in found]
+
+
+def _with_doubt(queue: GroupQueue, doubt: DoubtfulOffset | None, lives: TopicLives, at_ms: int | None) -> GroupQueue:
+    of_topic = lives.topics.get(queue.topic, ())
+    if at_ms is not None and len(of_topic) > 1 and at_ms < of_topic[-1].earliest_ms:
+        return _unknown(queue, NOT_THEN)
+    if doubt is None:
+        return queue
+    if doubt.life is OffsetLife.DELETED:
+        return _unknown(queue, TOPIC_DELETED)
+    return replace(queue, position=replace(queue.position, doubt=doubt))
 
 
 def store_positions(store: Store, offsets: OffsetsAt, damage: DamageSink) -> list[GroupQueue]:

@@ -11,11 +11,15 @@ from parsers.store import Store
 from pipelines.derived_tables import LAG
 from pipelines.lag import DamageSink, OffsetsAt, Problem, lag_record, offsets_in, store_lag
 from recovery.knowledge import NOTHING_SAID, Said, open_known
+from recovery.topic_lives import StoreLives
 
 
 def lag_history(store: Store, copies: Iterable[OffsetsAt], *, damage: DamageSink) -> pa.Table:
     """Rows of `lag` for each copy of the offsets, at the instant it was written; oldest first. `broker` is null."""
-    found = (row for copy in copies for row in store_lag(store, copy, at_ms=copy.written_ms, damage=damage))
+    lives = StoreLives(store)
+    found = (
+        row for copy in copies for row in store_lag(store, copy, at_ms=copy.written_ms, damage=damage, lives=lives)
+    )
     return pa.Table.from_pylist([lag_record(row) for row in found], schema=LAG.bare_schema)
 
 

@@ -14,7 +14,6 @@ from parsers.store import Store
 from recovery.advice import Advice, advise
 from recovery.broker_memory import BrokerMemory, Reason
 from recovery.config_start import config_start_of
-from recovery.dispatch import DispatchRules
 from recovery.evidence import Evidence, read_evidence
 from recovery.inference import StoreKnowledge
 from recovery.losses import Loss, losses
@@ -23,26 +22,12 @@ from recovery.queue_rows import QueueRow, queue_rows
 from recovery.restart import Restart, restart
 from recovery.returns import Return, brought_back, returns
 from recovery.settings import StoreSettings
-from recovery.topic_lives import TopicLives, lives_of
+from recovery.topic_lives import StoreLives, TopicLives
 from recovery.unknowns import Unknown, unknowns
 from recovery.versions import PROVEN, BrokerVersion
 
 LISTED = 100_000
 """Lost messages listed one by one; more are counted."""
-
-
-@dataclass(slots=True)
-class Lives:
-    """The lives of a store's topics, from a pass over its log when they are first asked for."""
-
-    store: Store
-    rules: DispatchRules
-    found: TopicLives | None = None
-
-    def __call__(self) -> TopicLives:
-        if self.found is None:
-            self.found = lives_of(self.store, self.rules)
-        return self.found
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +78,7 @@ def forecast(
     """
     settings = known.settings
     evidence = read_evidence(store.root, settings)
-    lives = Lives(store, known.rules)
+    lives = StoreLives(store, known)
     if known.version_is_said:
         told = _foretell(evidence, known.version, settings, heap_bytes, lives)
         return _with_advice(told, lives) if with_advice else told
@@ -119,19 +104,19 @@ def _version(told: Forecast) -> BrokerVersion:
     return told.version
 
 
-def _of_group(group: list[Forecast], lives: Lives | None) -> Forecast:
+def _of_group(group: list[Forecast], lives: StoreLives | None) -> Forecast:
     """The newest version's forecast for all versions that end the same; without `lives` it comes without advice."""
     newest = max(group, key=_version)
     told = replace(newest, holds_for=tuple(sorted(map(_version, group))))
     return told if lives is None else _with_advice(told, lives)
 
 
-def _with_advice(told: Forecast, lives: Lives) -> Forecast:
+def _with_advice(told: Forecast, lives: StoreLives) -> Forecast:
     return replace(told, advice=tuple(advise(told.played, told.outcome, lives)))
 
 
 def _foretell(
-    evidence: Evidence, version: BrokerVersion, settings: StoreSettings, heap_bytes: int | None, lives: Lives
+    evidence: Evidence, version: BrokerVersion, settings: StoreSettings, heap_bytes: int | None, lives: StoreLives
 ) -> Forecast:
     before: list[tuple[QueueRow, ...]] = []
 

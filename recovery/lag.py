@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from recovery.offset_lives import DoubtfulOffset, OffsetLife
+
 Status = Literal["number", "zero", "unknown"]
 
 OffsetTable = Mapping[tuple[str, str], Mapping[int, int]]
@@ -23,6 +25,11 @@ QueueMessage = tuple[str, int, int]
 LMQ_PREFIX = "%LMQ%"
 MOST_READ_QUEUES = 1 << 16
 NO_TOPIC = "the topic is not in topics.json: the broker leaves it out of consumerProgress"
+TOPIC_DELETED = (
+    "the topic was deleted: the broker leaves it out of consumerProgress; created again, it counts from 0, and an "
+    "offset that stays would skip its messages"
+)
+NOT_THEN = "the topic was deleted and created again later: its queues of that time are gone"
 NOT_STORED = (
     "no offset is stored for this queue: consumerProgress counts from 0; where the group starts is its client's choice"
 )
@@ -39,6 +46,7 @@ class QueuePosition:
         oldest_unread_ms: store timestamp of the first message that is neither consumed nor deleted.
         why_unknown: what kept `broker_offset` or `oldest_unread_ms` from being known.
         hidden_by: the topic's readQueueNums, where the queue is at or above it.
+        doubt: why `consumer_offset` may not count messages of this queue, None where nothing speaks for that.
     """
 
     broker_offset: int | None
@@ -47,6 +55,7 @@ class QueuePosition:
     oldest_unread_ms: int | None = None
     why_unknown: str | None = None
     hidden_by: int | None = None
+    doubt: DoubtfulOffset | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +171,21 @@ def _seconds(position: QueuePosition, behind: int | None, at_ms: int) -> float |
     return max(0, at_ms - position.oldest_unread_ms) / 1000
 
 
+def _doubt(doubt: DoubtfulOffset) -> str:
+    again = "the topic was deleted and created again"
+    if doubt.life is OffsetLife.UNKNOWN:
+        return (
+            f"{again}, and the store does not tell which life the offset is of: if of a former one, the "
+            f"{doubt.skipped} living messages before it were never read and will be skipped"
+        )
+    if not doubt.skipped:
+        return f"{again}: the offset is of a former life; this queue has no living message"
+    return (
+        f"{again}: the offset is of a former life, beyond the living queue's end; the next pull goes on at the end and "
+        f"skips {doubt.skipped} living messages (before 4.9.4 at 0, where the queue starts there)"
+    )
+
+
 def _reason(position: QueuePosition, behind: int | None) -> str | None:
     if behind is None:
         return position.why_unknown or "the queue's end is not known"
@@ -169,8 +193,10 @@ def _reason(position: QueuePosition, behind: int | None) -> str | None:
         return hidden_reason(position.hidden_by)
     if position.consumer_offset is None:
         return NOT_STORED if behind else "no offset is stored, and the queue never got a message"
+    if position.doubt is not None:
+        return _doubt(position.doubt)
     if behind < 0:
-        return "the offset is ahead of the queue: messages were lost, or the offset was set by hand"
+        return "the offset is ahead of the queue: the queue became shorter, or the offset was set by hand"
     deleted = min(position.min_queue_offset or 0, position.broker_offset or 0) - position.consumer_offset
     if deleted > 0:
         return f"{deleted} of them were deleted unread"

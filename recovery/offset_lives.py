@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from parsers.queues import Queue
 from parsers.store import QueueKey
 from recovery.topic_lives import TopicLives
 
@@ -46,6 +47,22 @@ class DoubtfulOffset:
     end: int
     skipped: int
     life: OffsetLife
+
+
+def may_be_doubtful(
+    topic: str, queue_id: int, offset: int, ends: QueueEnds, queues: Mapping[QueueKey, Queue], log_start: int
+) -> bool:
+    """Whether an offset may be of a former life, as far as the queues alone tell.
+
+    Beyond the queue's end it may; within it, where the queue still has its first message and the log reaches further
+    back than that.
+    """
+    first, end = ends.get((topic, queue_id), (0, 0))
+    if offset <= 0 or offset > end or first > 0:
+        return offset > end
+    queue = queues.get((topic, queue_id))
+    begin = None if queue is None else queue.pointer(0)
+    return begin is not None and begin.physical_offset > log_start
 
 
 def doubtful_offsets(lives: TopicLives, offsets: GroupOffsets, ends: QueueEnds) -> Iterator[DoubtfulOffset]:

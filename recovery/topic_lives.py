@@ -24,6 +24,7 @@ from parsers.java import INT_MAX, LONG_MAX
 from parsers.queues import Queue, StoreQueues
 from parsers.store import QueueKey, Store, StoreFile
 from recovery.dispatch import LMQ_PREFIX, DispatchRules
+from recovery.inference import StoreKnowledge, infer
 from recovery.numbering import (
     EARLIEST,
     END_AT,
@@ -218,6 +219,21 @@ def lives_from(store: Store, numbering: Numbering) -> TopicLives:
         if queues.unread is not None:
             return TopicLives()
         return topic_lives(numbering, TopicsKnown.of(store.config), queues)
+
+
+@dataclass(slots=True)
+class StoreLives:
+    """The lives of a store's topics, from a pass over its log when they are first asked for."""
+
+    store: Store
+    known: StoreKnowledge | None = None
+    found: TopicLives | None = None
+
+    def __call__(self) -> TopicLives:
+        if self.found is None:
+            known = self.known or infer(self.store)
+            self.found = lives_of(self.store, known.rules)
+        return self.found
 
 
 def topic_lives(numbering: Numbering, config: TopicsKnown, queues: Mapping[QueueKey, Queue]) -> TopicLives:

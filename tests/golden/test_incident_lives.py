@@ -10,11 +10,13 @@ import pytest
 
 from recovery.consistency import Verification, verify
 from recovery.forecast import forecast
+from recovery.lag import NOT_THEN, TOPIC_DELETED
 from recovery.rebuild import rebuild
 from recovery.settings import StoreSettings
 from recovery.topic_lives import lives_of
 from tests.support.opened import opened
-from tests.support.incidents import Incident, incident, incident_names
+from tests.support.cli import call
+from tests.support.incidents import INCIDENTS, Incident, incident, incident_names
 
 NAMES = incident_names("topic-deleted", "topic-recreated")
 
@@ -121,3 +123,32 @@ def crashed(root: Path, to: Path, *, keeps_checkpoint: bool) -> Path:
 
 def contents(root: Path) -> dict[str, bytes]:
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_lag_says_which_offsets_are_of_a_former_life(name: str) -> None:
+    case = incident(name)
+    rows = {(row["group"], row["topic"], row["queue_id"]): row for row in call("lag", case.root, "--quiet").rows}
+    for topic, told in topics_of(case).items():
+        for group, of_group in told["groups"].items():
+            for queue_id, stale in of_group.get("staleOffsets", {}).items():
+                row = rows.get((group, topic, int(queue_id)))
+                if row is not None:
+                    assert "of a former life" in row["reason"]
+                    assert f"skips {stale['queueMax']} living messages" in row["reason"]
+                    assert (row["consumer_offset"], row["broker_offset"]) == (stale["committed"], stale["queueMax"])
+    for (group, topic, queue_id), row in rows.items():
+        stale = topics_of(case).get(topic, {}).get("groups", {}).get(group, {}).get("staleOffsets", {})
+        if str(queue_id) not in stale:
+            deleted = topic in topics_of(case) and not topics_of(case)[topic]["existsAtEnd"]
+            assert row["reason"] == (TOPIC_DELETED if deleted else None)
+
+
+def test_lag_at_an_instant_of_a_former_life_is_unknown() -> None:
+    case = incident("4.9.7-topic-recreated")
+    former = topics_of(case)["Orders"]["lives"][0]["lastStoreTimestamp"]
+    history = INCIDENTS / case.name / "truth" / "offset_history"
+    rows = call("lag", case.root, "--at", former, "--offsets", history, "--topic", "Orders", "--quiet").rows
+    assert rows
+    assert {(row["broker_offset"], row["status"]) for row in rows} == {(None, "unknown")}
+    assert {row["reason"] for row in rows if row["consumer_offset"] is not None} == {NOT_THEN}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recovery.lag import NOT_STORED, Lag, QueuePosition, group_queues, lag_rows, queue_lag, unread_messages
+from recovery.offset_lives import DoubtfulOffset, OffsetLife
 
 AT = 1_000_000
 
@@ -73,3 +74,11 @@ def test_of_impossibly_many_queues_only_those_that_were_met_count() -> None:
     ends = {("T", 3): (0, 8), ("U", 4): (0, 1)}
     queues = list(group_queues({("G", "T"): {0: 5}}, {"T": 2**31 - 1}, ends))
     assert [queue.queue_id for queue in queues] == [0, 3]
+
+
+def test_an_offset_that_may_be_of_a_former_life_says_what_it_would_skip() -> None:
+    doubt = DoubtfulOffset("g", "T", 0, 5, 0, 8, 5, OffsetLife.UNKNOWN)
+    row = queue_lag("g", "T", 0, 0, QueuePosition(8, 0, 5, 0, doubt=doubt))
+    assert (row.messages_behind, row.status) == (3, "number")
+    assert row.reason is not None
+    assert "the 5 living messages before it were never read" in row.reason
