@@ -9,7 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from pipelines.message_life import MessageLife
 from rebalance.diagnosis.intervals import OwnershipInterval
+from recovery.offset_lives import OffsetLife
 
 StepName = Literal["stored", "queued", "indexed", "owned", "committed", "retried", "given_up", "consumed"]
 RETRY, DLQ = "%RETRY%", "%DLQ%"
@@ -55,11 +57,20 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class KeptOffset:
-    """A group's offset on the message's queue in one kept copy of consumerOffset.json; None: none stored."""
+    """A group's offset on the message's queue in one kept copy of consumerOffset.json; None: none stored.
+
+    `doubt`: what speaks against its being of the topic's present life.
+    """
 
     written_ms: int
     group: str
     queue_offset: int | None
+    doubt: OffsetLife | None = None
+
+    def is_past(self, message: StoredRecord) -> bool:
+        """Whether it is beyond the message's number, and younger than the message."""
+        is_younger = message.stored_ms is None or self.written_ms >= message.stored_ms
+        return is_younger and self.queue_offset is not None and self.queue_offset > message.queue_offset
 
 
 @dataclass(slots=True)
@@ -70,6 +81,7 @@ class Trail:
         message: the record asked for. `records`: every record with its unique id, in physical order.
         unit_points_to: physical offset its queue unit points to; None: no unit there.
         index_files: names of the index files it was found in; None: there is no index to look in.
+        life: which life of its topic the message is of, None where that is not known.
         looked_at: what kind of evidence of consumers was given, in words.
     """
 
@@ -81,6 +93,7 @@ class Trail:
     commits: Sequence[Commit] = ()
     intervals: Sequence[OwnershipInterval] = ()
     looked_at: Sequence[str] = field(default_factory=list)
+    life: MessageLife | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +150,9 @@ def _queued(trail: Trail) -> Iterator[Step]:
         yield Step(None, "queued", None, None, "not queued: a half or rolled-back message gets no unit", True, place)
     elif trail.unit_points_to == message.physical_offset:
         yield Step(None, "queued", None, None, f"unit {message.queue_offset} points to it", True, place)
+    elif trail.life is not None and trail.life.is_over:
+        words = f"no longer queued: the topic was deleted; the message is of life {trail.life.life}"
+        yield Step(None, "queued", None, None, words, True, place)
     elif trail.unit_points_to is None:
         yield Step(None, "queued", None, None, f"no unit {message.queue_offset}: consumers cannot see it", True, place)
     else:
@@ -170,27 +186,44 @@ def _of_group(trail: Trail, group: str) -> Iterator[Step]:
 
 def _is_past(trail: Trail, commit: Commit) -> bool:
     stored_ms = trail.message.stored_ms
-    return commit.queue_offset > trail.message.queue_offset and (stored_ms is None or commit.at_ms >= stored_ms)
+    after = commit.queue_offset > trail.message.queue_offset and (stored_ms is None or commit.at_ms >= stored_ms)
+    life = trail.life
+    return after and (life is None or life.counts(commit.at_ms, life.doubt_of(commit.queue_offset)) is True)
+
+
+def _counts(trail: Trail, copy: KeptOffset) -> bool | None:
+    """Whether an offset counts messages of the message's life; None: that is open."""
+    return True if trail.life is None else trail.life.counts(copy.written_ms, copy.doubt)
 
 
 def _done_by(trail: Trail, kept: Sequence[KeptOffset]) -> int | None:
-    place = trail.message.queue_offset
-    return next((k.written_ms for k in kept if k.queue_offset is not None and k.queue_offset > place), None)
+    return next((k.written_ms for k in kept if k.is_past(trail.message) and _counts(trail, k)), None)
 
 
 def _by_copies(trail: Trail, group: str, kept: Sequence[KeptOffset]) -> Step:
-    place, before = trail.message.queue_offset, None
+    before, doubt = None, None
     for copy in kept:
-        if copy.queue_offset is not None and copy.queue_offset > place:
+        counts = _counts(trail, copy)
+        if copy.is_past(trail.message) and not counts:
+            doubt = _of_another_life(copy, counts)
+        elif copy.is_past(trail.message):
             after = "" if before is None else ", not yet in the copy before"
             words = f"committed past it by then: next is {copy.queue_offset}{after}"
             return Step(copy.written_ms, "committed", group, None, words, False, "consumerOffset.json")
         before = copy
     last = kept[-1]
+    if doubt is not None:
+        return Step(last.written_ms, "consumed", group, None, doubt, False, "consumerOffset.json")
     words = (
         "no offset is stored for its queue" if last.queue_offset is None else f"not yet: next is {last.queue_offset}"
     )
     return Step(last.written_ms, "consumed", group, None, words, True, "consumerOffset.json")
+
+
+def _of_another_life(copy: KeptOffset, counts: bool | None) -> str:
+    if counts is None:
+        return f"next is {copy.queue_offset}, but the topic had several lives: of which one the offset is, is not known"
+    return f"next is {copy.queue_offset}, an offset of another life of the topic: it does not count this message"
 
 
 def _owners(trail: Trail, group: str, done_ms: int | None) -> Iterator[Step]:

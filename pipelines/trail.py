@@ -10,10 +10,13 @@ from parsers.queues import StoreQueues
 from parsers.store import Store
 from pipelines.lag import OffsetsAt
 from pipelines.lake import Lake
+from pipelines.message_life import message_life
 from pipelines.story import Commit, KeptOffset, StoredRecord, Trail
 from rebalance.diagnosis.intervals import OwnershipInterval
 from rebalance.facts import Fact, OffsetCommitted, OffsetPersisted
+from recovery.offset_lives import doubtful_offsets
 from recovery.query import KeyQuestion, StoreQuery
+from recovery.topic_lives import StoreLives, TopicLives
 
 COLUMNS = (
     "topic",
@@ -50,7 +53,7 @@ FROM ownership_intervals WHERE topic = $topic AND queue_id = $queue_id
 """
 
 
-def trail_in_store(store: Store, query: StoreQuery, message_id: str) -> Trail | None:
+def trail_in_store(store: Store, query: StoreQuery, message_id: str, lives: StoreLives) -> Trail | None:
     """The message with this offset id or unique id, and what the store says of it; None where the log has none."""
     asked = message_id
     by_place = _by_message_id(query, message_id)
@@ -64,11 +67,13 @@ def trail_in_store(store: Store, query: StoreQuery, message_id: str) -> Trail | 
     with StoreQueues(store, on_damage="collect") as queues:
         queue = queues.get((message.topic, message.queue_id))
         unit = None if queue is None else queue.pointer(message.queue_offset)
+        end = 0 if queue is None else queue.ends(0)[1]
     return Trail(
         message,
         records,
         None if unit is None else unit.physical_offset,
         _index_files(query, message, keys) if store.index else None,
+        life=message_life(lives(), message.topic, message.physical_offset, end),
     )
 
 
@@ -125,13 +130,20 @@ def _index_files(query: StoreQuery, message: StoredRecord, keys: Iterable[str]) 
     return list(files)
 
 
-def kept_offsets(copies: Iterable[OffsetsAt], message: StoredRecord) -> Iterator[KeptOffset]:
+def kept_offsets(
+    store: Store, lives: TopicLives, copies: Iterable[OffsetsAt], message: StoredRecord
+) -> Iterator[KeptOffset]:
     """What each kept copy says of the message's queue, for the groups that have the topic in some copy."""
-    copies = list(copies)
-    groups = {group for copy in copies for group, topic in copy.offsets if topic == message.topic}
+    topic, queue_id, copies = message.topic, message.queue_id, list(copies)
+    groups = {group for copy in copies for group, named in copy.offsets if named == topic}
+    with StoreQueues(store, on_damage="collect") as queues:
+        ends = {key: queue.ends(0) for key, queue in queues.items() if key[0] == topic}
     for copy in copies:
+        of_topic = {(group, topic): copy.offsets.get((group, topic), {}) for group in groups}
+        doubts = {d.group: d.life for d in doubtful_offsets(lives, of_topic, ends) if d.queue_id == queue_id}
         for group in sorted(groups):
-            yield KeptOffset(copy.written_ms, group, copy.offsets.get((group, message.topic), {}).get(message.queue_id))
+            offset = of_topic[group, topic].get(queue_id)
+            yield KeptOffset(copy.written_ms, group, offset, doubts.get(group))
 
 
 def commits_in(facts: Iterable[Fact], message: StoredRecord) -> Iterator[Commit]:

@@ -17,15 +17,18 @@ from parsers.errors import DamageSink
 from parsers.index.find import IndexHit, IndexQuery
 from parsers.index.open import open_index
 from parsers.java import LONG_MAX
-from parsers.queues import StoreQueues
+from parsers.queues import BatchQueue, StoreQueues
 from parsers.store import QueueKey, Store
 from recovery.index_cover import Reach, Uncovered, reach_of, uncovered
 from recovery.inference import StoreKnowledge
 from recovery.log_access import LogAccess
 from recovery.queue_search import search_of
 from recovery.time_search import Boundary, QueueSearch, offset_at
+from recovery.topic_lives import StoreLives
 
 FoundBy = Literal["unique_id", "key", "tag", "message_id", "hash_only", "scan"]
+Life = Literal["living", "former"]
+NEVER_QUEUED = ("prepared", "rollback")
 TAG_KEY = "T#"
 ROUNDS = 3
 
@@ -67,6 +70,7 @@ class StoreQuery:
         self._index = IndexQuery(store.index, on_damage="collect", damage=damage)
         self._queues = StoreQueues(store, on_damage="collect", damage=damage)
         self._searches: dict[QueueKey, QueueSearch | None] = {}
+        self._lives = StoreLives(store, known)
 
     def query_offsets(self, question: KeyQuestion) -> list[int]:
         """`IndexService#queryOffset`: physical offsets newest first, other keys of the same hash among them."""
@@ -139,6 +143,20 @@ class StoreQuery:
     def uncovered(self, topic: str | None = None) -> Uncovered | None:
         """The messages with keys, of one topic or of all, that no query by key can find; None where there are none."""
         return uncovered(self._store.commitlog, self._log, open_index(self._store.index, on_damage="collect"), topic)
+
+    def life_of(self, message: Message) -> Life | None:
+        """Whether a message is in its queue, or of a former life of its topic: one that a deletion ended.
+
+        None where nothing tells: of a BatchCQ, and of records that get no unit.
+        """
+        queue = self._queues.get((message.topic, message.queue_id))
+        if isinstance(queue, BatchQueue) or message.transaction_type in NEVER_QUEUED:
+            return None
+        pointer = None if queue is None else queue.pointer(message.queue_offset)
+        if pointer is not None and pointer.physical_offset == message.physical_offset:
+            return "living"
+        own = self._lives().life_at(message.topic, message.physical_offset)
+        return "former" if own is not None and own.state == "deleted" else None
 
     def find_by_message_id(self, message_id: str) -> list[FoundMessage]:
         """The record at the offset that an offset message id names, if it has this id; at most one.

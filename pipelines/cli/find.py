@@ -31,6 +31,7 @@ BRIEF = (
     "store_timestamp",
     "keys",
     "found_by",
+    "life",
     "unique_id",
     "message_id",
 )
@@ -91,7 +92,8 @@ def find(
     """Find messages by key, unique id or message id through the index, newest first, as the broker's query does.
 
     `found_by` says how: unique_id, key, tag, message_id, hash_only, or scan. Messages with keys that the index does not
-    reach are counted on stderr, with exit code 4; --scan finds them. With --batch each line of standard input is a
+    reach are counted on stderr, with exit code 4; --scan finds them. `life` is `living` for a message in its queue,
+    `former` for one whose topic was deleted after it. With --batch each line of standard input is a
     question `{"topic", "key" | "unique_id" | "message_id", "begin"?, "end"?, "max"?}`, options giving what a line
     leaves out; its answer repeats it, with `messages` (rows as above) and `physical_offsets` (every entry the index
     query gives, other keys of the same hash included).
@@ -119,7 +121,7 @@ def find(
         found = _scanned(asked, question) if scan else _found(asked, question, hash_only)
     except ValueError as wrong:
         raise WrongUsage(f"find: {wrong}") from wrong
-    run.emit_rows(_found_schema(), (_row(hit) for hit in found), brief=BRIEF)
+    run.emit_rows(_found_schema(), (_row(asked, hit) for hit in found), brief=BRIEF)
 
 
 def _tell_of_uncovered(run: Run, store: Path, asked: StoreQuery, topic: str | None) -> None:
@@ -238,7 +240,9 @@ def _find_answer(asked: StoreQuery, given: Question, otherwise: Question, hash_o
     offsets = asked.query_offsets(_key_question(question)) if by_index else [hit.physical_offset for hit in found]
     from pipelines.instants import iso_instant
 
-    rows = [{**row, "store_timestamp": iso_instant(row["store_timestamp"])} for row in map(_row, found)]
+    rows = [
+        {**row, "store_timestamp": iso_instant(row["store_timestamp"])} for row in (_row(asked, hit) for hit in found)
+    ]
     return {**given, "messages": rows, "physical_offsets": offsets}
 
 
@@ -260,7 +264,7 @@ def _in_our_words(question: Question) -> Question:
     return {OTHER_NAMES.get(name, name): value for name, value in question.items()}
 
 
-def _row(hit: FoundMessage) -> dict[str, Any]:
+def _row(asked: StoreQuery, hit: FoundMessage) -> dict[str, Any]:
     message = hit.message
     return {
         "physical_offset": hit.physical_offset,
@@ -272,6 +276,7 @@ def _row(hit: FoundMessage) -> dict[str, Any]:
         "keys": message.property_value("KEYS"),
         "unique_id": message.property_value("UNIQ_KEY"),
         "found_by": hit.found_by,
+        "life": asked.life_of(message),
     }
 
 
@@ -289,5 +294,6 @@ def _found_schema() -> pa.Schema:
             ("keys", pa.string()),
             ("unique_id", pa.string()),
             ("found_by", pa.string()),
+            ("life", pa.string()),
         ]
     )

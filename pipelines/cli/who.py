@@ -84,13 +84,15 @@ def _store_trail(run: Run, store: Store, known: StoreKnowledge, message_id: str,
     from pipelines.lag import offsets_in, offsets_of_store
     from pipelines.trail import kept_offsets, trail_in_store
     from recovery.query import StoreQuery
+    from recovery.topic_lives import StoreLives
 
     query = StoreQuery(store, known, damage=run.damage)
-    trail = trail_in_store(store, query, message_id)
+    lives = StoreLives(store, known)
+    trail = trail_in_store(store, query, message_id, lives)
     if trail is not None:
         own = offsets_of_store(store, run.damage)
         copies = offsets_in(offsets, run.not_read) if offsets is not None else [own] if own is not None else []
-        trail.kept = list(kept_offsets(copies, trail.message))
+        trail.kept = list(kept_offsets(store, lives(), copies, trail.message))
         trail.looked_at = ["consumerOffset.json"] if copies else []
     return trail
 

@@ -152,3 +152,42 @@ def test_lag_at_an_instant_of_a_former_life_is_unknown() -> None:
     assert rows
     assert {(row["broker_offset"], row["status"]) for row in rows} == {(None, "unknown")}
     assert {row["reason"] for row in rows if row["consumer_offset"] is not None} == {NOT_THEN}
+
+
+def messages_of(case: Incident, topic: str) -> dict[int, dict[str, Any]]:
+    return {row["physicalOffset"]: row for row in case.lines("messages.jsonl.gz") if row.get("topic") == topic}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_find_marks_messages_of_former_lives(name: str) -> None:
+    case = incident(name)
+    for topic, told in topics_of(case).items():
+        stored = messages_of(case, topic)
+        for life in told["lives"]:
+            for place in life["physicalOffsets"][:: len(life["physicalOffsets"]) // 2]:
+                found = call("find", case.root, "--topic", topic, "--unique-id", stored[place]["uniqKey"], "--quiet")
+                assert [row["life"] for row in found.rows if row["physical_offset"] == place] == [
+                    "living" if life["live"] else "former"
+                ]
+
+
+def committed_past(case: Incident, place: int, topic: str) -> dict[str, bool]:
+    """Group -> whether the story of a message says that it was committed past."""
+    unique_id = messages_of(case, topic)[place]["uniqKey"]
+    rows = call("who", case.root, "--message-id", unique_id, "--quiet").rows
+    return {row["group"]: row["step"] == "committed" for row in rows if row["step"] in ("committed", "consumed")}
+
+
+def test_who_takes_no_offset_of_another_life_for_a_commit() -> None:
+    case = incident("4.9.7-topic-recreated")
+    former, living = (life["physicalOffsets"][3] for life in topics_of(case)["Orders"]["lives"])
+    assert committed_past(case, living, "Orders") == {"CG_x-away": False, "CG_x-online": True}
+    assert committed_past(case, former, "Orders") == {"CG_x-away": True, "CG_x-online": False}
+
+
+def test_who_counts_what_was_committed_before_the_topic_was_deleted() -> None:
+    case = incident("4.9.7-topic-deleted")
+    (life,) = topics_of(case)["Invoices"]["lives"]
+    assert committed_past(case, life["physicalOffsets"][3], "Invoices") == {"CG_late": True, "CG_live": True}
+    unread = life["physicalOffsets"][-1]
+    assert committed_past(case, unread, "Invoices") == {"CG_late": False, "CG_live": True}

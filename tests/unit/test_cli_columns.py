@@ -22,7 +22,7 @@ LAG = "group, topic, queue_id, at, broker_offset, consumer_offset, messages_behi
 INTERVALS = (
     "group, topic, broker, queue_id, client_id, begin_earliest, begin_latest, end_earliest, end_latest, cause, evidence"
 )
-FOUND = "physical_offset, message_id, topic, queue_id, queue_offset, store_timestamp, keys, unique_id, found_by"
+FOUND = "physical_offset, message_id, topic, queue_id, queue_offset, store_timestamp, keys, unique_id, found_by, life"
 CONTRACT = {
     "dump commitlog {store}": MESSAGES,
     "dump commitlog {store} --bodies": MESSAGES + ", body, body_decompressed",
