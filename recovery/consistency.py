@@ -6,7 +6,7 @@ findings are put together. One cause is one finding: what a finding about the lo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,7 +19,7 @@ from recovery.checks.config import QueueEnds, check_config
 from recovery.checks.config_files import check_config_files
 from recovery.checks.dledger import check_dledger
 from recovery.checks.files import check_files
-from recovery.checks.finding import Explained, Finding, Judgement, joined
+from recovery.checks.finding import Explained, Finding, Judgement, Place, joined, with_places
 from recovery.checks.first_pass import SettledInVain, files_of, first_pass, left_of
 from recovery.checks.head import cleaner_traces, missing_head
 from recovery.checks.index import IndexContext, check_index
@@ -31,7 +31,14 @@ from recovery.checks.outline import Files, Outline
 from recovery.checks.queue_columns import NO_MESSAGES, of_places, queue_files, queue_messages
 from recovery.checks.queue_database import check_database
 from recovery.checks.queue_places import DatabaseQueuePlaces, QueuePlaces
-from recovery.checks.queues import LogFacts, QueueMessages, QueueUnits, check_queue, misdirected_units
+from recovery.checks.queues import (
+    LogFacts,
+    QueueMessages,
+    QueueUnits,
+    check_queue,
+    misdirected_units,
+    unserved_messages,
+)
 from recovery.config_start import config_start
 from recovery.evidence import config_entries
 from recovery.inference import Inferred, StoreKnowledge
@@ -70,6 +77,10 @@ def judged(store: Store, known: StoreKnowledge, files: Files, seen: Outline) -> 
     order = {"critical": 0, "error": 1, "warning": 2, "info": 3}
     findings = sorted(judgement.findings, key=lambda finding: order[finding.severity])
     return Verification(tuple(findings), judgement.explained, known.facts)
+
+
+def _together(places: Iterable[Longs]) -> Longs:
+    return np.concatenate([np.empty(0, np.int64), *places])
 
 
 class _Verify:
@@ -122,8 +133,19 @@ class _Verify:
         starts, ends = self._places_behind(self._log.end)
         behind = ~lost.hold(starts)
         tail = missing_tail(self._log, self._shape, starts[behind], ends[behind])
+        if not self._log.records:  # nothing shows which side is right
+            tail = with_places(tail, self._queue_folders())
         traces = cleaner_traces(self._store, self._files.opened, self._log.start)
         return joined((missing_head(self._log, self._shape, self._lowest_known(), traces), tail))
+
+    def _queue_folders(self) -> tuple[Place, ...]:
+        """The folders of the queues that have units."""
+        return tuple(
+            place
+            for key, queue in self._left.queues.items()
+            if len(queue.units.physical_offset)
+            for place in self._places(key).whole
+        )
 
     def _places_behind(self, end: int) -> tuple[Longs, Longs]:
         """Starts and ends of the messages that units and entries name at or behind `end`; entries know no ends."""
@@ -155,8 +177,9 @@ class _Verify:
             own = messages.get(key, NO_MESSAGES)
             own = own if queue.is_whole else of_places(own, queue.places)
             pairs[key] = own, queue.with_settled(own)
-        misdirected = [misdirected_units(*pair, facts) for pair in pairs.values()]
-        facts = facts._replace(misdirected=np.unique(np.concatenate([np.empty(0, np.int64), *misdirected])))
+        misdirected = _together(misdirected_units(*pair, facts) for pair in pairs.values())
+        unserved = _together(unserved_messages(*pair) for pair in pairs.values())
+        facts = facts._replace(misdirected=np.intersect1d(misdirected, unserved))
         for key, pair in pairs.items():
             yield check_queue(*pair, self._left.queues[key].head, self._places(key), facts)
         for key, batch_files in self._store.batch_queues.items():

@@ -303,14 +303,23 @@ class _Topic:
         return np.array(kept)
 
     def _starts_again(self, queue_id: int, before: Longs, row: Longs) -> bool:
-        """Whether the queue itself started again: its unit of that number says so; without it, its numbers do."""
-        queue = self.queues.get((self.topic, queue_id))
-        pointer = None if queue is None else queue.pointer(int(row[FIRST]))
-        place = None if pointer is None or pointer.msg_size == INT_MAX else pointer.physical_offset  # no pre-blank
+        """Whether the queue itself started again: its unit of that number says so; without it, its numbers do.
+
+        Where the unit before it is of a message before it, the queue only went on behind a damaged number.
+        """
+        place, preceding = (self._place(queue_id, int(row[FIRST]) - step) for step in (0, 1))
+        if preceding is not None and preceding <= before[LAST_AT]:
+            return False
         if place in (row[FIRST_AT], before[FIRST_AT]):
             return bool(place == row[FIRST_AT])
         missing = row[LAST] - row[FIRST] + 1 - row[MESSAGES]
         return bool(row[FIRST] == 0 and (missing == 0 or missing != before[LAST] + 1))
+
+    def _place(self, queue_id: int, queue_offset: int) -> int | None:
+        """Where the message of that number starts, as the queue says; None where it has no unit for it."""
+        queue = self.queues.get((self.topic, queue_id))
+        pointer = None if queue is None else queue.pointer(queue_offset)
+        return None if pointer is None or pointer.msg_size == INT_MAX else pointer.physical_offset  # no pre-blank
 
     def _cuts(self) -> list[_Cut]:
         """The fewest places that explain every new start of a queue."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from recovery.checks.kind import Kind, Severity
@@ -74,6 +74,12 @@ class Judgement:
 
     findings: tuple[Finding, ...] = ()
     explained: tuple[Explained, ...] = ()
+
+
+def with_places(judgement: Judgement, places: tuple[Place, ...]) -> Judgement:
+    """The findings with further places behind their own."""
+    findings = (replace(finding, places=(*finding.places, *places)) for finding in judgement.findings)
+    return replace(judgement, findings=tuple(findings))
 
 
 def joined(judgements: Iterable[Judgement]) -> Judgement:

@@ -101,8 +101,9 @@ def with_sure_times(log: LogColumns, doubtful: Intervals) -> LogColumns:
         return log
     columns = ["physical_offset", "store_timestamp"]
     batches = list(read_commitlog(log.files, columns=columns, on_damage="collect", verify_crc=False))
-    places, times = (np.concatenate([batch[name].cast(pa.int64()).to_numpy() for batch in batches]) for name in columns)
-    sure = times[~doubtful.hold(places)] // 1000
+    places, times = (pa.chunked_array([batch[name].cast(pa.int64()) for batch in batches]) for name in columns)
+    known = times.is_valid().to_numpy()  # a time that no instant can hold is none
+    sure = times.drop_null().to_numpy()[~doubtful.hold(places.to_numpy()[known])] // 1000
     return replace(log, first_ms=int(sure[0]), latest_ms=int(sure.max())) if len(sure) else log
 
 
@@ -220,12 +221,12 @@ def _record_finding(
 
 
 def _store_times(shape: LogShape, messages: MessageColumns) -> Iterator[Finding]:
-    """Single records out of the order of their neighbours' store times; a clock that stays behind is not one."""
+    """Single records out of the order of their neighbours' store times, or without one; a clock that stays behind is
+    not one."""
     times = messages.store_timestamp_ms
-    for at in np.flatnonzero((np.diff(times) < 0) & (np.diff(messages.row) == 1)).tolist():
-        culprit = _culprit(messages, at)
-        if culprit is None:
-            continue
+    falls = np.flatnonzero((np.diff(times) < 0) & (np.diff(messages.row) == 1)).tolist()
+    culprits = {culprit for at in falls for culprit in [_culprit(messages, at)] if culprit is not None}
+    for culprit in sorted(culprits.union(np.flatnonzero(times <= 0).tolist())):
         evidence = (
             f"its store time {int(times[culprit])}",
             f"the neighbours' store times {_time_beside(messages, culprit, -1)} and "

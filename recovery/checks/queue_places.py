@@ -28,6 +28,10 @@ class QueuePlaces(Protocol):
     queue_id: int
     appends_light: bool
 
+    @property
+    def whole(self) -> tuple[Place, ...]:
+        """All of the queue."""
+
     def of(self, topic: str, queue_id: int) -> QueuePlaces:
         """Where the units of another queue of the store lie, as far as its files are like these."""
 
@@ -58,6 +62,10 @@ class QueueFiles:
     @property
     def folder(self) -> str:
         return f"consumequeue/{self.topic}/{self.queue_id}"
+
+    @property
+    def whole(self) -> tuple[Place, ...]:
+        return (Place(self.folder, 0, 0),)
 
     def place(self, queue_offset: int, count: int = 1) -> Place:
         """The bytes of units; a run that goes on in the next file is cut at the file's end."""
@@ -105,6 +113,10 @@ class DatabaseQueuePlaces:
     is_there: bool = False
     is_whole: bool = True
     appends_light: bool = False
+
+    @property
+    def whole(self) -> tuple[Place, ...]:
+        return (DATABASE,)
 
     def of(self, topic: str, queue_id: int) -> DatabaseQueuePlaces:
         return self

@@ -69,7 +69,7 @@ class LogFacts(NamedTuple):
 
     `lost`: ranges that a finding about the log covers; units into them are its consequence.
     `dispatched_to`: where dispatch had come to, the end of the last message that any queue has.
-    `misdirected`: records that units of other queues point to although they are not theirs (sorted).
+    `misdirected`: records without a unit of their own that units of other queues point to (sorted).
     """
 
     physical_offset: Longs
@@ -96,6 +96,11 @@ def misdirected_units(messages: QueueMessages, units: QueueUnits, log: LogFacts)
     _, is_own = found_at(messages.physical_offset, units.physical_offset)
     is_record &= ~np.isin(units.queue_offset, messages.queue_offset)
     return np.unique(units.physical_offset[is_record & ~is_own & ~units.is_hole & ~units.is_pre_blank])
+
+
+def unserved_messages(messages: QueueMessages, units: QueueUnits) -> Longs:
+    """Physical offsets of the queue's messages that none of its units points to."""
+    return messages.physical_offset[~np.isin(messages.physical_offset, units.physical_offset)]
 
 
 def check_queue(
@@ -235,7 +240,7 @@ def _record_places(physical_offsets: Longs, log: LogFacts) -> list[Place]:
 
 
 def _own_places(physical_offsets: Longs, files: QueuePlaces, log: LogFacts) -> Iterator[Place]:
-    """Where the units of records belong to which units of another queue point, and which have none of their own."""
+    """Where the units of those records belong that have none of their own."""
     record, is_record = found_at(log.physical_offset, physical_offsets)
     stray = record[is_record & np.isin(physical_offsets, log.misdirected)]
     queues = np.stack([log.topic[stray], log.queue_id[stray]], axis=1).astype(np.int64)

@@ -234,5 +234,5 @@ def note_records(records: RecordColumns, crc: Codes, before_ms: int, wanted: int
         latest_ms = max(latest_ms, before_ms)
         transaction = sys_flags[row] & SYS_FLAG_TRANSACTION
         placed = transaction in (PREPARED, ROLLBACK) and queue_offsets[row] != 0
-        noted[row] = row < wanted or crc[row] != 0 or placed
+        noted[row] = row < wanted or crc[row] != 0 or placed or before_ms <= 0
     return before, max(0, wanted - len(times)), latest_ms

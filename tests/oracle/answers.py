@@ -17,6 +17,7 @@ from parsers.commitlog.properties import last_value
 from parsers.commitlog.read import read_commitlog
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.errors import Damage
+from parsers.java import INT_MAX
 from parsers.queues import StoreQueues
 from parsers.store import NotAStore, QueueKey, Store, open_store
 from recovery.knowledge import Said, knowledge_of
@@ -107,7 +108,8 @@ def _queues(store: Store, theirs: Told) -> Iterator[tuple[str, tuple[Any, Any]]]
     """Least and greatest queue offset, and the units between them.
 
     A broker keeps a queue's end in memory. Behind that of a queue that was cut old units stay in the file: ours is
-    greater. It may count places without a unit, which it would write over or not: ours is less.
+    greater. It may count places without a unit, which it would write over or not: ours is less. After a restart it may
+    count pre-blanks, ours begins behind them.
     """
     start = store.commitlog[0].base_offset or 0 if store.commitlog else 0
     with StoreQueues(store, on_damage="collect") as queues:
@@ -119,12 +121,19 @@ def _queues(store: Store, theirs: Told) -> Iterator[tuple[str, tuple[Any, Any]]]
                 continue
             least, most = queue.ends(start)
             written = _written(told["units"])
-            if least != told["min"] or most < least + len(written):
+            blanks = _pre_blanks(written)
+            written = written[blanks:]
+            if least not in (told["min"], told["min"] + blanks) or most < least + len(written):
                 yield f"{name} ends", ((least, most), (told["min"], told["max"]))
                 continue
             units = [list(unit) for batch in queue.batches() for unit in _units(batch, least, least + len(written))]
             if units != written:
                 yield f"{name} units", (len(units), len(written))
+
+
+def _pre_blanks(units: list[list[int]]) -> int:
+    """How many units a queue begins with that only fill its first file up to its first message."""
+    return next((number for number, unit in enumerate(units) if unit != [0, INT_MAX, 0]), len(units))
 
 
 def _written(units: list[list[int]]) -> list[list[int]]:
@@ -168,11 +177,12 @@ def _is_read(physical_offset: int, up_to: Mapping[int, int]) -> bool:
 
 
 def _whole_queues(store: Store, theirs: Told) -> set[QueueKey]:
-    """Queues that end where the broker had them end."""
+    """Queues that begin and end where the broker had them do so."""
     start = store.commitlog[0].base_offset or 0 if store.commitlog else 0
     with StoreQueues(store, on_damage="collect") as queues:
-        ends = {key: queue.ends(start)[1] for key, queue in queues.items()}
-    return {key for key, most in ends.items() if theirs.get(f"{key[0]}/{key[1]}", {}).get("max") == most}
+        ends = {key: queue.ends(start) for key, queue in queues.items()}
+    told = {name: (queue["min"], queue["max"]) for name, queue in theirs.items()}
+    return {key for key, pair in ends.items() if told.get(f"{key[0]}/{key[1]}") == pair}
 
 
 def _offset_at(

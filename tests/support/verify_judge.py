@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from parsers.checkpoint import CHECKPOINT
-from parsers.commitlog.message import decode_message
+from parsers.commitlog.message import Message, decode_message
 from parsers.commitlog.read import read_commitlog
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.errors import StoreFormatError
@@ -229,16 +229,36 @@ def _was_zero(change: Change, base: Path) -> bool:
 
 def _nobody_knows(change: Change, base: Path, root: Path) -> bool:
     fields = set(field_of_each_byte(classify(root, root / change.file))[change.start : change.end])
-    told_by_the_unit = fields & KNOWN_TO_THE_UNIT and _has_no_unit(change, base, root)
-    return fields <= (KNOWN_TO_NOBODY | KNOWN_TO_THE_UNIT if told_by_the_unit else KNOWN_TO_NOBODY)
+    before, after = _record_around(change, base), _record_around(change, root)
+    if fields == {"properties"} and before is not None and after is not None:
+        return _dispatched_alike(before, after)
+    if fields & KNOWN_TO_THE_UNIT and before is not None and _has_no_unit(before, base, root):
+        fields -= KNOWN_TO_THE_UNIT
+    return fields <= KNOWN_TO_NOBODY
 
 
-def _has_no_unit(change: Change, base: Path, root: Path) -> bool:
+def _record_around(change: Change, root: Path) -> Message | None:
+    """The record that the changed bytes belong to, None where damage before it hides where it starts."""
+    content, at = (root / change.file).read_bytes(), 0
+    try:
+        while at < change.start:
+            message = decode_message(content, at)
+            at += message.total_size
+    except StoreFormatError:
+        return None
+    return message
+
+
+def _dispatched_alike(before: Message, after: Message) -> bool:
+    """Queue and index get the same of both; nothing of a message that was rolled back."""
+    if before.transaction_type == "rollback":
+        return True
+    read = ("KEYS", "UNIQ_KEY") if before.transaction_type == "prepared" else ("KEYS", "UNIQ_KEY", "TAGS", "DELAY")
+    return all(before.property_value(name) == after.property_value(name) for name in read)
+
+
+def _has_no_unit(message: Message, base: Path, root: Path) -> bool:
     """The record had no unit yet, or the same damage took it."""
-    content, at = (base / change.file).read_bytes(), 0
-    while at + (size := int.from_bytes(content[at : at + 4])) <= change.start:
-        at += size
-    message = decode_message(content, at)
     folder = f"consumequeue/{message.topic}/{message.queue_id}"
     sizes = {path.stat().st_size for path in (base / folder).glob("*")}
     place = message.queue_offset * CQ_UNIT.size

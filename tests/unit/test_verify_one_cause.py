@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from parsers.store import open_store
+from parsers.commitlog.layout import HEAD
+from parsers.commitlog.read import read_commitlog
+from parsers.consumequeue.layout import CQ_UNIT
+from parsers.store import classify, open_store
 from recovery.checks.finding import Finding
 from recovery.consistency import verify
 from recovery.knowledge import knowledge_of
@@ -58,3 +61,43 @@ def test_a_first_store_time_that_is_wrong_blames_neither_index_nor_checkpoint(ro
         log.seek(56)
         log.write(bytes.fromhex("0000030000000000"))
     assert [found.kind for found in findings(root)] == ["store_timestamp_disorder"]
+
+
+@pytest.mark.parametrize("root", [CLEAN], indirect=True)
+def test_a_message_without_a_store_time_is_found_at_the_logs_very_start(root: Path) -> None:
+    with min((root / "commitlog").iterdir()).open("r+b") as log:
+        log.seek(56)
+        log.write(bytes(8))
+    (found,) = findings(root)
+    assert (found.kind, found.span.physical_offset) == ("store_timestamp_disorder", 0)
+
+
+def test_a_unit_without_any_log_is_named(tmp_path: Path) -> None:
+    queue = tmp_path / "consumequeue" / "T" / "0"
+    queue.mkdir(parents=True)
+    unit = CQ_UNIT.pack({"physical_offset": 0, "msg_size": 200, "tags_code": 5})
+    (queue / f"{0:020d}").write_bytes(unit.ljust(2_000, b"\0"))
+    (found,) = findings(tmp_path)
+    assert found.kind == "log_tail_missing"
+    assert "consumequeue/T/0" in {place.file for place in found.places}
+
+
+@pytest.mark.parametrize("root", [CLEAN], indirect=True)
+def test_one_damaged_queue_offset_does_not_start_a_queue_anew(root: Path) -> None:
+    file, place, number = first_of_topic(root, "TopicB", behind=20)
+    with file.open("r+b") as log:
+        log.seek(place + HEAD.offsets["queue_offset"])
+        log.write((number + 979).to_bytes(8))
+    assert {found.kind for found in findings(root)} == {"queue_order"}
+
+
+def first_of_topic(root: Path, topic: str, *, behind: int) -> tuple[Path, int, int]:
+    """File, place there and queue offset of the first message of a topic's queue 0 with a greater queue offset."""
+    for file in sorted((root / "commitlog").iterdir()):
+        for batch in read_commitlog(
+            [classify(root, file)], columns=["topic", "queue_id", "queue_offset", "physical_offset"]
+        ):
+            for row in batch.to_pylist():
+                if row["topic"] == topic and row["queue_id"] == 0 and row["queue_offset"] > behind:
+                    return file, row["physical_offset"] - int(file.name), row["queue_offset"]
+    raise AssertionError(f"no message of {topic} behind {behind}")
