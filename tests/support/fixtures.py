@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import tarfile
 from functools import cache
 from pathlib import Path
+from shutil import rmtree
 from tempfile import TemporaryDirectory, mkdtemp
 
 from pipelines.bundles import extract_all
@@ -18,9 +20,12 @@ RUN_FOLDER = "ROCKETLENS_TEST_RUN"
 
 @cache
 def run_folder() -> Path:
-    """A folder that lives as long as the test run; outside of pytest, a new one in the system's temporary folder."""
+    """A folder that lives as long as the test run; outside of pytest, as long as the process."""
     given = os.environ.get(RUN_FOLDER)
-    return Path(given) if given else Path(mkdtemp(prefix="rocketlens-tests-"))
+    if given is None:
+        given = mkdtemp(prefix="rocketlens-tests-")
+        atexit.register(rmtree, given, ignore_errors=True)
+    return Path(given)
 
 
 def unpack_store(archive: Path, into: Path) -> Path:

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from pipelines.bundles import extract_all
-from tests.support.fixtures import GOLDEN
+from tests.support.fixtures import GOLDEN, move_once, run_folder
 
 INCIDENTS = GOLDEN / "incidents"
 LAB_FOLDER = "/mnt"
@@ -76,10 +76,20 @@ def incident_names(*kinds: str) -> list[str]:
 @cache
 def incident(name: str) -> Incident:
     """The incident, unpacked once per test run. Readers never write to it."""
-    folder = Path(mkdtemp(prefix=f"{name}-"))
+    folder = run_folder() / f"incident-{name}"
+    if not folder.is_dir():
+        with TemporaryDirectory(dir=run_folder()) as scratch:
+            whole = Path(scratch) / "whole"
+            whole.mkdir()
+            _unpack(name, whole, folder)
+            move_once(whole, folder)
+    return Incident(name, folder)
+
+
+def _unpack(name: str, whole: Path, folder: Path) -> None:
+    """Fill `whole`, which will be `folder`: broker.conf names that."""
     for archive in (INCIDENTS / name).glob("*.tar.gz"):
         with tarfile.open(archive) as tar:
-            extract_all(tar, folder)
+            extract_all(tar, whole)
     conf = (INCIDENTS / name / "broker.conf").read_text("utf-8")
-    (folder / "broker.conf").write_text(conf.replace(LAB_FOLDER, str(folder)), "utf-8")
-    return Incident(name, folder)
+    (whole / "broker.conf").write_text(conf.replace(LAB_FOLDER, str(folder)), "utf-8")

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from random import Random
 
 from parsers.commitlog.layout import HEAD
 from parsers.commitlog.read import read_commitlog
 from parsers.store import open_store
-from tests.support.fixtures import GOLDEN
-from tests.support.recovery_cases import CaseSet
+from tests.support.recovery_cases import golden_cases
 
 BASES = ("s498-halt-sync", "s531-halt-async", "s533-clean", "s551-clean", "s551-halt-sync")
 VALUES = (0, 1, 7, 100, 2**15, 2**31 - 1, 2**32 - 1)
@@ -129,16 +126,10 @@ def _overwrite(path: Path, at: int, content: bytes) -> None:
         file.write(content[: max(0, path.stat().st_size - at)])
 
 
-@cache
-def _bases() -> CaseSet:
-    folder = tempfile.mkdtemp(prefix="bases-")
-    return CaseSet(GOLDEN / "recovery", Path(folder))
-
-
 @contextmanager
 def damaged_store(base: str, seeds: Sequence[int]) -> Iterator[Path]:
     """The root of a base store with so many damages, gone afterwards."""
-    with _bases().built({"base": base, "edits": []}) as root:
+    with golden_cases().built({"base": base, "edits": []}) as root:
         for seed in seeds:
             Damage(seed).apply(root)
         yield root
