@@ -2,13 +2,14 @@
 """rocketlens without installing anything by hand: `python3 run.py demo | test | ui | lab | cli …`.
 
 Standard library only. The first call makes `.venv` from `requirements.lock` (exact versions, hashes checked), a Java
-runtime for machines without one included. Later calls start at once.
+runtime for machines without one included. Later calls start at once. What stops half-way is mended by a second call.
 """
+# An old Python must get as far as the sentence that says so: nothing here is newer than Python 3.6.
 
-from __future__ import annotations
-
+import contextlib
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -20,9 +21,12 @@ VENV = ROOT / ".venv"
 LOCK = ROOT / "requirements.lock"
 UV_REQUIREMENT = "uv==0.13.9"
 SCRIPTS = "Scripts" if os.name == "nt" else "bin"
-PYTHON = VENV / SCRIPTS / ("python.exe" if os.name == "nt" else "python")
+ENDING = ".exe" if os.name == "nt" else ""
+PYTHON = VENV / SCRIPTS / ("python" + ENDING)
+UV = BOOTSTRAP / SCRIPTS / ("uv" + ENDING)
+STAMP = VENV / ".rocketlens-lock"
 
-COMMANDS: dict[str, tuple[list[str], str]] = {
+COMMANDS = {
     "demo": (["-m", "pipelines.demo"], "ingest the bundled real store, build every table, answer in a page"),
     "test": (["-m", "tests"], "lint, types, tests (further arguments go to pytest)"),
     "ui": (["-m", "pipelines.cli", "ui"], "the Dagster UI over the lake"),
@@ -30,63 +34,197 @@ COMMANDS: dict[str, tuple[list[str], str]] = {
     "oracle": (["-m", "tests.oracle"], "random stores and damage, judged by RocketMQ's own classes (JDK 17, Maven)"),
     "cli": (["-m", "pipelines.cli"], "any rocketlens command, e.g. `run.py cli dump commitlog STORE`"),
 }
+BUNDLE = "bundle"
+BUNDLE_HELP = "a folder to install from without a network: `run.py bundle --to DIR [--platform]`"
+
+REASONS = (
+    (
+        ("No module named pip",),
+        "this Python has no pip: install it (Debian and Ubuntu: python3-pip), then run this again",
+    ),
+    (
+        ("No space left on device", "Disk quota exceeded"),
+        "the disk is full: 2.5 GB are needed; make room, then run this again",
+    ),
+    (
+        ("hash mismatch", "Hash mismatch", "DO NOT MATCH THE HASHES"),
+        "a package is not the one that was pinned; run this again",
+    ),
+    (("Permission denied", "Read-only file system"), "nothing may be written to the checkout; take a copy of your own"),
+    (
+        (
+            "error sending request",
+            "Failed to fetch",
+            "onnection",
+            "name resolution",
+            "timed out",
+            "from versions: none",
+        ),
+        "the package index cannot be reached; what came is kept, run this again to go on",
+    ),
+)
+"""What the tools say when something is amiss, and what is to be done about it."""
+
+
+class SetUpError(Exception):
+    """The set-up cannot go on: one sentence."""
 
 
 def say(text: str) -> None:
-    print(f"run.py: {text}", file=sys.stderr, flush=True)
+    print("run.py: " + text, file=sys.stderr, flush=True)
 
 
-def run(*args: str | Path) -> None:
-    done = subprocess.run([str(arg) for arg in args], cwd=ROOT, check=False)
+def step(what: str, *command: object) -> None:
+    """Run one tool; where it fails, SetUpError says why and what to do."""
+    done = subprocess.run([str(part) for part in command], cwd=str(ROOT), stderr=subprocess.PIPE, check=False)
     if done.returncode:
-        sys.exit(f"run.py: set-up stopped: `{' '.join(str(arg) for arg in args[:6])} …` ended with {done.returncode}")
+        raise SetUpError(what + ": " + reason(done.stderr.decode("utf-8", "replace"), done.returncode))
+
+
+def reason(said: str, code: int) -> str:
+    """A sentence for what a tool said before it gave up."""
+    for marks, sentence in REASONS:
+        if any(mark in said for mark in marks):
+            return sentence
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return "ended with {}{}; run this again".format(code, ": " + lines[-1] if lines else "")
+
+
+def runs(program: Path) -> bool:
+    """The program is there and starts."""
+    try:
+        return subprocess.run([str(program), "--version"], stdout=subprocess.DEVNULL, check=False).returncode == 0
+    except OSError:
+        return False
+
+
+def packages() -> int:
+    """How many packages lie in `.venv`."""
+    places = ("lib/python*/site-packages", "Lib/site-packages")
+    return sum(1 for place in places for _ in VENV.glob(place + "/*.dist-info"))
+
+
+def wanted() -> str:
+    """What the stamp of a finished set-up says: the lock, the project, the packages that are there."""
+    pins = hashlib.sha256(LOCK.read_bytes() + (ROOT / "pyproject.toml").read_bytes()).hexdigest()
+    return f"{pins} {packages()}"
+
+
+def is_ready() -> bool:
+    """`.venv` is whole and matches the lock."""
+    return STAMP.exists() and STAMP.read_text() == wanted() and runs(PYTHON)
+
+
+def installer() -> Path:
+    """uv, fetched with pip once."""
+    if not runs(UV):
+        say("fetching the installer")
+        shutil.rmtree(str(BOOTSTRAP), ignore_errors=True)
+        quiet = ["--quiet", "--disable-pip-version-check", "--no-warn-script-location", "--root-user-action", "ignore"]
+        pip = [sys.executable, "-m", "pip", "install"]
+        step("fetching the installer", *pip, *quiet, "--target", BOOTSTRAP, UV_REQUIREMENT)
+    return UV
+
+
+@contextlib.contextmanager
+def alone():
+    """Hold the set-up's lock; a second run waits for the first. The system gives it back however a run ends."""
+    try:
+        import fcntl
+    except ImportError:  # not on this system
+        yield
+        return
+    with open(str(ROOT / ".setup.lock"), "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            say("another run is setting up; waiting for it")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def set_up() -> None:
-    """Make `.venv` match the lock; do nothing when it does already."""
-    if sys.version_info < (3, 11):  # noqa: UP036 - the one file that an older Python may start
-        sys.exit(f"run.py: Python 3.11 or newer is needed, this is {sys.version.split()[0]}")
-    stamp = VENV / ".rocketlens-lock"
-    wanted = hashlib.sha256(LOCK.read_bytes() + (ROOT / "pyproject.toml").read_bytes()).hexdigest()
-    if PYTHON.exists() and stamp.exists() and stamp.read_text() == wanted:
+    """Make `.venv` match the lock; do nothing when it does already. Raises SetUpError."""
+    if is_ready():
         return
-    began = time.monotonic()
-    uv = BOOTSTRAP / SCRIPTS / ("uv.exe" if os.name == "nt" else "uv")
-    if not uv.exists():
-        say("fetching the installer")
-        quiet = ["--quiet", "--disable-pip-version-check", "--no-warn-script-location", "--root-user-action", "ignore"]
-        run(sys.executable, "-m", "pip", "install", *quiet, "--target", BOOTSTRAP, UV_REQUIREMENT)
-    if not PYTHON.exists():
-        run(uv, "venv", "--quiet", "--python", sys.executable, VENV)
+    with alone():
+        if not is_ready():
+            make()
+
+
+def make() -> None:
+    """Set up from whatever is there."""
+    began = time.time()
+    uv = installer()
+    if not runs(PYTHON):
+        if VENV.exists():
+            say(".venv is broken; making it anew")
+            shutil.rmtree(str(VENV))
+        step("making .venv", uv, "venv", "--quiet", "--python", sys.executable, VENV)
+    if STAMP.exists():
+        STAMP.unlink()
     say("installing the locked packages into .venv (once; about a minute)")
-    run(uv, "pip", "sync", "--quiet", "--compile-bytecode", "--require-hashes", "--python", PYTHON, LOCK)
-    run(uv, "pip", "install", "--quiet", "--python", PYTHON, "--no-deps", "--editable", ROOT)
-    stamp.write_text(wanted)
-    say(f"ready in {time.monotonic() - began:.0f} s")
+    into = ["--quiet", "--python", PYTHON]
+    step("installing", uv, "pip", "sync", *into, "--compile-bytecode", "--require-hashes", LOCK)
+    step("installing rocketlens", uv, "pip", "install", *into, "--no-deps", "--editable", ROOT)
+    STAMP.write_text(wanted())
+    say(f"ready in {time.time() - began:.0f} s")
 
 
 def usage() -> str:
-    lines = [f"  {name:<6} {what}" for name, (_, what) in COMMANDS.items()]
+    described = [(name, what) for name, (_, what) in COMMANDS.items()] + [(BUNDLE, BUNDLE_HELP)]
+    lines = ["  {:<6} {}".format(*line) for line in described]
     return "usage: python3 run.py COMMAND [arguments]\n\n" + "\n".join(lines)
 
 
-def main(argv: list[str]) -> int:
+def main(argv: list) -> int:
+    if sys.version_info < (3, 11):  # noqa: UP036 - the one file that an older Python may start
+        say("Python 3.11 or newer is needed, this is " + sys.version.split()[0])
+        return 1
     if not argv or argv[0] in ("-h", "--help"):
         print(usage())
         return 0 if argv else 2
-    if argv[0] not in COMMANDS:
+    if argv[0] not in COMMANDS and argv[0] != BUNDLE:
         print(f"run.py: no command {argv[0]!r}\n\n{usage()}", file=sys.stderr)
         return 2
-    set_up()
+    try:
+        if argv[0] == BUNDLE:
+            return bundle(argv[1:])
+        set_up()
+    except SetUpError as refused:
+        say(str(refused))
+        return 1
+    except OSError as refused:
+        say(reason(str(refused), 1))
+        return 1
+    except KeyboardInterrupt:
+        say("interrupted; run this again to go on")
+        return 130
+    return start(argv)
+
+
+def bundle(arguments: list) -> int:
+    """Make the folder without making `.venv`."""
+    from tools.bundle import main as make_bundle
+
+    if "-h" in arguments or "--help" in arguments:
+        return make_bundle(arguments, UV)
+    with alone():
+        uv = installer()
+    return make_bundle(arguments, uv)
+
+
+def start(argv: list) -> int:
+    """The command itself, in `.venv`."""
     module, _ = COMMANDS[argv[0]]
-    environment = {**os.environ, "PATH": f"{PYTHON.parent}{os.pathsep}{os.environ.get('PATH', '')}"}
-    inside = ROOT if argv[0] in ("test", "demo", "oracle") else Path.cwd()
+    environment = {**os.environ, "PATH": "{}{}{}".format(PYTHON.parent, os.pathsep, os.environ.get("PATH", ""))}
+    inside = ROOT if argv[0] in ("test", "demo") else Path.cwd()
     command = [str(PYTHON), *module, *argv[1:]]
     if os.name == "posix":  # take its place: a signal then reaches the command itself
-        os.chdir(inside)
+        os.chdir(str(inside))
         os.execve(command[0], command, environment)
     try:
-        return subprocess.run(command, cwd=inside, env=environment, check=False).returncode
+        return subprocess.run(command, cwd=str(inside), env=environment, check=False).returncode
     except KeyboardInterrupt:
         return 130
 
