@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from pipelines.table import Table, columns
+from recovery.abort_file import EXITS
+from recovery.checks.kind import Severity
+from recovery.lag import Status
 
 LAG = Table(
     "lag",
@@ -17,11 +22,11 @@ broker_offset   i64  next message number of the queue
 consumer_offset i64  next message number to consume; 0 where none is stored, as consumerProgress counts it
 messages_behind i64  broker_offset - consumer_offset; negative when the offset is ahead of the queue
 seconds_behind  real age of the oldest unread message at that instant
-status          text number, zero (proven) or unknown
+status          text whether the figure is known; zero is proven
 reason          text why a figure is unknown, or what it counts
 """),
     ("broker",),
-)
+).holding(status=get_args(Status))
 
 LAG_HISTORY = Table(
     "lag_history",
@@ -45,7 +50,7 @@ repair   text what would put it right
 document text every further fact as JSON
 """),
     ("broker",),
-)
+).holding(severity=get_args(Severity))
 
 RECOVERY_FORECAST = Table(
     "recovery_forecast",
@@ -53,7 +58,7 @@ RECOVERY_FORECAST = Table(
     columns("""
 broker                text which broker
 version               text RocketMQ version the answer holds for
-exit                  text how the last run ended: normal or abnormal
+exit                  text how the last run ended
 load_ok               flag would load() succeed; null when not decided
 min_physical_offset   i64  CommitLog minimum after recovery
 max_physical_offset   i64  CommitLog end after recovery
@@ -65,7 +70,7 @@ unknown               i64  questions the files do not answer
 document              text the whole forecast as JSON
 """),
     ("broker",),
-)
+).holding(exit=EXITS)
 
 RETENTION_RISK = Table(
     "retention_risk",
@@ -78,10 +83,10 @@ queue_id        i32  queue
 due_at          time when the oldest unread message's file is due
 unread_messages i64  messages stored and not consumed
 deleted_unread  i64  messages that were deleted before they were consumed
-status          text number, zero (proven) or unknown
+status          text whether the figure is known; zero is proven
 reason          text why a figure is unknown
 """),
     ("broker",),
-)
+).holding(status=get_args(Status))
 
 DERIVED_TABLES = (LAG, LAG_HISTORY, CONSISTENCY_FINDINGS, RECOVERY_FORECAST, RETENTION_RISK)

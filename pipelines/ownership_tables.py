@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from pipelines.table import Table, columns
+from rebalance.diagnosis.anomalies import ANOMALY_KINDS
+from rebalance.facts.heartbeats import HEARTBEAT_KINDS
 
 LOG_EVENTS = Table(
     "log_events",
@@ -24,7 +26,7 @@ HEARTBEATS = Table(
     columns("""
 source    text  evidence folder
 at        time  when
-kind      text  heartbeat, connect, unregister, close or expiry
+kind      text  what the broker saw
 broker    text  broker that saw it
 group     text  consumer group
 client_id text  client id
@@ -34,7 +36,7 @@ refreshes i32   equal ones that followed
 last_at   time  when the last of those came
 evidence  text  where it was read
 """),
-)
+).holding(kind=HEARTBEAT_KINDS)
 ASSIGNMENTS = Table(
     "assignments",
     "the target one round should have given one client of one topic",
@@ -96,7 +98,7 @@ OWNERSHIP_ANOMALIES = Table(
     "one stretch with two owners, none, or another disorder; only what is proven",
     columns("""
 source   text  evidence folder
-kind     text  double_owner, orphan, flapping, …
+kind     text  what is wrong
 group    text  consumer group
 topic    text  topic; null when it is about the whole group
 broker   text  broker of the queue
@@ -108,7 +110,7 @@ cause    text  why
 detail   text  what exactly was seen
 evidence text  where it was read
 """),
-)
+).holding(kind=ANOMALY_KINDS)
 OWNERSHIP_TABLES = (
     LOG_EVENTS,
     HEARTBEATS,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import pyarrow as pa
@@ -25,11 +25,16 @@ TYPES: dict[str, pa.DataType] = {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: every column may be null, and null means unknown, never zero."""
+    """One column: every column may be null, and null means unknown, never zero. `values`: all others, where few are."""
 
     name: str
     type: pa.DataType
     comment: str
+    values: tuple[str, ...] = ()
+
+    def listing(self, values: tuple[str, ...]) -> Column:
+        """The column with its values, which end its meaning."""
+        return replace(self, comment=f"{self.comment}; one of {', '.join(values)}", values=values)
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,14 @@ class Table:
     def select(self, names: Sequence[str]) -> pa.Schema:
         """The schema of some columns, in the order asked for."""
         return pa.schema([self.bare_schema.field(name) for name in names])
+
+    def holding(self, **values: Iterable[str]) -> Table:
+        """The table with columns that hold one of a few values, as the code declares them that writes them; their
+        meaning ends with the list. Raises ValueError for a column that is not there."""
+        if strays := values.keys() - {column.name for column in self.columns}:
+            raise ValueError(f"no such columns: {sorted(strays)}")
+        listed = {name: tuple(dict.fromkeys(each)) for name, each in values.items()}
+        return replace(self, columns=tuple(c.listing(listed[c.name]) if c.name in listed else c for c in self.columns))
 
     def markdown(self) -> str:
         """The table's page in docs/tables.md."""

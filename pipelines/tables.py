@@ -3,13 +3,19 @@ views and docs/tables.md. Where a reader of `parsers` makes the rows, its schema
 
 from __future__ import annotations
 
+from typing import get_args
+
 from parsers.checkpoint import CHECKPOINT_SCHEMA
 from parsers.commitlog.arrow import ALL_COLUMNS
+from parsers.commitlog.layout import COMPRESSION_TYPES, TRANSACTION_TYPES, UNKNOWN_COMPRESSION
+from parsers.commitlog.region import RegionKind
 from parsers.config.groups import GROUP_CONFIG_SCHEMA
-from parsers.config.offsets import OFFSET_SCHEMA
+from parsers.config.offsets import OFFSET_SCHEMA, OffsetKind
 from parsers.config.topics import TOPIC_CONFIG_SCHEMA
+from parsers.consumequeue.layout import TAGS_CODE_KINDS, UNIT_KINDS
 from parsers.index.read import INDEX_ENTRY_SCHEMA, INDEX_FILE_SCHEMA
-from parsers.rocksdb.queue_units import DATABASE_UNIT_SCHEMA
+from parsers.places import FileKind
+from parsers.rocksdb.queue_units import DATABASE_UNIT_KINDS, DATABASE_UNIT_SCHEMA
 from parsers.timer import TIMER_RECORD_SCHEMA
 from pipelines.derived_tables import DERIVED_TABLES
 from pipelines.ownership_tables import OWNERSHIP_TABLES
@@ -26,7 +32,7 @@ STORE_FILES = Table(
     "one file of a store as last read; it keeps its row when the broker has deleted it, see gone_at",
     ORIGIN
     + columns("""
-kind           text what the file is, from its place and name; not_understood names files that are not read
+kind           text from its place and name; not_understood names files that are not read
 base_offset    i64  number in the name: first byte (CommitLog) or first byte of the queue; null for others
 topic          text topic of a queue file
 queue_id       i32  queue of a queue file
@@ -39,7 +45,7 @@ parser_version text rocketlens version that read it
 gone_at        time when an ingest first missed it: the broker has deleted it, its rows in other tables stay; else null
 """),
     BY_FILE,
-)
+).holding(kind=get_args(FileKind))
 
 COMMITLOG_MESSAGES = Table(
     "commitlog_messages",
@@ -69,7 +75,7 @@ tags property TAGS
 unique_id property UNIQ_KEY: the id the producer gave it
 message_id offset message id: store host and physical offset
 crc_ok does the stored body have the stored CRC; null when not verified
-transaction_type NONE, PREPARED, COMMIT or ROLLBACK
+transaction_type what sys_flag says of its transaction
 compression how the body is compressed, null for not at all
 record_crc_ok does the record have the CRC it carries of itself (__CRC32#); null where it carries none
 tags_code hash of TAGS as its queue unit has it, 0 without tags
@@ -79,7 +85,7 @@ body_decompressed body as the producer handed it over; only where the lake keeps
         leading=ORIGIN,
     ),
     BY_FILE,
-)
+).holding(transaction_type=TRANSACTION_TYPES.values(), compression=(*COMPRESSION_TYPES.values(), UNKNOWN_COMPRESSION))
 
 COMMITLOG_REGIONS = Table(
     "commitlog_regions",
@@ -89,13 +95,13 @@ COMMITLOG_REGIONS = Table(
 physical_offset i64  first byte in the whole CommitLog
 file_pos        i64  first byte in the file
 length          i64  bytes
-kind            text messages, blank (end of file), damage, stale (records of an earlier life) or unwritten
+kind            text blank is the end of a file, stale are records of an earlier life of the file
 records         i64  messages in the range
 file_size       i64  bytes of the whole file when it was read
 reason          text why it is not messages
 """),
     BY_FILE,
-)
+).holding(kind=get_args(RegionKind))
 
 CONSUMEQUEUE_UNITS = Table(
     "consumequeue_units",
@@ -109,14 +115,14 @@ queue_offset message number in the queue: (number in the file name + position) /
 physical_offset where the message starts, byte in the CommitLog
 msg_size bytes of the whole message
 tags_code hash of TAGS, or delivery time, or address of an extension unit: see tags_code_kind
-kind unit; pre_blank: only pads a queue's front; stale, expired: in a database, not within the queue; null: of a batch
+kind pre_blank only pads a queue's front, stale and expired are in a database and not within the queue; null for batches
 tags_code_kind what tags_code stands for
 store_timestamp_ms when the broker stored the message, epoch milliseconds; null where units do not say it
 """,
         leading=ORIGIN,
     ),
     BY_FILE,
-)
+).holding(kind=(*UNIT_KINDS, *DATABASE_UNIT_KINDS), tags_code_kind=TAGS_CODE_KINDS)
 
 QUEUES = Table(
     "queues",
@@ -273,12 +279,12 @@ group consumer group (with @broadcast where the broker keeps a broadcasting grou
 topic topic
 queue_id queue
 consumer_offset next message number to consume
-kind committed, lmq (light topic), or pull: next message to pull
+kind pull is the next message to pull, lmq of a light topic
 """,
         leading=SNAPSHOT,
     ),
     BY_FILE,
-)
+).holding(kind=get_args(OffsetKind))
 
 STORE_TABLES = (
     STORE_FILES,

@@ -11,6 +11,9 @@ from pathlib import Path
 
 from recovery.versions import BrokerVersion
 
+EXITS = ("normal", "abnormal")
+"""How the last run ended: in order, or with `abort` left behind."""
+
 
 @dataclass(frozen=True, slots=True)
 class AbortFile:

@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import asdict
 from typing import Any
 
+from recovery.abort_file import EXITS
 from recovery.advice import Advice
 from recovery.broker_memory import BrokerMemory
 from recovery.config_document import config_document
@@ -28,7 +29,7 @@ def forecast_document(told: Forecast) -> Document:
     return {
         "version": str(told.version),
         "holds_for": [str(version) for version in told.holds_for],
-        "exit": "abnormal" if memory.evidence.abort else "normal",
+        "exit": EXITS[memory.evidence.abort],
         "load": _load(played),
         "start": _start(played),
         "commitlog": _commitlog(played),

@@ -26,6 +26,7 @@ SYS_FLAG_COMPRESSION = 0x700
 
 TRANSACTION_TYPES = {0x0: "none", 0x4: "prepared", 0x8: "commit", 0xC: "rollback"}
 COMPRESSION_TYPES = {0x000: "zlib", 0x100: "lz4", 0x200: "zstd", 0x300: "zlib"}
+UNKNOWN_COMPRESSION = "unknown"
 
 RECORD_START = Layout(
     "Record start",
@@ -147,4 +148,4 @@ def compression(sys_flag: int) -> str | None:
     """zlib, lz4 or zstd; None when the body is not compressed, `unknown` for a type that no version writes."""
     if not sys_flag & SYS_FLAG_COMPRESSED:
         return None
-    return COMPRESSION_TYPES.get(sys_flag & SYS_FLAG_COMPRESSION, "unknown")
+    return COMPRESSION_TYPES.get(sys_flag & SYS_FLAG_COMPRESSION, UNKNOWN_COMPRESSION)

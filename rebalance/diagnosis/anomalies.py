@@ -28,6 +28,17 @@ LOCK_STALL = "lock_stall"
 COMMIT_ROLLBACK = "commit_rollback"
 OFFSET_REWIND = "offset_rewind"
 OFFSET_SKIP = "offset_skip"
+ANOMALY_KINDS = (
+    DOUBLE_OWNER,
+    ORPHAN,
+    SILENT_OWNER,
+    FLAPPING,
+    LOCK_STALL,
+    COMMIT_ROLLBACK,
+    OFFSET_REWIND,
+    OFFSET_SKIP,
+)
+"""Every `kind` of a row."""
 
 OVERLAP_MS = 1_000  # shorter overlaps are an ordinary hand-over: gain and loss are not synchronised
 ORPHAN_MS = 5_000

@@ -22,6 +22,8 @@ _KINDS: dict[type[Fact], str] = {
     ChannelClosed: "close",
     ChannelExpired: "expire",
 }
+HEARTBEAT_KINDS = tuple(_KINDS.values())
+"""Every `kind` of a row."""
 
 
 @frozen()
