@@ -16,8 +16,8 @@ from parsers.config.topics import read_topics
 from parsers.errors import Damage, StoreFormatError
 from parsers.queues import BatchQueue, StoreQueues
 from parsers.store import Store, StoreFile
-from pipelines.instants import LAST_MS
 from pipelines.kept_copy import read_copy, written_ms
+from recovery.copied_times import TimesLost, copied_without_times, newest_message_ms
 from recovery.hidden_queues import every_queue
 from recovery.lag import NOT_THEN, TOPIC_DELETED, GroupQueue, Lag, QueueMessage, lag_rows, unread_messages
 from recovery.log_access import NO_TIME, LogAccess
@@ -31,10 +31,14 @@ DamageSink = Callable[[Damage], None]
 
 @dataclass(frozen=True, slots=True)
 class OffsetsAt:
-    """Committed offsets as one file held them at one instant."""
+    """Committed offsets as one file held them at one instant.
+
+    `times_lost`: why that instant is not known, so that `written_ms` only says not before when.
+    """
 
     written_ms: int
     offsets: dict[tuple[str, str], dict[int, int]]
+    times_lost: TimesLost | None = None
 
 
 def offsets_of_store(store: Store, damage: DamageSink) -> OffsetsAt | None:
@@ -47,7 +51,8 @@ def offsets_of_store(store: Store, damage: DamageSink) -> OffsetsAt | None:
     for _, offset in read_offsets(store.config, on_damage="collect", damage=damage):
         if offset.kind != "pull":
             table[offset.group, offset.topic][offset.queue_id] = offset.consumer_offset
-    return OffsetsAt(max(written), dict(table))
+    lost = copied_without_times(store)
+    return OffsetsAt(max(written) if lost is None else lost.newest_message_ms, dict(table), lost)
 
 
 def offsets_in(place: Path, problem: Problem) -> list[OffsetsAt]:
@@ -91,8 +96,10 @@ def store_lag(
     Args:
         at_ms: None: when the offsets were written, or the newest message was stored if that is later. An instant: the
             queues end at the last message stored by then, and nothing is known of a group if the offsets are younger.
+            Of a store that was copied without times only an instant that is given leads to seconds.
         lives: asked, with a pass over the log, once an offset may be of a former life of its topic.
     """
+    lost = offsets.times_lost if at_ms is None else None
     log = LogAccess(store.commitlog)
     with StoreQueues(store, on_damage="collect", damage=damage) as queues:
         found = positions(store, queues, offsets, log, at_ms=at_ms, damage=damage)
@@ -100,7 +107,16 @@ def store_lag(
         if at_ms is None:
             at_ms = max(offsets.written_ms, newest_message_ms(queues, log))
         times = message_times(queues, log, unread_messages(found))
-    return list(lag_rows(found, times, at_ms))
+    rows = lag_rows(found, times, at_ms)
+    return list(rows) if lost is None else [_without_seconds(row, lost) for row in rows]
+
+
+def _without_seconds(row: Lag, lost: TimesLost) -> Lag:
+    """The row, its seconds unknown where they depend on when the offsets were written."""
+    if not row.seconds_behind:
+        return row
+    reasons = filter(None, (row.reason, f"seconds unknown without --at: {lost.reason}"))
+    return replace(row, seconds_behind=None, reason="; ".join(reasons))
 
 
 def _with_doubts(
@@ -174,16 +190,6 @@ def queue_ends(queues: StoreQueues, log: LogAccess, at_ms: int | None) -> dict[t
             end = min(end, search_of(queue, log).bounded(at_ms + 1, "lower"))
         ends[key] = first, end
     return ends
-
-
-def newest_message_ms(queues: StoreQueues, log: LogAccess) -> int:
-    """Store time of the newest message that a queue points to, those beyond the calendar left out; 0 without any."""
-    newest = 0
-    for queue in queues.values():
-        pointer = queue.last_pointer()
-        stored_ms = NO_TIME if pointer is None else log.store_timestamp_ms(*pointer)
-        newest = max(newest, stored_ms) if stored_ms <= LAST_MS else newest
-    return newest
 
 
 def message_times(queues: StoreQueues, log: LogAccess, wanted: Iterable[QueueMessage]) -> dict[QueueMessage, int]:

@@ -24,6 +24,7 @@ from recovery.cleaner import (
     is_delete_hour,
     trigger,
 )
+from recovery.copied_times import copied_without_times
 from recovery.dledger_cleaner import has_only_dledgers, header_size, reserved_hours
 from recovery.evidence import read_evidence
 from recovery.file_list import FileList, LogFile
@@ -115,6 +116,8 @@ def retention(
     clock = Clock(now_ms, utc_offset)
     if not played.started:
         return Retention(clock, None, (), None, "", played, "the broker does not start, so it deletes nothing")
+    if (lost := copied_without_times(store)) is not None:
+        return Retention(clock, None, (), None, "", played, f"when a file expires is not known: {lost.reason}")
     queues = disk_ratio if played.memory.queues or (store.root / "consumequeue").is_dir() else -1
     if has_only_dledgers(played.memory):
         decided, manual = dledger_trigger(played.memory, clock, disk_ratio), False

@@ -53,7 +53,7 @@ def _risk(kept: Retention, each: GroupQueue) -> RetentionRisk:
     memory = kept.played.memory
     queue = memory.queues.get((each.topic, each.queue_id))
     consumed = each.position.consumer_offset
-    if kept.why_not is not None or each.position.why_unknown is not None:
+    if not kept.played.started or each.position.why_unknown is not None:
         return _unknown(each, kept.why_not or each.position.why_unknown or "")
     if consumed is None:
         return _unknown(each, NO_OFFSET)
@@ -67,7 +67,7 @@ def _risk(kept: Retention, each: GroupQueue) -> RetentionRisk:
     physical_offset = _physical_offset(queue, oldest)
     if physical_offset is None:
         return _unknown(each, f"message {oldest} has no unit in its queue's files", unread, deleted)
-    due, reason = kept.due_of(physical_offset)
+    due, reason = kept.due_of(physical_offset) if kept.why_not is None else (None, kept.why_not)
     status: Status = "unknown" if due is None else "number"
     return RetentionRisk(each.group, each.topic, each.queue_id, due, unread, deleted, status, reason)
 

@@ -20,6 +20,8 @@ from pipelines.instants import parse_broker_instant
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from parsers.store import Store
+    from recovery.inference import StoreKnowledge
     from recovery.query import FoundMessage, StoreQuery
     from recovery.time_search import Boundary
 
@@ -177,7 +179,11 @@ def offset_at(
     """
     import pyarrow as pa
 
-    asked = _query(run, store, broker, names_version=True)
+    from recovery.query import StoreQuery
+
+    opened, known = known_store_at(run, store, broker, names_version=True)
+    _doubt_times(run, opened, known)
+    asked = StoreQuery(opened, known, damage=run.damage)
     if batch:
         run.emit_documents(answers(run, lambda question: _offset_answer(asked, question, boundary.value)))
         return
@@ -204,6 +210,16 @@ def _query(run: Run, store: Path, broker: BrokerOptions, *, names_version: bool)
     from recovery.query import StoreQuery
 
     return StoreQuery(*known_store_at(run, store, broker, names_version=names_version), damage=run.damage)
+
+
+def _doubt_times(run: Run, store: Store, known: StoreKnowledge) -> None:
+    """Versions that look for a queue's file by its time answer something else on a copy without times."""
+    from recovery.copied_times import copied_without_times
+
+    if known.version.searches_time_by_boundary or all(len(files) < 2 for files in store.queues.values()):
+        return
+    if (lost := copied_without_times(store)) is not None:
+        run.not_read(f"{store.root}: {known.version} picks a queue's file by its time, and {lost.reason}")
 
 
 def _found(asked: StoreQuery, question: Question, hash_only: bool) -> list[FoundMessage]:
