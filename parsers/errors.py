@@ -6,9 +6,11 @@ parser for any bytes whatever; a wrong call is `ValueError` or `TypeError`.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from gzip import BadGzipFile
 from pathlib import Path
 from typing import Literal
 
@@ -78,6 +80,19 @@ class UnsupportedVersion(StoreFormatError):
 
 class UnreadableFile(StoreFormatError):
     """The system refuses the bytes: no permission, gone since it was listed, a loop of links, an I/O error."""
+
+
+def why_unreadable(error: Exception) -> str:
+    """Why a file could not be read, without Python's names for it."""
+    if isinstance(error, StoreFormatError):
+        return str(error)
+    if isinstance(error, UnicodeError):
+        return "not UTF-8 text"
+    if isinstance(error, EOFError | zlib.error | BadGzipFile):
+        return "the gzip data ends or breaks early"
+    if isinstance(error, OSError):
+        return error.strerror or "the system refuses it"
+    return "a name that no file can have"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from itertools import compress
 from operator import not_
 from pathlib import Path
 
-from parsers.errors import UnreadableFile
+from parsers.errors import UnreadableFile, why_unreadable
 from parsers.places import (
     DATA_FOLDER,
     DLEDGER_FOLDER,
@@ -152,7 +152,7 @@ def open_store(
     except FileNotFoundError:
         raise NotAStore(f"{root}: no such folder") from None
     except (OSError, ValueError) as refused:
-        raise NotAStore(f"{root}: cannot be looked at: {refused}") from refused
+        raise NotAStore(f"{root}: cannot be looked at: {why_unreadable(refused)}") from refused
     if not is_folder:
         raise NotAStore(f"{root}: a file, not a store folder (for one file name it to `dump` or `explain`)")
     if not os.access(root, os.R_OK | os.X_OK):

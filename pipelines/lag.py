@@ -13,7 +13,7 @@ from typing import Any
 from parsers.config.document import Document, holds_table
 from parsers.config.offsets import FILES, document_offsets, read_offsets
 from parsers.config.topics import read_topics
-from parsers.errors import Damage, StoreFormatError
+from parsers.errors import Damage, StoreFormatError, why_unreadable
 from parsers.queues import BatchQueue, StoreQueues
 from parsers.store import Store, StoreFile
 from pipelines.kept_copy import read_copy, written_ms
@@ -76,7 +76,7 @@ def _copy(path: Path, problem: Problem) -> OffsetsAt | None:
             if offset.kind != "pull":
                 table[offset.group, offset.topic][offset.queue_id] = offset.consumer_offset
     except (StoreFormatError, OSError, EOFError, zlib.error) as unreadable:
-        problem(f"{path}: {unreadable}")
+        problem(f"{path}: {why_unreadable(unreadable)}")
         return None
     if not table and not {"offsetTable", "lmqOffsetTable"} & document.content.keys():
         return None

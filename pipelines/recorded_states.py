@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from parsers.errors import StoreFormatError
+from parsers.errors import StoreFormatError, why_unreadable
 from pipelines.kept_copy import GZIP_MAGIC, read_copy, written_ms
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _document(path: Path, problem: Problem) -> dict[str, Any] | None:
     try:
         content = read_copy(path)
     except (StoreFormatError, OSError, EOFError, zlib.error) as unreadable:
-        problem(f"{path}: {unreadable}")
+        problem(f"{path}: {why_unreadable(unreadable)}")
         return None
     if isinstance(content, dict):
         return content

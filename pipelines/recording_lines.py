@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from parsers.errors import NotThisFormat
+from parsers.errors import NotThisFormat, why_unreadable
 from pipelines.kept_copy import GZIP_MAGIC
 from rebalance.model.json_text import parse_json
 
@@ -30,7 +30,7 @@ def lines_of(path: Path, problem: Problem) -> Iterator[bytes]:
                     return
                 yield line
     except (EOFError, zlib.error, gzip.BadGzipFile) as cut:
-        problem(f"{path}: the gzip data ends or breaks early ({cut}); the lines before it were read")
+        problem(f"{path}: {why_unreadable(cut)}; the lines before it were read")
     except OSError as refused:
         problem(f"{path}: {refused.strerror or refused}")
 

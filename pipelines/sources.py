@@ -13,6 +13,7 @@ from glob import glob
 from pathlib import Path
 from typing import Any
 
+from parsers.errors import why_unreadable
 from parsers.mapped import read_small
 from pipelines.shipped import DEMO, workplace
 
@@ -79,9 +80,11 @@ def read_sources(path: Path) -> Sources:
     except FileNotFoundError:
         raise SourcesError(f"{path}: no such file (copy demo/{CONFIG_NAME} there and edit it)") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise SourcesError(f"{path}: cannot be read: {error}") from None
-    except (ValueError, RecursionError) as error:  # TOMLDecodeError, and numbers or lists beyond what Python takes
+        raise SourcesError(f"{path}: cannot be read: {why_unreadable(error)}") from None
+    except tomllib.TOMLDecodeError as error:
         raise SourcesError(f"{path}: not valid TOML: {error}") from None
+    except (ValueError, RecursionError):
+        raise SourcesError(f"{path}: not valid TOML: a number or a nesting beyond all measure") from None
     return _Reader(path).sources(document)
 
 

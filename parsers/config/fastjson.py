@@ -36,6 +36,10 @@ MOST_VALUE_BYTES = 640 << 20
 """What the values of one document may take in memory: those of a million topics with their queues."""
 
 
+class NotStrict(ValueError):
+    """What Python takes for JSON and is none: one sentence."""
+
+
 def parse(content: bytes | memoryview) -> Json:
     """One JSON document. Keys are always strings; of equal keys the last one wins, as in Java.
 
@@ -122,11 +126,15 @@ def _strict(text: str) -> Json:
         raise ValueError("nested too deeply") from None
     except UnicodeEncodeError:
         raise ValueError("half of a surrogate pair") from None
+    except (json.JSONDecodeError, NotStrict):
+        raise
+    except ValueError:  # Python's limit of digits
+        raise ValueError("a number of thousands of digits") from None
     return value
 
 
 def _no_constant(name: str) -> Json:
-    raise ValueError(f"{name} is no number")
+    raise NotStrict(f"{name} is no number")
 
 
 def _strictly(token: re.Match[str]) -> str:

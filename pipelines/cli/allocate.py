@@ -61,6 +61,6 @@ def params_of(pairs: list[str] | None) -> dict[str, Any]:
             raise WrongUsage(f"--param {pair}: expected NAME=VALUE, e.g. --param virtualNodeCnt=10")
         try:
             params[name] = json.loads(text)
-        except json.JSONDecodeError:
+        except (ValueError, RecursionError):
             params[name] = text
     return params

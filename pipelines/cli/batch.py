@@ -46,6 +46,8 @@ def _object(line: bytes) -> Question:
         raise ValueError("not UTF-8") from None
     except json.JSONDecodeError as wrong:
         raise ValueError(f"not JSON ({wrong})") from None
+    except ValueError:  # Python's limit of digits
+        raise ValueError("a number of thousands of digits") from None
     if not isinstance(question, dict):
         raise ValueError("expected one JSON object a line")
     return question
