@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from parsers.store import QueueKey
 from recovery.offset_lives import OffsetLife
 from recovery.topic_lives import TopicLives
 
@@ -40,9 +41,9 @@ class MessageLife:
         return OffsetLife.FORMER if queue_offset > self.living_end else None
 
 
-def message_life(lives: TopicLives, topic: str, physical_offset: int, living_end: int) -> MessageLife | None:
+def message_life(lives: TopicLives, key: QueueKey, physical_offset: int, living_end: int) -> MessageLife | None:
     """The life of the message at a place of the log; None of a topic that the log does not number."""
-    own, of_topic = lives.life_at(topic, physical_offset), lives.topics.get(topic, ())
+    own, of_topic = lives.life_at(key, physical_offset), lives.topics.get(key[0], ())
     if own is None:
         return None
     followed_ms = of_topic[own.life].earliest_ms if own.life < len(of_topic) else None

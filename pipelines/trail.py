@@ -73,7 +73,7 @@ def trail_in_store(store: Store, query: StoreQuery, message_id: str, lives: Stor
         records,
         None if unit is None else unit.physical_offset,
         _index_files(query, message, keys) if store.index else None,
-        life=message_life(lives(), message.topic, message.physical_offset, end),
+        life=message_life(lives(), (message.topic, message.queue_id), message.physical_offset, end),
     )
 
 

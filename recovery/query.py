@@ -155,7 +155,7 @@ class StoreQuery:
         pointer = None if queue is None else queue.pointer(message.queue_offset)
         if pointer is not None and pointer.physical_offset == message.physical_offset:
             return "living"
-        own = self._lives().life_at(message.topic, message.physical_offset)
+        own = self._lives().life_at((message.topic, message.queue_id), message.physical_offset)
         return "former" if own is not None and own.state == "deleted" else None
 
     def find_by_message_id(self, message_id: str) -> list[FoundMessage]:

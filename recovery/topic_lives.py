@@ -45,6 +45,8 @@ State = Literal["alive", "recreated", "deleted", "vanished"]
 NEVER = LONG_MAX
 """The place from which on messages of a queue live, where none does."""
 PERM_INHERIT = 1
+DELETION_MS = 2_000
+"""A deletion takes the queues one by one: for so long, a producer that goes on sending may meet some of them still."""
 MOST_STRETCHES = 1 << 10
 """Stretches of one queue that are looked at; numbers that fall more often are damage, not lives."""
 
@@ -115,6 +117,11 @@ class TopicLife:
     def lives(self) -> bool:
         return self.state in ("alive", "recreated")
 
+    def begins_before(self, queue_id: int, physical_offset: int) -> bool:
+        """Whether it has a message of a queue at or before a place of the log."""
+        places = (queue.first_physical_offset for queue in self.queues if queue.queue_id == queue_id)
+        return any(place <= physical_offset for place in places)
+
 
 @dataclass(frozen=True, slots=True)
 class RestartedQueue:
@@ -171,10 +178,10 @@ class TopicLives:
         found = last.queues if last is not None and last.state != "deleted" else ()
         return next((queue.last_queue_offset + 1 for queue in found if queue.queue_id == key[1]), None)
 
-    def life_at(self, topic: str, physical_offset: int) -> TopicLife | None:
-        """The life that a message of the topic belongs to, None of a topic that the log does not have."""
-        lives = self.topics.get(topic, ())
-        found = [life for life in lives if life.first_physical_offset <= physical_offset]
+    def life_at(self, key: QueueKey, physical_offset: int) -> TopicLife | None:
+        """The life that a message of a queue belongs to, None of a queue that the log does not have."""
+        topic, queue_id = key
+        found = [life for life in self.topics.get(topic, ()) if life.begins_before(queue_id, physical_offset)]
         return found[-1] if found else None
 
 
@@ -257,12 +264,20 @@ def topic_lives(numbering: Numbering, config: TopicsKnown, queues: Mapping[Queue
 
 @dataclass(slots=True)
 class _Cut:
-    """A place where a topic may have been created again: behind `after`, at or before `at`. `queues` start again."""
+    """A place where a topic may have been created again: behind `after`, at or before `at` (epoch ms `at_ms`).
+
+    `queues` start again, each at a place of its own.
+    """
 
     after: int
     at: int
-    queues: dict[int, int]
+    at_ms: int
+    queues: dict[int, int] = field(default_factory=dict)
     goes_on: bool = False
+
+    def of_queue(self, queue_id: int) -> int:
+        """The place from which on messages of a queue are behind the cut."""
+        return self.queues.get(queue_id, self.at)
 
 
 @dataclass(slots=True)
@@ -285,8 +300,8 @@ class _Topic:
         lives = tuple(self._lives(cuts))
         living = {(queue.topic, queue.queue_id): queue.first_physical_offset for queue in restarted}
         if cuts or lives[-1].state == "deleted":
-            start = NEVER if lives[-1].state == "deleted" else cuts[-1].at
             for queue_id, rows in self.stretches.items():
+                start = NEVER if lives[-1].state == "deleted" else cuts[-1].of_queue(queue_id)
                 if rows[0, FIRST_AT] < start:
                     key = self.topic, queue_id
                     living[key] = max(start, living.get(key, 0))
@@ -324,16 +339,18 @@ class _Topic:
     def _cuts(self) -> list[_Cut]:
         """The fewest places that explain every new start of a queue."""
         starts = sorted(
-            (int(row[FIRST_AT]), int(before[LAST_AT]), queue_id)
+            (int(row[FIRST_AT]), int(row[EARLIEST]), int(before[LAST_AT]), int(before[LATEST]), queue_id)
             for queue_id, rows in self.stretches.items()
             for before, row in pairwise(rows)
         )
         cuts: list[_Cut] = []
-        for at, after, queue_id in starts:
-            if not cuts or after >= cuts[-1].at:
-                cuts.append(_Cut(after, at, {}))
-            cuts[-1].after = max(cuts[-1].after, after)
-            cuts[-1].queues[queue_id] = at
+        for at, at_ms, after, after_ms, queue_id in starts:
+            cut = cuts[-1] if cuts else None
+            if cut is None or (after >= cut.at and (after_ms > cut.at_ms + DELETION_MS or queue_id in cut.queues)):
+                cut = _Cut(after, at, at_ms)
+                cuts.append(cut)
+            cut.after = max(cut.after, min(after, cut.at - 1))
+            cut.queues[queue_id] = at
         return cuts
 
     def _placed(self, cut: _Cut) -> _Cut:
@@ -343,7 +360,8 @@ class _Topic:
         cut.after = max(cut.after, int(ends.max(initial=cut.after)))
         begins = rows[(rows[:, FIRST_AT] > cut.after) & (rows[:, FIRST] == 0), FIRST_AT]
         cut.at = min(cut.at, int(begins.min(initial=cut.at)))
-        cut.goes_on = bool(((rows[:, FIRST_AT] < cut.at) & (rows[:, LAST_AT] >= cut.at)).any())
+        crosses = (rows[:, FIRST_AT] < cut.at) & (rows[:, LAST_AT] >= cut.at)
+        cut.goes_on = bool((crosses & (rows[:, LATEST] > cut.at_ms + DELETION_MS)).any())
         return cut
 
     def _was_not_deleted(self, cut: _Cut) -> bool:
@@ -359,13 +377,11 @@ class _Topic:
             yield RestartedQueue(self.topic, queue_id, at, _queue_life(queue_id, rows[rows[:, FIRST_AT] < at]))
 
     def _lives(self, cuts: Sequence[_Cut]) -> Iterable[TopicLife]:
-        bounds = [0, *(cut.at for cut in cuts), NEVER]
-        for life, (start, end) in enumerate(pairwise(bounds), 1):
-            within = {
-                queue_id: rows[(rows[:, FIRST_AT] >= start) & (rows[:, FIRST_AT] < end)]
-                for queue_id, rows in self.stretches.items()
-            }
-            yield self._life(life, {q: rows for q, rows in within.items() if len(rows)}, is_last=end == NEVER)
+        of_queue = {q: np.array([cut.of_queue(q) for cut in cuts], np.int64) for q in self.stretches}
+        number = {q: np.searchsorted(of_queue[q], rows[:, FIRST_AT], "right") for q, rows in self.stretches.items()}
+        for life in range(len(cuts) + 1):
+            within = {q: rows[number[q] == life] for q, rows in self.stretches.items()}
+            yield self._life(life + 1, {q: rows for q, rows in within.items() if len(rows)}, is_last=life == len(cuts))
 
     def _life(self, life: int, queues: dict[int, Longs], *, is_last: bool) -> TopicLife:
         rows = np.concatenate(list(queues.values()))

@@ -16,6 +16,7 @@ from tests.support.stores import store_root
 ENDINGS = {0, 1, 3, 4}
 COMMANDS = [
     ["queues", "{store}"],
+    ["topics", "{store}"],
     ["dump", "commitlog", "{store}", "--bodies"],
     ["dump", "regions", "{store}"],
     ["dump", "consumequeue", "{store}"],

@@ -42,7 +42,8 @@ def test_every_record_is_of_the_life_that_the_steps_say(name: str) -> None:
         found = lives.topics[topic]
         assert [(life.life, life.lives) for life in found] == [(life["life"], life["live"]) for life in told["lives"]]
         for life in told["lives"]:
-            at = {lives.life_at(topic, place) for place in life["physicalOffsets"]}
+            stored = messages_of(incident(name), topic)
+            at = {lives.life_at((topic, stored[place]["queueId"]), place) for place in life["physicalOffsets"]}
             assert at == {found[life["life"] - 1]}
             assert found[life["life"] - 1].messages == life["records"]
     unchanged = {topic: len(found) for topic, found in lives.topics.items() if topic not in topics_of(incident(name))}
@@ -191,3 +192,16 @@ def test_who_counts_what_was_committed_before_the_topic_was_deleted() -> None:
     assert committed_past(case, life["physicalOffsets"][3], "Invoices") == {"CG_late": True, "CG_live": True}
     unread = life["physicalOffsets"][-1]
     assert committed_past(case, unread, "Invoices") == {"CG_late": False, "CG_live": True}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_topics_lists_every_life(name: str) -> None:
+    case = incident(name)
+    rows = call("topics", case.root, "--quiet").rows
+    for topic, told in topics_of(case).items():
+        found = [row for row in rows if row["topic"] == topic]
+        assert [(row["life"], row["messages"], row["first_physical_offset"]) for row in found] == [
+            (life["life"], life["records"], life["firstPhysicalOffset"]) for life in told["lives"]
+        ]
+        assert [row["state"] for row in found] == ["recreated" if life["live"] else "deleted" for life in told["lives"]]
+        assert all(row["certain"] for row in found)

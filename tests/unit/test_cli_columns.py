@@ -33,6 +33,8 @@ CONTRACT = {
     "dump config {store} --table topic_configs": "topic, read_queue_nums, write_queue_nums, perm",
     "dump config {store} --table offset_snapshots": "group, topic, queue_id, consumer_offset",
     "queues {store}": "topic, queue_id, min_queue_offset, max_queue_offset, max_physical_offset, units, files",
+    "topics {store}": "topic, life, state, first_physical_offset, end_physical_offset, queues, messages, earliest, "
+    "latest, certain, evidence",
     "find {store} --message-id {message_id}": FOUND,
     "offset-at {store} --topic {topic} --queue 0 --at 1795273632813": "topic, queue_id, at, queue_offset",
     "lag {store}": LAG,

@@ -19,6 +19,7 @@ STORES = ("5.3.3-propcrc", "4.9.7-dledger")
 CALLS: dict[str, list[str]] = {
     "explain": ["{store}/checkpoint"],
     "queues": ["{store}"],
+    "topics": ["{store}"],
     "find": ["{store}", "--message-id", "{message_id}"],
     "offset-at": ["{store}", "--topic", "Small", "--queue", "0", "--at", "1795273632813"],
     "lag": ["{store}"],

@@ -73,7 +73,8 @@ def test_a_topic_that_starts_again_with_fewer_queues_has_two_lives(tmp_path: Pat
         6,
         records[20].physical_offset,
     )
-    assert lives.living_from == {("T", queue_id): records[20].physical_offset for queue_id in range(4)}
+    starts = {0: 20, 1: 21, 2: 20, 3: 20}
+    assert lives.living_from == {("T", queue_id): records[at].physical_offset for queue_id, at in starts.items()}
 
 
 def test_a_queue_that_only_the_new_life_has_may_start_it(tmp_path: Path) -> None:
@@ -81,6 +82,16 @@ def test_a_queue_that_only_the_new_life_has_may_start_it(tmp_path: Path) -> None
     records = log_of(tmp_path, puts)
     _, living = decided(tmp_path, known("T"), served(records, 8, 9, 10, 11, 12)).topics["T"]
     assert living.first_physical_offset == records[8].physical_offset
+
+
+def test_a_producer_that_goes_on_sending_may_meet_queues_that_are_not_deleted_yet(tmp_path: Path) -> None:
+    puts = [*in_turn("T", 2, 20), ("T", 0, 0), ("T", 1, 20), ("T", 0, 1), ("T", 1, 0), ("T", 0, 2), ("T", 1, 1)]
+    records = log_of(tmp_path, puts)
+    lives = decided(tmp_path, known("T"), served(records, 40, 42, 43, 44, 45))
+    assert [life.messages for life in lives.topics["T"]] == [41, 5]
+    assert lives.life_at(("T", 1), records[41].physical_offset) == lives.topics["T"][0]
+    assert lives.living_from == {("T", 0): records[40].physical_offset, ("T", 1): records[43].physical_offset}
+    assert not lives.restarted
 
 
 def test_three_lives_are_told_apart(tmp_path: Path) -> None:
@@ -99,9 +110,9 @@ def test_a_damaged_number_starts_no_life(tmp_path: Path) -> None:
 
 
 def test_a_queue_that_starts_again_alone_lost_its_files(tmp_path: Path) -> None:
-    puts = [*in_turn("T", 2, 4), ("T", 0, 4), ("T", 1, 0), ("T", 0, 5), ("T", 1, 1)]
+    puts = [*in_turn("T", 2, 4), ("T", 0, 4), ("T", 1, 0), *run("T", 0, 5, 20), ("T", 1, 1)]
     records = log_of(tmp_path, puts)
-    lives = decided(tmp_path, known("T"), served(records, 0, 2, 4, 6, 8, 9, 10, 11))
+    lives = decided(tmp_path, known("T"), served(records, 0, 2, 4, 6, 8, *range(9, len(records))))
     assert [life.state for life in lives.topics["T"]] == ["alive"]
     assert lives.restarted["T", 1].former.messages == 4
     assert lives.living_from == {("T", 1): records[9].physical_offset}

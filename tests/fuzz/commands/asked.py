@@ -23,6 +23,7 @@ OFTEN = (
 )
 """What is compared with each other."""
 OF_A_STORE = (
+    ("topics", "{place}"),
     ("forecast", "{place}", "--no-advice"),
     ("forecast", "{place}", "--version", "4.9.7", "--format", "table"),
     ("forecast", "{place}", "--version", "5.3.3"),
