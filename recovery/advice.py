@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from recovery.config_repairs import copy_first
 from recovery.config_start import config_start_of
-from recovery.losses import losses
+from recovery.given_up import given_up
+from recovery.losses import LossCounts, losses
 from recovery.outcome import Outcome, outcome_of
 from recovery.repair import Repair
 from recovery.repairs import repairs
@@ -23,14 +23,6 @@ class Advice:
 
     repair: Repair
     then: Outcome | None
-
-
-COPY_FIRST = Repair(
-    do="copy commitlog/ before the start: the messages listed as lost can be read from the copy with `dump commitlog`",
-    evidence="their records are in the files now, and the start gives their bytes up",
-    costs="disk space",
-    files=("commitlog",),
-)
 
 
 REBUILT_QUEUES = Repair(
@@ -49,21 +41,40 @@ def advise(played: Restart, outcome: Outcome, lives: Callable[[], TopicLives]) -
     config_first = None if played.config is None else copy_first(played.config)
     if config_first is not None:
         yield Advice(config_first, None)
-    if outcome.lost_messages:
-        yield Advice(COPY_FIRST, None)
+    if outcome.readable_messages:
+        yield Advice(_copy_first(outcome), None)
     for repair in repairs(played, outcome):
-        then = _after(repair, played, lives)
+        advice, then = _played(repair, played, lives)
         withheld |= then.brought_back > outcome.brought_back
         if then.is_better_than(outcome):
-            yield Advice(repair, then)
+            yield advice
     if withheld and outcome.lost_units and not MAY_BE_DELETED & {life.ground for life in lives().undecided}:
         yield Advice(REBUILT_QUEUES, None)
 
 
-def _after(repair: Repair, played: Restart, lives: Callable[[], TopicLives]) -> Outcome:
+def _copy_first(outcome: Outcome) -> Repair:
+    lost, readable = outcome.lost_messages, outcome.readable_messages
+    which = "the messages" if readable == lost else f"{readable} of the {lost} messages"
+    return Repair(
+        do=f"copy commitlog/ before the start: {which} listed as lost can be read from the copy with `dump commitlog`",
+        evidence="their records are in the files now, and the start gives their bytes up",
+        costs="disk space",
+        files=("commitlog",),
+    )
+
+
+def _played(repair: Repair, played: Restart, lives: Callable[[], TopicLives]) -> tuple[Advice, Outcome]:
+    """The start after a repair. What is in log files that the repair moves away is lost, too."""
     memory = played.memory
     store, version, settings = repair.store or memory.evidence, memory.version, repair.settings(memory.settings)
     config = None if played.config is None else config_start_of(store, version, settings)
     replayed = restart(store, version, settings, heap_bytes=memory.check.heap_bytes, config=config)
-    lost: Counter[str] = Counter(loss.what for loss in losses(replayed, lives))
-    return outcome_of(replayed, lost, brought_back(replayed, lives))
+    counts = LossCounts()
+    lost = {loss.physical_offset for loss in counts.passing(losses(replayed, lives)) if loss.what == "message"}
+    given = given_up(memory.evidence, store, memory.runs.scanner, lives, lost)
+    counts.of["message"] += given.messages
+    then = outcome_of(replayed, counts, brought_back(replayed, lives))
+    if given.damaged_bytes:
+        then = replace(then, losses_are_known=False)
+    costs = "; ".join(filter(None, (repair.costs, given.costs())))
+    return Advice(replace(repair, costs=costs), then), then

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -16,7 +16,7 @@ from recovery.broker_memory import BrokerMemory, Reason
 from recovery.config_start import config_start_of
 from recovery.evidence import Evidence, read_evidence
 from recovery.inference import StoreKnowledge
-from recovery.losses import Loss, losses
+from recovery.losses import Loss, LossCounts, losses
 from recovery.outcome import Outcome, outcome_of
 from recovery.queue_rows import QueueRow, queue_rows
 from recovery.restart import Restart, restart
@@ -125,10 +125,10 @@ def _foretell(
 
     config = config_start_of(evidence, version, settings)
     played = restart(evidence, version, settings, heap_bytes=heap_bytes, after_load=look, config=config)
-    found = losses(played, lives)
+    counts = LossCounts()
+    found = counts.passing(losses(played, lives))
     listed = tuple(islice(found, LISTED))
-    counts: Counter[str] = Counter(loss.what for loss in listed)
-    counts.update(loss.what for loss in found)
+    deque(found, maxlen=0)
     back = tuple(returns(played, lives()) if brought_back(played, lives) else ())
     outcome = outcome_of(played, counts, sum(each.messages for each in back))
     return Forecast(
@@ -140,6 +140,6 @@ def _foretell(
         brought_back=back,
         crash_brings_back=() if evidence.abort or lives.found is None else _after_a_crash(played, lives.found),
         outcome=outcome,
-        unknown=tuple(unknowns(played, counts.total() - len(listed))),
+        unknown=tuple(unknowns(played, counts.of.total() - len(listed))),
         holds_for=(version,),
     )

@@ -6,8 +6,9 @@ index files they will have.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -22,7 +23,7 @@ from parsers.store import StoreFile
 from recovery.dispatch import PREPARED, ROLLBACK, DispatchRequest
 from recovery.evidence import Entry, QueueKey
 from recovery.file_list import LogFile
-from recovery.log_runs import LogRun, runs_between
+from recovery.log_runs import GapSink, LogRun, runs_between
 from recovery.restart import Restart
 from recovery.scan import ScanBatch
 from recovery.topic_lives import TopicLives
@@ -39,7 +40,10 @@ NEVER_INDEXED = "no index file holds its keys, and it is not dispatched again"
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """One message and what of it is lost. Fields that only its record or its unit could tell are None without it."""
+    """One message and what of it is lost. Fields that only its record or its unit could tell are None without it.
+
+    `readable`: its record can be read from the files as they are now; else a unit alone speaks of it.
+    """
 
     what: What
     topic: str | None
@@ -47,6 +51,22 @@ class Loss:
     queue_offset: int | None
     physical_offset: int
     reason: str
+    readable: bool = True
+
+
+@dataclass(slots=True)
+class LossCounts:
+    """How many losses there are of each kind, and of how many lost messages the record can be read now."""
+
+    of: Counter[str] = field(default_factory=Counter)
+    readable: int = 0
+
+    def passing(self, found: Iterable[Loss]) -> Iterator[Loss]:
+        """The losses themselves, each counted when it is taken."""
+        for loss in found:
+            self.of[loss.what] += 1
+            self.readable += loss.what == "message" and loss.readable
+            yield loss
 
 
 def losses(played: Restart, lives: Callable[[], TopicLives]) -> Iterator[Loss]:
@@ -80,7 +100,7 @@ def _beyond_the_end(played: Restart, lives: Callable[[], TopicLives]) -> Iterato
         reason = f"{why}: {memory.log_ends_because}; {queued}"
         yield Loss("message", request.topic, request.queue_id, request.queue_offset, position, reason)
     for position, (key, queue_offset) in sorted(units.items()):
-        yield Loss("message", *key, queue_offset, position, f"{QUEUED}; no readable record is there")
+        yield Loss("message", *key, queue_offset, position, f"{QUEUED}; no readable record is there", readable=False)
 
 
 def _why_never_queued(request: DispatchRequest) -> str:
@@ -98,17 +118,17 @@ def _records_behind(played: Restart) -> Iterator[tuple[DispatchRequest, int]]:
 
 def _requests_from(file: LogFile, start: int, played: Restart) -> Iterator[tuple[DispatchRequest, int]]:
     """The messages of a file from byte `start` on, and their physical offsets."""
-    for run in _runs(file):
+    for run in runs_of(file.entry, file.base_offset):
         for at in run.positions[run.positions >= start].tolist():
             message = decode_message(memoryview(run.data), at)  # type: ignore[arg-type]
             yield DispatchRequest.of(message, played.memory.rules), run.base_offset + at
 
 
-def _runs(file: LogFile) -> Iterator[LogRun]:
-    """The messages of a file as every reader finds them: damage is passed over, and what an earlier life left."""
-    if file.entry is not None:
-        listed = StoreFile(file.entry.path, "commitlog", file.entry.size, 0, file.base_offset)
-        yield from runs_between(listed, 0, listed.size, lambda gap: None)
+def runs_of(entry: Entry | None, base_offset: int, gaps: GapSink = lambda gap: None) -> Iterator[LogRun]:
+    """The messages of a log file as every reader finds them: damage is passed over, and what an earlier life left."""
+    if entry is not None:
+        listed = StoreFile(entry.path, "commitlog", entry.size, 0, base_offset)
+        yield from runs_between(listed, 0, listed.size, gaps)
 
 
 def _units_behind(played: Restart, log_end: int) -> dict[int, tuple[QueueKey, int]]:
@@ -145,7 +165,7 @@ def _not_in_queue_or_index(played: Restart, lives: Callable[[], TopicLives]) -> 
 def _batches(file: LogFile, played: Restart) -> Iterator[ScanBatch]:
     """The messages of a file up to the log's end that this version reads."""
     memory = played.memory
-    for run in _runs(file):
+    for run in runs_of(file.entry, file.base_offset):
         chosen = run.positions[run.positions < file.wrote_position]
         if not memory.version.reads_v2_messages:
             chosen = chosen[run.data[chosen + RECORD_START.size - 1] != MAGIC_V2 & 0xFF]

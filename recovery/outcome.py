@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
+from recovery.losses import LossCounts
 from recovery.restart import Restart
 
 LOSSES = ("message", "queue_unit", "index_entries")
@@ -18,6 +18,9 @@ class Outcome:
         starts: load() is true and start() returns.
         log_end: the CommitLog's end, None when the broker does not start.
         lost_messages, lost_units, lost_index: how many messages are lost, are in no queue, in no index file.
+        readable_messages: of how many lost messages the record can be read from the files as they are now.
+        losses_are_known: False of a DLedger's store, whose other replicas decide, and where bytes that a repair moves
+            away may have held messages.
         lost_config: how many topics, groups, offsets and delay levels the broker's configuration lacks then.
         destroyed_config: files of config/ whose content the start takes away.
         brought_back: messages of lives that are over, or may be, which queues have again.
@@ -37,6 +40,8 @@ class Outcome:
     index_files_deleted: int
     queue_ends: tuple[tuple[str, int, int], ...]
     brought_back: int = 0
+    readable_messages: int = 0
+    losses_are_known: bool = True
 
     @property
     def lost(self) -> dict[str, int]:
@@ -55,16 +60,16 @@ class Outcome:
         return not self.starts, self.lost_messages, self.lost_config, self.lost_units, self.lost_index
 
 
-def outcome_of(played: Restart, lost: Mapping[str, int], brought_back: int) -> Outcome:
-    """The numbers of a played start; `lost` counts its losses by what is lost."""
-    memory, config = played.memory, played.config
+def outcome_of(played: Restart, counts: LossCounts, brought_back: int) -> Outcome:
+    """The numbers of a played start with these losses."""
+    memory, config, lost = played.memory, played.config, counts.of
     ends = ((topic, queue_id, queue.max_queue_offset) for (topic, queue_id), queue in memory.queues.items())
     return Outcome(
         starts=played.started,
         log_end=memory.commitlog.max_offset if played.started else None,
-        lost_messages=lost.get("message", 0),
-        lost_units=lost.get("queue_unit", 0),
-        lost_index=lost.get("index_entries", 0),
+        lost_messages=lost["message"],
+        lost_units=lost["queue_unit"],
+        lost_index=lost["index_entries"],
         lost_config=0 if config is None else config.losses.count,
         destroyed_config=0 if config is None else len(config.destroys),
         dispatched=len(memory.dispatched),
@@ -72,4 +77,6 @@ def outcome_of(played: Restart, lost: Mapping[str, int], brought_back: int) -> O
         index_files_deleted=len(memory.index.deleted),
         queue_ends=tuple(sorted(ends)) if played.started else (),
         brought_back=brought_back,
+        readable_messages=counts.readable,
+        losses_are_known=not memory.evidence.log_is_dledgers,
     )

@@ -123,7 +123,7 @@ def _without_strays(store: Evidence, settings: StoreSettings) -> Iterator[Repair
         yield Repair(
             "move the files that do not belong there out of the store",
             ", ".join(f"{_below(store, entry)} ({entry.size} bytes)" for entry in strays),
-            "messages in a moved log file are not served; queue files can be built again",
+            "queue files can be built again",
             files=tuple(_below(store, entry) for entry in strays),
             store=dataclasses.replace(
                 store,
@@ -161,7 +161,7 @@ def _without_files_behind_a_gap(store: Evidence, settings: StoreSettings) -> Ite
         yield Repair(
             "move the log files behind the gap out of the store",
             f"after {numbered[gap - 1].name} comes {numbered[gap].name}: dispatch cannot pass the missing file",
-            "messages in the moved files are not served",
+            "",
             files=tuple(_below(store, entry) for entry in numbered[gap:]),
             store=dataclasses.replace(store, commitlog=tuple(numbered[:gap])),
         )

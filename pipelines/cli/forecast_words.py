@@ -65,8 +65,16 @@ def _decided(document: Document) -> Iterator[tuple[str, str]]:
         return
     again, start = document["redispatched_messages"], f"from {document['dispatch_from']:,} on"
     yield "dispatch", f"{counted(again, 'message')} again, {start}" if again else f"nothing again, new messages {start}"
-    lost = (_counts(document["lost_counts"]), counts_of_config(document["config"]))
+    lost = _lost(document), counts_of_config(document["config"])
     yield "lost by it", "; ".join(filter(None, lost)) or "nothing"
+
+
+def _lost(document: Document) -> str:
+    """What is lost of the messages; empty only where nothing is."""
+    counts = _counts(document["lost_counts"])
+    if document["losses_are_known"]:
+        return counts
+    return f"at least {counts}" if counts else "not known"
 
 
 def _counts(lost: Mapping[str, int]) -> str:
@@ -106,7 +114,7 @@ def _returned(each: Document) -> str:
 
 def _way(advice: Document) -> str:
     then = advice["then"]
-    ends = "" if then is None else f" Then lost: {_counts(then['lost_counts']) or 'nothing'}."
+    ends = "" if then is None else f" Then lost: {_lost(then) or 'nothing'}."
     costs = f" It costs: {advice['costs']}." if advice["costs"] else ""
     return f"{advice['do']}, because: {advice['evidence']}.{ends}{costs}"
 
@@ -114,5 +122,5 @@ def _way(advice: Document) -> str:
 def _other(document: Document) -> str:
     if not document["load"]["ok"]:
         return f"{', '.join(document['holds_for'])} would not start (--version {document['version']})"
-    lost = _counts(document["lost_counts"]) or "nothing"
+    lost = _lost(document) or "nothing"
     return f"{', '.join(document['holds_for'])} would lose {lost} (--version {document['version']})"

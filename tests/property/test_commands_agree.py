@@ -16,12 +16,14 @@ from parsers.consumequeue.layout import CQ_UNIT
 from parsers.store import Store, open_store
 from recovery.checks.finding import Finding
 from recovery.consistency import verify
+from recovery.forecast import forecast
 from recovery.log_runs import LogGap, log_runs
 from recovery.rebuild import rebuild
 from tests.support.opened import opened
 from tests.support.random_damage import BASES, damaged_store
 
 SEEDS = st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=4)
+VERSIONS = {"s498": "4.9.8", "s531": "5.3.1", "s533": "5.3.3", "s551": "5.5.1"}
 Ranges = set[tuple[str, int, int]]
 
 
@@ -89,3 +91,19 @@ def test_rebuilt_queues_point_to_the_messages_that_dump_shows(base: str, seeds: 
             units = CQ_UNIT.array(memoryview(file.read_bytes()))
             for unit in units[(units["msg_size"] > 0) & (units["msg_size"] != np.int32(2**31 - 1))]:
                 assert messages.get(int(unit["physical_offset"])) == int(unit["msg_size"])
+
+
+@given(base=st.sampled_from(BASES), seeds=SEEDS)
+def test_forecast_loses_the_messages_that_dump_shows_behind_the_end(base: str, seeds: list[int]) -> None:
+    with damaged_store(base, seeds) as root:
+        store, known = opened(root, VERSIONS[base[:4]])
+        told = forecast(store, known, with_advice=False)
+        log = told.played.memory.commitlog
+        listed = {file.base_offset: file.size for file in (*log.files, *log.deleted)}
+        behind = {
+            at for at in rows(store) if at >= log.max_offset and any(b <= at < b + size for b, size in listed.items())
+        }
+        lost = {loss.physical_offset for loss in told.lost if loss.what == "message"}
+        stray = {loss.physical_offset for loss in told.lost if loss.readable is False}
+        assert lost - stray == (behind if told.outcome.starts else set())
+        assert not stray & rows(store).keys()
