@@ -15,7 +15,7 @@ from typing import Any
 
 from parsers.errors import why_unreadable
 from parsers.mapped import read_small
-from pipelines.shipped import DEMO, workplace
+from pipelines.shipped import DEMO, call_of, workplace
 
 CONFIG_NAME = "rocketlens.toml"
 MOST_BYTES = 1 << 22
@@ -78,7 +78,7 @@ def read_sources(path: Path) -> Sources:
     try:
         document = tomllib.loads(read_small(path, MOST_BYTES).decode("utf-8"))
     except FileNotFoundError:
-        raise SourcesError(f"{path}: no such file (copy demo/{CONFIG_NAME} there and edit it)") from None
+        raise SourcesError(f"{path}: no such file (`{call_of('docs lake')}` shows one)") from None
     except (OSError, UnicodeDecodeError) as error:
         raise SourcesError(f"{path}: cannot be read: {why_unreadable(error)}") from None
     except tomllib.TOMLDecodeError as error:
@@ -105,7 +105,7 @@ def find_config(start: Path) -> Path:
     demo = demo_config()
     if demo.is_file() and read_sources(demo).lake.is_dir():
         return demo
-    raise SourcesError(f"no {CONFIG_NAME} in {start} or above it: copy demo/{CONFIG_NAME} there and edit it")
+    raise SourcesError(f"no {CONFIG_NAME} in {start} or above it: `{call_of('docs lake')}` shows one")
 
 
 def demo_config() -> Path:

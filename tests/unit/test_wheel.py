@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import subprocess
 import sys
 import tarfile
@@ -78,6 +79,44 @@ def test_every_file_of_a_package_is_in_the_wheel(wheel: set[str], room: str) -> 
 def test_what_the_commands_look_for_is_shipped(wheel: set[str], sdist: set[str], name: str) -> None:
     assert f"pipelines/share/{name}" in wheel
     assert name in sdist
+
+
+USE = """
+import sys
+from pathlib import Path
+from pipelines.bundles import bundled_store
+from pipelines.shipped import IS_INSTALLED, DEMO_SOURCES, own_copy
+from pipelines.sources import find_config, read_sources
+from tests.support.cli import call
+assert IS_INSTALLED
+print(bundled_store("5.3.1-crashed").relative_to(Path.cwd()))
+print(own_copy("demo", DEMO_SOURCES), own_copy("notebooks"))
+config = find_config(Path.cwd())
+print(config.relative_to(Path.cwd()), read_sources(config).lake.relative_to(Path.cwd()))
+print(call("docs", "install").code, call("queues", bundled_store("5.3.1-crashed")).code)
+"""
+
+
+def test_an_installed_one_writes_to_the_current_folder_only(built: Path, tmp_path: Path) -> None:
+    (file,) = built.glob("*.whl")
+    package, here = tmp_path / "site", tmp_path / "here"
+    here.mkdir()
+    zipfile.ZipFile(file).extractall(package)
+    before = {path for path in package.rglob("*") if path.suffix != ".pyc"}
+    environment = {**os.environ, "PYTHONPATH": f"{package}{os.pathsep}{CHECKOUT}", "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", USE], cwd=here, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.splitlines() == [
+        "lake/demo/5.3.1-crashed/store",
+        f"{here / 'demo'} {here / 'notebooks'}",
+        "demo/rocketlens.toml lake",
+        "0 0",
+    ], done.stderr
+    assert sorted(path.name for path in here.iterdir()) == ["demo", "lake", "notebooks"]
+    assert (here / "notebooks" / "04_how_far_behind.py").is_file()
+    made = {path.suffix or path.name for path in set(package.rglob("*")) - before}
+    assert made <= {"__pycache__", ".nbi", ".nbc"}, "compiled code, where the package may be written to"
 
 
 def test_the_sdist_builds_and_runs_but_leaves_the_corpus_at_home(sdist: set[str]) -> None:
