@@ -241,7 +241,6 @@ class _Verify:
             self._store.checkpoint,
             self._log,
             clean_exit=clean_exit,
-            version=self._known.version,
             log_is_cut=self._log_is_cut(ends) or bool(len(doubtful_times.starts)),
             file_size=self._shape.file_size,
             sets_queue_time=self._files.spool is None or not self._files.spool.is_stores,

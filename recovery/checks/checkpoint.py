@@ -11,7 +11,6 @@ from parsers.mapped import map_file
 from parsers.store import StoreFile
 from recovery.checks.columns import LogColumns
 from recovery.checks.finding import Explained, Finding, Judgement, Place, Span
-from recovery.versions import BrokerVersion
 
 NAME = "checkpoint"
 TIMES = ("physic_msg_timestamp", "logics_msg_timestamp", "index_msg_timestamp")
@@ -19,11 +18,11 @@ LOG_TIME, QUEUE_TIME = TIMES[:2]
 OFFSETS = ("confirm_physical_offset", "logics_physical_offset")
 FIELD_SIZE = 8
 FLUSH_INTERVAL_MS = 15_000
-"""A broker flushes its log thoroughly at its start and every 10 s: one whose messages span less may have set no time
-of the log, and dispatches and indexes messages at most so much younger than what it forced to disk."""
-QUEUE_FLUSH_INTERVAL_MS = 65_000
+"""A broker flushes its log thoroughly every 10 s, and dispatches and indexes messages before that."""
+CHECKPOINT_INTERVAL_MS = 65_000
 """It writes the checkpoint with the thorough flush of the queues, at its start and every 60 s, when an index file is
-full, and at shutdown. Since 5.5.0 the time of the queues is set by that flush only, not at shutdown either."""
+full, and at shutdown: FlushRealTimeService, FlushConsumeQueueService, IndexService#flush, DefaultMessageStore#shutdown
+@4.9.8 … 5.5.1. A time that no flush came to set is 0 there."""
 LOST_MESSAGES_MS = 3_600_000
 """How far beyond the log's own store times those of lost messages may lie."""
 
@@ -33,7 +32,6 @@ def check_checkpoint(
     log: LogColumns,
     *,
     clean_exit: bool,
-    version: BrokerVersion,
     log_is_cut: bool,
     file_size: int,
     sets_queue_time: bool,
@@ -59,7 +57,7 @@ def check_checkpoint(
         return Judgement(tuple(findings))
     slack_ms = LOST_MESSAGES_MS if log_is_cut else 0
     set_times = tuple(name for name in TIMES if sets_queue_time or name != QUEUE_TIME)
-    early = _earlier(checkpoint, log, slack_ms, set_times, clean_exit=clean_exit, version=version)
+    early = _earlier(checkpoint, log, slack_ms, set_times)
     late = _later(checkpoint, log, slack_ms, 0 if clean_exit else file_size)
     return Judgement((*findings, *late, *early.findings), early.explained)
 
@@ -80,15 +78,7 @@ def _later(checkpoint: Checkpoint, log: LogColumns, slack_ms: int, unforced: int
     yield from _fields("checkpoint_later_than_data", far, checkpoint, f"log: ends at {log.end}")
 
 
-def _earlier(
-    checkpoint: Checkpoint,
-    log: LogColumns,
-    slack_ms: int,
-    set_times: Sequence[str],
-    *,
-    clean_exit: bool,
-    version: BrokerVersion,
-) -> Judgement:
+def _earlier(checkpoint: Checkpoint, log: LogColumns, slack_ms: int, set_times: Sequence[str]) -> Judgement:
     """Times before the first message.
 
     That of the index says nothing alone: it stays 0 until an index file is full, and then as it is until another one
@@ -101,23 +91,10 @@ def _earlier(
         _fields("checkpoint_earlier_than_data", early, checkpoint, f"log: the first store time is {log.first_ms}")
     )
     lasted_ms = log.latest_ms - log.first_ms
-    must_be_set = any(lasted_ms > _set_within_ms(name, clean_exit, version) for name in early if name in TIMES[:2])
-    if must_be_set or any(getattr(checkpoint, name) for name in early):
+    if lasted_ms > CHECKPOINT_INTERVAL_MS or any(getattr(checkpoint, name) for name in early):
         return Judgement(found)
-    why = "a broker that ran only a short time may have stopped before the first flush"
+    why = "a broker that ran only a short time may have ended before it set this"
     return Judgement((), tuple(Explained("checkpoint not set yet", why, places=one.places) for one in found))
-
-
-def _set_within_ms(name: str, clean_exit: bool, version: BrokerVersion) -> int:
-    """How long a broker can run before its checkpoint on disk must have this time; -1 where it always has it.
-
-    FlushRealTimeService, FlushConsumeQueueService, IndexService#flush, DefaultMessageStore#shutdown @4.9.8 … 5.5.1.
-    """
-    if not clean_exit:
-        return QUEUE_FLUSH_INTERVAL_MS
-    if name == LOG_TIME:
-        return FLUSH_INTERVAL_MS
-    return QUEUE_FLUSH_INTERVAL_MS if version.keeps_dispatched_offset else -1
 
 
 def _fields(kind: str, names: Sequence[str], checkpoint: Checkpoint, other: str) -> Iterator[Finding]:

@@ -43,7 +43,7 @@ def missing_head(log: LogColumns, shape: LogShape, lowest: int | None, traces: C
 
     `lowest`: the smallest physical offset that any unit or entry has.
     """
-    if lowest is None or lowest >= log.start or not log.records:
+    if lowest is None or lowest >= log.start:
         return Judgement()
     start = lowest - lowest % shape.file_size
     span = Span(physical_offset=start, end_physical_offset=log.start)
@@ -55,7 +55,9 @@ def missing_head(log: LogColumns, shape: LogShape, lowest: int | None, traces: C
         return Judgement((), (Explained("expired head", f"{why} is where the queue begins since", span),))
     evidence = (
         f"queues and index: messages from {lowest} on",
-        f"log: starts at {log.start}; from its first message to its last {span_ms} ms pass",
+        f"log: starts at {log.start}; from its first message to its last {span_ms} ms pass"
+        if log.records
+        else f"log: starts at {log.start}, and no message is in it",
         _said(traces),
     )
     count = (log.start - start) // shape.file_size

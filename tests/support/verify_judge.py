@@ -220,7 +220,7 @@ def _left_no_trace(change: Change, base: Path, root: Path, places: Sequence[Plac
         return _was_zero(change, base) or (change.what == "bytes" and _nobody_knows(change, base, root))
     if change.file.startswith("consumequeue/") and change.what == "bytes":
         return not any(_same_record(place, base, root) for place in _unreported(change, base, places))
-    return change.file.startswith("index/") and "abort" in left and not any(left.get(change.file, b"gone"))
+    return change.file.startswith("index/") and "abort" in left and _is_zero(change, root, places)
 
 
 def _was_zero(change: Change, base: Path) -> bool:
