@@ -13,6 +13,7 @@ from parsers.config.document import BACKUP
 from parsers.config.fastjson import Json, as_map, parse, parse_beginning
 from parsers.errors import StoreFormatError
 from recovery.config_files import ConfigFile, Rows, Stage, loaded_files
+from recovery.config_values import holds_nothing, not_taken
 from recovery.evidence import Entry
 from recovery.settings import StoreSettings
 from recovery.versions import BrokerVersion
@@ -131,22 +132,22 @@ def read_copy(copies: Copies, file: ConfigFile, name: str, version: BrokerVersio
         return ConfigCopy(name, CopyState.UNREADABLE, why="it is a folder")
     if not entry.size:
         return ConfigCopy(name, CopyState.EMPTY)
-    text = bytes(entry.bytes()).decode("utf-8", "replace").encode()  # Java's String takes any bytes
-    try:
-        document = parse(text)
-    except StoreFormatError as error:
-        beginning = as_map(as_map(parse_beginning(text)).get(file.table))
-        return ConfigCopy(name, CopyState.UNREADABLE, beginning=beginning, why=error.problem)
-    return _decoded(document, file, name, version)
+    text = bytes(entry.bytes()).decode("utf-8", "replace")  # Java's String takes any bytes
+    return decode_copy(text, file, name, version)
 
 
-def _decoded(document: Json, file: ConfigFile, name: str, version: BrokerVersion) -> ConfigCopy:
-    """fastjson makes null of `[]` and of an empty text; fastjson 2 takes no `[]`."""
-    if document is None or (document in ([], "") and not version.parses_config_with_fastjson2):
+def decode_copy(text: str, file: ConfigFile, name: str, version: BrokerVersion) -> ConfigCopy:
+    """The text of a copy, which is not empty, as decode() takes it."""
+    if holds_nothing(text, file, version):
         return ConfigCopy(name, CopyState.READABLE)
+    try:
+        document = parse(text.encode())
+    except StoreFormatError as error:
+        beginning = as_map(as_map(parse_beginning(text.encode())).get(file.table))
+        return ConfigCopy(name, CopyState.UNREADABLE, beginning=beginning, why=error.problem)
     if not isinstance(document, dict):
-        return ConfigCopy(name, CopyState.UNREADABLE, why=f"it holds no map but a {type(document).__name__}")
-    table = document.get(file.table)
-    if table is None and (file.needs_table or file.table in document):
-        return ConfigCopy(name, CopyState.UNREADABLE, why=f"{file.table} is null")
+        return ConfigCopy(name, CopyState.UNREADABLE, why="it holds no map")
+    why, table = not_taken(document, file, version), document.get(file.table)
+    if why is not None:
+        return ConfigCopy(name, CopyState.UNREADABLE, why=why)
     return ConfigCopy(name, CopyState.READABLE, as_map(table), has_table=table is not None)

@@ -1,4 +1,5 @@
-"""JSON as fastjson 1.2 writes and accepts it: unquoted keys, single quotes, comments, surplus commas.
+"""JSON as fastjson 1.2 writes and accepts it: unquoted keys, single quotes, comments, surplus commas, a byte
+order mark, control characters in texts and between them.
 
 The text is rewritten into strict JSON token by token, in one pass and linear time, and then parsed by the standard
 library; nothing in it is ever executed. Source: fastjson JSONScanner, JSON.DEFAULT_PARSER_FEATURE @1.2.83.
@@ -21,6 +22,7 @@ TOKEN = re.compile(
     | (?P<single> '(?:[^'\\]++|\\.)*+'? )
     | (?P<note>   //[^\n]*+ | /\*(?:[^*]++|\*(?!/))*+(?:\*/)? )
     | (?P<bare>   [\w$.+-]++ ) (?P<colon> \s*+ : )?
+    | (?P<control> [\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff]++ )
     | (?P<commas> ,[\s,]*+ ) (?P<close> [}\]] )?
     """,
     re.VERBOSE | re.DOTALL,
@@ -119,7 +121,7 @@ def as_map(value: Json | None) -> dict[str, Json]:
 
 def _strict(text: str) -> Json:
     try:
-        value: Json = json.loads(text, parse_constant=_no_constant)
+        value: Json = json.loads(text, parse_constant=_no_constant, strict=False)
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode("utf-8")
     except RecursionError:
@@ -144,7 +146,7 @@ def _strictly(token: re.Match[str]) -> str:
     if token["single"] is not None:
         body = token["single"][1:].removesuffix("'")
         return '"' + QUOTE.sub(lambda found: REQUOTED.get(found[0], found[0]), body) + '"'
-    if token["note"] is not None:
+    if token["note"] is not None or token["control"] is not None:
         return " "
     if token["bare"] is not None:
         return f'"{token["bare"]}":' if token["colon"] else token[0]
