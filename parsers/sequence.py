@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from parsers.errors import CorruptRecord, StoreFormatError, TruncatedRecord
 from parsers.store import StoreFile
+
+
+def holes(files: Sequence[StoreFile]) -> Iterator[tuple[int, int]]:
+    """Ranges, first byte and end, between files of one log that no file holds; files in offset order."""
+    for before, behind in pairwise(files):
+        end, begins = (before.base_offset or 0) + before.size, behind.base_offset or 0
+        if end < begins:
+            yield end, begins
 
 
 def sequence_errors(files: Sequence[StoreFile]) -> Iterator[StoreFormatError]:

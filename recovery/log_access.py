@@ -29,11 +29,14 @@ class LogAccess:
             self._bases.append(file.base_offset or 0)
             self._buffers.append(buffer)
         self.min_physical_offset = self._bases[0] if self._bases else 0
+        self.missed: int | None = None
+        """A place at or behind the log's start that was asked for last, and that no file holds."""
 
     def place(self, physical_offset: int) -> tuple[memoryview, int] | None:
         """The file that holds this byte of the log, and the byte's position in it."""
         number = bisect_right(self._bases, physical_offset) - 1
         if number < 0 or physical_offset - self._bases[number] >= len(self._buffers[number]):
+            self.missed = self.missed if number < 0 else physical_offset
             return None
         return self._buffers[number], physical_offset - self._bases[number]
 

@@ -13,7 +13,7 @@ from typing import Literal
 from parsers.commitlog.ids import decode_message_id
 from parsers.commitlog.message import Message
 from parsers.commitlog.read import MessageFilter, read_commitlog
-from parsers.errors import DamageSink
+from parsers.errors import Damage, DamageSink
 from parsers.index.find import IndexHit, IndexQuery
 from parsers.index.open import open_index
 from parsers.java import LONG_MAX
@@ -65,7 +65,7 @@ class StoreQuery:
     """A store opened for questions. What is damaged on the way is handed to `damage`, never raised."""
 
     def __init__(self, store: Store, known: StoreKnowledge, *, damage: DamageSink | None = None) -> None:
-        self._store, self._version = store, known.version
+        self._store, self._version, self._damage = store, known.version, damage
         self._log = LogAccess(store.commitlog)
         self._index = IndexQuery(store.index, on_damage="collect", damage=damage)
         self._queues = StoreQueues(store, on_damage="collect", damage=damage)
@@ -113,6 +113,7 @@ class StoreQuery:
                 by = _found_by(message, question)
                 if hash_only or by != "hash_only":
                     found.append(FoundMessage(message, physical_offset, by))
+        self._tell_missed()
         return found
 
     def find_by_unique_id(self, topic: str, unique_id: str, *, max_num: int = 32) -> list[FoundMessage]:
@@ -175,7 +176,16 @@ class StoreQuery:
         if key not in self._searches:
             self._searches[key] = self._search_of(key)
         search = self._searches[key]
-        return None if search is None else offset_at(search, question.at_ms, self._version, question.boundary)
+        found = None if search is None else offset_at(search, question.at_ms, self._version, question.boundary)
+        self._tell_missed()
+        return found
+
+    def _tell_missed(self) -> None:
+        """Hand on that an answer rests on a message that no file of the log holds."""
+        missed, self._log.missed = self._log.missed, None
+        if missed is not None and self._damage is not None:
+            reason = f"the answer rests on a message at physical offset {missed}, which no file of the log holds"
+            self._damage(Damage(self._store.root, 0, 0, "TruncatedRecord", reason))
 
     def _search_of(self, key: QueueKey) -> QueueSearch | None:
         queue = self._queues.get(key)

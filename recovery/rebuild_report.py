@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from parsers.sequence import holes
 from parsers.store import Store
 from recovery.index_files import IndexTotals
 from recovery.inference import Inferred, StoreKnowledge
@@ -68,6 +69,7 @@ class RebuildReport:
         queues: by topic and queue id.
         invalid: physical offsets of records that the broker takes for invalid (a DELAY that is no number): no units.
         gaps: byte ranges of the log that are neither records nor normal (damage, stale records).
+        missing: physical offsets, first and end, between files of the log that no file holds.
         left_out: lives of topics that a deletion ended, whose messages are in no queue.
         undecided: lives of topics that may have been deleted; their messages are in the queues.
         differences: what cannot be byte-identical to the files a broker wrote, and why.
@@ -84,6 +86,7 @@ class RebuildReport:
     index_files: tuple[IndexTotals, ...]
     invalid: tuple[int, ...] = ()
     gaps: tuple[LogGap, ...] = ()
+    missing: tuple[tuple[int, int], ...] = ()
     left_out: tuple[TopicLife, ...] = ()
     undecided: tuple[TopicLife, ...] = ()
     differences: tuple[str, ...] = field(default=())
@@ -111,6 +114,7 @@ class RebuildReport:
                 }
                 for gap in self.gaps
             ],
+            "missing": [list(found) for found in self.missing],
             "left_out": list(map(_life, self.left_out)),
             "undecided": list(map(_life, self.undecided)),
             "differences": list(self.differences),
@@ -160,6 +164,7 @@ def report_of(
         index_files=index_files,
         invalid=tuple(scanned.invalid),
         gaps=tuple(scanned.gaps),
+        missing=tuple(holes(store.commitlog)),
         left_out=lives.former,
         undecided=lives.undecided,
         differences=(

@@ -12,6 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from parsers.java import LONG_MAX
+from parsers.places import ELSEWHERE, MAX_DIGITS, name_below
+from parsers.sequence import holes
 from parsers.store import NotAStore, Store
 from recovery.settings import StoreSettings
 
@@ -71,12 +74,34 @@ def require_log(store: Store, settings: StoreSettings) -> None:
     for named in named_folders(store.root, settings):
         if not named.folder.is_dir():
             raise NotAStore(_missing(store.root, settings, named))
+    if settings.store_path_commit_log or store.log_is_dledgers:
+        return
+    elsewhere = _log_folders_elsewhere(store)
+    if elsewhere:
+        folders = settings.multi_path_splitter.join([OWN_FOLDER, *elsewhere] if store.commitlog else elsewhere)
+        raise NotAStore(
+            f"{store.root}: files of the log lie in {', '.join(elsewhere)}, where no broker looks untold; say "
+            f"so with --config storePathCommitLog={folders}, or give the broker.conf with --broker-conf FILE"
+        )
     is_used = any(file.kind not in (*MARKS, "not_understood") for file in store.files())
     if is_used and not store.commitlog and not log_folders(store.root, settings).commitlog[0].is_dir():
         raise NotAStore(
             f"{store.root}: holds no log: there is no {OWN_FOLDER}/ in it, and the setting storePathCommitLog (with "
             f"DLedger storePathDLedgerCommitLog), which says where else it lies, is missing; {HOW_TO_SAY}"
         )
+
+
+def _log_folders_elsewhere(store: Store) -> list[str]:
+    """Folders of the root, other than the log's own, whose files fill holes of the log, or are the log where it has no
+    files: those of a broker with several storePathCommitLog."""
+    wanted = list(holes(store.commitlog)) if store.commitlog else [(0, LONG_MAX)]
+    found: dict[str, None] = {}
+    for file in store.not_understood:
+        name = file.path.name
+        is_log_like = file.why == ELSEWHERE and len(name) == MAX_DIGITS and name.isascii() and name.isdigit()
+        if is_log_like and file.size and any(begin <= int(name) < end for begin, end in wanted):
+            found[name_below(store.root, file.path.parent)] = None
+    return list(found)
 
 
 def _missing(root: Path, settings: StoreSettings, named: NamedFolder) -> str:

@@ -110,6 +110,8 @@ def _tell(run: Run, reports: Mapping[str, RebuildReport] | Mapping[None, Rebuild
         for life in report.undecided:
             run.note(f"{life.topic}: {life.messages:,} messages are in the new queues, but {life.ground.value}")
         run.findings(sum(life.ground is not Ground.BARE_LOG for life in report.undecided))
+        for begin, end in report.missing:
+            run.not_read(f"{report.to}: no file of the log holds {begin} to {end}; what was there is in no new queue")
         for gap in report.gaps:
             run.not_read(f"{gap.file.path} bytes {gap.file_pos}..{gap.file_pos + gap.length}: {gap.kind}, {gap.reason}")
     if run.format_ is Format.TABLE:

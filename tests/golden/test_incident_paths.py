@@ -16,6 +16,7 @@ from recovery.rebuild import rebuild
 from recovery.versions import BrokerVersion
 from tests.support.cli import call, rows_of
 from tests.support.incidents import Incident, incident, incident_names
+from tests.support.stores import store_root, truth, truth_lines
 
 ELSEWHERE = incident_names("log-elsewhere")
 CLEANED = incident_names("offsets-reset", "disk-full-clean")
@@ -102,6 +103,43 @@ def test_a_log_that_was_copied_elsewhere_is_asked_for_by_name(tmp_path: Path) ->
     (folder,) = (tmp_path / "copy").iterdir()
     config = ["--config", f"storePathCommitLog={folder}"]
     assert len(rows_of("queues", tmp_path / "store", "--broker-conf", conf, *config)) == len(true_queues(case))
+
+
+SEVERAL = ["--config", "storePathCommitLog=commitlog,disk2/commitlog", "--version", "5.3.3"]
+
+
+def test_several_folders_are_read_as_one_log() -> None:
+    root = store_root("5.3.3-multipath")
+    assert len(rows_of("dump", "commitlog", root, *SEVERAL)) == truth("5.3.3-multipath", "store_state.json")["records"]
+    assert rows_of("verify", root, *SEVERAL) == []
+    assert {row["file"].rpartition("/")[0] for row in rows_of("dump", "regions", root, *SEVERAL)} == {
+        "commitlog",
+        "disk2/commitlog",
+    }
+
+
+def test_a_root_with_part_of_its_log_says_where_the_rest_lies() -> None:
+    called = call("verify", store_root("5.3.3-multipath"))
+    assert (called.code, called.out) == (3, b"")
+    assert "--config storePathCommitLog=commitlog,disk2/commitlog" in called.err
+
+
+def test_a_file_that_is_really_missing_is_told_by_every_door(tmp_path: Path) -> None:
+    root = tmp_path / "store"
+    shutil.copytree(store_root("5.3.3-multipath"), root)
+    (root / "disk2" / "commitlog" / "00000000000000196608").unlink()
+    lost = [
+        line
+        for line in truth_lines("5.3.3-multipath", "messages.jsonl.gz")
+        if line["type"] == "message" and 196608 <= line["physicalOffset"] < 262144 and line["topic"] == "CfgA"
+    ]
+    asked = ["--topic", "CfgA", "--queue", lost[5]["queueId"], "--at", lost[5]["storeTimestamp"]]
+    assert call("offset-at", root, *asked, *SEVERAL).code == 4
+    assert call("find", root, "--topic", "CfgA", "--unique-id", lost[5]["uniqKey"], *SEVERAL).code == 4
+    rebuilt = call("rebuild", root, "--to", tmp_path / "new", *SEVERAL)
+    assert rebuilt.code == 4
+    assert "no file of the log holds 196608 to 262144" in rebuilt.err
+    assert [row["kind"] for row in call("verify", root, *SEVERAL).rows] == ["log_file_missing"]
 
 
 @pytest.mark.parametrize("name", CLEANED)

@@ -41,7 +41,7 @@ def test_a_store_of_every_class_of_damage_can_be_shown(name: str) -> None:
         try:
             start = start_now(root, said_of(case["version"]))
         except NotAStore:
-            assert case["base"] == "empty"
+            assert case["base"] == "empty" or not (root / "commitlog").is_dir()
             return
         assert f"{case['version']}" in texts(root, case["version"])
         lost = start.lost_by_queue().rows
