@@ -27,6 +27,7 @@ from recovery.checks.index_entries import read_places
 from recovery.checks.intervals import Intervals, Longs
 from recovery.checks.lives import check_lives, with_doubts
 from recovery.checks.log import LOSSES, LogShape, check_log, missing_tail, spans_of, with_sure_times
+from recovery.checks.newer import check_newer
 from recovery.checks.outline import Files, Outline
 from recovery.checks.queue_columns import NO_MESSAGES, of_places, queue_files, queue_messages
 from recovery.checks.queue_database import check_database
@@ -121,10 +122,17 @@ class _Verify:
                 self._judge_checkpoint(ends, doubtful_times),
                 config,
                 lives,
+                self._newer(),
             ]
         )
         findings = with_doubts(whole.findings, self._lives)
         return Judgement(tuple(map(self._with_log_files, findings)), whole.explained)
+
+    def _newer(self) -> Judgement:
+        """What the version cannot read, where it is said to be the broker's: a guess is made from the files."""
+        if not self._known.version_is_said:
+            return Judgement()
+        return check_newer(self._store, self._shape, self._seen.newer, self._known.version)
 
     def _missing_ends(self, lost: Intervals) -> Judgement:
         """Head and tail of the log as far as queues and index know more of it."""

@@ -39,6 +39,11 @@ class BrokerVersion(NamedTuple):
         return self >= (5, 1, 0)
 
     @property
+    def reads_ipv6_hosts(self) -> bool:
+        """The host bits of sysFlag are known. MessageSysFlag @4.6.0."""
+        return self >= (4, 6, 0)
+
+    @property
     def bounds_record_size(self) -> bool:
         """The size field is compared with the bytes left before anything is allocated. @5.3.2."""
         return self >= (5, 3, 2)
@@ -94,6 +99,11 @@ class BrokerVersion(NamedTuple):
     def has_batch_queues(self) -> bool:
         """batchconsumequeue/ is loaded too. ConsumeQueueStore#load @5.0.0."""
         return self >= (5, 0, 0)
+
+    @property
+    def keeps_queues_in_rocksdb(self) -> bool:
+        """storeType=defaultRocksDB exists. RocksDBMessageStore @5.2.0."""
+        return self >= (5, 2, 0)
 
     # -- configuration: BrokerController#initialize, ConfigManager
 

@@ -24,6 +24,20 @@ KINDS: dict[str, Kind] = {
         ENDS_LOG,
         RESTORE_LOG,
     ),
+    "record_of_newer_version": Kind(
+        "critical",
+        "commitlog",
+        "The records are sound, and this version does not know their form.",
+        ENDS_LOG,
+        "Do not start this version on the store. Start the version that wrote it, or a later one.",
+    ),
+    "queues_of_newer_version": Kind(
+        "critical",
+        "commitlog",
+        "The queues are of a kind that this version does not have.",
+        "This version does not look at them: their messages are in no queue, and consumers do not get them.",
+        "Do not start this version on the store. Start the version that wrote it, or a later one.",
+    ),
     "body_crc_wrong": Kind(
         "critical",
         "none",

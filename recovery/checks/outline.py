@@ -17,6 +17,7 @@ from parsers.java import LONG_MIN, decode_utf8
 from parsers.store import QueueKey, StoreFile
 from recovery.checks.intervals import Longs
 from recovery.checks.key_walk import FileEntries, KeyWalk, Walked
+from recovery.checks.newer import NewerRecords, newer_records
 from recovery.checks.queue_disk import QueueOnDisk, QueueWindows
 from recovery.checks.queue_spool import Spool
 from recovery.checks.settle_kernel import (
@@ -135,7 +136,7 @@ class Outline:
 
     `covered` counts bytes of records and gaps. `noted`: physical offsets of records that need a look for any reason;
     `wanted_before` and `wanted_behind`: how many of the records of the neighbouring parts do. `topics` have units.
-    `numbering`: where the numbers of each queue start anew.
+    `numbering`: where the numbers of each queue start anew. `newer`: records whose form the version does not know.
     """
 
     runs: list[Run] = field(default_factory=list)
@@ -157,6 +158,7 @@ class Outline:
     numbering: Numbering = field(default_factory=dict)
     left_keys: list[Longs] = field(default_factory=list)
     walked: Walked | None = None
+    newer: list[NewerRecords] = field(default_factory=list)
 
 
 def outline(parts: Sequence[Part], rules: DispatchRules, files: Files) -> Outline:
@@ -172,6 +174,7 @@ class _Pass:
     """One part of a log, run by run: what a run brings into the cache is compared before the next one comes."""
 
     def __init__(self, rules: DispatchRules, files: Files) -> None:
+        self._version = rules.version
         self._scanner, self._files, self._found = LogScanner(rules), files, Outline()
         self._numbering = NumberingNotes(self._scanner.topics)
         self._windows, self._cursors = QueueWindows(files.queues, files.settles), new_cursors(FEW_QUEUES)
@@ -188,6 +191,7 @@ class _Pass:
         batch, found = self._scanner.scan(run.data, run.positions), self._found
         found.runs.append(Run(run.file, run.start, run.end, batch.rows, found.records, found.keys, found.owners))
         self._note(batch.records, run.crc)
+        found.newer += newer_records(run, batch.records, self._version)
         self._numbering.take(batch)
         self._settle_units(batch)
         if self._keys is not None:
@@ -293,6 +297,7 @@ def _join(whole: Outline, behind: Outline, files: Files) -> bool:
         for run in behind.runs
     ]
     whole.gaps += behind.gaps
+    whole.newer += behind.newer
     whole.noted += behind.noted
     whole.left_keys += [numbers + whole.keys for numbers in behind.left_keys]
     whole.topics |= behind.topics
