@@ -83,6 +83,16 @@ class Store:
 
         return rows_of(queues, self._said, store=self.path, topic=topic, queue=queue)
 
+    def topics(self, *, topic: str | None = None) -> Rows:
+        """The lives of each topic: alive, deleted, vanished, created again under its name (`topics`).
+
+        >>> store.topics(topic="OrderTopic2")["state"]
+        ['alive']
+        """
+        from pipelines.cli.topics import topics
+
+        return rows_of(topics, self._said, store=self.path, topic=topic)
+
     def find(
         self,
         *,
