@@ -71,10 +71,10 @@ def store(
     >>> rl.store("lake/demo/5.3.3-clean/store", version="5.3.3")
     <Store lake/demo/5.3.3-clean/store, version 5.3.3>
     """
-    from rocketlens.gathered import Said
+    from rocketlens.gathered import broker_options
     from rocketlens.stores import Store
 
-    return Store(Path(path), Said(version, config, None if broker_conf is None else Path(broker_conf)))
+    return Store(Path(path), broker_options(version, config, broker_conf))
 
 
 def replay(paths: Place | Iterable[Place]) -> History:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rocketlens.gathered import Said, sentences
+from pipelines.cli.options import BrokerOptions
+from rocketlens.gathered import said_of, sentences
 from rocketlens.piece import Piece
 
 if TYPE_CHECKING:
@@ -71,10 +72,10 @@ class Forecast(Mapping[str, Any]):
         return Piece(self._start.queues())
 
 
-def foretell(path: Path, said: Said) -> Forecast:
+def foretell(path: Path, broker: BrokerOptions) -> Forecast:
     """Play a start on the store at `path`. Raises RocketlensError."""
     from pipelines.start_now import start_now
 
     with sentences():
-        known = said.known()
-        return Forecast(start_now(path, known), known.ignored)
+        said = said_of(broker)
+        return Forecast(start_now(path, said), said.ignored)

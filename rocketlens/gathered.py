@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipelines.cli.errors import ExitCode, explain_error
+from pipelines.cli.opening import NOTHING_SAID
 from pipelines.cli.options import BrokerOptions, Format, OutputOptions
 from pipelines.cli.run import Run
 from rocketlens.errors import RocketlensError
@@ -20,43 +20,24 @@ from rocketlens.rows import Rows
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from recovery import knowledge
+    from recovery.knowledge import Said
 
 Place = str | PathLike[str]
 Instant = int | str | datetime
 """Epoch milliseconds, ISO 8601 (UTC when no zone is named), or an instant of Python's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What the caller says of a broker, in the words of the command line."""
+def broker_options(
+    version: str | None, config: Mapping[str, object] | None, broker_conf: Place | None
+) -> BrokerOptions:
+    """What the caller says of a broker, as the command line is told."""
+    pairs = [f"{name}={_as_property(value)}" for name, value in (config or {}).items()]
+    return BrokerOptions(version, pairs or None, None if broker_conf is None else Path(broker_conf))
 
-    version: str | None = None
-    config: Mapping[str, object] | None = None
-    broker_conf: Path | None = None
 
-    def settings(self) -> dict[str, str]:
-        """`config` as a broker.conf would spell it."""
-        return {
-            name: str(value).lower() if isinstance(value, bool) else str(value)
-            for name, value in (self.config or {}).items()
-        }
-
-    def options(self) -> BrokerOptions:
-        """As the command line is told."""
-        pairs = [f"{name}={value}" for name, value in self.settings().items()]
-        return BrokerOptions(self.version, pairs or None, self.broker_conf)
-
-    def known(self) -> knowledge.Said:
-        """As recovery is told. Raises RocketlensError for a text that is no version or a setting of the wrong kind."""
-        from recovery.knowledge import Said
-        from recovery.versions import BrokerVersion
-
-        try:
-            version = None if self.version is None else BrokerVersion.parse(self.version)
-            return Said.read(version, self.broker_conf, self.settings())
-        except ValueError as wrong:
-            raise RocketlensError(str(wrong)) from wrong
+def _as_property(value: object) -> str:
+    """A value as a broker.conf would spell it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 class Gathered(Run):
@@ -96,30 +77,38 @@ class Gathered(Run):
 
 def rows_of(
     body: Callable[..., None],
-    said: Said = Said(),
+    broker: BrokerOptions = NOTHING_SAID,
     *,
     columns: Sequence[str] | None = None,
     limit: int | None = None,
     **given: Any,
 ) -> Rows:
     """The rows of a command. Raises RocketlensError."""
-    run = _carried_out(body, said, Gathered(Format.ARROW, columns, limit), given)
+    run = _carried_out(body, broker, Gathered(Format.ARROW, columns, limit), given)
     (table,) = run.tables
     return Rows(table, tuple(run.sentences), tuple(run.notes))
 
 
-def document_of(body: Callable[..., None], said: Said, **given: Any) -> dict[str, Any]:
+def document_of(body: Callable[..., None], broker: BrokerOptions, **given: Any) -> dict[str, Any]:
     """The document of a command. Raises RocketlensError."""
-    (document,) = _carried_out(body, said, Gathered(Format.JSON, None, None), given).documents
+    (document,) = _carried_out(body, broker, Gathered(Format.JSON, None, None), given).documents
     return document
 
 
-def _carried_out(body: Callable[..., None], said: Said, run: Gathered, given: dict[str, Any]) -> Gathered:
+def _carried_out(body: Callable[..., None], broker: BrokerOptions, run: Gathered, given: dict[str, Any]) -> Gathered:
     if (asked := inspect.signature(body).parameters.get("broker")) and asked.annotation == BrokerOptions.__name__:
-        given[asked.name] = said.options()
+        given[asked.name] = broker
     with sentences():
         body(run, **given)
     return run
+
+
+def said_of(broker: BrokerOptions) -> Said:
+    """What the options say of a broker, as recovery is told. Raises RocketlensError for a text that is no version, or a wrong setting."""
+    from pipelines.cli.settings import said_by
+
+    with sentences():
+        return said_by(Gathered(Format.JSON, None, None), broker)
 
 
 @contextmanager

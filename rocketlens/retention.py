@@ -7,7 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rocketlens.gathered import Said, document_of, sentences
+from pipelines.cli.options import BrokerOptions
+from rocketlens.gathered import document_of, said_of, sentences
 from rocketlens.piece import Piece
 from rocketlens.rows import Rows
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 class Retention(Mapping[str, Any]):
     """The document of `rocketlens retention`, by its fields."""
 
-    def __init__(self, path: Path, said: Said, document: dict[str, Any]) -> None:
-        self._path, self._said = path, said
+    def __init__(self, path: Path, broker: BrokerOptions, document: dict[str, Any]) -> None:
+        self._path, self._broker = path, broker
         self.document = document
 
     def __getitem__(self, field: str) -> Any:
@@ -73,14 +74,14 @@ class Retention(Mapping[str, Any]):
         from pipelines.start_now import outlook
 
         with sentences():
-            return outlook(self._path, self._said.known(), _ignore, now_ms=parse_instant(self["now"]))
+            return outlook(self._path, said_of(self._broker), _ignore, now_ms=parse_instant(self["now"]))
 
 
-def look_ahead(path: Path, said: Said, now: str | None) -> Retention:
+def look_ahead(path: Path, broker: BrokerOptions, now: str | None) -> Retention:
     """Play the broker's cleaners. Raises RocketlensError."""
     from pipelines.cli.retention import retention
 
-    return Retention(path, said, document_of(retention, said, store=path, now=now))
+    return Retention(path, broker, document_of(retention, broker, store=path, now=now))
 
 
 def _rows(schema: pa.Schema, found: Sequence[Mapping[str, Any]]) -> Rows:

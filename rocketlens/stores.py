@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from pipelines.cli.options import BrokerOptions
 from rocketlens.forecast import Forecast, foretell
-from rocketlens.gathered import Instant, Place, Said, document_of, instant, rows_of, sentences
+from rocketlens.gathered import Instant, Place, document_of, instant, rows_of, said_of, sentences
 from rocketlens.retention import Retention, look_ahead
 from rocketlens.rows import Rows
 
@@ -15,12 +16,12 @@ from rocketlens.rows import Rows
 class Store:
     """Asks the files at `path` anew with each call. Every method raises RocketlensError: one sentence."""
 
-    def __init__(self, path: Path, said: Said) -> None:
+    def __init__(self, path: Path, broker: BrokerOptions) -> None:
         self.path = path
-        self._said = said
+        self._broker = broker
 
     def __repr__(self) -> str:
-        return f"<Store {self.path}{f', version {self._said.version}' if self._said.version else ''}>"
+        return f"<Store {self.path}{f', version {self._broker.version}' if self._broker.version else ''}>"
 
     def _repr_html_(self) -> str:
         return self.queues()._repr_html_()
@@ -51,7 +52,7 @@ class Store:
 
         return rows_of(
             commitlog,
-            self._said,
+            self._broker,
             columns=columns,
             limit=limit,
             source=self.path,
@@ -71,7 +72,7 @@ class Store:
         """
         from pipelines.cli.dump_commitlog import regions
 
-        return rows_of(regions, self._said, source=self.path)
+        return rows_of(regions, self._broker, source=self.path)
 
     def queues(self, *, topic: str | None = None, queue: int | None = None) -> Rows:
         """Per topic and queue: offsets, units, files, messages that can still be read (`queues`).
@@ -81,7 +82,7 @@ class Store:
         """
         from pipelines.cli.queues import queues
 
-        return rows_of(queues, self._said, store=self.path, topic=topic, queue=queue)
+        return rows_of(queues, self._broker, store=self.path, topic=topic, queue=queue)
 
     def topics(self, *, topic: str | None = None) -> Rows:
         """The lives of each topic: alive, deleted, vanished, created again under its name (`topics`).
@@ -91,7 +92,7 @@ class Store:
         """
         from pipelines.cli.topics import topics
 
-        return rows_of(topics, self._said, store=self.path, topic=topic)
+        return rows_of(topics, self._broker, store=self.path, topic=topic)
 
     def find(
         self,
@@ -116,7 +117,7 @@ class Store:
 
         return rows_of(
             find,
-            self._said,
+            self._broker,
             store=self.path,
             topic=topic,
             key=key,
@@ -139,7 +140,7 @@ class Store:
 
         answer = rows_of(
             offset_at,
-            self._said,
+            self._broker,
             store=self.path,
             topic=topic,
             queue=queue,
@@ -169,7 +170,7 @@ class Store:
         from pipelines.cli.lag import lag
 
         kept = None if offsets is None else Path(offsets)
-        return rows_of(lag, self._said, store=self.path, group=group, topic=topic, at=instant(at), offsets=kept)
+        return rows_of(lag, self._broker, store=self.path, group=group, topic=topic, at=instant(at), offsets=kept)
 
     def lag_history(self, offsets: Place) -> Rows:
         """Lag at each moment at which the offsets were kept; oldest first.
@@ -185,7 +186,7 @@ class Store:
 
         problems: list[str] = []
         with sentences():
-            rows = read_lag_history(self.path, Path(offsets), problems.append, self._said.known())
+            rows = read_lag_history(self.path, Path(offsets), problems.append, said_of(self._broker))
         return Rows(rows, tuple(problems))
 
     def verify(self, *, deep: bool = False) -> Rows:
@@ -199,7 +200,7 @@ class Store:
         """
         from pipelines.cli.verify import verify
 
-        return rows_of(verify, self._said, store=self.path, deep=deep)
+        return rows_of(verify, self._broker, store=self.path, deep=deep)
 
     def rebuild(self, to: Place) -> dict[str, Any]:
         """Write ConsumeQueue and index from the CommitLog alone into the new folder `to`, and report (`rebuild`).
@@ -209,7 +210,7 @@ class Store:
         """
         from pipelines.cli.rebuild import rebuild
 
-        return document_of(rebuild, self._said, store=self.path, to=Path(to))
+        return document_of(rebuild, self._broker, store=self.path, to=Path(to))
 
     def forecast(self) -> Forecast:
         """What this broker would do with these files if it were started now; nothing is touched (`forecast`).
@@ -217,7 +218,7 @@ class Store:
         >>> store.forecast()["commitlog"]["max_physical_offset"]
         3948232
         """
-        return foretell(self.path, self._said)
+        return foretell(self.path, self._broker)
 
     def retention(self, *, now: Instant | None = None) -> Retention:
         """Which files the broker's cleaners would delete when, and whose unread messages with them (`retention`).
@@ -229,7 +230,7 @@ class Store:
         >>> len(ahead.files), sum(ahead.at_risk["unread_messages"][i] or 0 for i in range(len(ahead.at_risk)))
         (4, 880)
         """
-        return look_ahead(self.path, self._said, instant(now))
+        return look_ahead(self.path, self._broker, instant(now))
 
     def last_written(self) -> int:
         """When the log was last written to, epoch milliseconds by the times of its files; 0 without any.
@@ -240,7 +241,7 @@ class Store:
         from recovery.knowledge import open_known
 
         with sentences():
-            log = open_known(self.path, self._said.known()).commitlog
+            log = open_known(self.path, said_of(self._broker)).commitlog
         return max((file.mtime_ns // 1_000_000 for file in log), default=0)
 
     def who(self, message_id: str, *, logs: Iterable[Place] = (), offsets: Place | None = None) -> Rows:
@@ -253,7 +254,7 @@ class Store:
 
         return rows_of(
             who,
-            self._said,
+            self._broker,
             source=self.path,
             message_id=message_id,
             logs=list(map(Path, logs)) or None,
