@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -22,6 +24,7 @@ from parsers.mapped import map_file
 from parsers.queues import Queue, StoreQueues
 from parsers.store import Store, StoreFile
 from recovery.dispatch import LMQ_PREFIX, DispatchRules
+from recovery.log_runs import log_runs
 from recovery.record_walk import walk
 from recovery.settings import StoreSettings
 from recovery.versions import BrokerVersion
@@ -90,7 +93,16 @@ def infer(
 
 
 def _sample(store: Store) -> Iterator[Message]:
-    """The first records of the first and the last log file that has any."""
+    """The first records of the first and the last log file that has any, or of the log's first run of records."""
+    found = list(_first_records(store))
+    if not found:
+        with closing(log_runs(store.commitlog, lambda gap: None)) as runs:
+            for run in islice(runs, 1):
+                found = [decode_message(run.data.data, at) for at in run.positions[:SAMPLED_RECORDS].tolist()]
+    yield from found
+
+
+def _first_records(store: Store) -> Iterator[Message]:
     for file in {file.path: file for file in (*store.commitlog[:1], *store.commitlog[-2:])}.values():
         try:
             buffer = map_file(file.path)
@@ -190,10 +202,13 @@ def _traces(store: Store, queues: StoreQueues) -> Iterator[Inferred]:
 
 
 def _file_size(name: str, files: Iterable[StoreFile]) -> Iterator[Inferred]:
-    sizes = Counter(file.size for file in files if file.size > 0)
+    """The size that most files have, of those at whose multiples all files start, if there are any."""
+    listed = [file for file in files if file.size > 0]
+    sizes = Counter(file.size for file in listed)
     if sizes:
-        size, count = sizes.most_common(1)[0]
-        yield Inferred(name, str(size), f"{count} of {sizes.total()} files have this size")
+        fitting = [size for size in sizes if all((file.base_offset or 0) % size == 0 for file in listed)]
+        size = max(fitting or sizes, key=lambda size: (sizes[size], size))
+        yield Inferred(name, str(size), f"{sizes[size]} of {sizes.total()} files have this size")
     else:
         yield Inferred(
             name, str(StoreSettings().as_config()[name]), "assumed: the broker's default, no file shows it", False

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from parsers.commitlog.layout import SYS_FLAG_TRANSACTION
 from parsers.index.layout import INDEX_HEADER, INDEX_SLOT
 from parsers.index.open import OpenIndex
 from parsers.runs import runs
@@ -26,6 +27,7 @@ from recovery.checks.index_entries import (
 )
 from recovery.checks.index_kernel import seconds_since
 from recovery.checks.intervals import Intervals, Longs, Mask, found_at, neighbours
+from recovery.dispatch import PREPARED
 from recovery.scan_kernel import Ints
 
 
@@ -291,13 +293,19 @@ def _missing_keys(context: IndexContext, seen: _Seen, any_file: bool) -> Iterato
         yield Finding(
             "index_keys_missing",
             Span(physical_offset=start, end_physical_offset=behind + int(messages.total_size[last])),
-            (Place(FOLDER, 0, 0),),
+            (Place(FOLDER, 0, 0), *_prepared_places(owners[rows[first:end]], messages)),
             count,
             (
                 f"log: {end - first} messages with keys from {start} to {behind}",
                 f"index: {count} of their keys are in no entry" if any_file else "index: there is no file",
             ),
         )
+
+
+def _prepared_places(records: Longs, messages: MessageColumns) -> list[Place]:
+    """Prepared records that have no entries may be rolled back ones, which have none."""
+    prepared = messages.sys_flag[records] & SYS_FLAG_TRANSACTION == PREPARED
+    return record_places(records[prepared][:16], messages)
 
 
 def _whole_file(kind: str, file: OpenIndex, why: str) -> Finding:

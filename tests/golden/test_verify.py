@@ -73,7 +73,7 @@ RIGHT_KINDS = {
     "record.magic": "log_damaged",
     "record.magic_blank": "log_damaged",
     "record.physicaloffset": "log_damaged",
-    "record.prepared_type": "record_contradicts_itself unit_unexpected",
+    "record.prepared_type": "record_contradicts_itself unit_unexpected index_keys_missing",
     "record.properties_flip": "index_entry_wrong unit_wrong_tags_code",
     "record.queueid": "unit_of_other_message",
     "record.queueoffset": "queue_order record_contradicts_itself",

@@ -220,7 +220,8 @@ def _left_no_trace(change: Change, base: Path, root: Path, places: Sequence[Plac
         return _was_zero(change, base) or (change.what == "bytes" and _nobody_knows(change, base, root))
     if change.file.startswith("consumequeue/") and change.what == "bytes":
         return not any(_same_record(place, base, root) for place in _unreported(change, base, places))
-    return change.file.startswith("index/") and "abort" in left and _is_zero(change, root, places)
+    crashed = "abort" in left or "halt" in base.name
+    return change.file.startswith("index/") and crashed and _is_zero(change, root, places)
 
 
 def _was_zero(change: Change, base: Path) -> bool:
@@ -232,6 +233,8 @@ def _nobody_knows(change: Change, base: Path, root: Path) -> bool:
     before, after = _record_around(change, base), _record_around(change, root)
     if fields == {"properties"} and before is not None and after is not None:
         return _dispatched_alike(before, after)
+    if fields == {"sys_flag"} and before is not None and after is not None:
+        return {before.transaction_type, after.transaction_type} <= {"none", "commit"}  # dispatched alike
     if fields & KNOWN_TO_THE_UNIT and before is not None and _has_no_unit(before, base, root):
         fields -= KNOWN_TO_THE_UNIT
     return fields <= KNOWN_TO_NOBODY
