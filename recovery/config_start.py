@@ -77,11 +77,6 @@ class ConfigStart:
         return self.refused is not None and self.refused.stage is Stage.METADATA
 
     @property
-    def from_backup(self) -> tuple[ConfigLoad, ...]:
-        """Files of which an older state is taken: the .bak holds what was written before."""
-        return tuple(load for load in self.loads if load.used is load.backup)
-
-    @property
     def destroys(self) -> tuple[Destroyed, ...]:
         """What a start empties because it was refused, and what 5.4.0 and later delete because it cannot be read."""
         emptied = tuple(map(self._emptied, filter(self._empties, self.loads)))
