@@ -6,12 +6,12 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from parsers.store import Store, open_store
-from pipelines.cli import opening
-from recovery import forecast, retention
+from recovery import forecast, knowledge, retention
 from recovery.evidence import Evidence, read_evidence
 from recovery.settings import StoreSettings
 from tests.fuzz.test_cli_fuzz import COMMANDS, ENDINGS, FILES
@@ -57,8 +57,8 @@ def test_commands_on_a_store_that_changes_after_it_was_listed(
         files = sorted(path for path in (root / part).rglob("*") if path.is_file())
         CHANGES[change](files[-1 if newest else 0])
 
-    def listed_store(path: Path) -> Store:
-        listed = open_store(path)
+    def listed_store(path: Path, **folders: Any) -> Store:
+        listed = open_store(path, **folders)
         changed()
         return listed
 
@@ -69,7 +69,7 @@ def test_commands_on_a_store_that_changes_after_it_was_listed(
         changed()
         return found
 
-    monkeypatch.setattr(opening, "open_store", listed_store)
+    monkeypatch.setattr(knowledge, "open_store", listed_store)
     monkeypatch.setattr(forecast, "read_evidence", listed_evidence)
     monkeypatch.setattr(retention, "read_evidence", listed_evidence)
     for command in COMMANDS:
