@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -115,6 +115,14 @@ def _with_advice(told: Forecast, lives: StoreLives) -> Forecast:
     return replace(told, advice=tuple(advise(told.played, told.outcome, lives)))
 
 
+def _undecided(listed: Sequence[Loss], lives: StoreLives) -> Iterator[Unknown]:
+    """The topics with messages in no queue of which the store does not tell whether they were deleted."""
+    topics = {loss.topic for loss in listed if loss.what == "queue_unit"}
+    for life in lives().undecided if topics else ():
+        if life.topic in topics:
+            yield Unknown(f"whether {life.topic} was deleted", f"{life.ground.value}; if it was, nothing of it is lost")
+
+
 def _foretell(
     evidence: Evidence, version: BrokerVersion, settings: StoreSettings, heap_bytes: int | None, lives: StoreLives
 ) -> Forecast:
@@ -140,6 +148,6 @@ def _foretell(
         brought_back=back,
         crash_brings_back=() if evidence.abort or lives.found is None else _after_a_crash(played, lives.found),
         outcome=outcome,
-        unknown=tuple(unknowns(played, counts.of.total() - len(listed))),
+        unknown=(*unknowns(played, counts.of.total() - len(listed)), *_undecided(listed, lives)),
         holds_for=(version,),
     )
