@@ -6,7 +6,7 @@ none is decided in `parsers.commitlog.salvage`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -64,7 +64,7 @@ class LogGap:
 GapSink = Callable[[LogGap], None]
 
 
-def log_runs(files: Sequence[StoreFile], gaps: GapSink) -> Iterator[LogRun]:
+def log_runs(files: Sequence[StoreFile], gaps: GapSink) -> Generator[LogRun, None, None]:
     """Runs of records of the files, which are given in offset order; the rest of their bytes goes to `gaps`.
 
     Runs and gaps of a file add up to its size. A file that the system refuses is one gap, and so is what is left of one

@@ -104,7 +104,10 @@ def _carried_out(body: Callable[..., None], broker: BrokerOptions, run: Gathered
 
 
 def said_of(broker: BrokerOptions) -> Said:
-    """What the options say of a broker, as recovery is told. Raises RocketlensError for a text that is no version, or a wrong setting."""
+    """What the options say of a broker, as recovery is told.
+
+    Raises RocketlensError: a text that is no version, or a wrong setting.
+    """
     from pipelines.cli.settings import said_by
 
     with sentences():
