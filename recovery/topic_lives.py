@@ -322,6 +322,8 @@ class _Topic:
 
         Where the unit before it is of a message before it, the queue only went on behind a damaged number.
         """
+        if row[FIRST_AT] <= before[LAST_AT]:
+            return False  # bytes that were read twice: two files of the log claim one place
         place, preceding = (self._place(queue_id, int(row[FIRST]) - step) for step in (0, 1))
         if preceding is not None and preceding <= before[LAST_AT]:
             return False

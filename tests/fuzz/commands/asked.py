@@ -56,7 +56,7 @@ OF_A_STORE = (
     ("forecast", "{place}", "--broker-conf", "{conf}"),
     ("verify", "{place}", "--broker-conf", "{conf}"),
     ("rebuild", "{place}", "--to", "{out}/by-conf", "--broker-conf", "{conf}"),
-    ("queues", "{place}", "--out", "{file}"),
+    ("queues", "{place}", "--out", "{inside}"),
     ("rebuild", "{place}", "--to", "{place}/new"),
 )
 OF_RECORDINGS = (
@@ -68,7 +68,7 @@ OF_RECORDINGS = (
     ("replay", "{file}", "--broker", "b"),
     ("what-if", "{place}", "--more-clients", "1"),
     ("what-if", "{place}", "--strategy", "CONSISTENT_HASH", "--more-queues", "3", "--format", "table"),
-    ("replay", "{place}", "--out", "{file}"),
+    ("replay", "{place}", "--out", "{inside}"),
 )
 
 
@@ -86,11 +86,12 @@ def asked(given: Input, command: tuple[str, ...], out: Path) -> Called:
     Raises:
         Fault: an ending that is none of ours, words of Python's, or too much time.
     """
-    files = files_of(given.folder)
+    files, inside = files_of(given.folder), files_of(given.place)
     words = {
         "place": given.place,
         "out": out,
         "file": given.chance.choice(files) if files else given.place / "none",
+        "inside": given.chance.choice(inside) if inside else given.place / "none",
         "conf": given.folder / "broker.conf",
         "number": given.chance.randrange(1 << given.chance.randrange(1, 40)),
         "percent": given.chance.randrange(101),

@@ -1,0 +1,43 @@
+"""Stores that the fuzz over commands made, and that ended a command otherwise than it may."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz.commands.asked import words_of_python
+from tests.support.build_store import shop
+from tests.support.cli import call
+
+FIRST = "00000000000000000000"
+
+
+def index_file_without_text_for_a_name(store: Path) -> None:
+    (store / "index" / os.fsdecode(b"\xff\xfe")).write_bytes(bytes(100))
+
+
+def queue_file_without_text_for_a_name(store: Path) -> None:
+    (store / "consumequeue/Payments/0" / os.fsdecode(b"\xff\xfe")).write_bytes(bytes(100))
+
+
+def two_log_files_of_one_place(store: Path) -> None:
+    shutil.copyfile(store / "commitlog" / FIRST, store / "commitlog/0")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [index_file_without_text_for_a_name, queue_file_without_text_for_a_name, two_log_files_of_one_place],
+)
+@pytest.mark.parametrize(
+    "command", ["verify", "forecast", "queues", "lag", "retention", "dump commitlog", "dump regions"]
+)
+def test_every_command_ends_as_it_may(command: str, damage: Callable[[Path], None], tmp_path: Path) -> None:
+    store = shop(tmp_path / "store", 40).finish()
+    damage(store)
+    called = call(*command.split(), store)
+    assert called.code in (0, 1, 3, 4), called.err
+    assert words_of_python(called.err) is None
