@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from parsers.config.fastjson import Json, as_map, parse, whole_number
+from parsers.config.fastjson import Json, as_map, kind_of, parse, whole_number
 from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report
 from parsers.mapped import map_file
 from parsers.rocksdb.tables import SECOND_FORM, holds, read_table
@@ -57,7 +57,7 @@ def decode_document(file: StoreFile) -> Document | None:
     except StoreFormatError as error:
         raise error.in_file(file.path) from None
     if not isinstance(content, dict):
-        raise CorruptRecord("a config file holds a map", field="text", actual=type(content).__name__, path=file.path)
+        raise CorruptRecord("a config file holds a map", field="text", actual=kind_of(content), path=file.path)
     return Document(file, content)
 
 

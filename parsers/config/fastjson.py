@@ -105,6 +105,12 @@ def _cost(content: bytes) -> int:
     return len(content) + sum(each * content.count(mark) for mark, each in counted.items())
 
 
+def kind_of(value: Json) -> str:
+    """What a value is, in JSON's words."""
+    kinds = {dict: "a map", list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number"}
+    return kinds.get(type(value), "null")
+
+
 def whole_number(value: Json | None) -> int | None:
     """An int or long, also where the browser-compatible mode wrote it as a string; None for anything else."""
     if isinstance(value, bool):

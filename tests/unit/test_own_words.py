@@ -28,6 +28,9 @@ def store(tmp_path: Path) -> Path:
         b"\x1f\x8b" + b"\0" * 40,
         b"[" * 100_000,
         b'{"offsetTable":{"T@g":{0:NaN}}}',
+        b"null",
+        b"[]",
+        b"5",
     ],
 )
 def test_kept_offsets(content: bytes, store: Path, tmp_path: Path) -> None:
