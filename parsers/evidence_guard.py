@@ -19,6 +19,8 @@ from typing import BinaryIO
 Identity = tuple[int, int]
 """Device and inode."""
 
+TO_LOOK_AT = getattr(os, "O_PATH", os.O_RDONLY)
+"""A folder that may be written to need not be one that may be listed."""
 STORE_FOLDERS = ("commitlog", "consumequeue")
 DEEPEST_FILE = 4
 """`consumequeue/TOPIC/QUEUE/NUMBER`: folders from a store's root to its deepest files, and the file."""
@@ -112,7 +114,7 @@ class NewFile:
         self._target, self._guard, self._flag = target, guard, flag
         place = Path(os.path.realpath(target))
         self._name, self._part = place.name, ""
-        self._folder = os.open(place.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._folder = os.open(place.parent, TO_LOOK_AT | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             self.refuse()
             self.file = self._opened()
