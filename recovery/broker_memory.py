@@ -19,6 +19,7 @@ from recovery.evidence import Evidence, QueueKey
 from recovery.file_list import FileList
 from recovery.index_recovery import IndexFiles, Mask
 from recovery.message_check import MessageCheck
+from recovery.passing_settings import PassedBy
 from recovery.queue_files import MAX_NAME_BYTES
 from recovery.queue_recovery import Queue
 from recovery.record_runs import RecordRuns
@@ -47,6 +48,7 @@ class BrokerMemory:
         flushed_where: how far the log counts as flushed.
         next_offsets: `topicQueueTable`, next queue offset by "topic-queue".
         log_ends_because: what is wrong with the record that ends the log.
+        log_end_passed_by: the setting without which the log would not end there.
         queues_writable: False once a queue could not be written.
         bytes_checked: bytes of records that load() read and checked.
         last_queued_offset: physical offset of the last message given to a queue, which the next thorough flush keeps.
@@ -69,6 +71,7 @@ class BrokerMemory:
     dispatched: DispatchLog = field(default_factory=DispatchLog)
     reasons: list[Reason] = field(default_factory=list)
     log_ends_because: str | None = None
+    log_end_passed_by: PassedBy | None = None
     last_queued_offset: int = 0
     last_queued_ms: int | None = None
     bytes_checked: int = 0

@@ -18,6 +18,7 @@ from recovery.broker_memory import BrokerMemory
 from recovery.dispatch import DispatchRequest
 from recovery.file_list import LoadFailed, LogFile
 from recovery.index_recovery import Mask
+from recovery.passing_settings import PassedBy
 from recovery.scan import ScanBatch
 
 Longs = npt.NDArray[np.int64]
@@ -84,6 +85,7 @@ def _dispatch_from(memory: BrokerMemory, clean_exit: bool) -> int:
             "accelerated recovery is asked for, and the checkpoint does not say how far messages were dispatched",
             "ConsumeQueueStore#getDispatchFromPhyOffset (RuntimeException)",
             f"checkpoint: logicsPhysicalOffset {stored.logics_physical_offset}",
+            PassedBy.WHOLE_FILES,
         )
     return stored.logics_physical_offset or 0
 
@@ -219,6 +221,7 @@ def _read(memory: BrokerMemory, number: int, start: int, wanted: Chooser, clean_
             "accelerated recovery would start beyond its file",
             "CommitLog#recoverAbnormally (IllegalArgumentException)",
             f"{walk.file.name}: position {start}",
+            PassedBy.WHOLE_FILES,
         )
     while True:
         while run := memory.runs.take(walk.file.stored, walk.position, crc=settings.check_crc_on_recover):
@@ -236,10 +239,11 @@ def _read(memory: BrokerMemory, number: int, start: int, wanted: Chooser, clean_
             walk.file, walk.position = files[number], 0
             continue
         if checked.request is None:
-            _end_here(memory, walk, checked.reason or "")
+            _end_here(memory, walk, checked.reason or "", checked.passed_by)
             return walk
         if not clean_exit and _foreign_offset(memory, walk.file, checked.request):
-            _end_here(memory, walk, "its own offset lies outside its file (checkCommitLogOffsetOnRecover)")
+            why = "its own offset lies outside its file (checkCommitLogOffsetOnRecover)"
+            _end_here(memory, walk, why, PassedBy.NO_OFFSET_CHECK)
             return walk
         walk.last_valid = walk.end
         walk.position += checked.size
@@ -267,13 +271,14 @@ def _foreign_offset(memory: BrokerMemory, file: LogFile, request: DispatchReques
     return checks and not file.base_offset <= request.physical_offset <= file.end_offset
 
 
-def _end_here(memory: BrokerMemory, walk: _Walk, reason: str) -> None:
+def _end_here(memory: BrokerMemory, walk: _Walk, reason: str, passed_by: PassedBy | None) -> None:
     memory.because(
         f"the log ends where no valid record follows: {reason}",
         "CommitLog#checkMessageAndReturnSize",
         f"{walk.file.name}, position {walk.position}",
     )
     memory.log_ends_because = f"{reason} ({walk.file.name}, position {walk.position})"
+    memory.log_end_passed_by = passed_by
 
 
 def _set_confirm_offset(memory: BrokerMemory, walk: _Walk, start_offset: int, clean_exit: bool) -> None:

@@ -12,17 +12,19 @@ from dataclasses import dataclass, field
 from parsers.java import LONG_MAX, LONG_MIN, divide, remainder
 from recovery.dispatch import InvalidForDispatch, parse_number
 from recovery.evidence import Entry
+from recovery.passing_settings import PassedBy
 from recovery.versions import BrokerVersion
 
 NO_BYTES = memoryview(b"")
 
 
 class LoadFailed(Exception):
-    """`load()` returns false: the broker does not start. `source` names the rule, `evidence` the file."""
+    """`load()` returns false: the broker does not start. `source` names the rule, `evidence` the file; `passed_by`: the
+    setting without which it would load."""
 
-    def __init__(self, rule: str, source: str, evidence: str) -> None:
+    def __init__(self, rule: str, source: str, evidence: str, passed_by: PassedBy | None = None) -> None:
         super().__init__(rule)
-        self.rule, self.source, self.evidence = rule, source, evidence
+        self.rule, self.source, self.evidence, self.passed_by = rule, source, evidence, passed_by
 
 
 @dataclass(slots=True)

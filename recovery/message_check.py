@@ -16,6 +16,7 @@ from parsers.errors import StoreFormatError
 from parsers.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, crc31, decode_utf8, split, to_int
 from parsers.layout import Layout
 from recovery.dispatch import SHORT_MAX, SHORT_MIN, DispatchRequest, InvalidForDispatch, parse_number
+from recovery.passing_settings import PassedBy
 from recovery.settings import StoreSettings
 from recovery.versions import BrokerVersion
 
@@ -39,9 +40,9 @@ class OutOfHeap(Exception):
 class _Invalid(Exception):
     """The record ends the log here, for this reason; `size` is what Java's DispatchRequest would carry."""
 
-    def __init__(self, reason: str, size: int = -1) -> None:
+    def __init__(self, reason: str, size: int = -1, passed_by: PassedBy | None = None) -> None:
         super().__init__(reason)
-        self.reason, self.size = reason, size
+        self.reason, self.size, self.passed_by = reason, size, passed_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class Checked:
             (False, n > 0) inner sizes that do not add up, (False, -1) anything else.
         read_to: where Java's buffer stands afterwards.
         request: what the dispatchers would get; None without a message.
-        reason: why it is no message.
+        reason: why it is no message; `passed_by`: the setting without which it would be one.
     """
 
     success: bool
@@ -61,6 +62,7 @@ class Checked:
     read_to: int
     request: DispatchRequest | None = None
     reason: str | None = None
+    passed_by: PassedBy | None = None
 
 
 @dataclass(slots=True)
@@ -84,7 +86,7 @@ class MessageCheck:
         try:
             return self._check(reader, crc, duplication and self.version.checks_duplication_info, read_body)
         except _Invalid as invalid:
-            return Checked(False, invalid.size, reader.at, reason=invalid.reason)
+            return Checked(False, invalid.size, reader.at, reason=invalid.reason, passed_by=invalid.passed_by)
         except InvalidForDispatch as invalid:
             return Checked(False, -1, reader.at, reason=f"a property is no number: {invalid}")
 
@@ -161,7 +163,7 @@ class MessageCheck:
         body = reader.counted(row["body_size"], "body")
         by_record = self.settings.force_verify_prop_crc and self.version.verifies_record_crc
         if crc and not by_record and crc31(body) != row["body_crc"]:
-            raise _Invalid("the body does not match the record's CRC")
+            raise _Invalid("the body does not match the record's CRC", passed_by=PassedBy.NO_CRC)
 
     def _properties(self, reader: _Reader, size: int, topic: str, duplication: bool) -> dict[str, str]:
         if size <= 0:
@@ -169,7 +171,9 @@ class MessageCheck:
         rule: PropertyRule = "first_separator" if self.version.keeps_property_values_with_separators else "split"
         properties = dict(decode_properties(reader.counted(size, "properties"), rule))
         if duplication and len(split(properties.get("DUP_INFO", ""), "_")) != 2:
-            raise _Invalid("duplicationEnable asks for a DUP_INFO property of two parts")
+            raise _Invalid(
+                "duplicationEnable asks for a DUP_INFO property of two parts", passed_by=PassedBy.NO_DUPLICATION
+            )
         if topic == SCHEDULE_TOPIC and "DELAY" in properties:
             parse_number(properties["DELAY"], INT_MIN, INT_MAX)
         if self.version.reads_inner_batches and {"INNER_NUM", "INNER_BASE"} <= properties.keys():
@@ -180,12 +184,12 @@ class MessageCheck:
     def _check_record_crc(self, reader: _Reader, total_size: int, properties: dict[str, str]) -> None:
         expected = _property_crc(properties.get("__CRC32#"))
         if expected < 0 or (expected == 0 and not self.version.bounds_record_size):
-            raise _Invalid("forceVerifyPropCRC asks for a __CRC32# property")
+            raise _Invalid("forceVerifyPropCRC asks for a __CRC32# property", passed_by=PassedBy.NO_RECORD_CRC)
         start = reader.at - total_size
         if start < 0 or total_size < RESERVED_SIZE:
-            raise _Invalid("the record is smaller than its CRC property")
+            raise _Invalid("the record is smaller than its CRC property", passed_by=PassedBy.NO_RECORD_CRC)
         if crc31(reader.buf[start : start + total_size - RESERVED_SIZE]) != expected:
-            raise _Invalid("the record does not match its __CRC32# property")
+            raise _Invalid("the record does not match its __CRC32# property", passed_by=PassedBy.NO_RECORD_CRC)
 
 
 def _property_crc(digits: str | None) -> int:

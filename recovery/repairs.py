@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from recovery.config_repairs import config_repairs
 from recovery.evidence import Entry, Evidence
 from recovery.outcome import Outcome
+from recovery.passing_settings import PassedBy
 from recovery.repair import Repair
 from recovery.restart import Restart
 from recovery.settings import StoreSettings
@@ -47,8 +48,8 @@ def _with_index_folder(store: Evidence) -> Repair:
 def _to_start(played: Restart) -> Iterator[Repair]:
     store, settings = played.memory.evidence, played.memory.settings
     yield from _other_sizes(store, settings)
-    if played.load_error and "accelerated" in played.load_error.rule:
-        yield _setting("enableAcceleratedRecovery", "false", played.load_error.evidence, "recovery reads whole files")
+    if played.load_error and played.load_error.passed_by:
+        yield _passing(played.load_error.passed_by, played.load_error.evidence)
     if not store.checkpoint_opens:
         yield Repair(
             "move the folder `checkpoint` out of the store",
@@ -168,15 +169,9 @@ def _without_files_behind_a_gap(store: Evidence, settings: StoreSettings) -> Ite
 
 
 def _to_keep_messages(played: Restart) -> Iterator[Repair]:
-    why = played.memory.log_ends_because or ""
-    if "the body does not match" in why:
-        yield _setting("checkCRCOnRecover", "false", why, "the damaged message is served as it is")
-    if "DUP_INFO" in why:
-        yield _setting("duplicationEnable", "false", why, "nothing, unless the store belongs to a replicating broker")
-    if "__CRC32#" in why:
-        yield _setting("forceVerifyPropCRC", "false", why, "only bodies are verified")
-    if "checkCommitLogOffsetOnRecover" in why:
-        yield _setting("checkCommitLogOffsetOnRecover", "false", why, "a record of another place is served")
+    memory = played.memory
+    if memory.log_end_passed_by is not None:
+        yield _passing(memory.log_end_passed_by, memory.log_ends_because or "")
 
 
 def _to_dispatch_again(played: Restart) -> Iterator[Repair]:
@@ -217,6 +212,10 @@ def _rebuild(played: Restart, why: str) -> Repair:
         files=("abort", "checkpoint"),
         store=dataclasses.replace(memory.evidence, abort=True, checkpoint=None, checkpoint_opens=True),
     )
+
+
+def _passing(passed_by: PassedBy, evidence: str) -> Repair:
+    return _setting(passed_by.setting, passed_by.to, evidence, passed_by.costs)
 
 
 def _setting(name: str, value: str, evidence: str, costs: str) -> Repair:
