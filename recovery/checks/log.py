@@ -297,7 +297,8 @@ def missing_tail(log: LogColumns, shape: LogShape, starts: Longs, ends: Longs) -
 
 
 def _continues(log: LogColumns, shape: LogShape, starts: Longs) -> bool:
-    """A single stray unit behind the end is no tail: one starts at the end or next file, or there are several."""
+    """A single stray unit behind a sound end is no tail: one starts at the end or next file, or there are several."""
     following = {log.end, -(-log.end // shape.file_size) * shape.file_size}
     near = starts[(starts >= log.end) & (starts <= log.end + shape.file_size)]
-    return bool(np.isin(near, list(following)).any()) or len(np.unique(near)) > 1
+    is_torn = any(gap.kind == "damage" and gap.physical_offset >= log.end for gap in log.gaps)
+    return bool(np.isin(near, list(following)).any()) or len(np.unique(near)) > (0 if is_torn else 1)

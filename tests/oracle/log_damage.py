@@ -1,0 +1,92 @@
+"""Damage to the log's files, and to bytes of them wherever records begin."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from tests.oracle.base import Base
+from tests.oracle.edits import PAGE, Damager, Found, create, delete, fixed, swapped, write, zero
+from tests.oracle.record_damage import any_record
+
+
+def _zero_page(base: Base, chance: random.Random) -> Found:
+    record = any_record(base, chance)
+    return [zero(record.file, record.file_pos // PAGE * PAGE, PAGE)]
+
+
+def _log_truncated(which: str) -> Damager:
+    def damage(base: Base, chance: random.Random) -> Found:
+        files = base.files("commitlog")
+        file = files[-1] if which == "last" else chance.choice(files[:-1] or files)
+        size = base.size(file)
+        return [{"op": "truncate", "path": file, "length": chance.choice((0, 1, PAGE, size // 2 + 37, size - PAGE))}]
+
+    return damage
+
+
+def _log_missing(which: str) -> Damager:
+    def damage(base: Base, chance: random.Random) -> Found:
+        files = base.files("commitlog")
+        number = {"first": 0, "last": -1, "middle": len(files) // 2}[which]
+        return [delete(files[number])]
+
+    return damage
+
+
+def _log_extra(files_on: int, length: int | None) -> Damager:
+    """A file of zeros behind the last one: `files_on` places further, of the log's size or another one."""
+
+    def damage(base: Base, chance: random.Random) -> Found:
+        last = base.files("commitlog")[-1]
+        size = base.size(last)
+        return [create(f"commitlog/{int(Path(last).name) + files_on * size:020d}", size if length is None else length)]
+
+    return damage
+
+
+def _log_swapped(base: Base, chance: random.Random) -> Found:
+    files = base.files("commitlog")
+    return swapped(*chance.sample(files, 2)) if len(files) > 1 else None
+
+
+def _stale_tail(base: Base, chance: random.Random) -> Found:
+    last, older = base.records[-1], chance.choice(base.records)
+    if last.end + older.message.total_size >= base.size(last.file):
+        return None
+    moved = {"offset": older.file_pos, "length": older.message.total_size, "toOffset": last.end}
+    return [{"op": "copy", "path": older.file, "to": last.file, **moved}]
+
+
+def _garbage_tail(base: Base, chance: random.Random) -> Found:
+    last = base.records[-1]
+    room = base.size(last.file) - last.end
+    at = last.end + chance.choice((0, 0, 1, 8, 500))
+    return [write(last.file, at, chance.randbytes(16).hex())] if at + 16 < last.end + room else None
+
+
+def _bytes_copied(base: Base, chance: random.Random) -> Found:
+    """Some bytes of the log over others."""
+    source, target = (chance.choice(base.records) for _ in range(2))
+    moved = {"offset": source.file_pos, "length": chance.choice((8, 64, 512)), "toOffset": target.file_pos + 4}
+    fits = moved["toOffset"] + moved["length"] <= base.size(target.file)
+    return [{"op": "copy", "path": source.file, "to": target.file, **moved}] if fits and source != target else None
+
+
+LOG_DAMAGES: dict[str, Damager] = {
+    "zero_page": _zero_page,
+    "bytes_copied": _bytes_copied,
+    "stale_tail": _stale_tail,
+    "garbage_tail": _garbage_tail,
+    "file.truncated_last": _log_truncated("last"),
+    "file.truncated_middle": _log_truncated("middle"),
+    "file.missing_first": _log_missing("first"),
+    "file.missing_middle": _log_missing("middle"),
+    "file.missing_last": _log_missing("last"),
+    "file.extra_empty": _log_extra(1, None),
+    "file.zero_length_extra": _log_extra(1, 0),
+    "file.extra_after_gap": _log_extra(2, None),
+    "file.swapped": _log_swapped,
+    "file.no_commitlog": fixed(delete("commitlog")),
+    "file.bad_name": fixed(create("commitlog/notes.txt", 300)),
+}
