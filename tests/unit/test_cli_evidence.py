@@ -39,10 +39,10 @@ CALLS: dict[str, list[str]] = {
     "dump config": ["{store}"],
 }
 MAY_HAVE_NO_ROWS = {"dump timer", "dump dledger"}
-NO_STORE = {"allocate", "replay", "what-if", "sql", "tables"}
+NO_STORE = {"allocate", "docs", "replay", "what-if", "sql", "tables"}
 """Commands that read no store."""
 OTHER_PROGRAMS = {"ui", "lab"}
-THROUGH_SPARK = {"ingest"}
+THROUGH_SPARK = {"demo", "ingest"}
 """Held to the same by tests/e2e/test_ingest.py."""
 
 
