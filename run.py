@@ -218,7 +218,7 @@ def start(argv: list) -> int:
     """The command itself, in `.venv`."""
     module, _ = COMMANDS[argv[0]]
     environment = {**os.environ, "PATH": "{}{}{}".format(PYTHON.parent, os.pathsep, os.environ.get("PATH", ""))}
-    inside = ROOT if argv[0] in ("test", "demo") else Path.cwd()
+    inside = ROOT if argv[0] in ("test", "demo", "oracle") else Path.cwd()
     command = [str(PYTHON), *module, *argv[1:]]
     if os.name == "posix":  # take its place: a signal then reaches the command itself
         os.chdir(str(inside))
