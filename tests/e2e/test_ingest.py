@@ -114,7 +114,6 @@ def test_a_deleted_file_keeps_its_rows_and_says_that_it_is_gone(lake: Lake, tmp_
     version = lake.version("store_files")
     assert mark_gone(lake, broker, open_store(root)) == 0
     assert lake.version("store_files") == version
-    (root / "commitlog").mkdir()
     (root / lost).write_bytes(bytes(64))
     assert mark_gone(lake, broker, open_store(root)) == 1
     assert gone() == dict.fromkeys(expected, False)

@@ -44,7 +44,11 @@ def rows(file: StoreFile) -> int:
 
 
 def moves(advice: Forecast, file: StoreFile) -> Advice:
-    return next(each for each in advice.advice if f"commitlog/{file.name}" in each.repair.files and each.repair.do.startswith("move"))
+    return next(
+        each
+        for each in advice.advice
+        if f"commitlog/{file.name}" in each.repair.files and each.repair.do.startswith("move")
+    )
 
 
 def test_moving_a_log_file_away_costs_its_messages(root: Path) -> None:

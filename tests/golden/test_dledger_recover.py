@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from parsers.store import open_store
 from recovery.evidence import read_evidence
 from recovery.forecast import forecast
 from recovery.forecast_document import forecast_document
@@ -19,8 +18,8 @@ from recovery.settings import StoreSettings
 from recovery.versions import BrokerVersion
 from tests.support.dledger_recover import FILE_SIZE, apply, some_log
 from tests.support.fixtures import GOLDEN
-from tests.support.stores import store_root, truth
 from tests.support.opened import opened
+from tests.support.stores import store_root, truth
 
 CASES = GOLDEN / "recovery" / "dledger_recover.jsonl"
 SETTINGS = StoreSettings.from_config({"mappedFileSizeCommitLog": str(FILE_SIZE)})

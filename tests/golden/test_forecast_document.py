@@ -12,9 +12,9 @@ from parsers.store import NotAStore, open_store
 from recovery.forecast import Forecast, forecast
 from recovery.forecast_document import forecast_document
 from recovery.settings import StoreSettings
+from tests.support.opened import opened
 from tests.support.recovery_cases import Case, golden_cases
 from tests.support.recovery_judge import LAB_HEAP_BYTES, effective_settings
-from tests.support.opened import opened
 
 CASES = golden_cases()
 STARTS = [name for name in CASES.names() if "-retention" not in name]

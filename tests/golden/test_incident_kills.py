@@ -22,9 +22,13 @@ Ends = dict[tuple[str, int], tuple[int, int]]
 
 def opened_as_run(case: Incident, *, killed: bool) -> tuple[Store, StoreKnowledge]:
     root = case.killed_root if killed else case.root
-    return opened(root, case.version, StoreSettings.from_broker_conf(case.broker_conf).with_config(
-        {"storePathRootDir": str(root), "storePathCommitLog": str(root / "commitlog")}
-    ))
+    return opened(
+        root,
+        case.version,
+        StoreSettings.from_broker_conf(case.broker_conf).with_config(
+            {"storePathRootDir": str(root), "storePathCommitLog": str(root / "commitlog")}
+        ),
+    )
 
 
 def queue_ends(told: Forecast) -> Ends:
@@ -34,7 +38,9 @@ def queue_ends(told: Forecast) -> Ends:
 
 
 def ends_of(queues: dict[str, dict[str, list[int]]]) -> Ends:
-    return {(topic, int(queue_id)): (ends[0], ends[1]) for topic, told in queues.items() for queue_id, ends in told.items()}
+    return {
+        (topic, int(queue_id)): (ends[0], ends[1]) for topic, told in queues.items() for queue_id, ends in told.items()
+    }
 
 
 @pytest.mark.parametrize("name", KILLED)

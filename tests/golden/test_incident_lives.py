@@ -14,9 +14,9 @@ from recovery.lag import NOT_THEN, TOPIC_DELETED
 from recovery.rebuild import rebuild
 from recovery.settings import StoreSettings
 from recovery.topic_lives import lives_of
-from tests.support.opened import opened
 from tests.support.cli import call
 from tests.support.incidents import INCIDENTS, Incident, incident, incident_names
+from tests.support.opened import opened
 
 NAMES = incident_names("topic-deleted", "topic-recreated")
 
@@ -62,7 +62,7 @@ def test_verify_finds_no_damage_and_names_stale_offsets(name: str) -> None:
     named = {(f.evidence[0].split(" on ")[0], f.span.topic, f.span.queue_id) for f in found.findings}
     assert {finding.kind for finding in found.findings} <= {"consumer_offset_of_former_life"}
     assert named == stale
-    assert sum(1 for state in found.explained if "life" in state.what or "deleted topic" == state.what) == sum(
+    assert sum(1 for state in found.explained if "life" in state.what or state.what == "deleted topic") == sum(
         not life["live"] for told in topics_of(incident(name)).values() for life in told["lives"]
     )
 

@@ -1,4 +1,4 @@
-"""Stores whose log lies elsewhere, or whose broker cleaned up after itself: the incidents' own answers are the judge."""
+"""Stores whose log lies elsewhere, or whose broker cleaned up after itself, judged by the incidents' own answers."""
 
 from __future__ import annotations
 

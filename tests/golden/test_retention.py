@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from parsers.store import open_store
 from recovery.retention import retention
 from recovery.settings import StoreSettings
+from tests.support.opened import opened
 from tests.support.recovery_cases import golden_cases
 from tests.support.recovery_judge import LAB_DISK, effective_settings
-from tests.support.opened import opened
 
 CASES = golden_cases()
 CLEANINGS = [name for name in CASES.names() if "-retention" in name]
