@@ -40,10 +40,11 @@ def test_a_truncated_last_file(store: Path) -> None:
     last = whole[-1]["physical_offset"] - int(last_log(store).name)
     with last_log(store).open("r+b") as file:
         file.truncate(last + 50)
+    written = len(last_log(store).read_bytes().rstrip(b"\0"))  # a zero at a last file's end may never have been written
     called = call("dump", "commitlog", store, "--columns", "physical_offset,total_size")
     assert called.code == 4
     assert called.rows == whole[:-1]
-    assert f"{last_log(store)} bytes {last}..{last + 50}" in called.err
+    assert f"{last_log(store)} bytes {last}..{written}" in called.err
 
 
 def test_a_damaged_record_in_the_middle(store: Path) -> None:
