@@ -7,7 +7,7 @@ import stat
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import compress
+from itertools import compress, zip_longest
 from operator import not_
 from pathlib import Path
 
@@ -39,7 +39,8 @@ class StoreFile:
 
     `base_offset` is the number in the name: the byte offset of the file's first byte in its log or queue (commitlog,
     consumequeue, timerlog), the creation time for index files, None for others. `why` says why it is not understood.
-    `folder` names the folder of a log's file where a setting says where the log lies.
+    `folder` names the folder of a log's file where a setting says where the log lies. `next_path` is the next file of
+    the whole log, in whatever folder it lies; None for its last file, and for a file that was listed alone.
     """
 
     path: Path
@@ -51,6 +52,7 @@ class StoreFile:
     queue_id: int | None = None
     why: str | None = None
     folder: str | None = None
+    next_path: Path | None = None
 
     @property
     def name(self) -> str:
@@ -174,6 +176,10 @@ def open_store(
         raise NotAStore(f"{root}: holds no commitlog, consumequeue, index, checkpoint or config of a broker")
     for files in (store.commitlog, store.index, *store.queues.values(), *store.batch_queues.values()):
         files.sort(key=lambda found: (found.base_offset or 0, found.path.name))
+    store.commitlog = [
+        replace(file, next_path=following and following.path)
+        for file, following in zip_longest(store.commitlog, store.commitlog[1:])
+    ]
     return store
 
 

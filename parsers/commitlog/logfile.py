@@ -164,11 +164,13 @@ class LogFile:
 def open_log(file: StoreFile) -> LogFile:
     """Map one file. Raises UnreadableFile where the system refuses.
 
-    A file whose name is no number (a copy under another name) is placed by what its first provable record says.
+    A file whose name is no number (a copy under another name) is placed by what its first provable record says. Of a
+    file that was not listed with its log, the next one is the one in its folder whose name goes on where it ends.
     """
     view = map_file(file.path)
     base_offset = file.base_offset if file.base_offset is not None else _base_from_records(file, view)
-    is_followed = _is_followed(file.path, base_offset, len(view))
+    following = file.next_path or file.path.with_name(f"{base_offset + len(view):0{NAME_DIGITS}d}")
+    is_followed = _begins_with_record(following)
     return LogFile(file.path, view, base_offset, is_followed, file.header_size)
 
 
@@ -179,11 +181,11 @@ def _base_from_records(file: StoreFile, view: memoryview) -> int:
     return own_offset(log.data, message_at) - message_at if kind == STALE else 0
 
 
-def _is_followed(path: Path, base_offset: int, size: int) -> bool:
-    """The next file of the log is there and begins with a record: a pre-allocated one is all zero."""
+def _begins_with_record(path: Path) -> bool:
+    """A file of the log is there and begins with a record: a pre-allocated one is all zero."""
     try:
-        with open_evidence(path.with_name(f"{base_offset + size:0{NAME_DIGITS}d}")) as following:
-            start = following.read(RECORD_START.size) or b""
+        with open_evidence(path) as file:
+            start = file.read(RECORD_START.size) or b""
     except OSError:
         return False
     return any(start[AT_MAGIC:])

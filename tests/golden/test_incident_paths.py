@@ -118,6 +118,23 @@ def test_several_folders_are_read_as_one_log() -> None:
     }
 
 
+def test_a_damaged_file_between_folders_is_read_as_in_one_folder(tmp_path: Path) -> None:
+    several, one = tmp_path / "several", tmp_path / "one"
+    shutil.copytree(store_root("5.3.3-multipath"), several)
+    with (several / "disk2" / "commitlog" / "00000000000000196608").open("r+b") as file:
+        file.seek(30_000)
+        file.write(b"torn" * 1000 + bytes(65536 - 34_000))
+    shutil.copytree(several, one)
+    for path in (one / "disk2" / "commitlog").iterdir():
+        path.rename(one / "commitlog" / path.name)
+    (one / "disk2" / "commitlog").rmdir()
+    found = [
+        [(row["physical_offset"], row["length"], row["kind"]) for row in rows_of("dump", "regions", root, *config)]
+        for root, config in ((several, SEVERAL), (one, ()))
+    ]
+    assert found[0] == found[1]
+
+
 def test_a_root_with_part_of_its_log_says_where_the_rest_lies() -> None:
     called = call("verify", store_root("5.3.3-multipath"))
     assert (called.code, called.out) == (3, b"")
