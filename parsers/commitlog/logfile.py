@@ -144,6 +144,10 @@ class LogFile:
             self.base_offset + message_at
         )
 
+    def distance(self, at: int) -> int:
+        """From where the record at `at`, which has a shape, stands in the log to where it says that it does."""
+        return int(own_offset(self.data, at + self.header)) - (self.base_offset + at + self.header)
+
     def store_timestamp_ms(self, at: int) -> int:
         """That of the record at `at`, which has a shape."""
         return store_timestamp_at(self.data, at + self.header)

@@ -80,6 +80,9 @@ def end_of_file(log: LogFile, at: int, messages: LastMessages) -> tuple[Region, 
     gap holds besides (fragments up to 4.9.0, an earlier life of the file) is part of the blank.
     """
     error = check_blank(log.view, at, log.header)
+    if error is None and messages.last < 0 and _is_of_another_file(log, at):
+        error = CorruptRecord("an end-of-file record behind records of another file only", at=at)
+        return _damage(log, at, log.size, error), log.size
     if error is None:
         return Region(log.path, at, log.size - at, "blank", "end-of-file record"), log.size
     found, kind = log.find(at + 1)
@@ -88,6 +91,15 @@ def end_of_file(log: LogFile, at: int, messages: LastMessages) -> tuple[Region, 
     if kind == PROVEN:
         return _damage(log, at, found, error), found
     return Region(log.path, at, log.size - at, "blank", error.problem, 0, error), log.size
+
+
+def _is_of_another_file(log: LogFile, end: int) -> bool:
+    """The file holds no message of its own before `end`, but several with the offsets of another file's.
+
+    A single one may be the file's own with a damaged offset.
+    """
+    chained, records, _, _ = log.chain(0, end, False)
+    return chained == end and records > 1 and log.distance(0) % log.size == 0
 
 
 def _region(log: LogFile, at: int, end: int, kind: RegionKind, reason: str, records: int = 0) -> Region:
