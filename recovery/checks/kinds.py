@@ -176,6 +176,15 @@ KINDS: dict[str, Kind] = {
         "recovery may dispatch it again.",
         REBUILD,
     ),
+    "queue_offset_taken": Kind(
+        "error",
+        "commitlog",
+        "The log holds two messages of one queue offset: the broker gave the number again because no unit held it.",
+        "Nothing: consumers never see the message named here. Queues made anew from the log would serve it and hide "
+        "the later one.",
+        "Put no queue in place that is made from the whole log: it would hide a message that consumers see. Read the "
+        "message from the log (`rocketlens dump commitlog`) and send it again if it is wanted.",
+    ),
     "not_dispatched_yet": Kind(
         "warning",
         "commitlog",

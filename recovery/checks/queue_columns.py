@@ -45,7 +45,7 @@ class LeftQueue:
     ) -> LeftQueue:
         """`whole`: as if nothing had been settled. Of messages before `living_from` only those with a unit count."""
         trace = QueueTrace(most=trace.most, left=trace.left) if whole else trace
-        head = np.zeros(len(QueueHead._fields) - 1, np.int64)
+        head = np.zeros(len(QueueHead._fields) - 2, np.int64)
         settled_from = LONG_MAX if trace.first == NONE else trace.first
         pieces: list[QueueUnits] = []
         for units, first, end in _spans(disk, trace):
@@ -58,7 +58,7 @@ class LeftQueue:
         rest, left = _joined(pieces), np.concatenate([np.empty(0, np.int64), *trace.left])
         if living_from:
             left = left[(left >= living_from) | np.isin(left, rest.physical_offset)]
-        return cls(disk, trace, QueueHead._make([*head.tolist(), settled_from]), rest, left, whole)
+        return cls(disk, trace, QueueHead._make([*head.tolist(), settled_from, trace.following]), rest, left, whole)
 
     @property
     def is_settled(self) -> bool:

@@ -53,7 +53,7 @@ class QueueUnits(NamedTuple):
 class QueueHead(NamedTuple):
     """The units that a queue starts with and that no rule has to look at: pre-blanks, and units of expired messages.
 
-    `settled_from`: the first queue offset that was settled, LONG_MAX without one.
+    `settled_from`: the first queue offset that was settled, LONG_MAX without one; `settled_to`: behind the last one.
     """
 
     expired: int
@@ -62,6 +62,7 @@ class QueueHead(NamedTuple):
     blanks: int
     first_blank: int
     settled_from: int
+    settled_to: int
 
 
 class LogFacts(NamedTuple):
@@ -123,7 +124,10 @@ def check_queue(
     missing &= ~np.isin(messages.physical_offset, own.physical_offset[verdict == "queue_order"])
     absent = QueueMessages._make(column[missing] for column in messages)
     explained = list(_explained(own, units, head, files, log))
-    for found in _missing_findings(absent, files, log):
+    served = np.isin(absent.queue_offset, own.queue_offset[is_own & (verdict == "")])
+    settled = (absent.queue_offset >= head.settled_from) & (absent.queue_offset < head.settled_to)
+    served |= settled & ~np.isin(absent.queue_offset, units.queue_offset)
+    for found in _missing_findings(absent, served, files, log):
         if found.kind == "not_dispatched_yet" and not log.clean_exit:
             explained.append(Explained("not dispatched yet", UNCLEAN, found.span, found.places))
         else:
@@ -253,6 +257,7 @@ def _own_places(physical_offsets: Longs, files: QueuePlaces, log: LogFacts) -> I
 
 MOST_PLACES = 16
 OF_OTHER = "unit_of_other_message"
+OFFSET_TAKEN = "queue_offset_taken"
 
 
 def _record_says(physical_offset: int, log: LogFacts) -> str:
@@ -283,10 +288,12 @@ def _hole_findings(holes: Longs, messages: QueueMessages, files: QueuePlaces) ->
         )
 
 
-def _missing_findings(absent: QueueMessages, files: QueuePlaces, log: LogFacts) -> Iterator[Finding]:
+def _missing_findings(absent: QueueMessages, served: Mask, files: QueuePlaces, log: LogFacts) -> Iterator[Finding]:
+    """Messages without a unit; `served`: a right unit is in the place of theirs, which is another message's then."""
     if not len(absent.queue_offset):
         return
     kinds = files.missing_kinds(absent.queue_offset, absent.physical_offset, log.dispatched_to)
+    kinds = np.where((kinds == "not_dispatched") & served, OFFSET_TAKEN, kinds)
     for kind in np.unique(kinds[kinds != ""]).tolist():
         chosen = QueueMessages._make(column[kinds == kind] for column in absent)
         order = np.argsort(chosen.queue_offset, kind="stable")
@@ -298,6 +305,7 @@ def _missing_findings(absent: QueueMessages, files: QueuePlaces, log: LogFacts) 
 def _missing_finding(kind: str, absent: QueueMessages, files: QueuePlaces, log: LogFacts) -> Finding:
     slot, count = int(absent.queue_offset[0]), len(absent.queue_offset)
     first, last = int(absent.physical_offset.min()), int(absent.physical_offset.max())
+    no_unit = "its units there are of later messages" if kind == OFFSET_TAKEN else "no unit for them"
     return Finding(
         kind,
         Span(files.topic, files.queue_id, slot, slot + count, first, last + 1),
@@ -305,7 +313,7 @@ def _missing_finding(kind: str, absent: QueueMessages, files: QueuePlaces, log: 
         count,
         (
             f"log: {count} messages of queue offsets {slot} to {slot + count - 1}, at {first} to {last}",
-            f"queue: no unit for them; dispatch had come to {log.dispatched_to}",
+            f"queue: {no_unit}; dispatch had come to {log.dispatched_to}",
         ),
     )
 

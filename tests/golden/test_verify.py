@@ -16,7 +16,7 @@ from recovery.consistency import verify
 from recovery.versions import BrokerVersion
 from tests.support.opened import opened, opened_golden
 from tests.support.recovery_cases import golden_cases
-from tests.support.stores import LEFT_OUT, store_names
+from tests.support.stores import LEFT_OUT, store_names, truth_lines
 from tests.support.verify_judge import Verdict, judge_case
 
 CASES = golden_cases()
@@ -102,6 +102,7 @@ MAY_BE_FORGIVEN = (
     "cq.tail_zeroed",
     "dup.v2",
     "file.extra_empty",
+    "file.swapped",
     "file_head.body_flip",
     "powerloss.",
     "probe.cqpre",
@@ -114,6 +115,8 @@ UNTOLD = LEFT_OUT["verify without a version"]
 TRUE_OF_A_STORE = {
     "4.9.7-dledger3/n1": {"index_keys_missing"},  # its broker made no index again for messages of before the kill
     "4.9.7-dledger3/n2": {"index_keys_missing"},
+    "5.3.3-dledger3/n0": {"queue_offset_taken"},  # never dispatched 7 messages, and gave their queue offsets again
+    "5.3.3-dledger3/n1": {"queue_offset_taken"},
     "5.3.3-ha-behind/slave": {"queue_without_topic_config"},  # halted before it had its master's configuration
 }
 """What is wrong with a store as its broker left it."""
@@ -124,6 +127,14 @@ def test_a_store_that_its_broker_left_has_no_finding(name: str) -> None:
     verification = verify(*opened_golden(name))
     assert {found.kind for found in verification.findings} == TRUE_OF_A_STORE.get(name, set())
     assert verification.inferred
+
+
+@pytest.mark.parametrize("name", ["5.3.3-dledger3/n0", "5.3.3-dledger3/n1"])
+def test_messages_whose_queue_offsets_were_given_again_are_in_no_queue_of_the_truth(name: str) -> None:
+    findings = verify(*opened_golden(name)).findings
+    assert sum(finding.count for finding in findings) == 7
+    served = {unit[0] for queue in truth_lines(name, "queues.jsonl.gz") for unit in queue["units"]}
+    assert served.isdisjoint(finding.span.physical_offset for finding in findings)
 
 
 @pytest.mark.parametrize("name", [name for name in store_names(subject="verify") if name in UNTOLD])

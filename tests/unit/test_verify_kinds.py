@@ -186,6 +186,18 @@ def _(root: Path, records: Records) -> str:
     return "consumequeue/Payments/0"
 
 
+@damage("queue_offset_taken")
+def _(root: Path, records: Records) -> str:
+    lost, later = [record for record in records if record.topic == "Payments" and record.sys_flag in (0, 8)][-2:]
+    log_write(root, later, HEAD.offsets["queue_offset"], lost.queue_offset.to_bytes(LONG, "big"))
+    path = queue_file(root, "Payments", 0, -1)
+    slots = lost.queue_offset % 10 * CQ_UNIT.size
+    units = path.read_bytes()[slots : slots + 2 * CQ_UNIT.size]
+    overwrite(path, slots, units[CQ_UNIT.size :] + bytes(CQ_UNIT.size))
+    write_json(root / "config" / "consumerOffset.json", {"offsetTable": {"Payments@readers": {"0": 1}}})
+    return "consumequeue/Payments/0"
+
+
 @damage("not_dispatched_yet")
 def _(root: Path, records: Records) -> str:
     last = next(record for record in reversed(records) if record.sys_flag in (0, 8))
