@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from parsers.queues import StoreQueues
 from parsers.sequence import holes
-from parsers.store import Store
+from parsers.store import QueueKey, Store
 from recovery.index_files import IndexTotals
 from recovery.inference import Inferred, StoreKnowledge
 from recovery.log_runs import LogGap
@@ -59,6 +60,18 @@ class ScanTotals:
 
 
 @dataclass(frozen=True, slots=True)
+class ExpiredQueue:
+    """A queue that the store has, and of whose messages the log holds none: no new file goes on with its numbers.
+
+    `next_queue_offset`: the number that its next message gets as long as the store's own files stay.
+    """
+
+    topic: str
+    queue_id: int
+    next_queue_offset: int
+
+
+@dataclass(frozen=True, slots=True)
 class RebuildReport:
     """Totals of one rebuild.
 
@@ -72,6 +85,7 @@ class RebuildReport:
         missing: physical offsets, first and end, between files of the log that no file holds.
         left_out: lives of topics that a deletion ended, whose messages are in no queue.
         undecided: lives of topics that may have been deleted; their messages are in the queues.
+        expired: queues that would start again at 0 if the new folder took the place of the store's.
         differences: what cannot be byte-identical to the files a broker wrote, and why.
     """
 
@@ -89,6 +103,7 @@ class RebuildReport:
     missing: tuple[tuple[int, int], ...] = ()
     left_out: tuple[TopicLife, ...] = ()
     undecided: tuple[TopicLife, ...] = ()
+    expired: tuple[ExpiredQueue, ...] = ()
     differences: tuple[str, ...] = field(default=())
 
     def document(self) -> dict[str, Any]:
@@ -117,6 +132,7 @@ class RebuildReport:
             "missing": [list(found) for found in self.missing],
             "left_out": list(map(_life, self.left_out)),
             "undecided": list(map(_life, self.undecided)),
+            "expired": [asdict(queue) for queue in self.expired],
             "differences": list(self.differences),
         }
 
@@ -167,12 +183,24 @@ def report_of(
         missing=tuple(holes(store.commitlog)),
         left_out=lives.former,
         undecided=lives.undecided,
+        expired=tuple(_expired(store, {(queue.topic, queue.queue_id) for queue in queues}, first_offset)),
         differences=(
             *([NOT_IN_FILES] if store.queue_database is not None and not store.queues else []),
             *map(_of_restarted, lives.restarted.values()),
             *differences(queues, first_offset, tuple(scanned.gaps), bool(index_files)),
         ),
     )
+
+
+def _expired(store: Store, rebuilt: Collection[QueueKey], first_offset: int) -> Iterator[ExpiredQueue]:
+    """Queues with files in the store that got no unit from the log, in order of topic and number."""
+    if store.queue_database is not None:
+        return
+    with StoreQueues(store, on_damage="collect") as queues:
+        for key, queue in sorted(queues.items()):
+            _, following = queue.ends(first_offset)
+            if following and key not in rebuilt:
+                yield ExpiredQueue(*key, following)
 
 
 NOT_IN_FILES = (

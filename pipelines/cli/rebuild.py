@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,7 +18,9 @@ from pipelines.cli.start import allow_everything
 
 if TYPE_CHECKING:
     from pipelines.sources import Sources
-    from recovery.rebuild_report import RebuildReport
+    from recovery.rebuild_report import ExpiredQueue, RebuildReport
+
+NAMED_QUEUES = 5
 
 
 def register(app: typer.Typer) -> None:
@@ -44,6 +46,9 @@ def rebuild(
     config_file: ConfigFile = None,
 ) -> None:
     """Write consumequeue/ and index/ from the CommitLog alone, byte for byte as the broker would, and a report.
+
+    A queue whose messages have all expired gets no file: the report names it, with exit code 1, because its own folder
+    must stay where it is.
 
     The queues hold the living messages of each topic; the report names what a deletion left in the log. Where the store
     does not tell whether a topic was deleted, its messages are in the queues, the report says so, and the exit code is
@@ -110,6 +115,9 @@ def _tell(run: Run, reports: Mapping[str, RebuildReport] | Mapping[None, Rebuild
         for life in report.undecided:
             run.note(f"{life.topic}: {life.messages:,} messages are in the new queues, but {life.ground.value}")
         run.findings(sum(life.ground is not Ground.BARE_LOG for life in report.undecided))
+        if report.expired:
+            run.note(_keep(report.expired))
+        run.findings(len(report.expired))
         for begin, end in report.missing:
             run.not_read(f"{report.to}: no file of the log holds {begin} to {end}; what was there is in no new queue")
         for gap in report.gaps:
@@ -119,6 +127,17 @@ def _tell(run: Run, reports: Mapping[str, RebuildReport] | Mapping[None, Rebuild
         return
     named = [{**({} if name is None else {"broker": name}), **report.document()} for name, report in reports.items()]
     run.emit_documents(named, one=len(named) == 1)
+
+
+def _keep(expired: Sequence[ExpiredQueue]) -> str:
+    """What would happen to queues without a new file, and what to do about it."""
+    named = ", ".join(f"{queue.topic}/{queue.queue_id}" for queue in expired[:NAMED_QUEUES])
+    more = f" and {len(expired) - NAMED_QUEUES} more" if len(expired) > NAMED_QUEUES else ""
+    return (
+        f"the log holds no message any more of {len(expired)} queues ({named}{more}): the new folder lacks them. Leave "
+        "their own folders in place beside the new ones; without them they start again at 0, behind what groups have "
+        "committed"
+    )
 
 
 def _summary(report: RebuildReport) -> list[str]:

@@ -20,9 +20,13 @@ class Kind:
     repair: str
 
 
-REBUILD = "Stop the broker and put rebuilt consumequeue/ and index/ in place (`rocketlens rebuild`)."
+REBUILD = (
+    "Stop the broker, copy consumequeue/ and index/, then put rebuilt ones in their place (`rocketlens rebuild`): all "
+    "of them if its report ends with 0, else only the queues that it does not name."
+)
 REDISPATCH = (
-    "Stop the broker, move consumequeue/ away and create `abort`: the next start makes the queues from the whole log."
+    "Stop the broker and copy the store. Where `rocketlens rebuild` names no expired or undecided queue, move "
+    "consumequeue/ away and create `abort`: the next start makes the queues from the whole log."
 )
 REBUILD_INDEX = "Put a rebuilt index/ in place (`rocketlens rebuild`); the log and the queues are not touched."
 RESTORE_LOG = "Restore these bytes from a replica or a backup before any start; copy the store first."
