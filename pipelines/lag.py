@@ -143,7 +143,8 @@ def _with_doubts(
 
 def _with_doubt(queue: GroupQueue, doubt: DoubtfulOffset | None, lives: TopicLives, at_ms: int | None) -> GroupQueue:
     of_topic = lives.topics.get(queue.topic, ())
-    if at_ms is not None and len(of_topic) > 1 and at_ms < of_topic[-1].earliest_ms:
+    begins_ms = of_topic[-1].begins_ms if len(of_topic) > 1 else None
+    if at_ms is not None and begins_ms is not None and at_ms < begins_ms:
         return _unknown(queue, NOT_THEN)
     if doubt is None:
         return queue

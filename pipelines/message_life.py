@@ -16,7 +16,7 @@ class MessageLife:
     Attributes:
         life: 1 is the first one that the log knows of.
         is_over: a deletion ended it.
-        followed_ms: store time of the first message of the next life, None where there is none.
+        followed_ms: when the next life began, by its first message or its creation; None where there is none.
         living_end: the next message number of the queue as it lives, 0 without one.
     """
 
@@ -46,5 +46,5 @@ def message_life(lives: TopicLives, key: QueueKey, physical_offset: int, living_
     own, of_topic = lives.life_at(key, physical_offset), lives.topics.get(key[0], ())
     if own is None:
         return None
-    followed_ms = of_topic[own.life].earliest_ms if own.life < len(of_topic) else None
+    followed_ms = of_topic[own.life].begins_ms if own.life < len(of_topic) else None
     return MessageLife(own.life, own.state == "deleted", followed_ms, living_end)

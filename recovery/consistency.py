@@ -89,7 +89,7 @@ class _Verify:
 
     def __init__(self, store: Store, known: StoreKnowledge, files: Files, seen: Outline) -> None:
         self._store, self._known, self._files, self._seen = store, known, files, seen
-        self._lives = lives_from(store, seen.numbering) if files.unread is None else TopicLives()
+        self._lives = lives_from(store, seen.numbering, known.topic_events) if files.unread is None else TopicLives()
         self._left = left_of(store, known, files, seen, self._lives)
         self._log = self._left.log
         self._shape = LogShape.of(store.commitlog, known.settings.mapped_file_size_commit_log)

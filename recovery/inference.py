@@ -27,6 +27,7 @@ from recovery.dispatch import LMQ_PREFIX, DispatchRules
 from recovery.log_runs import log_runs
 from recovery.record_walk import walk
 from recovery.settings import StoreSettings
+from recovery.topic_events import TopicEvent
 from recovery.versions import BrokerVersion
 
 ASSUMED_VERSION = BrokerVersion(5, 3, 3)
@@ -57,7 +58,8 @@ class Inferred:
 class StoreKnowledge:
     """Version and settings of a store's broker, and where they come from.
 
-    `version_is_said` is False where the version was inferred from the files.
+    `version_is_said` is False where the version was inferred from the files. `topic_events`: what a log of the broker
+    says of its topics.
     """
 
     version: BrokerVersion
@@ -65,6 +67,7 @@ class StoreKnowledge:
     batch_topics: frozenset[str]
     facts: tuple[Inferred, ...]
     version_is_said: bool = False
+    topic_events: tuple[TopicEvent, ...] = ()
 
     @property
     def rules(self) -> DispatchRules:

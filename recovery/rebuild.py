@@ -56,7 +56,7 @@ def living_report(
     index_files: Iterable[IndexTotals],
 ) -> RebuildReport:
     """The report on queues and index written into `root`, once the queues hold living messages only."""
-    lives = lives_from(store, scanned.numbering)
+    lives = lives_from(store, scanned.numbering, known.topic_events)
     if lives.living_from:
         queues = with_living_only(store, known, root, lives, queues)
     return report_of(store, known, to, scanned, queues, index_files, lives)

@@ -17,7 +17,9 @@ from recovery.restart import Restart
 from recovery.scan_kernel import Longs
 from recovery.topic_lives import NEVER, Ground, TopicLives
 
-MAY_BE_DELETED = frozenset({Ground.CONFIG_OLDER, Ground.NOTHING_LEFT, Ground.CREATED_OR_LOST})
+MAY_BE_DELETED = frozenset(
+    {Ground.CONFIG_OLDER, Ground.NOTHING_LEFT, Ground.CREATED_OR_LOST, Ground.NAMED_THOUGH_DELETED}
+)
 CERTAIN = "a deletion took them out of their queue, and dispatch makes units for them again"
 
 

@@ -2,14 +2,14 @@
 
 A topic created again counts its messages from 0, and its former messages stay in the log until their files expire. They
 are in no queue, and nothing is lost: an operator deleted them. Decided from the log's numbering (`recovery.numbering`),
-the queues that are there, and topics.json. Where these do not decide it, the topic is undecided and its messages count
-as living.
+the queues that are there, topics.json, and what a log of the broker says (`recovery.topic_events`). Where these do not
+decide it, the topic is undecided and its messages count as living.
 Source: AdminBrokerProcessor#deleteTopic, DefaultMessageStore#cleanUnusedTopic @4.9.7, #deleteTopics @5.3.3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import pairwise
@@ -40,13 +40,21 @@ from recovery.numbering import (
 )
 from recovery.scan_kernel import Longs
 from recovery.system_topics import is_brokers_own
+from recovery.topic_events import (
+    DELETION_MS,
+    NOTHING_LOGGED,
+    Contradiction,
+    Deletion,
+    Logged,
+    TopicEvent,
+    TopicLog,
+    by_topic,
+)
 
 State = Literal["alive", "recreated", "deleted", "vanished"]
 NEVER = LONG_MAX
 """The place from which on messages of a queue live, where none does."""
 PERM_INHERIT = 1
-DELETION_MS = 2_000
-"""A deletion takes the queues one by one: for so long, a producer that goes on sending may meet some of them still."""
 MOST_STRETCHES = 1 << 10
 """Stretches of one queue that are looked at; numbers that fall more often are damage, not lives."""
 
@@ -69,12 +77,29 @@ class Ground(Enum):
         "no queue of it is there, and topics.json, changed after its last message, names it: the queues were lost, or "
         "the topic was created again and got no message yet"
     )
+    DELETION_LOGGED = "broker.log says that it was deleted after its last message, and no queue holds that message"
+    CREATION_LOGGED = (
+        "broker.log says that it was created after its last message, which no queue holds: it had been deleted"
+    )
+    NO_MESSAGE_YET = "broker.log says that it was created, and it got no message yet"
+    NAMED_THOUGH_DELETED = (
+        "broker.log says that it was deleted after its last message, and topics.json names it: it was created again "
+        "without a line of these logs, or topics.json is not of that time"
+    )
     BROKERS_OWN = "no queue of it is there, and nobody deletes a topic of the broker's own"
 
 
 UNDECIDED = frozenset(
-    {Ground.NO_CONFIG, Ground.CONFIG_OLDER, Ground.NOTHING_LEFT, Ground.CREATED_OR_LOST, Ground.BARE_LOG}
+    {
+        Ground.NO_CONFIG,
+        Ground.CONFIG_OLDER,
+        Ground.NOTHING_LEFT,
+        Ground.CREATED_OR_LOST,
+        Ground.BARE_LOG,
+        Ground.NAMED_THOUGH_DELETED,
+    }
 )
+DELETED = frozenset({Ground.FOLLOWED, Ground.NOT_CONFIGURED, Ground.DELETION_LOGGED, Ground.CREATION_LOGGED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +115,15 @@ class QueueLife:
 
 @dataclass(frozen=True, slots=True)
 class TopicLife:
-    """One life of a topic, as far as the log still has messages of it.
+    """One life of a topic, as far as the log still has messages of it, or a log of the broker told its creation.
 
     Attributes:
         life: 1 is the first one that the log knows of.
         state: `alive`, or `recreated` where it follows a deletion; `deleted`; `vanished`: its queues are gone, and the
             store does not show that somebody deleted it.
         first_physical_offset, end_physical_offset: its messages start at or behind the one, and end at the other.
-        earliest_ms, latest_ms: store times, epoch ms.
+        earliest_ms, latest_ms: store times, epoch ms; None of a life without a message.
+        logged: what a log of the broker says of it.
         certain: nothing else explains what is there.
     """
 
@@ -108,10 +134,22 @@ class TopicLife:
     end_physical_offset: int
     queues: tuple[QueueLife, ...]
     messages: int
-    earliest_ms: int
-    latest_ms: int
+    earliest_ms: int | None
+    latest_ms: int | None
     certain: bool
     ground: Ground
+    logged: Logged = NOTHING_LOGGED
+
+    @property
+    def begins_ms(self) -> int | None:
+        """When its first message was stored; of a life without one, when the topic was created."""
+        return self.logged.created_ms if self.earliest_ms is None else self.earliest_ms
+
+    @property
+    def evidence(self) -> str:
+        """What shows its state, and what contradicts that."""
+        contradiction = self.logged.contradiction
+        return self.ground.value if contradiction is None else f"{self.ground.value}; but {contradiction.value}"
 
     @property
     def lives(self) -> bool:
@@ -151,6 +189,11 @@ class TopicLives:
     def former(self) -> tuple[TopicLife, ...]:
         """Every life that a deletion ended."""
         return tuple(life for lives in self.topics.values() for life in lives if life.state == "deleted")
+
+    @property
+    def contradicted(self) -> tuple[TopicLife, ...]:
+        """Every life about which a log of the broker and the files contradict each other."""
+        return tuple(life for lives in self.topics.values() for life in lives if life.logged.contradiction)
 
     @property
     def undecided(self) -> tuple[TopicLife, ...]:
@@ -215,17 +258,17 @@ def _made_at_start(topic: TopicConfig) -> bool:
     return bool(inherits or topic.topic.endswith("_REPLY_TOPIC") or is_brokers_own(topic.topic))
 
 
-def lives_of(store: Store, rules: DispatchRules) -> TopicLives:
-    """The lives of a store's topics, from one pass over its log."""
-    return lives_from(store, read_numbering(store.commitlog, rules))
+def lives_of(store: Store, rules: DispatchRules, events: Sequence[TopicEvent] = ()) -> TopicLives:
+    """The lives of a store's topics, from one pass over its log; `events`: what a log of its broker says."""
+    return lives_from(store, read_numbering(store.commitlog, rules), events)
 
 
-def lives_from(store: Store, numbering: Numbering) -> TopicLives:
+def lives_from(store: Store, numbering: Numbering, events: Sequence[TopicEvent] = ()) -> TopicLives:
     """The lives of a store's topics, whose log is numbered so; none where its queues cannot be read."""
     with StoreQueues(store, on_damage="collect") as queues:
         if queues.unread is not None:
             return TopicLives()
-        return topic_lives(numbering, TopicsKnown.of(store.config), queues)
+        return topic_lives(numbering, TopicsKnown.of(store.config), queues, events)
 
 
 @dataclass(slots=True)
@@ -239,21 +282,35 @@ class StoreLives:
     def __call__(self) -> TopicLives:
         if self.found is None:
             known = self.known or infer(self.store)
-            self.found = lives_of(self.store, known.rules)
+            self.found = lives_of(self.store, known.rules, known.topic_events)
         return self.found
 
 
-def topic_lives(numbering: Numbering, config: TopicsKnown, queues: Mapping[QueueKey, Queue]) -> TopicLives:
+def topic_lives(
+    numbering: Numbering,
+    config: TopicsKnown,
+    queues: Mapping[QueueKey, Queue],
+    events: Sequence[TopicEvent] = (),
+) -> TopicLives:
     """The lives of every topic; `queues`: those that the store has. Light queues (LMQ) have none of their own."""
-    by_topic: dict[str, dict[int, Longs]] = {}
+    stretches_of: dict[str, dict[int, Longs]] = {}
     for (topic, queue_id), stretches in sorted(numbering.items(), key=lambda item: item[0]):
         if not topic.startswith(LMQ_PREFIX):
-            by_topic.setdefault(topic, {})[queue_id] = stretches
+            stretches_of.setdefault(topic, {})[queue_id] = stretches
     served = frozenset(topic for topic, _ in queues)
     users = config.users | {topic for topic in served if not is_brokers_own(topic)}
+    logs, silent = by_topic(events), TopicLog()
     decided = [
-        _Topic(topic, stretches, config, queues, is_served=topic in served, others=bool(users - {topic})).decide()
-        for topic, stretches in by_topic.items()
+        _Topic(
+            topic,
+            stretches,
+            config,
+            queues,
+            logs.get(topic, silent),
+            is_served=topic in served,
+            others=bool(users - {topic}),
+        ).decide()
+        for topic, stretches in stretches_of.items()
     ]
     return TopicLives(
         {lives[0].topic: lives for lives, _, _ in decided},
@@ -274,6 +331,7 @@ class _Cut:
     at_ms: int
     queues: dict[int, int] = field(default_factory=dict)
     goes_on: bool = False
+    deletion: Deletion | None = None
 
     def of_queue(self, queue_id: int) -> int:
         """The place from which on messages of a queue are behind the cut."""
@@ -288,6 +346,7 @@ class _Topic:
     stretches: dict[int, Longs]
     config: TopicsKnown
     queues: Mapping[QueueKey, Queue]
+    log: TopicLog
     is_served: bool
     others: bool
 
@@ -296,12 +355,14 @@ class _Topic:
         cuts = [self._placed(cut) for cut in self._cuts()]
         lost = [cut for cut in cuts if cut.goes_on or self._was_not_deleted(cut)]
         cuts = [cut for cut in cuts if cut not in lost]
+        cuts = sorted((*cuts, *self._logged_cuts(cuts)), key=lambda cut: cut.at)
         restarted = list(self._restarted(lost))
         lives = tuple(self._lives(cuts))
         living = {(queue.topic, queue.queue_id): queue.first_physical_offset for queue in restarted}
-        if cuts or lives[-1].state == "deleted":
+        none_lives = lives[-1].state == "deleted" or not lives[-1].messages
+        if cuts or none_lives:
             for queue_id, rows in self.stretches.items():
-                start = NEVER if lives[-1].state == "deleted" else cuts[-1].of_queue(queue_id)
+                start = NEVER if none_lives else cuts[-1].of_queue(queue_id)
                 if rows[0, FIRST_AT] < start:
                     key = self.topic, queue_id
                     living[key] = max(start, living.get(key, 0))
@@ -364,12 +425,37 @@ class _Topic:
         cut.at = min(cut.at, int(begins.min(initial=cut.at)))
         crosses = (rows[:, FIRST_AT] < cut.at) & (rows[:, LAST_AT] >= cut.at)
         cut.goes_on = bool((crosses & (rows[:, LATEST] > cut.at_ms + DELETION_MS)).any())
+        cut.deletion = self.log.deletion_between(self._latest_before(cut), cut.at_ms)
         return cut
 
+    def _latest_before(self, cut: _Cut) -> int:
+        """The latest store time of a message before a cut."""
+        return max(
+            int(rows[rows[:, FIRST_AT] < cut.of_queue(queue_id), LATEST].max(initial=0))
+            for queue_id, rows in self.stretches.items()
+        )
+
     def _was_not_deleted(self, cut: _Cut) -> bool:
-        """A deletion changes topics.json: one that is older than a message before the cut saw none."""
+        """A deletion changes topics.json: one that is older than a message before the cut saw none.
+
+        Unless a log of the broker says that it was deleted there.
+        """
         rows = np.concatenate(list(self.stretches.values()))
-        return self.config.changed_before(int(rows[rows[:, FIRST_AT] < cut.at, LATEST].max()))
+        older = self.config.changed_before(int(rows[rows[:, FIRST_AT] < cut.at, LATEST].max()))
+        return older and cut.deletion is None
+
+    def _logged_cuts(self, cuts: Sequence[_Cut]) -> Iterator[_Cut]:
+        """The places of deletions that only a log of the broker tells: no queue of both lives has messages."""
+        known = {cut.deletion for cut in cuts}
+        rows = np.concatenate(list(self.stretches.values()))
+        for deletion in self.log.deletions:
+            before = rows[:, LATEST] <= deletion.over_ms
+            behind = ~before & (rows[:, EARLIEST] >= deletion.event.from_ms) & (rows[:, FIRST] == 0)
+            if deletion in known or not before.any() or before.all() or not (before | behind).all():
+                continue
+            after, at = int(rows[before, LAST_AT].max()), int(rows[behind, FIRST_AT].min())
+            if after < at and not any(after < cut.at <= at for cut in cuts):
+                yield _Cut(after, at, int(rows[behind, EARLIEST].min()), deletion=deletion)
 
     def _restarted(self, lost: Iterable[_Cut]) -> Iterable[RestartedQueue]:
         """The queues that lost their files, each where it last started again."""
@@ -383,12 +469,23 @@ class _Topic:
         number = {q: np.searchsorted(of_queue[q], rows[:, FIRST_AT], "right") for q, rows in self.stretches.items()}
         for life in range(len(cuts) + 1):
             within = {q: rows[number[q] == life] for q, rows in self.stretches.items()}
-            yield self._life(life + 1, {q: rows for q, rows in within.items() if len(rows)}, is_last=life == len(cuts))
+            around = (cuts[life - 1].deletion if life else None, cuts[life].deletion if life < len(cuts) else None)
+            queues = {q: rows for q, rows in within.items() if len(rows)}
+            found = self._life(life + 1, queues, around, is_last=life == len(cuts))
+            yield found
+        yield from self._without_message(found)
 
-    def _life(self, life: int, queues: dict[int, Longs], *, is_last: bool) -> TopicLife:
+    def _life(
+        self, life: int, queues: dict[int, Longs], around: tuple[Deletion | None, Deletion | None], *, is_last: bool
+    ) -> TopicLife:
+        """One life; `around`: the logged deletions that end the life before it, and this one where another follows."""
         rows = np.concatenate(list(queues.values()))
-        latest_ms = int(rows[:, LATEST].max())
-        ground = self._ground(latest_ms) if is_last else Ground.FOLLOWED
+        earliest_ms, latest_ms = int(rows[:, EARLIEST].min()), int(rows[:, LATEST].max())
+        deletion = self._ended_by(latest_ms, around[0]) if is_last else around[1]
+        ground = self._ground(latest_ms, queues, deletion) if is_last else Ground.FOLLOWED
+        created = self.log.created_before(earliest_ms)
+        contradiction = self._contradiction(rows, ground, deletion)
+        is_told = any(around) or ground in (Ground.DELETION_LOGGED, Ground.CREATION_LOGGED)
         return TopicLife(
             topic=self.topic,
             life=life,
@@ -397,14 +494,67 @@ class _Topic:
             end_physical_offset=int(rows[:, END_AT].max()),
             queues=tuple(_queue_life(queue_id, of_queue) for queue_id, of_queue in queues.items()),
             messages=int(rows[:, MESSAGES].sum()),
-            earliest_ms=int(rows[:, EARLIEST].min()),
+            earliest_ms=earliest_ms,
             latest_ms=latest_ms,
-            certain=ground not in UNDECIDED and self.config.names is not None,
+            certain=ground not in UNDECIDED and (self.config.names is not None or is_told) and contradiction is None,
             ground=ground,
+            logged=Logged(
+                None if created is None else created.from_ms,
+                None if deletion is None else deletion.event.from_ms,
+                contradiction,
+            ),
         )
 
-    def _ground(self, latest_ms: int) -> Ground:
-        """What shows the state of the last life."""
+    def _without_message(self, last: TopicLife) -> Iterator[TopicLife]:
+        """The life that was created behind the last one with messages, as the log says."""
+        created = None if last.latest_ms is None else self.log.created_behind(last.latest_ms)
+        is_named = self.config.names is None or self.topic in self.config.names
+        if last.state == "deleted" and created is not None and is_named:
+            end, life = last.end_physical_offset, last.life + 1
+            logged, ground = Logged(created.from_ms), Ground.NO_MESSAGE_YET
+            yield TopicLife(self.topic, life, "recreated", end, end, (), 0, None, None, True, ground, logged)
+
+    def _ended_by(self, latest_ms: int, before: Deletion | None) -> Deletion | None:
+        """The logged deletion behind the last message of the last life; `before`: the one that it follows."""
+        behind = (d for d in self.log.deletions if d != before and d.over_ms >= latest_ms)
+        return next(behind, None)
+
+    def _contradiction(self, rows: Longs, ground: Ground, deletion: Deletion | None) -> Contradiction | None:
+        """How the log contradicts the files about a life with these stretches, which `deletion` ended by the log."""
+        begin, end = rows[:, EARLIEST].min(), rows[:, LATEST].max()
+        if any(begin < d.event.from_ms and d.over_ms < end for d in self.log.deletions if d != deletion):
+            return Contradiction.WENT_ON
+        if deletion is None:
+            return None
+        if ground is Ground.SERVED:
+            return Contradiction.SERVED
+        if ground in DELETED and self.config.changed_before(int(end)):
+            return Contradiction.CONFIG_OLDER
+        names, created = self.config.names, self.log.created_behind(int(end))
+        is_named = names is None or self.topic in names
+        return None if is_named or created is None or ground is Ground.FOLLOWED else Contradiction.NOT_NAMED
+
+    def _holds_last(self, queues: Mapping[int, Longs]) -> bool:
+        """Whether any queue of the store has a unit for the last message of its life."""
+        return any(self._place(queue_id, int(rows[-1, LAST])) == rows[-1, LAST_AT] for queue_id, rows in queues.items())
+
+    def _ground(self, latest_ms: int, queues: Mapping[int, Longs], deletion: Deletion | None) -> Ground:
+        """What shows the state of the last life, which `deletion` ended by a log of the broker."""
+        told = None if is_brokers_own(self.topic) else self._logged_ground(latest_ms, queues, deletion)
+        return told or self._ground_of_files(latest_ms)
+
+    def _logged_ground(self, latest_ms: int, queues: Mapping[int, Longs], deletion: Deletion | None) -> Ground | None:
+        """What a log of the broker shows, None where it does not tell or the queues contradict it."""
+        created = self.log.created_behind(latest_ms)
+        if (deletion is None and created is None) or self._holds_last(queues):
+            return None
+        if deletion is None:
+            return Ground.CREATION_LOGGED if self.queues and not self.is_served else None
+        is_named = self.topic in (self.config.names or ())
+        return Ground.NAMED_THOUGH_DELETED if is_named and created is None else Ground.DELETION_LOGGED
+
+    def _ground_of_files(self, latest_ms: int) -> Ground:
+        """What the queues and topics.json show."""
         if self.is_served:
             return Ground.SERVED
         if is_brokers_own(self.topic):
@@ -421,7 +571,7 @@ class _Topic:
 
 
 def _state(ground: Ground, *, is_first: bool) -> State:
-    if ground in (Ground.FOLLOWED, Ground.NOT_CONFIGURED):
+    if ground in DELETED:
         return "deleted"
     if ground is Ground.SERVED:
         return "alive" if is_first else "recreated"

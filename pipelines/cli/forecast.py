@@ -8,8 +8,9 @@ import typer
 
 from pipelines.cli.command import command
 from pipelines.cli.opening import NOTHING_SAID, store_to_start
-from pipelines.cli.options import BROKER, BrokerOptions, Format, StoreArgument
+from pipelines.cli.options import BROKER, BrokerOptions, Format, StoreArgument, TopicLogsOption
 from pipelines.cli.run import Run
+from pipelines.cli.topic_logs import with_logs
 
 
 def register(app: typer.Typer) -> None:
@@ -27,6 +28,7 @@ def forecast(
     advice: Annotated[
         bool, typer.Option("--advice/--no-advice", help="Also try the repairs that may lose less.")
     ] = True,
+    logs: TopicLogsOption = None,
 ) -> None:
     """What this broker would do with these files if it were started now, message by message; nothing is touched.
 
@@ -43,7 +45,7 @@ def forecast(
     from recovery.forecast_document import forecast_document
 
     opened, known = store_to_start(run, store, broker)
-    told = foretell(opened, known, heap_bytes=heap, with_advice=advice)
+    told = foretell(opened, with_logs(run, known, logs), heap_bytes=heap, with_advice=advice)
     document = forecast_document(told)
     if run.format_ is Format.TABLE:
         run.write_lines(in_words(document, width_of(run.output())))

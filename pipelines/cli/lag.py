@@ -11,9 +11,18 @@ import typer
 
 from pipelines.cli.command import command
 from pipelines.cli.errors import Unreadable
-from pipelines.cli.opening import NOTHING_SAID, store_at
-from pipelines.cli.options import STORE_FILES, BrokerOptions, InstantOption, StoreArgument, TopicOption, instant_of
+from pipelines.cli.opening import NOTHING_SAID, known_store_at, store_at
+from pipelines.cli.options import (
+    STORE_FILES,
+    BrokerOptions,
+    InstantOption,
+    StoreArgument,
+    TopicLogsOption,
+    TopicOption,
+    instant_of,
+)
 from pipelines.cli.run import Run
+from pipelines.cli.topic_logs import with_logs
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,6 +30,7 @@ if TYPE_CHECKING:
     from parsers.store import Store
     from pipelines.lag import OffsetsAt
     from pipelines.table import Table
+    from recovery.topic_lives import StoreLives
 
 BRIEF = (
     "group",
@@ -51,6 +61,7 @@ def lag(
             readable=False, metavar="FILE_OR_DIR", help="Kept copies of consumerOffset.json; else the store's own."
         ),
     ] = None,
+    logs: TopicLogsOption = None,
     broker: BrokerOptions = NOTHING_SAID,
 ) -> None:
     """How far behind consumers are: in messages, as `mqadmin consumerProgress` counts them, and in seconds.
@@ -61,10 +72,12 @@ def lag(
     Example: `rocketlens lag /data/store --group CG_orders --at 2026-11-21T03:12:00Z --offsets /data/kept-offsets`
     """
     from pipelines.derived_tables import LAG
+    from recovery.topic_lives import StoreLives
 
-    opened = store_at(run, store, broker)
+    opened, known = known_store_at(run, store, broker) if logs else (store_at(run, store, broker), None)
+    lives = None if known is None else StoreLives(opened, with_logs(run, known, logs))
     at_ms = None if at is None else instant_of(at, "--at")
-    rows = _rows(run, opened, _snapshot(run, opened, offsets, at_ms), at_ms)
+    rows = _rows(run, opened, _snapshot(run, opened, offsets, at_ms), at_ms, lives)
     wanted = (row for row in rows if group in (None, row["group"]) and topic in (None, row["topic"]))
     run.emit_rows(_schema(LAG), wanted, brief=BRIEF)
 
@@ -92,11 +105,13 @@ def _snapshot(run: Run, store: Store, place: Path | None, at_ms: int | None) -> 
     return next((copy for copy in reversed(copies) if at_ms is None or copy.written_ms <= at_ms), copies[0])
 
 
-def _rows(run: Run, store: Store, offsets: OffsetsAt, at_ms: int | None) -> Iterator[dict[str, Any]]:
+def _rows(
+    run: Run, store: Store, offsets: OffsetsAt, at_ms: int | None, lives: StoreLives | None
+) -> Iterator[dict[str, Any]]:
     from pipelines.lag import lag_record, store_lag
 
     too_young = at_ms is not None and offsets.written_ms > at_ms
-    for found in store_lag(store, offsets, at_ms=at_ms, damage=run.damage):
+    for found in store_lag(store, offsets, at_ms=at_ms, damage=run.damage, lives=lives):
         row = lag_record(found)
         if too_young:
             row.update(consumer_offset=None, messages_behind=None, seconds_behind=None, status="unknown")

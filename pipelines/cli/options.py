@@ -131,6 +131,15 @@ BrokerConfOption = Annotated[
         help="Take settings from the broker's own broker.conf; it also says where the log lies.",
     ),
 ]
+TopicLogsOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--logs",
+        readable=False,
+        metavar="PATH",
+        help="broker.log of this broker, or its folder: says when topics were deleted and created; may be repeated.",
+    ),
+]
 VersionOption = Annotated[
     str | None, typer.Option("--version", metavar="V", help="RocketMQ version of the broker, e.g. 5.3.3.")
 ]

@@ -12,9 +12,10 @@ from pipelines.cli.command import command
 from pipelines.cli.errors import WrongUsage
 from pipelines.cli.lake import ConfigFile, sources_of
 from pipelines.cli.opening import NOTHING_SAID, known_store_at
-from pipelines.cli.options import BROKER, BrokerOptions, Format
+from pipelines.cli.options import BROKER, BrokerOptions, Format, TopicLogsOption
 from pipelines.cli.run import Run
 from pipelines.cli.start import allow_everything
+from pipelines.cli.topic_logs import with_logs
 
 if TYPE_CHECKING:
     from pipelines.sources import Sources
@@ -42,6 +43,7 @@ def rebuild(
             help="Store root of a broker; without it, every broker of rocketlens.toml, each into DIR/NAME, by Spark.",
         ),
     ] = None,
+    logs: TopicLogsOption = None,
     broker: BrokerOptions = NOTHING_SAID,
     config_file: ConfigFile = None,
 ) -> None:
@@ -60,19 +62,20 @@ def rebuild(
     Example: `rocketlens rebuild /data/store --to /tmp/rebuilt --config mappedFileSizeConsumeQueue=6000000`
     """
     if store is not None:
-        _tell(run, {None: _rebuild_store(run, store, to, broker)})
-    elif broker.is_given:
+        _tell(run, {None: _rebuild_store(run, store, to, broker, logs)})
+    elif broker.is_given or logs:
         raise WrongUsage(
-            "--version, --config and --broker-conf belong to a STORE; rocketlens.toml has those of brokers"
+            "--version, --config, --broker-conf and --logs belong to a STORE; rocketlens.toml has those of brokers"
         )
     else:
         _tell(run, _rebuild_brokers(run, to, sources_of(run, config_file)))
 
 
-def _rebuild_store(run: Run, store: Path, to: Path, broker: BrokerOptions) -> RebuildReport:
+def _rebuild_store(run: Run, store: Path, to: Path, broker: BrokerOptions, logs: list[Path] | None) -> RebuildReport:
     from recovery.rebuild import rebuild as rebuild_store
 
     opened, known = known_store_at(run, store, broker)
+    known = with_logs(run, known, logs)
     run.guard.refuse(to, "--to")
     try:
         return rebuild_store(opened, known, to)
@@ -113,7 +116,7 @@ def _tell(run: Run, reports: Mapping[str, RebuildReport] | Mapping[None, Rebuild
 
     for report in reports.values():
         for life in report.undecided:
-            run.note(f"{life.topic}: {life.messages:,} messages are in the new queues, but {life.ground.value}")
+            run.note(f"{life.topic}: {life.messages:,} messages are in the new queues, but {life.evidence}")
         run.findings(sum(life.ground is not Ground.BARE_LOG for life in report.undecided))
         if report.expired:
             run.note(_keep(report.expired))

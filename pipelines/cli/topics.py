@@ -9,8 +9,9 @@ import typer
 
 from pipelines.cli.command import command
 from pipelines.cli.opening import NOTHING_SAID, known_store_at
-from pipelines.cli.options import STORE_FILES, BrokerOptions, StoreArgument, TopicOption
+from pipelines.cli.options import STORE_FILES, BrokerOptions, StoreArgument, TopicLogsOption, TopicOption
 from pipelines.cli.run import Run
+from pipelines.cli.topic_logs import with_logs
 
 if TYPE_CHECKING:
     from recovery.topic_lives import TopicLife
@@ -25,13 +26,15 @@ def topics(
     run: Run,
     store: StoreArgument,
     topic: TopicOption = None,
+    logs: TopicLogsOption = None,
     broker: BrokerOptions = NOTHING_SAID,
 ) -> None:
     """The lives of each topic that the log has messages of: a topic created again under its name counts from 0.
 
     `state`: alive; recreated, alive after a deletion; deleted; vanished: its queues are gone, and nothing shows that
     somebody deleted it. `certain` is false where the store does not decide it; `evidence` says by what. The messages of
-    a life start at or behind `first_physical_offset`, and end before `end_physical_offset`. Reads the whole log.
+    a life start at or behind `first_physical_offset`, and end before `end_physical_offset`. `created` and `deleted` are
+    what --logs tells, the earliest instant of the line's second. Reads the whole log.
 
     Example: `rocketlens topics /data/store --format table`
     """
@@ -52,11 +55,13 @@ def topics(
             ("messages", number),
             ("earliest", time),
             ("latest", time),
+            ("created", time),
+            ("deleted", time),
             ("certain", pa.bool_()),
             ("evidence", pa.string()),
         ]
     )
-    found = lives_of(opened, known.rules).topics
+    found = lives_of(opened, known.rules, with_logs(run, known, logs).topic_events).topics
     run.emit_rows(schema, _rows(life for name in sorted(found) if topic in (None, name) for life in found[name]))
 
 
@@ -72,6 +77,8 @@ def _rows(lives: Iterator[TopicLife]) -> Iterator[dict[str, Any]]:
             "messages": life.messages,
             "earliest": life.earliest_ms,
             "latest": life.latest_ms,
+            "created": life.logged.created_ms,
+            "deleted": life.logged.deleted_ms,
             "certain": life.certain,
-            "evidence": life.ground.value,
+            "evidence": life.evidence,
         }

@@ -9,8 +9,9 @@ import typer
 
 from pipelines.cli.command import command
 from pipelines.cli.opening import NOTHING_SAID, known_store_at
-from pipelines.cli.options import BROKER, BrokerOptions, Format, StoreArgument
+from pipelines.cli.options import BROKER, BrokerOptions, Format, StoreArgument, TopicLogsOption
 from pipelines.cli.run import Run
+from pipelines.cli.topic_logs import with_logs
 
 if TYPE_CHECKING:
     from parsers.store import Store
@@ -31,6 +32,7 @@ def verify(
     explained: Annotated[
         bool, typer.Option("--explained", help="List instead what looks odd and is normal, with the reason.")
     ] = False,
+    logs: TopicLogsOption = None,
     broker: BrokerOptions = NOTHING_SAID,
 ) -> None:
     """Check the files of a store against each other; each row is a range that they disagree about, worst first.
@@ -48,7 +50,7 @@ def verify(
     from recovery.consistency import verify as verify_store
 
     opened, known = known_store_at(run, store, broker)
-    found = verify_store(opened, known)
+    found = verify_store(opened, with_logs(run, known, logs))
     for state in found.explained:
         if state.what == NOT_COMPARED:
             run.not_read(f"{store}: {state.why}")

@@ -14,6 +14,7 @@ from pipelines.cli.opening import NOTHING_SAID, known_store_at
 from pipelines.cli.options import OWNERSHIP, BrokerOptions
 from pipelines.cli.replay import facts_in, replay_of
 from pipelines.cli.run import Run
+from pipelines.cli.topic_logs import with_logs
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -60,7 +61,8 @@ def who(
             raise WrongUsage("--version, --config and --broker-conf belong to a STORE; rocketlens.toml has a lake's")
         trail = _lake_trail(run, source, message_id)
     else:
-        trail = _store_trail(run, *known_store_at(run, source, broker), message_id, offsets)
+        store, known = known_store_at(run, source, broker)
+        trail = _store_trail(run, store, with_logs(run, known, logs), message_id, offsets)
     if trail is None:
         raise Unreadable(f"{source}: no message with the id {message_id}, neither as message id nor as unique id")
     if logs:

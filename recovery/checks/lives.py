@@ -12,7 +12,13 @@ from recovery.topic_lives import RestartedQueue, TopicLife, TopicLives
 def check_lives(lives: TopicLives) -> Judgement:
     """What the lives of topics explain, and what they show to be damaged."""
     findings = tuple(map(_restarted, lives.restarted.values()))
-    return Judgement(findings, tuple(_former(life, lives.topics[life.topic]) for life in lives.former))
+    former = (_former(life, lives.topics[life.topic]) for life in lives.former)
+    return Judgement(findings, (*former, *map(_contradicted, lives.contradicted)))
+
+
+def _contradicted(life: TopicLife) -> Explained:
+    why = f"life {life.life} of {life.topic}: {life.evidence}"
+    return Explained("broker.log contradicts the files", why, _span(life))
 
 
 def _former(life: TopicLife, lives: Sequence[TopicLife]) -> Explained:
@@ -52,7 +58,7 @@ def _restarted(queue: RestartedQueue) -> Finding:
 
 def with_doubts(findings: Sequence[Finding], lives: TopicLives) -> Iterator[Finding]:
     """The findings, those of missing queues with what is open about their topics."""
-    open_questions = {life.topic: life.ground.value for life in lives.undecided}
+    open_questions = {life.topic: life.evidence for life in lives.undecided}
     for finding in findings:
         why = open_questions.get(finding.span.topic or "") if finding.kind == "queue_missing" else None
         yield finding if why is None else replace(finding, evidence=(*finding.evidence, why))

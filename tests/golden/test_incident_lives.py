@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -205,3 +207,41 @@ def test_topics_lists_every_life(name: str) -> None:
         ]
         assert [row["state"] for row in found] == ["recreated" if life["live"] else "deleted" for life in told["lives"]]
         assert all(row["certain"] for row in found)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_logs_tell_when_each_life_began_and_ended(name: str) -> None:
+    case = incident(name)
+    rows = call("topics", case.root, "--logs", case.logs, "--quiet").rows
+    for topic, told in topics_of(case).items():
+        found = [row for row in rows if row["topic"] == topic]
+        for row, life in zip(found, told["lives"], strict=True):
+            assert row["certain"]
+            for logged, true_ms in ((row["created"], life["createdAt"]), (row["deleted"], life["deletedAt"])):
+                assert (logged is None) == (true_ms is None)
+                assert logged is None or -1_000 < true_ms - epoch_ms(logged) < 3_000  # the line comes before the answer
+
+
+def epoch_ms(text: str) -> int:
+    return int(datetime.fromisoformat(text).timestamp() * 1000)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_logs_decide_what_a_store_without_topics_json_leaves_open(name: str, tmp_path: Path) -> None:
+    case = incident(name)
+    shutil.copytree(case.root, root := tmp_path / "store")
+    for file in (root / "config").glob("topics.json*"):
+        file.unlink()
+    alone, told = (call("topics", root, *logs, "--quiet").rows for logs in ([], ["--logs", case.logs]))
+    for topic, answer in topics_of(case).items():
+        assert not all(row["certain"] for row in alone if row["topic"] == topic)
+        found = [row for row in told if row["topic"] == topic]
+        assert all(row["certain"] for row in found)
+        assert [row["state"] in ("alive", "recreated") for row in found] == [life["live"] for life in answer["lives"]]
+    kinds = [
+        {row["kind"] for row in call("verify", root, *logs, "--quiet").rows if row["kind"] == "queue_missing"}
+        for logs in ([], ["--logs", case.logs])
+    ]
+    assert kinds == ([{"queue_missing"}, set()] if name.endswith("topic-deleted") else [set(), set()])
+    made = call("rebuild", root, "--to", tmp_path / "new", "--logs", case.logs, "--quiet")
+    assert json.loads(made.out)["undecided"] == []

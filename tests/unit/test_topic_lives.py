@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -18,7 +18,8 @@ from recovery.log_runs import runs_between
 from recovery.numbering import FIRST, LAST, MESSAGES, Numbering, NumberingNotes, joined_numbering, read_numbering
 from recovery.offset_lives import OffsetLife, doubtful_offsets
 from recovery.scan import LogScanner
-from recovery.topic_lives import NEVER, Ground, TopicLives, TopicsKnown, topic_lives
+from recovery.topic_events import Contradiction, TopicEvent
+from recovery.topic_lives import NEVER, Ground, TopicLife, TopicLives, TopicsKnown, topic_lives
 from tests.support.build_store import FIRST_MS, SETTINGS, STEP_MS, VERSION, StoreBuilder
 
 RULES = DispatchRules.of(VERSION, SETTINGS, frozenset())
@@ -218,3 +219,86 @@ def test_a_group_beyond_the_former_life_on_one_queue_is_believed_on_the_others(t
 
 def test_an_offset_that_no_life_reached_is_left_to_the_other_rules(tmp_path: Path) -> None:
     assert doubts(tmp_path, {0: 11}) == {}
+
+
+SECOND = 999
+"""A line of broker.log tells the second."""
+
+
+def event(kind: Literal["created", "deleted"], at_ms: int) -> TopicEvent:
+    return TopicEvent("T", kind, at_ms, at_ms + SECOND)
+
+
+def told(
+    root: Path, config: TopicsKnown, queues: dict[QueueKey, Any], *events: TopicEvent
+) -> tuple[TopicLives, tuple[TopicLife, ...]]:
+    """The lives by files and log, and those of topic T."""
+    lives = topic_lives(numbering(root), config, queues, events)
+    return lives, lives.topics["T"]
+
+
+def with_other(root: Path) -> tuple[int, dict[QueueKey, Any]]:
+    """A log of a topic T without queues and of a topic U with one; the last store time, and the queues."""
+    records = log_of(root, [*run("T", 0, 0, 5), *run("U", 0, 0, 2)])
+    return records[4].store_timestamp_ms, served(records, 5, 6)
+
+
+def test_a_logged_deletion_decides_without_topics_json(tmp_path: Path) -> None:
+    last_ms, queues = with_other(tmp_path)
+    assert [life.ground for life in told(tmp_path, TopicsKnown(), queues)[1]] == [Ground.NO_CONFIG]
+    lives, (life,) = told(tmp_path, TopicsKnown(), queues, event("deleted", last_ms + 5_000))
+    assert (life.state, life.certain, life.ground) == ("deleted", True, Ground.DELETION_LOGGED)
+    assert lives.living_from == {("T", 0): NEVER}
+    assert life.logged.deleted_ms == last_ms + 5_000
+
+
+@pytest.mark.parametrize("config", [known("T"), TopicsKnown()])
+@pytest.mark.parametrize("deletion", [True, False])
+def test_a_topic_created_again_without_a_message_lost_no_queue(
+    config: TopicsKnown, deletion: bool, tmp_path: Path
+) -> None:
+    last_ms, queues = with_other(tmp_path)
+    events = [event("deleted", last_ms + 5_000)] * deletion + [event("created", last_ms + 9_000)]
+    lives, (former, living) = told(tmp_path, config, queues, *events)
+    assert (former.state, former.certain) == ("deleted", True)
+    assert (living.state, living.messages, living.certain, living.begins_ms) == ("recreated", 0, True, last_ms + 9_000)
+    assert lives.living_from == {("T", 0): NEVER}
+    assert lives.undecided == ()
+
+
+def test_a_deletion_of_a_topic_that_topics_json_names_stays_open(tmp_path: Path) -> None:
+    last_ms, queues = with_other(tmp_path)
+    lives, (life,) = told(tmp_path, known("T"), queues, event("deleted", last_ms + 5_000))
+    assert (life.state, life.certain, life.ground) == ("vanished", False, Ground.NAMED_THOUGH_DELETED)
+    assert lives.undecided == (life,)
+
+
+def test_a_deletion_that_the_queues_contradict_ends_nothing(tmp_path: Path) -> None:
+    records = log_of(tmp_path, run("T", 0, 0, 5))
+    at_ms = records[-1].store_timestamp_ms + 5_000
+    lives, (life,) = told(tmp_path, known("T"), served(records, *range(5)), event("deleted", at_ms))
+    assert (life.state, life.certain, lives.living_from) == ("alive", False, {})
+    assert life.logged.contradiction is Contradiction.SERVED
+    assert lives.contradicted == (life,)
+
+
+def apart(root: Path, before: Puts, behind: Puts) -> tuple[list[Message], int]:
+    """A log of two runs of messages with others for half a minute between them; an instant amid these."""
+    others = run("U", 0, 0, 30_000 // STEP_MS)
+    return log_of(root, [*before, *others, *behind]), FIRST_MS + (len(before) + len(others) // 2) * STEP_MS
+
+
+def test_a_deletion_parts_lives_that_share_no_queue(tmp_path: Path) -> None:
+    records, at_ms = apart(tmp_path, run("T", 0, 0, 2), run("T", 1, 0, 2))
+    queues = served(records, len(records) - 2, len(records) - 1)
+    assert len(told(tmp_path, known("T"), queues)[1]) == 1
+    lives, (former, living) = told(tmp_path, known("T"), queues, event("deleted", at_ms))
+    assert (former.messages, former.state, living.messages, living.state) == (2, "deleted", 2, "recreated")
+    assert lives.living_start(("T", 0)) == records[-2].physical_offset
+
+
+def test_a_deletion_amid_numbers_that_go_on_is_a_contradiction(tmp_path: Path) -> None:
+    records, at_ms = apart(tmp_path, run("T", 0, 0, 2), run("T", 0, 2, 4))
+    _, (life,) = told(tmp_path, known("T"), served(records, 0, 1, len(records) - 1), event("deleted", at_ms))
+    assert (life.state, life.certain) == ("alive", False)
+    assert life.logged.contradiction is Contradiction.WENT_ON

@@ -157,7 +157,22 @@ BROKER_TEMPLATES = (
         "update topic config, old:[{other_topic_config}] new:[{topic_config}]",
         "RouteSeen",
     ),
-    _broker("topic_deleted", "INFO", "all", "delete topic config OK, topic: {text}"),
+    _broker("topic_deleted", "INFO", "all", "delete topic config OK, topic: {topic_config}"),
+    _broker("topic_delete_unknown", "WARN", "all", "delete topic config failed, topic: {topic} not exists"),
+    _broker("topic_delete_requested", "INFO", "≤4.9.8", "deleteTopic called by {remote}"),
+    _broker(
+        "topic_delete_requested",
+        "INFO",
+        "≥5.0.0",
+        "AdminBrokerProcessor#deleteTopic: broker receive request to delete topic={topic}, caller={remote}",
+    ),
+    _broker("topic_create_requested", "INFO", "≤4.9.8", "updateAndCreateTopic called by {remote}"),
+    _broker(
+        "topic_create_requested",
+        "INFO",
+        "≥5.0.0",
+        "Broker receive request to update or create topic={topic}, caller address={remote}",
+    ),
     _broker(
         "assignment_no_list",
         "WARN",
