@@ -67,7 +67,7 @@ def _listed(memory: BrokerMemory) -> list[LogFile]:
 def _first_file(memory: BrokerMemory, files: list[LogFile]) -> int:
     """The third-last file, or the newest before it whose first entry the index has as it is; else the first."""
     indexed = memory.evidence.dledger_index
-    index = EntryIndex((entry.path, int(entry.name)) for entry in indexed if entry.name.isdigit())
+    index = EntryIndex((entry.path, entry.number) for entry in indexed if entry.number is not None)
     number = max(0, len(files) - FILES_READ)
     while number > 0 and not _is_indexed(files[number], index):
         number -= 1

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from parsers.errors import StoreFormatError
-from parsers.java import INT_MAX, INT_MIN, utf16_units
+from parsers.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, utf16_units
 from parsers.mapped import map_file, open_evidence
 from parsers.places import DATA_FOLDER, DLEDGER_FOLDER
 from recovery.abort_file import AbortFile, read_abort_file
@@ -31,6 +31,14 @@ class Entry:
     size: int
     is_folder: bool
     modified_ms: int
+
+    @property
+    def number(self) -> int | None:
+        """What `Long.parseLong` makes of the name; None where it throws."""
+        try:
+            return parse_number(self.name, LONG_MIN, LONG_MAX)
+        except InvalidForDispatch:
+            return None
 
     def bytes(self) -> memoryview:
         """The file, mapped. Empty when it cannot be opened any more."""

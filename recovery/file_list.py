@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from parsers.java import LONG_MAX, LONG_MIN, divide, remainder
-from recovery.dispatch import InvalidForDispatch, parse_number
+from parsers.java import divide, remainder
 from recovery.evidence import Entry
 from recovery.passing_settings import PassedBy
 from recovery.versions import BrokerVersion
@@ -165,14 +164,13 @@ def list_files(listed: FileList, entries: Sequence[Entry], version: BrokerVersio
 
 
 def _base_offset(entry: Entry) -> int:
-    try:
-        return parse_number(entry.name, LONG_MIN, LONG_MAX)
-    except InvalidForDispatch:
+    if entry.number is None:
         raise LoadFailed(
             "a file whose name is no number stops the broker from loading",
             "DefaultMappedFile#init (NumberFormatException)",
             f"{entry.path}",
-        ) from None
+        )
+    return entry.number
 
 
 def file_name(base_offset: int) -> str:

@@ -67,8 +67,7 @@ def _batches(entry: Entry, scanner: LogScanner, gaps: Callable[[LogGap], None]) 
 def _base_offset(entry: Entry) -> int:
     """The number in the name; of a copy under another name what its first record says."""
     try:
-        named = int(entry.name) if entry.name.isascii() and entry.name.isdigit() else None
-        return open_log(StoreFile(entry.path, "commitlog", entry.size, 0, named)).base_offset
+        return open_log(StoreFile(entry.path, "commitlog", entry.size, 0, entry.number)).base_offset
     except StoreFormatError:
         return 0
 

@@ -146,7 +146,7 @@ def _units_behind(played: Restart, log_end: int) -> dict[int, tuple[QueueKey, in
 def units_of(entry: Entry, file_size: int) -> tuple[Longs, Longs, int]:
     """Physical offsets and sizes in one queue file, and the queue offset of its first unit."""
     units = CQ_UNIT.array(entry.bytes()) if entry.size == file_size else np.empty(0, CQ_UNIT.dtype)
-    base = divide(int(entry.name), CQ_UNIT.size) if entry.name.removeprefix("-").isdigit() else 0
+    base = divide(entry.number or 0, CQ_UNIT.size)
     return units["physical_offset"].astype(np.int64), units["msg_size"].astype(np.int64), base
 
 

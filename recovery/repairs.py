@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from recovery.config_repairs import config_repairs
 from recovery.evidence import Entry, Evidence
@@ -89,9 +90,11 @@ def _common_size(entries: Sequence[Entry]) -> int | None:
 def _padded(store: Evidence, settings: StoreSettings) -> Iterator[Repair]:
     """A file cut short is given its size again; the bytes that are gone stay gone."""
     log_size, queue_size = settings.mapped_file_size_commit_log, settings.consume_queue_file_size
-    short = [entry for entry in store.commitlog if 0 < entry.size < log_size and entry.name.isdigit()]
+    short = [entry for entry in store.commitlog if 0 < entry.size < log_size and entry.number is not None]
     cut = {key: _grow(entries, queue_size) for key, entries in store.queues.items()}
-    short += [e for entries in store.queues.values() for e in entries if 0 < e.size < queue_size and e.name.isdigit()]
+    short += [
+        e for entries in store.queues.values() for e in entries if 0 < e.size < queue_size and e.number is not None
+    ]
     if not short:
         return
     yield Repair(
@@ -105,14 +108,14 @@ def _padded(store: Evidence, settings: StoreSettings) -> Iterator[Repair]:
 
 def _grow(entries: Sequence[Entry], size: int) -> tuple[Entry, ...]:
     return tuple(
-        dataclasses.replace(entry, size=size) if 0 < entry.size < size and entry.name.isdigit() else entry
+        dataclasses.replace(entry, size=size) if 0 < entry.size < size and entry.number is not None else entry
         for entry in entries
     )
 
 
 def _without_strays(store: Evidence, settings: StoreSettings) -> Iterator[Repair]:
     def stays(entry: Entry, size: int) -> bool:
-        return not entry.is_folder and entry.size == size and entry.name.isdigit()
+        return not entry.is_folder and entry.size == size and entry.number is not None
 
     log_size, queue_size = settings.mapped_file_size_commit_log, settings.consume_queue_file_size
     strays = [entry for entry in store.commitlog if not stays(entry, log_size)]
@@ -156,8 +159,9 @@ def _without_empty_queue_file(played: Restart) -> Iterator[Repair]:
 
 def _without_files_behind_a_gap(store: Evidence, settings: StoreSettings) -> Iterator[Repair]:
     size = settings.mapped_file_size_commit_log
-    numbered = [entry for entry in store.commitlog if entry.name.isdigit()]
-    gap = next((i for i in range(1, len(numbered)) if int(numbered[i].name) - int(numbered[i - 1].name) != size), None)
+    numbered = [entry for entry in store.commitlog if entry.number is not None]
+    steps = [(behind.number or 0) - (before.number or 0) for before, behind in pairwise(numbered)]
+    gap = next((at for at, step in enumerate(steps, 1) if step != size), None)
     if gap is not None:
         yield Repair(
             "move the log files behind the gap out of the store",
