@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
-
 import typer
 
 from pipelines.cli.command import command
 from pipelines.cli.opening import NOTHING_SAID, known_store_at
 from pipelines.cli.options import STORE_FILES, BrokerOptions, QueueOption, StoreArgument, TopicOption
 from pipelines.cli.run import Run
-
-if TYPE_CHECKING:
-    from parsers.consumequeue.summary import QueueSummary
-    from parsers.store import Store
-    from recovery.versions import BrokerVersion
 
 
 def register(app: typer.Typer) -> None:
@@ -40,6 +32,8 @@ def queues(
     """
     import pyarrow as pa
 
+    from pipelines.queue_figures import queue_figures
+
     schema = pa.schema(
         [
             ("topic", pa.string()),
@@ -50,33 +44,4 @@ def queues(
         ]
     )
     opened, known = known_store_at(run, store, broker)
-    run.emit_rows(schema, _rows(run, opened, known.version, topic, queue))
-
-
-def _rows(
-    run: Run, store: Store, version: BrokerVersion, topic: str | None, queue: int | None
-) -> Iterator[dict[str, Any]]:
-    """One row per queue in order of topic and number."""
-    from parsers.queues import FileQueue, StoreQueues
-    from recovery.queue_minimum import broker_minimum
-
-    first = store.commitlog[0].base_offset or 0 if store.commitlog else 0
-    with StoreQueues(store, on_damage="collect", damage=run.damage) as queues:
-        for key, found in queues.items():
-            if topic in (None, key[0]) and queue in (None, key[1]):
-                summary = found.summary(first)
-                files = found.files if isinstance(found, FileQueue) else ()
-                yield _row(summary, broker_minimum(summary, files, version))
-
-
-def _row(found: QueueSummary, minimum: int) -> dict[str, Any]:
-    return {
-        "topic": found.topic,
-        "queue_id": found.queue_id,
-        "min_queue_offset": minimum,
-        "max_queue_offset": found.max_queue_offset,
-        "max_physical_offset": found.max_physical_offset,
-        "units": found.units,
-        "files": found.files,
-        "messages": found.max_queue_offset - found.min_queue_offset,
-    }
+    run.emit_rows(schema, queue_figures(opened, known.version, run.damage, topic=topic, queue=queue))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,14 +14,13 @@ import pyarrow as pa
 
 from parsers.commitlog.read import read_commitlog
 from parsers.commitlog.region import Region
-from parsers.consumequeue.summary import QueueSummary
 from parsers.errors import Damage
 from parsers.places import name_below
-from parsers.queues import StoreQueues
 from parsers.store import Store
 from pipelines.findings import explained_row, finding_row
 from pipelines.lag import offsets_of_store, store_lag, store_positions
 from pipelines.lake import Lake
+from pipelines.queue_figures import queue_figures
 from pipelines.report.model import Facts, Row
 from rebalance.replay import Replay
 from recovery.consistency import verify
@@ -55,7 +54,7 @@ def facts_of_store(
     collect = _Damages(facts.unread)
     say("reading the CommitLog")
     _read_log(store, facts, collect)
-    facts.queues = [_queue_row(summary) for summary in _summaries(store, collect)]
+    facts.queues = list(queue_figures(store, known.version, collect))
     say("comparing the files")
     verified = verify(store, known)
     facts.findings = [finding_row(finding) for finding in verified.findings]
@@ -106,16 +105,6 @@ def _region_row(region: Region, root: Path) -> Row:
         "kind": region.kind,
         "reason": region.reason,
     }
-
-
-def _summaries(store: Store, collect: _Damages) -> Iterable[QueueSummary]:
-    first = store.commitlog[0].base_offset or 0 if store.commitlog else 0
-    with StoreQueues(store, on_damage="collect", damage=collect) as queues:
-        yield from (queue.summary(first) for queue in queues.values())
-
-
-def _queue_row(summary: QueueSummary) -> Row:
-    return {**asdict(summary), "messages": summary.max_queue_offset - summary.min_queue_offset}
 
 
 def _consumers(store: Store, facts: Facts, known: StoreKnowledge, collect: _Damages) -> None:

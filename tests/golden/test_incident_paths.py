@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 
+from pipelines.report.gather import facts_of_store
 from recovery.consistency import Verification, verify
 from recovery.knowledge import Said, knowledge_of, open_known
 from recovery.rebuild import rebuild
 from recovery.versions import BrokerVersion
 from tests.support.cli import call, rows_of
 from tests.support.incidents import Incident, incident, incident_names
+from tests.support.opened import opened
 from tests.support.stores import store_root, truth, truth_lines
 
 ELSEWHERE = incident_names("log-elsewhere")
@@ -176,3 +178,11 @@ def test_queues_begin_where_the_broker_says_once_it_is_started(name: str) -> Non
     ours = {(row["topic"], row["queue_id"]): (row["min_queue_offset"], row["max_queue_offset"]) for row in rows}
     assert ours
     assert {key: ends.get(key) for key in ours} == ours
+
+
+@pytest.mark.parametrize("name", CLEANED)
+def test_the_report_has_the_minimum_offsets_that_the_broker_answers(name: str) -> None:
+    case = incident(name)
+    store, known = opened(case.root, case.version)
+    version = ["--version", name.partition("-")[0]]
+    assert facts_of_store(store, known).queues == rows_of("queues", case.root, *version)
