@@ -89,7 +89,7 @@ def group_queues(offsets: OffsetTable, read_queue_nums: Mapping[str, int], ends:
 
     That is each read queue of the topic, with an offset or without; of a light topic (which no configuration lists) its
     single queue; of a topic that is not configured the queues with an offset, whose end stays unknown. A queue without
-    a folder never got a message: its end is a proven 0. Of a topic with more than MOST_READ_QUEUES only the queues that
+    a folder ends at 0, as the broker counts. Of a topic with more than MOST_READ_QUEUES only the queues that
     have a folder or an offset: no broker has that many, damaged bytes can say so.
     Source: AdminBrokerProcessor#getConsumeStats @5.3.3.
     """
@@ -192,7 +192,7 @@ def _reason(position: QueuePosition, behind: int | None) -> str | None:
     if position.hidden_by is not None:
         return hidden_reason(position.hidden_by)
     if position.consumer_offset is None:
-        return NOT_STORED if behind else "no offset is stored, and the queue never got a message"
+        return NOT_STORED if behind else "no offset is stored, and the store has no message of this queue"
     if position.doubt is not None:
         return _doubt(position.doubt)
     if behind < 0:

@@ -37,7 +37,7 @@ def test_figures(position: QueuePosition, behind: int | None, seconds: float | N
     ("position", "reason"),
     [
         (QueuePosition(298, 0, None), NOT_STORED),
-        (QueuePosition(0, 0, None), "never got a message"),
+        (QueuePosition(0, 0, None), "the store has no message of this queue"),
         (QueuePosition(10, 0, 12), "ahead of the queue"),
         (QueuePosition(100, 40, 30, oldest_unread_ms=1), "10 of them were deleted unread"),
         (QueuePosition(100, 100, 30), "70 of them were deleted unread"),
