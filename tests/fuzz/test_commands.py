@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
 from pipelines.cli import run as cli_run
-from tests.fuzz.commands.agreement import contradictions
 from tests.fuzz.commands.asked import OFTEN, Fault, asked
 from tests.fuzz.commands.bases import small_stores
 from tests.fuzz.commands.inputs import Input, make_input, pick_base, write
 from tests.fuzz.commands.run import check, fingerprint, run
+from tests.support.agreement import contradictions
 from tests.support.cli import Called
 
 INPUTS = int(os.environ.get("ROCKETLENS_FUZZ_INPUTS", "80"))
@@ -76,6 +78,25 @@ def test_answers_that_differ_are_seen(tmp_path: Path) -> None:
     for name in ("dump commitlog", "dump consumequeue"):
         short = Called(0, b"".join(told[name].out.splitlines(keepends=True)[:-1]), "")
         assert list(contradictions({**told, name: short})), name
-    (row, *rest) = told["dump regions"].out.splitlines(keepends=True)
-    damaged = Called(0, row.replace(b'"messages"', b'"damage"') + b"".join(rest), "")
+    (line, *rest) = told["dump regions"].out.splitlines(keepends=True)
+    damaged = Called(0, line.replace(b'"messages"', b'"damage"') + b"".join(rest), "")
     assert list(contradictions({**told, "dump regions": damaged}))
+    (lag, *_) = [row | {"broker_offset": row["max_queue_offset"]} for row in told["queues"].rows]
+    told["lag"] = lines([lag | {"consumer_offset": 1, "messages_behind": lag["broker_offset"] - 1, "reason": None}])
+    assert list(contradictions(told)) == []
+    for name, figure in (
+        ("dump consumequeue", "physical_offset"),
+        ("queues", "units"),
+        ("queues", "max_queue_offset"),
+        ("queues", "messages"),
+        ("lag", "queue_id"),
+        ("lag", "broker_offset"),
+        ("lag", "messages_behind"),
+    ):
+        (row, *rows) = told[name].rows
+        wrong = lines([row | {figure: row[figure] + 99}, *rows])
+        assert list(contradictions({**told, name: wrong})), (name, figure)
+
+
+def lines(rows: list[dict[str, Any]]) -> Called:
+    return Called(0, b"".join(json.dumps(row).encode() + b"\n" for row in rows), "")

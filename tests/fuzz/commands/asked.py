@@ -18,6 +18,7 @@ OFTEN = (
     ("dump", "regions", "{place}"),
     ("dump", "consumequeue", "{place}"),
     ("queues", "{place}"),
+    ("lag", "{place}"),
     ("verify", "{place}"),
     ("rebuild", "{place}", "--to", "{out}/rebuilt"),
 )

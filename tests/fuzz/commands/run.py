@@ -16,9 +16,9 @@ from time import monotonic
 import typer
 
 from pipelines.cli import app
-from tests.fuzz.commands.agreement import contradictions
 from tests.fuzz.commands.asked import OF_A_STORE, OF_RECORDINGS, OFTEN, Fault, asked
 from tests.fuzz.commands.inputs import Input, make_input
+from tests.support.agreement import contradictions
 from tests.support.cli import Called
 from tests.support.peak_memory import grown_mib
 
