@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 from datetime import datetime
@@ -245,3 +246,38 @@ def test_logs_decide_what_a_store_without_topics_json_leaves_open(name: str, tmp
     assert kinds == ([{"queue_missing"}, set()] if name.endswith("topic-deleted") else [set(), set()])
     made = call("rebuild", root, "--to", tmp_path / "new", "--logs", case.logs, "--quiet")
     assert json.loads(made.out)["undecided"] == []
+
+
+@pytest.mark.parametrize("name", incident_names("topic-deleted"))
+def test_a_topic_created_again_without_a_message_has_lost_no_queue(name: str, tmp_path: Path) -> None:
+    case = incident(name)
+    shutil.copytree(case.root, root := tmp_path / "store")
+    config = json.loads((root / "config" / "topics.json").read_text())
+    table = config["topicConfigTable"]
+    table["Invoices"] = {**table["Payments"], "topicName": "Invoices"}
+    (root / "config" / "topics.json").write_text(json.dumps(config))
+    lines = gzip.decompress((case.logs / "broker.log.gz").read_bytes())
+    created = next(line for line in lines.splitlines() if b"create new topic [TopicConfig [topicName=Invoices" in line)
+    (tmp_path / "broker.log").write_bytes(lines.rstrip(b"\n") + b"\n2026-11-22 17:30:00" + created[19:] + b"\n")
+    missing, found = (
+        [row for row in call("verify", root, *logs, "--quiet").rows if row["kind"] == "queue_missing"]
+        for logs in ([], ["--logs", tmp_path / "broker.log"])
+    )
+    assert missing
+    assert not found
+    rows = call("topics", root, "--topic", "Invoices", "--logs", tmp_path / "broker.log", "--quiet").rows
+    assert [(row["state"], row["messages"], row["certain"]) for row in rows] == [
+        ("deleted", 240, True),
+        ("recreated", 0, True),
+    ]
+
+
+def test_logs_of_two_brokers_decide_nothing(tmp_path: Path) -> None:
+    case = incident("4.9.7-topic-recreated")
+    for name in ("broker-a", "broker-b"):
+        line = f"2026-11-22 16:00:00 INFO main - The broker[{name}, 127.0.0.1:10911] boot success. x\n"
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "broker.log").write_text(line)
+    told = call("topics", case.root, "--logs", tmp_path)
+    assert "logs of several brokers (broker-a, broker-b)" in told.err
+    assert {row["deleted"] for row in told.rows} == {None}
