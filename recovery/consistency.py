@@ -1,4 +1,4 @@
-"""Prove a store's files against each other: CommitLog × ConsumeQueue × Index × checkpoint × configuration.
+"""Prove a store's files against each other: CommitLog × ConsumeQueue × Index × checkpoint × configuration × timers.
 
 The rules are pure functions in `recovery.checks`; here the files of one store are turned into their columns and the
 findings are put together. One cause is one finding: what a finding about the log covers is nobody else's.
@@ -40,7 +40,10 @@ from recovery.checks.queues import (
     misdirected_units,
     unserved_messages,
 )
+from recovery.checks.timer import LogSide
+from recovery.checks.timer_columns import judge_timer
 from recovery.config_start import config_start
+from recovery.dispatch import TIMER_TOPIC
 from recovery.evidence import config_entries
 from recovery.inference import Inferred, StoreKnowledge
 from recovery.log_runs import LogGap
@@ -122,6 +125,7 @@ class _Verify:
                 self._judge_checkpoint(ends, doubtful_times),
                 config,
                 lives,
+                judge_timer(self._store, self._log_side(lost, queue_ends)),
                 self._newer(),
             ]
         )
@@ -252,6 +256,17 @@ class _Verify:
             log_is_cut=self._log_is_cut(ends) or bool(len(doubtful_times.starts)),
             file_size=self._shape.file_size,
             sets_queue_time=self._files.spool is None or not self._files.spool.is_stores,
+        )
+
+    def _log_side(self, lost: Intervals, queue_ends: QueueEnds | None) -> LogSide:
+        """What the timer files are compared with."""
+        ends = None if queue_ends is None else queue_ends.ends.get((TIMER_TOPIC, 0))
+        return LogSide(
+            start=self._log.start,
+            end=self._log.end,
+            lost=lost,
+            unforced=self._shape.file_size if self._store.abort_present else 0,
+            queue_end=None if ends is None else ends[1],
         )
 
     def _log_is_cut(self, ends: Judgement) -> bool:

@@ -14,6 +14,7 @@ from recovery.checks.kind import (
     RESTORE_LOG,
     Kind,
 )
+from recovery.checks.timer_kinds import TIMER_KINDS
 
 KINDS: dict[str, Kind] = {
     # -- the log
@@ -328,6 +329,7 @@ KINDS: dict[str, Kind] = {
         "After an unclean exit recovery parses more than it needs.",
         "None needed.",
     ),
+    **TIMER_KINDS,
     **CONFIG_KINDS,
     "queue_without_topic_config": Kind(
         "warning",

@@ -409,4 +409,5 @@ def test_kinds_without_a_case_above_are_those_of_rarer_stores() -> None:
     elsewhere |= {"unit_wrong_store_time", "log_begins_late"}
     elsewhere |= {"consumer_offset_of_former_life", "consumer_offset_of_unknown_life", "queue_numbers_restarted"}
     elsewhere |= {"entry_header_wrong", "entry_index_wrong", "dledger_state_wrong"}
+    elsewhere |= {"timer_unit_wrong", "timer_slot_wrong", "timer_check_wrong"}
     assert KINDS.keys() - DAMAGES.keys() == elsewhere

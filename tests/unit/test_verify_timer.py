@@ -1,0 +1,197 @@
+"""Timer log, timer wheel and timercheck beside the log: silent on what a broker left, one finding for each edit."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from parsers.commitlog.segment import read_segment
+from parsers.store import open_store
+from parsers.timer import TIMER_CHECK, TIMER_SLOT, TIMER_UNIT, read_timerlog, read_wheel
+from recovery.checks.finding import Finding, Place
+from recovery.consistency import Verification, verify
+from tests.support.build_store import overwrite
+from tests.support.opened import opened
+from tests.support.stores import store_root
+
+NAME = "5.3.3-pop"
+LOG_BYTES = 1 << 16
+"""Enough of a timer log for all of its units; the rest of its 100 MiB is unwritten."""
+LOG, WHEEL, CHECK = "timerlog/00000000000000000000", "timerwheel", "config/timercheck"
+LONG, INT = 8, 4
+ROW = 7
+"""The unit, or the slot in use, that is edited."""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A copy of a store whose broker set timers."""
+    copy = tmp_path / "store"
+    shutil.copytree(store_root(NAME), copy, ignore=shutil.ignore_patterns("timerlog"))
+    (copy / "timerlog").mkdir()
+    with (store_root(NAME) / LOG).open("rb") as log:
+        (copy / LOG).write_bytes(log.read(LOG_BYTES))
+    return copy
+
+
+def verified(root: Path) -> Verification:
+    return verify(*opened(root))
+
+
+def only(root: Path) -> Finding:
+    (found,) = verified(root).findings
+    return found
+
+
+def unit_write(root: Path, field: str, value: int, size: int, row: int = ROW) -> Place:
+    at = row * TIMER_UNIT.size
+    overwrite(root / LOG, at + TIMER_UNIT.offsets[field], value.to_bytes(size, "big", signed=True))
+    return Place(LOG, at, TIMER_UNIT.size)
+
+
+def slot_write(root: Path, field: str, value: int, size: int) -> Place:
+    (wheel,) = (file for file in open_store(root).timer if file.kind == "timerwheel")
+    at = read_wheel(wheel)["slot"][ROW].as_py() * TIMER_SLOT.size
+    overwrite(root / WHEEL, at + TIMER_SLOT.offsets[field], value.to_bytes(size, "big", signed=True))
+    return Place(WHEEL, at, TIMER_SLOT.size)
+
+
+def check_write(root: Path, field: str, value: int) -> Place:
+    overwrite(root / CHECK, TIMER_CHECK.offsets[field], value.to_bytes(LONG, "big"))
+    return Place(CHECK, TIMER_CHECK.offsets[field], LONG)
+
+
+def place_of_other_topic(root: Path) -> int:
+    """A record that is no timer message: the log's first that no unit names."""
+    timers = {
+        place for batch in read_timerlog(open_store(root).timer) for place in batch["physical_offset"].to_pylist()
+    }
+    starts = record_starts(root)
+    return next(place for place in starts if place not in timers)
+
+
+def record_starts(root: Path) -> list[int]:
+    return [
+        place
+        for file in open_store(root).commitlog
+        for batch in read_segment(file, columns=["physical_offset"])
+        for place in batch["physical_offset"].to_pylist()
+    ]
+
+
+Edit = Callable[[Path], Place]
+EDITS: dict[str, tuple[str, str, Edit]] = {
+    "a unit beyond the log": (
+        "timer_unit_wrong",
+        "99999999",
+        lambda root: unit_write(root, "physical_offset", 99999999, LONG),
+    ),
+    "a unit below 0": ("timer_unit_wrong", "-5", lambda root: unit_write(root, "physical_offset", -5, LONG)),
+    "a unit inside a record": (
+        "timer_unit_wrong",
+        "no record",
+        lambda root: unit_write(root, "physical_offset", 1700, LONG),
+    ),
+    "a unit of another topic": (
+        "timer_unit_wrong",
+        "not of rmq_sys_wheel_timer",
+        lambda root: unit_write(root, "physical_offset", place_of_other_topic(root), LONG),
+    ),
+    "a wrong size": ("timer_unit_wrong", "names 77 bytes", lambda root: unit_write(root, "msg_size", 77, INT)),
+    "a unit of no size": ("timer_unit_wrong", "size is not 52", lambda root: unit_write(root, "unit_size", 51, INT)),
+    "a magic that is none": ("timer_unit_wrong", "magic is none", lambda root: unit_write(root, "magic", 1 << 8, INT)),
+    "a link to no unit": (
+        "timer_slot_wrong",
+        "names 13 before it",
+        lambda root: unit_write(root, "prev_position", 13, LONG),
+    ),
+    "a last position beyond the timer log": (
+        "timer_slot_wrong",
+        "88888888",
+        lambda root: slot_write(root, "last_position", 88888888, LONG),
+    ),
+    "a last position inside a unit": (
+        "timer_slot_wrong",
+        "to 53",
+        lambda root: slot_write(root, "last_position", 53, LONG),
+    ),
+    "a first position at no unit": (
+        "timer_slot_wrong",
+        "holds 53",
+        lambda root: slot_write(root, "first_position", 53, LONG),
+    ),
+    "a first position of another chain": (
+        "timer_slot_wrong",
+        "does not end at its first",
+        lambda root: slot_write(root, "first_position", 0, LONG),
+    ),
+    "a last position of another slot": (
+        "timer_slot_wrong",
+        "due at another time",
+        lambda root: slot_write(root, "last_position", 52, LONG),
+    ),
+    "a queue offset beyond the queue": (
+        "timer_check_wrong",
+        "last_queue_offset 12345",
+        lambda root: check_write(root, "last_queue_offset", 12345),
+    ),
+    "a flush position beyond the timer log": (
+        "timer_check_wrong",
+        "last_flush_position 99999984",
+        lambda root: check_write(root, "last_flush_position", 99999984),
+    ),
+}
+
+
+def test_the_store_as_its_broker_left_it_has_no_finding(root: Path) -> None:
+    verification = verified(root)
+    assert verification.findings == ()
+    assert not [state for state in verification.explained if "timer" in state.what]
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_an_edit_is_one_finding_at_its_place(name: str, root: Path) -> None:
+    kind, said, edit = EDITS[name]
+    place = edit(root)
+    found = only(root)
+    assert (found.kind, found.places, found.count) == (kind, (place,), 1)
+    assert said in " ".join(found.evidence)
+
+
+def test_a_timer_due_at_another_time_than_its_message_is_one_finding(root: Path) -> None:
+    """The slot that holds it is not to blame."""
+    (wheel,) = (file for file in open_store(root).timer if file.kind == "timerwheel")
+    row = read_wheel(wheel)["last_position"][ROW].as_py() // TIMER_UNIT.size
+    place = unit_write(root, "delay_ms", 2_000_000_000, INT, row)
+    found = only(root)
+    assert (found.kind, found.places) == ("timer_unit_wrong", (place,))
+    assert "TIMER_OUT_MS" in found.evidence[1]
+
+
+def test_units_of_messages_that_an_unclean_exit_took_are_explained(root: Path) -> None:
+    """A power loss takes what was not forced: no more than a file of the log."""
+    end = max(record_starts(root)) + 60_000
+    unit_write(root, "physical_offset", end, LONG)
+    assert only(root).kind == "timer_unit_wrong"
+    (root / "abort").touch()
+    verification = verified(root)
+    assert verification.findings == ()
+    assert "timers beyond the log" in [state.what for state in verification.explained]
+
+
+def test_far_beyond_the_log_no_unclean_exit_explains_a_unit(root: Path) -> None:
+    (root / "abort").touch()
+    unit_write(root, "physical_offset", 99999999, LONG)
+    assert only(root).kind == "timer_unit_wrong"
+
+
+def test_a_number_of_timers_that_does_not_fit_is_explained(root: Path) -> None:
+    """A start after an unclean exit leaves it: TimerWheel#reviseSlot sets positions only."""
+    place = slot_write(root, "timer_count", 40, INT)
+    verification = verified(root)
+    assert verification.findings == ()
+    (state,) = (state for state in verification.explained if state.what == "number of timers in a slot")
+    assert state.places == (place,)
