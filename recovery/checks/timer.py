@@ -62,7 +62,8 @@ class TimerUnits:
 class TimerLogShape:
     """Where the timer log's files start, their names below the store, its end; and what cannot be read of it.
 
-    `end`: the byte after the last unit. `refused`: units that recovery cuts the timer log at, in bytes of it.
+    `end`: the byte after the last unit; `file_end`: after the last file. `refused`: bytes of units at
+    which recovery cuts the timer log.
     """
 
     bases: tuple[int, ...]
@@ -180,11 +181,13 @@ def _slots(
     first_expired = (slots.first_position < log.start) & (slots.first_position >= 0)
     refused = log.refused.hold(slots.last_position) | log.refused.hold(slots.first_position)
     judged = ~expired & ~refused
-    ahead = (slots.last_position >= log.end) & bool(side.unforced)
+    most_ahead = log.file_end if side.unforced else log.end
+    ahead = (slots.last_position >= log.end) & (slots.last_position < most_ahead)
     lost = judged & ~(has_last & (has_first | first_expired)) & ~ahead
     whole = judged & has_last & (has_first | first_expired)
     findings = _slot_findings(slots, lost, f"timer log: no unit there; its units are from {log.start} to {log.end}")
-    explained = _explained_slots(slots, judged & ahead & ~has_last, "ahead of the timer log", "an unclean exit took it")
+    why = "an unclean exit took their units; recovery sets the slots' last positions again"
+    explained = _explained_slots(slots, judged & ahead, "timer slots ahead of the timer log", why)
     if not len(units.position):
         return findings, explained
     fits = [units.due_ms[last] // each == slots.time for each in PRECISIONS_MS]

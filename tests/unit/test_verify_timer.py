@@ -6,12 +6,16 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from parsers.commitlog.segment import read_segment
 from parsers.store import open_store
 from parsers.timer import TIMER_CHECK, TIMER_SLOT, TIMER_UNIT, read_timerlog, read_wheel
-from recovery.checks.finding import Finding, Place
+from recovery.checks.finding import Finding, Judgement, Place
+from recovery.checks.intervals import Intervals
+from recovery.checks.timer import LogSide, Slots, TimerLogShape, TimerUnits, check_timer
+from recovery.checks.timer_kernel import NO_RECORD, RIGHT
 from recovery.consistency import Verification, verify
 from tests.support.build_store import overwrite
 from tests.support.opened import opened
@@ -195,3 +199,50 @@ def test_a_number_of_timers_that_does_not_fit_is_explained(root: Path) -> None:
     assert verification.findings == ()
     (state,) = (state for state in verification.explained if state.what == "number of timers in a slot")
     assert state.places == (place,)
+
+
+START = 5200
+"""Where the timer log below starts: its first file was deleted."""
+
+
+def slots_judged(
+    first: int, last: int, *, time: int = 1_790_000_000, unforced: int = 0, log_start: int = 600
+) -> Judgement:
+    """One slot beside a timer log of two units: the first follows one in a deleted file and has no record at 0."""
+    units = TimerUnits(
+        position=np.array([START, START + TIMER_UNIT.size]),
+        prev_position=np.array([START - TIMER_UNIT.size, START]),
+        due_ms=np.array([1_790_000_000_000] * 2),
+        is_deletion=np.array([False, False]),
+        physical_offset=np.array([0, 1000]),
+        msg_size=np.array([500, 500]),
+        verdict=np.array([NO_RECORD, RIGHT]),
+    )
+    end = START + 2 * TIMER_UNIT.size
+    log = TimerLogShape((START,), (LOG,), end, START + LOG_BYTES, Intervals.of(()))
+    slots = Slots(*(np.array([value]) for value in (3, time, first, last, 2)))
+    return check_timer(units, log, slots, None, LogSide(log_start, 2000, Intervals.of(()), unforced, None))
+
+
+def test_what_a_broker_leaves_of_a_slot_is_no_finding() -> None:
+    """Delivered slots stay as they are while their files go; the precision is one of four."""
+    assert slots_judged(0, 52).findings == ()
+    assert slots_judged(START - TIMER_UNIT.size, START + TIMER_UNIT.size).findings == ()
+    assert slots_judged(0, START + TIMER_UNIT.size, time=17_900_000_000).findings == ()
+    assert [found.kind for found in slots_judged(0, START, time=17_900_000_001).findings] == ["timer_slot_wrong"]
+
+
+def test_a_slot_ahead_of_the_timer_log_is_explained_after_an_unclean_exit_alone() -> None:
+    ahead = START + 2 * TIMER_UNIT.size
+    assert [found.kind for found in slots_judged(ahead, ahead).findings] == ["timer_slot_wrong"]
+    judged = slots_judged(ahead, ahead, unforced=1 << 16)
+    assert judged.findings == ()
+    assert "timer slots ahead of the timer log" in [state.what for state in judged.explained]
+    far = ahead + 1_000_000 * TIMER_UNIT.size
+    assert [found.kind for found in slots_judged(far, far, unforced=1 << 16).findings] == ["timer_slot_wrong"]
+
+
+def test_timers_whose_messages_expired_are_explained() -> None:
+    judged = slots_judged(0, 52)
+    assert (judged.findings, [state.what for state in judged.explained]) == ((), ["expired timers"])
+    assert [found.kind for found in slots_judged(0, 52, log_start=0).findings] == ["timer_unit_wrong"]
