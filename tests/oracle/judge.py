@@ -32,7 +32,7 @@ COMMANDS = ("decode", "queues", "find", "offset-at", "verify", "forecast", "rebu
 class FreshCases(CaseSet):
     """Cases in memory, their bases already unpacked."""
 
-    fresh: dict[str, Case] = field(default_factory=dict)
+    fresh: dict[str, Case] = field(default_factory=dict, compare=False)
 
     def names(self) -> list[str]:
         return sorted(self.fresh)

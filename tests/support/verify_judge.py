@@ -19,6 +19,7 @@ from parsers.commitlog.message import Message, decode_message
 from parsers.commitlog.read import read_commitlog
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.errors import StoreFormatError
+from parsers.index.layout import INDEX_ENTRY
 from parsers.store import NotAStore, classify, open_store
 from recovery.checks.finding import Finding, Place
 from recovery.consistency import Verification, verify
@@ -97,12 +98,24 @@ def judge_case(cases: CaseSet, name: str) -> Verdict:
                 verdict.traceless += 1
             else:
                 verdict.missed.append(change)
-    without_abort = case["base"].find("halt") >= 0 and _deletes_abort(case)
+    from_the_crash = _not_reached_from(cases, case["base"]) if _deletes_abort(case) else None
     for finding in verification.findings:
-        excused = without_abort and finding.kind in FROM_THE_CRASH
+        excused = (
+            from_the_crash is not None
+            and finding.kind in FROM_THE_CRASH
+            and (finding.span.physical_offset or 0) >= from_the_crash
+        )
         if not excused and not touches(finding, changes):
             verdict.outside.append(finding)
     return verdict
+
+
+@cache
+def _not_reached_from(cases: CaseSet, base: str) -> int | None:
+    """The first message that the undamaged base's dispatch had not reached, told once `abort` is taken away."""
+    with cases.built({"base": base, "edits": [{"op": "delete", "path": "abort"}]}) as root:
+        earned = [found for found in _verified(root).findings if found.kind in FROM_THE_CRASH]
+    return min((found.span.physical_offset or 0 for found in earned), default=None)
 
 
 def _explained(change: Change, verification: Verification) -> list[Place]:
@@ -203,25 +216,36 @@ def _near(place: Place, change: Change) -> bool:
 def _left_no_trace(change: Change, base: Path, root: Path, places: Sequence[Place]) -> bool:
     """The edit cannot be told from the store any more: what is left is a store that a broker could have left.
 
-    A deleted config file. Everything of a kind gone, and nothing else left to ask. confirmPhyOffset or
+    The whole folder config/ gone. Log and queues gone, and nothing else left to ask. confirmPhyOffset or
     logicsPhysicalOffset set to another offset of the log, or to a negative one, which is none yet; any
     masterFlushedOffset; a time set to another one of the log's. Fields of a message that nothing else in the store
-    knows of. A unit at the end of its queue zeroed whose record the same damage took. An index file of a crashed broker
-    zeroed: its messages are gone or were not dispatched yet. A log file without a record taken away.
+    knows of. A unit at the end of its queue zeroed whose record the same damage took. A whole index file of a crashed
+    broker zeroed: its messages are gone or were not dispatched yet. A log file without a record taken away. The only
+    index file some unwritten entries shorter: no file is left to tell how many entries one has.
     """
     left = _files(root)
     if change.file.startswith("config/"):
-        return change.what == "gone"
+        return change.what == "gone" and not any(name.startswith("config/") for name in left)
     if not any(name.startswith(("commitlog/", "consumequeue/")) for name in left):
-        return True
+        return change.what in ("gone", "new")
     if change.file == "checkpoint":
         return change.what == "bytes" and (_offsets_not_beyond_the_log(change, left) or _times_of_the_log(change, root))
     if change.file.startswith("commitlog/"):
         return _was_zero(change, base) or (change.what == "bytes" and _nobody_knows(change, base, root))
     if change.file.startswith("consumequeue/") and change.what == "bytes":
-        return not any(_same_record(place, base, root) for place in _unreported(change, base, places))
+        return _is_zero(change, root, places) and not any(
+            _same_record(place, base, root) for place in _unreported(change, base, places)
+        )
+    if change.file.startswith("index/") and change.what == "size":
+        return _lacks_unwritten_entries(change, base, left)
     crashed = "abort" in left or "halt" in base.name
-    return change.file.startswith("index/") and crashed and _is_zero(change, root, places)
+    return change.file.startswith("index/") and crashed and change.what == "bytes" and not any(left[change.file])
+
+
+def _lacks_unwritten_entries(change: Change, base: Path, left: Files) -> bool:
+    whole, cut = (base / change.file).read_bytes(), left[change.file]
+    is_only = sum(name.startswith("index/") for name in left) == 1
+    return is_only and (len(whole) - len(cut)) % INDEX_ENTRY.size == 0 and not any(whole[len(cut) :])
 
 
 def _was_zero(change: Change, base: Path) -> bool:
