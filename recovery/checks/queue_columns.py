@@ -11,7 +11,7 @@ from parsers.consumequeue.layout import CQ_UNIT
 from parsers.java import LONG_MAX
 from parsers.store import QueueKey, Store
 from recovery.checks.columns import LogColumns
-from recovery.checks.intervals import Longs
+from recovery.checks.intervals import Intervals, Longs
 from recovery.checks.outline import QueueTrace
 from recovery.checks.queue_disk import FileUnits, QueueOnDisk
 from recovery.checks.queue_places import QueueFiles
@@ -45,7 +45,7 @@ class LeftQueue:
     ) -> LeftQueue:
         """`whole`: as if nothing had been settled. Of messages before `living_from` only those with a unit count."""
         trace = QueueTrace(most=trace.most, left=trace.left) if whole else trace
-        head = np.zeros(len(QueueHead._fields) - 2, np.int64)
+        head = np.zeros(len(QueueHead._fields) - 3, np.int64)
         settled_from = LONG_MAX if trace.first == NONE else trace.first
         pieces: list[QueueUnits] = []
         for units, first, end in _spans(disk, trace):
@@ -58,7 +58,8 @@ class LeftQueue:
         rest, left = _joined(pieces), np.concatenate([np.empty(0, np.int64), *trace.left])
         if living_from:
             left = left[(left >= living_from) | np.isin(left, rest.physical_offset)]
-        return cls(disk, trace, QueueHead._make([*head.tolist(), settled_from, trace.following]), rest, left, whole)
+        settled = (settled_from, trace.following, Intervals.of(trace.spans))
+        return cls(disk, trace, QueueHead._make([*head.tolist(), *settled]), rest, left, whole)
 
     @property
     def is_settled(self) -> bool:

@@ -54,6 +54,7 @@ class QueueHead(NamedTuple):
     """The units that a queue starts with and that no rule has to look at: pre-blanks, and units of expired messages.
 
     `settled_from`: the first queue offset that was settled, LONG_MAX without one; `settled_to`: behind the last one.
+    `unsettled`: the queue offsets between them that were not.
     """
 
     expired: int
@@ -63,6 +64,7 @@ class QueueHead(NamedTuple):
     first_blank: int
     settled_from: int
     settled_to: int
+    unsettled: Intervals
 
 
 class LogFacts(NamedTuple):
@@ -126,7 +128,7 @@ def check_queue(
     explained = list(_explained(own, units, head, files, log))
     served = np.isin(absent.queue_offset, own.queue_offset[is_own & (verdict == "")])
     settled = (absent.queue_offset >= head.settled_from) & (absent.queue_offset < head.settled_to)
-    served |= settled & ~np.isin(absent.queue_offset, units.queue_offset)
+    served |= settled & ~head.unsettled.hold(absent.queue_offset)
     for found in _missing_findings(absent, served, files, log):
         if found.kind == "not_dispatched_yet" and not log.clean_exit:
             explained.append(Explained("not dispatched yet", UNCLEAN, found.span, found.places))

@@ -28,10 +28,14 @@ PROGRESS = [
     if not name.endswith("/slave")
 ]
 
+READ_IN_PART = 4
+NOT_INDEXED_AGAIN = ("4.9.7-dledger3/n0", "4.9.7-dledger3/n1", "4.9.7-dledger3/n2", "5.3.3-dledger3/n2")
+"""Brokers that were killed and made no index of their early messages when they started again: `find` says so."""
 
-def rows(*arguments: object, stdin: bytes = b"") -> list[dict[str, Any]]:
+
+def rows(*arguments: object, stdin: bytes = b"", code: int = 0) -> list[dict[str, Any]]:
     called = call(*arguments, "--quiet", stdin=stdin)
-    assert called.code == 0, called.err
+    assert called.code == code, called.err
     return called.rows
 
 
@@ -86,7 +90,8 @@ def test_queues(name: str) -> None:
 def test_queries_by_key(name: str) -> None:
     asked = list(truth_lines(name, "query_by_key.jsonl.gz"))
     questions = [{key: line[key] for key in ("topic", "key", "maxNum", "begin", "end")} for line in asked]
-    answers = rows("find", *given(name), "--batch", "--hash-only", stdin=lines(questions))
+    code = READ_IN_PART if name in NOT_INDEXED_AGAIN else 0
+    answers = rows("find", *given(name), "--batch", "--hash-only", stdin=lines(questions), code=code)
     assert [answer["physical_offsets"] for answer in answers] == [line["phyOffsets"] for line in asked]
     assert [[row["physical_offset"] for row in answer["messages"]] for answer in answers] == [
         line["phyOffsets"] for line in asked
