@@ -79,7 +79,8 @@ class Ground(Enum):
     )
     DELETION_LOGGED = "broker.log says that it was deleted after its last message, and no queue holds that message"
     CREATION_LOGGED = (
-        "broker.log says that it was created after its last message, which no queue holds: it had been deleted"
+        "broker.log says that it was created after its last message, which no queue holds, and tells no deletion: it "
+        "was deleted without a line of these logs, or its queues and topics.json were lost"
     )
     NO_MESSAGE_YET = "broker.log says that it was created, and it got no message yet"
     NAMED_THOUGH_DELETED = (
@@ -97,9 +98,10 @@ UNDECIDED = frozenset(
         Ground.CREATED_OR_LOST,
         Ground.BARE_LOG,
         Ground.NAMED_THOUGH_DELETED,
+        Ground.CREATION_LOGGED,
     }
 )
-DELETED = frozenset({Ground.FOLLOWED, Ground.NOT_CONFIGURED, Ground.DELETION_LOGGED, Ground.CREATION_LOGGED})
+DELETED = frozenset({Ground.FOLLOWED, Ground.NOT_CONFIGURED, Ground.DELETION_LOGGED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -485,7 +487,7 @@ class _Topic:
         ground = self._ground(latest_ms, queues, deletion) if is_last else Ground.FOLLOWED
         created = self.log.created_before(earliest_ms)
         contradiction = self._contradiction(rows, ground, deletion)
-        is_told = any(around) or ground in (Ground.DELETION_LOGGED, Ground.CREATION_LOGGED)
+        is_told = any(around) or ground is Ground.DELETION_LOGGED
         return TopicLife(
             topic=self.topic,
             life=life,

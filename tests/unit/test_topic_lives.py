@@ -253,17 +253,22 @@ def test_a_logged_deletion_decides_without_topics_json(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("config", [known("T"), TopicsKnown()])
-@pytest.mark.parametrize("deletion", [True, False])
-def test_a_topic_created_again_without_a_message_lost_no_queue(
-    config: TopicsKnown, deletion: bool, tmp_path: Path
-) -> None:
+def test_a_topic_created_again_without_a_message_lost_no_queue(config: TopicsKnown, tmp_path: Path) -> None:
     last_ms, queues = with_other(tmp_path)
-    events = [event("deleted", last_ms + 5_000)] * deletion + [event("created", last_ms + 9_000)]
+    events = event("deleted", last_ms + 5_000), event("created", last_ms + 9_000)
     lives, (former, living) = told(tmp_path, config, queues, *events)
     assert (former.state, former.certain) == ("deleted", True)
     assert (living.state, living.messages, living.certain, living.begins_ms) == ("recreated", 0, True, last_ms + 9_000)
     assert lives.living_from == {("T", 0): NEVER}
     assert lives.undecided == ()
+
+
+@pytest.mark.parametrize("config", [known("T"), TopicsKnown()])
+def test_a_creation_alone_proves_no_deletion(config: TopicsKnown, tmp_path: Path) -> None:
+    last_ms, queues = with_other(tmp_path)
+    lives, (life,) = told(tmp_path, config, queues, event("created", last_ms + 9_000))
+    assert (life.state, life.certain, life.ground) == ("vanished", False, Ground.CREATION_LOGGED)
+    assert (lives.undecided, lives.living_from) == ((life,), {})
 
 
 def test_a_deletion_of_a_topic_that_topics_json_names_stays_open(tmp_path: Path) -> None:
