@@ -19,14 +19,14 @@ from time import perf_counter, process_time
 
 from parsers.index.geometry import DEFAULT_GEOMETRY
 from parsers.store import Store, open_store
-from recovery.dispatch import DispatchRequest, DispatchRules, index_keys, queue_units
-from recovery.index_writer import IndexWriter
-from recovery.log_access import LogAccess
-from recovery.log_runs import log_runs
-from recovery.queue_writer import QueueWriter
-from recovery.rebuild import rebuild
-from recovery.settings import StoreSettings
-from recovery.versions import BrokerVersion
+from recovery.rebuild.index_writer import IndexWriter
+from recovery.rebuild.queue_writer import QueueWriter
+from recovery.rebuild.rebuild import rebuild
+from recovery.rules.dispatch import DispatchRequest, DispatchRules, index_keys, queue_units
+from recovery.rules.settings import StoreSettings
+from recovery.rules.versions import BrokerVersion
+from recovery.scan.log_access import LogAccess
+from recovery.scan.log_runs import log_runs
 from tests.support.big_log import BLOCK_RECORDS, write_log
 from tests.support.java_lab import MAKE
 from tests.support.opened import opened

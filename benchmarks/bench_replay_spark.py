@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 from pyspark.sql import SparkSession
 
-from pipelines.fact_spool import FactSpool, SpoolFile
-from pipelines.lake import Lake
-from pipelines.spark.ownership_job import bucket_count, replay_facts, spool_folder
+from pipelines.lake.lake import Lake
+from pipelines.spark.jobs.fact_spool import FactSpool, SpoolFile
+from pipelines.spark.jobs.ownership import bucket_count, replay_facts, spool_folder
 from pipelines.spark.session import spark_session
 from rebalance.facts import GroupFact, HeartbeatReceived
 from tests.support.generate_sessions import generate_week

@@ -32,13 +32,13 @@ from pyspark.sql.types import StructType
 
 from parsers.commitlog.read import read_commitlog
 from parsers.store import open_store
-from pipelines.ingest import ingest_files
-from pipelines.lake import Lake
-from pipelines.sources import BrokerSource
+from pipelines.ingest.ingest import ingest_files
+from pipelines.lake.lake import Lake
+from pipelines.lake.sources import BrokerSource
+from pipelines.lake.tables.raw import COMMITLOG_MESSAGES
 from pipelines.spark.session import spark_session
-from pipelines.spark.source import spark_schema
+from pipelines.spark.sources.source import spark_schema
 from pipelines.spark.transfer import slices_of
-from pipelines.tables import COMMITLOG_MESSAGES
 from tests.support.big_log import FILE_SIZE, write_log
 from tests.support.process_tree import core_seconds, peak_rss_mib
 

@@ -25,11 +25,11 @@ from parsers.consumequeue.layout import CQ_UNIT
 from parsers.consumequeue.read import read_queue
 from parsers.index.read import read_index
 from parsers.store import Store, open_store
-from recovery.consistency import verify
-from recovery.knowledge import Said, knowledge_of
-from recovery.rebuild import rebuild
-from recovery.settings import StoreSettings
-from recovery.versions import BrokerVersion
+from recovery.knowledge.knowledge import Said, knowledge_of
+from recovery.rebuild.rebuild import rebuild
+from recovery.rules.settings import StoreSettings
+from recovery.rules.versions import BrokerVersion
+from recovery.verify.verify import verify
 from tests.support.big_log import write_log
 from tests.support.opened import opened
 

@@ -9,9 +9,9 @@ from argparse import ArgumentParser
 from dataclasses import dataclass
 from pathlib import Path
 
-from parsers.batchqueue import BATCH_UNIT
 from parsers.checkpoint import CHECKPOINT
 from parsers.commitlog.layout import LAYOUTS as COMMITLOG_LAYOUTS
+from parsers.consumequeue.batch import BATCH_UNIT
 from parsers.consumequeue.ext import CQ_EXT_UNIT
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.dledger.layout import ENTRY_HEADER, ENTRY_INDEX_UNIT

@@ -10,8 +10,8 @@ from typing import NamedTuple, Protocol, Self
 
 import pyarrow as pa
 
-from parsers.batchqueue import read_batch_queue, summarize_batch_queue
 from parsers.commitlog.layout import SMALLEST_MESSAGE
+from parsers.consumequeue.batch import read_batch_queue, summarize_batch_queue
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.consumequeue.read import read_queue, units
 from parsers.consumequeue.summary import QueueSummary, summarize_queue

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import dagster as dg
 
-from pipelines.assets.judged import JUDGED_ASSETS
-from pipelines.assets.lag import lag, lag_history
-from pipelines.assets.ownership import replayed_ownership
-from pipelines.assets.per_broker import BROKER_ASSETS
-from pipelines.assets.raw import RAW_ASSETS
-from pipelines.checks.store import STORE_CHECKS
-from pipelines.jobs import DERIVED_JOB, FILE_JOBS, SNAPSHOT_JOB, STORE_JOB
-from pipelines.resources.lakehouse import Lakehouse
-from pipelines.schedules import config_snapshot_schedule
-from pipelines.sensors import store_files_sensor
+from pipelines.defs.assets.judged import JUDGED_ASSETS
+from pipelines.defs.assets.lag import lag, lag_history
+from pipelines.defs.assets.ownership import replayed_ownership
+from pipelines.defs.assets.per_broker import BROKER_ASSETS
+from pipelines.defs.assets.raw import RAW_ASSETS
+from pipelines.defs.checks import STORE_CHECKS
+from pipelines.defs.jobs import DERIVED_JOB, FILE_JOBS, SNAPSHOT_JOB, STORE_JOB
+from pipelines.defs.lakehouse import Lakehouse
+from pipelines.defs.schedules import config_snapshot_schedule
+from pipelines.defs.sensors import store_files_sensor
 
 DERIVED_ASSETS = [lag, lag_history, *JUDGED_ASSETS, replayed_ownership]
 

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from pipelines.answer import print_answer
-from pipelines.asset_failure import AssetFailed
-from pipelines.bundles import bundled_store
-from pipelines.catalog import publish
-from pipelines.cli.errors import ExitCode
-from pipelines.extras import missing_extra, need
-from pipelines.lake import Lake
-from pipelines.shipped import DEMO, DEMO_SOURCES, own_copy
-from pipelines.sources import Sources, demo_config, read_sources
+from pipelines.cli.frame.errors import ExitCode
+from pipelines.defs.asset_failure import AssetFailed
+from pipelines.demo_page import print_answer
+from pipelines.installed.extras import missing_extra, need
+from pipelines.installed.shipped import DEMO, DEMO_SOURCES, own_copy
+from pipelines.lake.catalog import publish
+from pipelines.lake.lake import Lake
+from pipelines.lake.sources import Sources, demo_config, read_sources
+from pipelines.notebook.bundles import bundled_store
 
 if TYPE_CHECKING:
-    from pipelines.materialize import Outcome
+    from pipelines.defs.materialize import Outcome
 
 BUNDLE = DEMO / "5.3.3-clean" / "store.tar.gz"
 
@@ -49,10 +49,10 @@ def build(sources: Sources, console: Console) -> list[str]:
 
 
 def _materialize(sources: Sources, steps: _Steps) -> Outcome:
-    from pipelines.dagster_home import open_instance
     from pipelines.definitions import defs
-    from pipelines.materialize import materialize_everything
-    from pipelines.resources.lakehouse import Lakehouse
+    from pipelines.defs.dagster_home import open_instance
+    from pipelines.defs.lakehouse import Lakehouse
+    from pipelines.defs.materialize import materialize_everything
 
     lakehouse = Lakehouse(config_file=str(demo_config()))
     return materialize_everything(defs, open_instance(sources.lake), lakehouse, progress=steps.next)

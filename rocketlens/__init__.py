@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Any
 from rocketlens.errors import RocketlensError
 
 if TYPE_CHECKING:
-    from pipelines import lag_plot, plots
-    from pipelines.bundles import bundle, bundled_store
-    from pipelines.exhibit import show
+    from pipelines.notebook import bar_plots as plots
+    from pipelines.notebook import lag_plot
+    from pipelines.notebook.bundles import bundle, bundled_store
+    from pipelines.notebook.show import show
     from rocketlens.history import History
     from rocketlens.lakes import Lake
     from rocketlens.rows import Rows
@@ -45,13 +46,15 @@ __all__ = [
 Place = str | PathLike[str]
 LATER = {
     "Rows": "rocketlens.rows",
-    "bundle": "pipelines.bundles",
-    "bundled_store": "pipelines.bundles",
-    "show": "pipelines.exhibit",
-    "plots": "pipelines",
-    "lag_plot": "pipelines",
+    "bundle": "pipelines.notebook.bundles",
+    "bundled_store": "pipelines.notebook.bundles",
+    "show": "pipelines.notebook.show",
+    "plots": "pipelines.notebook.bar_plots",
+    "lag_plot": "pipelines.notebook.lag_plot",
 }
 """Names that are imported when they are first asked for, and from where."""
+MODULES = frozenset({"plots", "lag_plot"})
+"""Those of them that are a module, not a name in one."""
 
 
 def store(
@@ -126,8 +129,8 @@ def __getattr__(name: str) -> Any:
         return version("rocketlens")
     if name not in LATER:
         raise AttributeError(f"module 'rocketlens' has no attribute {name!r}")
-    where = LATER[name]
-    return import_module(f"{where}.{name}") if where == "pipelines" else getattr(import_module(where), name)
+    module = import_module(LATER[name])
+    return module if name in MODULES else getattr(module, name)
 
 
 def __dir__() -> list[str]:

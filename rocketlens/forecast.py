@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipelines.cli.options import BrokerOptions
+from pipelines.cli.frame.options import BrokerOptions
 from rocketlens.gathered import said_of, sentences
 from rocketlens.piece import Piece
 
 if TYPE_CHECKING:
-    from pipelines.start_now import StartNow
+    from pipelines.notebook.start_now import StartNow
 
 
 class Forecast(Mapping[str, Any]):
@@ -74,7 +74,7 @@ class Forecast(Mapping[str, Any]):
 
 def foretell(path: Path, broker: BrokerOptions) -> Forecast:
     """Play a start on the store at `path`. Raises RocketlensError."""
-    from pipelines.start_now import start_now
+    from pipelines.notebook.start_now import start_now
 
     with sentences():
         said = said_of(broker)

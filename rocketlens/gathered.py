@@ -10,17 +10,17 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipelines.cli.errors import ExitCode, explain_error
-from pipelines.cli.opening import NOTHING_SAID
-from pipelines.cli.options import BrokerOptions, Format, OutputOptions
-from pipelines.cli.run import Run
+from pipelines.cli.frame.errors import ExitCode, explain_error
+from pipelines.cli.frame.opening import NOTHING_SAID
+from pipelines.cli.frame.options import BrokerOptions, Format, OutputOptions
+from pipelines.cli.frame.run import Run
 from rocketlens.errors import RocketlensError
 from rocketlens.rows import Rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from recovery.knowledge import Said
+    from recovery.knowledge.knowledge import Said
 
 Place = str | PathLike[str]
 Instant = int | str | datetime
@@ -58,7 +58,7 @@ class Gathered(Run):
     def emit(self, schema: pa.Schema, batches: Iterable[pa.RecordBatch], *, brief: tuple[str, ...] = ()) -> None:
         import pyarrow as pa
 
-        from pipelines.cli.output import pick_columns
+        from pipelines.cli.frame.output import pick_columns
 
         chosen = pa.schema([schema.field(name) for name in pick_columns(schema, self.columns)])
         kept = [batch.select(chosen.names) for batch in self._limited(batches)]
@@ -108,7 +108,7 @@ def said_of(broker: BrokerOptions) -> Said:
 
     Raises RocketlensError: a text that is no version, or a wrong setting.
     """
-    from pipelines.cli.settings import said_by
+    from pipelines.cli.frame.settings import said_by
 
     with sentences():
         return said_by(Gathered(Format.JSON, None, None), broker)

@@ -12,7 +12,7 @@ from rocketlens.piece import Piece
 from rocketlens.rows import Rows
 
 if TYPE_CHECKING:
-    from pipelines.cluster import Cluster
+    from pipelines.notebook.cluster import Cluster
     from rebalance.replay import Replay
 
 
@@ -64,9 +64,9 @@ class History:
         >>> history.at("2026-11-21T15:08:30Z")["certain"][:3]
         [True, True, True]
         """
-        from pipelines.cli.options import instant_of
-        from pipelines.cli.ownership_rows import OWNERS
-        from pipelines.ownership_rows import rows_to_batch
+        from pipelines.answers.ownership_rows import rows_to_batch
+        from pipelines.cli.commands.ownership_rows import OWNERS
+        from pipelines.cli.frame.options import instant_of
 
         with sentences():
             at_ms = instant_of(str(instant(at)), "at")
@@ -124,8 +124,8 @@ class History:
     def _rows(self, table: str, found: Sequence[Any]) -> Rows:
         import pyarrow as pa
 
-        from pipelines.cli.ownership_rows import TABLE_OF
-        from pipelines.ownership_rows import rows_to_batches
+        from pipelines.answers.ownership_rows import rows_to_batches
+        from pipelines.cli.commands.ownership_rows import TABLE_OF
 
         schema, _ = TABLE_OF[table]
         return Rows(pa.Table.from_batches(rows_to_batches(schema, found), schema), tuple(self._cluster.problems))
@@ -133,7 +133,7 @@ class History:
 
 def read_history(places: Sequence[Path]) -> History:
     """Read and replay every recording in files and folders. Raises RocketlensError where there is none."""
-    from pipelines.cluster import read_cluster
+    from pipelines.notebook.cluster import read_cluster
 
     with sentences():
         cluster = read_cluster(places)

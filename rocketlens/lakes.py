@@ -29,7 +29,7 @@ class Lake:
         >>> lake.sql("SELECT count(*) AS messages FROM commitlog_messages")["messages"]
         [0]
         """
-        from pipelines.cli.lake import sql
+        from pipelines.cli.commands.lake import sql
 
         return rows_of(sql, query=query, config_file=self.config)
 
@@ -49,7 +49,7 @@ class Lake:
         >>> lake.questions()[:2]
         ['bytes_accounted_for', 'files_by_kind']
         """
-        from pipelines.catalog import question_names
+        from pipelines.lake.catalog import question_names
 
         return question_names()
 
@@ -70,7 +70,7 @@ def query_over(query: str, tables: Mapping[str, Rows]) -> Rows:
 
 def configured_lake(config: Path | None) -> Lake:
     """The lake that the file names. Raises RocketlensError."""
-    from pipelines.sources import SourcesError, configured_file, read_sources
+    from pipelines.lake.sources import SourcesError, configured_file, read_sources
 
     try:
         found = configured_file(config)

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipelines.cli.options import BrokerOptions
+from pipelines.cli.frame.options import BrokerOptions
 from rocketlens.gathered import document_of, said_of, sentences
 from rocketlens.piece import Piece
 from rocketlens.rows import Rows
@@ -15,8 +15,8 @@ from rocketlens.rows import Rows
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from pipelines.exhibit import Picture
-    from pipelines.start_now import Outlook
+    from pipelines.notebook.show import Picture
+    from pipelines.notebook.start_now import Outlook
 
 
 class Retention(Mapping[str, Any]):
@@ -44,14 +44,14 @@ class Retention(Mapping[str, Any]):
     @property
     def files(self) -> Rows:
         """Files in the order in which they go; `order` is null for those that stay for now."""
-        from pipelines.cli.retention import file_schema
+        from pipelines.cli.commands.retention import file_schema
 
         return _rows(file_schema(), [*self["delete_now"], *self["later"]])
 
     @property
     def at_risk(self) -> Rows:
         """Per group and queue, when its unread messages are due to be deleted."""
-        from pipelines.cli.retention import risk_schema
+        from pipelines.cli.commands.retention import risk_schema
 
         return _rows(risk_schema(), self["unread_at_risk"])
 
@@ -63,15 +63,15 @@ class Retention(Mapping[str, Any]):
 
     def plot(self) -> Picture:
         """A bar for each CommitLog file until it goes, and the unread messages of each group."""
-        from pipelines.exhibit import show
-        from pipelines.retention_plot import retention_plot
+        from pipelines.notebook.retention_plot import retention_plot
+        from pipelines.notebook.show import show
 
         return show(retention_plot(self._outlook))
 
     @cached_property
     def _outlook(self) -> Outlook:
-        from pipelines.instants import parse_instant
-        from pipelines.start_now import outlook
+        from pipelines.answers.instants import parse_instant
+        from pipelines.notebook.start_now import outlook
 
         with sentences():
             return outlook(self._path, said_of(self._broker), _ignore, now_ms=parse_instant(self["now"]))
@@ -79,7 +79,7 @@ class Retention(Mapping[str, Any]):
 
 def look_ahead(path: Path, broker: BrokerOptions, now: str | None) -> Retention:
     """Play the broker's cleaners. Raises RocketlensError."""
-    from pipelines.cli.retention import retention
+    from pipelines.cli.commands.retention import retention
 
     return Retention(path, broker, document_of(retention, broker, store=path, now=now))
 
@@ -88,7 +88,7 @@ def _rows(schema: pa.Schema, found: Sequence[Mapping[str, Any]]) -> Rows:
     """Rows of the document as a table: their instants, which are text there, become instants."""
     import pyarrow as pa
 
-    from pipelines.instants import parse_instant
+    from pipelines.answers.instants import parse_instant
 
     due = [None if row["due_at"] is None else parse_instant(row["due_at"]) for row in found]
     return Rows(pa.Table.from_pylist([{**row, "due_at": at} for row, at in zip(found, due, strict=True)], schema))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from pipelines.cli.options import BrokerOptions
+from pipelines.cli.frame.options import BrokerOptions
 from rocketlens.forecast import Forecast, foretell
 from rocketlens.gathered import Instant, Place, document_of, instant, rows_of, said_of, sentences
 from rocketlens.retention import Retention, look_ahead
@@ -48,7 +48,7 @@ class Store:
         >>> store.messages(topic="OrderTopic1", columns=["physical_offset", "tags"], limit=2).to_pylist()
         [{'physical_offset': 0, 'tags': '标签'}, {'physical_offset': 1238, 'tags': 'TagA'}]
         """
-        from pipelines.cli.dump_commitlog import commitlog
+        from pipelines.cli.commands.dump.commitlog import commitlog
 
         return rows_of(
             commitlog,
@@ -70,7 +70,7 @@ class Store:
         >>> sum(store.regions()["length"])
         4194304
         """
-        from pipelines.cli.dump_commitlog import regions
+        from pipelines.cli.commands.dump.commitlog import regions
 
         return rows_of(regions, self._broker, source=self.path)
 
@@ -80,7 +80,7 @@ class Store:
         >>> store.queues(topic="OrderTopic2")["messages"]
         [531, 571]
         """
-        from pipelines.cli.queues import queues
+        from pipelines.cli.commands.queues import queues
 
         return rows_of(queues, self._broker, store=self.path, topic=topic, queue=queue)
 
@@ -90,7 +90,7 @@ class Store:
         >>> store.topics(topic="OrderTopic2")["state"]
         ['alive']
         """
-        from pipelines.cli.topics import topics
+        from pipelines.cli.commands.topics import topics
 
         return rows_of(topics, self._broker, store=self.path, topic=topic)
 
@@ -113,7 +113,7 @@ class Store:
         >>> store.find(topic="OrderTopic0", key="cAaAa")["physical_offset"][:2]
         [3298400, 3292887]
         """
-        from pipelines.cli.find import find
+        from pipelines.cli.commands.find import find
 
         return rows_of(
             find,
@@ -136,7 +136,7 @@ class Store:
         >>> store.offset_at("OrderTopic0", 0, "2026-11-21T15:14:00Z")
         89
         """
-        from pipelines.cli.find import BoundaryName, offset_at
+        from pipelines.cli.commands.find import BoundaryName, offset_at
 
         answer = rows_of(
             offset_at,
@@ -167,7 +167,7 @@ class Store:
         >>> store.lag(group="CG_lagging")["messages_behind"]
         [214, 220, 210, 236]
         """
-        from pipelines.cli.lag import lag
+        from pipelines.cli.commands.lag import lag
 
         kept = None if offsets is None else Path(offsets)
         return rows_of(lag, self._broker, store=self.path, group=group, topic=topic, at=instant(at), offsets=kept)
@@ -182,7 +182,7 @@ class Store:
         >>> len(set(rl.store(rl.bundled_store("orders-cluster")).lag_history(kept)["at"]))
         28
         """
-        from pipelines.lag_history import read_lag_history
+        from pipelines.notebook.lag_history import read_lag_history
 
         problems: list[str] = []
         with sentences():
@@ -198,7 +198,7 @@ class Store:
         >>> len(store.verify())
         0
         """
-        from pipelines.cli.verify import verify
+        from pipelines.cli.commands.verify import verify
 
         return rows_of(verify, self._broker, store=self.path, deep=deep)
 
@@ -208,7 +208,7 @@ class Store:
         >>> store.rebuild("rebuilt")["units"]
         6114
         """
-        from pipelines.cli.rebuild import rebuild
+        from pipelines.cli.commands.rebuild import rebuild
 
         return document_of(rebuild, self._broker, store=self.path, to=Path(to))
 
@@ -238,7 +238,7 @@ class Store:
         >>> store.last_written() > 0
         True
         """
-        from recovery.knowledge import open_known
+        from recovery.knowledge.knowledge import open_known
 
         with sentences():
             log = open_known(self.path, said_of(self._broker)).commitlog
@@ -250,7 +250,7 @@ class Store:
         >>> store.who("7F00000100002A9F0000000000000000")["step"]
         ['stored', 'queued', 'indexed', 'committed', 'committed']
         """
-        from pipelines.cli.who import who
+        from pipelines.cli.commands.who import who
 
         return rows_of(
             who,

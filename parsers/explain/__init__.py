@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from parsers.batchqueue import BATCH_UNIT
 from parsers.checkpoint import CHECKPOINT
 from parsers.commitlog.layout import MAGIC_BLANK
 from parsers.commitlog.resync import written_from
+from parsers.consumequeue.batch import BATCH_UNIT
 from parsers.consumequeue.ext import CQ_EXT_UNIT, decode_ext_unit
 from parsers.consumequeue.layout import CQ_UNIT, is_pre_blank, tags_code_kind
 from parsers.dledger.layout import ENTRY_INDEX_UNIT

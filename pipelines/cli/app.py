@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from pipelines.cli import (
+from pipelines.cli.commands import (
     allocate,
-    dump,
     explain,
     find,
     forecast,
@@ -27,8 +26,9 @@ from pipelines.cli import (
     what_if,
     who,
 )
-from pipelines.cli.errors import ExitCode
-from pipelines.cli.options import (
+from pipelines.cli.commands.dump import dump
+from pipelines.cli.frame.errors import ExitCode
+from pipelines.cli.frame.options import (
     ColumnsOption,
     DebugOption,
     FormatOption,
@@ -37,8 +37,8 @@ from pipelines.cli.options import (
     OutputOptions,
     QuietOption,
 )
-from pipelines.cli.start import start_light
-from pipelines.cli.visible import say
+from pipelines.cli.frame.start import start_light
+from pipelines.cli.frame.visible import say
 
 app = typer.Typer(
     name="rocketlens",

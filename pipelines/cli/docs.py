@@ -12,7 +12,7 @@ from typing import Any
 import typer
 
 from pipelines.cli.app import app
-from pipelines.cli.options import BROKER, LAKE, OWNERSHIP, SHARED, STORE_FILES
+from pipelines.cli.frame.options import BROKER, LAKE, OWNERSHIP, SHARED, STORE_FILES
 
 PANELS = (STORE_FILES, BROKER, OWNERSHIP, LAKE)
 FORMS = """\

@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from pipelines.instants import iso_instant
+from pipelines.answers.instants import iso_instant
 from pipelines.report.figures import figures_of
 from pipelines.report.model import Facts, PrintedTable, Section
 from pipelines.report.sections import sections_of

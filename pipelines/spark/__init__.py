@@ -1,1 +1,4 @@
-"""Spark: data sources over store files, the writer into Delta, and the session they run in."""
+"""Spark: the session, data sources over store files, jobs over many brokers, the writer into Delta.
+
+In: brokers of a configuration. Out: parts of tables. No rule of RocketMQ lives here.
+"""

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
-from pipelines.spark.source import table_of
+from pipelines.spark.sources.source import table_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from pipelines.delta import Part
+    from pipelines.lake.delta import Part
 
 Work = Callable[[], Iterator["pa.RecordBatch"]]
 """Makes rows of a table when it is called, batch by batch. It travels to a worker as a pickle."""
@@ -37,7 +37,7 @@ class Written(WriterCommitMessage):
 
 
 class DeltaSink(DataSource):
-    """Options: `table` (a name of pipelines.tables), `root` (its folder), `replaces`.
+    """Options: `table` (a name of pipelines.lake.tables.raw), `root` (its folder), `replaces`.
 
     `replaces` is a JSON list of partitions whose present rows go in the same transaction (each a list of values in the
     order of the table's `partition_by`), `null` for the whole table, `[]` to append.
@@ -58,13 +58,13 @@ class DeltaPartsWriter(DataSourceArrowWriter):
         self.table, self.root, self.replaces = table, root, replaces
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
-        from pipelines.delta import write_parts
+        from pipelines.lake.delta import write_parts
 
         work: Iterator[Work] = (pickle.loads(row) for rows in iterator for row in rows.column(0).to_pylist())
         return Written(write_parts(table_of(self.table), self.root, (batch for make in work for batch in make())))
 
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
-        from pipelines.delta import commit
+        from pipelines.lake.delta import commit
 
         parts = [part for message in messages if isinstance(message, Written) for part in message.parts]
         partitions = json.loads(self.replaces)

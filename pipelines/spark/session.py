@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipelines.java_home import ensure_java
+from pipelines.spark.java_home import ensure_java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -55,7 +55,7 @@ def spark_session(master: str = "local[*]", *, short_lived: bool = False) -> Spa
 def register_sources(spark: SparkSession) -> None:
     """Make `spark.read.format("rocketmq_…")` and our Delta writer known to this session."""
     from pipelines.spark.delta_writer import DeltaSink
-    from pipelines.spark.registry import SOURCES
+    from pipelines.spark.sources.registry import SOURCES
 
     for source in SOURCES:
         spark.dataSource.register(source)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import InputPartition
 
-from pipelines.lake import Lake
-from pipelines.sources import BrokerSource
+from pipelines.lake.lake import Lake
+from pipelines.lake.sources import BrokerSource
+from pipelines.lake.tables.raw import TABLES
 from pipelines.spark.delta_writer import WORK, Work
-from pipelines.spark.registry import source_of
-from pipelines.spark.source import StoreReader
-from pipelines.tables import TABLES
+from pipelines.spark.sources.registry import source_of
+from pipelines.spark.sources.source import StoreReader
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,7 +57,7 @@ def write_table(
     """Do the work on Spark, a task for each, and commit the rows it makes, those of `table`, in one Delta transaction.
 
     Args:
-        replaced: partitions whose present rows go with it (see pipelines.delta.commit).
+        replaced: partitions whose present rows go with it (see pipelines.lake.delta.commit).
     """
     rows = spark.sparkContext.parallelize([(pickle.dumps(one),) for one in work], max(1, len(work)))
     partitions = None if replaced is None else [list(partition) for partition in replaced]

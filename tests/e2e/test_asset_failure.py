@@ -5,7 +5,7 @@ from __future__ import annotations
 import dagster as dg
 import pytest
 
-from pipelines.asset_failure import AssetFailed, failure_of
+from pipelines.defs.asset_failure import AssetFailed, failure_of
 from pipelines.demo import tell_failure
 
 WORKER = """

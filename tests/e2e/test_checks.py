@@ -11,9 +11,9 @@ import dagster as dg
 import pyarrow as pa
 import pytest
 
-from pipelines.checks.store import STORE_CHECKS
-from pipelines.resources.lakehouse import Lakehouse
-from pipelines.tables import TABLES
+from pipelines.defs.checks import STORE_CHECKS
+from pipelines.defs.lakehouse import Lakehouse
+from pipelines.lake.tables.raw import TABLES
 
 Rows = Mapping[str, list[dict[str, Any]]]
 FILE = {"broker": "b", "file": "commitlog/0"}

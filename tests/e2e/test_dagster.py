@@ -14,12 +14,12 @@ import pytest
 from parsers.commitlog.message import decode_message
 from parsers.consumequeue.layout import CQ_UNIT
 from pipelines.definitions import defs
-from pipelines.jobs import FILE_JOBS, STORE_JOB
-from pipelines.lake import Lake
-from pipelines.materialize import materialize_everything
-from pipelines.resources.lakehouse import Lakehouse
-from pipelines.schedules import config_snapshot_schedule
-from pipelines.sensors import FILES_PER_TICK, changes, first_of, remembered, store_files_sensor
+from pipelines.defs.jobs import FILE_JOBS, STORE_JOB
+from pipelines.defs.lakehouse import Lakehouse
+from pipelines.defs.materialize import materialize_everything
+from pipelines.defs.schedules import config_snapshot_schedule
+from pipelines.defs.sensors import FILES_PER_TICK, changes, first_of, remembered, store_files_sensor
+from pipelines.lake.lake import Lake
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -15,18 +15,18 @@ import pytest
 
 from parsers.commitlog.message import decode_message
 from parsers.store import open_store
-from pipelines.catalog import NoCatalog, open_catalog, publish, question, question_names
-from pipelines.delta import SELDOM_TWICE, commit, write_parts
-from pipelines.derive import derive
-from pipelines.gone_files import mark_gone
-from pipelines.growth import grown_from
-from pipelines.ingest import FILE_TABLES, IngestReport, ingest, ingest_store
-from pipelines.lake import Lake
-from pipelines.snapshots import snapshot_config
-from pipelines.sources import BrokerSource, Sources
+from pipelines.ingest.config_snapshots import snapshot_config
+from pipelines.ingest.derive import derive
+from pipelines.ingest.gone_files import mark_gone
+from pipelines.ingest.growth import grown_from
+from pipelines.ingest.ingest import FILE_TABLES, IngestReport, ingest, ingest_store
+from pipelines.lake.catalog import NoCatalog, open_catalog, publish, question, question_names
+from pipelines.lake.delta import SELDOM_TWICE, commit, write_parts
+from pipelines.lake.lake import Lake
+from pipelines.lake.sources import BrokerSource, Sources
+from pipelines.lake.tables.raw import TABLES
+from pipelines.lake.tables.table import Table
 from pipelines.spark.transfer import write_table
-from pipelines.table import Table
-from pipelines.tables import TABLES
 from tests.support.cli import small_store
 
 if TYPE_CHECKING:

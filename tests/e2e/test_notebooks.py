@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.catalog import publish
-from pipelines.ingest import ingest
-from pipelines.lake import Lake
-from pipelines.sources import read_sources
-from pipelines.spark.lag_job import broker_lag
+from pipelines.ingest.ingest import ingest
+from pipelines.lake.catalog import publish
+from pipelines.lake.lake import Lake
+from pipelines.lake.sources import read_sources
+from pipelines.spark.jobs.lag import broker_lag
 from tests.support.notebooks import NOTEBOOKS, run_notebook
 
 if TYPE_CHECKING:

@@ -12,16 +12,16 @@ import pytest
 
 import rocketlens as rl
 from parsers.store import open_store
-from pipelines.bundles import bundle, bundled_store
-from pipelines.catalog import question
-from pipelines.cluster import read_cluster
-from pipelines.lag import offsets_in
-from pipelines.lag_history import lag_history
-from pipelines.lake import Lake
-from pipelines.sources import read_sources
-from pipelines.start_now import start_now
+from pipelines.answers.lag import offsets_in
+from pipelines.lake.catalog import question
+from pipelines.lake.lake import Lake
+from pipelines.lake.sources import read_sources
+from pipelines.notebook.bundles import bundle, bundled_store
+from pipelines.notebook.cluster import read_cluster
+from pipelines.notebook.lag_history import lag_history
+from pipelines.notebook.start_now import start_now
 from rebalance.what_if import what_if
-from recovery.forecast import forecast
+from recovery.forecast.forecast import forecast
 from tests.support.cluster_lake import lake_of_cluster
 from tests.support.notebooks import run_notebook
 from tests.support.opened import opened

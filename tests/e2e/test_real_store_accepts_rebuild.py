@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from parsers.store import StoreFile, open_store
-from recovery.rebuild import rebuild
-from recovery.settings import StoreSettings
+from recovery.rebuild.rebuild import rebuild
+from recovery.rules.settings import StoreSettings
 from tests.support.fixtures import CHECKOUT, unpack_store
 from tests.support.java_lab import needs_java, recover
 from tests.support.opened import opened

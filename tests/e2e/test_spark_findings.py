@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.judgements import finding_rows
-from pipelines.lake import Lake
-from pipelines.sources import BrokerSource
-from pipelines.spark.judge_job import FINDINGS, judge_brokers
-from pipelines.spark.outline_job import outlines
-from pipelines.spark.slices import DEFAULT_SPLIT_BYTES
+from pipelines.answers.store_rows import finding_rows
+from pipelines.lake.lake import Lake
+from pipelines.lake.sources import BrokerSource
+from pipelines.spark.jobs.first_pass import outlines
+from pipelines.spark.jobs.store_rows import FINDINGS, judge_brokers
+from pipelines.spark.sources.slices import DEFAULT_SPLIT_BYTES
 from tests.support.build_store import SETTINGS, overwrite, queue_file, shop
 from tests.support.stores import store_root
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 import pytest
 
-from pipelines.assets.ownership import replayed_ownership
-from pipelines.lake import Lake
-from pipelines.ownership_rows import LoggedEvent, logged, rows_to_batch
-from pipelines.ownership_tables import HEARTBEATS, LOG_EVENTS
-from pipelines.recordings import facts_of, find_recordings
-from pipelines.resources.lakehouse import Lakehouse
-from pipelines.sources import Sources
-from pipelines.spark.ownership_job import REPLAYED, replay_sources
-from pipelines.tables import TABLES
+from pipelines.answers.ownership_rows import LoggedEvent, logged, rows_to_batch
+from pipelines.defs.assets.ownership import replayed_ownership
+from pipelines.defs.lakehouse import Lakehouse
+from pipelines.lake.lake import Lake
+from pipelines.lake.sources import Sources
+from pipelines.lake.tables.ownership import HEARTBEATS, LOG_EVENTS
+from pipelines.lake.tables.raw import TABLES
+from pipelines.recordings.recordings import facts_of, find_recordings
+from pipelines.spark.jobs.ownership import REPLAYED, replay_sources
 from rebalance.facts.heartbeats import heartbeats_of
 from rebalance.replay import replay
 from tests.support.fixtures import GOLDEN

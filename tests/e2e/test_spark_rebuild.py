@@ -10,10 +10,10 @@ import pytest
 
 from parsers.commitlog.message import encode_message, new_message
 from parsers.store import Store, open_store
-from pipelines.spark.rebuild_job import rebuild_with_spark
-from recovery.knowledge import knowledge_of
-from recovery.rebuild import rebuild
-from recovery.rebuild_report import RebuildReport
+from pipelines.spark.jobs.rebuild import rebuild_with_spark
+from recovery.knowledge.knowledge import knowledge_of
+from recovery.rebuild.rebuild import rebuild
+from recovery.rebuild.report import RebuildReport
 from tests.support.build_store import StoreBuilder, overwrite, shop
 from tests.support.stores import store_root
 
@@ -72,7 +72,7 @@ def test_a_failure_leaves_nothing_behind(spark: SparkSession, tmp_path: Path, mo
     for names in ((), ("a", "../b")):
         with pytest.raises(ValueError, match="names of folders"):
             rebuild_with_spark(spark, dict.fromkeys(names, store), tmp_path / "new")
-    monkeypatch.setattr("pipelines.spark.rebuild_job.living_report", lambda *given: 1 // 0)
+    monkeypatch.setattr("pipelines.spark.jobs.rebuild.living_report", lambda *given: 1 // 0)
     with pytest.raises(ZeroDivisionError):
         rebuild_with_spark(spark, {"a": store}, tmp_path / "new")
     assert [path.name for path in tmp_path.iterdir()] == ["store"]

@@ -14,8 +14,8 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from parsers.store import StoreFile, open_store
 from parsers.timer import read_timerlog
 from pipelines.demo import BUNDLE
-from pipelines.spark.registry import SOURCES
-from pipelines.spark.slices import cut
+from pipelines.spark.sources.registry import SOURCES
+from pipelines.spark.sources.slices import cut
 from tests.support.small_log import SmallLog
 from tests.support.stores import store_root, truth_lines
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from parsers.batchqueue import BATCH_UNIT
 from parsers.checkpoint import CHECKPOINT
 from parsers.commitlog.layout import MAGIC_BLANK
 from parsers.commitlog.message import encode_message, new_message
+from parsers.consumequeue.batch import BATCH_UNIT
 from parsers.consumequeue.ext import CQ_EXT_UNIT
 from parsers.consumequeue.layout import CQ_UNIT, PRE_BLANK
 from parsers.dledger.entry import encode_header, new_header

@@ -15,17 +15,17 @@ from parsers.commitlog.body import decompress
 from parsers.commitlog.ids import decode_message_id, decode_unique_id
 from parsers.commitlog.tags import DelayLevels
 from parsers.errors import NotThisFormat, StoreFormatError
-from pipelines.capture.pcap import CaptureCounts, records_from_pcap
-from pipelines.instants import parse_broker_instant, parse_instant
-from pipelines.recordings import facts_of, find_recordings
-from pipelines.sources import SourcesError, read_sources
+from pipelines.answers.instants import parse_broker_instant, parse_instant
+from pipelines.lake.sources import SourcesError, read_sources
+from pipelines.recordings.pcap import CaptureCounts, records_from_pcap
+from pipelines.recordings.recordings import facts_of, find_recordings
 from rebalance.facts import Fact
 from rebalance.readers.polled_states import facts_from_groups, facts_from_polls, facts_from_topics
 from rebalance.readers.wire.remoting import FrameCounts, FrameSplitter, encode_frame
 from rebalance.replay import replay
 from rebalance.strategies.question import answer
-from recovery.settings import StoreSettings
-from recovery.versions import BrokerVersion
+from recovery.rules.settings import StoreSettings
+from recovery.rules.versions import BrokerVersion
 
 BODY_CAP = 1 << 16
 

@@ -7,12 +7,12 @@ from math import ceil
 
 import numpy as np
 
-from parsers.batchqueue import BATCH_UNIT, read_batch_queue, summarize_batch_queue
 from parsers.checkpoint import checkpoint_to_batch, read_checkpoint
 from parsers.config.document import read_document
 from parsers.config.groups import groups_to_batch, read_filters, read_groups
 from parsers.config.offsets import offsets_to_batch, read_delay_offsets, read_offsets
 from parsers.config.topics import read_topics, topics_to_batch
+from parsers.consumequeue.batch import BATCH_UNIT, read_batch_queue, summarize_batch_queue
 from parsers.consumequeue.ext import read_ext
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.consumequeue.read import read_queue

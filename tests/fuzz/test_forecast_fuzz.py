@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from parsers.store import NotAStore, open_store
-from pipelines.bundles import extract_all
-from recovery.forecast import forecast
-from recovery.forecast_document import forecast_document
-from recovery.retention import retention
-from recovery.settings import StoreSettings
-from recovery.versions import PROVEN
+from pipelines.notebook.bundles import extract_all
+from recovery.forecast.document import forecast_document
+from recovery.forecast.forecast import forecast
+from recovery.retention.retention import retention
+from recovery.rules.settings import StoreSettings
+from recovery.rules.versions import PROVEN
 from tests.support.fixtures import GOLDEN
 from tests.support.opened import opened
 

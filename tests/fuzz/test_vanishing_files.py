@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from parsers.store import Store, open_store
-from recovery import forecast, knowledge, retention
-from recovery.evidence import Evidence, read_evidence
-from recovery.settings import StoreSettings
+from recovery.broker.store_folder import Evidence, read_evidence
+from recovery.forecast import forecast
+from recovery.knowledge import knowledge
+from recovery.retention import retention
+from recovery.rules.settings import StoreSettings
 from tests.fuzz.test_cli_fuzz import COMMANDS, ENDINGS, FILES
 from tests.support.cli import call
 from tests.support.stores import store_root

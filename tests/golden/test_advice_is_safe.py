@@ -11,8 +11,8 @@ import pytest
 from parsers.commitlog.read import read_commitlog
 from parsers.commitlog.segment import read_segment
 from parsers.store import StoreFile, open_store
-from recovery.advice import Advice
-from recovery.forecast import Forecast, forecast
+from recovery.forecast.advice import Advice
+from recovery.forecast.forecast import Forecast, forecast
 from tests.support.opened import opened
 from tests.support.random_damage import damaged_store
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from parsers.batchqueue import BATCH_UNIT_SCHEMA, read_batch_queue, summarize_batch_queue
+from parsers.consumequeue.batch import BATCH_UNIT_SCHEMA, read_batch_queue, summarize_batch_queue
 from parsers.store import open_store
 from tests.support.stores import store_names, store_root, truth, truth_lines
 

@@ -10,7 +10,7 @@ from parsers.config.groups import read_filters, read_groups
 from parsers.config.offsets import read_delay_offsets, read_offsets
 from parsers.config.topics import read_topics
 from parsers.store import open_store
-from recovery.versions import BrokerVersion
+from recovery.rules.versions import BrokerVersion
 from tests.support.stores import QUEUE_KINDS, store_names, store_root, truth
 
 JSON_KINDS = tuple(kind for kind in QUEUE_KINDS if kind != "autoswitch")  # whose store classes ran without a broker

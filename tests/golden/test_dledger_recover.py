@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from recovery.evidence import read_evidence
-from recovery.forecast import forecast
-from recovery.forecast_document import forecast_document
-from recovery.restart import restart
-from recovery.settings import StoreSettings
-from recovery.versions import BrokerVersion
+from recovery.broker.store_folder import read_evidence
+from recovery.forecast.document import forecast_document
+from recovery.forecast.forecast import forecast
+from recovery.rules.settings import StoreSettings
+from recovery.rules.versions import BrokerVersion
+from recovery.start.restart import restart
 from tests.support.dledger_recover import FILE_SIZE, apply, some_log
 from tests.support.fixtures import GOLDEN
 from tests.support.opened import opened

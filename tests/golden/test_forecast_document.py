@@ -9,9 +9,9 @@ import pytest
 
 from parsers.commitlog.read import read_commitlog
 from parsers.store import NotAStore, open_store
-from recovery.forecast import Forecast, forecast
-from recovery.forecast_document import forecast_document
-from recovery.settings import StoreSettings
+from recovery.forecast.document import forecast_document
+from recovery.forecast.forecast import Forecast, forecast
+from recovery.rules.settings import StoreSettings
 from tests.support.opened import opened
 from tests.support.recovery_cases import Case, golden_cases
 from tests.support.recovery_judge import LAB_HEAP_BYTES, effective_settings

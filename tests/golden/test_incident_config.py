@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from parsers.store import open_store
-from pipelines.findings import finding_document
-from recovery.config_names import is_system_topic
-from recovery.consistency import verify
-from recovery.dispatch import RETRY_PREFIX
-from recovery.forecast import forecast
-from recovery.forecast_document import forecast_document
-from recovery.knowledge import Said, knowledge_of
-from recovery.versions import BrokerVersion
+from pipelines.answers.finding_rows import finding_document
+from recovery.config.names import is_system_topic
+from recovery.forecast.document import forecast_document
+from recovery.forecast.forecast import forecast
+from recovery.knowledge.knowledge import Said, knowledge_of
+from recovery.rules.dispatch import RETRY_PREFIX
+from recovery.rules.versions import BrokerVersion
+from recovery.verify.verify import verify
 from tests.support.incidents import incident, incident_names
 
 Row = dict[str, Any]

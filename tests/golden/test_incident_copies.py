@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from parsers.store import open_store
-from recovery.copied_times import LATE_WRITE_MS, copied_without_times
+from recovery.knowledge.copied_times import LATE_WRITE_MS, copied_without_times
 from tests.support.cli import call, rows_of
 from tests.support.incidents import incident, incident_names
 from tests.support.stores import CLASSIC_KINDS, store_names, store_root

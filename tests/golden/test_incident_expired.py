@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recovery.rebuild import rebuild
+from recovery.rebuild.rebuild import rebuild
 from tests.support.incidents import incident, incident_names
 from tests.support.opened import opened
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from recovery.consistency import verify
-from recovery.query import StoreQuery
+from recovery.query.query import StoreQuery
+from recovery.verify.verify import verify
 from tests.support.cli import call, rows_of
 from tests.support.incidents import incident, incident_names
 from tests.support.opened import opened

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from parsers.store import Store
-from recovery.consistency import verify
-from recovery.forecast import Forecast, forecast
-from recovery.inference import StoreKnowledge
-from recovery.settings import StoreSettings
+from recovery.forecast.forecast import Forecast, forecast
+from recovery.knowledge.inference import StoreKnowledge
+from recovery.rules.settings import StoreSettings
+from recovery.verify.verify import verify
 from tests.support.cli import rows_of
 from tests.support.incidents import Incident, incident, incident_names
 from tests.support.opened import opened

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from recovery.consistency import Verification, verify
-from recovery.forecast import forecast
-from recovery.lag import NOT_THEN, TOPIC_DELETED
-from recovery.rebuild import rebuild
-from recovery.settings import StoreSettings
-from recovery.topic_lives import lives_of
+from recovery.forecast.forecast import forecast
+from recovery.lives.topic_lives import lives_of
+from recovery.query.lag import NOT_THEN, TOPIC_DELETED
+from recovery.rebuild.rebuild import rebuild
+from recovery.rules.settings import StoreSettings
+from recovery.verify.verify import Verification, verify
 from tests.support.cli import call
 from tests.support.incidents import INCIDENTS, Incident, incident, incident_names
 from tests.support.opened import opened

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from pipelines.report.gather import facts_of_store
-from recovery.consistency import Verification, verify
-from recovery.knowledge import Said, knowledge_of, open_known
-from recovery.rebuild import rebuild
-from recovery.versions import BrokerVersion
+from pipelines.report.facts import facts_of_store
+from recovery.knowledge.knowledge import Said, knowledge_of, open_known
+from recovery.rebuild.rebuild import rebuild
+from recovery.rules.versions import BrokerVersion
+from recovery.verify.verify import Verification, verify
 from tests.support.cli import call, rows_of
 from tests.support.incidents import Incident, incident, incident_names
 from tests.support.opened import opened

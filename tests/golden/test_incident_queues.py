@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from recovery.consistency import verify
+from recovery.verify.verify import verify
 from tests.support.cli import rows_of
 from tests.support.incidents import Incident, incident, incident_names
 from tests.support.opened import opened

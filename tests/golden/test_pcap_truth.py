@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.capture.pcap import CaptureCounts, records_from_pcap
+from pipelines.recordings.pcap import CaptureCounts, records_from_pcap
 from rebalance.readers.wire.facts import facts_from_wire
 from rebalance.readers.wire.remoting import JSON_HEADER, ROCKETMQ_HEADER
 from tests.support.fixtures import GOLDEN

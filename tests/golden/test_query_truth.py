@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import pytest
 
-from recovery.query import KeyQuestion, StoreQuery, TimeQuestion
-from recovery.time_search import Boundary
-from recovery.versions import BrokerVersion
+from recovery.query.query import KeyQuestion, StoreQuery, TimeQuestion
+from recovery.query.time_search import Boundary
+from recovery.rules.versions import BrokerVersion
 from tests.support.opened import opened_golden
 from tests.support.stores import (
     CLASSIC_KINDS,

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from parsers.store import open_store
-from recovery.rebuild import rebuild
-from recovery.settings import StoreSettings
-from recovery.versions import BrokerVersion
+from recovery.rebuild.rebuild import rebuild
+from recovery.rules.settings import StoreSettings
+from recovery.rules.versions import BrokerVersion
 from tests.support.opened import opened_golden
 from tests.support.stores import CLASSIC_KINDS, LEFT_OUT, QUEUE_KINDS, store_names, store_root, truth
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.recordings import facts_of, find_recordings
+from pipelines.recordings.recordings import facts_of, find_recordings
 from rebalance.replay import replay
 from tests.support.ownership_judge import instants, judge
 from tests.support.rebalance_sessions import sessions

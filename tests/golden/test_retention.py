@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from recovery.retention import retention
-from recovery.settings import StoreSettings
+from recovery.retention.retention import retention
+from recovery.rules.settings import StoreSettings
 from tests.support.opened import opened
 from tests.support.recovery_cases import golden_cases
 from tests.support.recovery_judge import LAB_DISK, effective_settings

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.bundles import extract_all
-from pipelines.cluster import read_cluster
+from pipelines.notebook.bundles import extract_all
+from pipelines.notebook.cluster import read_cluster
 from rebalance.diagnosis.incidents import (
     CLIENT_EXPIRED,
     CLIENT_LEFT,

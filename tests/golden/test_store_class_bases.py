@@ -14,7 +14,7 @@ from parsers.index.geometry import Geometry
 from parsers.index.open import open_index
 from parsers.index.read import read_index, slot_errors
 from parsers.store import open_store
-from pipelines.bundles import extract_all
+from pipelines.notebook.bundles import extract_all
 from tests.support.fixtures import GOLDEN
 
 BASES = GOLDEN / "recovery" / "bases"

@@ -15,12 +15,12 @@ from parsers.commitlog.segment import regions_of
 from parsers.config.offsets import read_offsets
 from parsers.queues import read_units
 from parsers.store import Store, open_store
-from pipelines.tables import TABLES
-from recovery.checks.kinds import KINDS
-from recovery.consistency import verify
-from recovery.forecast import forecast
-from recovery.forecast_document import forecast_document
-from recovery.knowledge import knowledge_of
+from pipelines.lake.tables.raw import TABLES
+from recovery.forecast.document import forecast_document
+from recovery.forecast.forecast import forecast
+from recovery.knowledge.knowledge import knowledge_of
+from recovery.verify.findings.kinds import KINDS
+from recovery.verify.verify import verify
 from tests.support.incidents import incident
 from tests.support.stores import store_root
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from recovery.checks.kinds import KINDS
-from recovery.consistency import verify
-from recovery.versions import BrokerVersion
+from recovery.rules.versions import BrokerVersion
+from recovery.verify.findings.kinds import KINDS
+from recovery.verify.verify import verify
 from tests.support.opened import opened, opened_golden
 from tests.support.recovery_cases import golden_cases
 from tests.support.stores import LEFT_OUT, store_names, truth_lines

@@ -6,8 +6,8 @@ import pytest
 
 from parsers.commitlog.layout import MAGIC_V2
 from parsers.commitlog.read import read_commitlog
-from recovery.consistency import verify
-from recovery.forecast import forecast
+from recovery.forecast.forecast import forecast
+from recovery.verify.verify import verify
 from tests.support.opened import opened
 from tests.support.stores import store_root
 

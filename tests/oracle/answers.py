@@ -20,10 +20,10 @@ from parsers.errors import Damage
 from parsers.java import INT_MAX
 from parsers.queues import StoreQueues
 from parsers.store import NotAStore, QueueKey, Store, open_store
-from recovery.knowledge import Said, knowledge_of
-from recovery.query import KeyQuestion, StoreQuery, TimeQuestion
-from recovery.time_search import Boundary
-from recovery.versions import BrokerVersion
+from recovery.knowledge.knowledge import Said, knowledge_of
+from recovery.query.query import KeyQuestion, StoreQuery, TimeQuestion
+from recovery.query.time_search import Boundary
+from recovery.rules.versions import BrokerVersion
 
 Told = dict[str, Any]
 Differences = dict[str, tuple[Any, Any]]

@@ -13,7 +13,7 @@ import numpy as np
 from parsers.commitlog.layout import MAGIC_V1, MAGIC_V2, RECORD_START
 from parsers.commitlog.message import Message, decode_message
 from parsers.consumequeue.layout import CQ_UNIT
-from recovery.versions import BrokerVersion
+from recovery.rules.versions import BrokerVersion
 from tests.support.java_lab import run_lab
 
 Exit = Literal["clean", "halt"]

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from parsers.store import NotAStore
-from recovery.rebuild import rebuild
-from recovery.settings import StoreSettings
-from recovery.versions import BrokerVersion
+from recovery.rebuild.rebuild import rebuild
+from recovery.rules.settings import StoreSettings
+from recovery.rules.versions import BrokerVersion
 from tests.oracle.answers import Differences, judge_answers
 from tests.oracle.base import Base
 from tests.oracle.damage import Damage

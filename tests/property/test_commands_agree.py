@@ -17,14 +17,14 @@ from parsers.commitlog.segment import regions_of
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.queues import StoreQueues
 from parsers.store import Store, open_store
-from pipelines.queue_figures import queue_figures
-from pipelines.report.gather import facts_of_store
-from recovery.checks.finding import Finding, Place
-from recovery.consistency import verify
-from recovery.forecast import forecast
-from recovery.inference import StoreKnowledge
-from recovery.log_runs import LogGap, log_runs
-from recovery.rebuild import rebuild
+from pipelines.answers.queue_figures import queue_figures
+from pipelines.report.facts import facts_of_store
+from recovery.forecast.forecast import forecast
+from recovery.knowledge.inference import StoreKnowledge
+from recovery.rebuild.rebuild import rebuild
+from recovery.scan.log_runs import LogGap, log_runs
+from recovery.verify.findings.finding import Finding, Place
+from recovery.verify.verify import verify
 from tests.support.agreement import contradictions
 from tests.support.cli import call
 from tests.support.opened import opened

@@ -15,14 +15,21 @@ from parsers.commitlog.message import decode_message, encode_message, new_messag
 from parsers.commitlog.tags import DelayLevels
 from parsers.index.geometry import Geometry
 from parsers.java import index_key_hash
-from recovery.dispatch import DispatchRequest, DispatchRules, InvalidForDispatch, QueueUnit, index_keys, queue_units
-from recovery.index_files import IndexFilesWriter
-from recovery.index_writer import IndexWriter
-from recovery.queue_files import QueueFilesWriter
-from recovery.queue_writer import BatchQueueWriter, QueueWriter
-from recovery.record_walk import walk
-from recovery.scan import LogScanner, ScanBatch
-from recovery.versions import BrokerVersion
+from recovery.rebuild.index_files import IndexFilesWriter
+from recovery.rebuild.index_writer import IndexWriter
+from recovery.rebuild.queue_files import QueueFilesWriter
+from recovery.rebuild.queue_writer import BatchQueueWriter, QueueWriter
+from recovery.rules.dispatch import (
+    DispatchRequest,
+    DispatchRules,
+    InvalidForDispatch,
+    QueueUnit,
+    index_keys,
+    queue_units,
+)
+from recovery.rules.versions import BrokerVersion
+from recovery.scan.record_walk import walk
+from recovery.scan.scanner import LogScanner, ScanBatch
 from tests.support.commitlog_strategies import messages
 
 FILE_SIZE, BATCH_FILE_SIZE = 100, 138

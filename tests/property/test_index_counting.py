@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from parsers.index.geometry import Geometry
 from parsers.index.layout import INDEX_HEADER
-from recovery.dispatch import DispatchRequest
-from recovery.index_recovery import IndexHeadWriter, count_rows
-from recovery.index_writer import IndexWriter
+from recovery.broker.index_service import IndexHeadWriter, count_rows
+from recovery.rebuild.index_writer import IndexWriter
+from recovery.rules.dispatch import DispatchRequest
 
 messages = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 4), st.integers(0, 9000)), min_size=1, max_size=40)
 

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.consumequeue.layout import CQ_UNIT
-from recovery.dispatch import QueueUnit
-from recovery.file_list import FileList, LogFile
-from recovery.queue_recovery import Queue
-from recovery.versions import BrokerVersion
+from recovery.broker.consume_queue import Queue
+from recovery.broker.mapped_file_queue import FileList, LogFile
+from recovery.rules.dispatch import QueueUnit
+from recovery.rules.versions import BrokerVersion
 
 FILE_SIZE = 5 * CQ_UNIT.size
 Row = tuple[int, int, int]

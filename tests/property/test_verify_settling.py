@@ -14,10 +14,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from parsers.store import Store, open_store
-from recovery.checks.first_pass import files_of, first_pass
-from recovery.checks.outline import Part
-from recovery.consistency import Verification, judged, verify
-from recovery.knowledge import Said, knowledge_of
+from recovery.knowledge.knowledge import Said, knowledge_of
+from recovery.verify.first_pass import files_of, first_pass
+from recovery.verify.settle.outline import Part
+from recovery.verify.verify import Verification, judged, verify
 from tests.support.build_store import SETTINGS, VERSION, shop
 
 Edit = tuple[int, str, float, int]

@@ -15,11 +15,11 @@ from parsers.config.topics import read_topics
 from parsers.consumequeue.read import read_queue
 from parsers.consumequeue.summary import summarize_queue
 from parsers.store import Store, open_store
-from pipelines.bundles import bundle, bundled_store
-from pipelines.catalog import publish
-from pipelines.lag import offsets_in
-from pipelines.lake import Lake
-from pipelines.tables import TABLES
+from pipelines.answers.lag import offsets_in
+from pipelines.lake.catalog import publish
+from pipelines.lake.lake import Lake
+from pipelines.lake.tables.raw import TABLES
+from pipelines.notebook.bundles import bundle, bundled_store
 
 BROKER = "broker-0"
 CONFIG = '[lake]\npath = "lake"\n[[broker]]\nname = "broker-0"\nstore = {store}\n'

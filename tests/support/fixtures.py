@@ -10,7 +10,7 @@ from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory, mkdtemp
 
-from pipelines.bundles import extract_all
+from pipelines.notebook.bundles import extract_all
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 GOLDEN = CHECKOUT / "tests" / "golden"

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from pipelines.bundles import extract_all
+from pipelines.notebook.bundles import extract_all
 from tests.support.fixtures import GOLDEN, move_once, run_folder
 
 INCIDENTS = GOLDEN / "incidents"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from parsers.store import Store
-from recovery.inference import StoreKnowledge
-from recovery.knowledge import Said, knowledge_of, open_known
-from recovery.settings import StoreSettings
-from recovery.versions import BrokerVersion
+from recovery.knowledge.inference import StoreKnowledge
+from recovery.knowledge.knowledge import Said, knowledge_of, open_known
+from recovery.rules.settings import StoreSettings
+from recovery.rules.versions import BrokerVersion
 from tests.support.stores import log_setting, store_root
 
 

@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pipelines.bundles import extract_all
+from pipelines.notebook.bundles import extract_all
 from tests.support.fixtures import GOLDEN, move_once, run_folder
 
 Case = dict[str, Any]

@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from parsers.checkpoint import CHECKPOINT
-from recovery.broker_memory import BrokerMemory
-from recovery.cleaner import Cleaner, Clock, DiskUse, trigger
-from recovery.dispatch_log import DispatchLog, Phase
-from recovery.evidence import read_evidence
-from recovery.index_recovery import IndexFile
-from recovery.queue_recovery import Queue
-from recovery.restart import Restart, restart
-from recovery.settings import StoreSettings
-from recovery.versions import BrokerVersion
+from recovery.broker.consume_queue import Queue
+from recovery.broker.dispatch_log import DispatchLog, Phase
+from recovery.broker.index_service import IndexFile
+from recovery.broker.memory import BrokerMemory
+from recovery.broker.store_folder import read_evidence
+from recovery.retention.cleaner import Cleaner, Clock, DiskUse, trigger
+from recovery.rules.settings import StoreSettings
+from recovery.rules.versions import BrokerVersion
+from recovery.start.restart import Restart, restart
 from tests.support.recovery_cases import Case, CaseSet, sha256
 
 LAB_HEAP_BYTES = 512 << 20

@@ -21,8 +21,8 @@ from parsers.consumequeue.layout import CQ_UNIT
 from parsers.errors import StoreFormatError
 from parsers.index.layout import INDEX_ENTRY
 from parsers.store import NotAStore, classify, open_store
-from recovery.checks.finding import Finding, Place
-from recovery.consistency import Verification, verify
+from recovery.verify.findings.finding import Finding, Place
+from recovery.verify.verify import Verification, verify
 from tests.support.bit_flips import field_of_each_byte
 from tests.support.opened import opened
 from tests.support.recovery_cases import Case, CaseSet

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipelines.metadata import bar_plot, ranked_bars
+from pipelines.defs.metadata import bar_plot, ranked_bars
 
 
 def test_the_unknown_stand_last_and_say_so() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from parsers.config.fastjson import parse
 from parsers.errors import CorruptRecord
-from pipelines.capture.pcap import CaptureCounts, _Reader, records_from_pcap
+from pipelines.recordings.pcap import CaptureCounts, _Reader, records_from_pcap
 from rebalance.model import budget
 from rebalance.model.budget import OverBudget, json_cost
 from rebalance.model.json_text import parse_json

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 import rocketlens as rl
-from pipelines.catalog import publish
-from pipelines.lake import Lake
-from pipelines.tables import TABLES
+from pipelines.lake.catalog import publish
+from pipelines.lake.lake import Lake
+from pipelines.lake.tables.raw import TABLES
 from tests.support.cli import call, rows_of
 from tests.support.evidence import state
 

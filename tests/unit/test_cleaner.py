@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recovery.cleaner import Clock, DiskUse, is_delete_hour, trigger
-from recovery.retention import next_delete_hour
-from recovery.settings import StoreSettings
-from recovery.versions import BrokerVersion
+from recovery.retention.cleaner import Clock, DiskUse, is_delete_hour, trigger
+from recovery.retention.retention import next_delete_hour
+from recovery.rules.settings import StoreSettings
+from recovery.rules.versions import BrokerVersion
 
 V4, V5 = BrokerVersion(4, 9, 8), BrokerVersion(5, 3, 3)
 NOON = Clock(int(datetime(2026, 11, 21, 12, 30, tzinfo=UTC).timestamp() * 1000), timedelta(0))

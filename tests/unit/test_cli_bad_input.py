@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.cli.opening import process_using
+from pipelines.cli.frame.opening import process_using
 from tests.support.cli import call
 from tests.support.stores import store_root
 
@@ -126,7 +126,7 @@ def test_no_permission(store: Path) -> None:
 
 
 def test_many_unread_ranges_are_counted_in_the_end(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipelines.cli.run.NAMED_RANGES", 2)
+    monkeypatch.setattr("pipelines.cli.frame.run.NAMED_RANGES", 2)
     for file in (store / "consumequeue").rglob("0" * 20):
         with file.open("r+b") as queue:
             queue.write(b"\xff" * 20)
@@ -185,8 +185,8 @@ def test_a_pipe_in_the_place_of_the_lock_holds_nobody_up(store: Path) -> None:
 
 @pytest.mark.parametrize("flag", [["verify", "--broker-conf"], ["lag", "--offsets"]])
 def test_a_file_without_end_is_no_setting(flag: list[str], store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recovery.settings.MOST_CONF_BYTES", 1 << 20)
-    monkeypatch.setattr("pipelines.kept_copy.MAX_BYTES", 1 << 20)
+    monkeypatch.setattr("recovery.rules.settings.MOST_CONF_BYTES", 1 << 20)
+    monkeypatch.setattr("pipelines.recordings.kept_copy.MAX_BYTES", 1 << 20)
     called = call(flag[0], store, flag[1], "/dev/zero")
     assert called.code in (3, 4)
     assert "/dev/zero" in called.err

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.cli.errors import ExitCode, explain_error
+from pipelines.cli.frame.errors import ExitCode, explain_error
 from tests.support.cli import call, rows_of, small_store
 
 QUEUE_COLUMNS = [
@@ -178,7 +178,7 @@ def test_a_start_does_without_what_nobody_needs(store: Path, arguments: list[str
     code = (
         "import sys\n"
         "from pipelines.cli.app import main\n"
-        "from pipelines.cli.start import UNNEEDED\n"
+        "from pipelines.cli.frame.start import UNNEEDED\n"
         f"sys.argv[1:] = {arguments!r}\n"
         "assert main() == 0\n"
         "assert not UNNEEDED & sys.modules.keys()\n"
@@ -187,7 +187,7 @@ def test_a_start_does_without_what_nobody_needs(store: Path, arguments: list[str
 
 
 def test_the_declarations_do_without_pandas() -> None:
-    code = "import sys, pipelines.tables; assert 'pandas' not in sys.modules"
+    code = "import sys, pipelines.lake.tables.raw; assert 'pandas' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.cli.errors import ExitCode
+from pipelines.cli.frame.errors import ExitCode
 from tests.support.cli import call, rows_of
 from tests.support.fixtures import GOLDEN
 

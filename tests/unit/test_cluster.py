@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.bundles import bundle, bundled_store
-from pipelines.cluster import Cluster, read_cluster
-from pipelines.exhibit import show
+from pipelines.notebook.bundles import bundle, bundled_store
+from pipelines.notebook.cluster import Cluster, read_cluster
+from pipelines.notebook.show import show
 from pipelines.report.ownership_section import MEANINGS, ownership_section
 from rebalance.diagnosis import anomalies
 from rebalance.diagnosis.incidents import CLIENT_SILENT, QUEUES_ADDED

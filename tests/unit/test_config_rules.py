@@ -8,8 +8,8 @@ import pytest
 
 from parsers.commitlog.tags import SCHEDULE_TOPIC
 from parsers.store import open_store
-from recovery.checks.config import QueueEnds, check_config
-from recovery.topic_lives import TopicLives
+from recovery.lives.topic_lives import TopicLives
+from recovery.verify.checks.config import QueueEnds, check_config
 from tests.support.build_store import write_json
 
 QUEUES = QueueEnds({("Orders", 0): (5, 20), (SCHEDULE_TOPIC, 2): (3, 9)}, frozenset({"Orders", "Gone"}), TopicLives())

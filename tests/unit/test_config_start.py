@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from recovery.config_files import DELAYS, Stage
-from recovery.config_load import load_config
-from recovery.config_start import ConfigStart, config_start
-from recovery.evidence import config_entries
-from recovery.settings import StoreSettings
-from recovery.versions import BrokerVersion
+from recovery.broker.store_folder import config_entries
+from recovery.config.files import DELAYS, Stage
+from recovery.config.load import load_config
+from recovery.config.start import ConfigStart, config_start
+from recovery.rules.settings import StoreSettings
+from recovery.rules.versions import BrokerVersion
 
 ROWS = {
     "topics.json": b'{"topicConfigTable":{"T":{"perm":6}}}',

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from recovery.config_files import LOAD_ORDER
-from recovery.config_load import CopyState, decode_copy
-from recovery.versions import BrokerVersion
+from recovery.config.files import LOAD_ORDER
+from recovery.config.load import CopyState, decode_copy
+from recovery.rules.versions import BrokerVersion
 
 FILES = {file.name: file for file, _ in LOAD_ORDER}
 VERSIONS = ("4.9.7", "5.3.3", "5.5.0")

@@ -9,9 +9,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from parsers.batchqueue import BATCH_UNIT, BATCH_UNITS, read_batch_queue
 from parsers.commitlog.region import Region
 from parsers.commitlog.segment import read_segment
+from parsers.consumequeue.batch import BATCH_UNIT, BATCH_UNITS, read_batch_queue
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.consumequeue.read import read_queue
 from parsers.errors import DamageSink, OnDamage, UnreadableFile

@@ -10,9 +10,9 @@ import pytest
 
 from parsers.commitlog.message import new_message
 from parsers.store import open_store
-from recovery.cleaner import HOUR_MS
-from recovery.retention import Retention, retention
-from recovery.settings import StoreSettings
+from recovery.retention.cleaner import HOUR_MS
+from recovery.retention.retention import Retention, retention
+from recovery.rules.settings import StoreSettings
 from tests.support.dledger_log import DLedgerLog
 from tests.support.dledger_recover import FILE_SIZE, some_log
 from tests.support.opened import opened

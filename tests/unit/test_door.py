@@ -14,9 +14,9 @@ import pyarrow as pa
 import pytest
 
 import rocketlens as rl
-from pipelines.catalog import publish
-from pipelines.lake import Lake
-from pipelines.shipped import DEMO
+from pipelines.installed.shipped import DEMO
+from pipelines.lake.catalog import publish
+from pipelines.lake.lake import Lake
 from tests.support.cli import rows_of
 from tests.support.fixtures import CHECKOUT, unpack_store
 from tests.support.light import run_light

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pipelines.exhibit import show
-from pipelines.lag_plot import lag_plot
+from pipelines.notebook.lag_plot import lag_plot
+from pipelines.notebook.show import show
 from pipelines.report.model import Column, PrintedTable, Section
 
 AT = datetime(2026, 11, 21, 15, 0, tzinfo=UTC)

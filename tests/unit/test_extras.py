@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pipelines.cli.docs import leaves
-from pipelines.extras import PLATFORM, missing_extra, need
-from pipelines.shipped import DEMO
+from pipelines.installed.extras import PLATFORM, missing_extra, need
+from pipelines.installed.shipped import DEMO
 from tests.support.fixtures import unpack_store
 from tests.support.light import call_light, light_distributions, run_light, withheld_modules
 
@@ -54,8 +54,8 @@ def test_a_command_of_the_platform_names_the_extra(name: str, tmp_path: Path) ->
 
 
 def test_a_lake_is_asked_in_sql_without_the_extra(tmp_path: Path) -> None:
-    from pipelines.catalog import publish
-    from pipelines.lake import Lake
+    from pipelines.lake.catalog import publish
+    from pipelines.lake.lake import Lake
 
     publish(Lake(tmp_path / "lake"))
     (tmp_path / "rocketlens.toml").write_text('[lake]\npath = "lake"\n')

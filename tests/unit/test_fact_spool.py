@@ -9,8 +9,8 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
 
-from pipelines import fact_spool
-from pipelines.fact_spool import COMMON, FactSpool, facts_by_group
+from pipelines.spark.jobs import fact_spool
+from pipelines.spark.jobs.fact_spool import COMMON, FactSpool, facts_by_group
 from rebalance import facts as facts_package
 from rebalance.facts import Evidence, Fact, RouteSeen, UnreadRecord
 from tests.support.fixtures import GOLDEN

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from recovery.evidence import Entry
-from recovery.forecast import forecast
+from recovery.broker.store_folder import Entry
+from recovery.forecast.forecast import forecast
 from tests.support.incidents import incident
 from tests.support.opened import opened
 

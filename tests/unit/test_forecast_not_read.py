@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from recovery.forecast import forecast
-from recovery.forecast_document import forecast_document
-from recovery.rebuild import rebuild
-from recovery.settings import StoreSettings
+from recovery.forecast.document import forecast_document
+from recovery.forecast.forecast import forecast
+from recovery.rebuild.rebuild import rebuild
+from recovery.rules.settings import StoreSettings
 from tests.support.opened import opened
 from tests.support.stores import store_root
 

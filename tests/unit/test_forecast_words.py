@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.bundles import bundle
-from pipelines.cli.forecast_words import in_words
+from pipelines.cli.commands.forecast_words import in_words
+from pipelines.notebook.bundles import bundle
 from tests.support.cli import call
 from tests.support.fixtures import unpack_store
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.java_home import DROPPED, MINIMUM_JAVA, ensure_java, java_version, write_shim
+from pipelines.spark.java_home import DROPPED, MINIMUM_JAVA, ensure_java, java_version, write_shim
 
 
 def fake_java(folder: Path, version: str) -> Path:

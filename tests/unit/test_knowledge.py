@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from parsers.store import NotAStore
-from recovery.knowledge import Said, knowledge_of, open_known
-from recovery.versions import BrokerVersion
+from recovery.knowledge.knowledge import Said, knowledge_of, open_known
+from recovery.rules.versions import BrokerVersion
 from tests.support.build_store import SETTINGS, shop
 
 

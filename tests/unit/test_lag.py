@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from recovery.lag import NOT_STORED, Lag, QueuePosition, group_queues, lag_rows, queue_lag, unread_messages
-from recovery.offset_lives import DoubtfulOffset, OffsetLife
+from recovery.lives.offset_lives import DoubtfulOffset, OffsetLife
+from recovery.query.lag import NOT_STORED, Lag, QueuePosition, group_queues, lag_rows, queue_lag, unread_messages
 
 AT = 1_000_000
 

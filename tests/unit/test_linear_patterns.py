@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.recordings import BOOTED
+from pipelines.recordings.recordings import BOOTED
 from rebalance.model import message_queue
 from rebalance.model.message_queue import MessageQueue
 from rebalance.readers.logs import TEMPLATES, texts

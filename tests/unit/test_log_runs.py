@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from parsers.store import StoreFile, open_store
-from recovery.log_runs import LogGap, runs_between
+from recovery.scan.log_runs import LogGap, runs_between
 from tests.support.build_store import overwrite, shop
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from pipelines import ownership_rows
-from pipelines.ownership_rows import rows_to_batch
-from pipelines.ownership_tables import ASSIGNMENTS, HEARTBEATS, OWNERSHIP_ANOMALIES, OWNERSHIP_INTERVALS
-from pipelines.table_writers import TableWriters
+from pipelines.answers import ownership_rows
+from pipelines.answers.ownership_rows import rows_to_batch
+from pipelines.lake.tables.ownership import ASSIGNMENTS, HEARTBEATS, OWNERSHIP_ANOMALIES, OWNERSHIP_INTERVALS
+from pipelines.spark.jobs.table_writers import TableWriters
 from rebalance.diagnosis.anomalies import Anomaly
 from rebalance.diagnosis.targets import Assignment
 from rebalance.facts.heartbeats import Heartbeat, heartbeats_of

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parsers.errors import NotThisFormat
-from pipelines.capture.pcap import CaptureCounts, records_from_pcap
-from pipelines.capture.tcp import TcpStream
+from pipelines.recordings.pcap import CaptureCounts, records_from_pcap
+from pipelines.recordings.tcp import TcpStream
 from rebalance.facts import ChannelClosed, ClientUnregistered, HeartbeatReceived
 from rebalance.readers.wire.facts import facts_from_wire
 from rebalance.readers.wire.remoting import JSON_HEADER, ROCKETMQ_HEADER, encode_frame

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from parsers.consumequeue.layout import CQ_UNIT, PRE_BLANK
-from recovery.dispatch import QueueUnit
-from recovery.file_list import FileList, LoadFailed, LogFile
-from recovery.queue_recovery import Hang, Queue
-from recovery.versions import BrokerVersion
+from recovery.broker.consume_queue import Hang, Queue
+from recovery.broker.mapped_file_queue import FileList, LoadFailed, LogFile
+from recovery.rules.dispatch import QueueUnit
+from recovery.rules.versions import BrokerVersion
 
 PER_FILE = 4
 FILE_SIZE = PER_FILE * CQ_UNIT.size

@@ -8,9 +8,9 @@ import pytest
 
 from parsers.consumequeue.layout import CQ_UNIT, PRE_BLANK
 from parsers.evidence_guard import WouldTouchEvidence
-from recovery.consistency import verify
-from recovery.rebuild import rebuild
-from recovery.settings import StoreSettings
+from recovery.rebuild.rebuild import rebuild
+from recovery.rules.settings import StoreSettings
+from recovery.verify.verify import verify
 from tests.support.build_store import SETTINGS, VERSION, StoreBuilder, overwrite, shop
 from tests.support.opened import opened
 
@@ -42,7 +42,7 @@ def test_an_empty_folder_is_taken_and_nothing_partial_is_left(tmp_path: Path) ->
 
 def test_a_failure_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = shop(tmp_path / "store").finish()
-    monkeypatch.setattr("recovery.rebuild_report.differences", lambda *given: 1 // 0)
+    monkeypatch.setattr("recovery.rebuild.report.differences", lambda *given: 1 // 0)
     with pytest.raises(ZeroDivisionError):
         rebuild(*opened(root), tmp_path / "new")
     assert [path.name for path in tmp_path.iterdir()] == ["store"]

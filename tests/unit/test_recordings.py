@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.recording_lines import lines_of
-from pipelines.recordings import Recording, facts_of, find_recordings
+from pipelines.recordings.lines import lines_of
+from pipelines.recordings.recordings import Recording, facts_of, find_recordings
 from rebalance.facts import ConnectionsSeen, GroupConfigSeen, RouteSeen, TopicQueues
 from tests.support.fixtures import GOLDEN
 
@@ -102,7 +102,7 @@ def test_a_capture_that_went_away_is_a_problem(tmp_path: Path) -> None:
 
 def test_a_line_without_end_is_none_of_a_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A gigabyte of zeros, gzipped, is a file of a megabyte and one line."""
-    monkeypatch.setattr("pipelines.recording_lines.LONGEST_LINE", 16)
+    monkeypatch.setattr("pipelines.recordings.lines.LONGEST_LINE", 16)
     path = tmp_path / "broker.log.gz"
     path.write_bytes(gzip.compress(b"short\n" + bytes(40) + b"\nshort\n"))
     said: list[str] = []

@@ -8,7 +8,7 @@ from typing import Any
 import dpkt
 import pytest
 
-from pipelines.capture.pcap import records_from_pcap
+from pipelines.recordings.pcap import records_from_pcap
 from rebalance.facts import AssignmentAnswered, Evidence, Fact, RebalanceResultChanged, RequestModeSet, UnreadRecord
 from rebalance.model.message_queue import MessageQueue
 from rebalance.readers.logs import facts_from_log

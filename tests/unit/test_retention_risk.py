@@ -7,10 +7,10 @@ from datetime import timedelta
 
 import pytest
 
-from recovery.lag import GroupQueue, QueuePosition
-from recovery.retention import Retention, retention
-from recovery.retention_risk import RetentionRisk, retention_risks
-from recovery.settings import StoreSettings
+from recovery.query.lag import GroupQueue, QueuePosition
+from recovery.retention.retention import Retention, retention
+from recovery.retention.risk import RetentionRisk, retention_risks
+from recovery.rules.settings import StoreSettings
 from tests.support.opened import opened
 from tests.support.recovery_cases import golden_cases
 from tests.support.recovery_judge import effective_settings

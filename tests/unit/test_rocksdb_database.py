@@ -16,7 +16,7 @@ from parsers.queues import StoreQueues, read_units, unit_files
 from parsers.rocksdb.database import Database
 from parsers.rocksdb.layout import DATABASE_UNIT, KEY_LIMIT, KEY_QUEUE, KEY_TOPIC, KEY_UNIT, QUEUE_LIMIT
 from parsers.store import Store, StoreFile, open_store
-from recovery.consistency import verify
+from recovery.verify.verify import verify
 from tests.support.evidence import state
 from tests.support.opened import opened
 from tests.support.stores import store_root

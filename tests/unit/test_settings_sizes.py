@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recovery.settings import StoreSettings
+from recovery.rules.settings import StoreSettings
 
 
 @pytest.mark.parametrize("pair", [("maxIndexNum", "-5"), ("maxIndexNum", "1"), ("mappedFileSizeConsumeQueue", "0")])

@@ -7,7 +7,6 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from parsers.batchqueue import BATCH_UNIT, BATCH_UNIT_SCHEMA, read_batch_queue, summarize_batch_queue
 from parsers.checkpoint import (
     CHECKPOINT,
     FILE_SIZE,
@@ -18,6 +17,7 @@ from parsers.checkpoint import (
     read_checkpoint,
 )
 from parsers.commitlog.layout import MAGIC_BLANK
+from parsers.consumequeue.batch import BATCH_UNIT, BATCH_UNIT_SCHEMA, read_batch_queue, summarize_batch_queue
 from parsers.errors import TruncatedRecord, UnreadableFile
 from parsers.java import INT_MIN, LONG_MAX
 from parsers.timer import (

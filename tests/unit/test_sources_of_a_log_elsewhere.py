@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from parsers.store import open_store
-from pipelines.partitions import keys_of
-from pipelines.sources import BrokerSource
+from pipelines.defs.partitions import keys_of
+from pipelines.lake.sources import BrokerSource
 from pipelines.spark.transfer import slices_of
 from tests.support.build_store import shop
 

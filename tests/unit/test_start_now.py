@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from parsers.store import NotAStore
-from pipelines.exhibit import show
+from pipelines.notebook.retention_plot import retention_plot
+from pipelines.notebook.show import show
+from pipelines.notebook.start_now import outlook, start_now
 from pipelines.report.forecast_sections import forecast_section, loss_section, retention_section
-from pipelines.retention_plot import retention_plot
-from pipelines.start_now import outlook, start_now
-from recovery.knowledge import Said
-from recovery.versions import BrokerVersion
+from recovery.knowledge.knowledge import Said
+from recovery.rules.versions import BrokerVersion
 from tests.support.recovery_cases import golden_cases
 
 CASES = golden_cases()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.bundles import extract_all
+from pipelines.notebook.bundles import extract_all
 from tests.support.cli import call
 from tests.support.fixtures import GOLDEN
 from tests.support.stores import store_root

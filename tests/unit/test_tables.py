@@ -5,13 +5,13 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from pipelines.table import Column, described, plain_type
-from pipelines.tables import TABLES
-from pipelines.tables_doc import DOCUMENT, document
+from pipelines.lake.tables.document import DOCUMENT, document
+from pipelines.lake.tables.raw import TABLES
+from pipelines.lake.tables.table import Column, described, plain_type
 
 
 def test_the_document_is_printed_from_the_declarations() -> None:
-    assert DOCUMENT.read_text("utf-8") == document(), "run `python -m pipelines.tables_doc`"
+    assert DOCUMENT.read_text("utf-8") == document(), "run `python -m pipelines.lake.tables.document`"
 
 
 @pytest.mark.parametrize("name", TABLES)

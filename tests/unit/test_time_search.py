@@ -7,10 +7,10 @@ from pathlib import Path
 
 from parsers.consumequeue.summary import summarize_queue
 from parsers.store import open_store
-from pipelines.bundles import extract_all
-from recovery.knowledge import Said, knowledge_of
-from recovery.query import StoreQuery, TimeQuestion
-from recovery.versions import BrokerVersion
+from pipelines.notebook.bundles import extract_all
+from recovery.knowledge.knowledge import Said, knowledge_of
+from recovery.query.query import StoreQuery, TimeQuestion
+from recovery.rules.versions import BrokerVersion
 from tests.support.fixtures import GOLDEN
 
 LONG_AGO_MS = 1

@@ -12,14 +12,14 @@ import pytest
 from parsers.commitlog.message import Message
 from parsers.queues import Pointer
 from parsers.store import QueueKey, open_store
-from recovery.checks.outline import Part
-from recovery.dispatch import DispatchRules
-from recovery.log_runs import runs_between
-from recovery.numbering import FIRST, LAST, MESSAGES, Numbering, NumberingNotes, joined_numbering, read_numbering
-from recovery.offset_lives import OffsetLife, doubtful_offsets
-from recovery.scan import LogScanner
-from recovery.topic_events import Contradiction, TopicEvent
-from recovery.topic_lives import NEVER, Ground, TopicLife, TopicLives, TopicsKnown, topic_lives
+from recovery.knowledge.topic_events import Contradiction, TopicEvent
+from recovery.lives.numbering import FIRST, LAST, MESSAGES, Numbering, NumberingNotes, joined_numbering, read_numbering
+from recovery.lives.offset_lives import OffsetLife, doubtful_offsets
+from recovery.lives.topic_lives import NEVER, Ground, TopicLife, TopicLives, TopicsKnown, topic_lives
+from recovery.rules.dispatch import DispatchRules
+from recovery.scan.log_runs import runs_between
+from recovery.scan.scanner import LogScanner
+from recovery.verify.settle.outline import Part
 from tests.support.build_store import FIRST_MS, SETTINGS, STEP_MS, VERSION, StoreBuilder
 
 RULES = DispatchRules.of(VERSION, SETTINGS, frozenset())

@@ -6,11 +6,11 @@ import numpy as np
 
 from parsers.commitlog.message import encode_message, new_message
 from parsers.kernels.java_hash import MALFORMED
-from recovery.dispatch import DispatchRules
-from recovery.scan import LogScanner
-from recovery.settings import StoreSettings
-from recovery.topic_table import FIRST_ROOM, TopicTable, look_up
-from recovery.versions import BrokerVersion
+from recovery.rules.dispatch import DispatchRules
+from recovery.rules.settings import StoreSettings
+from recovery.rules.versions import BrokerVersion
+from recovery.scan.scanner import LogScanner
+from recovery.scan.topic_table import FIRST_ROOM, TopicTable, look_up
 
 RULES = DispatchRules.of(BrokerVersion.parse("5.3.3"), StoreSettings())
 MANY = 10 * FIRST_ROOM

@@ -9,9 +9,9 @@ import pytest
 
 from parsers.checkpoint import CHECKPOINT, FILE_SIZE
 from parsers.store import StoreFile, classify
-from recovery.checks.checkpoint import FLUSH_INTERVAL_MS, check_checkpoint
-from recovery.checks.columns import ExpectedKeys, ExpectedUnits, LogColumns, MessageColumns
-from recovery.checks.finding import Judgement
+from recovery.verify.checks.checkpoint import FLUSH_INTERVAL_MS, check_checkpoint
+from recovery.verify.findings.finding import Judgement
+from recovery.verify.settle.log_columns import ExpectedKeys, ExpectedUnits, LogColumns, MessageColumns
 
 FIRST_MS = 1_790_000_000_000
 FILE = 65_536

@@ -11,12 +11,12 @@ import pytest
 
 from parsers.commitlog.layout import HEAD
 from parsers.dledger.layout import ENTRY_HEADER, ENTRY_INDEX_UNIT, HEADER_SIZE
-from pipelines.cli.forecast_words import in_words
+from pipelines.cli.commands.forecast_words import in_words
+from pipelines.report.facts import facts_of_store
 from pipelines.report.forecast_sections import forecast_section, loss_section
-from pipelines.report.gather import facts_of_store
-from recovery.checks.finding import Finding
-from recovery.consistency import verify
-from recovery.rebuild import rebuild
+from recovery.rebuild.rebuild import rebuild
+from recovery.verify.findings.finding import Finding
+from recovery.verify.verify import verify
 from tests.support.build_store import SETTINGS, VERSION, overwrite, shop
 from tests.support.dledger_log import NODE, DLedgerLog
 from tests.support.opened import opened

@@ -16,10 +16,10 @@ from parsers.commitlog.propcrc import encode_record_crc
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
 from parsers.java import crc31
-from recovery.checks.finding import Finding
-from recovery.checks.kinds import KINDS
-from recovery.consistency import verify
-from recovery.dispatch import PREPARED
+from recovery.rules.dispatch import PREPARED
+from recovery.verify.findings.finding import Finding
+from recovery.verify.findings.kinds import KINDS
+from recovery.verify.verify import verify
 from tests.support.build_store import FIRST_MS, SETTINGS, VERSION, StoreBuilder, overwrite, queue_file, shop, write_json
 from tests.support.opened import opened
 

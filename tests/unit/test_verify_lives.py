@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from parsers.consumequeue.layout import CQ_UNIT
-from recovery.consistency import Verification, verify
-from recovery.forecast import forecast
-from recovery.rebuild import rebuild
+from recovery.forecast.forecast import forecast
+from recovery.rebuild.rebuild import rebuild
+from recovery.verify.verify import Verification, verify
 from tests.support.build_store import FIRST_MS, SETTINGS, STEP_MS, VERSION, StoreBuilder, queue_file, write_json
 from tests.support.opened import opened
 

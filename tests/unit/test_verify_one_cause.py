@@ -12,9 +12,9 @@ from parsers.commitlog.layout import HEAD
 from parsers.commitlog.read import read_commitlog
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.store import classify, open_store
-from recovery.checks.finding import Finding
-from recovery.consistency import verify
-from recovery.knowledge import knowledge_of
+from recovery.knowledge.knowledge import knowledge_of
+from recovery.verify.findings.finding import Finding
+from recovery.verify.verify import verify
 from tests.support.recovery_cases import golden_cases
 
 CLEAN, HALTED = "s551-clean", "s551-halt-sync"

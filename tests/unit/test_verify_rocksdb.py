@@ -10,8 +10,8 @@ import pytest
 from rocksdict import Options, Rdict
 
 from parsers.rocksdb.layout import DATABASE_UNIT, KEY_LIMIT, KEY_QUEUE, KEY_TOPIC, KEY_UNIT, QUEUE_LIMIT
-from recovery.checks.kinds import KINDS
-from recovery.consistency import Verification, verify
+from recovery.verify.findings.kinds import KINDS
+from recovery.verify.verify import Verification, verify
 from tests.support.opened import opened
 from tests.support.stores import store_root
 

@@ -12,11 +12,11 @@ import pytest
 from parsers.commitlog.segment import read_segment
 from parsers.store import open_store
 from parsers.timer import TIMER_CHECK, TIMER_SLOT, TIMER_UNIT, read_timerlog, read_wheel
-from recovery.checks.finding import Finding, Judgement, Place
-from recovery.checks.intervals import Intervals
-from recovery.checks.timer import LogSide, Slots, TimerLogShape, TimerUnits, check_timer
-from recovery.checks.timer_kernel import NO_RECORD, RIGHT
-from recovery.consistency import Verification, verify
+from recovery.scan.intervals import Intervals
+from recovery.verify.checks.timer import LogSide, Slots, TimerLogShape, TimerUnits, check_timer
+from recovery.verify.findings.finding import Finding, Judgement, Place
+from recovery.verify.settle.timer_kernel import NO_RECORD, RIGHT
+from recovery.verify.verify import Verification, verify
 from tests.support.build_store import overwrite
 from tests.support.opened import opened
 from tests.support.stores import store_root

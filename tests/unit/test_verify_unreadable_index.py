@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from parsers.index.layout import INDEX_HEADER
-from recovery.checks.finding import Place
-from recovery.consistency import verify
+from recovery.verify.findings.finding import Place
+from recovery.verify.verify import verify
 from tests.support.build_store import SETTINGS, VERSION, overwrite, shop
 from tests.support.opened import opened
 

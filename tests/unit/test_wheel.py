@@ -84,9 +84,9 @@ def test_what_the_commands_look_for_is_shipped(wheel: set[str], sdist: set[str],
 USE = """
 import sys
 from pathlib import Path
-from pipelines.bundles import bundled_store
-from pipelines.shipped import IS_INSTALLED, DEMO_SOURCES, own_copy
-from pipelines.sources import find_config, read_sources
+from pipelines.notebook.bundles import bundled_store
+from pipelines.installed.shipped import IS_INSTALLED, DEMO_SOURCES, own_copy
+from pipelines.lake.sources import find_config, read_sources
 from tests.support.cli import call
 assert IS_INSTALLED
 print(bundled_store("5.3.1-crashed").relative_to(Path.cwd()))

@@ -1,0 +1,222 @@
+"""Lag straight from a store's files, now or at an instant in the past, with offsets from wherever they were kept."""
+
+from __future__ import annotations
+
+import zlib
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from parsers.config.document import Document, holds_table
+from parsers.config.offsets import FILES, document_offsets, read_offsets
+from parsers.config.topics import read_topics
+from parsers.errors import Damage, StoreFormatError, why_unreadable
+from parsers.queues import BatchQueue, StoreQueues
+from parsers.store import Store, StoreFile
+from pipelines.recordings.kept_copy import read_copy, written_ms
+from recovery.knowledge.copied_times import TimesLost, copied_without_times, newest_message_ms
+from recovery.lives.offset_lives import DoubtfulOffset, OffsetLife, doubtful_offsets, may_be_doubtful
+from recovery.lives.topic_lives import StoreLives, TopicLives
+from recovery.query.hidden_queues import every_queue
+from recovery.query.lag import NOT_THEN, TOPIC_DELETED, GroupQueue, Lag, QueueMessage, lag_rows, unread_messages
+from recovery.query.search_of_queue import search_of
+from recovery.scan.log_access import NO_TIME, LogAccess
+
+Problem = Callable[[str], None]
+DamageSink = Callable[[Damage], None]
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetsAt:
+    """Committed offsets as one file held them at one instant.
+
+    `times_lost`: why that instant is not known, so that `written_ms` only says not before when.
+    """
+
+    written_ms: int
+    offsets: dict[tuple[str, str], dict[int, int]]
+    times_lost: TimesLost | None = None
+
+
+def offsets_of_store(store: Store, damage: DamageSink) -> OffsetsAt | None:
+    """The offsets in the store's own config folder; None when it holds none."""
+    holders = [file for file in store.config if any(holds_table(file, name) for name in FILES)]
+    if not holders:
+        return None
+    written = [file.mtime_ns // 1_000_000 for file in holders]
+    table: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
+    for _, offset in read_offsets(store.config, on_damage="collect", damage=damage):
+        if offset.kind != "pull":
+            table[offset.group, offset.topic][offset.queue_id] = offset.consumer_offset
+    lost = copied_without_times(store)
+    return OffsetsAt(max(written) if lost is None else lost.newest_message_ms, dict(table), lost)
+
+
+def offsets_in(place: Path, problem: Problem) -> list[OffsetsAt]:
+    """Kept copies of consumerOffset.json (plain or gzipped, a file or a folder of them), oldest first.
+
+    A copy was written at the epoch milliseconds in its name, else when the file was last changed.
+    """
+    paths = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
+    found = (_copy(path, problem) for path in paths if ".json" in path.suffixes or not place.is_dir())
+    return sorted((copy for copy in found if copy is not None), key=lambda copy: copy.written_ms)
+
+
+def _copy(path: Path, problem: Problem) -> OffsetsAt | None:
+    seen = path.stat()
+    file = StoreFile(path, "config", seen.st_size, seen.st_mtime_ns)
+    try:
+        content = read_copy(path)
+        document = Document(file, content if isinstance(content, dict) else {})
+        table: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
+        for offset in document_offsets(document):
+            if offset.kind != "pull":
+                table[offset.group, offset.topic][offset.queue_id] = offset.consumer_offset
+    except (StoreFormatError, OSError, EOFError, zlib.error) as unreadable:
+        problem(f"{path}: {why_unreadable(unreadable)}")
+        return None
+    if not table and not {"offsetTable", "lmqOffsetTable"} & document.content.keys():
+        return None
+    return OffsetsAt(written_ms(path), dict(table))
+
+
+def store_lag(
+    store: Store,
+    offsets: OffsetsAt,
+    *,
+    at_ms: int | None = None,
+    damage: DamageSink,
+    lives: StoreLives | None = None,
+) -> list[Lag]:
+    """The lag of every group with offsets, on every queue that counts for it.
+
+    Args:
+        at_ms: None: when the offsets were written, or the newest message was stored if that is later. An instant: the
+            queues end at the last message stored by then, and nothing is known of a group if the offsets are younger.
+            Of a store that was copied without times only an instant that is given leads to seconds.
+        lives: asked, with a pass over the log, once an offset may be of a former life of its topic.
+    """
+    lost = offsets.times_lost if at_ms is None else None
+    log = LogAccess(store.commitlog)
+    with StoreQueues(store, on_damage="collect", damage=damage) as queues:
+        found = positions(store, queues, offsets, log, at_ms=at_ms, damage=damage)
+        found = _with_doubts(found, offsets, queues, log, lives or StoreLives(store), at_ms)
+        if at_ms is None:
+            at_ms = max(offsets.written_ms, newest_message_ms(queues, log))
+        times = message_times(queues, log, unread_messages(found))
+    rows = lag_rows(found, times, at_ms)
+    return list(rows) if lost is None else [_without_seconds(row, lost) for row in rows]
+
+
+def _without_seconds(row: Lag, lost: TimesLost) -> Lag:
+    """The row, its seconds unknown where they depend on when the offsets were written."""
+    if not row.seconds_behind:
+        return row
+    reasons = filter(None, (row.reason, f"seconds unknown without --at: {lost.reason}"))
+    return replace(row, seconds_behind=None, reason="; ".join(reasons))
+
+
+def _with_doubts(
+    found: list[GroupQueue],
+    offsets: OffsetsAt,
+    queues: StoreQueues,
+    log: LogAccess,
+    lives: StoreLives,
+    at_ms: int | None,
+) -> list[GroupQueue]:
+    """The queues, and what speaks against an offset where it may be of a former life of the topic."""
+    ends = queue_ends(queues, log, None)
+    start = log.min_physical_offset
+    asked = any(
+        may_be_doubtful(topic, queue_id, offset, ends, queues, start)
+        for (_, topic), stored in offsets.offsets.items()
+        for queue_id, offset in stored.items()
+    )
+    if not asked or queues.unread is not None:
+        return found
+    doubts = {(d.group, d.topic, d.queue_id): d for d in doubtful_offsets(lives(), offsets.offsets, ends)}
+    return [_with_doubt(one, doubts.get((one.group, one.topic, one.queue_id)), lives(), at_ms) for one in found]
+
+
+def _with_doubt(queue: GroupQueue, doubt: DoubtfulOffset | None, lives: TopicLives, at_ms: int | None) -> GroupQueue:
+    of_topic = lives.topics.get(queue.topic, ())
+    begins_ms = of_topic[-1].begins_ms if len(of_topic) > 1 else None
+    if at_ms is not None and begins_ms is not None and at_ms < begins_ms:
+        return _unknown(queue, NOT_THEN)
+    if doubt is None:
+        return queue
+    if doubt.life is OffsetLife.DELETED:
+        return _unknown(queue, TOPIC_DELETED)
+    return replace(queue, position=replace(queue.position, doubt=doubt))
+
+
+def store_positions(store: Store, offsets: OffsetsAt, damage: DamageSink) -> list[GroupQueue]:
+    """Every queue that counts for a group with offsets, and where the group and the queue are now."""
+    with StoreQueues(store, on_damage="collect", damage=damage) as queues:
+        return positions(store, queues, offsets, LogAccess(store.commitlog), damage=damage)
+
+
+def positions(
+    store: Store,
+    queues: StoreQueues,
+    offsets: OffsetsAt,
+    log: LogAccess,
+    *,
+    at_ms: int | None = None,
+    damage: DamageSink,
+) -> list[GroupQueue]:
+    """Every queue that counts for a group with offsets, and where the group and the queue are (as of `at_ms`)."""
+    ends = queue_ends(queues, log, at_ms)
+    topics = {t.topic: t.read_queue_nums for _, t in read_topics(store.config, on_damage="collect", damage=damage)}
+    known = {topic: count for topic, count in topics.items() if count is not None}
+    found = every_queue(offsets.offsets, known, ends)
+    if queues.unread is None:
+        return found
+    return [_unknown(one, queues.unread) if (one.topic, one.queue_id) not in ends else one for one in found]
+
+
+def _unknown(queue: GroupQueue, why: str) -> GroupQueue:
+    return replace(queue, position=replace(queue.position, broker_offset=None, min_queue_offset=None, why_unknown=why))
+
+
+def queue_ends(queues: StoreQueues, log: LogAccess, at_ms: int | None) -> dict[tuple[str, int], tuple[int, int]]:
+    """(topic, queue_id) -> first message that still exists, and the next one to come (as of `at_ms`)."""
+    ends = {}
+    for key, queue in queues.items():
+        first, end = queue.ends(log.min_physical_offset)
+        if at_ms is not None and end > first and not isinstance(queue, BatchQueue):
+            end = min(end, search_of(queue, log).bounded(at_ms + 1, "lower"))
+        ends[key] = first, end
+    return ends
+
+
+def message_times(queues: StoreQueues, log: LogAccess, wanted: Iterable[QueueMessage]) -> dict[QueueMessage, int]:
+    """Store timestamps, epoch ms, of messages by their place in a queue; those not found are left out."""
+    times = {}
+    for topic, queue_id, queue_offset in wanted:
+        queue = queues.get((topic, queue_id))
+        pointer = None if queue is None else queue.pointer(queue_offset)
+        stored_ms = NO_TIME if pointer is None else log.store_timestamp_ms(*pointer)
+        if stored_ms != NO_TIME:
+            times[topic, queue_id, queue_offset] = stored_ms
+    return times
+
+
+def lag_record(found: Lag, *, broker: str | None = None) -> dict[str, Any]:
+    """A row of the table `lag`; a store does not say which broker it is."""
+    return {
+        "broker": broker,
+        "group": found.group,
+        "topic": found.topic,
+        "queue_id": found.queue_id,
+        "at": datetime.fromtimestamp(found.at_ms / 1000, UTC),
+        "broker_offset": found.broker_offset,
+        "consumer_offset": found.consumer_offset,
+        "messages_behind": found.messages_behind,
+        "seconds_behind": found.seconds_behind,
+        "status": found.status,
+        "reason": found.reason,
+    }

@@ -1,0 +1,180 @@
+"""Where the evidence for a message's story comes from: a store's files, or the tables of a lake."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from parsers.commitlog.read import MessageFilter, read_commitlog
+from parsers.queues import StoreQueues
+from parsers.store import Store
+from pipelines.answers.lag import OffsetsAt
+from pipelines.answers.message_life import message_life
+from pipelines.answers.message_steps import Commit, KeptOffset, StoredRecord, Trail
+from pipelines.lake.lake import Lake
+from rebalance.diagnosis.intervals import OwnershipInterval
+from rebalance.facts import Fact, OffsetCommitted, OffsetPersisted
+from recovery.lives.offset_lives import doubtful_offsets
+from recovery.lives.topic_lives import StoreLives, TopicLives
+from recovery.query.query import KeyQuestion, StoreQuery
+
+COLUMNS = (
+    "topic",
+    "queue_id",
+    "queue_offset",
+    "physical_offset",
+    "store_timestamp",
+    "born_host",
+    "message_id",
+    "unique_id",
+    "reconsume_times",
+    "transaction_type",
+    "keys",
+)
+LAKE_RECORDS = f"""
+SELECT broker, {", ".join(COLUMNS)} FROM commitlog_messages
+WHERE message_id = upper($id) OR unique_id = $id
+   OR unique_id = (SELECT any_value(unique_id) FROM commitlog_messages WHERE message_id = upper($id))
+ORDER BY physical_offset
+"""
+LAKE_UNIT = """
+SELECT physical_offset FROM consumequeue_units
+WHERE broker = $broker AND topic = $topic AND queue_id = $queue_id AND queue_offset = $queue_offset
+"""
+LAKE_INDEX = "SELECT DISTINCT file FROM index_entries WHERE broker = $broker AND physical_offset = $place ORDER BY file"
+LAKE_OFFSETS = """
+SELECT epoch_ms(written_at) AS written_ms, "group", consumer_offset FROM offset_snapshots
+WHERE broker = $broker AND topic = $topic AND queue_id = $queue_id AND kind <> 'pull' ORDER BY written_at
+"""
+LAKE_OWNERS = """
+SELECT * REPLACE (epoch_ms(begin_earliest) AS begin_earliest, epoch_ms(begin_latest) AS begin_latest,
+                  epoch_ms(end_earliest) AS end_earliest, epoch_ms(end_latest) AS end_latest)
+FROM ownership_intervals WHERE topic = $topic AND queue_id = $queue_id
+"""
+
+
+def trail_in_store(store: Store, query: StoreQuery, message_id: str, lives: StoreLives) -> Trail | None:
+    """The message with this offset id or unique id, and what the store says of it; None where the log has none."""
+    asked = message_id
+    by_place = _by_message_id(query, message_id)
+    if by_place is not None:
+        asked = by_place.unique_id or ""
+    records = [by_place] if by_place is not None and not asked else list(_records(store, asked))
+    if not records:
+        return None
+    message = by_place or _original(records)
+    keys = [message.unique_id] if message.unique_id else []
+    with StoreQueues(store, on_damage="collect") as queues:
+        queue = queues.get((message.topic, message.queue_id))
+        unit = None if queue is None else queue.pointer(message.queue_offset)
+        end = 0 if queue is None else queue.ends(0)[1]
+    return Trail(
+        message,
+        records,
+        None if unit is None else unit.physical_offset,
+        _index_files(query, message, keys) if store.index else None,
+        life=message_life(lives(), (message.topic, message.queue_id), message.physical_offset, end),
+    )
+
+
+def _by_message_id(query: StoreQuery, message_id: str) -> StoredRecord | None:
+    try:
+        found = query.find_by_message_id(message_id)
+    except ValueError:
+        return None
+    if not found:
+        return None
+    message = found[0].message
+    return StoredRecord(
+        topic=message.topic,
+        queue_id=message.queue_id,
+        queue_offset=message.queue_offset,
+        physical_offset=message.physical_offset,
+        stored_ms=message.store_timestamp_ms,
+        born_host=message.born_host.text,
+        message_id=message.message_id,
+        unique_id=message.property_value("UNIQ_KEY"),
+        reconsume_times=message.reconsume_times,
+        transaction_type=message.transaction_type,
+    )
+
+
+def _records(store: Store, unique_id: str) -> Iterator[StoredRecord]:
+    """One pass over the log: an id says nothing about the topics its copies went to."""
+    for batch in read_commitlog(store, columns=COLUMNS, where=MessageFilter(key=unique_id)):
+        for row in batch.to_pylist():
+            if row["unique_id"] == unique_id:
+                yield _record(row)
+
+
+def _record(row: Mapping[str, Any]) -> StoredRecord:
+    stored_at = row["store_timestamp"]
+    fields = {name: row[name] for name in COLUMNS if name not in ("store_timestamp", "keys")}
+    return StoredRecord(**fields, stored_ms=None if stored_at is None else int(stored_at.timestamp() * 1000))
+
+
+def _original(records: Sequence[StoredRecord]) -> StoredRecord:
+    """The record consumers were meant to get first: behind delay or transaction, before retries."""
+    plain = [
+        r for r in records if not r.topic.startswith(("%RETRY%", "%DLQ%", "SCHEDULE_TOPIC", "RMQ_SYS_", "rmq_sys_"))
+    ]
+    return (plain or records)[0]
+
+
+def _index_files(query: StoreQuery, message: StoredRecord, keys: Iterable[str]) -> list[str]:
+    files: dict[str, None] = {}
+    for key in keys:
+        for hit in query.index_hits(KeyQuestion(message.topic, key)):
+            if hit.physical_offset == message.physical_offset:
+                files[f"index/{hit.file.path.name}"] = None
+    return list(files)
+
+
+def kept_offsets(
+    store: Store, lives: TopicLives, copies: Iterable[OffsetsAt], message: StoredRecord
+) -> Iterator[KeptOffset]:
+    """What each kept copy says of the message's queue, for the groups that have the topic in some copy."""
+    topic, queue_id, copies = message.topic, message.queue_id, list(copies)
+    groups = {group for copy in copies for group, named in copy.offsets if named == topic}
+    with StoreQueues(store, on_damage="collect") as queues:
+        ends = {key: queue.ends(0) for key, queue in queues.items() if key[0] == topic}
+    for copy in copies:
+        of_topic = {(group, topic): copy.offsets.get((group, topic), {}) for group in groups}
+        doubts = {d.group: d.life for d in doubtful_offsets(lives, of_topic, ends) if d.queue_id == queue_id}
+        for group in sorted(groups):
+            offset = of_topic[group, topic].get(queue_id)
+            yield KeptOffset(copy.written_ms, group, offset, doubts.get(group))
+
+
+def commits_in(facts: Iterable[Fact], message: StoredRecord) -> Iterator[Commit]:
+    """Commits on the message's queue, seen by brokers or told by clients."""
+    for fact in facts:
+        if not isinstance(fact, OffsetCommitted | OffsetPersisted):
+            continue
+        if (fact.queue.topic, fact.queue.queue_id) == (message.topic, message.queue_id):
+            place = f"{fact.evidence.file}:{fact.evidence.record}"
+            yield Commit(fact.at_ms, fact.group, fact.client_id, fact.queue_offset, place)
+
+
+def trail_in_lake(lake: Lake, message_id: str) -> Trail | None:
+    """As `trail_in_store`, from the lake's tables, with the offsets and owners they hold."""
+    rows = lake.query(LAKE_RECORDS, id=message_id).to_pylist()
+    if not rows:
+        return None
+    records = [_record(row) for row in rows]
+    asked = [record for record in records if record.message_id == message_id.upper()]
+    message, broker = (asked or [_original(records)])[0], rows[0]["broker"]
+    place = {"topic": message.topic, "queue_id": message.queue_id}
+    units = lake.query(LAKE_UNIT, broker=broker, queue_offset=message.queue_offset, **place).to_pylist()
+    files = lake.query(LAKE_INDEX, broker=broker, place=message.physical_offset).to_pylist()
+    offsets = lake.query(LAKE_OFFSETS, broker=broker, **place).to_pylist()
+    owners = lake.query(LAKE_OWNERS, **place).to_pylist()
+    return Trail(
+        message,
+        records,
+        units[0]["physical_offset"] if units else None,
+        [row["file"] for row in files] if lake.rows("index_files") else None,
+        kept=[KeptOffset(row["written_ms"], row["group"], row["consumer_offset"]) for row in offsets],
+        intervals=[OwnershipInterval(**{k: v for k, v in row.items() if k != "source"}) for row in owners],
+        looked_at=["the lake's snapshots of offsets and its ownership intervals"],
+    )

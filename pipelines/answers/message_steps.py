@@ -1,0 +1,253 @@
+"""The story of one message, step by step: stored, queued, indexed, owned, committed past, retried, given up.
+
+Pure: a `Trail` of evidence in, steps in order of time out. What no evidence tells is a step that says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pipelines.answers.message_life import MessageLife
+from rebalance.diagnosis.intervals import OwnershipInterval
+from recovery.lives.offset_lives import OffsetLife
+
+StepName = Literal["stored", "queued", "indexed", "owned", "committed", "retried", "given_up", "consumed"]
+RETRY, DLQ = "%RETRY%", "%DLQ%"
+BEFORE_DELIVERY = {
+    "SCHEDULE_TOPIC_XXXX": "waits there for its delay level",
+    "RMQ_SYS_TRANS_HALF_TOPIC": "waits there for its transaction",
+    "rmq_sys_wheel_timer": "waits there for its timer",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRecord:
+    """One record of the log that carries the message, original or copy."""
+
+    topic: str
+    queue_id: int
+    queue_offset: int
+    physical_offset: int
+    stored_ms: int | None
+    born_host: str | None
+    message_id: str
+    unique_id: str | None
+    reconsume_times: int
+    transaction_type: str
+
+    @property
+    def place(self) -> str:
+        return (
+            f"{self.topic}/{self.queue_id} at queue offset {self.queue_offset}, physical offset {self.physical_offset}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A consumer's commit on the message's queue, as a capture or a log saw it."""
+
+    at_ms: int
+    group: str
+    client_id: str | None
+    queue_offset: int
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeptOffset:
+    """A group's offset on the message's queue in one kept copy of consumerOffset.json; None: none stored.
+
+    `doubt`: what speaks against its being of the topic's present life.
+    """
+
+    written_ms: int
+    group: str
+    queue_offset: int | None
+    doubt: OffsetLife | None = None
+
+    def is_past(self, message: StoredRecord) -> bool:
+        """Whether it is beyond the message's number, and younger than the message."""
+        is_younger = message.stored_ms is None or self.written_ms >= message.stored_ms
+        return is_younger and self.queue_offset is not None and self.queue_offset > message.queue_offset
+
+
+@dataclass(slots=True)
+class Trail:
+    """Everything the evidence holds about one message.
+
+    Attributes:
+        message: the record asked for. `records`: every record with its unique id, in physical order.
+        unit_points_to: physical offset its queue unit points to; None: no unit there.
+        index_files: names of the index files it was found in; None: there is no index to look in.
+        life: which life of its topic the message is of, None where that is not known.
+        looked_at: what kind of evidence of consumers was given, in words.
+    """
+
+    message: StoredRecord
+    records: Sequence[StoredRecord]
+    unit_points_to: int | None
+    index_files: Sequence[str] | None
+    kept: Sequence[KeptOffset] = ()
+    commits: Sequence[Commit] = ()
+    intervals: Sequence[OwnershipInterval] = ()
+    looked_at: Sequence[str] = field(default_factory=list)
+    life: MessageLife | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One row of the story. `certain` is False where only a window or a possibility is known."""
+
+    at_ms: int | None
+    step: StepName
+    group: str | None
+    client_id: str | None
+    what: str
+    certain: bool
+    evidence: str
+
+
+def story(trail: Trail) -> list[Step]:
+    """All steps, in order of time; queue and index follow what was stored, others without an instant come last."""
+    steps = [*_in_the_log(trail), *_queued(trail), *_indexed(trail)]
+    groups = sorted(_groups(trail))
+    for group in groups:
+        steps += _of_group(trail, group)
+    if not groups:
+        looked = ", ".join(trail.looked_at) or "no offsets, no logs and no captures were given"
+        steps.append(Step(None, "consumed", None, None, "nothing tells who consumed it", False, looked))
+    stored_ms = trail.message.stored_ms
+    dispatched = {"queued": stored_ms, "indexed": stored_ms}
+    places = [dispatched.get(step.step) if step.at_ms is None else step.at_ms for step in steps]
+    return [steps[n] for n in sorted(range(len(steps)), key=lambda n: (places[n] is None, places[n] or 0))]
+
+
+def _in_the_log(trail: Trail) -> Iterator[Step]:
+    for record in trail.records:
+        evidence = f"CommitLog at {record.physical_offset}"
+        group = _group_of(record.topic)
+        if record.topic.startswith(DLQ):
+            yield Step(record.stored_ms, "given_up", group, None, f"dead letter: {record.place}", True, evidence)
+        elif record.topic.startswith(RETRY):
+            words = f"retry number {record.reconsume_times}: {record.place}"
+            yield Step(record.stored_ms, "retried", group, None, words, True, evidence)
+        else:
+            yield Step(record.stored_ms, "stored", None, None, _stored(record), True, evidence)
+
+
+def _stored(record: StoredRecord) -> str:
+    words = f"in {record.place}, from {record.born_host or 'an unknown host'}"
+    waits = BEFORE_DELIVERY.get(record.topic)
+    transaction = f", transaction {record.transaction_type}" if record.transaction_type != "none" else ""
+    return words + (f"; {waits}" if waits else "") + transaction
+
+
+def _queued(trail: Trail) -> Iterator[Step]:
+    message, place = trail.message, f"ConsumeQueue {trail.message.topic}/{trail.message.queue_id}"
+    if message.transaction_type in ("prepared", "rollback"):
+        yield Step(None, "queued", None, None, "not queued: a half or rolled-back message gets no unit", True, place)
+    elif trail.unit_points_to == message.physical_offset:
+        yield Step(None, "queued", None, None, f"unit {message.queue_offset} points to it", True, place)
+    elif trail.life is not None and trail.life.is_over:
+        words = f"no longer queued: the topic was deleted; the message is of life {trail.life.life}"
+        yield Step(None, "queued", None, None, words, True, place)
+    elif trail.unit_points_to is None:
+        yield Step(None, "queued", None, None, f"no unit {message.queue_offset}: consumers cannot see it", True, place)
+    else:
+        words = f"unit {message.queue_offset} points to {trail.unit_points_to} instead: consumers cannot see it"
+        yield Step(None, "queued", None, None, words, True, place)
+
+
+def _indexed(trail: Trail) -> Iterator[Step]:
+    if trail.index_files is None:
+        yield Step(None, "indexed", None, None, "there is no index to look in", False, "index/")
+    elif trail.index_files:
+        names = ", ".join(trail.index_files)
+        yield Step(None, "indexed", None, None, "queries by its unique id or keys find it", True, names)
+    else:
+        yield Step(None, "indexed", None, None, "no query by its unique id or keys finds it", True, "index/")
+
+
+def _of_group(trail: Trail, group: str) -> Iterator[Step]:
+    past = min(
+        (c for c in trail.commits if c.group == group and _is_past(trail, c)), key=lambda c: c.at_ms, default=None
+    )
+    kept = sorted((k for k in trail.kept if k.group == group), key=lambda k: k.written_ms)
+    done_ms = past.at_ms if past else _done_by(trail, kept)
+    yield from _owners(trail, group, done_ms)
+    if past is not None:
+        words = f"first commit past it: next is {past.queue_offset}"
+        yield Step(past.at_ms, "committed", group, past.client_id, words, True, past.evidence)
+    elif kept:
+        yield _by_copies(trail, group, kept)
+
+
+def _is_past(trail: Trail, commit: Commit) -> bool:
+    stored_ms = trail.message.stored_ms
+    after = commit.queue_offset > trail.message.queue_offset and (stored_ms is None or commit.at_ms >= stored_ms)
+    life = trail.life
+    return after and (life is None or life.counts(commit.at_ms, life.doubt_of(commit.queue_offset)) is True)
+
+
+def _counts(trail: Trail, copy: KeptOffset) -> bool | None:
+    """Whether an offset counts messages of the message's life; None: that is open."""
+    return True if trail.life is None else trail.life.counts(copy.written_ms, copy.doubt)
+
+
+def _done_by(trail: Trail, kept: Sequence[KeptOffset]) -> int | None:
+    return next((k.written_ms for k in kept if k.is_past(trail.message) and _counts(trail, k)), None)
+
+
+def _by_copies(trail: Trail, group: str, kept: Sequence[KeptOffset]) -> Step:
+    before, doubt = None, None
+    for copy in kept:
+        counts = _counts(trail, copy)
+        if copy.is_past(trail.message) and not counts:
+            doubt = _of_another_life(copy, counts)
+        elif copy.is_past(trail.message):
+            after = "" if before is None else ", not yet in the copy before"
+            words = f"committed past it by then: next is {copy.queue_offset}{after}"
+            return Step(copy.written_ms, "committed", group, None, words, False, "consumerOffset.json")
+        before = copy
+    last = kept[-1]
+    if doubt is not None:
+        return Step(last.written_ms, "consumed", group, None, doubt, False, "consumerOffset.json")
+    words = (
+        "no offset is stored for its queue" if last.queue_offset is None else f"not yet: next is {last.queue_offset}"
+    )
+    return Step(last.written_ms, "consumed", group, None, words, True, "consumerOffset.json")
+
+
+def _of_another_life(copy: KeptOffset, counts: bool | None) -> str:
+    if counts is None:
+        return f"next is {copy.queue_offset}, but the topic had several lives: of which one the offset is, is not known"
+    return f"next is {copy.queue_offset}, an offset of another life of the topic: it does not count this message"
+
+
+def _owners(trail: Trail, group: str, done_ms: int | None) -> Iterator[Step]:
+    """Who had the queue between the message's storing and the first commit past it."""
+    stored_ms = trail.message.stored_ms
+    for interval in trail.intervals:
+        ended = interval.end_latest is not None and stored_ms is not None and interval.end_latest < stored_ms
+        begins_ms = interval.begin_latest if interval.begin_earliest is None else interval.begin_earliest
+        too_late = done_ms is not None and begins_ms > done_ms
+        if interval.group == group and not ended and not too_late:
+            surely = stored_ms is not None and interval.begin_latest <= stored_ms <= interval.end_earliest
+            words = f"owner of {interval.broker} {interval.topic}/{interval.queue_id}: {interval.cause}"
+            at_ms = max(begins_ms, stored_ms or begins_ms)
+            yield Step(at_ms, "owned", group, interval.client_id, words, surely, interval.evidence)
+
+
+def _groups(trail: Trail) -> set[str]:
+    known = {kept.group for kept in trail.kept} | {commit.group for commit in trail.commits}
+    retrying = {group for record in trail.records if (group := _group_of(record.topic)) is not None}
+    return known | retrying | {interval.group for interval in trail.intervals}
+
+
+def _group_of(topic: str) -> str | None:
+    for prefix in (RETRY, DLQ):
+        if topic.startswith(prefix):
+            return topic.removeprefix(prefix)
+    return None

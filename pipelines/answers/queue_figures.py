@@ -1,0 +1,39 @@
+"""What each queue of a store holds, in the figures that a broker of one version answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from parsers.consumequeue.summary import QueueSummary
+from parsers.errors import DamageSink
+from parsers.queues import FileQueue, StoreQueues
+from parsers.store import Store
+from recovery.query.queue_minimum import broker_minimum
+from recovery.rules.versions import BrokerVersion
+
+
+def queue_figures(
+    store: Store, version: BrokerVersion, damage: DamageSink, *, topic: str | None = None, queue: int | None = None
+) -> Iterator[dict[str, Any]]:
+    """One row per queue in order of topic and number; `messages` are those a consumer can still read."""
+    first = store.commitlog[0].base_offset or 0 if store.commitlog else 0
+    with StoreQueues(store, on_damage="collect", damage=damage) as queues:
+        for key, found in queues.items():
+            if topic in (None, key[0]) and queue in (None, key[1]):
+                summary = found.summary(first)
+                files = found.files if isinstance(found, FileQueue) else ()
+                yield _row(summary, broker_minimum(summary, files, version))
+
+
+def _row(found: QueueSummary, minimum: int) -> dict[str, Any]:
+    return {
+        "topic": found.topic,
+        "queue_id": found.queue_id,
+        "min_queue_offset": minimum,
+        "max_queue_offset": found.max_queue_offset,
+        "max_physical_offset": found.max_physical_offset,
+        "units": found.units,
+        "files": found.files,
+        "messages": found.max_queue_offset - found.min_queue_offset,
+    }

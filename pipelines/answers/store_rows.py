@@ -1,0 +1,85 @@
+"""What `recovery` concludes about one broker's store, as rows of the derived tables."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from parsers.errors import Damage
+from pipelines.answers.finding_rows import finding_row
+from pipelines.answers.lag import offsets_of_store, store_positions
+from pipelines.lake.broker_stores import known_store_of
+from pipelines.lake.sources import BrokerSource
+from recovery.forecast.document import forecast_document
+from recovery.forecast.forecast import Forecast, forecast
+from recovery.retention.retention import retention
+from recovery.retention.risk import retention_risks
+from recovery.verify.first_pass import files_of, first_pass, whole_outline
+from recovery.verify.settle.outline import Outline
+from recovery.verify.verify import judged
+
+Row = dict[str, Any]
+
+
+def finding_rows(broker: BrokerSource, told: Sequence[Outline] | None = None) -> list[Row]:
+    """Rows of `consistency_findings`; none for a store whose files agree.
+
+    `told`: what the first pass found in the parts of the log, in log order, where it was read apart.
+    """
+    store, known = known_store_of(broker)
+    files = files_of(store, known)
+    seen = first_pass(store, known, files) if told is None else whole_outline(store, known, files, told)
+    return [finding_row(finding, broker=broker.name) for finding in judged(store, known, files, seen).findings]
+
+
+def forecast_rows(broker: BrokerSource) -> list[Row]:
+    """Rows of `recovery_forecast`: one for each answer, which is one unless the version is unknown and matters."""
+    told = forecast(*known_store_of(broker))
+    return [_forecast_row(broker, each) for each in (told, *told.otherwise)]
+
+
+def _forecast_row(broker: BrokerSource, told: Forecast) -> Row:
+    document: Mapping[str, Any] = forecast_document(told)
+    log = document["commitlog"]
+    return {
+        "broker": broker.name,
+        "version": document["version"],
+        "exit": document["exit"],
+        "load_ok": document["load"]["ok"],
+        "min_physical_offset": log["min_physical_offset"],
+        "max_physical_offset": log["max_physical_offset"],
+        "files_deleted": len(log["files_deleted"]),
+        "dispatch_from": document["dispatch_from"],
+        "redispatched_messages": document["redispatched_messages"],
+        "lost_messages": len(document["lost"]),
+        "unknown": len(document["unknown"]),
+        "document": json.dumps(document, ensure_ascii=False),
+    }
+
+
+def retention_rows(broker: BrokerSource) -> list[Row]:
+    """Rows of `retention_risk` as of now; none where no offsets are stored."""
+    (store, known), lost = known_store_of(broker), list[Damage]()
+    offsets = offsets_of_store(store, lost.append)
+    if offsets is None:
+        return []
+    kept = retention(store, known, int(time.time() * 1000))
+    queues = store_positions(store, offsets, lost.append)
+    rows = [asdict(risk) for risk in retention_risks(kept, queues)]
+    return [{"broker": broker.name, "due_at": _utc(row.pop("due_at_ms")), **row} for row in rows]
+
+
+def _utc(epoch_ms: int | None) -> datetime | None:
+    return None if epoch_ms is None else datetime.fromtimestamp(epoch_ms / 1000, UTC)
+
+
+JUDGES: Mapping[str, Callable[[BrokerSource], list[Row]]] = {
+    "consistency_findings": finding_rows,
+    "recovery_forecast": forecast_rows,
+    "retention_risk": retention_rows,
+}
+"""Table -> what makes its rows for one broker."""

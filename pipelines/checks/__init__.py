@@ -1,1 +1,0 @@
-"""Asset checks: what must hold of every table; a clean store is all green."""

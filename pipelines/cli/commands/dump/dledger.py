@@ -1,0 +1,96 @@
+"""`rocketlens dump dledger`: what replicas of a DLedger log agree on: its entries, their index, the node's state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pipelines.cli.frame.command import command
+from pipelines.cli.frame.errors import WrongUsage
+from pipelines.cli.frame.opening import NOTHING_SAID, file_at, is_file, store_at
+from pipelines.cli.frame.options import BrokerOptions, StoreOrFile
+from pipelines.cli.frame.run import Run
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from parsers.store import FileKind, Store, StoreFile
+
+
+def register(dump: typer.Typer) -> None:
+    """Add the command to the group."""
+    command(dump, "dledger")(dledger)
+
+
+def dledger(
+    run: Run,
+    source: StoreOrFile,
+    index: Annotated[bool, typer.Option("--index", help="The units of the entries' index instead.")] = False,
+    state: Annotated[bool, typer.Option("--state", help="The node's term, vote and checkpoint instead.")] = False,
+    broker: BrokerOptions = NOTHING_SAID,
+) -> None:
+    """Entries of a DLedger log (enableDLegerCommitLog): number, term, place, and where the message in each is.
+
+    The messages themselves are printed by `dump commitlog`, as those of any log.
+
+    Example: `rocketlens dump dledger /data/store --format table`
+    """
+    from parsers.dledger.entries import ENTRY_SCHEMA, read_entries
+    from parsers.dledger.index import ENTRY_INDEX_SCHEMA, read_entry_index
+
+    if index and state:
+        raise WrongUsage("--index and --state: one of them")
+    if state:
+        _emit_state(run, _files(run, source, broker, "dledger_state"))
+    elif index:
+        _emit(run, source, _files(run, source, broker, "dledger_index"), ENTRY_INDEX_SCHEMA, read_entry_index)
+    else:
+        _emit(run, source, _files(run, source, broker, "dledger"), ENTRY_SCHEMA, read_entries)
+
+
+def _files(run: Run, source: Path, broker: BrokerOptions, kind: FileKind) -> list[StoreFile]:
+    if is_file(source):
+        return [file_at(run, source, kind)]
+    store: Store = store_at(run, source, broker)
+    return [file for file in (*store.commitlog, *store.dledger) if file.kind == kind]
+
+
+def _emit(
+    run: Run,
+    source: Path,
+    files: list[StoreFile],
+    columns: pa.Schema,
+    read: Callable[..., Iterator[pa.RecordBatch]],
+) -> None:
+    import pyarrow as pa
+
+    from pipelines.cli.commands.dump.rows import place_of
+    from pipelines.lake.rows import conform
+    from pipelines.lake.tables.table import plain_type
+
+    schema = pa.schema([(field.name, plain_type(field.type)) for field in columns])
+    run.emit(
+        schema,
+        (
+            batch
+            for file in files
+            for batch in conform(
+                read([file], on_damage="collect", damage=run.damage), schema, {"file": place_of(file.path, source)}
+            )
+        ),
+    )
+
+
+def _emit_state(run: Run, files: list[StoreFile]) -> None:
+    import pyarrow as pa
+
+    from parsers.dledger.state import read_state
+
+    number, text = pa.int64(), pa.string()
+    names = [("current_term", number), ("vote_leader", text), ("end_index", number), ("committed_index", number)]
+    rows = [asdict(read_state(files, on_damage="collect", damage=run.damage))] if files else []
+    run.emit_rows(pa.schema(names), rows)

@@ -1,0 +1,179 @@
+"""`rocketlens dump …`: the rows of one kind of store file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pipelines.cli.commands.dump import commitlog, config, dledger
+from pipelines.cli.frame.command import command
+from pipelines.cli.frame.errors import Unreadable
+from pipelines.cli.frame.opening import NOTHING_SAID, file_at, is_file, store_at
+from pipelines.cli.frame.options import STORE_FILES, BrokerOptions, QueueOption, StoreOrFile, TopicOption
+from pipelines.cli.frame.run import Run
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from parsers.store import FileKind, Store, StoreFile
+
+ENTRY_BRIEF = ("file", "entry_no", "key_hash", "physical_offset", "time_diff_s", "prev_index_no", "slot")
+HEADER_BRIEF = (
+    "file",
+    "index_count",
+    "hash_slot_count",
+    "begin_physical_offset",
+    "end_physical_offset",
+    "geometry_known",
+)
+UNIT_BRIEF = ("topic", "queue_id", "queue_offset", "physical_offset", "msg_size", "tags_code", "kind")
+
+dump = typer.Typer(no_args_is_help=True, help="Print what store files hold, one row per message, unit, entry or range.")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command group."""
+    commitlog.register(dump)
+    config.register(dump)
+    dledger.register(dump)
+    command(dump, "consumequeue")(consumequeue)
+    command(dump, "index")(index)
+    command(dump, "checkpoint")(checkpoint)
+    command(dump, "timer")(timer)
+    app.add_typer(dump, name="dump", rich_help_panel=STORE_FILES)
+
+
+def consumequeue(
+    run: Run,
+    source: StoreOrFile,
+    topic: TopicOption = None,
+    queue: QueueOption = None,
+    broker: BrokerOptions = NOTHING_SAID,
+) -> None:
+    """Units of ConsumeQueues, in files or in RocksDB: which message is where.
+
+    Example: `rocketlens dump consumequeue /data/store --topic Orders --queue 0`
+    """
+    from pipelines.cli.commands.dump.rows import schema_of
+    from pipelines.lake.tables.raw import CONSUMEQUEUE_UNITS
+
+    schema = schema_of(CONSUMEQUEUE_UNITS, without=["file"])
+    if is_file(source):
+        run.emit(schema, _units_of_file(run, source, schema), brief=UNIT_BRIEF)
+        return
+    store = store_at(run, source, broker, needs_log=False)
+    run.emit(schema, _units(run, store, topic, queue, schema), brief=UNIT_BRIEF)
+
+
+def _units_of_file(run: Run, source: Path, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    from parsers.queues import read_units
+    from pipelines.lake.rows import conform
+
+    kind: FileKind = "batchconsumequeue" if "batchconsumequeue" in source.absolute().parts else "consumequeue"
+    file = file_at(run, source, kind)
+    yield from conform(read_units(file, on_damage="collect", damage=run.damage), schema, _unsaid(run, file))
+
+
+def _units(run: Run, store: Store, topic: str | None, queue: int | None, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    from parsers.queues import StoreQueues
+    from pipelines.lake.rows import conform
+
+    with StoreQueues(store, on_damage="collect", damage=run.damage) as queues:
+        for key, found in queues.items():
+            if topic in (None, key[0]) and queue in (None, key[1]):
+                yield from conform(found.batches(), schema)
+
+
+def _unsaid(run: Run, file: StoreFile) -> dict[str, None]:
+    """Columns without a value: those that only the place of a file tells, for a file that was copied away from it."""
+    unsaid = {"topic", "queue_id"} if file.topic is None else set()
+    if file.base_offset is None:
+        unsaid.add("queue_offset")
+    if unsaid:
+        run.note(
+            f"{file.path}: not in a store's consumequeue/TOPIC/QUEUE/NUMBER, so {', '.join(sorted(unsaid))} are unknown"
+        )
+    return dict.fromkeys(unsaid)
+
+
+def index(
+    run: Run,
+    source: StoreOrFile,
+    headers: Annotated[bool, typer.Option("--headers", help="One row per file instead: its header.")] = False,
+    broker: BrokerOptions = NOTHING_SAID,
+) -> None:
+    """Entries of index files: key hash, message, chain.
+
+    Example: `rocketlens dump index /data/store --headers --format table`
+    """
+    from pipelines.lake.tables.raw import INDEX_ENTRIES, INDEX_FILES
+
+    files = [file_at(run, source, "index")] if is_file(source) else store_at(run, source, broker, needs_log=False).index
+    schema = (INDEX_FILES if headers else INDEX_ENTRIES).bare_schema
+    run.emit(schema, _index_rows(run, source, files, schema, headers), brief=HEADER_BRIEF if headers else ENTRY_BRIEF)
+
+
+def _index_rows(
+    run: Run, source: Path, files: list[StoreFile], schema: pa.Schema, headers: bool
+) -> Iterator[pa.RecordBatch]:
+    from parsers.index.read import index_files, read_index
+    from pipelines.cli.commands.dump.rows import place_of
+    from pipelines.lake.rows import conform
+
+    for file in files:
+        place = {"file": place_of(file.path, source)}
+        if headers:
+            yield from conform([index_files([file], on_damage="collect", damage=run.damage)], schema, place)
+        else:
+            yield from conform(read_index([file], on_damage="collect", damage=run.damage), schema, place)
+
+
+def checkpoint(run: Run, source: StoreOrFile, broker: BrokerOptions = NOTHING_SAID) -> None:
+    """Fields of the checkpoint: how far log, queues and index were known to be on disk.
+
+    Example: `rocketlens dump checkpoint /data/store`
+    """
+    from parsers.checkpoint import checkpoint_to_batch, read_checkpoint
+    from pipelines.cli.commands.dump.rows import place_of
+    from pipelines.lake.rows import conform
+    from pipelines.lake.tables.raw import CHECKPOINTS
+
+    in_store = not is_file(source)
+    file = store_at(run, source, broker, needs_log=False).checkpoint if in_store else file_at(run, source, "checkpoint")
+    if file is None:
+        raise Unreadable(f"{source}: the store has no checkpoint")
+    read = read_checkpoint(file, on_damage="collect", damage=run.damage)
+    batches = [] if read is None else [checkpoint_to_batch(file, read)]
+    run.emit(CHECKPOINTS.bare_schema, conform(batches, CHECKPOINTS.bare_schema, {"file": place_of(file.path, source)}))
+
+
+def timer(
+    run: Run,
+    source: StoreOrFile,
+    slots: Annotated[bool, typer.Option("--slots", help="The slots in use of the timer wheel instead.")] = False,
+    broker: BrokerOptions = NOTHING_SAID,
+) -> None:
+    """Records of timer messages: when each is due, and the message it is for.
+
+    Example: `rocketlens dump timer /data/store --format table`
+    """
+    import pyarrow as pa
+
+    from parsers.timer import TIMER_RECORD_SCHEMA, TIMER_SLOT_SCHEMA, read_timerlog, read_wheel
+    from pipelines.lake.rows import conform
+    from pipelines.lake.tables.table import plain_type
+
+    kind: FileKind = "timerwheel" if slots else "timerlog"
+    files = [file_at(run, source, kind)] if is_file(source) else store_at(run, source, broker, needs_log=False).timer
+    wanted = [file for file in files if file.kind == kind]
+    columns = TIMER_SLOT_SCHEMA if slots else TIMER_RECORD_SCHEMA
+    schema = pa.schema([("broker", pa.string()), *((field.name, plain_type(field.type)) for field in columns)])
+    batches: Iterator[pa.RecordBatch]
+    if slots:
+        batches = (read_wheel(file, on_damage="collect", damage=run.damage) for file in wanted)
+    else:
+        batches = read_timerlog(wanted, on_damage="collect", damage=run.damage)
+    run.emit(schema, conform(batches, schema), brief=tuple(columns.names))

@@ -1,0 +1,54 @@
+"""`rocketlens forecast`: what a start of this broker would do with these files."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from pipelines.cli.frame.command import command
+from pipelines.cli.frame.opening import NOTHING_SAID, store_to_start
+from pipelines.cli.frame.options import BROKER, BrokerOptions, Format, StoreArgument, TopicLogsOption
+from pipelines.cli.frame.run import Run
+from pipelines.cli.frame.topic_logs import with_logs
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    command(app, "forecast", panel=BROKER)(forecast)
+
+
+def forecast(
+    run: Run,
+    store: StoreArgument,
+    broker: BrokerOptions = NOTHING_SAID,
+    heap: Annotated[
+        int | None, typer.Option("--heap-bytes", metavar="N", min=1, help="Java heap of the broker, where it is known.")
+    ] = None,
+    advice: Annotated[
+        bool, typer.Option("--advice/--no-advice", help="Also try the repairs that may lose less.")
+    ] = True,
+    logs: TopicLogsOption = None,
+) -> None:
+    """What this broker would do with these files if it were started now, message by message; nothing is touched.
+
+    Load, truncation, where dispatch starts again, the queues before and after, messages lost for good with the reason,
+    every rule with its source and evidence. Settings that are not given are those the files show, else the defaults;
+    without a version the answer names the ones it holds for. In words on a terminal, else one JSON document. Exit
+    code 1 when there is a loss, or no start.
+
+    Example: `rocketlens forecast /data/store --version 5.3.3 --config flushDiskType=SYNC_FLUSH`
+    """
+    from pipelines.cli.commands.forecast_words import in_words
+    from pipelines.cli.frame.documents import width_of
+    from recovery.forecast.document import forecast_document
+    from recovery.forecast.forecast import forecast as foretell
+
+    opened, known = store_to_start(run, store, broker)
+    told = foretell(opened, with_logs(run, known, logs), heap_bytes=heap, with_advice=advice)
+    document = forecast_document(told)
+    if run.format_ is Format.TABLE:
+        run.write_lines(in_words(document, width_of(run.output())))
+    else:
+        run.emit_documents([document], one=True)
+    run.findings(int(told.has_loss))

@@ -1,0 +1,126 @@
+"""A forecast for a person: the decision first, then what is lost, what would lose less, why, what stays open."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pipelines.cli.commands.config_words import counts_of_config, decided_by_config, lost_config
+from pipelines.report.figures import counted
+
+Document = Mapping[str, Any]
+QUEUES_SHOWN = 20
+LABEL = 15
+"""Cells of the column that says what a line is about."""
+WHERE = {"message": "", "queue_unit": " missing in the queue", "index_entries": " missing in the index"}
+"""What a message loses, as the document's `lost_counts` names it -> the words for it."""
+
+
+def in_words(document: Document, width: int) -> Iterator[str]:
+    """Lines of at most `width` cells, where words allow it."""
+    for label, text in _decided(document):
+        yield from _wrapped(f"{label:<{LABEL}}", text, width)
+    for title, texts in (
+        ("What is lost", [*_losses(document["lost"]), *lost_config(document["config"])]),
+        ("What comes back", list(map(_returned, document["brought_back"]))),
+        (
+            "What a crash, or a file `abort`, would bring back",
+            list(map(_returned, document["crash_brings_back"])),
+        ),
+        ("What would lose less", [_way(advice) for advice in document["advice"]]),
+        ("Why", [f"{each['rule']}: {each['evidence']} [{each['source']}]" for each in document["reasons"]]),
+        ("Not known", [f"{each['what']}: {each['why']}" for each in document["unknown"]]),
+        ("Other versions would do otherwise", [_other(each) for each in document["otherwise"]]),
+    ):
+        if texts:
+            yield ""
+            yield title
+            for text in texts:
+                yield from _wrapped("    " if text.startswith(" ") else "  - ", text.lstrip(), width)
+
+
+def _wrapped(head: str, text: str, width: int) -> list[str]:
+    return textwrap.wrap(
+        text, max(width, 40), initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False
+    )
+
+
+def _decided(document: Document) -> Iterator[tuple[str, str]]:
+    others = ", if it is that version: others end otherwise, see below" if document["otherwise"] else ""
+    yield "started by", f"RocketMQ {', '.join(document['holds_for'])}{others}"
+    yield "last exit", "in order" if document["exit"] == "normal" else "abnormal: it crashed, or was killed"
+    if not document["load"]["ok"]:
+        yield "the start", f"fails while loading, the broker does not come up: {document['load']['error']}"
+    elif not document["start"]["returns"]:
+        yield "the start", f"loads and does not come up: {document['start']['error']}"
+    yield from decided_by_config(document["config"])
+    if not document["load"]["ok"] or not document["start"]["returns"]:
+        return
+    log, gone = document["commitlog"], document["commitlog"]["files_deleted"]
+    yield "CommitLog", f"then holds bytes {log['min_physical_offset']:,} to {log['max_physical_offset']:,}"
+    if gone:
+        yield "", f"{counted(len(gone), 'file')} deleted: {', '.join(gone)}"
+    if document["dispatch_from"] is None:
+        return
+    again, start = document["redispatched_messages"], f"from {document['dispatch_from']:,} on"
+    yield "dispatch", f"{counted(again, 'message')} again, {start}" if again else f"nothing again, new messages {start}"
+    lost = _lost(document), counts_of_config(document["config"])
+    yield "lost by it", "; ".join(filter(None, lost)) or "nothing"
+
+
+def _lost(document: Document) -> str:
+    """What is lost of the messages; empty only where nothing is."""
+    counts = _counts(document["lost_counts"])
+    if document["losses_are_known"]:
+        return counts
+    return f"at least {counts}" if counts else "not known"
+
+
+def _counts(lost: Mapping[str, int]) -> str:
+    return ", ".join(f"{counted(number, 'message')}{WHERE[what]}" for what, number in lost.items() if number)
+
+
+def _losses(lost: Sequence[Document]) -> Iterator[str]:
+    """A line for each reason, the one of the most losses first; below it, with a space before, one for each queue."""
+    reasons: dict[tuple[str, str], dict[str, list[Document]]] = {}
+    for loss in lost:
+        queue = (
+            f"{loss['topic'] or 'unknown topic'}/{'unknown queue' if loss['queue_id'] is None else loss['queue_id']}"
+        )
+        reasons.setdefault((loss["what"], loss["reason"]), {}).setdefault(queue, []).append(loss)
+    left = QUEUES_SHOWN
+    for (what, reason), queues in sorted(reasons.items(), key=lambda each: -sum(map(len, each[1].values()))):
+        yield f"{_counts({what: sum(map(len, queues.values()))})}: {reason}"
+        for queue, losses in sorted(queues.items(), key=lambda each: -len(each[1]))[:left]:
+            yield f" {queue}: {len(losses):,}, {_range(losses, 'queue_offset')}, {_range(losses, 'physical_offset')}"
+        if len(queues) > left:
+            yield f" and {len(queues) - left:,} more queues"
+        left = max(0, left - len(queues))
+    if lost:
+        yield "--format json lists every one of them"
+
+
+def _range(losses: Sequence[Document], name: str) -> str:
+    known, words = [loss[name] for loss in losses if loss[name] is not None], name.replace("_", " ")
+    if not known:
+        return f"{words} unknown"
+    return f"{words} {min(known)}" if min(known) == max(known) else f"{words} {min(known)} to {max(known)}"
+
+
+def _returned(each: Document) -> str:
+    return f"{each['topic']}/{each['queue_id']}: {counted(each['messages'], 'message')}: {each['reason']}"
+
+
+def _way(advice: Document) -> str:
+    then = advice["then"]
+    ends = "" if then is None else f" Then lost: {_lost(then) or 'nothing'}."
+    costs = f" It costs: {advice['costs']}." if advice["costs"] else ""
+    return f"{advice['do']}, because: {advice['evidence']}.{ends}{costs}"
+
+
+def _other(document: Document) -> str:
+    if not document["load"]["ok"]:
+        return f"{', '.join(document['holds_for'])} would not start (--version {document['version']})"
+    lost = _lost(document) or "nothing"
+    return f"{', '.join(document['holds_for'])} would lose {lost} (--version {document['version']})"

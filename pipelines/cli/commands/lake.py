@@ -1,0 +1,247 @@
+"""`rocketlens ingest | sql | tables | ui | lab`: the lake that `rocketlens.toml` names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pipelines.cli.frame.command import command
+from pipelines.cli.frame.errors import Unreadable, WrongUsage
+from pipelines.cli.frame.options import LAKE
+from pipelines.cli.frame.run import Run
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+    from pipelines.lake.lake import Lake
+    from pipelines.lake.sources import Sources
+
+ConfigFile = Annotated[
+    Path | None,
+    typer.Option(
+        readable=False,
+        metavar="FILE",
+        help="The rocketlens.toml to use; else $ROCKETLENS_CONFIG, else the nearest here or above.",
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    for name, body in (("ingest", ingest), ("sql", sql), ("tables", tables), ("ui", ui), ("lab", lab)):
+        command(app, name, panel=LAKE)(body)
+
+
+def config_path(run: Run, config_file: Path | None) -> Path:
+    """The configuration in use. Raises Unreadable: one sentence."""
+    from pipelines.lake.sources import SourcesError, configured_file
+
+    try:
+        path = configured_file(config_file)
+    except SourcesError as wrong:
+        raise Unreadable(str(wrong)) from wrong
+    run.reads(path)
+    return path
+
+
+def sources_of(run: Run, config_file: Path | None) -> Sources:
+    """What the configuration says. Raises Unreadable: one sentence."""
+    from pipelines.lake.sources import SourcesError, read_sources
+
+    try:
+        return read_sources(config_path(run, config_file))
+    except SourcesError as wrong:
+        raise Unreadable(str(wrong)) from wrong
+
+
+def lake_of(run: Run, config_file: Path | None) -> Lake:
+    """The lake that the configuration names, to be read."""
+    return lake_at(run, sources_of(run, config_file).lake)
+
+
+def lake_at(run: Run, root: Path) -> Lake:
+    """A lake to be read: nothing is written among its tables; what else lies in its folder is no part of it."""
+    from pipelines.lake.lake import Lake
+
+    lake = Lake(root)
+    for place in lake.places:
+        run.reads(place)
+    return lake
+
+
+def ingest(
+    run: Run,
+    broker: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this broker of the configuration; may be repeated.")
+    ] = None,
+    config_file: ConfigFile = None,
+) -> None:
+    """Bring the lake up to date with the stores, logs and captures of rocketlens.toml, through Spark.
+
+    First the files of each store: those that have not changed are left as they are, a grown CommitLog file is read on
+    from where it ended. Then what follows from them: lag, agreement, forecasts, retention, ownership. At last the
+    catalogue that `rocketlens sql` asks. A store that is not there is named (exit code 4), the others are read.
+
+    Example: `rocketlens ingest --broker broker-a`
+    """
+    from pipelines.installed.extras import need
+    from pipelines.spark.session import spark_session
+
+    need("pyspark", "deltalake")
+    sources = sources_of(run, config_file)
+    for place in sources.evidence():
+        run.reads(place)
+    run.note("starting Spark")
+    spark = spark_session(sources.spark_master)
+    try:
+        rows = _ingested(run, spark, sources, broker or ())
+    finally:
+        spark.stop()
+    run.emit_rows(rows.schema, rows.to_pylist())
+
+
+def _ingested(run: Run, spark: SparkSession, sources: Sources, brokers: Sequence[str]) -> pa.Table:
+    """Fill the lake and publish its catalogue; rows by broker and table, derived tables without a broker."""
+    import pyarrow as pa
+
+    from pipelines.ingest.derive import derive
+    from pipelines.ingest.ingest import ingest as ingest_stores
+    from pipelines.lake.catalog import publish
+    from pipelines.lake.lake import Lake
+    from pipelines.lake.sources import SourcesError
+
+    try:
+        report = ingest_stores(spark, sources, brokers, lambda name, table: run.note(f"{name}: {table}"))
+    except SourcesError as wrong:
+        raise WrongUsage(f"--broker: {wrong}") from wrong
+    if report.refused and not report.rows:
+        raise Unreadable("; ".join(report.refused))
+    try:
+        derived = derive(spark, sources, lambda table: run.note(f"all brokers: {table}"))
+    finally:
+        catalogue = publish(Lake(sources.lake))
+    for sentence in (*report.refused, *derived.problems):
+        run.not_read(sentence)
+    for name, file, why in report.not_understood:
+        run.note(f"{name}: {file}: not understood: {why}")
+    run.note(f"{report.files_read} files read, {report.files_unchanged} unchanged; `rocketlens sql` asks {catalogue}")
+    schema = pa.schema([("broker", pa.string()), ("table", pa.string()), ("rows", pa.int64())])
+    rows = [{"broker": name, "table": table, "rows": count} for (name, table), count in report.rows.items()]
+    rows += [{"broker": None, "table": table, "rows": count} for table, count in derived.rows.items()]
+    return pa.Table.from_pylist(rows, schema=schema)
+
+
+def sql(
+    run: Run,
+    query: Annotated[str, typer.Argument(metavar="SELECT…", help="SQL of DuckDB, or the name of a stored question.")],
+    config_file: ConfigFile = None,
+    unsafe: Annotated[
+        bool, typer.Option("--unsafe", help="Let DuckDB reach files, network and extensions, and write files.")
+    ] = False,
+) -> None:
+    """Ask the lake's published catalogue, read-only; `rocketlens tables` says what there is to ask.
+
+    Only the lake's own files can be read, and nothing can be written.
+
+    Example: `rocketlens sql "SELECT topic, count(*) FROM commitlog_messages GROUP BY ALL ORDER BY ALL"`
+    """
+    import duckdb
+
+    from pipelines.lake.catalog import NoCatalog, NotReading, ask, open_catalog, question_named
+
+    try:
+        connection = open_catalog(lake_of(run, config_file), unsafe=unsafe)
+        answer = connection.sql(question_named(query)) if unsafe else ask(connection, query)
+        if answer is not None:
+            reader = answer.to_arrow_reader(4096)
+            schema = _with_names_apart(reader.schema)
+            run.emit(schema, (batch.rename_columns(schema.names) for batch in reader))
+    except NoCatalog as missing:
+        raise Unreadable(str(missing)) from missing
+    except NotReading as refused:
+        raise WrongUsage(str(refused)) from refused
+    except duckdb.Error as wrong:
+        raise WrongUsage(f"DuckDB: {' '.join(str(wrong).split())}") from wrong
+
+
+def _with_names_apart(schema: pa.Schema) -> pa.Schema:
+    """The same columns, each with a name of its own: the second `x` is `x_1`."""
+    import pyarrow as pa
+
+    fields: dict[str, pa.Field] = {}
+    for field in schema:
+        candidates = (field.name, *(f"{field.name}_{number}" for number in range(1, len(schema))))
+        name = next(name for name in candidates if name not in fields)
+        fields[name] = field.with_name(name)
+    return pa.schema(list(fields.values()))
+
+
+def tables(run: Run, config_file: ConfigFile = None) -> None:
+    """Tables of the lake: rows, Delta version, and what one row is. A table that was never made has neither.
+
+    Example: `rocketlens tables --format table`
+    """
+    import pyarrow as pa
+
+    from pipelines.installed.extras import need
+    from pipelines.lake.tables.raw import TABLES
+
+    need("deltalake")
+    lake = lake_of(run, config_file)
+    schema = pa.schema(
+        [("table", pa.string()), ("rows", pa.int64()), ("version", pa.int64()), ("one_row", pa.string())]
+    )
+    run.emit_rows(
+        schema,
+        (
+            {
+                "table": name,
+                "rows": None if version is None else lake.rows(name),
+                "version": version,
+                "one_row": table.grain,
+            }
+            for name, table in TABLES.items()
+            for version in (lake.version(name),)
+        ),
+    )
+
+
+def ui(
+    run: Run,
+    config_file: ConfigFile = None,
+    port: Annotated[int, typer.Option(metavar="N", help="Port of the web server.")] = 3000,
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Where it listens.")] = "127.0.0.1",
+) -> None:
+    """Dagster's UI over the lake: assets, checks, schedules. Runs until it is interrupted.
+
+    Example: `rocketlens ui --port 3001`
+    """
+    from pipelines.cli.commands.workbench import launch_ui
+    from pipelines.installed.extras import need
+
+    need("dagster", "dagster_webserver", "pyspark", "deltalake")
+    run.ends_with(launch_ui(config_path(run, config_file), port=port, host=host))
+
+
+def lab(
+    run: Run,
+    config_file: ConfigFile = None,
+    port: Annotated[int, typer.Option(metavar="N", help="Port of the web server.")] = 8888,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,
+    allow_root: Annotated[
+        bool, typer.Option("--allow-root", help="Start for root too, which Jupyter refuses otherwise.")
+    ] = False,
+) -> None:
+    """JupyterLab on the notebooks, with the lake at hand. Runs until it is interrupted.
+
+    Example: `rocketlens lab --no-browser`
+    """
+    from pipelines.cli.commands.workbench import launch_lab
+    from pipelines.installed.extras import need
+
+    need("jupyterlab", "jupytext", "pandas", "matplotlib")
+    run.ends_with(launch_lab(config_path(run, config_file), port=port, browser=browser, as_root=allow_root))

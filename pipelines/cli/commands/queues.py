@@ -1,0 +1,47 @@
+"""`rocketlens queues`: what each queue holds, as the broker would say."""
+
+from __future__ import annotations
+
+import typer
+
+from pipelines.cli.frame.command import command
+from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.frame.options import STORE_FILES, BrokerOptions, QueueOption, StoreArgument, TopicOption
+from pipelines.cli.frame.run import Run
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    command(app, "queues", panel=STORE_FILES)(queues)
+
+
+def queues(
+    run: Run,
+    store: StoreArgument,
+    topic: TopicOption = None,
+    queue: QueueOption = None,
+    broker: BrokerOptions = NOTHING_SAID,
+) -> None:
+    """Per topic and queue: offsets, messages, files.
+
+    Offsets are those that the broker answers once it is started: before 5.0.0 the minimum of a queue whose messages
+    have all been deleted is 0. `messages` are those a consumer can still read; `units` includes the ones whose record
+    is deleted. `max_physical_offset` is the CommitLog byte after the queue's last message; unknown without units.
+
+    Example: `rocketlens queues /data/store --topic Orders`
+    """
+    import pyarrow as pa
+
+    from pipelines.answers.queue_figures import queue_figures
+
+    schema = pa.schema(
+        [
+            ("topic", pa.string()),
+            ("queue_id", pa.int32()),
+            *((name, pa.int64()) for name in ("min_queue_offset", "max_queue_offset", "max_physical_offset", "units")),
+            ("files", pa.int32()),
+            ("messages", pa.int64()),
+        ]
+    )
+    opened, known = known_store_at(run, store, broker)
+    run.emit_rows(schema, queue_figures(opened, known.version, run.damage, topic=topic, queue=queue))

@@ -1,0 +1,183 @@
+"""`rocketlens replay`: who owned which queue when, from what brokers and clients left behind."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pipelines.cli.frame.batch import Answer, answers, instant_in
+from pipelines.cli.frame.command import command
+from pipelines.cli.frame.errors import Unreadable
+from pipelines.cli.frame.options import OWNERSHIP, BrokerOption, Format, InstantOption, instant_of
+from pipelines.cli.frame.run import Run
+
+if TYPE_CHECKING:
+    from pipelines.recordings.line_counts import RecordedLines
+    from rebalance.facts import Fact
+    from rebalance.replay import Replay
+
+
+class Show(StrEnum):
+    """Tables of a replay."""
+
+    INTERVALS = "intervals"
+    ASSIGNMENTS = "assignments"
+    ANOMALIES = "anomalies"
+    DIVERGENCE = "divergence"
+    NOTES = "notes"
+    UNRECOGNISED = "unrecognised"
+
+
+NOTES_SAID = 10
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    command(app, "replay", panel=OWNERSHIP)(replay)
+
+
+def replay(
+    run: Run,
+    source: Annotated[
+        list[Path],
+        typer.Argument(
+            readable=False,
+            metavar="SOURCE…",
+            help="Broker logs, client logs, captures (JSON lines or pcap), polled states, copies of topics.json and "
+            "subscriptionGroup.json, or folders of them.",
+        ),
+    ],
+    show: Annotated[Show, typer.Option(help="Which table.")] = Show.INTERVALS,
+    at: InstantOption = None,
+    batch: Annotated[
+        bool, typer.Option("--batch", help='Many instants: lines `{"at": ms}` on standard input.')
+    ] = False,
+    broker: BrokerOption = None,
+    broker_port: Annotated[
+        list[int] | None,
+        typer.Option(metavar="N", help="Port the broker listened on, for pcap files; may be repeated."),
+    ] = None,
+) -> None:
+    """Replay the history of queue ownership and show who owned what, how sure that is, and what went wrong.
+
+    An interval has an earliest and a latest begin and end; `--at` answers `{"at", "queues": [{"group", "topic",
+    "broker", "queue_id", "owners", "certain", "possible"}]}`. Why answers are not sharper is said on stderr, and by
+    `--show notes`; `--show unrecognised` lists how the log lines begin that fit no known text, and how many there
+    are. Exit code 1 when there are anomalies.
+
+    Example: `rocketlens replay /data/logs --at 2026-11-21T03:12:00Z`
+    """
+    from pipelines.recordings.line_counts import RecordedLines
+
+    told = RecordedLines()
+    history = replay_of(facts_in(run, source, broker, broker_port, told, alone=True))
+    if show is not Show.UNRECOGNISED and any(summary.unrecognised for _, summary in told.logs):
+        run.note("lines of no known text are passed over; --show unrecognised lists how they begin")
+    _say_why(run, history)
+    if batch:
+        run.emit_documents(answers(run, lambda question: owners_at(history, instant_in(question, "at"))))
+    elif at is not None:
+        _emit_owners(run, owners_at(history, instant_of(at, "--at")))
+    else:
+        _emit_table(run, history, told, show)
+    run.findings(len(history.anomalies))
+
+
+def facts_in(
+    run: Run,
+    source: Iterable[Path],
+    broker: str | None = None,
+    ports: list[int] | None = None,
+    told: RecordedLines | None = None,
+    *,
+    alone: bool = False,
+) -> Iterator[Fact]:
+    """The facts of all recordings found in files and folders; those that could not be read are named on stderr too.
+
+    Args:
+        told: takes the counts of the logs' lines.
+        alone: nothing else is read, so that without a fact or a line the input is unreadable, not read in part.
+    Raises:
+        Unreadable: there is no log and no capture.
+        NoRoom: there is more in them than one command holds.
+    """
+    from pipelines.recordings.fact_room import FactRoom
+    from pipelines.recordings.line_counts import RecordedLines
+    from pipelines.recordings.recordings import BROKER_PORTS, facts_of, find_recordings
+    from rebalance.facts import UnreadRecord
+
+    places = list(source)
+    recordings = find_recordings(places, broker=broker, broker_ports=ports or BROKER_PORTS, problem=run.not_read)
+    if not recordings:
+        named = ", ".join(map(str, places))
+        raise Unreadable(f"{named}: no broker log, client log or wire capture there (names as RocketMQ gives them)")
+    told, read, room = told or RecordedLines(), 0, FactRoom()
+    for recording in recordings:
+        for fact in facts_of(recording, run.not_read, on_end=partial(told.add, recording.name)):
+            if isinstance(fact, UnreadRecord):
+                run.not_read(f"{fact.evidence.file} record {fact.evidence.record}: {fact.reason}")
+            else:
+                read += 1
+            room.take(fact)
+            yield fact
+    run.gave_nothing = alone and not read and not told.lines
+    if told.lines:
+        run.note(told.sentence())
+
+
+def replay_of(facts: Iterable[Fact]) -> Replay:
+    """The replayed history."""
+    from rebalance.replay import replay as replay_facts
+
+    return replay_facts(facts)
+
+
+def owners_at(history: Replay, at_ms: int) -> Answer:
+    """The answer for one instant, in the form of the contract."""
+    queues = []
+    for found in history.ownership_at(at_ms):
+        row = dataclasses.asdict(found)
+        queues.append({**row, "owners": list(found.owners), "possible": list(found.possible)})
+    return {"at": at_ms, "queues": queues}
+
+
+def _emit_owners(run: Run, answer: Answer) -> None:
+    """The document of the contract; on a terminal one line per queue, with other possible owners where there are."""
+    from pipelines.cli.commands.ownership_rows import OWNERS
+
+    if run.format_ is Format.TABLE:
+        rows = ({**queue, "possible": [] if queue["certain"] else queue["possible"]} for queue in answer["queues"])
+        run.emit_rows(OWNERS, rows)
+    else:
+        run.emit_documents([answer], one=True)
+
+
+def _say_why(run: Run, history: Replay) -> None:
+    """The first of the reasons for which answers are wider than they could be."""
+    for note in history.notes[:NOTES_SAID]:
+        where = " ".join(part for part in (note.group, note.subject) if part)
+        run.note(f"{note.kind}{f' ({where})' if where else ''}: {note.detail}")
+    if len(history.notes) > NOTES_SAID:
+        run.note(f"and {len(history.notes) - NOTES_SAID} more reasons: --show notes")
+
+
+def _emit_table(run: Run, history: Replay, told: RecordedLines, show: Show) -> None:
+    from pipelines.answers.ownership_rows import rows_to_batches
+    from pipelines.cli.commands.ownership_rows import TABLE_OF
+
+    schema, brief = TABLE_OF[show.value]
+    found: dict[Show, Iterable[Any]] = {
+        Show.INTERVALS: history.intervals,
+        Show.ASSIGNMENTS: history.assignments,
+        Show.ANOMALIES: history.anomalies,
+        Show.DIVERGENCE: history.divergence,
+        Show.NOTES: history.notes,
+        Show.UNRECOGNISED: told.rows(),
+    }
+    run.emit(schema, rows_to_batches(schema, found[show]), brief=brief)

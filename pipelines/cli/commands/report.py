@@ -1,0 +1,66 @@
+"""`rocketlens report`: one HTML file about a store or a lake."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pipelines.cli.commands.lake import ConfigFile, lake_of
+from pipelines.cli.commands.replay import facts_in, replay_of
+from pipelines.cli.frame.command import command
+from pipelines.cli.frame.errors import WrongUsage
+from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.frame.options import LAKE, BrokerOptions
+from pipelines.cli.frame.run import Run
+
+if TYPE_CHECKING:
+    from pipelines.report.model import Facts
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    command(app, "report", panel=LAKE)(report)
+
+
+def report(
+    run: Run,
+    store: Annotated[
+        Path | None,
+        typer.Argument(
+            readable=False, metavar="[STORE]", help="Store root of a broker; without it, the configured lake."
+        ),
+    ] = None,
+    logs: Annotated[
+        list[Path] | None,
+        typer.Option(
+            readable=False, metavar="PATH", help="Logs and captures, for who owned which queue; may be repeated."
+        ),
+    ] = None,
+    broker: BrokerOptions = NOTHING_SAID,
+    config_file: ConfigFile = None,
+) -> None:
+    """One HTML file that needs nothing else: contents, agreement, lag, forecast, retention, ownership.
+
+    Example: `rocketlens report /data/store --logs /data/logs --out report.html`
+    """
+    from pipelines.report.render import render
+
+    if run.options.out is None:
+        raise WrongUsage("report: name the file to write with --out report.html")
+    if store is None:
+        from pipelines.report.facts import facts_of_lake
+
+        facts = facts_of_lake(lake_of(run, config_file))
+    else:
+        facts = _facts(run, store, logs, broker)
+    run.output().write(render(facts).encode("utf-8", "replace"))  # a file's name may be no text
+
+
+def _facts(run: Run, path: Path, logs: list[Path] | None, broker: BrokerOptions) -> Facts:
+    from pipelines.report.facts import facts_of_store
+
+    store, known = known_store_at(run, path, broker)
+    history = replay_of(facts_in(run, logs)) if logs else None
+    return facts_of_store(store, known, history=history, say=run.note)

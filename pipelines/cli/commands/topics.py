@@ -1,0 +1,84 @@
+"""`rocketlens topics`: the lives of each topic: what was deleted, what was created again, what lives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from pipelines.cli.frame.command import command
+from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.frame.options import STORE_FILES, BrokerOptions, StoreArgument, TopicLogsOption, TopicOption
+from pipelines.cli.frame.run import Run
+from pipelines.cli.frame.topic_logs import with_logs
+
+if TYPE_CHECKING:
+    from recovery.lives.topic_lives import TopicLife
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    command(app, "topics", panel=STORE_FILES)(topics)
+
+
+def topics(
+    run: Run,
+    store: StoreArgument,
+    topic: TopicOption = None,
+    logs: TopicLogsOption = None,
+    broker: BrokerOptions = NOTHING_SAID,
+) -> None:
+    """The lives of each topic that the log has messages of: a topic created again under its name counts from 0.
+
+    `state`: alive; recreated, alive after a deletion; deleted; vanished: its queues are gone, and nothing shows that
+    somebody deleted it. `certain` is false where the store does not decide it; `evidence` says by what. The messages of
+    a life start at or behind `first_physical_offset`, and end before `end_physical_offset`. `created` and `deleted` are
+    what --logs tells, the earliest instant of the line's second. Reads the whole log.
+
+    Example: `rocketlens topics /data/store --format table`
+    """
+    import pyarrow as pa
+
+    from recovery.lives.topic_lives import lives_of
+
+    opened, known = known_store_at(run, store, broker)
+    time, number = pa.timestamp("ms", "UTC"), pa.int64()
+    schema = pa.schema(
+        [
+            ("topic", pa.string()),
+            ("life", pa.int32()),
+            ("state", pa.string()),
+            ("first_physical_offset", number),
+            ("end_physical_offset", number),
+            ("queues", pa.int32()),
+            ("messages", number),
+            ("earliest", time),
+            ("latest", time),
+            ("created", time),
+            ("deleted", time),
+            ("certain", pa.bool_()),
+            ("evidence", pa.string()),
+        ]
+    )
+    found = lives_of(opened, known.rules, with_logs(run, known, logs).topic_events).topics
+    run.emit_rows(schema, _rows(life for name in sorted(found) if topic in (None, name) for life in found[name]))
+
+
+def _rows(lives: Iterator[TopicLife]) -> Iterator[dict[str, Any]]:
+    for life in lives:
+        yield {
+            "topic": life.topic,
+            "life": life.life,
+            "state": life.state,
+            "first_physical_offset": life.first_physical_offset,
+            "end_physical_offset": life.end_physical_offset,
+            "queues": len(life.queues),
+            "messages": life.messages,
+            "earliest": life.earliest_ms,
+            "latest": life.latest_ms,
+            "created": life.logged.created_ms,
+            "deleted": life.logged.deleted_ms,
+            "certain": life.certain,
+            "evidence": life.evidence,
+        }

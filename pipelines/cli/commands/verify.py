@@ -1,0 +1,91 @@
+"""`rocketlens verify`: do CommitLog, ConsumeQueue, index, checkpoint and configuration agree?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pipelines.cli.frame.command import command
+from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.frame.options import BROKER, BrokerOptions, Format, StoreArgument, TopicLogsOption
+from pipelines.cli.frame.run import Run
+from pipelines.cli.frame.topic_logs import with_logs
+
+if TYPE_CHECKING:
+    from parsers.store import Store
+
+NOT_COMPARED = "not compared"
+BRIEF = ("severity", "kind", "place", "begin", "end", "evidence")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    command(app, "verify", panel=BROKER)(verify)
+
+
+def verify(
+    run: Run,
+    store: StoreArgument,
+    deep: Annotated[bool, typer.Option("--deep", help="Decompress every compressed body as well.")] = False,
+    explained: Annotated[
+        bool, typer.Option("--explained", help="List instead what looks odd and is normal, with the reason.")
+    ] = False,
+    logs: TopicLogsOption = None,
+    broker: BrokerOptions = NOTHING_SAID,
+) -> None:
+    """Check the files of a store against each other; each row is a range that they disagree about, worst first.
+
+    A clean store has no rows. `place` is a file with byte positions, or a queue; `repair` says what to do. The column
+    `document` holds, as JSON, which side is right and why, and what a start would do. Exit code 1 when there is any
+    finding.
+
+    Example: `rocketlens verify /data/store --format table`
+    """
+    import pyarrow as pa
+
+    from pipelines.answers.finding_rows import explained_row, finding_row
+    from pipelines.lake.tables.derived import CONSISTENCY_FINDINGS
+    from recovery.verify.verify import verify as verify_store
+
+    opened, known = known_store_at(run, store, broker)
+    found = verify_store(opened, with_logs(run, known, logs))
+    for state in found.explained:
+        if state.what == NOT_COMPARED:
+            run.not_read(f"{store}: {state.why}")
+    rows = [finding_row(finding) for finding in found.findings]
+    if deep:
+        rows += _unreadable_bodies(run, opened)
+    if explained:
+        text, number = pa.string(), pa.int64()
+        schema = pa.schema([("what", text), ("why", text), ("place", text), ("begin", number), ("end", number)])
+        run.emit_rows(schema, map(explained_row, found.explained))
+    else:
+        run.emit_rows(CONSISTENCY_FINDINGS.bare_schema, rows, brief=BRIEF)
+        if run.format_ is Format.TABLE:
+            for repair in dict.fromkeys(f"{row['kind']}: {row['repair']}" for row in rows):
+                run.note(repair)
+        if not rows and not run.unread:
+            run.note(f"the files agree; {len(found.explained)} states only look odd (--explained lists them)")
+    run.findings(len(rows))
+
+
+def _unreadable_bodies(run: Run, store: Store) -> Iterator[dict[str, Any]]:
+    """A finding for each body whose CRC fits and which cannot be decompressed all the same."""
+    from parsers.commitlog.read import read_commitlog
+
+    folders = {file.name: file.log_folder for file in store.commitlog}
+    columns = ("file", "physical_offset", "total_size", "topic", "compression", "crc_ok", "body_decompressed")
+    for batch in read_commitlog(store, columns=columns, damage=run.damage):
+        for row in batch.to_pylist():
+            if row["compression"] is not None and row["crc_ok"] and row["body_decompressed"] is None:
+                yield {
+                    "kind": "body_not_decompressible",
+                    "severity": "error",
+                    "place": f"{folders[row['file']]}/{row['file']}",
+                    "begin": row["physical_offset"],
+                    "end": row["physical_offset"] + row["total_size"],
+                    "evidence": f"sysFlag says {row['compression']}, the body of this {row['topic']} message is not",
+                    "repair": "None: the producer sent it so. Consumers of the topic fail on it.",
+                }

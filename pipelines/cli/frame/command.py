@@ -1,0 +1,113 @@
+"""What turns a function into a command: shared options, one `Run`, errors as sentences, exit codes."""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_origin
+
+import typer
+
+from pipelines.cli.frame.errors import ExitCode, WrongUsage, explain_error
+from pipelines.cli.frame.options import LAKE, SHARED, BrokerOptions, OutputOptions
+from pipelines.cli.frame.run import Run
+from pipelines.cli.frame.start import allow_everything
+from pipelines.cli.frame.visible import say
+
+Body = Callable[..., None]
+WRITTEN = {"to"}
+"""Arguments that name what a command writes, besides --out; every other path is evidence."""
+OF_A_BROKER = tuple(inspect.signature(BrokerOptions, eval_str=True).parameters.values())
+"""The options that stand behind a parameter of type BrokerOptions."""
+
+
+def command(app: typer.Typer, name: str, *, panel: str | None = None) -> Callable[[Body], Body]:
+    """Register `body(run, …)` as the command `name`; its docstring is the help text."""
+
+    def register(body: Body) -> Body:
+        app.command(name, rich_help_panel=panel, no_args_is_help=False)(_with_shared_options(body, panel))
+        return body
+
+    return register
+
+
+def _with_shared_options(body: Body, panel: str | None) -> Body:
+    said = [p for p in inspect.signature(body, eval_str=True).parameters.values() if p.name != "run"]
+    bundled = next((p.name for p in said if p.annotation is BrokerOptions), None)
+    own = [single for p in said for single in (OF_A_BROKER if p.name == bundled else (p,))]
+    shared = [_shared_parameter(name) for name in SHARED]
+    context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+
+    def carried_out(run: Run, **given: Any) -> None:
+        if bundled is not None:
+            given[bundled] = BrokerOptions(**{p.name: given.pop(p.name) for p in OF_A_BROKER})
+        body(run, **given)
+
+    def call(ctx: typer.Context, **given: Any) -> None:
+        if panel == LAKE:
+            allow_everything()
+        options = OutputOptions(**{name: given.pop(name) for name in SHARED}).over(ctx.obj or OutputOptions())
+        code = carry_out(Run(options), carried_out, given)
+        if code != ExitCode.FINE:
+            raise typer.Exit(code)
+
+    by_keyword = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own]
+    parameters = [context, *by_keyword, *shared]
+    _let_flags_be_flags(parameters)
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {p.name: p.annotation for p in parameters}
+    call.__doc__, call.__name__ = body.__doc__, body.__name__
+    return call
+
+
+def _let_flags_be_flags(parameters: Iterable[inspect.Parameter]) -> None:
+    """Keep the help from asking for a value of type bool where there is none to give."""
+    for parameter in parameters:
+        if get_origin(parameter.annotation) is Annotated and get_args(parameter.annotation)[0] is bool:
+            for option in get_args(parameter.annotation)[1:]:
+                option.metavar = ""
+
+
+def _shared_parameter(name: str) -> inspect.Parameter:
+    absent = False if name in ("quiet", "debug") else None
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=absent, annotation=SHARED[name])
+
+
+def carry_out(run: Run, body: Body, given: dict[str, Any]) -> int:
+    """Call the body; whatever goes wrong becomes one sentence on stderr and an exit code."""
+    try:
+        refuse_no_text(given)
+        with run:
+            for path in _paths_read(given):
+                run.reads(path)
+            body(run, **given)
+            run.finish()
+    except BrokenPipeError:
+        run.reader_has_gone()
+        return ExitCode.FINE
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - the last place that can turn it into a sentence
+        sentence, code = explain_error(error)
+        say(sentence)
+        if run.options.debug:
+            traceback.print_exc()
+        return code
+    return run.exit_code
+
+
+def _paths_read(given: dict[str, Any]) -> Iterator[Path]:
+    """The files and folders among the arguments, but for those that are written."""
+    for name, value in given.items():
+        if name not in WRITTEN:
+            yield from (path for path in (value if isinstance(value, list) else [value]) if isinstance(path, Path))
+
+
+def refuse_no_text(given: dict[str, Any]) -> None:
+    """Raise WrongUsage for texts among the arguments that are not text: bytes of the shell that are no UTF-8."""
+    for name, value in given.items():
+        for text in value if isinstance(value, list) else [value]:
+            if isinstance(text, str) and not text.isascii() and text != text.encode("utf-8", "replace").decode():
+                raise WrongUsage(f"{name.replace('_', '-')}: {text!r} is no UTF-8 text")

@@ -1,0 +1,145 @@
+"""STORE or FILE, as the user named it, to a listed store; with notes on what a reader should know about it."""
+
+from __future__ import annotations
+
+import os
+import struct
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from parsers.places import DATABASE_PART, name_below
+from parsers.store import FileKind, Store, StoreFile, locate
+from pipelines.cli.frame.errors import Unreadable
+from pipelines.cli.frame.options import BrokerOptions
+from pipelines.cli.frame.run import Run
+from pipelines.cli.frame.settings import said_by
+
+if TYPE_CHECKING:
+    from recovery.knowledge.inference import StoreKnowledge
+    from recovery.knowledge.knowledge import Said
+
+NOTHING_SAID = BrokerOptions()
+FOLDERS_OF_A_STORE = ("commitlog", "consumequeue", "index", "config", "timerlog")
+
+
+def known_store_at(
+    run: Run, path: Path, broker: BrokerOptions, *, names_version: bool = False
+) -> tuple[Store, StoreKnowledge]:
+    """The store at `path` with its log, and the broker's version and settings: what the options say, then the files.
+
+    With `names_version` a version that nobody said is named on stderr: the answer depends on it.
+
+    Raises:
+        NotAStore, Unreadable, WrongUsage: one sentence.
+    """
+    from recovery.knowledge.knowledge import knowledge_of
+
+    said = said_by(run, broker)
+    store = _listed(run, path, said, needs_log=True)
+    known = knowledge_of(store, said)
+    for fact in known.facts if names_version else ():
+        if fact.what == "version":
+            run.note(f"no --version: {fact.value} is {fact.why}")
+    return store, known
+
+
+def store_at(run: Run, path: Path, broker: BrokerOptions = NOTHING_SAID, *, needs_log: bool = True) -> Store:
+    """The store at `path`, with its log unless the answer needs none.
+
+    Raises:
+        NotAStore, Unreadable, WrongUsage: one sentence.
+    """
+    return _listed(run, path, said_by(run, broker), needs_log=needs_log)
+
+
+def _listed(run: Run, path: Path, said: Said, *, needs_log: bool) -> Store:
+    """List a store; say on stderr what is not understood and whether a broker is running on it."""
+    from recovery.knowledge.knowledge import open_known
+    from recovery.rules.settings import StoreSettings
+    from recovery.rules.store_paths import named_folders
+
+    if path.name in FOLDERS_OF_A_STORE and path.is_dir() and (path.parent / "commitlog").is_dir():
+        raise Unreadable(f"{path}: a part of a store; name the store root: {path.parent}")
+    for named in named_folders(path, said.over(StoreSettings())):
+        run.reads(named.folder)
+    store = open_known(path, said, needs_log=needs_log)
+    for folder in store.folders:
+        run.reads(folder)
+    if holder := process_using(path):
+        run.note(f"{path}: in use by process {holder}; read as it was when listed, newer records are not in the answer")
+    name_not_understood(run, store)
+    return store
+
+
+def store_to_start(run: Run, path: Path, broker: BrokerOptions) -> tuple[Store, StoreKnowledge]:
+    """The store at `path` and what is known of its broker; an empty folder is one, too, for a broker starts on it."""
+    from recovery.knowledge.knowledge import knowledge_of
+
+    if path.is_dir() and os.access(path, os.R_OK | os.X_OK) and not any(found.is_file() for found in path.rglob("*")):
+        run.note(f"{path}: an empty folder, as a new broker finds it")
+        return (empty := Store(path)), knowledge_of(empty, said_by(run, broker))
+    return known_store_at(run, path, broker)
+
+
+def name_not_understood(run: Run, store: Store) -> None:
+    """One remark for all files that no reader here takes, those of one reason together."""
+    by_reason: dict[str | None, list[str]] = {}
+    for strange in store.not_understood:
+        by_reason.setdefault(strange.why, []).append(name_below(store.root, strange.path))
+    if by_reason:
+        run.note(f"not understood, left out: {', '.join(_told(names, why) for why, names in by_reason.items())}")
+
+
+def _told(names: list[str], why: str | None) -> str:
+    """Files by the folder that all of them are in, or by the first of them."""
+    if len(names) == 1:
+        return f"{names[0]} ({why})"
+    folder = os.path.commonpath(names)
+    return f"{folder}/ ({len(names)} files: {why})" if folder else f"{names[0]} and {len(names) - 1} more ({why})"
+
+
+def file_at(run: Run, path: Path, kind: FileKind, *others: FileKind) -> StoreFile:
+    """One file as a file of that kind, wherever it was copied to, or of one of the others where its place says so.
+
+    Its place in a store (topic, queue, number in the name) is taken from the path where the path says it.
+    """
+    run.of_one_file = True
+    seen = path.stat()
+    placed = locate(path)
+    if placed.kind in (kind, *others):
+        return placed
+    if placed.kind == "rocksdb":
+        raise Unreadable(f"{path}: {DATABASE_PART}")
+    number = int(path.name) if path.name.isascii() and path.name.isdigit() and len(path.name) <= 20 else None
+    return StoreFile(path, kind, seen.st_size, seen.st_mtime_ns, number)
+
+
+def is_file(path: Path) -> bool:
+    """True for one file; raises FileNotFoundError for nothing at all, so that the sentence names the path."""
+    path.stat()
+    return not path.is_dir()
+
+
+def process_using(root: Path) -> int | None:
+    """The process that holds the broker's lock on `lock`, or None. Asks only; takes no lock.
+
+    Source: DefaultMessageStore#start (tryLock(0, 1, false)) @5.3.3.
+    """
+    if sys.platform != "linux":
+        return None
+    import fcntl
+
+    layout = "hhqqi4x"  # struct flock on 64-bit Linux: type, whence, start, length, pid
+    try:
+        lock = os.open(root / "lock", os.O_RDONLY | os.O_NONBLOCK)  # a pipe of that name holds nobody up
+    except OSError:
+        return None
+    try:
+        asked = struct.pack(layout, fcntl.F_WRLCK, os.SEEK_SET, 0, 1, 0)
+        kind, _, _, _, holder = struct.unpack(layout, fcntl.fcntl(lock, fcntl.F_GETLK, asked))
+    except OSError:
+        return None
+    finally:
+        os.close(lock)
+    return holder if kind != fcntl.F_UNLCK else None

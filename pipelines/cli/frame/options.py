@@ -1,0 +1,178 @@
+"""Options that every command has, before or after its name; and argument types that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from parsers.java import INT_MAX, LONG_MAX
+from pipelines.answers.instants import parse_instant
+from pipelines.cli.frame.errors import WrongUsage
+
+PANEL = "Output"
+
+
+class Format(StrEnum):
+    """How rows are written."""
+
+    TABLE = "table"
+    JSONL = "jsonl"
+    JSON = "json"
+    CSV = "csv"
+    PARQUET = "parquet"
+    ARROW = "arrow"
+
+
+FormatOption = Annotated[
+    Format | None,
+    typer.Option(
+        "--format",
+        metavar="FORM",
+        help="table, jsonl, json, csv, parquet or arrow. Without it: the ending of --out, else table on a terminal and "
+        "jsonl in a pipe.",
+        rich_help_panel=PANEL,
+    ),
+]
+OutOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        readable=False,
+        metavar="FILE",
+        help="Write there instead of standard output.",
+        rich_help_panel=PANEL,
+    ),
+]
+ColumnsOption = Annotated[
+    str | None,
+    typer.Option("--columns", metavar="A,B,C", help="Only these columns, in this order.", rich_help_panel=PANEL),
+]
+LimitOption = Annotated[
+    int | None,
+    typer.Option("--limit", metavar="N", min=0, max=LONG_MAX, help="Stop after N rows.", rich_help_panel=PANEL),
+]
+QuietOption = Annotated[
+    bool,
+    typer.Option("--quiet", help="No progress and no notes; unread ranges are still named.", rich_help_panel=PANEL),
+]
+DebugOption = Annotated[
+    bool, typer.Option("--debug", help="Print the traceback of an error too.", rich_help_panel=PANEL)
+]
+
+SHARED = {
+    "format_": FormatOption,
+    "out": OutOption,
+    "columns": ColumnsOption,
+    "limit": LimitOption,
+    "quiet": QuietOption,
+    "debug": DebugOption,
+}
+"""Parameter name -> annotation, in the order the help shows them. Options that are off are None or False."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutputOptions:
+    """The shared options of one call."""
+
+    format_: Format | None = None
+    out: Path | None = None
+    columns: str | None = None
+    limit: int | None = None
+    quiet: bool = False
+    debug: bool = False
+
+    def over(self, earlier: OutputOptions) -> OutputOptions:
+        """These options, completed by those given before the command's name."""
+        return OutputOptions(
+            self.format_ or earlier.format_,
+            self.out or earlier.out,
+            self.columns or earlier.columns,
+            earlier.limit if self.limit is None else self.limit,
+            self.quiet or earlier.quiet,
+            self.debug or earlier.debug,
+        )
+
+
+# readable=False on every path: that it cannot be read is found out by reading it, and is no wrong usage (exit code 3).
+StoreArgument = Annotated[
+    Path,
+    typer.Argument(readable=False, metavar="STORE", help="Store root of a broker: the folder that holds commitlog/."),
+]
+StoreOrFile = Annotated[
+    Path, typer.Argument(readable=False, metavar="STORE_OR_FILE", help="Store root of a broker, or one file of it.")
+]
+ParamOption = Annotated[
+    list[str] | None,
+    typer.Option("--param", metavar="K=V", help="A setting of the strategy, V as JSON or text; may be repeated."),
+]
+BrokerOption = Annotated[
+    str | None,
+    typer.Option("--broker", metavar="NAME", help="Name of the broker, for captures and logs that do not tell it."),
+]
+TopicOption = Annotated[str | None, typer.Option("--topic", metavar="T", help="Only this topic.")]
+QueueOption = Annotated[
+    int | None, typer.Option("--queue", metavar="N", min=0, max=INT_MAX, help="Only this queue id.")
+]
+ConfigOption = Annotated[
+    list[str] | None,
+    typer.Option("--config", metavar="K=V", help="A broker setting by RocketMQ's name; may be repeated."),
+]
+BrokerConfOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--broker-conf",
+        readable=False,
+        metavar="FILE",
+        help="Take settings from the broker's own broker.conf; it also says where the log lies.",
+    ),
+]
+TopicLogsOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--logs",
+        readable=False,
+        metavar="PATH",
+        help="broker.log of this broker, or its folder: says when topics were deleted and created; may be repeated.",
+    ),
+]
+VersionOption = Annotated[
+    str | None, typer.Option("--version", metavar="V", help="RocketMQ version of the broker, e.g. 5.3.3.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerOptions:
+    """What is said of the broker whose store is opened. A command with a parameter of this type has these options."""
+
+    version: VersionOption = None
+    config: ConfigOption = None
+    broker_conf: BrokerConfOption = None
+
+    @property
+    def is_given(self) -> bool:
+        return self.version is not None or bool(self.config) or self.broker_conf is not None
+
+
+InstantOption = Annotated[
+    str | None, typer.Option(metavar="MS", help="Epoch milliseconds, or ISO 8601 (UTC when no zone is named).")
+]
+
+
+def instant_of(text: str, flag: str, parse: Callable[[str], int] = parse_instant) -> int:
+    """Epoch milliseconds of an option's text. Raises WrongUsage naming the flag."""
+    try:
+        return parse(text)
+    except ValueError as wrong:
+        raise WrongUsage(f"{flag}: {wrong}") from wrong
+
+
+STORE_FILES = "Look into store files"
+BROKER = "What the broker would do"
+OWNERSHIP = "Who owned which queue"
+LAKE = "Lake"
+"""Panels of the command list."""

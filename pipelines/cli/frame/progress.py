@@ -1,0 +1,51 @@
+"""How far a long read is: bytes, speed and time left on stderr, only where a person watches a terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, TypeVar
+
+from pipelines.cli.frame.options import Format
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from pipelines.cli.frame.run import Run
+
+Piece = TypeVar("Piece")
+
+
+def wanted(run: Run) -> bool:
+    """stderr is a terminal, nobody asked for quiet, and no rows scroll over the same terminal."""
+    scrolling = (
+        run.options.out is None and sys.stdout.isatty() and run.format_ in (Format.TABLE, Format.JSONL, Format.CSV)
+    )
+    return sys.stderr.isatty() and not run.options.quiet and not scrolling
+
+
+def tracked(run: Run, pieces: Iterable[Piece], total: int, size_of: Callable[[Piece], int]) -> Iterator[Piece]:
+    """The same pieces; a bar moves on by `size_of(piece)` bytes of `total` when the next one is asked for."""
+    if not wanted(run):
+        yield from pieces
+        return
+    with byte_bar() as bar:
+        task = bar.add_task("reading", total=total)
+        for piece in pieces:
+            yield piece
+            bar.advance(task, size_of(piece))
+
+
+def byte_bar() -> Progress:
+    """A bar of bytes on stderr."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    return Progress(*columns, console=Console(stderr=True), transient=True)

@@ -1,0 +1,237 @@
+"""One call of the command line: where its rows go, what it says on stderr, how it ends."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from parsers.evidence_guard import EvidenceGuard, NewFile
+from pipelines.cli.frame.errors import ExitCode, WrongUsage
+from pipelines.cli.frame.options import Format, OutputOptions
+from pipelines.cli.frame.visible import say, visible
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from parsers.errors import Damage
+
+NAMED_RANGES = 1000
+"""Unread ranges named one by one; further ones are counted."""
+
+NAMED_COLUMNS = 6
+"""Columns that a table leaves out and that are named; of further ones it is said that there are some."""
+
+BY_ENDING = {f".{kind.value}": kind for kind in Format if kind is not Format.TABLE} | {".txt": Format.TABLE}
+
+
+class Run:
+    """Handed to every command as its first argument."""
+
+    def __init__(self, options: OutputOptions) -> None:
+        self.options = options
+        self.exit_code: int = ExitCode.FINE
+        self.unread = 0
+        self.rows = 0
+        self.of_one_file = False
+        self.gave_nothing = False  # what was there to read gave nothing at all
+        self.guard = EvidenceGuard()
+        self._out: BinaryIO | None = None
+        self._new: NewFile | None = None
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the output: complete when the body ended well, removed when it did not."""
+        new, self._new, self._out = self._new, None, None
+        if new is None:
+            return
+        if kind is not None:
+            new.discard()
+            return
+        new.commit()
+        if sys.stderr.isatty():
+            self.note(f"written to {self.options.out}")
+
+    # Output
+
+    @property
+    def format_(self) -> Format:
+        """As asked for; else by the ending of --out; else table on a terminal, jsonl in a pipe."""
+        if self.options.format_ is not None:
+            return self.options.format_
+        if self.options.out is not None:
+            return BY_ENDING.get(self.options.out.suffix.lower(), Format.JSONL)
+        return Format.TABLE if sys.stdout.isatty() else Format.JSONL
+
+    @property
+    def columns(self) -> list[str] | None:
+        """Names given with --columns, or None for all."""
+        if self.options.columns is None:
+            return None
+        return [name.strip() for name in self.options.columns.split(",") if name.strip()]
+
+    def reads(self, place: Path) -> None:
+        """From now on `place`, a file or a folder with all that is in it, is evidence: nothing is written there.
+
+        Raises:
+            WouldTouchEvidence: the output goes there.
+        """
+        self.guard.reads(place)
+        if self.options.out is not None:
+            self.guard.refuse(self.options.out, "--out")
+        else:
+            self._keep_standard_output_out()
+
+    def _keep_standard_output_out(self) -> None:
+        """A shell may have put standard output at the end of a file of evidence."""
+        try:
+            seen = os.fstat(sys.stdout.fileno())
+        except (OSError, ValueError):  # a stream of Python's own
+            return
+        if stat.S_ISREG(seen.st_mode):
+            self.guard.refuse_known([(seen.st_dev, seen.st_ino)], Path("/dev/stdout"), "standard output")
+
+    def emit(self, schema: pa.Schema, batches: Iterable[pa.RecordBatch], *, brief: tuple[str, ...] = ()) -> None:
+        """Write rows as they come. `brief` names the columns a table shows when nobody chose any."""
+        from pipelines.cli.frame.output import open_sink, pick_columns
+
+        wanted = pick_columns(schema, self.columns)
+        batches = iter(batches)
+        first = list(islice(batches, 1))  # what is read is known before anything is written
+        shown = (
+            wanted if self.columns or self.format_ is not Format.TABLE else [n for n in brief or wanted if n in wanted]
+        )
+        chosen = _select(schema, wanted if self.format_ is not Format.TABLE else shown)
+        sink = open_sink(self.format_, chosen, self.output(), self.note)
+        before = self.rows
+        for batch in self._limited(chain(first, batches)):
+            self.rows += batch.num_rows
+            sink.write(batch.select(chosen.names))
+        sink.close()
+        if self.format_ is Format.TABLE and self.rows == before:
+            self.note("no rows")
+        elif len(shown) < len(wanted):
+            hidden = [name for name in wanted if name not in shown]
+            named = ", ".join(hidden[:NAMED_COLUMNS]) + (", …" if len(hidden) > NAMED_COLUMNS else "")
+            self.note(f"not shown: {named}: choose with --columns, or take --format jsonl")
+
+    def emit_rows(self, schema: pa.Schema, rows: Iterable[dict[str, Any]], *, brief: tuple[str, ...] = ()) -> None:
+        """As `emit`, for results that come row by row."""
+        self.emit(schema, batches_of(schema, rows), brief=brief)
+
+    def emit_documents(self, documents: Iterable[dict[str, Any]], *, one: bool = False) -> None:
+        """Write JSON documents, one a line; a single one indented when --format json was asked for."""
+        from pipelines.cli.frame.documents import write_documents
+
+        if self.format_ not in (Format.JSON, Format.JSONL, Format.TABLE):
+            raise WrongUsage(f"--format {self.format_.value}: this answer is a document; take json or jsonl")
+        write_documents(documents, self.output(), indented=one and self.format_ is not Format.JSONL)
+
+    def write_lines(self, lines: Iterable[str]) -> None:
+        """Plain text, line by line as it comes."""
+        out = self.output()
+        for line in lines:
+            out.write(f"{visible(line)}\n".encode())
+
+    def print(self, renderable: Any) -> None:
+        """Show text or a rich renderable to a person, on the output."""
+        from pipelines.cli.frame.documents import console_on
+
+        console_on(self.output()).print(renderable)
+
+    def output(self) -> BinaryIO:
+        """Where bytes go: standard output, or a file beside --out that takes its name when all went well.
+
+        Raises:
+            WrongUsage: the system refuses to write there.
+            WouldTouchEvidence: it lies in what is read.
+        """
+        if self._out is None:
+            self._out = sys.stdout.buffer if self.options.out is None else self._opened_out(self.options.out)
+        return self._out
+
+    def _opened_out(self, out: Path) -> BinaryIO:
+        try:
+            self._new = NewFile(out, self.guard, "--out")
+        except (OSError, ValueError) as refused:  # ValueError: no name at all
+            why = refused.strerror if isinstance(refused, OSError) else refused
+            raise WrongUsage(f"--out {out}: cannot be written: {why}") from refused
+        return self._new.file
+
+    def _limited(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        left = self.options.limit
+        for batch in batches:
+            if left is None:
+                yield batch
+            elif left > 0:
+                yield batch.slice(0, left)
+                left -= min(left, batch.num_rows)
+            if left == 0:
+                return
+
+    # What is said on stderr, and how it ends
+
+    def note(self, text: str) -> None:
+        """A remark for a person; --quiet drops it."""
+        if not self.options.quiet:
+            say(text)
+
+    def damage(self, found: Damage) -> None:
+        """A range that could not be read: named on stderr, and the exit code says so."""
+        words = (("expected", found.expected), ("found", found.actual))
+        facts = "".join(f", {word} {fact}" for word, fact in words if fact)
+        extent = f"{found.file_pos}..{found.file_pos + found.length}" if found.length else f"from {found.file_pos}"
+        self.not_read(f"{found.path or 'input'} bytes {extent}: {found.reason}{facts}")
+
+    def not_read(self, sentence: str) -> None:
+        """Something that should have been read and could not."""
+        self.unread += 1
+        if self.unread <= NAMED_RANGES:
+            say(f"not read: {sentence}")
+
+    def findings(self, found: int) -> None:
+        """Exit code 1 if anything was found."""
+        if found:
+            self.exit_code = ExitCode.FINDINGS
+
+    def ends_with(self, code: int) -> None:
+        """The exit code of a program that ran in this command's place."""
+        self.exit_code = code
+
+    def finish(self) -> None:
+        """After the body: flush, and settle the exit code."""
+        if self._out is not None:
+            self._out.flush()
+        if self.unread > NAMED_RANGES:
+            say(f"and {self.unread - NAMED_RANGES} more ranges not read")
+        if self.unread and self.exit_code == ExitCode.FINE:
+            nothing = self.gave_nothing or (self.of_one_file and not self.rows)
+            self.exit_code = ExitCode.UNREADABLE if nothing else ExitCode.READ_IN_PART
+
+    def reader_has_gone(self) -> None:
+        """The other end of the pipe closed: nothing more to say, and nothing to flush at exit."""
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _select(schema: pa.Schema, names: list[str]) -> pa.Schema:
+    import pyarrow as pa
+
+    return pa.schema([schema.field(name) for name in names])
+
+
+def batches_of(schema: pa.Schema, rows: Iterable[dict[str, Any]], *, size: int = 4096) -> Iterator[pa.RecordBatch]:
+    """Rows in batches of `size`."""
+    import pyarrow as pa
+
+    source = iter(rows)
+    while chunk := list(islice(source, size)):
+        yield pa.RecordBatch.from_pylist(chunk, schema=schema)

@@ -1,0 +1,65 @@
+"""What the files of each store prove together: disagreements, the next start, data at risk."""
+
+import dagster as dg
+
+from pipelines.defs.assets.raw import SPARK_POOL
+from pipelines.defs.lakehouse import Lakehouse
+from pipelines.defs.metadata import bar_plot, column_schema, table_metadata
+from pipelines.ingest.derive import readable
+from pipelines.lake.tables.derived import CONSISTENCY_FINDINGS, RECOVERY_FORECAST, RETENTION_RISK
+from pipelines.lake.tables.table import Table
+from pipelines.spark.jobs.store_rows import judge_brokers
+
+STORE_DEPS = ["commitlog_regions", "consumequeue_units", "index_entries", "checkpoints", "store_files"]
+CONFIG_DEPS = ["topic_configs", "offset_snapshots"]
+
+
+def judged_asset(table: Table, group: str, deps: list[str], description: str, counted: str) -> dg.AssetsDefinition:
+    """The asset of a table that `recovery` makes from a store's files; `counted` is an SQL label its plot counts."""
+
+    @dg.asset(
+        name=table.name,
+        group_name=group,
+        deps=deps,
+        description=f"One row: {table.grain}. {description}",
+        metadata={"dagster/column_schema": column_schema(table)},
+        automation_condition=dg.AutomationCondition.eager(),
+        kinds={"spark", "deltalake"},
+        pool=SPARK_POOL,
+    )
+    def built(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
+        lake = lakehouse.lake()
+        brokers, refused = readable(lakehouse.sources().brokers)
+        rows = judge_brokers(lakehouse.spark(), lake, table.name, brokers)
+        found = lake.query(f"SELECT {counted} AS label, count(*) AS n FROM {table.name} GROUP BY ALL").to_pylist()
+        plot = bar_plot(table.name, [str(row["label"]) for row in found], [row["n"] for row in found], "rows")
+        return dg.MaterializeResult(
+            metadata=table_metadata(lake, table, rows, plot=plot, not_read="; ".join(refused) or "none")
+        )
+
+    return built
+
+
+JUDGED_ASSETS = [
+    judged_asset(
+        CONSISTENCY_FINDINGS,
+        "consistency",
+        STORE_DEPS + CONFIG_DEPS,
+        "No row for a store whose files agree.",
+        "concat_ws(' ', severity, kind)",
+    ),
+    judged_asset(
+        RECOVERY_FORECAST,
+        "recovery",
+        STORE_DEPS,
+        "The document holds every queue, every loss, and the rule behind each conclusion.",
+        "CASE WHEN load_ok THEN 'starts' ELSE 'does not start' END",
+    ),
+    judged_asset(
+        RETENTION_RISK,
+        "recovery",
+        STORE_DEPS + CONFIG_DEPS,
+        "As of the run: a due date passes.",
+        "status",
+    ),
+]

@@ -1,0 +1,80 @@
+"""How far behind each group is."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from pipelines.defs.assets.raw import SPARK_POOL
+from pipelines.defs.lakehouse import Lakehouse
+from pipelines.defs.metadata import bar_plot, column_lineage, column_schema, table_metadata
+from pipelines.ingest.derive import write_lag_history
+from pipelines.lake.tables.derived import LAG, LAG_HISTORY
+from pipelines.lake.tables.raw import CONSUMEQUEUE_UNITS, OFFSET_SNAPSHOTS, QUEUES
+from pipelines.spark.jobs.lag import write_lag
+
+LAG_DEPS = ["offset_snapshots", "topic_configs", "queues", "consumequeue_units", "commitlog_messages"]
+PER_GROUP = """
+SELECT "group", sum(messages_behind) AS behind, count(*) FILTER (status = 'unknown') AS unknown
+FROM lag GROUP BY ALL
+"""
+
+PER_INSTANT = """
+SELECT strftime("at", '%Y-%m-%d %H:%M:%S') AS instant, sum(messages_behind) AS behind
+FROM lag_history GROUP BY ALL ORDER BY instant DESC LIMIT 12
+"""
+
+
+@dg.asset(
+    name=LAG.name,
+    group_name="lag",
+    deps=LAG_DEPS,
+    description=f"One row: {LAG.grain}. Messages as consumerProgress counts them, seconds as the age of the oldest "
+    "unread message; what is not known is null and says why.",
+    metadata={"dagster/column_schema": column_schema(LAG)},
+    automation_condition=dg.AutomationCondition.eager(),
+    kinds={"spark", "deltalake"},
+    pool=SPARK_POOL,
+)
+def lag(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
+    lake = lakehouse.lake()
+    rows = write_lag(lakehouse.spark(), lake)
+    groups = lake.query(PER_GROUP).to_pylist()
+    behind = [row["behind"] for row in groups]
+    return dg.MaterializeResult(
+        metadata=table_metadata(
+            lake,
+            LAG,
+            rows,
+            **{"dagster/column_lineage": column_lineage(LAG, [OFFSET_SNAPSHOTS, QUEUES, CONSUMEQUEUE_UNITS])},
+            messages_behind=bar_plot("messages behind by group", [row["group"] for row in groups], behind, "messages"),
+            queues_unknown=sum(row["unknown"] for row in groups),
+        )
+    )
+
+
+@dg.asset(
+    name=LAG_HISTORY.name,
+    group_name="lag",
+    deps=LAG_DEPS,
+    description=f"One row: {LAG_HISTORY.grain}. The queue ends at the last message stored by then; a queue without "
+    "a stored offset has no row. Answered by lag_history.sql from the snapshots in the lake.",
+    metadata={"dagster/column_schema": column_schema(LAG_HISTORY)},
+    automation_condition=dg.AutomationCondition.eager(),
+    kinds={"duckdb", "deltalake"},
+)
+def lag_history(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
+    lake = lakehouse.lake()
+    rows = write_lag_history(lake)
+    instants = lake.query(PER_INSTANT).to_pylist()
+    behind = [row["behind"] for row in instants]
+    return dg.MaterializeResult(
+        metadata=table_metadata(
+            lake,
+            LAG_HISTORY,
+            rows,
+            **{"dagster/column_lineage": column_lineage(LAG_HISTORY, [OFFSET_SNAPSHOTS, QUEUES, CONSUMEQUEUE_UNITS])},
+            messages_behind=bar_plot(
+                "messages behind by instant", [row["instant"] for row in instants], behind, "messages"
+            ),
+        )
+    )

@@ -1,0 +1,65 @@
+"""Who owned which queue when: one replay of the logs and captures makes all tables of it."""
+
+from collections.abc import Iterator
+
+import dagster as dg
+
+from pipelines.defs.assets.raw import SPARK_POOL
+from pipelines.defs.lakehouse import Lakehouse
+from pipelines.defs.metadata import bar_plot, column_schema, table_metadata
+from pipelines.lake.tables.ownership import LOG_EVENTS, OWNERSHIP_TABLES
+from pipelines.recordings.line_counts import RecordedLines
+from pipelines.spark.jobs.ownership import replay_sources
+
+PLOTTED = {
+    "log_events": "kind",
+    "heartbeats": "kind",
+    "assignments": "client_id",
+    "assignment_divergence": "cause",
+    "ownership_intervals": "client_id",
+    "ownership_anomalies": "kind",
+}
+PROBLEMS_SHOWN = 20
+
+
+@dg.multi_asset(
+    specs=[
+        dg.AssetSpec(
+            table.name,
+            group_name="ownership",
+            description=f"One row: {table.grain}.",
+            metadata={"dagster/column_schema": column_schema(table)},
+            kinds={"spark", "deltalake"},
+        )
+        for table in OWNERSHIP_TABLES
+    ],
+    name="replayed_ownership",
+    pool=SPARK_POOL,
+)
+def replayed_ownership(lakehouse: Lakehouse) -> Iterator[dg.MaterializeResult[None]]:
+    """Read every log and capture of the configuration and replay each group in Spark."""
+    lake = lakehouse.lake()
+    replayed = replay_sources(lakehouse.spark(), lake, lakehouse.sources())
+    lines = {"log_lines": replayed.lines.sentence(), "unrecognised_lines": _unrecognised(replayed.lines)}
+    unread = dg.MetadataValue.md("\n".join(f"- {problem}" for problem in replayed.problems[:PROBLEMS_SHOWN]) or "none")
+    for table in OWNERSHIP_TABLES:
+        column = PLOTTED[table.name]
+        found = lake.query(f"SELECT {column} AS label, count(*) AS n FROM {table.name} GROUP BY ALL").to_pylist()
+        labels, values = [str(row["label"]) for row in found], [row["n"] for row in found]
+        yield dg.MaterializeResult(
+            asset_key=table.name,
+            metadata=table_metadata(
+                lake,
+                table,
+                replayed.rows[table.name],
+                plot=bar_plot(f"{table.name}: rows by {column}", labels, values, "rows"),
+                not_read=unread,
+                **(lines if table is LOG_EVENTS else {}),
+            ),
+        )
+
+
+def _unrecognised(lines: RecordedLines) -> dg.MarkdownMetadataValue:
+    """How the lines begin that fit no known text, the most frequent first."""
+    most = sorted(lines.rows(), key=lambda row: -row.lines)[:PROBLEMS_SHOWN]
+    return dg.MetadataValue.md("\n".join(f"- {row.lines:,} of {row.log}: `{row.text}`" for row in most) or "none")

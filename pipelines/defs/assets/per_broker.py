@@ -1,0 +1,107 @@
+"""Raw tables with few rows, partitioned by broker: file list, queues, checkpoint, snapshots of the configuration."""
+
+from collections.abc import Callable, Iterator
+
+import dagster as dg
+from pyspark.sql import SparkSession
+
+from pipelines.defs.assets.raw import SPARK_POOL
+from pipelines.defs.jobs import SNAPSHOT_TABLES
+from pipelines.defs.lakehouse import Lakehouse
+from pipelines.defs.metadata import bar_plot, column_schema, table_metadata
+from pipelines.defs.partitions import BROKERS
+from pipelines.ingest.config_snapshots import snapshot_config
+from pipelines.ingest.gone_files import mark_gone
+from pipelines.ingest.ingest import ingest_files, ingest_queues, stale_files
+from pipelines.lake.broker_stores import store_of
+from pipelines.lake.lake import Lake
+from pipelines.lake.sources import BrokerSource
+from pipelines.lake.tables.raw import CHECKPOINTS, QUEUES, STORE_FILES, TABLES
+from pipelines.lake.tables.table import Table
+
+Refresh = Callable[[SparkSession, Lake, BrokerSource], None]
+
+
+def refresh_files(spark: SparkSession, lake: Lake, broker: BrokerSource) -> None:
+    """Hash the files that changed since their row was written; say which are gone."""
+    store = store_of(broker)
+    ingest_files(spark, lake, broker, STORE_FILES.name, stale_files(lake, broker, store, STORE_FILES.name))
+    mark_gone(lake, broker, store)
+
+
+def refresh_checkpoint(spark: SparkSession, lake: Lake, broker: BrokerSource) -> None:
+    """Read the checkpoint as it is now."""
+    store = store_of(broker)
+    if store.checkpoint is not None:
+        ingest_files(spark, lake, broker, CHECKPOINTS.name, [store.checkpoint.path.name])
+
+
+def refresh_queues(spark: SparkSession, lake: Lake, broker: BrokerSource) -> None:
+    """Sum up every queue as it is now."""
+    ingest_queues(spark, lake, broker)
+
+
+def broker_asset(table: Table, refresh: Refresh, plotted: str) -> dg.AssetsDefinition:
+    """The asset of a table that is refreshed broker by broker; `plotted` counts rows by this column."""
+
+    @dg.asset(
+        name=table.name,
+        group_name="store",
+        partitions_def=BROKERS,
+        backfill_policy=dg.BackfillPolicy.single_run(),
+        description=f"One row: {table.grain}. Partitioned by broker.",
+        metadata={"dagster/column_schema": column_schema(table)},
+        kinds={"spark", "deltalake"},
+        pool=SPARK_POOL,
+    )
+    def built(context: dg.AssetExecutionContext, lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
+        lake = lakehouse.lake()
+        for name in context.partition_keys:
+            refresh(lakehouse.spark(), lake, lakehouse.broker(name))
+        return dg.MaterializeResult(
+            metadata=table_metadata(lake, table, lake.rows(table.name), plot=counts(lake, table, plotted))
+        )
+
+    return built
+
+
+@dg.multi_asset(
+    specs=[
+        dg.AssetSpec(
+            name,
+            group_name="config",
+            description=f"One row: {TABLES[name].grain}. History: a snapshot is kept when the broker has written one.",
+            metadata={"dagster/column_schema": column_schema(TABLES[name])},
+            kinds={"spark", "deltalake"},
+        )
+        for name in SNAPSHOT_TABLES
+    ],
+    name="config_snapshots",
+    partitions_def=BROKERS,
+    backfill_policy=dg.BackfillPolicy.single_run(),
+    pool=SPARK_POOL,
+)
+def config_snapshots(context: dg.AssetExecutionContext, lakehouse: Lakehouse) -> Iterator[dg.MaterializeResult[None]]:
+    """Keep what the brokers have written to config/*.json since the last snapshot."""
+    lake = lakehouse.lake()
+    for name in context.partition_keys:
+        snapshot_config(lakehouse.spark(), lake, lakehouse.broker(name))
+    for name in SNAPSHOT_TABLES:
+        table = TABLES[name]
+        plot = counts(lake, table, "written_at")
+        yield dg.MaterializeResult(asset_key=name, metadata=table_metadata(lake, table, lake.rows(name), plot=plot))
+
+
+def counts(lake: Lake, table: Table, column: str) -> dg.MarkdownMetadataValue:
+    """Rows by one column, plotted."""
+    found = lake.query(f"SELECT {column}::TEXT AS label, count(*) AS n FROM {table.name} GROUP BY ALL").to_pylist()
+    labels, values = [str(row["label"]) for row in found], [row["n"] for row in found]
+    return bar_plot(f"{table.name}: rows by {column}", labels, values, "rows")
+
+
+BROKER_ASSETS = [
+    broker_asset(STORE_FILES, refresh_files, "kind"),
+    broker_asset(QUEUES, refresh_queues, "topic"),
+    broker_asset(CHECKPOINTS, refresh_checkpoint, "broker"),
+    config_snapshots,
+]

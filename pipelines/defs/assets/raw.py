@@ -1,0 +1,56 @@
+"""Raw tables: the files of the stores as rows, one partition per store file."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import dagster as dg
+
+from pipelines.defs.lakehouse import Lakehouse
+from pipelines.defs.metadata import bar_plot, column_schema, table_metadata
+from pipelines.defs.partitions import FILE_PARTITIONS
+from pipelines.ingest.ingest import ingest_files, split_key
+from pipelines.lake.tables.raw import TABLES
+
+SPARK_POOL = "spark"
+
+
+def raw_asset(name: str) -> dg.AssetsDefinition:
+    """The asset of one raw table; several partitions of one run are one Spark job and one Delta transaction."""
+    table = TABLES[name]
+
+    @dg.asset(
+        name=name,
+        group_name="store",
+        partitions_def=FILE_PARTITIONS[name],
+        backfill_policy=dg.BackfillPolicy.single_run(),
+        description=f"One row: {table.grain}. Partitioned by store file; running a partition again replaces its rows.",
+        metadata={"dagster/column_schema": column_schema(table)},
+        kinds={"spark", "deltalake"},
+        pool=SPARK_POOL,
+    )
+    def built(context: dg.AssetExecutionContext, lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
+        sources, lake = lakehouse.sources(), lakehouse.lake()
+        keys = list(context.partition_keys)
+        for broker, files in by_broker(keys).items():
+            ingest_files(lakehouse.spark(), lake, sources.broker(broker), name, files, bodies=sources.bodies)
+        held = lake.partition_rows(name)
+        rows = {key: held[split_key(key)] for key in keys}
+        if len(keys) > 1:
+            for key in keys:
+                context.add_asset_metadata({"dagster/partition_row_count": rows[key]}, partition_key=key)
+        plot = bar_plot(f"{name}: rows per store file", keys, [rows[key] for key in keys], "rows")
+        return dg.MaterializeResult(metadata=table_metadata(lake, table, held.total(), rows_per_file=plot))
+
+    return built
+
+
+def by_broker(keys: Sequence[str]) -> dict[str, list[str]]:
+    """Partition keys as files per broker."""
+    files: dict[str, list[str]] = defaultdict(list)
+    for key in keys:
+        broker, file = split_key(key)
+        files[broker].append(file)
+    return dict(files)
+
+
+RAW_ASSETS = [raw_asset(name) for name in FILE_PARTITIONS]

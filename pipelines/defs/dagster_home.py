@@ -1,0 +1,30 @@
+"""Where Dagster keeps its history: beside the lake it tells of, set up from the dagster.yaml of the project."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import dagster as dg
+
+from pipelines.installed.shipped import SHIPPED
+
+SETTINGS = SHIPPED / "dagster.yaml"
+
+
+def dagster_home(lake_root: Path) -> Path:
+    """Make `<lake>/dagster` a Dagster home, point DAGSTER_HOME there unless it is set, and return the one in use."""
+    if named := os.environ.get("DAGSTER_HOME"):
+        return Path(named)
+    home = lake_root / "dagster"
+    home.mkdir(parents=True, exist_ok=True)
+    if SETTINGS.is_file():
+        (home / "dagster.yaml").write_text(SETTINGS.read_text("utf-8"), "utf-8")
+    os.environ["DAGSTER_HOME"] = str(home.resolve())
+    return home
+
+
+def open_instance(lake_root: Path) -> dg.DagsterInstance:
+    """The Dagster instance of a lake."""
+    dagster_home(lake_root)
+    return dg.DagsterInstance.get()

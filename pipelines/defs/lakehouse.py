@@ -1,0 +1,37 @@
+"""The resource every asset takes: the configuration, the lake it names, and Spark started when first asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import dagster as dg
+
+from pipelines.lake.lake import Lake, lake_to_write
+from pipelines.lake.sources import BrokerSource, Sources, configured_file, read_sources
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class Lakehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
+    """`config_file` is a rocketlens.toml; empty means $ROCKETLENS_CONFIG, else the nearest one above the folder
+    Dagster was started in. It is read at each use, so an edit counts from the next run on."""
+
+    config_file: str = ""
+
+    def sources(self) -> Sources:
+        """What the configuration says now. Raises SourcesError: one sentence."""
+        return read_sources(configured_file(self.config_file))
+
+    def lake(self) -> Lake:
+        """The lake, to be written. Raises WouldTouchEvidence for one among the evidence."""
+        return lake_to_write(self.sources())
+
+    def broker(self, name: str) -> BrokerSource:
+        return self.sources().broker(name)
+
+    def spark(self) -> SparkSession:
+        """The session of this process: steps run in it one after another (see the executor)."""
+        from pipelines.spark.session import spark_session
+
+        return spark_session(self.sources().spark_master)

@@ -1,0 +1,129 @@
+"""A lake summed up on one page: what is in the stores, who is behind, do the files agree, where to look next."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import duckdb
+from rich.console import Console
+from rich.table import Table as Grid
+from rich.text import Text
+
+from pipelines.installed.shipped import call_of
+from pipelines.lake.catalog import open_catalog, question
+from pipelines.lake.lake import Lake
+from pipelines.lake.sources import Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+TOPICS_SHOWN = 6
+HOLDINGS = """
+SELECT count(*) AS messages, count(DISTINCT topic) AS topics, sum(total_size) AS bytes,
+       min(store_timestamp) AS first_stored, max(store_timestamp) AS last_stored,
+       count(*) FILTER (crc_ok) AS crc_right, count(*) FILTER (crc_ok = false) AS crc_wrong
+FROM commitlog_messages
+"""
+UNITS = "SELECT count(*) FROM consumequeue_units WHERE kind IS DISTINCT FROM 'pre_blank'"
+ENTRIES = "SELECT count(*), count(DISTINCT file) FROM index_entries"
+LOOSE_ENTRIES = """
+SELECT count(*) FROM index_entries AS entries
+ANTI JOIN commitlog_messages AS messages USING (broker, physical_offset)
+"""
+
+
+def print_answer(console: Console, sources: Sources, failed_checks: Sequence[str], *, seconds: float) -> None:
+    """Print the page."""
+    with open_catalog(Lake(sources.lake)) as connection:
+        _holdings(console, connection)
+        _lag(console, connection)
+        _agreement(console, connection, failed_checks)
+    _next_steps(console, sources, seconds)
+
+
+def _holdings(console: Console, connection: duckdb.DuckDBPyConnection) -> None:
+    messages, topics, size, first, last, right, wrong = connection.sql(HOLDINGS).fetchall()[0]
+    console.print("\n[bold]What is in the store[/]")
+    console.print(
+        f"  {messages:,} messages on {topics} topics, {size / 2**20:.1f} MiB, stored "
+        f"{first:%Y-%m-%d %H:%M:%S} to {last:%H:%M:%S} UTC; {right:,} bodies have their CRC, {wrong:,} do not."
+    )
+    grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for title in ("  topic", "messages", "bytes"):
+        grid.add_column(
+            title, justify="left" if title == "  topic" else "right", style="dim" if title == "bytes" else ""
+        )
+    rows = connection.sql(question("messages_by_topic")).fetchall()
+    for _, topic, count, total, *_ in rows[:TOPICS_SHOWN]:
+        grid.add_row(Text(f"  {_short(topic)}"), f"{count:,}", f"{total:,}")
+    console.print(grid)
+    if len(rows) > TOPICS_SHOWN:
+        console.print(f"  … and {len(rows) - TOPICS_SHOWN} more", style="dim")
+
+
+def _lag(console: Console, connection: duckdb.DuckDBPyConnection) -> None:
+    console.print("\n[bold]How far behind each group is[/]  (as consumerProgress counts, at the last written offsets)")
+    grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for title in ("  group", "messages", "seconds", "queues behind", "not known"):
+        grid.add_column(title, justify="left" if title in ("  group", "not known") else "right")
+    for _, group, messages, seconds, queues, behind, unknown, no_seconds in connection.sql(
+        question("lag_by_group")
+    ).fetchall():
+        notes = [f"{unknown} queues"] if unknown else []
+        notes += [f"seconds of {no_seconds} queues: no offset stored"] if no_seconds else []
+        grid.add_row(
+            Text(f"  {_short(group)}"),
+            "unknown" if messages is None else f"{messages:,}",
+            "unknown" if seconds is None else f"{seconds:,.0f}",
+            f"{behind} of {queues}",
+            "; ".join(notes),
+        )
+    console.print(grid)
+
+
+def _agreement(console: Console, connection: duckdb.DuckDBPyConnection, failed_checks: Sequence[str]) -> None:
+    ((units,),) = connection.sql(UNITS).fetchall()
+    loose_units = len(connection.sql(question("units_without_message")).fetchall())
+    ((entries, files),) = connection.sql(ENTRIES).fetchall()
+    ((loose_entries,),) = connection.sql(LOOSE_ENTRIES).fetchall()
+    console.print("\n[bold]Do CommitLog, ConsumeQueue and index agree?[/]")
+    console.print(f"  {_verdict(units, loose_units)} {units:,} queue units, {loose_units:,} without their message")
+    entry_count = f"{entries:,} index entries in {files} files"
+    console.print(f"  {_verdict(entries, loose_entries)} {entry_count}, {loose_entries:,} to no message")
+    checks = "every one passed" if not failed_checks else f"failed: {', '.join(failed_checks)}"
+    console.print(f"  {_verdict(1, len(failed_checks))} asset checks: {checks}")
+    for _, file, size, why in connection.sql(question("not_understood")).fetchall():
+        console.print(f"    not read: {file} ({size:,} bytes): {why}", style="dim", highlight=False)
+
+
+def _next_steps(console: Console, sources: Sources, seconds: float) -> None:
+    store = _from_here(str(sources.brokers[0].store))
+    dump = f"dump commitlog {store} --topic OrderTopic0 --limit 3"
+    sql = 'sql "SELECT topic, count(*) FROM commitlog_messages GROUP BY 1"'
+    steps = (
+        ("the assets, their columns, checks and lineage", call_of("ui")),
+        ("notebooks over the same tables", call_of("lab")),
+        ("ask in SQL", call_of(sql)),
+        ("messages of a topic, straight from the files", call_of(dump)),
+        ("your own brokers", f"copy demo/rocketlens.toml, name your stores, {call_of('ingest')}"),
+    )
+    console.print("\n[bold]Where to look next[/]")
+    for what, command in steps:
+        console.print(Text.assemble(f"  {what}\n    ", (command, "cyan")), soft_wrap=True)
+    console.print(f"\nDone in {seconds:.0f} s. The lake is {_from_here(str(sources.lake))}.", highlight=False)
+
+
+def _from_here(path: str) -> str:
+    return os.path.relpath(path)
+
+
+def _verdict(seen: int, wrong: int) -> str:
+    """Nothing seen proves nothing."""
+    if not seen:
+        return "[yellow]—  [/]"
+    return "[green]yes[/]" if not wrong else "[red]no [/]"
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 40 else f"{name[:39]}…"

@@ -1,0 +1,71 @@
+"""History of offsets and configuration: each state that a broker wrote to config/*.json is kept once.
+
+A state is known by the file and the time it was written, so taking a snapshot twice of the same state adds nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
+
+from parsers.config.document import BACKUP, holds_table
+from parsers.config.groups import FILE as GROUPS_FILE
+from parsers.config.offsets import FILES as OFFSET_FILES
+from parsers.config.topics import FILE as TOPICS_FILE
+from parsers.store import NotAStore, StoreFile
+from pipelines.lake.broker_stores import store_of
+from pipelines.lake.lake import Lake
+from pipelines.lake.sources import BrokerSource
+from pipelines.spark.transfer import slices_of, write_table
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MAIN_FILES: Mapping[str, tuple[str, ...]] = {
+    "topic_configs": (TOPICS_FILE,),
+    "group_configs": (GROUPS_FILE,),
+    "offset_snapshots": OFFSET_FILES,
+}
+KNOWN = "SELECT DISTINCT file, epoch_us(written_at) AS written_us FROM {table} WHERE broker = $broker"
+
+
+def snapshot_config(spark: SparkSession, lake: Lake, broker: BrokerSource) -> dict[str, int]:
+    """Keep what the broker has written since the last snapshot; its rows in each table of the lake afterwards.
+
+    Raises NotAStore: one sentence.
+    """
+    files = store_of(broker, needs_log=False).config
+    for table, names in MAIN_FILES.items():
+        known = known_states(lake, broker, table)
+        present = [file for file in files if not _is_backup(file) and _holds_one_of(file, names)]
+        if not present or any((f"config/{f.path.name}", f.mtime_ns // 1000) not in known for f in present):
+            work = slices_of(broker, table, options={"known": json.dumps(sorted(known))})
+            write_table(spark, lake, table, work, replaced=[])
+    return {table: lake.rows(table, broker.name) for table in MAIN_FILES}
+
+
+def known_states(lake: Lake, broker: BrokerSource, table: str) -> set[tuple[str, int]]:
+    """(file, time written in epoch microseconds) of every snapshot in the lake."""
+    rows = lake.query(KNOWN.format(table=table), broker=broker.name).to_pylist()
+    return {(row["file"], row["written_us"]) for row in rows}
+
+
+def config_state(broker: BrokerSource) -> str | None:
+    """A short text that differs whenever the broker has written one of the files; None when there is none to read."""
+    try:
+        files = store_of(broker, needs_log=False).config
+    except NotAStore:
+        return None
+    names = {name for main in MAIN_FILES.values() for name in main}
+    times = sorted((file.path.name, file.mtime_ns, file.size) for file in files if _holds_one_of(file, names))
+    return hashlib.sha256(json.dumps(times).encode()).hexdigest()[:16] if times else None
+
+
+def _holds_one_of(file: StoreFile, names: Collection[str]) -> bool:
+    return any(holds_table(file, name) for name in names)
+
+
+def _is_backup(file: StoreFile) -> bool:
+    return file.path.name.endswith(BACKUP)

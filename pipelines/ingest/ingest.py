@@ -1,0 +1,167 @@
+"""Store files into the lake through Spark: one file, a whole store, or every broker of the configuration.
+
+Re-running is idempotent: a file's rows are one Delta partition that is replaced in one transaction; the CommitLog file
+a broker still appends to is read on from where its rows in the lake end.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from parsers.places import name_below
+from parsers.queues import unit_files
+from parsers.store import NotAStore, Store, StoreFile
+from pipelines.ingest.config_snapshots import snapshot_config
+from pipelines.ingest.gone_files import mark_gone
+from pipelines.ingest.growth import grown_from
+from pipelines.lake.broker_stores import store_of
+from pipelines.lake.lake import Lake, lake_to_write
+from pipelines.lake.sources import BrokerSource, Sources
+from pipelines.spark.transfer import slices_of, write_table
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+FILE_TABLES = (
+    "commitlog_messages",
+    "commitlog_regions",
+    "consumequeue_units",
+    "index_files",
+    "index_entries",
+    "timer_records",
+    "checkpoints",
+    "store_files",
+)
+"""Raw tables with one Delta partition per store file, in the order they are ingested."""
+SAME_INSTANT_MS = 60_000
+"""A file changed less than this before its rows were written is read again: clocks differ, and a broker writes on."""
+Progress = Callable[[str, str], None]
+
+
+@dataclass(slots=True)
+class IngestReport:
+    """What one ingest did: rows now in the lake by (broker, table), files read and found unchanged, counted once per
+    table, the files that are not understood as (broker, file, why), and a sentence for each store that is not there."""
+
+    rows: dict[tuple[str, str], int] = field(default_factory=dict)
+    files_read: int = 0
+    files_unchanged: int = 0
+    not_understood: list[tuple[str, str, str]] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+
+
+def ingest(
+    spark: SparkSession, sources: Sources, brokers: Sequence[str] = (), progress: Progress | None = None
+) -> IngestReport:
+    """Bring the lake up to date with the stores of the configuration (those named, or all) that are there.
+
+    Args:
+        progress: told (broker, table) before each table.
+    Raises:
+        SourcesError: no broker of that name.
+        WouldTouchEvidence: the lake lies among the evidence.
+    """
+    report = IngestReport()
+    lake = lake_to_write(sources)
+    for broker in [sources.broker(name) for name in brokers] or sources.brokers:
+        try:
+            ingest_store(spark, lake, broker, report, bodies=sources.bodies, progress=progress)
+        except NotAStore as refused:
+            report.refused.append(f"{broker.name}: {refused}")
+    return report
+
+
+def ingest_store(
+    spark: SparkSession,
+    lake: Lake,
+    broker: BrokerSource,
+    report: IngestReport,
+    *,
+    bodies: bool = False,
+    progress: Progress | None = None,
+) -> None:
+    """Ingest what is new or changed in one store, table by table, and the broker's configuration."""
+    store = store_of(broker)
+    report.not_understood += [(broker.name, name_of(store.root, f), f.why or f.kind) for f in store.not_understood]
+    for table in FILE_TABLES:
+        if progress:
+            progress(broker.name, table)
+        stale = stale_files(lake, broker, store, table)
+        report.files_read += len(stale)
+        report.files_unchanged += len(files_of_table(store, table)) - len(stale)
+        ingest_files(spark, lake, broker, table, stale, bodies=bodies)
+        report.rows[broker.name, table] = lake.rows(table, broker.name)
+    mark_gone(lake, broker, store)
+    report.rows[broker.name, "queues"] = ingest_queues(spark, lake, broker)
+    for table, rows in snapshot_config(spark, lake, broker).items():
+        report.rows[broker.name, table] = rows
+
+
+def ingest_files(
+    spark: SparkSession, lake: Lake, broker: BrokerSource, table: str, files: Sequence[str], *, bodies: bool = False
+) -> None:
+    """Ingest named files (paths below the store root) into one of FILE_TABLES."""
+    if not files:
+        return
+    starts = grown_from(lake, broker, files) if table == "commitlog_messages" else {}
+    options = {"bodies": str(bodies).lower()}
+    if fresh := [file for file in files if file not in starts]:
+        work = slices_of(broker, table, fresh, options)
+        write_table(spark, lake, table, work, replaced=[(broker.name, file) for file in fresh])
+    if starts:
+        work = slices_of(broker, table, list(starts), {**options, "starts": json.dumps(starts)})
+        write_table(spark, lake, table, work, replaced=[])
+
+
+def ingest_queues(spark: SparkSession, lake: Lake, broker: BrokerSource) -> int:
+    """Sum up every queue of a store anew; queues in the lake afterwards."""
+    write_table(spark, lake, "queues", slices_of(broker, "queues"), replaced=[(broker.name,)])
+    return lake.rows("queues", broker.name)
+
+
+def stale_files(lake: Lake, broker: BrokerSource, store: Store, table: str) -> list[str]:
+    """Files of a table that changed after their rows were written, or have none."""
+    written_ms = lake.written_ms(table)
+
+    def stale(file: StoreFile) -> bool:
+        written = written_ms.get((broker.name, name_of(store.root, file)))
+        return written is None or written < file.mtime_ns // 1_000_000 + SAME_INSTANT_MS
+
+    return [name_of(store.root, file) for file in files_of_table(store, table) if stale(file)]
+
+
+def files_of_table(store: Store, table: str) -> list[StoreFile]:
+    """The files whose rows one of FILE_TABLES holds. Raises ValueError for another name."""
+    if table in ("commitlog_messages", "commitlog_regions"):
+        return store.commitlog
+    if table == "consumequeue_units":
+        return unit_files(store)
+    if table in ("index_files", "index_entries"):
+        return store.index
+    if table == "timer_records":
+        return [file for file in store.timer if file.kind == "timerlog"]
+    if table == "checkpoints":
+        return [store.checkpoint] if store.checkpoint is not None else []
+    if table == "store_files":
+        return sorted(store.files(), key=lambda file: file.path)
+    raise ValueError(f"{table} is not a table of store files (those are {', '.join(FILE_TABLES)})")
+
+
+def name_of(root: Path, file: StoreFile) -> str:
+    """The column `file`."""
+    return name_below(root, file.path)
+
+
+def partition_key(broker: BrokerSource, root: Path, file: StoreFile) -> str:
+    """`broker-a/commitlog/00000000000000000000`: a store file's name in Dagster."""
+    return f"{broker.name}/{name_of(root, file)}"
+
+
+def split_key(key: str) -> tuple[str, str]:
+    """(broker, file) of a partition key."""
+    broker, _, file = key.partition("/")
+    return broker, file

@@ -1,0 +1,134 @@
+"""`lake/catalog.duckdb`: one documented view per table, published by a swap so that readers never block a run.
+
+A DuckDB file that is open for writing locks out everybody else. So a new catalogue is built beside the old one and put
+in its place; whoever has the old one open goes on with it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import duckdb
+
+from pipelines.installed.shipped import call_of
+from pipelines.lake.lake import Lake, quoted
+from pipelines.lake.tables.raw import TABLES
+from pipelines.lake.tables.table import Table
+
+QUESTIONS = Path(__file__).resolve().parent / "sql"
+
+
+READING = {
+    duckdb.StatementType.SELECT,
+    duckdb.StatementType.EXPLAIN,
+    duckdb.StatementType.MULTI,
+    duckdb.StatementType.PRAGMA,
+    duckdb.StatementType.SET,
+}
+"""Statements that only read where files, extensions and settings are out of reach."""
+MAY_HIDE_A_COPY = {duckdb.StatementType.EXPLAIN, duckdb.StatementType.MULTI}
+WRITING_WORD = re.compile(r"\b(copy|export)\b", re.IGNORECASE)
+STORED_FILE = re.compile(r"'(?:[^']|'')*\.parquet'")
+CONFINEMENT = (
+    "SET python_enable_replacements = false",
+    "SET autoinstall_known_extensions = false",
+    "SET autoload_known_extensions = false",
+    "SET enable_external_access = false",
+    "SET lock_configuration = true",
+)
+
+
+class NoCatalog(Exception):
+    """There is no published catalogue to ask: one sentence."""
+
+
+class NotReading(Exception):
+    """SQL that may write files or load something, asked of a catalogue that is only read: one sentence."""
+
+
+def publish(lake: Lake) -> Path:
+    """Write the catalogue of the lake as it is now and swap it in; where it is."""
+    lake.root.mkdir(parents=True, exist_ok=True)
+    fresh = lake.catalog.with_name(f"catalog.{os.getpid()}.new")
+    fresh.unlink(missing_ok=True)
+    try:
+        with duckdb.connect(str(fresh)) as connection:
+            connection.begin()
+            for table in TABLES.values():
+                for statement in view_statements(table, lake.select(table.name)):
+                    connection.execute(statement)
+            connection.commit()
+        os.replace(fresh, lake.catalog)
+    finally:
+        fresh.unlink(missing_ok=True)
+    return lake.catalog
+
+
+def view_statements(table: Table, select: str) -> Iterable[str]:
+    """The view of a table and its comments."""
+    yield f'CREATE VIEW "{table.name}" AS {select}'
+    yield f'COMMENT ON VIEW "{table.name}" IS {quoted(f"One row: {table.grain}.")}'
+    for column in table.columns:
+        yield f'COMMENT ON COLUMN "{table.name}"."{column.name}" IS {quoted(column.comment)}'
+
+
+def open_catalog(lake: Lake, *, unsafe: bool = False) -> duckdb.DuckDBPyConnection:
+    """A read-only connection to the published catalogue, times in UTC. Raises NoCatalog before the first ingest.
+
+    It reaches no file but those of the catalogue's views, no network and no extension, and its configuration is locked;
+    `ask` sees to it that those files are only read.
+
+    Args:
+        unsafe: leave DuckDB all it can do, writing files included.
+    """
+    if not lake.catalog.exists():
+        raise NoCatalog(f"{lake.catalog}: no catalogue yet; run `rocketlens ingest` or `{call_of('demo')}` first")
+    connection = duckdb.connect(str(lake.catalog), read_only=True)
+    connection.execute("SET TimeZone = 'UTC'")
+    if not unsafe:
+        _confine(connection)
+    return connection
+
+
+def _confine(connection: duckdb.DuckDBPyConnection) -> None:
+    views = connection.execute("SELECT sql FROM duckdb_views() WHERE NOT internal").fetchall()
+    files = (name for (sql,) in views for name in STORED_FILE.findall(sql))
+    connection.execute(f"SET allowed_paths = [{', '.join(files)}]")
+    for setting in CONFINEMENT:
+        connection.execute(setting)
+
+
+def ask(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.DuckDBPyRelation | None:
+    """The answer to SQL, or to a question of pipelines/lake/sql by its name; None of a statement that has none.
+
+    Raises:
+        NotReading: a statement that may write or load something.
+        duckdb.Error: the SQL is wrong.
+    """
+    asked = question_named(sql)
+    for statement in duckdb.extract_statements(asked):
+        hidden = statement.type in MAY_HIDE_A_COPY and WRITING_WORD.search(statement.query)
+        if statement.type not in READING or hidden:
+            kind = hidden[0].upper() if hidden else statement.type.name
+            raise NotReading(f"{kind}: only what reads the lake is answered here; `rocketlens sql --unsafe` takes all")
+    return connection.sql(asked)
+
+
+def question_names() -> list[str]:
+    """The questions in pipelines/lake/sql, by name."""
+    return sorted(path.stem for path in QUESTIONS.glob("*.sql"))
+
+
+def question_named(sql: str) -> str:
+    """The SQL of a question for its name; other SQL as it is."""
+    return question(sql) if sql in question_names() else sql
+
+
+def question(name: str) -> str:
+    """The SQL of a question. Raises ValueError naming the ones there are."""
+    if name not in question_names():
+        raise ValueError(f"no question {name!r} (there are {', '.join(question_names())})")
+    return (QUESTIONS / f"{name}.sql").read_text("utf-8").rstrip().removesuffix(";")

@@ -1,0 +1,141 @@
+"""The lake: one folder with a Delta table for each name of `pipelines.lake.tables.raw`, and the published catalogue.
+
+Delta is imported where a table is looked at: who only asks the catalogue does without it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from parsers.evidence_guard import EvidenceGuard
+from pipelines.lake.sources import Sources
+from pipelines.lake.tables.raw import TABLES
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class Lake:
+    """Where the tables are. Reading goes through Delta's list of active files, never through a glob."""
+
+    root: Path
+
+    @property
+    def catalog(self) -> Path:
+        return self.root / "catalog.duckdb"
+
+    @property
+    def places(self) -> tuple[Path, Path]:
+        """All that is written: the folder of the tables, and the catalogue."""
+        return self.root / "tables", self.catalog
+
+    def table_root(self, name: str) -> Path:
+        return self.root / "tables" / name
+
+    def files(self, name: str) -> list[str]:
+        """The Parquet files that are the table now."""
+        from pipelines.lake.delta import active_files
+
+        return [str(path) for path in active_files(self.table_root(name))]
+
+    def version(self, name: str) -> int | None:
+        """Delta version of a table, None when it was never written."""
+        from deltalake import DeltaTable
+
+        root = str(self.table_root(name))
+        return DeltaTable(root).version() if DeltaTable.is_deltatable(root) else None
+
+    def rows(self, name: str, broker: str | None = None) -> int:
+        """Rows of a table, or of its partitions that one broker's store is in, from the Delta log alone."""
+        rows = self.partition_rows(name)
+        return rows.total() if broker is None else sum(n for values, n in rows.items() if values[0] == broker)
+
+    def partition_rows(self, name: str) -> Counter[tuple[str, ...]]:
+        """Rows of each partition of a table, from the Delta log alone; 0 for one that is not there."""
+        from pipelines.lake.delta import partition_parts
+
+        rows: Counter[tuple[str, ...]] = Counter()
+        for part in partition_parts(TABLES[name], self.table_root(name)):
+            rows[part.partition] += part.rows
+        return rows
+
+    def written_ms(self, name: str) -> dict[tuple[str, ...], int]:
+        """When each partition was last written, epoch milliseconds."""
+        from pipelines.lake.delta import partition_parts
+
+        latest: dict[tuple[str, ...], int] = {}
+        for part in partition_parts(TABLES[name], self.table_root(name)):
+            latest[part.partition] = max(latest.get(part.partition, 0), part.written_ms)
+        return latest
+
+    def select(self, name: str) -> str:
+        """SQL that DuckDB reads the table with: every declared column, null where the files lack it."""
+        files, table = self.files(name), TABLES[name]
+        columns = ", ".join(f'"{column.name}"' for column in table.columns)
+        stored = f"SELECT * FROM read_parquet([{', '.join(map(quoted, files))}], union_by_name=true)"
+        if files and set(table.schema.names) <= set(pq.read_schema(files[0]).names):
+            return f"SELECT {columns} FROM ({stored})"
+        nulls = (f'CAST(NULL AS {duckdb_type(column.type)}) AS "{column.name}"' for column in table.columns)
+        declared = f"SELECT {', '.join(nulls)} WHERE false"  # files of an earlier version may all lack a column
+        return f"SELECT {columns} FROM ({declared} UNION ALL BY NAME {stored})" if files else declared
+
+    def query(self, sql: str, **parameters: object) -> pa.Table:
+        """Ask DuckDB; every table of the lake that the SQL names is there as a view, times in UTC."""
+        with duckdb.connect() as connection:
+            connection.execute("SET TimeZone = 'UTC'")
+            for name in TABLES:
+                if name in sql:
+                    connection.execute(f'CREATE VIEW "{name}" AS {self.select(name)}')
+            return connection.sql(sql, params=parameters or None).to_arrow_table()
+
+    def write(self, name: str, rows: pa.Table, replaced: Sequence[tuple[str, ...]] | None = None) -> int:
+        """Write a small result without Spark, replacing partitions (the whole table with None); rows written.
+
+        The rows of a partitioned table must come with equal partition values together.
+        """
+        from pipelines.lake.delta import commit, write_parts
+
+        table = TABLES[name]
+        parts = write_parts(table, self.table_root(name), rows.cast(table.bare_schema).to_batches())
+        commit(table, self.table_root(name), parts, replaced)
+        return int(rows.num_rows)
+
+    def frame(self, spark: SparkSession, name: str) -> DataFrame:
+        """The table as a Spark DataFrame."""
+        from pipelines.spark.sources.source import spark_schema
+
+        schema = spark_schema(TABLES[name].bare_schema)
+        files = self.files(name)
+        return spark.read.schema(schema).parquet(*files) if files else spark.createDataFrame([], schema)
+
+
+def lake_to_write(sources: Sources) -> Lake:
+    """The lake of the configuration. Raises WouldTouchEvidence for one among the evidence, or around it."""
+    lake, guard = Lake(sources.lake), EvidenceGuard(*sources.evidence())
+    for place in lake.places:
+        guard.refuse(place, "[lake] path")
+    guard.refuse_around(lake.places[0], "[lake] path")
+    return lake
+
+
+@cache
+def duckdb_type(kind: pa.DataType) -> str:
+    """DuckDB's name of an Arrow type."""
+    probe = pa.table({"probe": pa.array([], kind)})
+    with duckdb.connect() as connection:
+        return str(connection.from_arrow(probe).types[0])
+
+
+def quoted(text: str) -> str:
+    """Text as an SQL literal."""
+    return "'" + text.replace("'", "''") + "'"

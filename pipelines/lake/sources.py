@@ -1,0 +1,212 @@
+"""`rocketlens.toml`: where the lake is and which brokers, clients and captures are looked at. One file, read once.
+
+Relative paths count from the folder of the file, so that it may be kept beside the evidence and started from anywhere.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from glob import glob
+from pathlib import Path
+from typing import Any
+
+from parsers.errors import why_unreadable
+from parsers.mapped import read_small
+from pipelines.installed.shipped import DEMO, call_of, workplace
+
+CONFIG_NAME = "rocketlens.toml"
+MOST_BYTES = 1 << 22
+CONFIG_VARIABLE = "ROCKETLENS_CONFIG"
+DEMO_CONFIG = DEMO / CONFIG_NAME
+
+
+class SourcesError(Exception):
+    """The configuration cannot be used: one sentence with the file, the key, and what was expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerSource:
+    """One broker's evidence. `settings` are RocketMQ's own names; `version` None means unknown, never guessed."""
+
+    name: str
+    store: Path
+    broker_id: int = 0
+    cluster: str = "DefaultCluster"
+    logs: Path | None = None
+    version: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    broker_conf: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What one `rocketlens.toml` says, with absolute paths.
+
+    Attributes:
+        lake: folder of every output (tables, catalogue, Dagster's own store).
+        bodies: keep message bodies in the lake (they are most of the bytes).
+        client_logs, captures: glob patterns.
+    """
+
+    lake: Path
+    brokers: tuple[BrokerSource, ...] = ()
+    bodies: bool = False
+    client_logs: tuple[str, ...] = ()
+    captures: tuple[str, ...] = ()
+    spark_master: str = "local[*]"
+
+    def evidence(self) -> list[Path]:
+        """Every file and folder that is read: stores, settings, logs, captures; patterns as they match now."""
+        named = [path for broker in self.brokers for path in (broker.store, broker.broker_conf, broker.logs) if path]
+        patterns = (*self.client_logs, *self.captures)
+        return [*named, *(Path(path) for pattern in patterns for path in glob(pattern, recursive=True))]
+
+    def broker(self, name: str) -> BrokerSource:
+        """The broker of that name. Raises SourcesError naming the ones there are."""
+        for broker in self.brokers:
+            if broker.name == name:
+                return broker
+        known = ", ".join(broker.name for broker in self.brokers) or "none"
+        raise SourcesError(f"no broker {name!r} in the configuration (known: {known})")
+
+
+def read_sources(path: Path) -> Sources:
+    """Read and check one `rocketlens.toml`. Raises SourcesError: one sentence."""
+    try:
+        document = tomllib.loads(read_small(path, MOST_BYTES).decode("utf-8"))
+    except FileNotFoundError:
+        raise SourcesError(f"{path}: no such file (`{call_of('docs lake')}` shows one)") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise SourcesError(f"{path}: cannot be read: {why_unreadable(error)}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise SourcesError(f"{path}: not valid TOML: {error}") from None
+    except (ValueError, RecursionError):
+        raise SourcesError(f"{path}: not valid TOML: a number or a nesting beyond all measure") from None
+    return _Reader(path).sources(document)
+
+
+def configured_file(named: str | Path | None = None) -> Path:
+    """The file that is named, else $ROCKETLENS_CONFIG, else the nearest one. Raises SourcesError: one sentence."""
+    chosen = named or os.environ.get(CONFIG_VARIABLE)
+    return Path(chosen) if chosen else find_config(Path.cwd())
+
+
+def find_config(start: Path) -> Path:
+    """`rocketlens.toml` in `start` or the nearest folder above it, else the demo's once the demo has run.
+
+    Raises SourcesError when there is none.
+    """
+    for folder in (start.resolve(), *start.resolve().parents):
+        if (folder / CONFIG_NAME).is_file():
+            return folder / CONFIG_NAME
+    demo = demo_config()
+    if demo.is_file() and read_sources(demo).lake.is_dir():
+        return demo
+    raise SourcesError(f"no {CONFIG_NAME} in {start} or above it: `{call_of('docs lake')}` shows one")
+
+
+def demo_config() -> Path:
+    """The demo's configuration where it is worked with; an installed rocketlens has it there once the demo has run."""
+    return workplace() / "demo" / CONFIG_NAME
+
+
+class _Reader:
+    """Checks one document; every complaint names the file and the key."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.folder = path, path.resolve().parent
+
+    def sources(self, document: Mapping[str, Any]) -> Sources:
+        self.only(document, "the file", {"lake", "broker", "client", "capture"})
+        lake = self.table(document, "lake")
+        self.only(lake, "[lake]", {"path", "bodies", "spark_master"})
+        brokers = tuple(self.broker(entry, number) for number, entry in enumerate(self.tables(document, "broker"), 1))
+        names = [broker.name for broker in brokers]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise self.complaint(f"two [[broker]] entries are named {twice[0]!r}; names must differ")
+        return Sources(
+            lake=self.place(self.text(lake, "path", "[lake]", "lake")),
+            brokers=brokers,
+            bodies=self.flag(lake, "bodies", "[lake]"),
+            client_logs=self.globs(document, "client", "logs"),
+            captures=self.globs(document, "capture", "files"),
+            spark_master=self.text(lake, "spark_master", "[lake]", "local[*]"),
+        )
+
+    def broker(self, entry: Mapping[str, Any], number: int) -> BrokerSource:
+        where = f"[[broker]] number {number}"
+        self.only(entry, where, {"name", "id", "cluster", "store", "logs", "version", "broker_conf", "settings"})
+        name = self.text(entry, "name", where)
+        if "/" in name or not name.isprintable():
+            raise self.complaint(f"{where}: name {name!r} may hold neither '/' nor control characters")
+        broker_id = entry.get("id", 0)
+        if type(broker_id) is not int or broker_id < 0:
+            raise self.complaint(f"{where}: id must be a whole number from 0 (0 is the master), not {broker_id!r}")
+        settings = entry.get("settings", {})
+        if not isinstance(settings, Mapping):
+            raise self.complaint(f"{where}: settings must be a table of RocketMQ's property names")
+        return BrokerSource(
+            name=name,
+            store=self.place(self.text(entry, "store", where)),
+            broker_id=broker_id,
+            cluster=self.text(entry, "cluster", where, "DefaultCluster"),
+            logs=self.place(self.text(entry, "logs", where)) if "logs" in entry else None,
+            version=self.text(entry, "version", where) if "version" in entry else None,
+            settings={key: _as_property(value) for key, value in settings.items()},
+            broker_conf=self.place(self.text(entry, "broker_conf", where)) if "broker_conf" in entry else None,
+        )
+
+    def globs(self, document: Mapping[str, Any], table: str, key: str) -> tuple[str, ...]:
+        patterns = []
+        for number, entry in enumerate(self.tables(document, table), 1):
+            where = f"[[{table}]] number {number}"
+            self.only(entry, where, {key})
+            patterns.append(str(self.place(self.text(entry, key, where))))
+        return tuple(patterns)
+
+    def table(self, document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+        value = document.get(key, {})
+        if not isinstance(value, Mapping):
+            raise self.complaint(f"{key} must be a table, written [{key}]")
+        return value
+
+    def tables(self, document: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+        value = document.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(entry, Mapping) for entry in value):
+            raise self.complaint(f"{key} must be a list of tables, written [[{key}]]")
+        return value
+
+    def text(self, table: Mapping[str, Any], key: str, where: str, default: str | None = None) -> str:
+        value = table.get(key, default)
+        if value is None:
+            raise self.complaint(f"{where}: {key} is missing")
+        if not isinstance(value, str) or not value:
+            raise self.complaint(f"{where}: {key} must be text in quotes, not {value!r}")
+        return value
+
+    def flag(self, table: Mapping[str, Any], key: str, where: str) -> bool:
+        value = table.get(key, False)
+        if not isinstance(value, bool):
+            raise self.complaint(f"{where}: {key} must be true or false, not {value!r}")
+        return value
+
+    def only(self, table: Mapping[str, Any], where: str, known: set[str]) -> None:
+        if strange := sorted(set(table) - known):
+            raise self.complaint(f"{where}: unknown key {strange[0]!r} (known: {', '.join(sorted(known))})")
+
+    def place(self, text: str) -> Path:
+        try:
+            return Path(os.path.normpath(self.folder / Path(text).expanduser()))
+        except RuntimeError:
+            raise self.complaint(f"{text!r}: there is no user of that name") from None
+
+    def complaint(self, problem: str) -> SourcesError:
+        return SourcesError(f"{self.path}: {problem}")
+
+
+def _as_property(value: object) -> str:
+    """A TOML value as a broker.conf would spell it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,92 @@
+"""The tables that follow from others: lag, and what the files of a store prove together."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from pipelines.lake.tables.table import Table, columns
+from recovery.broker.abort_file import EXITS
+from recovery.query.lag import Status
+from recovery.verify.findings.kind import Severity
+
+LAG = Table(
+    "lag",
+    "one (group, topic, queue) at one instant",
+    columns("""
+broker          text which broker
+group           text consumer group
+topic           text topic
+queue_id        i32  queue
+at              time instant the row holds for
+broker_offset   i64  next message number of the queue
+consumer_offset i64  next message number to consume; 0 where none is stored, as consumerProgress counts it
+messages_behind i64  broker_offset - consumer_offset; negative when the offset is ahead of the queue
+seconds_behind  real age of the oldest unread message at that instant
+status          text whether the figure is known; zero is proven
+reason          text why a figure is unknown, or what it counts
+"""),
+    ("broker",),
+).holding(status=get_args(Status))
+
+LAG_HISTORY = Table(
+    "lag_history",
+    "one (group, topic, queue) with a stored offset, at one instant at which its offsets were kept",
+    LAG.columns,
+    LAG.partition_by,
+)
+
+CONSISTENCY_FINDINGS = Table(
+    "consistency_findings",
+    "one proven disagreement of CommitLog, ConsumeQueue, index, checkpoint and configuration",
+    columns("""
+broker   text which broker
+kind     text what disagrees
+severity text how bad it is for readers of the store
+place    text file or queue
+begin    i64  first byte or message number of the range
+end      i64  end of the range, exclusive
+evidence text what each side says
+repair   text what would put it right
+document text every further fact as JSON
+"""),
+    ("broker",),
+).holding(severity=get_args(Severity))
+
+RECOVERY_FORECAST = Table(
+    "recovery_forecast",
+    "what a start of one broker would do with its store",
+    columns("""
+broker                text which broker
+version               text RocketMQ version the answer holds for
+exit                  text how the last run ended
+load_ok               flag would load() succeed; null when not decided
+min_physical_offset   i64  CommitLog minimum after recovery
+max_physical_offset   i64  CommitLog end after recovery
+files_deleted         i64  CommitLog files that would be deleted
+dispatch_from         i64  CommitLog position where dispatch restarts
+redispatched_messages i64  messages dispatched again
+lost_messages         i64  messages lost for good
+unknown               i64  questions the files do not answer
+document              text the whole forecast as JSON
+"""),
+    ("broker",),
+).holding(exit=EXITS)
+
+RETENTION_RISK = Table(
+    "retention_risk",
+    "when one queue's unread messages are due to be deleted",
+    columns("""
+broker          text which broker
+group           text consumer group
+topic           text topic
+queue_id        i32  queue
+due_at          time when the oldest unread message's file is due
+unread_messages i64  messages stored and not consumed
+deleted_unread  i64  messages that were deleted before they were consumed
+status          text whether the figure is known; zero is proven
+reason          text why a figure is unknown
+"""),
+    ("broker",),
+).holding(status=get_args(Status))
+
+DERIVED_TABLES = (LAG, LAG_HISTORY, CONSISTENCY_FINDINGS, RECOVERY_FORECAST, RETENTION_RISK)

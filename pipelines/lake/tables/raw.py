@@ -1,0 +1,303 @@
+"""Every table of the lake, declared once: from here come the Arrow, Delta and Spark schemas, the comments of the DuckDB
+views and docs/tables.md. Where a reader of `parsers` makes the rows, its schema is the declaration of the types."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from parsers.checkpoint import CHECKPOINT_SCHEMA
+from parsers.commitlog.arrow import ALL_COLUMNS
+from parsers.commitlog.layout import COMPRESSION_TYPES, TRANSACTION_TYPES, UNKNOWN_COMPRESSION
+from parsers.commitlog.region import RegionKind
+from parsers.config.groups import GROUP_CONFIG_SCHEMA
+from parsers.config.offsets import OFFSET_SCHEMA, OffsetKind
+from parsers.config.topics import TOPIC_CONFIG_SCHEMA
+from parsers.consumequeue.layout import TAGS_CODE_KINDS, UNIT_KINDS
+from parsers.index.read import INDEX_ENTRY_SCHEMA, INDEX_FILE_SCHEMA
+from parsers.places import FileKind
+from parsers.rocksdb.queue_units import DATABASE_UNIT_KINDS, DATABASE_UNIT_SCHEMA
+from parsers.timer import TIMER_RECORD_SCHEMA
+from pipelines.lake.tables.derived import DERIVED_TABLES
+from pipelines.lake.tables.ownership import OWNERSHIP_TABLES
+from pipelines.lake.tables.table import Table, columns, described
+
+ORIGIN = columns("""
+broker text which broker's store, as named in rocketlens.toml
+file   text path below the store root, e.g. commitlog/00000000000000000000
+""")
+BY_FILE = ("broker", "file")
+
+STORE_FILES = Table(
+    "store_files",
+    "one file of a store as last read; it keeps its row when the broker has deleted it, see gone_at",
+    ORIGIN
+    + columns("""
+kind           text from its place and name; not_understood names files that are not read
+base_offset    i64  number in the name: first byte (CommitLog) or first byte of the queue; null for others
+topic          text topic of a queue file
+queue_id       i32  queue of a queue file
+size           i64  bytes
+modified_at    time modification time
+used_bytes     i64  bytes up to the last one that is not zero
+sha256         text hash of those bytes
+why            text why a file is not understood, or why it could not be read
+parser_version text rocketlens version that read it
+gone_at        time when an ingest first missed it: the broker has deleted it, its rows in other tables stay; else null
+"""),
+    BY_FILE,
+).holding(kind=get_args(FileKind))
+
+COMMITLOG_MESSAGES = Table(
+    "commitlog_messages",
+    "one message of the CommitLog, in physical order",
+    described(
+        ALL_COLUMNS,
+        """
+physical_offset byte in the whole CommitLog where the message starts
+total_size bytes of the whole message (TOTALSIZE)
+magic_code record version: V1 or V2 (two-byte topic length)
+body_crc stored CRC-32 of the stored body, 31 bits
+queue_id queue of its topic
+flag the producer's flag, not interpreted by the broker
+queue_offset message number in its queue; 0 for prepared and rolled-back transaction records
+sys_flag bits: compression, tags, transaction type, address widths, batch
+born_timestamp when the producer made it, by the producer's clock
+born_host producer's address
+store_timestamp when the broker stored it
+store_host broker's address
+reconsume_times deliveries that failed before this record
+prepared_transaction_offset physical offset of the half message it resolves, else 0
+body_size bytes of the stored body
+topic topic of the record (retry, schedule and half topics included)
+properties names and values in stored order, duplicates kept
+keys property KEYS
+tags property TAGS
+unique_id property UNIQ_KEY: the id the producer gave it
+message_id offset message id: store host and physical offset
+crc_ok does the stored body have the stored CRC; null when not verified
+transaction_type what sys_flag says of its transaction
+compression how the body is compressed, null for not at all
+record_crc_ok does the record have the CRC it carries of itself (__CRC32#); null where it carries none
+tags_code hash of TAGS as its queue unit has it, 0 without tags
+body stored body; only where the lake keeps bodies
+body_decompressed body as the producer handed it over; only where the lake keeps bodies
+""",
+        leading=ORIGIN,
+    ),
+    BY_FILE,
+).holding(transaction_type=TRANSACTION_TYPES.values(), compression=(*COMPRESSION_TYPES.values(), UNKNOWN_COMPRESSION))
+
+COMMITLOG_REGIONS = Table(
+    "commitlog_regions",
+    "one byte range of a CommitLog file; the ranges of a file add up to its size",
+    ORIGIN
+    + columns("""
+physical_offset i64  first byte in the whole CommitLog
+file_pos        i64  first byte in the file
+length          i64  bytes
+kind            text blank is the end of a file, stale are records of an earlier life of the file
+records         i64  messages in the range
+file_size       i64  bytes of the whole file when it was read
+reason          text why it is not messages
+"""),
+    BY_FILE,
+).holding(kind=get_args(RegionKind))
+
+CONSUMEQUEUE_UNITS = Table(
+    "consumequeue_units",
+    "one unit of a ConsumeQueue, in a file or in a database",
+    described(
+        DATABASE_UNIT_SCHEMA,
+        """
+topic topic of the queue
+queue_id queue of the topic
+queue_offset message number in the queue: (number in the file name + position) / 20, or in a database's key
+physical_offset where the message starts, byte in the CommitLog
+msg_size bytes of the whole message
+tags_code hash of TAGS, or delivery time, or address of an extension unit: see tags_code_kind
+kind pre_blank only pads a queue's front, stale and expired are in a database and not within the queue; null for batches
+tags_code_kind what tags_code stands for
+store_timestamp_ms when the broker stored the message, epoch milliseconds; null where units do not say it
+""",
+        leading=ORIGIN,
+    ),
+    BY_FILE,
+).holding(kind=(*UNIT_KINDS, *DATABASE_UNIT_KINDS), tags_code_kind=TAGS_CODE_KINDS)
+
+QUEUES = Table(
+    "queues",
+    "one queue, as a broker would sum it up from its files",
+    columns("""
+broker              text which broker's store, as named in rocketlens.toml
+topic               text topic
+queue_id            i32  queue of the topic
+min_queue_offset    i64  first message that still exists
+max_queue_offset    i64  next message to come; equal to the minimum when the queue is empty
+max_physical_offset i64  CommitLog byte after the last message; null without any
+units               i64  messages in the files, or within the queue's limits in a database
+pre_blanks          i64  units that only pad the front of the queue
+files               i32  ConsumeQueue files; 0 where a database keeps the queue
+"""),
+    ("broker",),
+)
+
+INDEX_FILES = Table(
+    "index_files",
+    "one index file",
+    described(
+        INDEX_FILE_SCHEMA,
+        """
+file_size bytes of the file
+begin_timestamp_ms store time of the first message in it, epoch milliseconds
+end_timestamp_ms store time of the last message in it, epoch milliseconds
+begin_physical_offset CommitLog position of the first message
+end_physical_offset CommitLog position of the last message
+hash_slot_count slots in use, as the header counts them
+index_count number of the next entry, as the header counts them (entries are numbered from 1)
+entries entries that can be read; null when the geometry is unknown
+hash_slots slots the file has room for; null when unknown
+max_entries entries the file has room for; null when unknown
+geometry_known how the two were found out, or why not
+""",
+        leading=ORIGIN,
+    ),
+    BY_FILE,
+)
+
+INDEX_ENTRIES = Table(
+    "index_entries",
+    "one entry of an index file",
+    described(
+        INDEX_ENTRY_SCHEMA,
+        """
+entry_no number of the entry in its file, from 1
+key_hash non-negative hash of topic#key
+physical_offset where the message starts, byte in the CommitLog
+time_diff_s seconds after the file's begin_timestamp
+prev_index_no entry before it in the same slot's chain, 0 ends the chain
+slot hash slot whose chain it is in
+""",
+        leading=ORIGIN,
+    ),
+    BY_FILE,
+)
+
+TIMER_RECORDS = Table(
+    "timer_records",
+    "one unit of a timerlog file: a timer taken in, rolled on or deleted",
+    described(
+        TIMER_RECORD_SCHEMA,
+        """
+position byte in the whole timerlog where the unit starts
+prev_position timerlog byte of the unit before it in the same slot of the timer wheel; -1 ends the chain
+is_rolled due later than due_time says: it is taken in again then
+is_deletion deletes a timer instead of setting one
+write_time when the unit was written, rounded to the timer's precision
+delay_ms due this long after write_time
+due_time when the message is delivered to its topic
+physical_offset where the timer message starts, byte in the CommitLog
+msg_size bytes of the timer message
+real_topic_hash String.hashCode of the topic it will be delivered to, 0 for none
+""",
+        leading=ORIGIN,
+    ),
+    BY_FILE,
+)
+
+CHECKPOINTS = Table(
+    "checkpoints",
+    "one checkpoint file",
+    described(
+        CHECKPOINT_SCHEMA,
+        """
+physic_msg_timestamp store time of the last message known flushed to the CommitLog
+logics_msg_timestamp store time of the last message known dispatched to its queue (since 5.5.0: flushed)
+index_msg_timestamp store time of the last entry of the last full index file
+master_flushed_offset CommitLog position the master has flushed; null for versions without it
+confirm_physical_offset start of the last valid message at the last recovery; null for versions without it
+logics_physical_offset last message dispatched at the last thorough flush; null for versions without it
+min_timestamp where recovery starts to look: three seconds before the older of log and queues
+min_timestamp_index the same with the index taken in
+""",
+        leading=ORIGIN,
+    ),
+    BY_FILE,
+)
+
+SNAPSHOT = ORIGIN + columns("""
+written_at time when the broker wrote the file (its modification time): the instant the row holds for
+""")
+
+TOPIC_CONFIGS = Table(
+    "topic_configs",
+    "one topic's configuration at one snapshot of config/topics.json",
+    described(
+        TOPIC_CONFIG_SCHEMA,
+        """
+topic topic
+read_queue_nums queues consumers are given
+write_queue_nums queues producers are given
+perm bits: 4 read, 2 write, 1 inherit
+topic_filter_type SINGLE_TAG or MULTI_TAG
+topic_sys_flag system flag
+is_ordered ordered by name server configuration
+attributes further attributes as JSON, e.g. the queue type; null for versions without them
+""",
+        leading=SNAPSHOT,
+    ),
+    BY_FILE,
+)
+
+GROUP_CONFIGS = Table(
+    "group_configs",
+    "one consumer group's configuration at one snapshot of config/subscriptionGroup.json",
+    described(
+        GROUP_CONFIG_SCHEMA,
+        """
+group consumer group
+broker_id broker id the group is told to consume from
+consume_enable may it consume
+consume_from_min_enable may it start from the minimum offset
+consume_broadcast_enable may it consume as broadcasting
+retry_queue_nums queues of its retry topic
+retry_max_times deliveries before the dead-letter topic
+is_ordered consumes in order; null for versions that do not say
+settings every stored field as JSON
+""",
+        leading=SNAPSHOT,
+    ),
+    BY_FILE,
+)
+
+OFFSET_SNAPSHOTS = Table(
+    "offset_snapshots",
+    "one stored consumer offset at one snapshot of consumerOffset.json, lmqConsumerOffset.json or their database",
+    described(
+        OFFSET_SCHEMA,
+        """
+group consumer group (with @broadcast where the broker keeps a broadcasting group's position)
+topic topic
+queue_id queue
+consumer_offset next message number to consume
+kind pull is the next message to pull, lmq of a light topic
+""",
+        leading=SNAPSHOT,
+    ),
+    BY_FILE,
+).holding(kind=get_args(OffsetKind))
+
+STORE_TABLES = (
+    STORE_FILES,
+    COMMITLOG_MESSAGES,
+    COMMITLOG_REGIONS,
+    CONSUMEQUEUE_UNITS,
+    QUEUES,
+    INDEX_FILES,
+    INDEX_ENTRIES,
+    TIMER_RECORDS,
+    CHECKPOINTS,
+)
+CONFIG_TABLES = (TOPIC_CONFIGS, GROUP_CONFIGS, OFFSET_SNAPSHOTS)
+TABLES: dict[str, Table] = {
+    table.name: table for table in (*STORE_TABLES, *CONFIG_TABLES, *DERIVED_TABLES, *OWNERSHIP_TABLES)
+}

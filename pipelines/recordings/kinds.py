@@ -1,0 +1,64 @@
+"""What a file is, by its name and its first lines: a log, a wire capture, polls, packets."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+from pipelines.recordings.lines import ignored, lines_of, starts_with
+from pipelines.recordings.states import is_polled
+from rebalance.model.json_text import parse_json
+
+LOG_NAME = re.compile(r"^(?P<stem>.+?)(?:[._-]\d[\d._-]*)?\.log(?:[.-]\d[\d.-]*)?(?:\.gz)?$")
+"""`broker.log`, `broker.1.log.gz`, `rocketmq_client_log-2026-11-21-3.log`, `broker.log.2`: one log, one stem."""
+DATED = re.compile(rb"^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
+BROKER_STEMS = {"broker", "broker_default", "lock", "filter", "remoting"}
+CLIENT_STEMS = {"rocketmq_client", "rocketmq_client_log", "tools", "tools_default"}
+NO_NAME_FOR_A_BROKER = {"logs", "log", "rocketmqlogs", "otherdays", "other_days", ""}
+LINES_SNIFFED = 50
+PCAP_MAGIC = (b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\xc3\xd4", b"\x4d\x3c\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x0a\x0d\x0d\x0a")
+
+
+def is_pcap(path: Path) -> bool:
+    """Packets, as tcpdump and Wireshark write them."""
+    return starts_with(path, PCAP_MAGIC)
+
+
+def kind_of_lines(path: Path) -> Literal["wire", "polls"] | None:
+    """What JSON lines are, by the first of them: a request, a response or a broker's life; or a poll's answer."""
+    if ".jsonl" not in path.name and ".json" not in path.suffixes:
+        return None
+    for line in islice(lines_of(path, ignored), LINES_SNIFFED):
+        try:
+            record = parse_json(line)
+        except (ValueError, RecursionError):
+            continue
+        if is_polled(record):
+            return "polls"
+        known = isinstance(record, dict) and record.get("dir") in ("request", "response", "lifecycle")
+        return "wire" if known and "ts" in record else None
+    return None
+
+
+def log_stem(path: Path) -> str | None:
+    """The name of the log this file is a part of; None for logs that tell nothing about ownership."""
+    named = LOG_NAME.match(path.name)
+    if named and named["stem"] in BROKER_STEMS | CLIENT_STEMS:
+        return named["stem"]
+    if named is None or path.parent.name in NO_NAME_FOR_A_BROKER:
+        return None
+    return named["stem"] if _looks_like_a_log(path) and named["stem"].startswith(("rocketmq", "broker")) else None
+
+
+def _looks_like_a_log(path: Path) -> bool:
+    return any(DATED.match(line) for line in islice(lines_of(path, ignored), LINES_SNIFFED))
+
+
+def first_stamp(path: Path) -> bytes:
+    """The time of a log's first entry, as it is written there; b"" without one."""
+    for line in islice(lines_of(path, ignored), LINES_SNIFFED):
+        if DATED.match(line):
+            return line[:23]
+    return b""

@@ -1,0 +1,185 @@
+"""The facts of a report: from a store's files through the engines, or from the tables of a lake."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from parsers.commitlog.read import read_commitlog
+from parsers.commitlog.region import Region
+from parsers.errors import Damage
+from parsers.places import name_below
+from parsers.store import Store
+from pipelines.answers.finding_rows import explained_row, finding_row
+from pipelines.answers.lag import offsets_of_store, store_lag, store_positions
+from pipelines.answers.queue_figures import queue_figures
+from pipelines.lake.lake import Lake
+from pipelines.report.model import Facts, Row
+from rebalance.replay import Replay
+from recovery.forecast.document import forecast_document
+from recovery.forecast.forecast import forecast
+from recovery.knowledge.inference import StoreKnowledge
+from recovery.retention.retention import retention
+from recovery.retention.risk import retention_risks
+from recovery.verify.verify import verify
+
+Say = Callable[[str], None]
+MOST_FINDINGS = 500
+
+
+def facts_of_store(
+    store: Store,
+    known: StoreKnowledge,
+    *,
+    history: Replay | None = None,
+    say: Say = lambda step: None,
+) -> Facts:
+    """Everything the engines say about one store; what fails to be said is in `unread`.
+
+    Args:
+        history: a replay of logs and captures of the cluster, if there are any.
+        say: told what is looked at next.
+    """
+    facts = Facts(str(store.root), read_at_ms=int(time.time() * 1000))
+    facts.version = str(known.version) if known.version_is_said else f"{known.version} (taken from the files)"
+    facts.left_out += [f"{name_below(store.root, file.path)}: {file.why}" for file in store.not_understood]
+    facts.files = [{"kind": file.kind, "size": file.size} for file in store.files()]
+    collect = _Damages(facts.unread)
+    say("reading the CommitLog")
+    _read_log(store, facts, collect)
+    facts.queues = list(queue_figures(store, known.version, collect))
+    say("comparing the files")
+    verified = verify(store, known)
+    facts.findings = [finding_row(finding) for finding in verified.findings]
+    facts.explained = [explained_row(state) for state in verified.explained]
+    say("foretelling a start")
+    told = forecast(store, replace(known, version_is_said=True))
+    facts.forecast = forecast_document(told)
+    say("lag and retention")
+    _consumers(store, facts, known, collect)
+    if history is not None:
+        tell_ownership(facts, history)
+    return facts
+
+
+class _Damages:
+    """Names the first unread ranges; counts the rest."""
+
+    def __init__(self, unread: list[str]) -> None:
+        self._unread = unread
+
+    def __call__(self, found: Damage) -> None:
+        if len(self._unread) < MOST_FINDINGS:
+            self._unread.append(f"{found.path} from byte {found.file_pos}: {found.reason}")
+
+
+def _read_log(store: Store, facts: Facts, collect: _Damages) -> None:
+    """Regions and totals by topic in one pass."""
+    if not store.commitlog:
+        return
+    regions: list[Region] = []
+    totals: dict[str, list[int]] = {}
+    columns = ("topic", "total_size", "crc_ok", "record_crc_ok")
+    for batch in read_commitlog(store, columns=columns, damage=lambda damage: None, regions=regions.append):
+        table = pa.table({"topic": batch.column("topic"), "size": batch.column("total_size")})
+        for row in table.group_by("topic").aggregate([("size", "count"), ("size", "sum")]).to_pylist():
+            total = totals.setdefault(row["topic"], [0, 0])
+            total[0] += row["size_count"]
+            total[1] += row["size_sum"]
+    facts.topics = [{"topic": topic, "messages": count, "bytes": size} for topic, (count, size) in totals.items()]
+    facts.regions = [_region_row(region, store.root) for region in regions]
+
+
+def _region_row(region: Region, root: Path) -> Row:
+    return {
+        "file": name_below(root, region.path),
+        "file_pos": region.file_pos,
+        "length": region.length,
+        "kind": region.kind,
+        "reason": region.reason,
+    }
+
+
+def _consumers(store: Store, facts: Facts, known: StoreKnowledge, collect: _Damages) -> None:
+    offsets = offsets_of_store(store, collect)
+    if offsets is None:
+        return
+    facts.lag = [asdict(row) for row in store_lag(store, offsets, damage=collect)]
+    kept = retention(store, known, facts.read_at_ms)
+    queues = store_positions(store, offsets, collect)
+    facts.retention_risk = [with_instants(asdict(risk)) for risk in retention_risks(kept, queues)]
+
+
+INSTANTS = {
+    "due_at_ms": "due_at",
+    "begin_earliest": "begin_earliest",
+    "begin_latest": "begin_latest",
+    "end_earliest": "end_earliest",
+    "end_latest": "end_latest",
+    "from_ms": "begin_at",
+    "to_ms": "end_at",
+}
+
+
+def tell_ownership(facts: Facts, history: Replay) -> None:
+    """Who owned which queue, and what was out of order."""
+    facts.intervals = [with_instants(asdict(row)) for row in history.intervals]
+    facts.anomalies = [with_instants({**asdict(row), "clients": list(row.clients)}) for row in history.anomalies]
+
+
+def with_instants(row: dict[str, Any]) -> Row:
+    """The row with epoch milliseconds as times in UTC, under the names that the tables give them."""
+    return {INSTANTS.get(name, name): _utc(value) if name in INSTANTS else value for name, value in row.items()}
+
+
+def _utc(epoch_ms: int | None) -> datetime | None:
+    try:
+        return None if epoch_ms is None else datetime.fromtimestamp(epoch_ms / 1000, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+LAKE_TOPICS = (
+    "SELECT topic, count(*) AS messages, sum(total_size)::BIGINT AS bytes FROM commitlog_messages GROUP BY ALL"
+)
+
+
+def facts_of_lake(lake: Lake) -> Facts:
+    """The same facts as the lake's tables hold them, all brokers together; a table without rows was not filled."""
+    facts = Facts(str(lake.root), read_at_ms=int(time.time() * 1000))
+    facts.files = _rows(lake, "SELECT kind, size FROM store_files WHERE gone_at IS NULL")
+    facts.left_out = [
+        f"{row['broker']}: {row['file']}: {row['why']}"
+        for row in _rows(lake, "SELECT broker, file, why FROM store_files WHERE why IS NOT NULL")
+    ]
+    facts.topics = _filled(lake, "commitlog_messages", LAKE_TOPICS)
+    facts.regions = _filled(lake, "commitlog_regions")
+    facts.queues = _filled(
+        lake, "queues", "SELECT *, max_queue_offset - min_queue_offset AS messages FROM queues ORDER BY ALL"
+    )
+    looked = lake.version("consistency_findings") is not None
+    facts.findings = _rows(lake, "SELECT * FROM consistency_findings") if looked else None
+    facts.lag = _filled(lake, "lag")
+    facts.retention_risk = _filled(lake, "retention_risk")
+    facts.intervals = _filled(lake, "ownership_intervals")
+    facts.anomalies = _rows(lake, "SELECT * FROM ownership_anomalies") if facts.intervals is not None else None
+    documents = _rows(lake, "SELECT version, document FROM recovery_forecast ORDER BY broker")
+    if len(documents) == 1:
+        facts.version, facts.forecast = documents[0]["version"], json.loads(documents[0]["document"])
+    return facts
+
+
+def _filled(lake: Lake, table: str, sql: str | None = None) -> list[Row] | None:
+    return _rows(lake, sql or f"SELECT * FROM {table}") if lake.rows(table) else None
+
+
+def _rows(lake: Lake, sql: str) -> list[Row]:
+    found: Sequence[Row] = lake.query(sql).to_pylist()
+    return list(found)

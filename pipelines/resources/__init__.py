@@ -1,1 +1,0 @@
-"""What assets are handed: the lake, the sources, the Spark session."""

@@ -1,0 +1,201 @@
+"""Who owned which queue, through Spark: a task reads one recording, a task replays the groups of one bucket.
+
+Facts go from the readers to the replays as files below the lake, and the tasks write the parts of the tables; the
+driver sees neither a fact nor a row, and commits the parts, one transaction per table.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import shutil
+import uuid
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from glob import glob
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipelines.answers.ownership_rows import logged
+from pipelines.lake.delta import Part, commit
+from pipelines.lake.lake import Lake
+from pipelines.lake.sources import Sources
+from pipelines.lake.tables.ownership import HEARTBEATS, LOG_EVENTS
+from pipelines.lake.tables.raw import TABLES
+from pipelines.recordings.line_counts import RecordedLines
+from pipelines.recordings.recordings import Recording, facts_of, find_recordings
+from pipelines.spark.jobs.fact_spool import COMMON, FactSpool, SpoolFile, facts_by_group
+from pipelines.spark.jobs.table_writers import TableWriters
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from rebalance.facts import Fact
+    from rebalance.readers.logs.reader import LogEvent
+
+REPLAYED = {
+    "assignments": "assignments",
+    "assignment_divergence": "divergence",
+    "ownership_intervals": "intervals",
+    "ownership_anomalies": "anomalies",
+}
+"""Table -> attribute of `Replay` that holds its rows."""
+BUCKET_BYTES = 128 << 20
+"""About how much evidence makes one bucket of facts: what a task holds, a good deal smaller, in memory."""
+BUCKETS_PER_CORE = 4
+_GZIPPED = 16  # logs and captures are about so many times as long as their gzip
+_FACTS_OF_ONE = 1 << 40  # more than one recording can hold
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """Rows by table, and what of the evidence could not be read."""
+
+    rows: dict[str, int]
+    problems: list[str]
+    lines: RecordedLines
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a task made of one recording."""
+
+    facts: list[SpoolFile]
+    parts: dict[str, list[Part]]
+    problems: list[str]
+    lines: RecordedLines
+
+
+def replay_sources(spark: SparkSession, lake: Lake, sources: Sources) -> Replayed:
+    """Read every log and capture that the configuration names, and make the ownership tables anew from them."""
+    places = evidence_paths(sources)
+    source = os.path.commonpath([path.parent for path in places]) if places else ""
+    closed: list[str] = []
+    recordings = find_recordings(places, problem=closed.append)
+    buckets = bucket_count(spark, sum(map(_plain_bytes, places)))
+    with spool_folder(lake) as folder:
+        tasks = list(enumerate(recordings))
+        reading = spark.sparkContext.parallelize(tasks, max(1, len(tasks)))
+        read = reading.map(_ReadRecording(lake, folder, buckets, source)).collect()
+        events = _commit(lake, [LOG_EVENTS.name], [one.parts for one in read])
+        replayed = replay_facts(spark, lake, source, [file for one in read for file in one.facts])
+    lines = RecordedLines([log for one in read for log in one.lines.logs])
+    return Replayed(events | replayed, closed + [problem for one in read for problem in one.problems], lines)
+
+
+def evidence_paths(sources: Sources) -> list[Path]:
+    """The files that the configuration names and that are there, each once however often it is named."""
+    patterns = (*sources.client_logs, *sources.captures)
+    named = [broker.logs for broker in sources.brokers if broker.logs is not None]
+    named += [Path(path) for pattern in patterns for path in sorted(glob(pattern, recursive=True))]
+    inside = (sorted(place.rglob("*")) if place.is_dir() else [place] for place in named)
+    return list({path.resolve(): path for paths in inside for path in paths if path.is_file()}.values())
+
+
+def bucket_count(spark: SparkSession, evidence_bytes: int) -> int:
+    """How many buckets the facts of so much evidence go to."""
+    return max(BUCKETS_PER_CORE * spark.sparkContext.defaultParallelism, evidence_bytes // BUCKET_BYTES)
+
+
+def _plain_bytes(path: Path) -> int:
+    return path.stat().st_size * (_GZIPPED if path.suffix == ".gz" else 1)
+
+
+@contextmanager
+def spool_folder(lake: Lake) -> Iterator[Path]:
+    """A folder for facts that every task sees, gone afterwards."""
+    folder = lake.root / f".facts-{uuid.uuid4().hex}"
+    folder.mkdir(parents=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadRecording:
+    """Called in a worker with a recording and its number."""
+
+    lake: Lake
+    folder: Path
+    buckets: int
+    source: str
+
+    def __call__(self, task: tuple[int, Recording]) -> Read:
+        number, recording = task
+        origin = f"{recording.source}: {'+'.join(path.name for path in recording.paths)}"
+        # a task that is tried again writes files of its own
+        spool = FactSpool(self.folder, uuid.uuid4().hex, self.buckets, first_position=number * _FACTS_OF_ONE)
+        events = TableWriters([LOG_EVENTS], self.lake.table_root, origin)
+        problems: list[str] = []
+        lines = RecordedLines()
+
+        def keep(event: LogEvent) -> None:
+            events.add(LOG_EVENTS.name, (logged(event),))
+
+        for fact in facts_of(recording, problems.append, keep, partial(lines.add, recording.name)):
+            spool.add(fact)
+        return Read(spool.close(), events.close(), problems, lines)
+
+
+def replay_facts(spark: SparkSession, lake: Lake, source: str, files: Sequence[SpoolFile]) -> dict[str, int]:
+    """Replay every group of the spooled facts and make the tables of that anew; rows by table."""
+    by_bucket: defaultdict[int, list[Path]] = defaultdict(list)
+    for file in files:
+        by_bucket[file.bucket].append(file.path)
+    common = by_bucket.pop(COMMON, [])
+    tasks = spark.sparkContext.parallelize(list(by_bucket.values()), max(1, len(by_bucket)))
+    parts = tasks.map(_ReplayBucket(lake, source, common)).collect()
+    return _commit(lake, [HEARTBEATS.name, *REPLAYED], parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _ReplayBucket:
+    """Called in a worker with the files of one bucket."""
+
+    lake: Lake
+    source: str
+    common: list[Path]
+
+    def __call__(self, bucket: list[Path]) -> dict[str, list[Part]]:
+        names = (HEARTBEATS.name, *REPLAYED)
+        tables = TableWriters([TABLES[name] for name in names], self.lake.table_root, self.source)
+        of_all: list[Fact] = [fact for _, facts in facts_by_group(self.common) for fact in facts]
+        with _uncollected():
+            deque(map(partial(_add_rows, tables, of_all), facts_by_group(bucket)), maxlen=0)
+        return tables.close()
+
+
+def _add_rows(tables: TableWriters, of_all: list[Fact], group: tuple[str, list[Fact]]) -> None:
+    """The rows of one group; when it returns, nothing of the group is left."""
+    from rebalance.facts.heartbeats import heartbeats_of
+    from rebalance.replay import replay
+
+    _, own = group
+    history = replay(of_all + own)
+    tables.add(HEARTBEATS.name, heartbeats_of(own))
+    for name, attribute in REPLAYED.items():
+        tables.add(name, getattr(history, attribute))
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the cyclic collector: a replay leaves no cycles, and looking for them takes a tenth of its time."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def _commit(lake: Lake, names: Iterable[str], made: Sequence[Mapping[str, list[Part]]]) -> dict[str, int]:
+    """Replace tables by the parts that the tasks wrote; rows by table."""
+    rows = {}
+    for name in names:
+        parts = [part for by_table in made for part in by_table[name]]
+        commit(TABLES[name], lake.table_root(name), parts, None)
+        rows[name] = sum(part.rows for part in parts)
+    return rows

@@ -1,0 +1,75 @@
+"""The derived tables that are made store by store: one Spark task per broker, one Delta transaction for all.
+
+What takes long of a verification, the pass over the log, is done in slices before, by as many tasks as there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pipelines.lake.lake import Lake
+from pipelines.lake.sources import BrokerSource
+from pipelines.lake.tables.raw import TABLES
+from pipelines.spark.delta_writer import Work
+from pipelines.spark.jobs.first_pass import outlines
+from pipelines.spark.sources.slices import DEFAULT_SPLIT_BYTES
+from pipelines.spark.transfer import write_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+    from recovery.verify.settle.outline import Outline
+
+FINDINGS = "consistency_findings"
+
+
+def judge_brokers(
+    spark: SparkSession,
+    lake: Lake,
+    table: str,
+    brokers: Sequence[BrokerSource],
+    *,
+    split_bytes: int = DEFAULT_SPLIT_BYTES,
+) -> int:
+    """Make a derived table anew for these brokers, which is the whole table afterwards; its rows.
+
+    `split_bytes`: about how much of a log one task reads, where a log is read in slices.
+    """
+    work: list[Work] = [JudgeWork(table, broker) for broker in brokers]
+    if table == FINDINGS:
+        work = [FindingsWork(*pair) for pair in zip(brokers, outlines(spark, brokers, split_bytes), strict=True)]
+    write_table(spark, lake, table, work, replaced=None)
+    return lake.rows(table)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeWork:
+    """Make the rows of a derived table for one broker."""
+
+    table: str
+    broker: BrokerSource
+
+    def __call__(self) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        from pipelines.answers.store_rows import JUDGES
+
+        yield pa.RecordBatch.from_pylist(JUDGES[self.table](self.broker), schema=TABLES[self.table].bare_schema)
+
+
+@dataclass(frozen=True, slots=True)
+class FindingsWork:
+    """Put the rules to what the first pass left of one broker's store."""
+
+    broker: BrokerSource
+    told: Sequence[Outline] | None
+
+    def __call__(self) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        from pipelines.answers.store_rows import finding_rows
+
+        yield pa.RecordBatch.from_pylist(finding_rows(self.broker, self.told), schema=TABLES[FINDINGS].bare_schema)

@@ -1,0 +1,38 @@
+"""`rocketmq_checkpoint`: the checkpoint file of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from parsers.store import Store, StoreFile
+from pipelines.spark.sources.slices import Piece
+from pipelines.spark.sources.source import StoreReader, StoreSource
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class CheckpointReader(StoreReader):
+    """Further option: `version` of the broker, which tells a field it does not have from one that is 0."""
+
+    def files_of(self, store: Store) -> list[StoreFile]:
+        return [store.checkpoint] if store.checkpoint is not None else []
+
+    def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+        from parsers.checkpoint import checkpoint_to_batch, read_checkpoint
+        from recovery.rules.versions import BrokerVersion
+
+        version = BrokerVersion.parse(self.options["version"]) if "version" in self.options else None
+        checkpoint = read_checkpoint(piece.file, version=version, on_damage="collect")
+        if checkpoint is not None:
+            yield checkpoint_to_batch(piece.file, checkpoint)
+
+
+class CheckpointSource(StoreSource):
+    table_name = "checkpoints"
+    reader_class = CheckpointReader
+
+    @classmethod
+    def name(cls) -> str:
+        return "rocketmq_checkpoint"

@@ -1,0 +1,40 @@
+"""`rocketmq_consumequeue`: the units of ConsumeQueues, in files or in a database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from parsers.store import Store, StoreFile
+from pipelines.spark.sources.slices import Piece
+from pipelines.spark.sources.source import StoreReader, StoreSource
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class ConsumeQueueReader(StoreReader):
+    """Further option: `topics`, names separated by commas."""
+
+    def files_of(self, store: Store) -> list[StoreFile]:
+        from parsers.queues import unit_files
+
+        topics = self._topics()
+        return [file for file in unit_files(store) if topics is None or file.topic in (None, *topics)]
+
+    def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+        from parsers.queues import read_units
+
+        yield from read_units(piece.file, topics=self._topics(), on_damage="collect")
+
+    def _topics(self) -> list[str] | None:
+        return self.options["topics"].split(",") if "topics" in self.options else None
+
+
+class ConsumeQueueSource(StoreSource):
+    table_name = "consumequeue_units"
+    reader_class = ConsumeQueueReader
+
+    @classmethod
+    def name(cls) -> str:
+        return "rocketmq_consumequeue"

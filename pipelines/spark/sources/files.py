@@ -1,0 +1,60 @@
+"""`rocketmq_files`: one row per file of a store, understood or not, with its hash."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from parsers.errors import StoreFormatError
+from parsers.store import Store, StoreFile
+from pipelines.spark.sources.slices import Piece
+from pipelines.spark.sources.source import StoreReader, StoreSource, table_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class FilesReader(StoreReader):
+    def files_of(self, store: Store) -> list[StoreFile]:
+        return sorted(store.files(), key=lambda file: file.path)
+
+    def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        schema = table_of(self.table_name).bare_schema
+        row = {**dict.fromkeys(schema.names), **file_row(piece.file)}
+        yield pa.RecordBatch.from_pylist([row], schema=schema)
+
+
+class FilesSource(StoreSource):
+    table_name = "store_files"
+    reader_class = FilesReader
+
+    @classmethod
+    def name(cls) -> str:
+        return "rocketmq_files"
+
+
+def file_row(file: StoreFile) -> dict[str, object]:
+    """The columns of `store_files` for one file, without its origin."""
+    from pipelines.spark.sources.fingerprint import fingerprint
+
+    used, sha256, why = None, None, file.why
+    try:
+        used, sha256 = fingerprint(file)
+    except StoreFormatError as refused:
+        why = str(refused)
+    return {
+        "kind": file.kind,
+        "base_offset": file.base_offset,
+        "topic": file.topic,
+        "queue_id": file.queue_id,
+        "size": file.size,
+        "modified_at": datetime.fromtimestamp(file.mtime_ns / 1e9, UTC),
+        "used_bytes": used,
+        "sha256": sha256,
+        "why": why,
+        "parser_version": version("rocketlens"),
+    }

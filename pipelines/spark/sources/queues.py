@@ -1,0 +1,70 @@
+"""`rocketmq_queues`: one row per queue with the offsets a broker would compute from its files."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyspark.sql.datasource import InputPartition
+
+from parsers.store import Store, StoreFile, classify
+from pipelines.spark.sources.slices import Piece, Slice
+from pipelines.spark.sources.source import StoreReader, StoreSource, table_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from parsers.consumequeue.summary import QueueSummary
+
+
+class QueuesReader(StoreReader):
+    """A queue is summed up from all of its files together: its first file stands for it in the plan. A database stands
+    for all of its queues."""
+
+    def files_of(self, store: Store) -> list[StoreFile]:
+        from parsers.queues import unit_files
+
+        firsts = {(file.topic, file.queue_id, file.kind): file for file in reversed(unit_files(store))}
+        return list(reversed(firsts.values()))
+
+    def partitions(self) -> Sequence[InputPartition]:
+        log = self.store().commitlog
+        log_starts_at = (log[0].base_offset or 0) if log else 0
+        planned = [slice_ for slice_ in super().partitions() if isinstance(slice_, Slice)]
+        return [Slice([dataclasses.replace(p, known=(log_starts_at,)) for p in s.pieces]) for s in planned]
+
+    def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        schema = table_of(self.table_name).bare_schema
+        for summary in self._summaries(piece):
+            facts = {**dataclasses.asdict(summary), "broker": None}
+            yield pa.RecordBatch.from_pylist([{name: facts[name] for name in schema.names}], schema=schema)
+
+    def _summaries(self, piece: Piece) -> Iterator[QueueSummary]:
+        from parsers.queues import BatchQueue, FileQueue, StoreQueues
+
+        root = Path(self.options["store"])
+        if piece.file.kind == "rocksdb":
+            with StoreQueues(self.store(), on_damage="collect") as queues:
+                yield from (queue.summary(piece.known[0]) for queue in queues.values())
+            return
+        of_type = BatchQueue if piece.file.kind == "batchconsumequeue" else FileQueue
+        yield of_type(queue_files(root, piece.file), "collect").summary(piece.known[0])
+
+
+def queue_files(root: Path, first: StoreFile) -> list[StoreFile]:
+    """All files of the queue that `first` belongs to, in offset order."""
+    beside = (classify(root, path) for path in first.path.parent.iterdir())
+    return sorted((f for f in beside if f.kind == first.kind), key=lambda file: file.base_offset or 0)
+
+
+class QueuesSource(StoreSource):
+    table_name = "queues"
+    reader_class = QueuesReader
+
+    @classmethod
+    def name(cls) -> str:
+        return "rocketmq_queues"

@@ -1,0 +1,34 @@
+"""The data sources over store files: which one makes the rows of which table."""
+
+from __future__ import annotations
+
+from pipelines.spark.sources.checkpoint import CheckpointSource
+from pipelines.spark.sources.commitlog import CommitLogSource, RegionsSource
+from pipelines.spark.sources.config import ConfigSource
+from pipelines.spark.sources.consumequeue import ConsumeQueueSource
+from pipelines.spark.sources.files import FilesSource
+from pipelines.spark.sources.index import IndexFilesSource, IndexSource
+from pipelines.spark.sources.queues import QueuesSource
+from pipelines.spark.sources.source import StoreSource
+from pipelines.spark.sources.timer import TimerSource
+
+SOURCES: tuple[type[StoreSource], ...] = (
+    FilesSource,
+    CommitLogSource,
+    RegionsSource,
+    ConsumeQueueSource,
+    QueuesSource,
+    IndexSource,
+    IndexFilesSource,
+    TimerSource,
+    CheckpointSource,
+    ConfigSource,
+)
+
+
+def source_of(table: str) -> type[StoreSource]:
+    """The data source of a raw table. Raises ValueError for a table that no store file holds."""
+    for source in SOURCES:
+        if source.table_name == table or table in source.further_tables:
+            return source
+    raise ValueError(f"{table} is not read from store files")

@@ -1,0 +1,131 @@
+"""What the data sources over store files share: options, planning, and batches in exactly the shape Spark asked for.
+
+Never `pushFilters`: Spark 4.3.0 keeps what was pushed on the source and hands it to other scans of the same DataFrame,
+which then lack rows (SPARK-58551; see test_pushdown_is_still_unsafe). Ranges are options instead, columns an explicit
+schema: `spark.read.format("rocketmq_commitlog").schema("physical_offset BIGINT").option("store", …)`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.types import StructType
+
+from parsers.places import name_below
+from parsers.store import Store, StoreFile
+from pipelines.lake.rows import conform
+from pipelines.spark.sources.slices import DEFAULT_SPLIT_BYTES, Piece, Slice, cut
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from pipelines.lake.tables.table import Table
+
+Options = Mapping[str, str]
+
+
+class StoreSource(DataSource):
+    """A table of the lake, read from a store folder.
+
+    Options (all text, as Spark hands them on):
+        store: store root; required.
+        broker: value of the column `broker`; null without it.
+        version: of the broker.
+        broker_conf: the broker's own broker.conf; it says where the log lies, among other things.
+        settings: JSON object of settings by RocketMQ's names, over those of broker.conf.
+        files: JSON list of files as the column `file` names them; every file of the kind without it.
+        split_bytes: about how much one task reads.
+    """
+
+    table_name: ClassVar[str]
+    further_tables: ClassVar[tuple[str, ...]] = ()
+    reader_class: ClassVar[type[StoreReader]]
+
+    @classmethod
+    def name(cls) -> str:
+        raise NotImplementedError
+
+    def schema(self) -> StructType:
+        return spark_schema(table_of(self.table_name).bare_schema)
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        return self.reader_class(dict(self.options), schema.fieldNames(), self.table_name)
+
+
+class StoreReader(DataSourceReader):
+    """Plans slices on the driver, reads them on workers. Subclasses say which files, and read one piece."""
+
+    within_files: ClassVar[bool] = False
+
+    def __init__(self, options: Options, names: Sequence[str], table_name: str) -> None:
+        self.options = {key.lower(): value for key, value in options.items()}
+        self.names, self.table_name = list(names), table_name
+        if "store" not in self.options:
+            raise ValueError('the option "store" is missing: the store root to read')
+
+    def files_of(self, store: Store) -> list[StoreFile]:
+        """The files of this kind, in the order their rows come."""
+        raise NotImplementedError
+
+    def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+        """Rows of one piece: any columns of the table except broker and file, in any order."""
+        raise NotImplementedError
+
+    def partitions(self) -> Sequence[InputPartition]:
+        root = Path(self.options["store"])
+        wanted = json.loads(self.options["files"]) if "files" in self.options else None
+        files = [f for f in self.files_of(self.store()) if wanted is None or relative(root, f) in set(wanted)]
+        split_bytes = self.number("split_bytes")
+        return cut(files, DEFAULT_SPLIT_BYTES if split_bytes is None else split_bytes, within_files=self.within_files)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        if not isinstance(partition, Slice):  # Spark's stand-in for an empty list of partitions
+            return
+        root = Path(self.options["store"])
+        schema = table_of(self.table_name).select(self.names)
+        for piece in partition.pieces:
+            origin = {"broker": self.options.get("broker"), "file": relative(root, piece.file)}
+            yield from conform(self.read_piece(piece), schema, origin)
+
+    def store(self) -> Store:
+        """The store with its log, wherever the options say that it lies."""
+        from recovery.knowledge.knowledge import Said, open_known
+        from recovery.rules.versions import BrokerVersion
+
+        version = BrokerVersion.parse(self.options["version"]) if "version" in self.options else None
+        conf = Path(self.options["broker_conf"]) if "broker_conf" in self.options else None
+        said = Said.read(version, conf, json.loads(self.options.get("settings", "{}")))
+        return open_known(self.options["store"], said, needs_log=False)
+
+    def number(self, option: str) -> int | None:
+        """A numeric option, None when not given. Raises ValueError naming the option."""
+        text = self.options.get(option)
+        if text is None:
+            return None
+        try:
+            return int(text)
+        except ValueError:
+            raise ValueError(f"option {option}: a whole number is expected, not {text!r}") from None
+
+
+def relative(root: Path, file: StoreFile) -> str:
+    """The value of the column `file`."""
+    return name_below(root, file.path)
+
+
+def table_of(name: str) -> Table:
+    """Looked up late: a worker imports the declarations (and the decoders they name) only when it reads."""
+    from pipelines.lake.tables.raw import TABLES
+
+    return TABLES[name]
+
+
+def spark_schema(schema: pa.Schema) -> StructType:
+    """Arrow to Spark, times as TIMESTAMP (an instant), never TIMESTAMP_NTZ."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(schema, prefer_timestamp_ntz=False)

@@ -1,0 +1,32 @@
+"""`rocketmq_timer`: the units of timerlog files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from parsers.store import Store, StoreFile
+from pipelines.spark.sources.slices import Piece
+from pipelines.spark.sources.source import StoreReader, StoreSource
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class TimerReader(StoreReader):
+    def files_of(self, store: Store) -> list[StoreFile]:
+        return [file for file in store.timer if file.kind == "timerlog"]
+
+    def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+        from parsers.timer import read_timerlog
+
+        yield from read_timerlog([piece.file], on_damage="collect")
+
+
+class TimerSource(StoreSource):
+    table_name = "timer_records"
+    reader_class = TimerReader
+
+    @classmethod
+    def name(cls) -> str:
+        return "rocketmq_timer"

@@ -1,0 +1,209 @@
+"""What a broker holds in memory while it loads and starts, and what its dispatchers do to it.
+
+`commitlog_recovery.py` and `redispatch.py` play the methods of CommitLog and DefaultMessageStore on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from parsers.checkpoint import CHECKPOINT, Checkpoint, decode_checkpoint
+from parsers.commitlog.tags import SCHEDULE_TOPIC
+from parsers.consumequeue.layout import CQ_UNIT
+from recovery.broker.consume_queue import Queue
+from recovery.broker.dispatch_log import DispatchLog
+from recovery.broker.index_service import IndexFiles, Mask
+from recovery.broker.mapped_file_queue import FileList
+from recovery.broker.message_check import MessageCheck
+from recovery.broker.store_folder import Evidence, QueueKey
+from recovery.broker.valid_runs import RecordRuns
+from recovery.rebuild.queue_files import MAX_NAME_BYTES
+from recovery.rules.dispatch import DispatchRequest, DispatchRules, QueueUnit, queue_units
+from recovery.rules.passing_settings import PassedBy
+from recovery.rules.settings import StoreSettings
+from recovery.rules.versions import BrokerVersion
+from recovery.scan.scanner import LogScanner, ScanBatch
+
+NO_CHECKPOINT = decode_checkpoint(bytes(CHECKPOINT.size))
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why something happens: the rule, where it stands in the broker's source, and the bytes that made it apply."""
+
+    rule: str
+    source: str
+    evidence: str
+
+
+@dataclass(slots=True)
+class BrokerMemory:
+    """The store classes' state.
+
+    Attributes:
+        confirm_offset: CommitLog's field; -1 before anything sets it.
+        flushed_where: how far the log counts as flushed.
+        next_offsets: `topicQueueTable`, next queue offset by "topic-queue".
+        log_ends_because: what is wrong with the record that ends the log.
+        log_end_passed_by: the setting without which the log would not end there.
+        queues_writable: False once a queue could not be written.
+        bytes_checked: bytes of records that load() read and checked.
+        last_queued_offset: physical offset of the last message given to a queue, which the next thorough flush keeps.
+        last_queued_ms: its store time, None before the first one; a slave's checkpoint takes it as physicMsgTimestamp.
+    """
+
+    evidence: Evidence
+    version: BrokerVersion
+    settings: StoreSettings
+    check: MessageCheck
+    rules: DispatchRules
+    commitlog: FileList
+    index: IndexFiles
+    runs: RecordRuns
+    queues: dict[QueueKey, Queue] = field(default_factory=dict)
+    checkpoint: Checkpoint = NO_CHECKPOINT
+    confirm_offset: int = -1
+    flushed_where: int = 0
+    next_offsets: dict[str, int] = field(default_factory=dict)
+    dispatched: DispatchLog = field(default_factory=DispatchLog)
+    reasons: list[Reason] = field(default_factory=list)
+    log_ends_because: str | None = None
+    log_end_passed_by: PassedBy | None = None
+    last_queued_offset: int = 0
+    last_queued_ms: int | None = None
+    bytes_checked: int = 0
+    queues_writable: bool = True
+
+    def because(self, rule: str, source: str, evidence: str) -> None:
+        self.reasons.append(Reason(rule, source, evidence))
+
+    def confirmed_offset(self) -> int:
+        """`CommitLog#getConfirmOffset`: how far readers and dispatch may go."""
+        replicated = self.settings.duplication_enable or self.settings.enable_controller_mode
+        if replicated or not self.version.dispatches_confirmed_only:
+            return self.confirm_offset
+        if self.settings.flushes_synchronously and self.version.dispatches_flushed_only:
+            return self.flushed_where
+        return self.commitlog.max_offset
+
+    def behind_bytes(self, dispatched_to: int) -> int:
+        """`ReputMessageService#behind` for a re-dispatch that stands at this log offset."""
+        end = self.confirmed_offset() if self.version.dispatches_confirmed_only else self.commitlog.max_offset
+        return end - dispatched_to
+
+    @property
+    def queues_are_known(self) -> bool:
+        """Whether the queues are as load() leaves them: what it dispatches from a DLedger log is not played, nor what
+        becomes of a database of queues."""
+        dispatches = self.evidence.abort and self.version.dispatches_dledger_after_crash
+        return not (self.evidence.log_is_dledgers and dispatches) and not self.settings.uses_rocksdb_queues
+
+    def max_queued_offset(self) -> int:
+        """The maximum of the queues' maximum physical offsets, -1 without queues."""
+        return max((queue.max_physical_offset for queue in self.queues.values()), default=-1)
+
+    def queue(self, topic: str, queue_id: int) -> Queue:
+        """`findOrCreateConsumeQueue`."""
+        key = (topic, queue_id)
+        if key not in self.queues:
+            self.queues[key] = Queue(topic, queue_id, FileList(self.settings.consume_queue_file_size), self.version)
+        return self.queues[key]
+
+    def dispatch(self, request: DispatchRequest, position: int) -> None:
+        """Hand one message to the dispatchers: queues, then index."""
+        for number, unit in enumerate(queue_units(request, self.rules)):
+            self._put_unit(unit, own_queue=number == 0)
+        self.index.put(request)
+        self.dispatched.add(request.physical_offset, request.msg_size, position)
+
+    def _put_unit(self, unit: QueueUnit, *, own_queue: bool) -> None:
+        """One unit. A queue whose files cannot be made ends the writing of all queues, after thirty tries."""
+        queue = self.queue(unit.topic, unit.queue_id) if own_queue or self.queues_writable else None
+        if queue is None or not self.queues_writable:
+            return
+        if can_hold_files(unit.topic) and self._can_make_file_for(queue, unit):
+            queue.put(unit)
+            if own_queue:
+                self.last_queued_offset, self.last_queued_ms = unit.physical_offset, unit.store_timestamp_ms
+        elif own_queue:
+            self.queues_writable = False
+            self.because(
+                "a queue's file cannot be made: after 30 tries of a second no queue is written any more, and the "
+                "broker refuses messages",
+                "ConsumeQueue#putMessagePositionInfoWrapper, RunningFlags#makeLogicsQueueError",
+                f"topic {unit.topic!r} of the message at {unit.physical_offset}",
+            )
+
+    def _can_make_file_for(self, queue: Queue, unit: QueueUnit) -> bool:
+        if unit.topic not in self.evidence.obstructed_topics:
+            return True
+        name = queue.new_file_for(unit)
+        return name is None or self.evidence.can_make_file(unit.topic, unit.queue_id, name)
+
+    def dispatch_batch(self, batch: ScanBatch, scanner: LogScanner, wanted: Mask, base_offset: int) -> None:
+        """The same for the wanted rows of a batch of records of one file."""
+        records, units = batch.records, batch.units
+        chosen = np.flatnonzero(wanted[units.record])
+        names = scanner.topics.names()
+        topics = {names[topic] for topic in set(units.topic[chosen].tolist())}
+        obstructed = not self.evidence.obstructed_topics.isdisjoint(topics)
+        if self.queues_writable and not obstructed and all(map(can_hold_files, topics)):
+            self._put_units(batch, chosen, names)
+        else:
+            for row in chosen.tolist():
+                own = row == 0 or units.record[row] != units.record[row - 1]
+                self._put_unit(_unit(batch, row, names), own_queue=own)
+        self.index.put_batch(batch, wanted)
+        sizes = records.total_size[wanted].astype(np.int64)
+        self.dispatched.add_many(records.physical_offset[wanted], sizes, base_offset + records.file_pos[wanted])
+
+    def _put_units(self, batch: ScanBatch, chosen: npt.NDArray[np.int64], names: list[str]) -> None:
+        """Units of a batch, queue by queue."""
+        records, units = batch.records, batch.units
+        record = units.record[chosen]
+        packed = np.empty(len(chosen), CQ_UNIT.dtype)
+        packed["physical_offset"] = records.physical_offset[record]
+        packed["msg_size"], packed["tags_code"] = records.total_size[record], records.tags_code[record]
+        keys = units.topic[chosen].astype(np.int64) << 32 | (units.queue_id[chosen].astype(np.int64) & 0xFFFFFFFF)
+        order = np.argsort(keys, kind="stable")
+        for rows in np.split(order, np.flatnonzero(np.diff(keys[order])) + 1) if len(order) else ():
+            first = chosen[rows[0]]
+            queue = self.queue(names[units.topic[first]], int(units.queue_id[first]))
+            queue.put_many(packed[rows], units.queue_offset[chosen[rows]])
+        if len(record):
+            self.last_queued_offset = int(records.physical_offset[record[-1]])
+            self.last_queued_ms = int(records.store_timestamp_ms[record[-1]])
+
+    def read_delay_levels(self) -> None:
+        """4.x: what is dispatched from here on knows the delay levels."""
+        self.rules = DispatchRules.of(self.version, self.settings)
+        self.runs = replace(self.runs, rules=self.rules)
+
+    def create_delay_queues(self) -> None:
+        """4.x: the delay service asks for the queue of every delay level, which creates it in memory."""
+        for level in range(len(self.rules.delay_levels.millis)):
+            self.queue(SCHEDULE_TOPIC, level)
+
+
+def can_hold_files(topic: str) -> bool:
+    """Whether a folder of that name can be made below consumequeue/; a slash makes one inside another."""
+    return "\0" not in topic and all(
+        len(part.encode("utf-8", "replace")) <= MAX_NAME_BYTES for part in topic.split("/")
+    )
+
+
+def _unit(batch: ScanBatch, row: int, names: list[str]) -> QueueUnit:
+    """One row of a batch's units in the scalar form."""
+    records, units, record = batch.records, batch.units, batch.units.record[row]
+    return QueueUnit(
+        names[units.topic[row]],
+        int(units.queue_id[row]),
+        int(units.queue_offset[row]),
+        int(records.physical_offset[record]),
+        int(records.total_size[record]),
+        int(records.tags_code[record]),
+        store_timestamp_ms=int(records.store_timestamp_ms[record]),
+    )

@@ -1,0 +1,197 @@
+"""What a broker would find in a store folder when it is started: names, sizes, markers; nothing decided yet.
+
+A repair is this listing with something replaced (`dataclasses.replace`): the folder itself is only ever read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from parsers.errors import StoreFormatError
+from parsers.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, utf16_units
+from parsers.mapped import map_file, open_evidence
+from parsers.places import DATA_FOLDER, DLEDGER_FOLDER
+from recovery.broker.abort_file import AbortFile, read_abort_file
+from recovery.rules.dispatch import InvalidForDispatch, parse_number
+from recovery.rules.settings import StoreSettings
+from recovery.rules.store_paths import log_folders
+
+QueueKey = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One name in a folder of files: what `File#length`, `#isDirectory` and `#lastModified` say of it."""
+
+    name: str
+    path: Path
+    size: int
+    is_folder: bool
+    modified_ms: int
+
+    @property
+    def number(self) -> int | None:
+        """What `Long.parseLong` makes of the name; None where it throws."""
+        try:
+            return parse_number(self.name, LONG_MIN, LONG_MAX)
+        except InvalidForDispatch:
+            return None
+
+    def bytes(self) -> memoryview:
+        """The file, mapped. Empty when it cannot be opened any more."""
+        try:
+            return map_file(self.path)
+        except (OSError, StoreFormatError):
+            return memoryview(b"")
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A store folder as `load()` meets it. Lists are in the order in which the broker sorts them.
+
+    Attributes:
+        abort: `abort` is there, whatever it is; `abort_file` says what.
+        queues: files of every `consumequeue/<topic>/<int>`; empty lists are folders without files.
+        checkpoint: its bytes, None when there is none.
+        checkpoint_opens: False where something is in its place that is no file.
+        index_obstructed: something stands in the place of the folder `index/`, so that no file can be made in it.
+        config: what lies in config/, by name; None where there is no such folder.
+        dledger, dledger_index: files of a DLedger node's log, and of the index of its entries.
+        other: folders that hold something this room does not replay, with the reason.
+        batch_topics: topics with a folder of BatchCQ queues.
+        obstructed_topics: topics in whose queues something stands where a file or folder would have to be made.
+    """
+
+    root: Path
+    abort: bool
+    checkpoint: bytes | None
+    commitlog: tuple[Entry, ...]
+    queues: Mapping[QueueKey, tuple[Entry, ...]]
+    index: tuple[Entry, ...]
+    dledger: tuple[Entry, ...] = ()
+    dledger_index: tuple[Entry, ...] = ()
+    config: Mapping[str, Entry] | None = None
+    other: Mapping[str, str] = field(default_factory=dict)
+    batch_topics: frozenset[str] = frozenset()
+    checkpoint_opens: bool = True
+    index_obstructed: bool = False
+    abort_file: AbortFile = field(default_factory=AbortFile)
+    obstructed_topics: frozenset[str] = frozenset()
+
+    @property
+    def log_is_dledgers(self) -> bool:
+        """The broker's log is that of a DLedger node."""
+        return bool(self.dledger)
+
+    def can_make_file(self, topic: str, queue_id: int, name: str) -> bool:
+        """Whether a queue's file can be made: no folder has its name, and no file stands where its folders go."""
+        place = self.root / "consumequeue" / topic / str(queue_id) / name
+        return not place.is_dir() and all(part.is_dir() or not part.exists() for part in list(place.parents)[:2])
+
+
+NOT_REPLAYED = {
+    "batchconsumequeue": "queues of type BatchCQ are loaded and recovered by rules of their own",
+    "compaction/compactionLog": "compacted topics are loaded and recovered by rules of their own",
+    "timerlog": "the timer wheel is recovered after the store, from its own log",
+}
+
+
+def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
+    """List the folder. Reads names, sizes and times, and the small file `checkpoint`."""
+    folders = log_folders(root, settings)
+    topics = _entries(root / "consumequeue")
+    node = _dledger_node(root)
+    return Evidence(
+        root=root,
+        abort=(root / "abort").exists(),
+        checkpoint=_read_small(root / "checkpoint"),
+        commitlog=_log_files(folders.commitlog),
+        queues=_queues(topics),
+        index=tuple(_in_java_order(_entries(root / "index"))),
+        dledger=_log_files(folders.dledger or ([node / DATA_FOLDER] if node else [])),
+        dledger_index=tuple(_in_java_order(_entries(node / "index"))) if node else (),
+        config=config_entries(root),
+        other={name: why for name, why in NOT_REPLAYED.items() if _holds_files(root / name)}
+        | {path.name: "another DLedger node's log" for path in root.glob(f"{DLEDGER_FOLDER}*") if path != node},
+        batch_topics=frozenset(path.name for path in (root / "batchconsumequeue").glob("*")),
+        checkpoint_opens=not (root / "checkpoint").is_dir(),
+        index_obstructed=(root / "index").exists() and not (root / "index").is_dir(),
+        abort_file=read_abort_file(root),
+        obstructed_topics=frozenset(topic.name for topic in topics if _is_obstructed(topic)),
+    )
+
+
+def config_entries(root: Path) -> dict[str, Entry] | None:
+    """What lies in config/ of a store root, by name; None where there is no such folder."""
+    folder = root / "config"
+    return {entry.name: entry for entry in _entries(folder)} if folder.is_dir() else None
+
+
+def _log_files(folders: Iterable[Path]) -> tuple[Entry, ...]:
+    """MultiPathMappedFileQueue#load: the files of all folders together, sorted by name only."""
+    return tuple(_in_java_order(entry for folder in sorted(folders) for entry in _entries(folder)))
+
+
+def _dledger_node(root: Path) -> Path | None:
+    """The folder of a DLedger node; of several the one whose log was written last."""
+    nodes = [path for path in root.glob(f"{DLEDGER_FOLDER}*") if path.is_dir()]
+    return max(nodes, key=lambda node: (_written_ms(node / DATA_FOLDER), node), default=None)
+
+
+def _written_ms(folder: Path) -> int:
+    return max((entry.modified_ms for entry in _entries(folder)), default=-1)
+
+
+def _queues(topics: Iterable[Entry]) -> dict[QueueKey, tuple[Entry, ...]]:
+    """ConsumeQueueStore#loadConsumeQueues: folders whose name is no int are passed over."""
+    found: dict[QueueKey, tuple[Entry, ...]] = {}
+    for topic in topics:
+        for queue in _entries(topic.path):
+            try:
+                queue_id = parse_number(queue.name, INT_MIN, INT_MAX)
+            except InvalidForDispatch:
+                continue
+            found[topic.name, queue_id] = tuple(_in_java_order(_entries(topic.path / str(queue_id))))
+    return found
+
+
+def _is_obstructed(topic: Entry) -> bool:
+    queues = _entries(topic.path)
+    files = (entry for queue in queues for entry in _entries(queue.path))
+    return not (topic.is_folder and all(q.is_folder for q in queues)) or any(entry.is_folder for entry in files)
+
+
+def _in_java_order(entries: Iterable[Entry]) -> list[Entry]:
+    return sorted(entries, key=lambda entry: utf16_units(entry.name))
+
+
+def _entries(folder: Path) -> list[Entry]:
+    """`File#listFiles`: nothing for what is no folder or cannot be read."""
+    try:
+        with os.scandir(folder) as listing:
+            return [_entry(found) for found in listing]
+    except OSError:
+        return []
+
+
+def _holds_files(folder: Path) -> bool:
+    return any(_holds_files(entry.path) if entry.is_folder else entry.size for entry in _entries(folder))
+
+
+def _entry(found: os.DirEntry[str]) -> Entry:
+    try:
+        seen = found.stat()
+        return Entry(found.name, Path(found.path), seen.st_size, found.is_dir(), seen.st_mtime_ns // 1_000_000)
+    except OSError:  # a dangling link: Java's File says length 0 and no folder
+        return Entry(found.name, Path(found.path), 0, False, 0)
+
+
+def _read_small(path: Path) -> bytes | None:
+    try:
+        with open_evidence(path) as file:
+            return file.read(1 << 20) or b""
+    except OSError:
+        return None

@@ -1,1 +1,0 @@
-"""The rules by which log, queues, index, checkpoint and configuration must agree: columns in, findings out."""

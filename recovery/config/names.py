@@ -1,0 +1,58 @@
+"""Topics and groups that a broker makes by itself, so that a configuration without them has lost nothing.
+
+Source: TopicValidator, TopicConfigManager#init, MixAll#isSysConsumerGroupPullMessage @5.3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from parsers.config.fastjson import Json, as_map
+from recovery.rules.dispatch import LMQ_PREFIX, RETRY_PREFIX
+from recovery.rules.system_topics import is_brokers_own
+
+DLQ_PREFIX, REPLY_SUFFIX = "%DLQ%", "_REPLY_TOPIC"
+ROCKSDB_OFFSETS = "CHECKPOINT_TOPIC"
+SYSTEM_GROUP_PREFIX = "CID_RMQ_SYS_"
+SYSTEM_GROUPS = (
+    "DEFAULT_CONSUMER",
+    "TOOLS_CONSUMER",
+    "SCHEDULE_CONSUMER",
+    "FILTERSRV_CONSUMER",
+    "__MONITOR_CONSUMER",
+    "SELF_TEST_C_GROUP",
+    "CID_ONS-HTTP-PROXY",
+    "CID_ONSAPI_PERMISSION",
+    "CID_ONSAPI_OWNER",
+    "CID_ONSAPI_PULL",
+)
+PERM_INHERIT = 1
+
+
+def is_system_topic(topic: str) -> bool:
+    """A topic that a start makes anew. Retry and dead-letter topics are none: a group's next contact makes those."""
+    return is_brokers_own(topic) or topic.startswith(LMQ_PREFIX) or topic.endswith((REPLY_SUFFIX, ROCKSDB_OFFSETS))
+
+
+def is_made_by_clients(topic: str) -> bool:
+    """A topic that somebody made for messages: no system topic, no retry or dead-letter topic."""
+    return not is_system_topic(topic) and not topic.startswith((RETRY_PREFIX, DLQ_PREFIX))
+
+
+def is_system_group(group: str) -> bool:
+    return group in SYSTEM_GROUPS or group.startswith(SYSTEM_GROUP_PREFIX)
+
+
+def made_topics(rows: Mapping[str, Json]) -> set[str]:
+    """Names in topics.json that no start makes: those of the broker and its cluster have perm 7, with inheritance."""
+    return {name for name, row in rows.items() if not is_system_topic(name) and not _is_inherited(row)}
+
+
+def made_groups(rows: Mapping[str, Json]) -> set[str]:
+    """Names in subscriptionGroup.json that no start makes."""
+    return {name for name in rows if not is_system_group(name)}
+
+
+def _is_inherited(row: Json) -> bool:
+    perm = as_map(row).get("perm")
+    return isinstance(perm, int) and bool(perm & PERM_INHERIT)

@@ -1,0 +1,144 @@
+"""BrokerController#initialize as far as configuration decides it: who stops it, what is missing then, what it destroys.
+
+Source: BrokerController#initialize, #shutdown, ConfigManager#persist, recorded starts of 4.9.7, 5.0.0, 5.3.3, 5.4.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from parsers.places import TABLE_DATABASES
+from recovery.broker.store_folder import Evidence, QueueKey
+from recovery.config.files import Stage, written_by_refused_start
+from recovery.config.load import ConfigCopy, ConfigLoad, Copies, CopyState, config_loads
+from recovery.config.losses import ConfigLosses, a_broker_ran, config_losses
+from recovery.rules.settings import StoreSettings
+from recovery.rules.versions import BrokerVersion
+
+
+@dataclass(frozen=True, slots=True)
+class Destroyed:
+    """A file whose content a start takes away before anybody could look at it.
+
+    Attributes:
+        file: below the store root.
+        how: `emptied`, but for what a broker makes by itself, or `deleted`.
+        held: what it held, or what the .bak did that the next start then passes over.
+        moves_to_backup: the file's former content stands in the .bak afterwards, whose own content is gone.
+    """
+
+    file: str
+    how: Literal["emptied", "deleted"]
+    held: str
+    moves_to_backup: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigStart:
+    """What a start makes of config/.
+
+    Attributes:
+        loads: all of them, in order, those behind the one that refuses too.
+        refused: the first whose false result stops the broker.
+        has_files: config/ tells that a broker ran here; without it the store's classes are looked at by themselves, and
+            nothing counts as missing.
+        store_fails: the store's own load() stops the broker, for whatever reason but its delayOffset.json.
+    """
+
+    version: BrokerVersion
+    loads: tuple[ConfigLoad, ...]
+    refused: ConfigLoad | None
+    losses: ConfigLosses
+    has_files: bool
+    store_fails: bool = False
+
+    @property
+    def stopped_at(self) -> Stage | None:
+        """None when BrokerController#initialize is true, or fails for a reason that is not looked at here."""
+        if self.refused is not None and (self.stops_before_store or not self.store_fails):
+            return self.refused.stage
+        return Stage.STORE if self.store_fails else None
+
+    @property
+    def taken(self) -> tuple[ConfigLoad, ...]:
+        """The loads that the broker comes to."""
+        stopped_at = self.stopped_at
+        if stopped_at is Stage.STORE and self.store_fails:
+            return tuple(load for load in self.loads if load.stage is Stage.METADATA)
+        if self.refused is None or stopped_at is None:
+            return self.loads
+        return self.loads[: self.loads.index(self.refused) + 1]
+
+    @property
+    def stops_before_store(self) -> bool:
+        """The store is never opened: log, queues and index stay as they are."""
+        return self.refused is not None and self.refused.stage is Stage.METADATA
+
+    @property
+    def destroys(self) -> tuple[Destroyed, ...]:
+        """What a start empties because it was refused, and what 5.4.0 and later delete because it cannot be read."""
+        emptied = tuple(map(self._emptied, filter(self._empties, self.loads)))
+        gone = {each.file for each in emptied}
+        return emptied + tuple(each for each in self._deleted() if each.file not in gone)
+
+    def _deleted(self) -> Iterator[Destroyed]:
+        if self.version.deletes_unreadable_config:
+            for load in self.taken:
+                if load.main.state is CopyState.UNREADABLE:
+                    yield Destroyed(_path(load), "deleted", _held(load.main), False)
+
+    def _empties(self, load: ConfigLoad) -> bool:
+        """The file is written on the way out although its content is not in memory."""
+        stopped_at = self.stopped_at
+        if stopped_at is None or load.file not in written_by_refused_start(self.version, stopped_at):
+            return False
+        is_in_memory = load is not self.refused and load in self.taken
+        holds = any(copy.rows or copy.state is CopyState.UNREADABLE for copy in (load.main, load.backup))
+        return holds and not is_in_memory
+
+    def _emptied(self, load: ConfigLoad) -> Destroyed:
+        deleted_before = load is self.refused and self.version.deletes_unreadable_config
+        is_there = load.main.state is not CopyState.MISSING and not deleted_before
+        held = load.main if load.main.state not in (CopyState.MISSING, CopyState.EMPTY) else load.backup
+        return Destroyed(_path(load), "emptied", _held(held), is_there)
+
+
+def config_start_of(evidence: Evidence, version: BrokerVersion, settings: StoreSettings) -> ConfigStart | None:
+    """What a broker makes of this store's config/."""
+    queues = {key for key, files in evidence.queues.items() if files}
+    return config_start(evidence.config, queues, version, settings, was_killed=evidence.abort)
+
+
+def config_start(
+    copies: Copies | None,
+    queues: Collection[QueueKey],
+    version: BrokerVersion,
+    settings: StoreSettings,
+    *,
+    was_killed: bool = False,
+) -> ConfigStart | None:
+    """Play every load(). None where the broker keeps its tables in RocksDB, which is not played.
+
+    Args:
+        queues: those that have files; they tell which topics and delay levels there were.
+    """
+    databases = [name for name in TABLE_DATABASES if copies and name in copies and copies[name].is_folder]
+    if settings.uses_rocksdb_queues or databases:
+        return None
+    loads = tuple(config_loads(copies or {}, version, settings))
+    has_files = a_broker_ran(copies)
+    refused = next((load for load in loads if load.refuses and (has_files or load.stage is Stage.STORE)), None)
+    losses = config_losses(loads, queues, was_killed=was_killed) if has_files else ConfigLosses()
+    return ConfigStart(version, loads, refused, losses, has_files)
+
+
+def _path(load: ConfigLoad) -> str:
+    return f"config/{load.file.name}"
+
+
+def _held(copy: ConfigCopy) -> str:
+    if copy.state is CopyState.UNREADABLE:
+        return f"{copy.name}: bytes that cannot be decoded, {len(copy.beginning)} rows before them"
+    return f"{copy.name}: {len(copy.rows)} rows"

@@ -1,0 +1,80 @@
+"""Which repairs lose less: each is played in memory, and those that help are offered with what they would change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from recovery.config.start import config_start_of
+from recovery.forecast.config_repairs import copy_first
+from recovery.forecast.given_up import given_up
+from recovery.forecast.losses import LossCounts, losses
+from recovery.forecast.outcome import Outcome, outcome_of
+from recovery.forecast.repair import Repair
+from recovery.forecast.repairs import repairs
+from recovery.forecast.returns import MAY_BE_DELETED, brought_back
+from recovery.lives.topic_lives import TopicLives
+from recovery.start.restart import Restart, restart
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """A repair and the start after it; `then` is None for what is done beside the store."""
+
+    repair: Repair
+    then: Outcome | None
+
+
+REBUILT_QUEUES = Repair(
+    do="put the queues in place that `rocketlens rebuild` writes, instead of an `abort` file",
+    evidence="an `abort` file would give messages of deleted topics, or of their former lives, their queues back",
+    costs="the queues are replaced while the broker is stopped; read the rebuild's report first",
+)
+
+
+def advise(played: Restart, outcome: Outcome, lives: Callable[[], TopicLives]) -> Iterator[Advice]:
+    """Repairs that end better than the plain start, from the least destructive on; nothing when nothing is lost.
+
+    None that gives messages of deleted topics or former lives a queue again.
+    """
+    withheld = False
+    config_first = None if played.config is None else copy_first(played.config)
+    if config_first is not None:
+        yield Advice(config_first, None)
+    if outcome.readable_messages:
+        yield Advice(_copy_first(outcome), None)
+    for repair in repairs(played, outcome):
+        advice, then = _played(repair, played, lives)
+        withheld |= then.brought_back > outcome.brought_back
+        if then.is_better_than(outcome):
+            yield advice
+    if withheld and outcome.lost_units and not MAY_BE_DELETED & {life.ground for life in lives().undecided}:
+        yield Advice(REBUILT_QUEUES, None)
+
+
+def _copy_first(outcome: Outcome) -> Repair:
+    lost, readable = outcome.lost_messages, outcome.readable_messages
+    which = "the messages" if readable == lost else f"{readable} of the {lost} messages"
+    return Repair(
+        do=f"copy commitlog/ before the start: {which} listed as lost can be read from the copy with `dump commitlog`",
+        evidence="their records are in the files now, and the start gives their bytes up",
+        costs="disk space",
+        files=("commitlog",),
+    )
+
+
+def _played(repair: Repair, played: Restart, lives: Callable[[], TopicLives]) -> tuple[Advice, Outcome]:
+    """The start after a repair. What is in log files that the repair moves away is lost, too."""
+    memory = played.memory
+    store, version, settings = repair.store or memory.evidence, memory.version, repair.settings(memory.settings)
+    config = None if played.config is None else config_start_of(store, version, settings)
+    replayed = restart(store, version, settings, heap_bytes=memory.check.heap_bytes, config=config)
+    counts = LossCounts()
+    lost = {loss.physical_offset for loss in counts.passing(losses(replayed, lives)) if loss.what == "message"}
+    given = given_up(memory.evidence, store, memory.runs.scanner, lives, lost)
+    counts.of["message"] += given.messages
+    then = outcome_of(replayed, counts, brought_back(replayed, lives))
+    if given.damaged_bytes:
+        then = replace(then, losses_are_known=False)
+    costs = "; ".join(filter(None, (repair.costs, given.costs())))
+    return Advice(replace(repair, costs=costs), then), then

@@ -1,0 +1,153 @@
+"""What would this broker do with these files if it were started now?
+
+`forecast` plays the start in memory, asks what it loses, and tries repairs the same way. Nothing is touched or copied.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from parsers.store import Store
+from recovery.broker.memory import BrokerMemory, Reason
+from recovery.broker.store_folder import Evidence, read_evidence
+from recovery.config.start import config_start_of
+from recovery.forecast.advice import Advice, advise
+from recovery.forecast.losses import Loss, LossCounts, losses
+from recovery.forecast.outcome import Outcome, outcome_of
+from recovery.forecast.queue_rows import QueueRow, queue_rows
+from recovery.forecast.returns import Return, brought_back, returns
+from recovery.forecast.unknowns import Unknown, unknowns
+from recovery.knowledge.inference import StoreKnowledge
+from recovery.lives.topic_lives import StoreLives, TopicLives
+from recovery.rules.settings import StoreSettings
+from recovery.rules.versions import PROVEN, BrokerVersion
+from recovery.start.restart import Restart, restart
+
+LISTED = 100_000
+"""Lost messages listed one by one; more are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """One start, foretold for one version and one set of settings.
+
+    Attributes:
+        brought_back: messages of deleted topics and former lives that queues have again.
+        crash_brings_back: what a start after a crash would bring back, where this one follows an orderly shutdown.
+        holds_for: the versions whose starts end the same; the version asked for alone when one was.
+        otherwise: forecasts of the other versions, when none was asked for.
+    """
+
+    version: BrokerVersion
+    settings: StoreSettings
+    played: Restart
+    before_dispatch: tuple[QueueRow, ...] | None
+    lost: tuple[Loss, ...]
+    brought_back: tuple[Return, ...]
+    crash_brings_back: tuple[Return, ...]
+    outcome: Outcome
+    unknown: tuple[Unknown, ...]
+    holds_for: tuple[BrokerVersion, ...]
+    advice: tuple[Advice, ...] = ()
+    otherwise: tuple[Forecast, ...] = ()
+
+    @property
+    def has_loss(self) -> bool:
+        """Whether somebody should look before starting: no start, something lost for good, or deleted messages that
+        are served again."""
+        lost = any(self.outcome.lost.values()) or bool(self.outcome.lost_config)
+        return not self.outcome.starts or lost or bool(self.brought_back)
+
+    @property
+    def reasons(self) -> Sequence[Reason]:
+        return self.played.memory.reasons
+
+
+def forecast(
+    store: Store, known: StoreKnowledge, *, heap_bytes: int | None = None, with_advice: bool = True
+) -> Forecast:
+    """Foretell a start on this store of the version that is said to be the broker's; where none is said, of every one
+    whose starts were recorded.
+
+    Args:
+        heap_bytes: the broker's Java heap, where known.
+        with_advice: also play the repairs that may lose less.
+    """
+    settings = known.settings
+    evidence = read_evidence(store.root, settings)
+    lives = StoreLives(store, known)
+    if known.version_is_said:
+        told = _foretell(evidence, known.version, settings, heap_bytes, lives)
+        return _with_advice(told, lives) if with_advice else told
+    groups: dict[Outcome, list[Forecast]] = {}
+    for each in PROVEN:
+        told = _foretell(evidence, each, settings, heap_bytes, lives)
+        groups.setdefault(told.outcome, []).append(told)
+    grouped = (_of_group(group, lives if with_advice else None) for group in groups.values())
+    newest, *others = sorted(grouped, key=_version, reverse=True)
+    return replace(newest, otherwise=tuple(others))
+
+
+def _after_a_crash(played: Restart, lives: TopicLives) -> tuple[Return, ...]:
+    """What the same start would bring back if the broker had not shut down; nothing where no life is over."""
+    if not lives.living_from:
+        return ()
+    memory = played.memory
+    crashed = replace(memory.evidence, abort=True)
+    return tuple(returns(restart(crashed, memory.version, memory.settings, heap_bytes=memory.check.heap_bytes), lives))
+
+
+def _version(told: Forecast) -> BrokerVersion:
+    return told.version
+
+
+def _of_group(group: list[Forecast], lives: StoreLives | None) -> Forecast:
+    """The newest version's forecast for all versions that end the same; without `lives` it comes without advice."""
+    newest = max(group, key=_version)
+    told = replace(newest, holds_for=tuple(sorted(map(_version, group))))
+    return told if lives is None else _with_advice(told, lives)
+
+
+def _with_advice(told: Forecast, lives: StoreLives) -> Forecast:
+    return replace(told, advice=tuple(advise(told.played, told.outcome, lives)))
+
+
+def _undecided(listed: Sequence[Loss], lives: StoreLives) -> Iterator[Unknown]:
+    """The topics with messages in no queue of which the store does not tell whether they were deleted."""
+    topics = {loss.topic for loss in listed if loss.what == "queue_unit"}
+    for life in lives().undecided if topics else ():
+        if life.topic in topics:
+            yield Unknown(f"whether {life.topic} was deleted", f"{life.ground.value}; if it was, nothing of it is lost")
+
+
+def _foretell(
+    evidence: Evidence, version: BrokerVersion, settings: StoreSettings, heap_bytes: int | None, lives: StoreLives
+) -> Forecast:
+    before: list[tuple[QueueRow, ...]] = []
+
+    def look(memory: BrokerMemory) -> None:
+        before.append(queue_rows(memory))
+
+    config = config_start_of(evidence, version, settings)
+    played = restart(evidence, version, settings, heap_bytes=heap_bytes, after_load=look, config=config)
+    counts = LossCounts()
+    found = counts.passing(losses(played, lives))
+    listed = tuple(islice(found, LISTED))
+    deque(found, maxlen=0)
+    back = tuple(returns(played, lives()) if brought_back(played, lives) else ())
+    outcome = outcome_of(played, counts, sum(each.messages for each in back))
+    return Forecast(
+        version=version,
+        settings=settings,
+        played=played,
+        before_dispatch=before[0] if before and played.memory.queues_are_known else None,
+        lost=listed,
+        brought_back=back,
+        crash_brings_back=() if evidence.abort or lives.found is None else _after_a_crash(played, lives.found),
+        outcome=outcome,
+        unknown=(*unknowns(played, counts.of.total() - len(listed)), *_undecided(listed, lives)),
+        holds_for=(version,),
+    )

@@ -1,0 +1,275 @@
+"""What a start loses for good: messages behind the log's new end, messages that no queue or no index will have.
+
+Found by reading, before and after: the records that still lie in the files, the units the queues had, the units and
+index files they will have.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from parsers.commitlog.layout import MAGIC_V2, RECORD_START
+from parsers.commitlog.message import decode_message
+from parsers.consumequeue.layout import CQ_UNIT
+from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER
+from parsers.java import INT_MAX, divide
+from parsers.store import StoreFile
+from recovery.broker.mapped_file_queue import LogFile
+from recovery.broker.store_folder import Entry, QueueKey
+from recovery.lives.topic_lives import TopicLives
+from recovery.rules.dispatch import PREPARED, ROLLBACK, DispatchRequest
+from recovery.scan.log_runs import GapSink, LogRun, runs_between
+from recovery.scan.scanner import ScanBatch
+from recovery.start.restart import Restart
+
+Longs = npt.NDArray[np.int64]
+What = Literal["message", "queue_unit", "index_entries"]
+NONE: Longs = np.empty(0, np.int64)
+QUEUED = "its queue had a unit for it"
+NEVER_QUEUED = "no queue had a unit for it: never dispatched, or left from an earlier truncation"
+REFUSED = "it is dispatched again and refused: its queue counts it as already there, or is further on"
+INDEX_FILE_DELETED = "the index file with its keys is deleted, and it lies before the file that is dispatched again"
+NEVER_INDEXED = "no index file holds its keys, and it is not dispatched again"
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """One message and what of it is lost. Fields that only its record or its unit could tell are None without it.
+
+    `readable`: its record can be read from the files as they are now; else a unit alone speaks of it.
+    """
+
+    what: What
+    topic: str | None
+    queue_id: int | None
+    queue_offset: int | None
+    physical_offset: int
+    reason: str
+    readable: bool = True
+
+
+@dataclass(slots=True)
+class LossCounts:
+    """How many losses there are of each kind, and of how many lost messages the record can be read now."""
+
+    of: Counter[str] = field(default_factory=Counter)
+    readable: int = 0
+
+    def passing(self, found: Iterable[Loss]) -> Iterator[Loss]:
+        """The losses themselves, each counted when it is taken."""
+        for loss in found:
+            self.of[loss.what] += 1
+            self.readable += loss.what == "message" and loss.readable
+            yield loss
+
+
+def losses(played: Restart, lives: Callable[[], TopicLives]) -> Iterator[Loss]:
+    """Every loss: messages behind the log's end first, then what the messages that stay have not, in log order.
+
+    Nothing of a former life is lost: an operator deleted it. `lives` is asked once such a message may be among them.
+    None is told of a DLedger's store, and no missing unit of a BatchCQ topic: `unknowns` says that they are not read.
+
+    Memory: eight bytes for each queue unit, each message dispatched again and each entry of a deleted index file.
+    """
+    if not played.started or played.memory.evidence.log_is_dledgers:
+        return
+    yield from _beyond_the_end(played, lives)
+    yield from _not_in_queue_or_index(played, lives)
+
+
+def _beyond_the_end(played: Restart, lives: Callable[[], TopicLives]) -> Iterator[Loss]:
+    """Records that lie behind the log's new end, and units that pointed to bytes which are none any more."""
+    memory = played.memory
+    units = _units_behind(played, memory.commitlog.max_offset)
+    for request, position in _records_behind(played):
+        is_queued = units.pop(position, None) is not None
+        if position < lives().former_before((request.topic, request.queue_id)):
+            continue
+        queued = QUEUED if is_queued else _why_never_queued(request)
+        why = (
+            "it ends the log"
+            if position == memory.commitlog.max_offset
+            else "it lies behind the record that ends the log"
+        )
+        reason = f"{why}: {memory.log_ends_because}; {queued}"
+        yield Loss("message", request.topic, request.queue_id, request.queue_offset, position, reason)
+    for position, (key, queue_offset) in sorted(units.items()):
+        yield Loss("message", *key, queue_offset, position, f"{QUEUED}; no readable record is there", readable=False)
+
+
+def _why_never_queued(request: DispatchRequest) -> str:
+    gets_none = request.transaction_type in (PREPARED, ROLLBACK)
+    return "a prepared or rolled back message, which gets no unit" if gets_none else NEVER_QUEUED
+
+
+def _records_behind(played: Restart) -> Iterator[tuple[DispatchRequest, int]]:
+    memory = played.memory
+    kept = memory.commitlog.files[-1:]
+    for file in (*kept, *memory.commitlog.deleted):
+        start = max(file.wrote_position, 0) if file in kept else 0
+        yield from _requests_from(file, start, played)
+
+
+def _requests_from(file: LogFile, start: int, played: Restart) -> Iterator[tuple[DispatchRequest, int]]:
+    """The messages of a file from byte `start` on, and their physical offsets."""
+    for run in runs_of(file.entry, file.base_offset):
+        for at in run.positions[run.positions >= start].tolist():
+            message = decode_message(memoryview(run.data), at)  # type: ignore[arg-type]
+            yield DispatchRequest.of(message, played.memory.rules), run.base_offset + at
+
+
+def runs_of(entry: Entry | None, base_offset: int, gaps: GapSink = lambda gap: None) -> Iterator[LogRun]:
+    """The messages of a log file as every reader finds them: damage is passed over, and what an earlier life left."""
+    if entry is not None:
+        listed = StoreFile(entry.path, "commitlog", entry.size, 0, base_offset)
+        yield from runs_between(listed, 0, listed.size, gaps)
+
+
+def _units_behind(played: Restart, log_end: int) -> dict[int, tuple[QueueKey, int]]:
+    """Units of the queue files as they were that point at or behind the log's end, by physical offset."""
+    found: dict[int, tuple[QueueKey, int]] = {}
+    size = played.memory.settings.consume_queue_file_size
+    for key, entries in played.memory.evidence.queues.items():
+        for entry in entries:
+            offsets, sizes, base = units_of(entry, size)
+            for row in np.flatnonzero((offsets >= log_end) & (sizes > 0)).tolist():
+                found[int(offsets[row])] = (key, base + row)
+    return found
+
+
+def units_of(entry: Entry, file_size: int) -> tuple[Longs, Longs, int]:
+    """Physical offsets and sizes in one queue file, and the queue offset of its first unit."""
+    units = CQ_UNIT.array(entry.bytes()) if entry.size == file_size else np.empty(0, CQ_UNIT.dtype)
+    base = divide(entry.number or 0, CQ_UNIT.size)
+    return units["physical_offset"].astype(np.int64), units["msg_size"].astype(np.int64), base
+
+
+def _not_in_queue_or_index(played: Restart, lives: Callable[[], TopicLives]) -> Iterator[Loss]:
+    """Messages of the log as it will be whose unit is in no queue, and those whose keys no index file has."""
+    memory = played.memory
+    queued = {key: queued_offsets(played, key) for key in memory.queues}
+    dispatched = np.sort(np.array(memory.dispatched.physical_offset, np.int64))
+    index = _IndexCover.of(played)
+    for file in memory.commitlog.files:
+        for batch in _batches(file, played):
+            yield from _without_unit(batch, played, queued, dispatched, lives)
+            yield from _without_keys(batch, played, index, dispatched, lives)
+
+
+def _batches(file: LogFile, played: Restart) -> Iterator[ScanBatch]:
+    """The messages of a file up to the log's end that this version reads."""
+    memory = played.memory
+    for run in runs_of(file.entry, file.base_offset):
+        chosen = run.positions[run.positions < file.wrote_position]
+        if not memory.version.reads_v2_messages:
+            chosen = chosen[run.data[chosen + RECORD_START.size - 1] != MAGIC_V2 & 0xFF]
+        yield memory.runs.scanner.scan(run.data, chosen)
+
+
+def queued_offsets(played: Restart, key: QueueKey) -> Longs:
+    """Physical offsets of a queue's units after the start, sorted, those of a pre-blank left out."""
+    files = played.memory.queues[key].mapped.files
+    units = [CQ_UNIT.array(file.content(file.wrote_position)) for file in files]
+    columns = [of_file["physical_offset"][of_file["msg_size"] != INT_MAX] for of_file in units]
+    return np.sort(np.concatenate([column.astype(np.int64) for column in columns] or [NONE]))
+
+
+def _without_unit(
+    batch: ScanBatch,
+    played: Restart,
+    queued: dict[QueueKey, Longs],
+    dispatched: Longs,
+    lives: Callable[[], TopicLives],
+) -> Iterator[Loss]:
+    units, records = batch.units, batch.records
+    names, batch_topics = played.memory.runs.scanner.topics.names(), played.memory.evidence.batch_topics
+    for topic, queue_id in sorted(set(zip(units.topic.tolist(), units.queue_id.tolist(), strict=True))):
+        if names[topic] in batch_topics:
+            continue
+        rows = np.flatnonzero((units.topic == topic) & (units.queue_id == queue_id) & (units.message_count == 0))
+        offsets = records.physical_offset[units.record[rows]]
+        missing = ~_held(queued.get((names[topic], queue_id), NONE), offsets)
+        if missing.any():
+            missing &= offsets >= lives().former_before((names[topic], queue_id))
+        again = _held(dispatched, offsets)
+        for row in np.flatnonzero(missing).tolist():
+            why = REFUSED if again[row] else _why_not_dispatched(played)
+            queue_offset = int(units.queue_offset[rows[row]])
+            yield Loss("queue_unit", names[topic], queue_id, queue_offset, int(offsets[row]), why)
+
+
+def _held(sorted_offsets: Longs, wanted: Longs) -> npt.NDArray[np.bool_]:
+    """Which of the wanted offsets are among the sorted ones."""
+    if not len(sorted_offsets):
+        return np.zeros(len(wanted), np.bool_)
+    at = np.minimum(np.searchsorted(sorted_offsets, wanted), len(sorted_offsets) - 1)
+    return np.asarray(sorted_offsets[at] == wanted)
+
+
+def _why_not_dispatched(played: Restart) -> str:
+    memory = played.memory
+    if memory.evidence.abort:
+        return "it lies before the file from which messages are dispatched again"
+    if memory.version.redispatches_after_clean_exit:
+        return "after a clean exit only messages behind the queues' maximum are dispatched, the first of them left out"
+    return "after a clean exit this version dispatches nothing that lies before the position where it starts"
+
+
+@dataclass(frozen=True, slots=True)
+class _IndexCover:
+    """What the index held before the start: nothing behind `end`, and `deleted` in files that go (sorted)."""
+
+    end: int
+    deleted: Longs
+
+    @classmethod
+    def of(cls, played: Restart) -> _IndexCover:
+        index = played.memory.index
+        entries = [*index.deleted, *(file.entry for file in index.files if file.entry is not None)]
+        ends = [INDEX_HEADER.unpack(_head(entry))["end_physical_offset"] for entry in entries]
+        return cls(
+            max(ends, default=-1), np.sort(np.concatenate([_indexed_in(e, played) for e in index.deleted] or [NONE]))
+        )
+
+
+def _head(entry: Entry) -> bytes:
+    return bytes(entry.bytes()[: INDEX_HEADER.size]).ljust(INDEX_HEADER.size, b"\0")
+
+
+def _indexed_in(entry: Entry, played: Restart) -> Longs:
+    """Physical offsets of the entries of one index file, as far as it goes."""
+    at = played.memory.index.geometry.entries_at + INDEX_ENTRY.size
+    stored = entry.bytes()[at:]
+    count = min(INDEX_HEADER.unpack(_head(entry))["index_count"] - 1, len(stored) // INDEX_ENTRY.size)
+    return INDEX_ENTRY.array(stored, count=max(count, 0))["physical_offset"].astype(np.int64)
+
+
+def _without_keys(
+    batch: ScanBatch, played: Restart, index: _IndexCover, dispatched: Longs, lives: Callable[[], TopicLives]
+) -> Iterator[Loss]:
+    records, memory = batch.records, played.memory
+    if not memory.rules.index_enabled:
+        return
+    offsets = records.physical_offset
+    in_deleted = _held(index.deleted, offsets)
+    has_keys = np.diff(records.first_key) > 0
+    lost = has_keys & (in_deleted | (offsets > index.end)) & ~_held(dispatched, offsets)
+    names = memory.runs.scanner.topics.names()
+    for row in np.flatnonzero(lost).tolist():
+        topic, queue_id = names[records.topic[row]], int(records.queue_id[row])
+        if offsets[row] < lives().former_before((topic, queue_id)):
+            continue
+        yield Loss(
+            "index_entries",
+            topic,
+            queue_id,
+            int(records.queue_offset[row]),
+            int(offsets[row]),
+            INDEX_FILE_DELETED if in_deleted[row] else NEVER_INDEXED,
+        )

@@ -1,0 +1,82 @@
+"""A start in few numbers: what two starts are compared by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from recovery.forecast.losses import LossCounts
+from recovery.start.restart import Restart
+
+LOSSES = ("message", "queue_unit", "index_entries")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a start ends.
+
+    Attributes:
+        starts: load() is true and start() returns.
+        log_end: the CommitLog's end, None when the broker does not start.
+        lost_messages, lost_units, lost_index: how many messages are lost, are in no queue, in no index file.
+        readable_messages: of how many lost messages the record can be read from the files as they are now.
+        losses_are_known: False of a DLedger's store, whose other replicas decide, and where bytes that a repair moves
+            away may have held messages.
+        lost_config: how many topics, groups, offsets and delay levels the broker's configuration lacks then.
+        destroyed_config: files of config/ whose content the start takes away.
+        brought_back: messages of lives that are over, or may be, which queues have again.
+        queue_ends: next queue offset of every queue.
+        dispatched, bytes_checked: work done on the way.
+    """
+
+    starts: bool
+    log_end: int | None
+    lost_messages: int
+    lost_units: int
+    lost_index: int
+    lost_config: int
+    destroyed_config: int
+    dispatched: int
+    bytes_checked: int
+    index_files_deleted: int
+    queue_ends: tuple[tuple[str, int, int], ...]
+    brought_back: int = 0
+    readable_messages: int = 0
+    losses_are_known: bool = True
+
+    @property
+    def lost(self) -> dict[str, int]:
+        return dict(zip(LOSSES, (self.lost_messages, self.lost_units, self.lost_index), strict=True))
+
+    def is_better_than(self, other: Outcome) -> bool:
+        """A start before none; then fewer messages lost, then less configuration, then less in queues and index.
+
+        What brings more deleted messages back is not better for what queues and index have more.
+        """
+        saves = self._badness[:-2] < other._badness[:-2]
+        return self._badness < other._badness and (saves or self.brought_back <= other.brought_back)
+
+    @property
+    def _badness(self) -> tuple[bool, int, int, int, int]:
+        return not self.starts, self.lost_messages, self.lost_config, self.lost_units, self.lost_index
+
+
+def outcome_of(played: Restart, counts: LossCounts, brought_back: int) -> Outcome:
+    """The numbers of a played start with these losses."""
+    memory, config, lost = played.memory, played.config, counts.of
+    ends = ((topic, queue_id, queue.max_queue_offset) for (topic, queue_id), queue in memory.queues.items())
+    return Outcome(
+        starts=played.started,
+        log_end=memory.commitlog.max_offset if played.started else None,
+        lost_messages=lost["message"],
+        lost_units=lost["queue_unit"],
+        lost_index=lost["index_entries"],
+        lost_config=0 if config is None else config.losses.count,
+        destroyed_config=0 if config is None else len(config.destroys),
+        dispatched=len(memory.dispatched),
+        bytes_checked=memory.bytes_checked,
+        index_files_deleted=len(memory.index.deleted),
+        queue_ends=tuple(sorted(ends)) if played.started else (),
+        brought_back=brought_back,
+        readable_messages=counts.readable,
+        losses_are_known=not memory.evidence.log_is_dledgers,
+    )

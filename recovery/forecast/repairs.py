@@ -1,0 +1,230 @@
+"""Repairs that may save something of a store before it is started, from the least destructive on.
+
+Each is a change of settings or of the listing, applied in memory only; whether it helps is seen by playing it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from recovery.broker.store_folder import Entry, Evidence
+from recovery.forecast.config_repairs import config_repairs
+from recovery.forecast.outcome import Outcome
+from recovery.forecast.repair import Repair
+from recovery.rules.passing_settings import PassedBy
+from recovery.rules.settings import StoreSettings
+from recovery.start.restart import Restart
+
+
+def repairs(played: Restart, outcome: Outcome) -> Iterator[Repair]:
+    """Repairs that fit what this start does, the least destructive first."""
+    if played.config is not None:
+        yield from config_repairs(played.config, played.memory.evidence)
+    if played.memory.evidence.index_obstructed:
+        yield _with_index_folder(played.memory.evidence)
+    if not outcome.starts:
+        yield from _to_start(played)
+        return
+    if outcome.lost_messages:
+        yield from _to_keep_messages(played)
+    if outcome.lost_units:
+        yield from _to_dispatch_again(played)
+    if outcome.lost_index:
+        yield from _to_keep_index(played)
+
+
+def _with_index_folder(store: Evidence) -> Repair:
+    return Repair(
+        "move the file `index` out of the store",
+        "it is in the place of a folder, so that no index file can be made",
+        "nothing: it never was a part of the index",
+        files=("index",),
+        store=dataclasses.replace(store, index_obstructed=False),
+    )
+
+
+def _to_start(played: Restart) -> Iterator[Repair]:
+    store, settings = played.memory.evidence, played.memory.settings
+    yield from _other_sizes(store, settings)
+    if played.load_error and played.load_error.passed_by:
+        yield _passing(played.load_error.passed_by, played.load_error.evidence)
+    if not store.checkpoint_opens:
+        yield Repair(
+            "move the folder `checkpoint` out of the store",
+            "it is in the place of a file",
+            "nothing matches: after a crash the whole log is dispatched again",
+            files=("checkpoint",),
+            store=dataclasses.replace(store, checkpoint=None, checkpoint_opens=True),
+        )
+    yield from _padded(store, settings)
+    yield from _without_strays(store, settings)
+    yield from _without_empty_queue_file(played)
+    yield from _without_files_behind_a_gap(store, settings)
+
+
+def _other_sizes(store: Evidence, settings: StoreSettings) -> Iterator[Repair]:
+    queue_files = [entry for entries in store.queues.values() for entry in entries]
+    wanted = (
+        ("mappedFileSizeCommitLog", store.commitlog, settings.mapped_file_size_commit_log),
+        ("mappedFileSizeConsumeQueue", queue_files, settings.consume_queue_file_size),
+    )
+    config = {name: str(size) for name, entries, now in wanted if (size := _common_size(entries)) and size != now}
+    if config:
+        yield Repair(
+            "start with the file sizes that the files have",
+            "; ".join(f"every file of this kind has {size} bytes, not {name}" for name, size in config.items()),
+            "nothing",
+            config=config,
+        )
+
+
+def _common_size(entries: Sequence[Entry]) -> int | None:
+    """The size that most files have."""
+    sizes = Counter(entry.size for entry in entries if not entry.is_folder and entry.size)
+    return sizes.most_common(1)[0][0] if sizes else None
+
+
+def _padded(store: Evidence, settings: StoreSettings) -> Iterator[Repair]:
+    """A file cut short is given its size again; the bytes that are gone stay gone."""
+    log_size, queue_size = settings.mapped_file_size_commit_log, settings.consume_queue_file_size
+    short = [entry for entry in store.commitlog if 0 < entry.size < log_size and entry.number is not None]
+    cut = {key: _grow(entries, queue_size) for key, entries in store.queues.items()}
+    short += [
+        e for entries in store.queues.values() for e in entries if 0 < e.size < queue_size and e.number is not None
+    ]
+    if not short:
+        return
+    yield Repair(
+        "extend the files that were cut short with zeros to their full size (truncate -s)",
+        ", ".join(f"{_below(store, entry)} has {entry.size} bytes" for entry in short),
+        "what was cut off stays lost; the log or queue ends in the file unless a later file goes on",
+        files=tuple(_below(store, entry) for entry in short),
+        store=dataclasses.replace(store, commitlog=_grow(store.commitlog, log_size), queues=cut),
+    )
+
+
+def _grow(entries: Sequence[Entry], size: int) -> tuple[Entry, ...]:
+    return tuple(
+        dataclasses.replace(entry, size=size) if 0 < entry.size < size and entry.number is not None else entry
+        for entry in entries
+    )
+
+
+def _without_strays(store: Evidence, settings: StoreSettings) -> Iterator[Repair]:
+    def stays(entry: Entry, size: int) -> bool:
+        return not entry.is_folder and entry.size == size and entry.number is not None
+
+    log_size, queue_size = settings.mapped_file_size_commit_log, settings.consume_queue_file_size
+    strays = [entry for entry in store.commitlog if not stays(entry, log_size)]
+    queues = {key: tuple(e for e in entries if stays(e, queue_size)) for key, entries in store.queues.items()}
+    strays += [e for entries in store.queues.values() for e in entries if not stays(e, queue_size)]
+    index = tuple(entry for entry in store.index if not entry.is_folder)
+    strays += [entry for entry in store.index if entry.is_folder]
+    if strays:
+        yield Repair(
+            "move the files that do not belong there out of the store",
+            ", ".join(f"{_below(store, entry)} ({entry.size} bytes)" for entry in strays),
+            "queue files can be built again",
+            files=tuple(_below(store, entry) for entry in strays),
+            store=dataclasses.replace(
+                store,
+                commitlog=tuple(entry for entry in store.commitlog if stays(entry, log_size)),
+                queues=queues,
+                index=index,
+            ),
+        )
+
+
+def _without_empty_queue_file(played: Restart) -> Iterator[Repair]:
+    """5.0.0 to before 5.5.0: a newest queue file without a unit stops the load."""
+    store = played.memory.evidence
+    empty = [
+        (key, entries[-1]) for key, entries in store.queues.items() if entries and not any(entries[-1].bytes()[:20])
+    ]
+    if empty and played.load_error:
+        gone = {key for key, _ in empty}
+        yield Repair(
+            "move the newest queue files that hold no unit out of the store",
+            ", ".join(f"{_below(store, entry)} is empty" for _, entry in empty),
+            "nothing: dispatch creates them again",
+            files=tuple(_below(store, entry) for _, entry in empty),
+            store=dataclasses.replace(
+                store, queues={k: entries[:-1] if k in gone else entries for k, entries in store.queues.items()}
+            ),
+        )
+
+
+def _without_files_behind_a_gap(store: Evidence, settings: StoreSettings) -> Iterator[Repair]:
+    size = settings.mapped_file_size_commit_log
+    numbered = [entry for entry in store.commitlog if entry.number is not None]
+    steps = [(behind.number or 0) - (before.number or 0) for before, behind in pairwise(numbered)]
+    gap = next((at for at, step in enumerate(steps, 1) if step != size), None)
+    if gap is not None:
+        yield Repair(
+            "move the log files behind the gap out of the store",
+            f"after {numbered[gap - 1].name} comes {numbered[gap].name}: dispatch cannot pass the missing file",
+            "",
+            files=tuple(_below(store, entry) for entry in numbered[gap:]),
+            store=dataclasses.replace(store, commitlog=tuple(numbered[:gap])),
+        )
+
+
+def _to_keep_messages(played: Restart) -> Iterator[Repair]:
+    memory = played.memory
+    if memory.log_end_passed_by is not None:
+        yield _passing(memory.log_end_passed_by, memory.log_ends_because or "")
+
+
+def _to_dispatch_again(played: Restart) -> Iterator[Repair]:
+    memory, store = played.memory, played.memory.evidence
+    why = "messages of the log have no unit in their queue"
+    if memory.version.may_recheck_dispatch_start and not memory.settings.recheck_reput_offset_from_cq:
+        yield _setting("recheckReputOffsetFromCq", "true", why, "start() waits until dispatch has caught up")
+    if not store.abort:
+        yield Repair(
+            "create an empty file `abort` before the start",
+            f"{why}; after an abnormal exit messages are dispatched again",
+            "the newest index file is deleted and built again from where dispatch starts",
+            files=("abort",),
+            store=dataclasses.replace(store, abort=True),
+        )
+    yield _rebuild(played, why)
+
+
+def _to_keep_index(played: Restart) -> Iterator[Repair]:
+    memory, why = played.memory, "keys of messages are in no index file"
+    if memory.evidence.abort and not memory.settings.message_index_safe:
+        yield _setting("messageIndexSafe", "true", why, "recovery reads from where the index was last known complete")
+    yield _rebuild(played, why)
+
+
+def _rebuild(played: Restart, why: str) -> Repair:
+    """Force a dispatch of the whole log: every version starts at the oldest file when nothing matches."""
+    memory = played.memory
+    files = len(memory.evidence.commitlog)
+    config = {}
+    if memory.version.limits_matched_files and files > memory.settings.commit_log_recover_max_num:
+        config = {"commitLogRecoverMaxNum": str(files)}
+    return Repair(
+        "create an empty file `abort` and move `checkpoint` away, so that the whole log is dispatched again",
+        f"{why}; no file matches a checkpoint that is not there",
+        "the whole log is read; all index files are deleted and built again",
+        config=config,
+        files=("abort", "checkpoint"),
+        store=dataclasses.replace(memory.evidence, abort=True, checkpoint=None, checkpoint_opens=True),
+    )
+
+
+def _passing(passed_by: PassedBy, evidence: str) -> Repair:
+    return _setting(passed_by.setting, passed_by.to, evidence, passed_by.costs)
+
+
+def _setting(name: str, value: str, evidence: str, costs: str) -> Repair:
+    return Repair(f"start once with {name}={value}", evidence, costs, config={name: value})
+
+
+def _below(store: Evidence, entry: Entry) -> str:
+    return str(entry.path.relative_to(store.root)) if entry.path.is_relative_to(store.root) else str(entry.path)

@@ -1,0 +1,100 @@
+"""What the files cannot say about a start, each with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from recovery.rules.versions import PROVEN
+from recovery.start.restart import Restart
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A question that stays open."""
+
+    what: str
+    why: str
+
+
+def unknowns(played: Restart, not_listed: int) -> Iterator[Unknown]:
+    """Everything about this start that is not decided; `not_listed` losses were only counted."""
+    memory, version = played.memory, played.memory.version
+    if version not in PROVEN:
+        proven = ", ".join(map(str, PROVEN))
+        yield Unknown(f"whether {version} does exactly this", f"its source was read; recorded starts are of {proven}")
+    if any(file.entry is None for file in memory.index.files):
+        yield Unknown("names of the index files that are written", "they are the broker's clock at that moment")
+    if memory.check.largest_unbounded and played.out_of_heap is None:
+        size = memory.check.largest_unbounded
+        yield Unknown(
+            "whether load() ends with OutOfMemoryError instead",
+            f"a damaged record says it has {size} bytes, which {version} allocates: it depends on the broker's heap",
+        )
+    yield from _about_config(played)
+    for folder, why in memory.evidence.other.items():
+        yield Unknown(f"what becomes of {folder}/", why)
+    if memory.evidence.log_is_dledgers:
+        yield from _about_dledger(played)
+    if not_listed:
+        yield Unknown(f"{not_listed} more losses", "the list ends here; they are counted in `lost_counts`")
+    yield from _about_settings(played)
+
+
+def _about_config(played: Restart) -> Iterator[Unknown]:
+    """What the files of config/ leave open."""
+    memory, config = played.memory, played.config
+    if config is None:
+        yield Unknown("which topics, groups and offsets the broker has then", "it keeps its tables in RocksDB")
+        return
+    if not config.has_files and memory.evidence.config is not None:
+        why = "config/ holds no file of a broker: a copy of the store may have left them out"
+        yield Unknown("what the broker around the store does, and which topics, groups and offsets it has", why)
+    for load in config.loads:
+        if load.used is load.backup:
+            why = f"the broker takes {load.backup.name}, which holds what the file held before it"
+            yield Unknown(f"what the last write of config/{load.file.name} changed", why)
+        if load.used is None and config.losses.of(load.file.rows):
+            why = "no copy of it can be read; only what other files tell of it is listed as lost"
+            yield Unknown(f"all that config/{load.file.name} held", why)
+
+
+def _about_dledger(played: Restart) -> Iterator[Unknown]:
+    """The node alone is played up to the end of load()."""
+    memory = played.memory
+    yield Unknown(
+        "the log's end once a leader is chosen", "a follower cuts its log to the leader's and takes what it has"
+    )
+    yield Unknown("what is lost", "what this node gives up may come again from another replica")
+    why = "messages are dispatched as far as a majority of the replicas has them"
+    yield Unknown("where dispatch goes on, and the queues after it", why)
+    if not memory.queues_are_known:
+        yield Unknown(
+            "the queues' ends after this unclean exit",
+            f"{memory.version} dispatches during load(), and compares the queues with a log offset that leaves out the "
+            "entries' headers: it may drop units of messages that are there",
+        )
+
+
+def _about_settings(played: Restart) -> Iterator[Unknown]:
+    memory, settings = played.memory, played.memory.settings
+    for name in settings.unknown_to(memory.version):
+        yield Unknown(f"what {name} does", f"{memory.version} does not have this setting")
+    if settings.uses_rocksdb_queues:
+        yield Unknown("the queues, and what is dispatched again", "what becomes of them in RocksDB is not played here")
+        yield Unknown("the log's end, if an earlier file is damaged", "the database tells where recovery begins")
+    if settings.enable_controller_mode:
+        yield Unknown("the confirmed offset", "the controller and the other replicas decide it")
+    if settings.enable_consume_queue_ext:
+        yield Unknown(
+            "consumequeue_ext/, and the bytes of queue files that get units",
+            "its units depend on the consumers' filters at that moment; a unit's tags code is an address among them",
+        )
+    wrong = [e for e in memory.evidence.index if not e.is_folder and e.size != memory.index.geometry.file_size]
+    if wrong:
+        yield Unknown(
+            "the index",
+            f"{len(wrong)} index files do not have the {memory.index.geometry.file_size} bytes that maxHashSlotNum "
+            f"{settings.max_hash_slot_num} and maxIndexNum {settings.max_index_num} give; with other values every slot "
+            "is misread",
+        )

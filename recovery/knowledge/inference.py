@@ -1,0 +1,281 @@
+"""Version and settings of a store told from its own files, each fact with its evidence.
+
+A broker writes neither into its store; what dispatch needs of them leaves traces. What leaves none is assumed, and said
+to be. Given values are taken as they are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from parsers.commitlog.layout import MAGIC_V2
+from parsers.commitlog.message import Message, decode_message
+from parsers.commitlog.tags import SCHEDULE_TOPIC, DelayLevels
+from parsers.errors import StoreFormatError
+from parsers.index.find import IndexQuery
+from parsers.index.open import open_index
+from parsers.mapped import map_file
+from parsers.queues import Queue, StoreQueues
+from parsers.store import Store, StoreFile
+from recovery.knowledge.topic_events import TopicEvent
+from recovery.rules.dispatch import LMQ_PREFIX, DispatchRules
+from recovery.rules.settings import StoreSettings
+from recovery.rules.versions import BrokerVersion
+from recovery.scan.log_runs import log_runs
+from recovery.scan.record_walk import walk
+
+ASSUMED_VERSION = BrokerVersion(5, 3, 3)
+CANDIDATES = tuple(BrokerVersion.parse(text) for text in ("5.3.3", "5.5.1", "4.9.8", "5.0.0", "5.1.4", "4.9.0"))
+"""Tried in this order when a version has to be taken: the first one that no evidence excludes."""
+
+SAMPLED_RECORDS, SAMPLED_UNITS, ASKED_FILES = 400, 64, 4
+CHECKPOINT_SIGNS = (
+    (40, BrokerVersion(5, 5, 0), "logicsPhysicalOffset"),
+    (32, BrokerVersion(5, 1, 1), "confirmPhyOffset"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Inferred:
+    """One fact: RocketMQ's name of the setting (or `version`, `queue.type`), its value, and how it is known.
+
+    `certain` is False where the value is only assumed.
+    """
+
+    what: str
+    value: str
+    why: str
+    certain: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class StoreKnowledge:
+    """Version and settings of a store's broker, and where they come from.
+
+    `version_is_said` is False where the version was inferred from the files. `topic_events`: what a log of the broker
+    says of its topics.
+    """
+
+    version: BrokerVersion
+    settings: StoreSettings
+    batch_topics: frozenset[str]
+    facts: tuple[Inferred, ...]
+    version_is_said: bool = False
+    topic_events: tuple[TopicEvent, ...] = ()
+
+    @property
+    def rules(self) -> DispatchRules:
+        return DispatchRules.of(self.version, self.settings, self.batch_topics)
+
+
+def infer(
+    store: Store, *, version: BrokerVersion | None = None, settings: StoreSettings | None = None
+) -> StoreKnowledge:
+    """Everything dispatch needs to know. Given settings are complete: nothing of them is inferred then."""
+    facts: list[Inferred] = []
+    sample = list(_sample(store)) if version is None else []
+    version_is_said = version is not None
+    if version is None:
+        version, why = _version(store, sample)
+        facts.append(why)
+    if settings is None:
+        settings, found = _settings(store)
+        facts += found
+    topics = frozenset(topic for topic, _ in store.batch_queues)
+    if topics:
+        facts.append(
+            Inferred("queue.type=BatchCQ", ", ".join(sorted(topics)), "they have folders in batchconsumequeue/")
+        )
+    return StoreKnowledge(version, settings, topics, tuple(facts), version_is_said)
+
+
+def _sample(store: Store) -> Iterator[Message]:
+    """The first records of the first and the last log file that has any, or of the log's first run of records."""
+    found = list(_first_records(store))
+    if not found:
+        with closing(log_runs(store.commitlog, lambda gap: None)) as runs:
+            for run in islice(runs, 1):
+                found = [decode_message(run.data.data, at) for at in run.positions[:SAMPLED_RECORDS].tolist()]
+    yield from found
+
+
+def _first_records(store: Store) -> Iterator[Message]:
+    for file in {file.path: file for file in (*store.commitlog[:1], *store.commitlog[-2:])}.values():
+        try:
+            buffer = map_file(file.path)
+        except StoreFormatError:
+            continue
+        positions = np.empty(SAMPLED_RECORDS, np.int64)
+        count, _ = walk(np.frombuffer(buffer, np.uint8), 0, file.base_offset or 0, file.header_size, positions)
+        for at in positions[:count].tolist():
+            yield decode_message(buffer, at)
+
+
+def _version(store: Store, sample: Sequence[Message]) -> tuple[BrokerVersion, Inferred]:
+    """The first candidate within the bounds that the files set."""
+    bounds = list(_bounds(store, sample))
+    for candidate in CANDIDATES:
+        if all(least <= candidate < below for least, below, _ in bounds):
+            reasons = "; ".join(why for _, _, why in bounds) or "nothing in the files tells"
+            return candidate, Inferred(
+                "version", str(candidate), f"assumed within what the files tell: {reasons}", False
+            )
+    return ASSUMED_VERSION, Inferred(
+        "version", str(ASSUMED_VERSION), "assumed: the files contradict one another", False
+    )
+
+
+NEVER = BrokerVersion(99, 0, 0)
+EVER = BrokerVersion(0, 0, 0)
+
+
+def _bounds(store: Store, sample: Sequence[Message]) -> Iterator[tuple[BrokerVersion, BrokerVersion, str]]:
+    """(first version possible, first version impossible again, the evidence)."""
+    if any(message.magic_code == MAGIC_V2 for message in sample):
+        yield BrokerVersion(5, 1, 0), NEVER, "the log has V2 records"
+    ends = Counter(message.properties_stored.endswith(b"\x02") for message in sample if message.properties_size > 0)
+    if ends[False] > ends[True]:
+        yield BrokerVersion(4, 9, 1), BrokerVersion(5, 2, 0), "properties have no separator at their end"
+    elif ends:
+        yield EVER, NEVER, "properties end in a separator (up to 4.9.0, or since 5.2.0)"
+    tagged = _index_holds_tags(store, sample)
+    if tagged is not None:
+        since = BrokerVersion(5, 4, 0)
+        yield (since, NEVER, "the index holds tags") if tagged else (EVER, since, "the index holds no tags")
+    if store.checkpoint is not None:
+        yield from _checkpoint_bounds(store.checkpoint)
+    if any(marker.path.name == "abort.bak" for marker in store.markers) or store.batch_queues:
+        yield BrokerVersion(5, 0, 0), NEVER, "abort.bak or batchconsumequeue/ is there"
+    if store.queue_database is not None:
+        yield BrokerVersion(5, 2, 0), NEVER, "consumequeue/ is a RocksDB database"
+
+
+def _checkpoint_bounds(file: StoreFile) -> Iterator[tuple[BrokerVersion, BrokerVersion, str]]:
+    try:
+        data = bytes(map_file(file.path)[:48])
+    except StoreFormatError:
+        return
+    for at, since, name in CHECKPOINT_SIGNS:
+        if any(data[at : at + 8]):
+            yield since, NEVER, f"the checkpoint has {name}"
+
+
+def _index_holds_tags(store: Store, sample: Sequence[Message]) -> bool | None:
+    """Whether messages that the index knows by UNIQ_KEY are there by their tag too; None when nothing tells."""
+    queries = [IndexQuery([file], on_damage="collect") for file in store.index[:ASKED_FILES]]
+    seen: Counter[bool] = Counter()
+    for message in sample:
+        tags, unique_id = message.property_value("TAGS"), message.property_value("UNIQ_KEY")
+        if not tags or not unique_id or sum(seen.values()) >= SAMPLED_UNITS:
+            continue
+        at = message.store_timestamp_ms
+        window = {"begin_ms": at - 2000, "end_ms": at + 2000, "max_num": 64}
+        for query in queries:
+            known = query.find(message.topic, unique_id, **window)
+            if any(hit.physical_offset == message.physical_offset for hit in known):
+                seen[bool(query.find(message.topic, f"T#{tags}", **window))] += 1
+    return None if not seen else seen[True] > seen[False]
+
+
+def _settings(store: Store) -> tuple[StoreSettings, list[Inferred]]:
+    """The settings that leave traces; all others at the broker's defaults."""
+    with StoreQueues(store, on_damage="collect") as queues:
+        facts = list(_traces(store, queues))
+    return StoreSettings.from_config([(fact.what, fact.value) for fact in facts]), facts
+
+
+def _traces(store: Store, queues: StoreQueues) -> Iterator[Inferred]:
+    if queues.holders() == [store.queue_database]:
+        yield Inferred("storeType", "defaultRocksDB", "consumequeue/ is a RocksDB database")
+    else:
+        queue_files = [file for files in store.queues.values() for file in files]
+        yield from _file_size("mappedFileSizeConsumeQueue", queue_files)
+    batch_files = [file for files in store.batch_queues.values() for file in files]
+    yield from _file_size("mappedFileSizeCommitLog", store.commitlog)
+    yield from _file_size("mapperFileSizeBatchConsumeQueue", batch_files)
+    yield from _geometry(store)
+    yield from _delay_levels(store, queues)
+    yield from _multi_dispatch(queues)
+
+
+def _file_size(name: str, files: Iterable[StoreFile]) -> Iterator[Inferred]:
+    """The size that most files have, of those at whose multiples all files start, if there are any."""
+    listed = [file for file in files if file.size > 0]
+    sizes = Counter(file.size for file in listed)
+    if sizes:
+        fitting = [size for size in sizes if all((file.base_offset or 0) % size == 0 for file in listed)]
+        size = max(fitting or sizes, key=lambda size: (sizes[size], size))
+        yield Inferred(name, str(size), f"{sizes[size]} of {sizes.total()} files have this size")
+    else:
+        yield Inferred(
+            name, str(StoreSettings().as_config()[name]), "assumed: the broker's default, no file shows it", False
+        )
+
+
+def _geometry(store: Store) -> Iterator[Inferred]:
+    opened = [found for found in open_index(store.index, on_damage="collect") if found.geometry is not None]
+    if not opened:
+        why = "assumed: the broker's default, no index file shows it"
+        defaults = StoreSettings()
+        yield Inferred("maxHashSlotNum", str(defaults.max_hash_slot_num), why, False)
+        yield Inferred("maxIndexNum", str(defaults.max_index_num), why, False)
+        return
+    geometry, count = Counter(found.geometry for found in opened if found.geometry).most_common(1)[0]
+    why = f"{count} of {len(opened)} index files are laid out so"
+    yield Inferred("maxHashSlotNum", str(geometry.hash_slots), why)
+    yield Inferred("maxIndexNum", str(geometry.max_entries), why)
+
+
+def _delay_levels(store: Store, queues: StoreQueues) -> Iterator[Inferred]:
+    """The delay of each level from the units of its queue: delivery time less the message's store time."""
+    scheduled = {queue_id: queue for (topic, queue_id), queue in queues.items() if topic == SCHEDULE_TOPIC}
+    seen = {queue_id + 1: delay for queue_id, queue in scheduled.items() if (delay := _delay_of_queue(store, queue))}
+    if not seen:
+        if scheduled:
+            yield Inferred("messageDelayLevel", DelayLevels.DEFAULT, "assumed: the broker's default", False)
+        return
+    default = DelayLevels.parse().millis
+    count = max(len(default), max(seen))
+    millis = [
+        seen.get(level) or (default[level - 1] if level <= len(default) else 1000) for level in range(1, count + 1)
+    ]
+    levels = ", ".join(map(str, sorted(seen)))
+    yield Inferred(
+        "messageDelayLevel",
+        " ".join(f"{ms // 1000}s" for ms in millis),
+        f"levels {levels} from the units of their queues, the others at the broker's default",
+    )
+
+
+def _delay_of_queue(store: Store, queue: Queue) -> int | None:
+    delays: Counter[int] = Counter()
+    logs = {file.base_offset or 0: file for file in store.commitlog}
+    for unit in queue.sample(SAMPLED_UNITS):
+        stored = _store_time(logs, unit.physical_offset, unit.msg_size)
+        if stored is not None:
+            delays[unit.tags_code - stored] += 1
+    likely = [delay for delay, _ in delays.most_common(1) if delay > 0 and delay % 1000 == 0]
+    return likely[0] if likely else None
+
+
+def _store_time(logs: dict[int, StoreFile], physical_offset: int, msg_size: int) -> int | None:
+    base = max((base for base in logs if base <= physical_offset), default=None)
+    if base is None or msg_size <= 0:
+        return None
+    try:
+        message = decode_message(map_file(logs[base].path), physical_offset - base)
+    except StoreFormatError:
+        return None
+    return message.store_timestamp_ms if message.topic == SCHEDULE_TOPIC else None
+
+
+def _multi_dispatch(queues: StoreQueues) -> Iterator[Inferred]:
+    if any(topic.startswith(LMQ_PREFIX) for topic, _ in queues):
+        yield Inferred("enableLmq", "true", "consumequeue/ has queues named %LMQ%…")
+        yield Inferred("enableMultiDispatch", "true", "consumequeue/ has queues named %LMQ%…")

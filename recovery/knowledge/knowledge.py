@@ -1,0 +1,115 @@
+"""What is said of a broker, and what is known of its store: the one way to version, settings and files.
+
+broker.conf where one is given, else what the files show; over both the settings that are named one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from parsers.store import Store, open_store
+from recovery.knowledge.inference import StoreKnowledge, infer
+from recovery.rules.settings import StoreSettings, broker_conf_pairs
+from recovery.rules.store_paths import log_folders, require_log
+from recovery.rules.versions import BrokerVersion
+
+NO_SETTINGS = {
+    "storePathConsumeQueue": "the queues lie in consumequeue/ of the root",
+    "storePathIndex": "the index lies in index/ of the root",
+    "storeCheckpoint": "the checkpoint lies in the root",
+    "abortFile": "the mark of a running broker lies in the root",
+}
+"""Names that are copied from one broker.conf to the next, and that MessageStoreConfig @4.0.0 … 5.3.3 does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What is said of a broker from outside its store.
+
+    Attributes:
+        settings: those of a broker.conf, which are complete; None: what the files show.
+        config: further settings by RocketMQ's names, which win.
+        ignored: a sentence for each setting that was said and that the broker does not have.
+    """
+
+    version: BrokerVersion | None = None
+    settings: StoreSettings | None = None
+    config: Mapping[str, str] = field(default_factory=dict)
+    ignored: tuple[str, ...] = ()
+
+    @classmethod
+    def read(
+        cls,
+        version: BrokerVersion | None = None,
+        broker_conf: Path | None = None,
+        config: Mapping[str, str] | None = None,
+    ) -> Said:
+        """What a broker.conf and single settings say.
+
+        Raises:
+            ValueError: a value of the wrong kind.
+            OSError: broker.conf cannot be read.
+        """
+        pairs = None if broker_conf is None else broker_conf_pairs(broker_conf)
+        ignored = [
+            *(f"{broker_conf}: {why}" for why in _ignored(pairs or {}, version, names_strangers=False)),
+            *(f"--config {why}" for why in _ignored(config or {}, None, names_strangers=True)),
+        ]
+        if pairs and pairs.get("enableDLegerCommitLog") != "true" and pairs.pop("storePathDLedgerCommitLog", ""):
+            ignored.append(f"{broker_conf}: storePathDLedgerCommitLog counts with enableDLegerCommitLog=true only")
+        settings = None if pairs is None else StoreSettings.from_config(_known(pairs, version))
+        said = cls(version, settings, _known(config or {}, None), tuple(ignored))
+        (settings or StoreSettings()).with_config(said.config)  # a wrong value is told here, not when it is used
+        return said
+
+    def over(self, settings: StoreSettings) -> StoreSettings:
+        """These settings, or those of broker.conf, with what was named one by one."""
+        return (self.settings or settings).with_config(self.config)
+
+
+NOTHING_SAID = Said()
+
+
+def open_known(root: Path | str, said: Said = NOTHING_SAID, *, needs_log: bool = True) -> Store:
+    """List the store at `root` with its log, wherever that lies by what is said of the broker.
+
+    Raises:
+        NotAStore: one sentence; with `needs_log` also where the log is not there.
+    """
+    settings = said.over(StoreSettings())
+    folders = log_folders(Path(root), settings)
+    named = folders.commitlog if settings.store_path_commit_log else ()
+    store = open_store(root, commitlog_folders=named, dledger_folders=folders.dledger)
+    if needs_log:
+        require_log(store, settings)
+    return store
+
+
+def knowledge_of(store: Store, said: Said = NOTHING_SAID) -> StoreKnowledge:
+    """Version and settings of a store's broker: what is said, the rest as the files show it."""
+    known = infer(store, version=said.version, settings=said.settings)
+    facts = tuple(fact for fact in known.facts if fact.what not in said.config)
+    return replace(known, settings=said.over(known.settings), facts=facts)
+
+
+def _ignored(pairs: Mapping[str, str], version: BrokerVersion | None, *, names_strangers: bool) -> Iterator[str]:
+    """Why settings have no effect: no version has them, this one does not, or no answer here depends on them."""
+    for name, value in sorted(pairs.items()):
+        since = StoreSettings.since(name)
+        if name in NO_SETTINGS:
+            yield f"{name}={value}: RocketMQ has no setting of that name and ignores it; {NO_SETTINGS[name]}"
+        elif since is None and names_strangers:
+            yield f"{name}: no setting of that name changes this answer; left out"
+        elif since is not None and version is not None and version < since:
+            yield f"{name}={value}: {version} does not have this setting, which came with {since}, and ignores it"
+
+
+def _known(pairs: Mapping[str, str], version: BrokerVersion | None) -> dict[str, str]:
+    sinces = {name: StoreSettings.since(name) for name in pairs}
+    return {
+        name: pairs[name]
+        for name, since in sinces.items()
+        if since is not None and (version is None or version >= since)
+    }

@@ -1,0 +1,154 @@
+"""How the messages of each queue are numbered along the log: a stretch for every time the numbers start anew.
+
+The queue offsets of a queue rise along the log. Where they fall, its topic was deleted and created again, the queue was
+lost, or a record is damaged; `recovery.lives.topic_lives` decides which. Memory: 72 bytes for each stretch, and there
+is one for each queue of a sound log without deletions.
+Source: CommitLog#topicQueueTable, QueueOffsetOperator#removeTopicQueue @4.9.7, 5.3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from parsers.java import decode_utf8
+from parsers.numba_cache import cached_njit
+from parsers.store import QueueKey, StoreFile
+from recovery.rebuild.queue_kernel import fill_slots, new_slots, queue_number, unpack_key
+from recovery.rules.dispatch import DispatchRules
+from recovery.scan.kernel import Longs, RecordColumns, UnitColumns
+from recovery.scan.log_runs import log_runs
+from recovery.scan.scanner import LogScanner, ScanBatch
+from recovery.scan.topic_table import TopicTable
+
+QUEUE, FIRST, LAST, MESSAGES, FIRST_AT, LAST_AT, END_AT, EARLIEST, LATEST = range(9)
+"""Columns of a stretch: the number of its queue, its first and last queue offset, how many messages, where its first
+and last record start and where the last one ends, the earliest and latest store time (epoch ms)."""
+FIELDS = 9
+FEW_QUEUES = 1 << 10
+
+Numbering = dict[QueueKey, Longs]
+"""The stretches of each queue of single messages, in log order: rows of the columns above."""
+
+
+class _Open(NamedTuple):
+    """Queues met (`slots`, `key` and `met` as in `QueueState`) and the row of each one's last stretch."""
+
+    slots: Longs
+    key: Longs
+    met: Longs
+    current: Longs
+
+
+def _room(capacity: int) -> _Open:
+    longs = np.full(capacity, -1, np.int64)
+    return _Open(new_slots(capacity), np.zeros(capacity, np.int64), np.zeros(1, np.int64), longs)
+
+
+class NumberingNotes:
+    """Takes batches of a scan in log order; `topics` is the scanner's table."""
+
+    def __init__(self, topics: TopicTable) -> None:
+        self._topics, self._open = topics, _room(FEW_QUEUES)
+        self._rows, self._used = np.empty((FEW_QUEUES, FIELDS), np.int64), 0
+
+    def take(self, batch: ScanBatch) -> None:
+        row, rows = 0, len(batch.units.record)
+        while row < rows:
+            row, self._used = note_stretches(self._open, batch.records, batch.units, row, self._rows, self._used)
+            if row < rows:
+                self._grow()
+
+    def _grow(self) -> None:
+        if self._used == len(self._rows):
+            self._rows = np.concatenate((self._rows, np.empty_like(self._rows)))
+        met = int(self._open.met[0])
+        if met == len(self._open.key):
+            grown = _room(2 * met)
+            grown.key[:met], grown.current[:met], grown.met[0] = self._open.key, self._open.current, met
+            fill_slots(grown.slots, grown.key, met)
+            self._open = grown
+
+    def close(self) -> Numbering:
+        """The stretches of every queue met."""
+        rows = self._rows[: self._used]
+        rows = rows[np.argsort(rows[:, QUEUE], kind="stable")]
+        met, starts = np.unique(rows[:, QUEUE], return_index=True)
+        groups = np.split(rows, starts[1:]) if len(met) else []
+        return {self._key(number): group for number, group in zip(met.tolist(), groups, strict=True)}
+
+    def _key(self, number: int) -> QueueKey:
+        topic, queue_id = unpack_key(int(self._open.key[number]))
+        return decode_utf8(self._topics.stored[topic]), queue_id
+
+
+@cached_njit(nogil=True, _nrt=False)
+def note_stretches(
+    queues: _Open, records: RecordColumns, units: UnitColumns, row: int, stretches: Longs, used: int
+) -> tuple[int, int]:
+    """Note the units from `row` on: (row, stretches used), the row before the end where room is lacking."""
+    slots, keys, met, current = queues
+    while row < len(units.record):
+        if units.message_count[row] > 0:
+            row += 1
+            continue
+        if met[0] == len(keys) or used == len(stretches):
+            return row, used
+        number = queue_number(slots, keys, met, units.topic[row], units.queue_id[row])
+        record, queue_offset = units.record[row], units.queue_offset[row]
+        at, time_ms = current[number], records.store_timestamp_ms[record]
+        if at < 0 or queue_offset <= stretches[at, LAST]:
+            at = used
+            used += 1
+            current[number] = at
+            stretches[at, QUEUE] = number
+            stretches[at, FIRST] = queue_offset
+            stretches[at, MESSAGES] = 0
+            stretches[at, FIRST_AT] = records.physical_offset[record]
+            stretches[at, EARLIEST] = stretches[at, LATEST] = time_ms
+        stretches[at, LAST] = queue_offset
+        stretches[at, MESSAGES] += 1
+        stretches[at, LAST_AT] = records.physical_offset[record]
+        stretches[at, END_AT] = records.physical_offset[record] + records.total_size[record]
+        stretches[at, EARLIEST] = min(stretches[at, EARLIEST], time_ms)
+        stretches[at, LATEST] = max(stretches[at, LATEST], time_ms)
+        row += 1
+    return row, used
+
+
+def joined_numbering(parts: Iterable[Numbering]) -> Numbering:
+    """The numbering of a log whose parts, in log order, were read apart."""
+    whole: Numbering = {}
+    for part in parts:
+        for key, behind in part.items():
+            before = whole.get(key)
+            whole[key] = behind if before is None else _joined(before, behind)
+    return whole
+
+
+def _joined(before: Longs, behind: Longs) -> Longs:
+    """The stretches of one queue; the first one behind goes on with the last one before where its numbers do."""
+    if behind[0, FIRST] <= before[-1, LAST]:
+        return np.concatenate((before, behind))
+    return np.concatenate((before[:-1], [together(before[-1], behind[0])], behind[1:]))
+
+
+def together(before: Longs, behind: Longs) -> Longs:
+    """Two stretches of a queue as one, the first queue offset and place being those of the one before."""
+    one = before.copy()
+    one[[LAST, LAST_AT, END_AT]] = behind[[LAST, LAST_AT, END_AT]]
+    one[LAST] = max(before[LAST], behind[LAST])
+    one[MESSAGES] = before[MESSAGES] + behind[MESSAGES]
+    one[EARLIEST], one[LATEST] = min(before[EARLIEST], behind[EARLIEST]), max(before[LATEST], behind[LATEST])
+    return one
+
+
+def read_numbering(files: Sequence[StoreFile], rules: DispatchRules) -> Numbering:
+    """The numbering of a log, given in offset order, from one pass over it."""
+    scanner = LogScanner(rules)
+    notes = NumberingNotes(scanner.topics)
+    for run in log_runs(files, lambda gap: None):
+        notes.take(scanner.scan(run.data, run.positions))
+    return notes.close()

@@ -1,0 +1,205 @@
+"""How far behind a group is on one queue, in messages as `mqadmin consumerProgress` counts them, and in seconds.
+
+Every figure is a number, a proven zero, or unknown with its reason.
+Source: AdminBrokerProcessor#getConsumeStats @5.3.3 (messages); MetricsCollectTask of rocketmq-exporter (the age of the
+oldest unread message is the time lag).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from recovery.lives.offset_lives import DoubtfulOffset, OffsetLife
+
+Status = Literal["number", "zero", "unknown"]
+
+OffsetTable = Mapping[tuple[str, str], Mapping[int, int]]
+"""(group, topic) -> queue_id -> next message number to consume."""
+QueueEnds = Mapping[tuple[str, int], tuple[int, int]]
+"""(topic, queue_id) -> first message number that still exists, next one to come."""
+QueueMessage = tuple[str, int, int]
+"""(topic, queue_id, queue_offset): one message by its place in a queue."""
+
+LMQ_PREFIX = "%LMQ%"
+MOST_READ_QUEUES = 1 << 16
+NO_TOPIC = "the topic is not in topics.json: the broker leaves it out of consumerProgress"
+TOPIC_DELETED = (
+    "the topic was deleted: the broker leaves it out of consumerProgress; created again, it counts from 0, and an "
+    "offset that stays would skip its messages"
+)
+NOT_THEN = "the topic was deleted and created again later: its queues of that time are gone"
+NOT_STORED = (
+    "no offset is stored for this queue: consumerProgress counts from 0; where the group starts is its client's choice"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePosition:
+    """What the store says about one queue as one group sees it; None is unknown.
+
+    Attributes:
+        broker_offset: next message number of the queue.
+        min_queue_offset: first message that still exists.
+        consumer_offset: next message number to consume; None when none is stored.
+        oldest_unread_ms: store timestamp of the first message that is neither consumed nor deleted.
+        why_unknown: what kept `broker_offset` or `oldest_unread_ms` from being known.
+        hidden_by: the topic's readQueueNums, where the queue is at or above it.
+        doubt: why `consumer_offset` may not count messages of this queue, None where nothing speaks for that.
+    """
+
+    broker_offset: int | None
+    min_queue_offset: int | None
+    consumer_offset: int | None
+    oldest_unread_ms: int | None = None
+    why_unknown: str | None = None
+    hidden_by: int | None = None
+    doubt: DoubtfulOffset | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lag:
+    """One row of the table `lag`, without its broker. `at_ms` is epoch milliseconds, `seconds_behind` seconds."""
+
+    group: str
+    topic: str
+    queue_id: int
+    at_ms: int
+    broker_offset: int | None
+    consumer_offset: int
+    messages_behind: int | None
+    seconds_behind: float | None
+    status: Status
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupQueue:
+    """One queue of a topic as one group sees it."""
+
+    group: str
+    topic: str
+    queue_id: int
+    position: QueuePosition
+
+
+def group_queues(offsets: OffsetTable, read_queue_nums: Mapping[str, int], ends: QueueEnds) -> Iterator[GroupQueue]:
+    """Every queue that counts for a group with a stored offset, sorted by group, topic and queue.
+
+    That is each read queue of the topic, with an offset or without; of a light topic (which no configuration lists) its
+    single queue; of a topic that is not configured the queues with an offset, whose end stays unknown. A queue without
+    a folder ends at 0, as the broker counts. Of a topic with more than MOST_READ_QUEUES only the queues that
+    have a folder or an offset: no broker has that many, damaged bytes can say so.
+    Source: AdminBrokerProcessor#getConsumeStats @5.3.3.
+    """
+    for (group, topic), stored in sorted(offsets.items()):
+        configured = read_queue_nums.get(topic, 1 if topic.startswith(LMQ_PREFIX) else None)
+        for queue_id in sorted(stored) if configured is None else _read_queues(topic, configured, stored, ends):
+            if configured is None:
+                position = QueuePosition(None, None, stored[queue_id], why_unknown=NO_TOPIC)
+            else:
+                first, end = ends.get((topic, queue_id), (0, 0))
+                position = QueuePosition(end, first, stored.get(queue_id))
+            yield GroupQueue(group, topic, queue_id, position)
+
+
+def _read_queues(topic: str, configured: int, stored: Iterable[int], ends: QueueEnds) -> Iterable[int]:
+    if configured <= MOST_READ_QUEUES:
+        return range(configured)
+    met = {queue_id for named, queue_id in ends if named == topic} | set(stored)
+    return sorted(queue_id for queue_id in met if queue_id < configured)
+
+
+def unread_messages(queues: list[GroupQueue]) -> set[QueueMessage]:
+    """The messages whose store timestamps `lag_rows` wants to know."""
+    places = ((queue.topic, queue.queue_id, first_unread(queue.position)) for queue in queues)
+    return {(topic, queue_id, place) for topic, queue_id, place in places if place is not None}
+
+
+def lag_rows(queues: list[GroupQueue], store_times_ms: Mapping[QueueMessage, int], at_ms: int) -> Iterator[Lag]:
+    """The lag of every queue at one instant, from the store timestamps of its first unread messages."""
+    for queue in queues:
+        unread = first_unread(queue.position)
+        stored_ms = None if unread is None else store_times_ms.get((queue.topic, queue.queue_id, unread))
+        position = replace(queue.position, oldest_unread_ms=stored_ms)
+        yield queue_lag(queue.group, queue.topic, queue.queue_id, at_ms, position)
+
+
+def queue_lag(group: str, topic: str, queue_id: int, at_ms: int, position: QueuePosition) -> Lag:
+    """The lag of one group on one queue.
+
+    Example: broker_offset 421, consumer_offset 207 -> messages_behind 214; seconds_behind is at_ms minus the store
+    timestamp of message 207.
+    """
+    consumer_offset = max(position.consumer_offset or 0, 0)  # Java: consumerOffset < 0 counts as 0
+    behind = None if position.broker_offset is None else position.broker_offset - consumer_offset
+    return Lag(
+        group=group,
+        topic=topic,
+        queue_id=queue_id,
+        at_ms=at_ms,
+        broker_offset=position.broker_offset,
+        consumer_offset=consumer_offset,
+        messages_behind=behind,
+        seconds_behind=_seconds(position, behind, at_ms),
+        status="unknown" if behind is None else "number" if behind else "zero",
+        reason=_reason(position, behind),
+    )
+
+
+def first_unread(position: QueuePosition) -> int | None:
+    """The queue offset whose store time `oldest_unread_ms` asks for; None when nothing unread is known to exist."""
+    if position.consumer_offset is None or position.broker_offset is None:
+        return None
+    unread = max(position.consumer_offset, position.min_queue_offset or 0, 0)
+    return unread if unread < position.broker_offset else None
+
+
+def hidden_reason(read_queue_nums: int) -> str:
+    """Why a queue at or above readQueueNums is not read."""
+    return f"readQueueNums is {read_queue_nums}: consumers are not assigned this queue, consumerProgress leaves it out"
+
+
+def _seconds(position: QueuePosition, behind: int | None, at_ms: int) -> float | None:
+    if behind is None:
+        return None
+    if behind <= 0:
+        return 0.0
+    if position.consumer_offset is None or position.oldest_unread_ms is None:
+        return None
+    return max(0, at_ms - position.oldest_unread_ms) / 1000
+
+
+def _doubt(doubt: DoubtfulOffset) -> str:
+    again = "the topic was deleted and created again"
+    if doubt.life is OffsetLife.UNKNOWN:
+        return (
+            f"{again}, and the store does not tell which life the offset is of: if of a former one, the "
+            f"{doubt.skipped} living messages before it were never read and will be skipped"
+        )
+    if not doubt.skipped:
+        return f"{again}: the offset is of a former life; this queue has no living message"
+    return (
+        f"{again}: the offset is of a former life, beyond the living queue's end; the next pull goes on at the end and "
+        f"skips {doubt.skipped} living messages (before 4.9.4 at 0, where the queue starts there)"
+    )
+
+
+def _reason(position: QueuePosition, behind: int | None) -> str | None:
+    if behind is None:
+        return position.why_unknown or "the queue's end is not known"
+    if position.hidden_by is not None:
+        return hidden_reason(position.hidden_by)
+    if position.consumer_offset is None:
+        return NOT_STORED if behind else "no offset is stored, and the store has no message of this queue"
+    if position.doubt is not None:
+        return _doubt(position.doubt)
+    if behind < 0:
+        return "the offset is ahead of the queue: the queue became shorter, or the offset was set by hand"
+    deleted = min(position.min_queue_offset or 0, position.broker_offset or 0) - position.consumer_offset
+    if deleted > 0:
+        return f"{deleted} of them were deleted unread"
+    if behind and position.oldest_unread_ms is None:
+        return f"seconds unknown: {position.why_unknown or 'the oldest unread message was not found'}"
+    return None

@@ -1,0 +1,202 @@
+"""Ask a store's files as its broker would: by key, unique id, message id, and by time.
+
+`StoreQuery` opens the files once for many questions.
+Source: IndexService#queryOffset, DefaultMessageStore#queryMessage, #lookMessageByOffset @4.9.7 … 5.5.1.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Literal
+
+from parsers.commitlog.ids import decode_message_id
+from parsers.commitlog.message import Message
+from parsers.commitlog.read import MessageFilter, read_commitlog
+from parsers.errors import Damage, DamageSink
+from parsers.index.find import IndexHit, IndexQuery
+from parsers.index.open import open_index
+from parsers.java import LONG_MAX
+from parsers.queues import BatchQueue, StoreQueues
+from parsers.store import QueueKey, Store
+from recovery.knowledge.inference import StoreKnowledge
+from recovery.lives.topic_lives import StoreLives
+from recovery.query.index_cover import Reach, Uncovered, reach_of, uncovered
+from recovery.query.search_of_queue import search_of
+from recovery.query.time_search import Boundary, QueueSearch, offset_at
+from recovery.scan.log_access import LogAccess
+
+FoundBy = Literal["unique_id", "key", "tag", "message_id", "hash_only", "scan"]
+Life = Literal["living", "former"]
+NEVER_QUEUED = ("prepared", "rollback")
+TAG_KEY = "T#"
+ROUNDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class KeyQuestion:
+    """A query by key: at most `max_num` messages stored within [begin_ms, end_ms]."""
+
+    topic: str
+    key: str
+    max_num: int = 32
+    begin_ms: int = 0
+    end_ms: int = LONG_MAX
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMessage:
+    """A message a question led to. `hash_only`: the index entry's hash fits, the message does not have the key."""
+
+    message: Message
+    physical_offset: int
+    found_by: FoundBy
+
+
+@dataclass(frozen=True, slots=True)
+class TimeQuestion:
+    topic: str
+    queue_id: int
+    at_ms: int
+    boundary: Boundary = "lower"
+
+
+class StoreQuery:
+    """A store opened for questions. What is damaged on the way is handed to `damage`, never raised."""
+
+    def __init__(self, store: Store, known: StoreKnowledge, *, damage: DamageSink | None = None) -> None:
+        self._store, self._version, self._damage = store, known.version, damage
+        self._log = LogAccess(store.commitlog)
+        self._index = IndexQuery(store.index, on_damage="collect", damage=damage)
+        self._queues = StoreQueues(store, on_damage="collect", damage=damage)
+        self._searches: dict[QueueKey, QueueSearch | None] = {}
+        self._lives = StoreLives(store, known)
+
+    def query_offsets(self, question: KeyQuestion) -> list[int]:
+        """`IndexService#queryOffset`: physical offsets newest first, other keys of the same hash among them."""
+        return [hit.physical_offset for hit in self.index_hits(question)]
+
+    def index_hits(self, question: KeyQuestion) -> list[IndexHit]:
+        """The index entries behind `query_offsets`."""
+        return self._index.find(
+            question.topic,
+            question.key,
+            max_num=question.max_num,
+            begin_ms=question.begin_ms,
+            end_ms=question.end_ms,
+        )
+
+    def query_messages(self, question: KeyQuestion) -> list[Message]:
+        """`DefaultMessageStore#queryMessage`: the records at those offsets, oldest first.
+
+        Where none of a round's offsets leads to a record, up to two more rounds ask for what is older still.
+        """
+        end_ms = question.end_ms
+        for _ in range(ROUNDS):
+            window = KeyQuestion(question.topic, question.key, question.max_num, question.begin_ms, end_ms)
+            offsets = sorted(self.query_offsets(window))
+            found = [message for message in map(self._log.message, offsets) if message is not None]
+            if found or not offsets or end_ms < question.begin_ms:
+                return found
+        return []
+
+    def find_by_key(self, question: KeyQuestion, *, hash_only: bool = False) -> list[FoundMessage]:
+        """Messages that have the key (in KEYS, as UNIQ_KEY, or as tag `T#…`), in the order of the index: newest first.
+
+        `hash_only`: keep those, too, whose index entry merely has the same hash; a broker hands them to its clients,
+        which look at the keys themselves. Offsets that lead to no record are left out.
+        """
+        found: list[FoundMessage] = []
+        for physical_offset in self.query_offsets(question):
+            message = self._log.message(physical_offset)
+            if message is not None:
+                by = _found_by(message, question)
+                if hash_only or by != "hash_only":
+                    found.append(FoundMessage(message, physical_offset, by))
+        self._tell_missed()
+        return found
+
+    def find_by_unique_id(self, topic: str, unique_id: str, *, max_num: int = 32) -> list[FoundMessage]:
+        """The messages whose UNIQ_KEY this is, newest first: retries and commits share the id of the first record."""
+        found = self.find_by_key(KeyQuestion(topic, unique_id, max_num))
+        return [hit for hit in found if hit.found_by == "unique_id"]
+
+    def scan(self, question: KeyQuestion) -> list[FoundMessage]:
+        """What `find_by_key` would give if every message were in the index: the log itself is read, newest first."""
+        by_tag = question.key.startswith(TAG_KEY)
+        where = MessageFilter(
+            topics=[question.topic],
+            key=None if by_tag else question.key,
+            since_ms=question.begin_ms or None,
+            until_ms=question.end_ms + 1 if question.end_ms < LONG_MAX else None,
+        )
+        offsets: deque[int] = deque(maxlen=question.max_num)
+        for batch in read_commitlog(self._store.commitlog, columns=["physical_offset", "tags"], where=where):
+            rows = zip(batch["physical_offset"].to_pylist(), batch["tags"].to_pylist(), strict=True)
+            offsets.extend(at for at, tags in rows if not by_tag or question.key == f"{TAG_KEY}{tags}")
+        found = ((at, self._log.message(at)) for at in reversed(offsets))
+        return [FoundMessage(message, at, "scan") for at, message in found if message is not None]
+
+    def index_reach(self) -> Reach | None:
+        """From which message to which the index goes; None without an entry."""
+        return reach_of(open_index(self._store.index, on_damage="collect"))
+
+    def uncovered(self, topic: str | None = None) -> Uncovered | None:
+        """The messages with keys, of one topic or of all, that no query by key can find; None where there are none."""
+        return uncovered(self._store.commitlog, self._log, open_index(self._store.index, on_damage="collect"), topic)
+
+    def life_of(self, message: Message) -> Life | None:
+        """Whether a message is in its queue, or of a former life of its topic: one that a deletion ended.
+
+        None where nothing tells: of a BatchCQ, and of records that get no unit.
+        """
+        queue = self._queues.get((message.topic, message.queue_id))
+        if isinstance(queue, BatchQueue) or message.transaction_type in NEVER_QUEUED:
+            return None
+        pointer = None if queue is None else queue.pointer(message.queue_offset)
+        if pointer is not None and pointer.physical_offset == message.physical_offset:
+            return "living"
+        own = self._lives().life_at((message.topic, message.queue_id), message.physical_offset)
+        return "former" if own is not None and own.state == "deleted" else None
+
+    def find_by_message_id(self, message_id: str) -> list[FoundMessage]:
+        """The record at the offset that an offset message id names, if it has this id; at most one.
+
+        Raises ValueError for a text that is no such id.
+        """
+        _, physical_offset = decode_message_id(message_id)
+        message = self._log.message(physical_offset)
+        if message is None or message.message_id != message_id.upper():
+            return []
+        return [FoundMessage(message, physical_offset, "message_id")]
+
+    def offset_at(self, question: TimeQuestion) -> int | None:
+        """The queue offset the broker's search by time gives; None when the store has no such queue."""
+        key = question.topic, question.queue_id
+        if key not in self._searches:
+            self._searches[key] = self._search_of(key)
+        search = self._searches[key]
+        found = None if search is None else offset_at(search, question.at_ms, self._version, question.boundary)
+        self._tell_missed()
+        return found
+
+    def _tell_missed(self) -> None:
+        """Hand on that an answer rests on a message that no file of the log holds."""
+        missed, self._log.missed = self._log.missed, None
+        if missed is not None and self._damage is not None:
+            reason = f"the answer rests on a message at physical offset {missed}, which no file of the log holds"
+            self._damage(Damage(self._store.root, 0, 0, "TruncatedRecord", reason))
+
+    def _search_of(self, key: QueueKey) -> QueueSearch | None:
+        queue = self._queues.get(key)
+        return None if queue is None else search_of(queue, self._log)
+
+
+def _found_by(message: Message, question: KeyQuestion) -> FoundBy:
+    if message.topic != question.topic:
+        return "hash_only"
+    if message.property_value("UNIQ_KEY") == question.key:
+        return "unique_id"
+    if question.key in (message.property_value("KEYS") or "").split(" "):
+        return "key"
+    return "tag" if question.key == f"{TAG_KEY}{message.property_value('TAGS')}" else "hash_only"

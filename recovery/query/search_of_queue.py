@@ -1,0 +1,20 @@
+"""The search by time that fits a queue."""
+
+from __future__ import annotations
+
+from parsers.queues import BatchQueue, DatabaseQueue, FileQueue, Queue
+from recovery.query.batch_time_search import BatchTimeSearch
+from recovery.query.database_time_search import DatabaseTimeSearch
+from recovery.query.time_search import QueueSearch, TimeSearch
+from recovery.scan.log_access import LogAccess
+
+
+def search_of(queue: Queue, log: LogAccess) -> QueueSearch:
+    """The queue opened for searches by time. Raises TypeError for a queue of no known type."""
+    if isinstance(queue, FileQueue):
+        return TimeSearch(queue.files, log)
+    if isinstance(queue, BatchQueue):
+        return BatchTimeSearch(queue.files, log.min_physical_offset)
+    if isinstance(queue, DatabaseQueue):
+        return DatabaseTimeSearch(queue, log.min_physical_offset)
+    raise TypeError(type(queue).__name__)

@@ -1,0 +1,90 @@
+"""Put many keys into an index file at once: the compiled twin of `recovery.rebuild.index_writer`."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
+from parsers.java import INT_MAX
+from parsers.kernels.bigendian import load_int, store_int, store_long
+from parsers.kernels.blocks import prefetch
+from parsers.numba_cache import cached_njit
+from recovery.scan.kernel import INVALID, RecordColumns
+
+Bytes = npt.NDArray[np.uint8]
+Longs = npt.NDArray[np.int64]
+Ints = npt.NDArray[np.int32]
+
+HEADER, SLOT, ENTRY = INDEX_HEADER.size, INDEX_SLOT.size, INDEX_ENTRY.size
+PHYSICAL_AT, DIFF_AT, PREVIOUS_AT = (
+    INDEX_ENTRY.offsets[name] for name in ("physical_offset", "time_diff_s", "prev_index_no")
+)
+BEGIN_TIME, END_TIME, BEGIN_PHYSICAL, END_PHYSICAL, SLOT_COUNT, INDEX_COUNT = range(6)
+MOST_SECONDS = INT_MAX
+AHEAD = 16
+"""Which key's slot is asked for while another is put: slots are far apart."""
+
+
+@cached_njit(nogil=True, _nrt=False)
+def put_key(
+    file: Bytes, header: Longs, hash_slots: int, count_puts: bool, key_hash: int, physical_offset: int, store_time: int
+) -> None:
+    """`IndexFileWriter.put` for a file that is not full; `header` holds the six fields in file order."""
+    slot_at = HEADER + SLOT * (key_hash % hash_slots)
+    number = header[INDEX_COUNT]
+    previous = load_int(file, slot_at)
+    if previous <= 0 or previous > number:
+        previous = 0
+    elapsed = store_time - header[BEGIN_TIME]
+    seconds = 0 if header[BEGIN_TIME] <= 0 or elapsed < 0 else min(elapsed // 1000, MOST_SECONDS)
+    at = HEADER + SLOT * hash_slots + ENTRY * number
+    store_int(file, at, key_hash)
+    store_long(file, at + PHYSICAL_AT, physical_offset)
+    store_int(file, at + DIFF_AT, seconds)
+    store_int(file, at + PREVIOUS_AT, previous)
+    store_int(file, slot_at, number)
+    if number <= 1:
+        header[BEGIN_PHYSICAL], header[BEGIN_TIME] = physical_offset, store_time
+    if previous == 0 or count_puts:
+        header[SLOT_COUNT] += 1
+    header[INDEX_COUNT] = number + 1
+    header[END_PHYSICAL], header[END_TIME] = physical_offset, store_time
+
+
+@cached_njit(nogil=True, _nrt=False)
+def put_records(
+    file: Bytes,
+    header: Longs,
+    hash_slots: int,
+    max_entries: int,
+    count_puts: bool,
+    records: RecordColumns,
+    keys: Ints,
+    row: int,
+    key_row: int,
+) -> tuple[int, int]:
+    """Index the records from `row`, going on at `key_row` of its keys; returns both where a new file is needed.
+
+    At the end the row is the number of records. As in `IndexWriter.put`: a record that finds the file full needs a new
+    one even without keys, and one before the file's end is skipped.
+    """
+    states, first_keys, last_key = records.state, records.first_key, len(keys) - 1
+    physical_offsets, store_times = records.physical_offset, records.store_timestamp_ms
+    while row < len(states):
+        if states[row] != INVALID:
+            end = first_keys[row + 1]
+            if key_row == first_keys[row]:
+                if header[INDEX_COUNT] >= max_entries:
+                    return row, key_row
+                if physical_offsets[row] < header[END_PHYSICAL]:
+                    key_row = int(end)
+            while key_row < end:
+                if header[INDEX_COUNT] >= max_entries:
+                    return row, key_row
+                prefetch(file, HEADER + SLOT * (keys[min(key_row + AHEAD, last_key)] % hash_slots))
+                put_key(file, header, hash_slots, count_puts, keys[key_row], physical_offsets[row], store_times[row])
+                key_row += 1
+        row += 1
+        key_row = int(first_keys[row])
+    return row, key_row

@@ -1,0 +1,100 @@
+"""Rebuild consumequeue/ and index/ from the CommitLog alone, into a new directory, byte for byte as a broker would.
+
+The store is only read. The new directory appears under its name when it is complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from parsers.evidence_guard import EvidenceGuard
+from parsers.index.geometry import Geometry
+from parsers.store import Store
+from recovery.knowledge.inference import StoreKnowledge
+from recovery.lives.numbering import NumberingNotes
+from recovery.lives.topic_lives import lives_from
+from recovery.rebuild.index_files import IndexFilesWriter, IndexTotals
+from recovery.rebuild.lives import with_living_only
+from recovery.rebuild.queue_files import QueueFilesWriter, QueueTotals
+from recovery.rebuild.report import RebuildReport, ScanTotals, report_of
+from recovery.scan.log_runs import LogRun, log_runs
+from recovery.scan.scanner import LogScanner, ScanBatch
+
+
+def rebuild(store: Store, known: StoreKnowledge, to: Path) -> RebuildReport:
+    """Write a complete new consumequeue/, batchconsumequeue/ and index/ into `to`, which must not exist yet.
+
+    The report says which settings were inferred from the files, and how.
+    Damaged stretches of the log are passed over and reported; every well-formed record that stands where it says is
+    dispatched. The queues hold the living messages of each topic: those of former lives are left out, and the report
+    names them (`recovery.lives.topic_lives`). Memory: one run of records, one index file.
+
+    Raises:
+        ValueError: `to` exists and is not an empty folder.
+        WouldTouchEvidence: `to` lies inside the store.
+        OSError: the new directory cannot be written.
+    """
+    with EvidenceGuard(*store.folders).new_folder(to, "--to") as partial:
+        return _Rebuild(store, partial, known).run(to)
+
+
+def index_files(root: Path, known: StoreKnowledge) -> IndexFilesWriter:
+    """The writer of a new store's index/."""
+    geometry = Geometry(known.settings.max_hash_slot_num, known.settings.max_index_num)
+    return IndexFilesWriter(root / "index", geometry, known.version)
+
+
+def living_report(
+    store: Store,
+    known: StoreKnowledge,
+    root: Path,
+    to: Path,
+    scanned: ScanTotals,
+    queues: Iterable[QueueTotals],
+    index_files: Iterable[IndexTotals],
+) -> RebuildReport:
+    """The report on queues and index written into `root`, once the queues hold living messages only."""
+    lives = lives_from(store, scanned.numbering, known.topic_events)
+    if lives.living_from:
+        queues = with_living_only(store, known, root, lives, queues)
+    return report_of(store, known, to, scanned, queues, index_files, lives)
+
+
+class _Rebuild:
+    """One pass over the log: scanning the next run goes on while the last one is written."""
+
+    def __init__(self, store: Store, root: Path, known: StoreKnowledge) -> None:
+        self._store, self._known = store, known
+        self._scanner = LogScanner(known.rules)
+        self._root, self._numbering = root, NumberingNotes(self._scanner.topics)
+        self._queues = QueueFilesWriter.of(root, self._scanner.topics, known.settings)
+        self._index = index_files(root, known)
+        self._totals = ScanTotals()
+
+    def run(self, to: Path) -> RebuildReport:
+        for batch in self._scanned_ahead():
+            self._queues.write(batch)
+            self._numbering.take(batch)
+            if self._known.settings.message_index_enable:
+                self._index.write(batch)
+            self._totals.count(batch)
+        self._queues.close()
+        self._index.close()
+        self._totals.numbering = self._numbering.close()
+        found, totals = self._queues.totals(), self._index.totals
+        return living_report(self._store, self._known, self._root, to, self._totals, found, totals)
+
+    def _scanned_ahead(self) -> Iterator[ScanBatch]:
+        """Batches in log order, the next one being scanned by a thread while the caller works on this one."""
+        runs = log_runs(self._store.commitlog, self._totals.note_gap)
+        with ThreadPoolExecutor(max_workers=1) as ahead:
+            coming = ahead.submit(self._next, runs)
+            while (batch := coming.result()) is not None:
+                coming = ahead.submit(self._next, runs)
+                yield batch
+
+    def _next(self, runs: Iterator[LogRun]) -> ScanBatch | None:
+        run = next(runs, None)
+        return None if run is None else self._scanner.scan(run.data, run.positions)

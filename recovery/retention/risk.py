@@ -1,0 +1,84 @@
+"""When is what a group has not read yet due to be deleted, and what was deleted before it read it?
+
+Every answer is a time, a proven nothing, or unknown with its reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from parsers.consumequeue.layout import CQ_UNIT
+from recovery.broker.consume_queue import Queue
+from recovery.query.lag import GroupQueue, Status, hidden_reason
+from recovery.retention.retention import Retention
+
+NOTHING_UNREAD = "every message of the queue is consumed"
+NO_OFFSET = "no offset is stored for this queue: where the group starts is its client's choice"
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionRisk:
+    """One queue of one group.
+
+    Attributes:
+        unread_messages: stored, not consumed and not deleted; None when not known.
+        deleted_unread: deleted before the group consumed them; None when not known.
+        due_at_ms: when the log file with the oldest unread message is due.
+        status: number (`due_at_ms` says when), zero (nothing is unread), unknown.
+    """
+
+    group: str
+    topic: str
+    queue_id: int
+    due_at_ms: int | None
+    unread_messages: int | None
+    deleted_unread: int | None
+    status: Status
+    reason: str | None
+
+
+def retention_risks(kept: Retention, queues: Iterable[GroupQueue]) -> Iterator[RetentionRisk]:
+    """One row per queue that counts for a group, as `recovery.query.lag.group_queues` lists them."""
+    for each in queues:
+        risk, hidden_by = _risk(kept, each), each.position.hidden_by
+        if hidden_by is None:
+            yield risk
+        else:
+            reasons = filter(None, (hidden_reason(hidden_by), risk.reason))
+            yield replace(risk, reason="; ".join(reasons))
+
+
+def _risk(kept: Retention, each: GroupQueue) -> RetentionRisk:
+    memory = kept.played.memory
+    queue = memory.queues.get((each.topic, each.queue_id))
+    consumed = each.position.consumer_offset
+    if not kept.played.started or each.position.why_unknown is not None:
+        return _unknown(each, kept.why_not or each.position.why_unknown or "")
+    if consumed is None:
+        return _unknown(each, NO_OFFSET)
+    if queue is None:
+        return RetentionRisk(each.group, each.topic, each.queue_id, None, 0, 0, "zero", NOTHING_UNREAD)
+    deleted = max(0, min(queue.min_queue_offset, queue.max_queue_offset) - consumed)
+    oldest = max(consumed, queue.min_queue_offset)
+    unread = max(0, queue.max_queue_offset - oldest)
+    if not unread:
+        return RetentionRisk(each.group, each.topic, each.queue_id, None, 0, deleted, "zero", NOTHING_UNREAD)
+    physical_offset = _physical_offset(queue, oldest)
+    if physical_offset is None:
+        return _unknown(each, f"message {oldest} has no unit in its queue's files", unread, deleted)
+    due, reason = kept.due_of(physical_offset) if kept.why_not is None else (None, kept.why_not)
+    status: Status = "unknown" if due is None else "number"
+    return RetentionRisk(each.group, each.topic, each.queue_id, due, unread, deleted, status, reason)
+
+
+def _unknown(each: GroupQueue, why: str, unread: int | None = None, deleted: int | None = None) -> RetentionRisk:
+    return RetentionRisk(each.group, each.topic, each.queue_id, None, unread, deleted, "unknown", why)
+
+
+def _physical_offset(queue: Queue, queue_offset: int) -> int | None:
+    file = queue.mapped.find(queue_offset * CQ_UNIT.size)
+    at = 0 if file is None else queue_offset * CQ_UNIT.size - file.base_offset
+    if file is None or at + CQ_UNIT.size > file.wrote_position:
+        return None
+    return CQ_UNIT.unpack(file.content(file.wrote_position), at)["physical_offset"]

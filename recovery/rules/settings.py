@@ -1,0 +1,182 @@
+"""Store settings under RocketMQ's own names, with the broker's defaults: the one table a forecast or rebuild asks.
+
+Source: MessageStoreConfig (and brokerId, enableControllerMode of BrokerConfig), compared @4.9.8, 5.3.1, 5.3.3, 5.4.0,
+5.5.0, 5.5.1: a setting appears in some version, its default has not changed since.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from parsers.mapped import read_small
+from recovery.rules.versions import BrokerVersion
+
+DELAY_LEVELS = "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"
+CONSUME_QUEUE_UNIT_SIZE = 20
+MOST_CONF_BYTES = 1 << 22
+
+
+def _setting(
+    java_name: str, default: bool | int | str, since: tuple[int, int, int] = (0, 0, 0), *, least: int | None = None
+) -> Any:
+    since_version = BrokerVersion(*since)
+    return field(
+        default=default,
+        metadata={"java_name": java_name, "default": default, "since": since_version, "least": least},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSettings:
+    """Effective values. Sizes in bytes, `file_reserved_time` in hours, ratios in percent, intervals in milliseconds.
+
+    Entry numbers of an index start at 1 and stay below maxIndexNum: with less than 2 no file ever takes a key.
+
+    Raises:
+        ValueError: a size with which no broker could write a file.
+    """
+
+    mapped_file_size_commit_log: int = _setting("mappedFileSizeCommitLog", 1 << 30, least=1)
+    mapped_file_size_consume_queue: int = _setting(
+        "mappedFileSizeConsumeQueue", 300_000 * CONSUME_QUEUE_UNIT_SIZE, least=1
+    )
+    mapped_file_size_batch_consume_queue: int = _setting(
+        "mapperFileSizeBatchConsumeQueue", 300_000 * 46, (5, 0, 0), least=1
+    )
+    enable_consume_queue_ext: bool = _setting("enableConsumeQueueExt", False)
+    mapped_file_size_consume_queue_ext: int = _setting("mappedFileSizeConsumeQueueExt", 48 << 20)
+    message_index_enable: bool = _setting("messageIndexEnable", True)
+    message_index_safe: bool = _setting("messageIndexSafe", False)
+    max_hash_slot_num: int = _setting("maxHashSlotNum", 5_000_000, least=1)
+    max_index_num: int = _setting("maxIndexNum", 20_000_000, least=2)
+    check_crc_on_recover: bool = _setting("checkCRCOnRecover", True)
+    force_verify_prop_crc: bool = _setting("forceVerifyPropCRC", False, (5, 2, 0))
+    enabled_append_prop_crc: bool = _setting("enabledAppendPropCRC", False, (5, 2, 0))
+    duplication_enable: bool = _setting("duplicationEnable", False)
+    flush_disk_type: str = _setting("flushDiskType", "ASYNC_FLUSH")
+    broker_role: str = _setting("brokerRole", "ASYNC_MASTER")
+    broker_id: int = _setting("brokerId", 0)
+    enable_controller_mode: bool = _setting("enableControllerMode", False, (5, 0, 0))
+    enable_dleger_commit_log: bool = _setting("enableDLegerCommitLog", False, (4, 5, 0))
+    transient_store_pool_enable: bool = _setting("transientStorePoolEnable", False)
+    store_type: str = _setting("storeType", "default", (5, 2, 0))
+    store_path_root_dir: str = _setting("storePathRootDir", "")
+    store_path_commit_log: str = _setting("storePathCommitLog", "")
+    read_only_commit_log_store_paths: str = _setting("readOnlyCommitLogStorePaths", "", (4, 9, 2))
+    store_path_dledger_commit_log: str = _setting("storePathDLedgerCommitLog", "", (4, 9, 4))
+    multi_path_splitter: str = _setting("rocketmq.broker.multiPathSplitter", ",", (4, 9, 2))
+    read_un_committed: bool = _setting("readUnCommitted", False, (5, 3, 0))
+    recheck_reput_offset_from_cq: bool = _setting("recheckReputOffsetFromCq", False, (5, 0, 0))
+    enable_lmq: bool = _setting("enableLmq", False, (4, 9, 3))
+    timer_wheel_enable: bool = _setting("timerWheelEnable", True, (5, 0, 0))
+    enable_multi_dispatch: bool = _setting("enableMultiDispatch", False, (4, 9, 3))
+    auto_message_version_on_topic_len: bool = _setting("autoMessageVersionOnTopicLen", True, (5, 1, 0))
+    max_message_size: int = _setting("maxMessageSize", 4 << 20)
+    message_delay_level: str = _setting("messageDelayLevel", DELAY_LEVELS)
+    commit_log_recover_max_num: int = _setting("commitLogRecoverMaxNum", 10, (5, 4, 0))
+    check_commit_log_offset_on_recover: bool = _setting("checkCommitLogOffsetOnRecover", False, (5, 5, 0))
+    enable_accelerated_recovery: bool = _setting("enableAcceleratedRecovery", False, (5, 3, 4))
+    delete_when: str = _setting("deleteWhen", "04")
+    file_reserved_time: int = _setting("fileReservedTime", 72)
+    disk_max_used_space_ratio: int = _setting("diskMaxUsedSpaceRatio", 75)
+    disk_space_warning_level_ratio: int = _setting("diskSpaceWarningLevelRatio", 90, (5, 0, 0))
+    disk_space_clean_forcibly_ratio: int = _setting("diskSpaceCleanForciblyRatio", 85, (5, 0, 0))
+    clean_file_forcibly_enable: bool = _setting("cleanFileForciblyEnable", True)
+    clean_resource_interval: int = _setting("cleanResourceInterval", 10_000)
+    delete_commit_log_files_interval: int = _setting("deleteCommitLogFilesInterval", 100)
+    delete_consume_queue_files_interval: int = _setting("deleteConsumeQueueFilesInterval", 100)
+    delete_file_batch_max: int = _setting("deleteFileBatchMax", 10, (5, 0, 0))
+    destroy_maped_file_interval_forcibly: int = _setting("destroyMapedFileIntervalForcibly", 120_000)
+    redelete_hanged_file_interval: int = _setting("redeleteHangedFileInterval", 120_000)
+
+    def __post_init__(self) -> None:
+        for declared in dataclasses.fields(self):
+            least, value = declared.metadata["least"], getattr(self, declared.name)
+            if least is not None and value < least:
+                raise ValueError(f"{declared.metadata['java_name']}={value}: at least {least} is needed")
+
+    @classmethod
+    def from_config(cls, pairs: Mapping[str, str] | Iterable[tuple[str, str]]) -> StoreSettings:
+        """Settings from `name=value` pairs under RocketMQ's names; names left out keep the broker's default.
+
+        Raises:
+            ValueError: a name that no forecast or rebuild asks for, or a value of the wrong kind.
+        """
+        given = dict(pairs)
+        unknown = sorted(given.keys() - _BY_JAVA_NAME.keys())
+        if unknown:
+            raise ValueError(f"not a store setting that matters here: {', '.join(unknown)}")
+        return cls(**{_BY_JAVA_NAME[name].name: _parse(_BY_JAVA_NAME[name], text) for name, text in given.items()})
+
+    @classmethod
+    def from_broker_conf(cls, path: Path) -> StoreSettings:
+        """Settings from a broker.conf (Java properties); names that concern other parts of the broker are left out."""
+        return cls.from_config({name: text for name, text in broker_conf_pairs(path).items() if name in _BY_JAVA_NAME})
+
+    def with_config(self, pairs: Mapping[str, str] | Iterable[tuple[str, str]]) -> StoreSettings:
+        """These settings with some of them replaced, named as in `from_config`."""
+        given = dict(pairs)
+        override = StoreSettings.from_config(given)
+        return dataclasses.replace(self, **{(f := _BY_JAVA_NAME[name].name): getattr(override, f) for name in given})
+
+    def as_config(self) -> dict[str, bool | int | str]:
+        """Every setting under RocketMQ's name."""
+        return {name: getattr(self, declared.name) for name, declared in _BY_JAVA_NAME.items()}
+
+    @staticmethod
+    def since(name: str) -> BrokerVersion | None:
+        """The first version that has the setting of this name; None where no forecast or rebuild asks for it."""
+        declared = _BY_JAVA_NAME.get(name)
+        return None if declared is None else declared.metadata["since"]
+
+    def unknown_to(self, version: BrokerVersion) -> list[str]:
+        """RocketMQ's names of settings that differ from the default although `version` does not know them yet."""
+        return [
+            name
+            for name, declared in _BY_JAVA_NAME.items()
+            if getattr(self, declared.name) != declared.metadata["default"] and version < declared.metadata["since"]
+        ]
+
+    @property
+    def consume_queue_file_size(self) -> int:
+        """Bytes of a queue file: the setting rounded up to whole units. #getMappedFileSizeConsumeQueue."""
+        return -(-self.mapped_file_size_consume_queue // CONSUME_QUEUE_UNIT_SIZE) * CONSUME_QUEUE_UNIT_SIZE
+
+    @property
+    def flushes_synchronously(self) -> bool:
+        return self.flush_disk_type == "SYNC_FLUSH"
+
+    @property
+    def uses_rocksdb_queues(self) -> bool:
+        return self.store_type == "defaultRocksDB"
+
+
+_BY_JAVA_NAME: dict[str, dataclasses.Field[Any]] = {
+    declared.metadata["java_name"]: declared for declared in dataclasses.fields(StoreSettings)
+}
+
+
+def broker_conf_pairs(path: Path) -> dict[str, str]:
+    """Every `name=value` of a broker.conf. Raises OSError where it cannot be read."""
+    text = read_small(path, MOST_CONF_BYTES).decode("utf-8", "replace")
+    lines = (line.strip() for line in text.splitlines())
+    pairs = (line.partition("=")[::2] for line in lines if line and not line.startswith(("#", "!")))
+    return {name.strip(): value.strip() for name, value in pairs}
+
+
+def _parse(declared: dataclasses.Field[Any], text: str) -> Any:
+    name, default = declared.metadata["java_name"], declared.metadata["default"]
+    if isinstance(default, bool):
+        if text.lower() not in ("true", "false"):
+            raise ValueError(f"{name} is true or false, not {text!r}")
+        return text.lower() == "true"
+    if isinstance(default, int):
+        try:
+            return int(text)
+        except ValueError:
+            raise ValueError(f"{name} is a whole number, not {text!r}") from None
+    return text

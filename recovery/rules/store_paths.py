@@ -1,0 +1,121 @@
+"""Where the log of a store lies: what storePathCommitLog and its like name, seen from a root that may be a copy.
+
+A folder inside `storePathRootDir` lies at the same place inside the root that is looked at. Any other is taken as it is
+named; a relative one counts from the root.
+Source: MultiPathMappedFileQueue#load, CommitLog#CommitLog @4.9.2 … 5.3.3; DLedgerConfig#getDataStorePath.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from parsers.java import LONG_MAX
+from parsers.places import ELSEWHERE, MAX_DIGITS, name_below
+from parsers.sequence import holes
+from parsers.store import NotAStore, Store
+from recovery.rules.settings import StoreSettings
+
+OWN_FOLDER = "commitlog"
+MARKS = ("abort", "lock")
+HOW_TO_SAY = "give the broker.conf with --broker-conf FILE, or the folder with --config storePathCommitLog=FOLDER"
+
+
+class LogFolders(NamedTuple):
+    """The folders of the CommitLog, and those of a DLedger log that a setting names."""
+
+    commitlog: tuple[Path, ...]
+    dledger: tuple[Path, ...]
+
+
+class NamedFolder(NamedTuple):
+    """A folder as a setting names it, and where it lies seen from the root."""
+
+    setting: str
+    text: str
+    folder: Path
+
+
+def log_folders(root: Path, settings: StoreSettings) -> LogFolders:
+    """Where the log lies; commitlog/ of the root where no setting says otherwise."""
+    named = list(named_folders(root, settings))
+    dledger = tuple(found.folder for found in named if found.setting == "storePathDLedgerCommitLog")
+    commitlog = tuple(found.folder for found in named if found.setting != "storePathDLedgerCommitLog")
+    return LogFolders(commitlog or (root / OWN_FOLDER,), dledger)
+
+
+def named_folders(root: Path, settings: StoreSettings) -> Iterator[NamedFolder]:
+    """Every folder of the log that a setting names. A broker with one path does not look at the read-only ones."""
+    splitter, paths = settings.multi_path_splitter, settings.store_path_commit_log
+    several = {"storePathCommitLog": paths}
+    if splitter in paths:
+        several["readOnlyCommitLogStorePaths"] = settings.read_only_commit_log_store_paths
+    several["storePathDLedgerCommitLog"] = settings.store_path_dledger_commit_log
+    for setting, value in several.items():
+        texts = (text.strip() for text in value.split(splitter))
+        for text in dict.fromkeys(filter(None, texts)):
+            yield NamedFolder(setting, text, _seen_from(root, settings.store_path_root_dir, text))
+
+
+def _seen_from(root: Path, root_as_named: str, text: str) -> Path:
+    if root_as_named and (below := Path(text)).is_relative_to(root_as_named):
+        return root / below.relative_to(root_as_named)
+    return root / text
+
+
+def require_log(store: Store, settings: StoreSettings) -> None:
+    """Raise NotAStore where the log is not there, naming the setting that says or would say where it lies.
+
+    A folder commitlog/ without files is a log that lost its files, which is for the readers to tell. A root that holds
+    nothing but the marks of a running broker is a new one.
+    """
+    for named in named_folders(store.root, settings):
+        if not named.folder.is_dir():
+            raise NotAStore(_missing(store.root, settings, named))
+    if settings.store_path_commit_log or store.log_is_dledgers:
+        return
+    elsewhere = _log_folders_elsewhere(store)
+    if elsewhere:
+        folders = settings.multi_path_splitter.join([OWN_FOLDER, *elsewhere] if store.commitlog else elsewhere)
+        raise NotAStore(
+            f"{store.root}: files of the log lie in {', '.join(elsewhere)}, where no broker looks untold; say "
+            f"so with --config storePathCommitLog={folders}, or give the broker.conf with --broker-conf FILE"
+        )
+    is_used = any(file.kind not in (*MARKS, "not_understood") for file in store.files())
+    if is_used and not store.commitlog and not log_folders(store.root, settings).commitlog[0].is_dir():
+        raise NotAStore(
+            f"{store.root}: holds no log: there is no {OWN_FOLDER}/ in it, and the setting storePathCommitLog (with "
+            f"DLedger storePathDLedgerCommitLog), which says where else it lies, is missing; {HOW_TO_SAY}"
+        )
+
+
+def _log_folders_elsewhere(store: Store) -> list[str]:
+    """Folders of the root, other than the log's own, whose files fill holes of the log, or are the log where it has no
+    files: those of a broker with several storePathCommitLog."""
+    wanted = list(holes(store.commitlog)) if store.commitlog else [(0, LONG_MAX)]
+    found: dict[str, None] = {}
+    for file in store.not_understood:
+        name = file.path.name
+        is_log_like = file.why == ELSEWHERE and len(name) == MAX_DIGITS and name.isascii() and name.isdigit()
+        if is_log_like and file.size and any(begin <= int(name) < end for begin, end in wanted):
+            found[name_below(store.root, file.path.parent)] = None
+    return list(found)
+
+
+def _missing(root: Path, settings: StoreSettings, named: NamedFolder) -> str:
+    """The sentence on a folder that is named and not there, with the place of a copy where one is found."""
+    sentence = f"{named.folder}: no such folder, and {named.setting}={named.text} says that the log lies there"
+    copy = _copy_beside(root, settings.store_path_root_dir, named.text)
+    if copy is not None:
+        return f"{sentence}; if it was copied along to {copy}, say --config {named.setting}={copy}"
+    return f"{sentence}; if it was copied elsewhere, say where with --config {named.setting}=FOLDER"
+
+
+def _copy_beside(root: Path, root_as_named: str, text: str) -> Path | None:
+    """The folder that lies to this root as the named one lies to the named root, where there is one."""
+    if not (os.path.isabs(text) and os.path.isabs(root_as_named)):
+        return None
+    copy = Path(os.path.normpath(root.absolute() / os.path.relpath(text, root_as_named)))
+    return copy if copy.is_dir() else None

@@ -1,0 +1,303 @@
+"""Where the log ends after a start: from which file it is read, what ends it, what is dispatched on the way.
+
+Source: CommitLog#recoverNormally, #recoverAbnormally, #isMappedFileMatchedRecover @4.9.8, 5.3.1, 5.3.3, 5.3.4, 5.5.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from parsers.commitlog.layout import HEAD, MAGIC_V1, MAGIC_V2, parts
+from parsers.errors import TruncatedRecord
+from parsers.mapped import release_pages
+from recovery.broker.index_service import Mask
+from recovery.broker.mapped_file_queue import LoadFailed, LogFile
+from recovery.broker.memory import BrokerMemory
+from recovery.rules.dispatch import DispatchRequest
+from recovery.rules.passing_settings import PassedBy
+from recovery.scan.scanner import ScanBatch
+
+Longs = npt.NDArray[np.int64]
+FILES_READ_AFTER_CLEAN_EXIT = 3
+DEFAULT_FILES_MATCHED = 10
+
+Chooser = Callable[[Longs, Longs], Mask]
+"""(physical offsets, sizes) -> which of the messages are dispatched."""
+
+
+@dataclass(slots=True)
+class _Walk:
+    """Where reading stands: a file and the end of its last valid record."""
+
+    file: LogFile
+    position: int
+    last_valid: int | None = None
+    last_confirmed: int | None = None
+
+    @property
+    def end(self) -> int:
+        return self.file.base_offset + self.position
+
+
+def recover_commitlog(memory: BrokerMemory, *, clean_exit: bool) -> None:
+    """Find the log's end and truncate log and queues to it.
+
+    Raises:
+        LoadFailed: accelerated recovery without a dispatched offset in the checkpoint.
+        OutOfHeap: a size field that no bound is checked for and the heap cannot hold.
+    """
+    files, queued_before = memory.commitlog.files, memory.max_queued_offset()
+    dispatch_from = _dispatch_from(memory, clean_exit)
+    if not files:
+        _forget_queues(memory)
+        return
+    if clean_exit:
+        number = _first_file_after_clean_exit(memory, dispatch_from)
+        wanted = _lacking_in_queues(memory, dispatch_from)
+    else:
+        number = _first_file_after_crash(memory)
+        wanted = _confirmed(memory)
+    start = _start_position(memory, files[number], dispatch_from, clean_exit)
+    walk = _read(memory, number, start, wanted, clean_exit)
+    _set_confirm_offset(memory, walk, files[number].base_offset + start, clean_exit)
+    queued = memory.max_queued_offset() if memory.version.matches_whole_first_record else queued_before
+    if queued >= walk.end:
+        _truncate_queues(memory, walk.end)
+    memory.flushed_where = walk.end
+    memory.commitlog.truncate_to(walk.end)
+
+
+def _dispatch_from(memory: BrokerMemory, clean_exit: bool) -> int:
+    """Messages behind this offset are known to the queues. ConsumeQueueStore#getDispatchFromPhyOffset."""
+    if clean_exit or not memory.version.keeps_dispatched_offset:
+        return memory.max_queued_offset()
+    stored = memory.checkpoint
+    if (
+        memory.settings.enable_accelerated_recovery
+        and stored.physic_msg_timestamp > 0
+        and (stored.logics_physical_offset or 0) <= 0
+    ):
+        raise LoadFailed(
+            "accelerated recovery is asked for, and the checkpoint does not say how far messages were dispatched",
+            "ConsumeQueueStore#getDispatchFromPhyOffset (RuntimeException)",
+            f"checkpoint: logicsPhysicalOffset {stored.logics_physical_offset}",
+            PassedBy.WHOLE_FILES,
+        )
+    return stored.logics_physical_offset or 0
+
+
+def _forget_queues(memory: BrokerMemory) -> None:
+    memory.flushed_where = 0
+    for queue in memory.queues.values():
+        queue.destroy()
+    memory.because(
+        "without a commitlog file all queue files are deleted",
+        "CommitLog#recoverNormally, #recoverAbnormally",
+        "commitlog: no files",
+    )
+
+
+def _first_file_after_clean_exit(memory: BrokerMemory, dispatch_from: int) -> int:
+    files = memory.commitlog.files
+    if not memory.version.redispatches_after_clean_exit:
+        number = max(0, len(files) - FILES_READ_AFTER_CLEAN_EXIT)
+        why = f"the last {FILES_READ_AFTER_CLEAN_EXIT} files are read; older ones are not looked at"
+    elif memory.version.matches_whole_first_record:
+        number = _newest(memory, lambda file: _matches_by_record(memory, file, dispatch_from, True), from_second=True)
+        why = "reading starts at the newest file whose first record the queues and the index already hold"
+    else:
+        number = _newest(memory, lambda file: file.base_offset <= dispatch_from, from_second=True)
+        why = "reading starts at the newest file that begins at or before the queues' maximum"
+    memory.because(why, "CommitLog#recoverNormally", f"{files[number].name}; queues' maximum {dispatch_from}")
+    return number
+
+
+def _first_file_after_crash(memory: BrokerMemory) -> int:
+    version, stored = memory.version, memory.checkpoint
+    if version.matches_whole_first_record:
+        dispatched = stored.logics_physical_offset or 0
+        number = _newest(memory, lambda file: _matches_by_record(memory, file, dispatched, False), from_second=False)
+        evidence = f"logicsPhysicalOffset {dispatched}, logicsMsgTimestamp {stored.logics_msg_timestamp}"
+    else:
+        number = _newest(memory, lambda file: _matches_by_time(memory, file), from_second=False)
+        evidence = f"oldest time in the checkpoint {_time_limit(memory)}"
+    memory.because(
+        "reading and dispatching starts at the newest file whose first record the checkpoint covers",
+        "CommitLog#recoverAbnormally",
+        f"{memory.commitlog.files[number].name}; {evidence}",
+    )
+    return number
+
+
+def _newest(memory: BrokerMemory, matches: Callable[[LogFile], bool], *, from_second: bool) -> int:
+    """The newest file that matches, else the first. The first is taken unseen with `from_second`.
+
+    Since 5.4.0 the search ends at the commitLogRecoverMaxNum-th file whether it matches or not.
+    """
+    files = memory.commitlog.files
+    limit = memory.settings.commit_log_recover_max_num
+    tries = limit if limit > 0 else DEFAULT_FILES_MATCHED
+    for number in range(len(files) - 1, 0 if from_second else -1, -1):
+        tries -= 1
+        if matches(files[number]) or (memory.version.limits_matched_files and tries <= 0):
+            return number
+    return 0
+
+
+def _matches_by_time(memory: BrokerMemory, file: LogFile) -> bool:
+    """Only the magic code and the store time of the first record are looked at."""
+    try:
+        head = HEAD.unpack(file.stored)
+        if head["magic_code"] != MAGIC_V1 and not (head["magic_code"] == MAGIC_V2 and memory.version.reads_v2_messages):
+            return False
+        form = parts(head["magic_code"], head["sys_flag"])
+        stored_at = form.store_time.unpack(file.stored, form.head.size + form.born_host.size)["store_timestamp_ms"]
+    except TruncatedRecord:
+        return False
+    return stored_at != 0 and stored_at <= _time_limit(memory)
+
+
+def _time_limit(memory: BrokerMemory) -> int:
+    by_index = memory.settings.message_index_enable and memory.settings.message_index_safe
+    return memory.checkpoint.min_timestamp_index if by_index else memory.checkpoint.min_timestamp
+
+
+def _matches_by_record(memory: BrokerMemory, file: LogFile, dispatched: int, clean_exit: bool) -> bool:
+    """The whole first record is valid, and queues and (with messageIndexSafe) index have it."""
+    checked = memory.check.at(
+        file.stored, 0, crc=memory.settings.check_crc_on_recover, duplication=memory.settings.duplication_enable
+    )
+    request = checked.request
+    if request is None or request.store_timestamp_ms == 0:
+        return False
+    stored, settings = memory.checkpoint, memory.settings
+    if (
+        settings.message_index_enable
+        and settings.message_index_safe
+        and request.store_timestamp_ms > stored.index_msg_timestamp
+    ):
+        return False
+    if clean_exit:
+        return request.physical_offset <= dispatched
+    if not memory.version.keeps_dispatched_offset:
+        return request.store_timestamp_ms <= stored.min_timestamp
+    if dispatched <= 0:
+        return request.store_timestamp_ms <= stored.logics_msg_timestamp
+    return request.physical_offset <= dispatched
+
+
+def _lacking_in_queues(memory: BrokerMemory, dispatch_from: int) -> Chooser:
+    redispatches = memory.version.redispatches_after_clean_exit
+    return lambda offset, size: np.asarray((offset > dispatch_from) & redispatches)
+
+
+def _confirmed(memory: BrokerMemory) -> Chooser:
+    """After a crash everything is dispatched; with duplicationEnable what was confirmed."""
+    settings = memory.settings
+    if not settings.duplication_enable and not settings.enable_controller_mode:
+        return lambda offset, size: np.ones(len(offset), np.bool_)
+    if not memory.version.dispatches_confirmed_only:
+        return lambda offset, size: np.asarray(offset < memory.confirm_offset)
+    return lambda offset, size: np.asarray(offset + size <= memory.confirmed_offset())
+
+
+def _start_position(memory: BrokerMemory, file: LogFile, dispatch_from: int, clean_exit: bool) -> int:
+    """enableAcceleratedRecovery starts inside the matched file."""
+    if clean_exit or not memory.version.keeps_dispatched_offset or not memory.settings.enable_accelerated_recovery:
+        return 0
+    return max(0, dispatch_from - file.base_offset)
+
+
+def _read(memory: BrokerMemory, number: int, start: int, wanted: Chooser, clean_exit: bool) -> _Walk:
+    """Read record by record until one is not valid or the files end, dispatching what is wanted."""
+    settings, files = memory.settings, memory.commitlog.files
+    walk = _Walk(files[number], start)
+    if start > len(walk.file.stored):
+        raise LoadFailed(
+            "accelerated recovery would start beyond its file",
+            "CommitLog#recoverAbnormally (IllegalArgumentException)",
+            f"{walk.file.name}: position {start}",
+            PassedBy.WHOLE_FILES,
+        )
+    while True:
+        while run := memory.runs.take(walk.file.stored, walk.position, crc=settings.check_crc_on_recover):
+            _advance(memory, walk, run, wanted)
+        checked = memory.check.at(
+            walk.file.stored,
+            walk.position,
+            crc=settings.check_crc_on_recover,
+            duplication=settings.duplication_enable,
+        )
+        if checked.success and checked.request is None:
+            number += 1
+            if number >= len(files):
+                return walk
+            walk.file, walk.position = files[number], 0
+            continue
+        if checked.request is None:
+            _end_here(memory, walk, checked.reason or "", checked.passed_by)
+            return walk
+        if not clean_exit and _foreign_offset(memory, walk.file, checked.request):
+            why = "its own offset lies outside its file (checkCommitLogOffsetOnRecover)"
+            _end_here(memory, walk, why, PassedBy.NO_OFFSET_CHECK)
+            return walk
+        walk.last_valid = walk.end
+        walk.position += checked.size
+        memory.bytes_checked += checked.size
+        if wanted(np.array([checked.request.physical_offset]), np.array([checked.size]))[0]:
+            memory.dispatch(checked.request, walk.last_valid)
+            walk.last_confirmed = checked.request.physical_offset + checked.size
+
+
+def _advance(memory: BrokerMemory, walk: _Walk, run: ScanBatch, wanted: Chooser) -> None:
+    """Take a run of valid records at once."""
+    records = run.records
+    chosen = wanted(records.physical_offset, records.total_size.astype(np.int64))
+    if chosen.any():
+        memory.dispatch_batch(run, memory.runs.scanner, chosen, walk.file.base_offset)
+    walk.last_valid = walk.file.base_offset + int(records.file_pos[-1])
+    position = int(records.file_pos[-1]) + int(records.total_size[-1])
+    memory.bytes_checked += position - walk.position
+    walk.position = position
+    release_pages(walk.file.stored, 0, position)
+
+
+def _foreign_offset(memory: BrokerMemory, file: LogFile, request: DispatchRequest) -> bool:
+    checks = memory.settings.check_commit_log_offset_on_recover and memory.version.keeps_dispatched_offset
+    return checks and not file.base_offset <= request.physical_offset <= file.end_offset
+
+
+def _end_here(memory: BrokerMemory, walk: _Walk, reason: str, passed_by: PassedBy | None) -> None:
+    memory.because(
+        f"the log ends where no valid record follows: {reason}",
+        "CommitLog#checkMessageAndReturnSize",
+        f"{walk.file.name}, position {walk.position}",
+    )
+    memory.log_ends_because = f"{reason} ({walk.file.name}, position {walk.position})"
+    memory.log_end_passed_by = passed_by
+
+
+def _set_confirm_offset(memory: BrokerMemory, walk: _Walk, start_offset: int, clean_exit: bool) -> None:
+    """Since 5.0.0: the start of the last valid record; with the controller kept inside the log."""
+    if not memory.version.dispatches_confirmed_only:
+        return
+    if memory.settings.enable_controller_mode:
+        most = walk.end if clean_exit else (walk.last_confirmed or start_offset)
+        memory.confirm_offset = min(max(memory.confirm_offset, memory.commitlog.min_offset), most)
+        return
+    before = memory.confirmed_offset() if clean_exit else start_offset
+    memory.confirm_offset = before if walk.last_valid is None else walk.last_valid
+
+
+def _truncate_queues(memory: BrokerMemory, log_end: int) -> None:
+    memory.because(
+        "units of messages at or beyond the log's end are dropped from every queue",
+        "ConsumeQueue#truncateDirtyLogicFiles",
+        f"the log ends at {log_end}",
+    )
+    for queue in memory.queues.values():
+        queue.truncate_to_log(log_end)

@@ -1,0 +1,279 @@
+"""One start of a broker, played in memory: load(), then start() until dispatch is quiet.
+
+Source: DefaultMessageStore#load, #recover, #start, #shutdown @4.9.8, 5.3.1, 5.3.3, 5.5.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from parsers.checkpoint import CHECKPOINT, decode_checkpoint
+from parsers.commitlog.tags import DelayLevels
+from parsers.index.geometry import Geometry
+from recovery.broker.consume_queue import Hang
+from recovery.broker.index_service import IndexFileNotMade, IndexFiles
+from recovery.broker.mapped_file_queue import FileList, LoadFailed, list_files
+from recovery.broker.memory import BrokerMemory
+from recovery.broker.message_check import MessageCheck, OutOfHeap
+from recovery.broker.store_folder import Evidence
+from recovery.broker.valid_runs import RecordRuns
+from recovery.config.files import DELAYS, Stage
+from recovery.config.load import ConfigLoad, load_config
+from recovery.config.start import ConfigStart
+from recovery.rules.dispatch import DispatchRules
+from recovery.rules.settings import StoreSettings
+from recovery.rules.versions import BrokerVersion
+from recovery.start.commitlog_recovery import recover_commitlog
+from recovery.start.dledger_recovery import recover_dledger
+from recovery.start.offset_table import recover_offset_table
+from recovery.start.redispatch import Redispatch
+
+Observer = Callable[[BrokerMemory], None]
+
+
+class ConfigRefused(LoadFailed):
+    """A ConfigManager's load() is false."""
+
+
+@dataclass(slots=True)
+class Restart:
+    """What a start did.
+
+    Attributes:
+        memory: the broker's state at the end.
+        load_error: why load() did not return true, None when it did.
+        out_of_heap: load() ended with OutOfMemoryError.
+        checkpoint_created: load() came as far as opening (creating) `checkpoint`.
+        hang: load() or start() never returned, for this reason.
+        start_error: what start() threw, after dispatch had begun.
+        marked_as_running: start() came as far as making `abort`.
+        dispatch: the re-dispatch service, None when the broker was not started, or as a DLedger node.
+        config: what the broker made of config/; None where the store's classes are started without a broker.
+    """
+
+    memory: BrokerMemory
+    load_error: LoadFailed | None = None
+    out_of_heap: OutOfHeap | None = None
+    checkpoint_created: bool = False
+    hang: str | None = None
+    start_error: str | None = None
+    marked_as_running: bool = False
+    dispatch: Redispatch | None = None
+    config: ConfigStart | None = None
+
+    @property
+    def loaded(self) -> bool:
+        return self.load_error is None and self.out_of_heap is None and self.hang is None
+
+    @property
+    def started(self) -> bool:
+        """load() was true and start() returned."""
+        return self.loaded and self.start_error is None
+
+    @property
+    def dispatches(self) -> bool:
+        """The broker started, and what it dispatches then is known: a DLedger node asks the others first, and what a
+        database of queues has is not looked at."""
+        return self.started and self.dispatch is not None and not self.memory.settings.uses_rocksdb_queues
+
+    @property
+    def abort_after(self) -> bool | None:
+        """Whether `abort` is there after an orderly shutdown; None where that is not known."""
+        memory, dispatch = self.memory, self.dispatch
+        if self.started and not self.dispatches:
+            return None
+        if self.hang or (self.config is not None and self.config.stops_before_store):
+            return memory.evidence.abort
+        if not self.started and not memory.version.shuts_down_after_failed_start:
+            return memory.evidence.abort or self.marked_as_running
+        if dispatch is None and not memory.evidence.abort:
+            return False
+        behind_bytes = memory.behind_bytes(0 if dispatch is None else dispatch.position)
+        return memory.evidence.abort_file.cannot_go or behind_bytes != 0 or not memory.queues_writable
+
+
+def restart(
+    evidence: Evidence,
+    version: BrokerVersion,
+    settings: StoreSettings,
+    *,
+    heap_bytes: int | None = None,
+    with_index_entries: bool = False,
+    after_load: Observer = lambda memory: None,
+    config: ConfigStart | None = None,
+) -> Restart:
+    """Play one start of the store, and with `config` of the broker around it.
+
+    Args:
+        heap_bytes: the broker's Java heap, where known: before 5.3.2 a damaged size field may exceed it.
+        with_index_entries: write the index entries in memory, record by record, instead of counting them.
+        after_load: sees the memory between load() and start(), when load() returned true.
+    """
+    memory = _empty_memory(evidence, version, settings, heap_bytes, with_index_entries)
+    played = Restart(memory, config=config)
+    try:
+        _load_metadata(played)
+        _load(played)
+        after_load(memory)
+        if _load_services(played) and not evidence.log_is_dledgers:
+            _start(played, Redispatch(memory, MessageCheck(version, settings, heap_bytes)))
+    except LoadFailed as failed:
+        played.load_error = failed
+        memory.because(failed.rule, failed.source, failed.evidence)
+        if config is not None and not isinstance(failed, ConfigRefused):
+            played.config = replace(config, store_fails=True)
+    except OutOfHeap as failed:
+        played.out_of_heap = failed
+    except Hang as hang:
+        played.hang = str(hang)
+    return played
+
+
+def _empty_memory(
+    evidence: Evidence, version: BrokerVersion, settings: StoreSettings, heap_bytes: int | None, entries: bool
+) -> BrokerMemory:
+    rules = DispatchRules.of(version, settings)
+    if version.dispatches_before_delay_levels:
+        rules = replace(rules, delay_levels=DelayLevels(()))
+    runs = RecordRuns.under(rules, settings)
+    runs.possible = runs.possible and not entries and not evidence.index_obstructed
+    return BrokerMemory(
+        evidence=evidence,
+        version=version,
+        settings=settings,
+        check=MessageCheck(version, settings, heap_bytes),
+        rules=rules,
+        commitlog=FileList(settings.mapped_file_size_commit_log),
+        index=IndexFiles(
+            Geometry(settings.max_hash_slot_num, settings.max_index_num), rules, entries, evidence.index_obstructed
+        ),
+        runs=runs,
+    )
+
+
+def _load_metadata(played: Restart) -> None:
+    """BrokerController#initializeMetadata: where it is false the store is not even created."""
+    config = played.config
+    if config is not None and config.refused is not None and config.stops_before_store:
+        raise _refused(config.refused)
+
+
+def _load_services(played: Restart) -> bool:
+    """What BrokerController#recoverAndInitService loads after the store, since 5.0.0; False where it stops there."""
+    refused = None if played.config is None else played.config.refused
+    if refused is None or refused.stage not in (Stage.TIMER, Stage.SCHEDULE):
+        return True
+    failed = _refused(refused)
+    played.start_error = f"{failed.rule} ({failed.evidence})"
+    played.memory.because(failed.rule, failed.source, failed.evidence)
+    return False
+
+
+def _refused(load: ConfigLoad) -> ConfigRefused:
+    name = load.file.name
+    return ConfigRefused(
+        f"neither config/{name} nor its .bak can be read, so BrokerController#initialize is false",
+        f"{load.file.manager}#load (ConfigManager#load, #loadBak), {load.stage}",
+        "; ".join(f"{copy.name}: {copy.why or copy.state}" for copy in (load.main, load.backup)),
+    )
+
+
+def _load(played: Restart) -> None:
+    memory, evidence = played.memory, played.memory.evidence
+    version = memory.version
+    memory.because(
+        "the last exit counts as abnormal" if evidence.abort else "the last exit counts as orderly",
+        "DefaultMessageStore#isTempFileExist",
+        f"abort is {'there' if evidence.abort else 'not there'}",
+    )
+    list_files(memory.commitlog, evidence.commitlog, version)
+    for (topic, queue_id), entries in evidence.queues.items():
+        list_files(memory.queue(topic, queue_id).mapped, entries, version)
+    if not evidence.checkpoint_opens:
+        raise LoadFailed("the checkpoint cannot be opened", "StoreCheckpoint (IOException)", "checkpoint is a folder")
+    played.checkpoint_created = True
+    stored = (evidence.checkpoint or b"").ljust(CHECKPOINT.size, b"\0")
+    memory.checkpoint = decode_checkpoint(stored, version=version)
+    if version.dispatches_confirmed_only:
+        memory.confirm_offset = memory.checkpoint.confirm_physical_offset or 0
+    index_loaded = _load_index(memory)
+    for queue in memory.queues.values():
+        queue.recover()
+    _recover_commitlog(memory)
+    recover_offset_table(memory)
+    if version.loads_delay_offsets:
+        _load_delay_offsets(memory)
+    if not index_loaded and version.needs_index:
+        raise LoadFailed(
+            "a folder among the index files stops the broker from loading",
+            "IndexService#load",
+            str(memory.index.unreadable and memory.index.unreadable.path),
+        )
+
+
+def _recover_commitlog(memory: BrokerMemory) -> None:
+    if memory.evidence.log_is_dledgers:
+        recover_dledger(memory)
+        return
+    try:
+        recover_commitlog(memory, clean_exit=not memory.evidence.abort)
+    except IndexFileNotMade as thrown:
+        raise LoadFailed(
+            "no index file can be made: the dispatch of a message during recovery ends load()",
+            "IndexService#getAndCreateLastIndexFile (IllegalMonitorStateException)",
+            str(thrown),
+        ) from None
+
+
+def _start(played: Restart, dispatch: Redispatch) -> None:
+    played.dispatch = dispatch
+    try:
+        dispatch.start()
+    except LoadFailed as failed:  # what stops load() may first be met when start() corrects the queues again
+        played.start_error = f"{failed.rule} ({failed.evidence})"
+        played.memory.because(f"start() fails: {failed.rule}", failed.source, failed.evidence)
+    else:
+        _mark_as_running(played)
+
+
+def _mark_as_running(played: Restart) -> None:
+    memory, played.marked_as_running = played.memory, True
+    played.start_error = memory.evidence.abort_file.start_error(memory.version)
+    if played.start_error is not None:
+        memory.because(
+            "start() cannot write its process id, so the broker stops again",
+            "DefaultMessageStore#createTempFile, MixAll#string2File",
+            played.start_error,
+        )
+
+
+def _load_index(memory: BrokerMemory) -> bool:
+    evidence = memory.evidence
+    loaded = memory.index.load(
+        evidence.index,
+        clean_exit=not evidence.abort,
+        index_timestamp_ms=memory.checkpoint.index_msg_timestamp,
+    )
+    if memory.index.skipped:
+        memory.because(
+            "a file in index/ whose name is no number is left alone",
+            "IndexService#load (NumberFormatException is caught)",
+            ", ".join(entry.name for entry in memory.index.skipped),
+        )
+    if memory.index.deleted:
+        memory.because(
+            "after a crash index files with entries newer than the checkpoint's index time are deleted",
+            "IndexService#load",
+            f"indexMsgTimestamp {memory.checkpoint.index_msg_timestamp}; "
+            f"deleted: {', '.join(entry.name for entry in memory.index.deleted)}",
+        )
+    return loaded
+
+
+def _load_delay_offsets(memory: BrokerMemory) -> None:
+    load = load_config(memory.evidence.config or {}, DELAYS, Stage.STORE, memory.version)
+    if load.refuses:
+        raise _refused(load)
+    memory.read_delay_levels()
+    memory.create_delay_queues()

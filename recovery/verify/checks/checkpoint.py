@@ -1,0 +1,111 @@
+"""The checkpoint against the log: it may lag behind the data, never run ahead of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+
+from parsers.checkpoint import CHECKPOINT, FILE_SIZE, Checkpoint, decode_checkpoint
+from parsers.errors import StoreFormatError
+from parsers.mapped import map_file
+from parsers.store import StoreFile
+from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
+from recovery.verify.settle.log_columns import LogColumns
+
+NAME = "checkpoint"
+TIMES = ("physic_msg_timestamp", "logics_msg_timestamp", "index_msg_timestamp")
+LOG_TIME, QUEUE_TIME = TIMES[:2]
+OFFSETS = ("confirm_physical_offset", "logics_physical_offset")
+FIELD_SIZE = 8
+FLUSH_INTERVAL_MS = 15_000
+"""A broker flushes its log thoroughly every 10 s, and dispatches and indexes messages before that."""
+CHECKPOINT_INTERVAL_MS = 65_000
+"""It writes the checkpoint with the thorough flush of the queues, at its start and every 60 s, when an index file is
+full, and at shutdown: FlushRealTimeService, FlushConsumeQueueService, IndexService#flush, DefaultMessageStore#shutdown
+@4.9.8 … 5.5.1. A time that no flush came to set is 0 there."""
+LOST_MESSAGES_MS = 3_600_000
+"""How far beyond the log's own store times those of lost messages may lie."""
+
+
+def check_checkpoint(
+    file: StoreFile | None,
+    log: LogColumns,
+    *,
+    clean_exit: bool,
+    log_is_cut: bool,
+    file_size: int,
+    sets_queue_time: bool,
+) -> Judgement:
+    """Missing, unreadable, later than the data, or earlier than all of it.
+
+    `log_is_cut`: the log lost its first or last messages, or their store times; times near its own are then theirs.
+    `file_size`: of the log's files, in bytes.
+    `sets_queue_time`: False for a broker with its queues in a database, which never sets their time
+    (RocksDBConsumeQueueStore @5.3.3, 5.4.0).
+    """
+    if file is None:
+        if not log.records:
+            return Judgement()
+        return Judgement((_finding("checkpoint_missing", 0, FILE_SIZE, (f"log: {log.records} messages",)),))
+    findings: list[Finding] = []
+    if file.size != FILE_SIZE:
+        start, end = sorted((file.size, FILE_SIZE))
+        findings.append(_finding("checkpoint_unreadable", start, end - start, (f"file: {file.size} bytes",)))
+    try:
+        checkpoint = decode_checkpoint(map_file(file.path))
+    except StoreFormatError:
+        return Judgement(tuple(findings))
+    slack_ms = LOST_MESSAGES_MS if log_is_cut else 0
+    set_times = tuple(name for name in TIMES if sets_queue_time or name != QUEUE_TIME)
+    early = _earlier(checkpoint, log, slack_ms, set_times)
+    late = _later(checkpoint, log, slack_ms, 0 if clean_exit else file_size)
+    return Judgement((*findings, *late, *early.findings), early.explained)
+
+
+def _later(checkpoint: Checkpoint, log: LogColumns, slack_ms: int, unforced: int) -> Iterator[Finding]:
+    """Times and offsets beyond the log; a power loss takes messages that were dispatched and not forced to disk.
+
+    `unforced`: how many bytes of the log may have gone so, 0 after a shutdown in order.
+    """
+    if slack_ms and not log.records:
+        return
+    newest = log.latest_ms
+    slacks = dict.fromkeys(TIMES, max(slack_ms, FLUSH_INTERVAL_MS if unforced and log.records else 0))
+    slacks[LOG_TIME] = slack_ms
+    late = [name for name, slack in slacks.items() if getattr(checkpoint, name) > newest + slack]
+    yield from _fields("checkpoint_later_than_data", late, checkpoint, f"log: the latest store time is {newest}")
+    far = [name for name in OFFSETS if not slack_ms and (getattr(checkpoint, name) or 0) > log.end + unforced]
+    yield from _fields("checkpoint_later_than_data", far, checkpoint, f"log: ends at {log.end}")
+
+
+def _earlier(checkpoint: Checkpoint, log: LogColumns, slack_ms: int, set_times: Sequence[str]) -> Judgement:
+    """Times before the first message.
+
+    That of the index says nothing alone: it stays 0 until an index file is full, and then as it is until another one
+    is, even if all its messages expire.
+    """
+    early = [name for name in set_times if log.records and getattr(checkpoint, name) < log.first_ms - slack_ms]
+    if not set(early) & {*TIMES[:2]} and (log.start or not any(getattr(checkpoint, name) for name in early)):
+        return Judgement()
+    found = tuple(
+        _fields("checkpoint_earlier_than_data", early, checkpoint, f"log: the first store time is {log.first_ms}")
+    )
+    lasted_ms = log.latest_ms - log.first_ms
+    if lasted_ms > CHECKPOINT_INTERVAL_MS or any(getattr(checkpoint, name) for name in early):
+        return Judgement(found)
+    why = "a broker that ran only a short time may have ended before it set this"
+    return Judgement((), tuple(Explained("checkpoint not set yet", why, places=one.places) for one in found))
+
+
+def _fields(kind: str, names: Sequence[str], checkpoint: Checkpoint, other: str) -> Iterator[Finding]:
+    """One finding for all fields of one cause."""
+    if names:
+        at = [CHECKPOINT.offsets[name] for name in names]
+        said = ", ".join(f"{name} {getattr(checkpoint, name)}" for name in names)
+        never_written = not any(asdict(checkpoint).values())
+        places = (Place(NAME, 0, FILE_SIZE),) if never_written else tuple(Place(NAME, one, FIELD_SIZE) for one in at)
+        yield Finding(kind, Span(), places, len(names), (f"checkpoint: {said}", other))
+
+
+def _finding(kind: str, at: int, length: int, evidence: tuple[str, ...]) -> Finding:
+    return Finding(kind, Span(), (Place(NAME, at, length),), 1, evidence)

@@ -1,0 +1,312 @@
+"""Index files against the log: entries, seconds, chains, headers, and the keys that no entry holds.
+
+Pure: columns in, findings out. Entries and keys that the first pass settled are left out, both together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from parsers.commitlog.layout import SYS_FLAG_TRANSACTION
+from parsers.index.layout import INDEX_HEADER, INDEX_SLOT
+from parsers.index.open import OpenIndex
+from parsers.runs import runs
+from recovery.rules.dispatch import PREPARED
+from recovery.scan.intervals import Intervals, Longs, Mask, found_at, neighbours
+from recovery.scan.kernel import Ints
+from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
+from recovery.verify.settle.index_entries import (
+    FOLDER,
+    Chains,
+    Entries,
+    entry_places,
+    name_of,
+    read_entries,
+    record_places,
+)
+from recovery.verify.settle.index_kernel import seconds_since
+from recovery.verify.settle.log_columns import ExpectedKeys, MessageColumns
+
+
+@dataclass(frozen=True, slots=True)
+class IndexContext:
+    """What the rules need besides the files: the log's records and keys, and what a finding about the log covers."""
+
+    messages: MessageColumns
+    keys: ExpectedKeys
+    start: int
+    end: int
+    lost: Intervals
+    dispatched_to: int
+    doubtful_times: Intervals
+    clean_exit: bool
+    counts_puts: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LeftEntries:
+    """What is left of one index file: entries by number, rising, the first and the last of `count` among them.
+
+    `expired` entries are of messages before the log; they are left out, too. `before_ms`: the end time of the file
+    before it. `chains` is None for a file that is not of its full size.
+    """
+
+    count: int
+    numbers: Longs
+    expired: int
+    before_ms: int
+    chains: Chains | None
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What the files hold of the keys, as rows of ExpectedKeys; filled file by file."""
+
+    present: Mask
+    blamed_records: list[Longs]
+    blamed_hashes: list[Ints]
+    cut: list[tuple[int, int]]
+
+
+def check_index(opened: Sequence[OpenIndex], left: Mapping[str, LeftEntries], context: IndexContext) -> Judgement:
+    """Every disagreement of the index files, given in name order, with the log; `left` by a file's name."""
+    findings: list[Finding] = []
+    explained: list[Explained] = []
+    owed = _owed(context.keys)
+    seen = _Seen(np.isin(owed, owed[context.keys.settled]), [], [], [])
+    for file in opened:
+        if file.geometry is None:
+            if file.header["index_count"] > 1:
+                findings.append(_whole_file("index_unreadable", file, file.why))
+            continue
+        of_file = left[file.file.path.name]
+        entries = read_entries(file, of_file.numbers, context.messages)
+        if of_file.chains is None:
+            findings.append(_size_finding(file, entries, context, seen))
+        else:
+            findings += _file_findings(file, entries, of_file, of_file.chains, context, seen)
+            explained += _explained(file, of_file)
+    findings += _missing_keys(context, seen, bool(opened))
+    return Judgement(tuple(findings), tuple(explained))
+
+
+def _explained(file: OpenIndex, left: LeftEntries) -> Iterator[Explained]:
+    if left.expired:
+        why = "a file goes when all its messages are expired"
+        yield Explained("expired index entries", why, Span(), entry_places(file, 1, left.expired))
+
+
+def _empty_header_ok(file: OpenIndex) -> bool:
+    return file.header["index_count"] in (0, 1) and file.header["hash_slot_count"] == 0
+
+
+def _file_findings(
+    file: OpenIndex, entries: Entries, left: LeftEntries, chains: Chains, context: IndexContext, seen: _Seen
+) -> Iterator[Finding]:
+    lost = context.lost.hold(entries.physical_offset)
+    has_key = _mark_present(entries, context, seen)
+    expired = entries.physical_offset < context.start
+    nothing = ~entries.is_record & ~lost & ~expired
+    wrong = entries.is_record & ~has_key
+    seen.blamed_records.append(entries.record[wrong])
+    seen.blamed_hashes.append(entries.key_hash[nothing])
+    times = (
+        _times_wrong(file, entries, context, left.before_ms)
+        & has_key
+        & ~context.doubtful_times.hold(entries.physical_offset)
+    )
+    yield from _entry_findings("index_entry_to_nothing", nothing, file, entries, context)
+    yield from _entry_findings("index_entry_wrong", wrong, file, entries, context)
+    yield from _entry_findings("index_time_wrong", times, file, entries, context)
+    yield from _chain_findings(file, entries, entries.number[wrong], left.count, chains, context)
+    yield from _header_findings(file, entries, chains, context)
+
+
+def _owed(keys: ExpectedKeys) -> Longs:
+    """Record and hash of each key as one number: a record may have a key twice."""
+    owed: Longs = (keys.record << 32) | keys.key_hash
+    return owed
+
+
+def _mark_present(entries: Entries, context: IndexContext, seen: _Seen) -> Mask:
+    """Which entries hold a key of their record; marks those keys as present."""
+    owed = _owed(context.keys)
+    order = np.argsort(owed, kind="stable")
+    held = np.where(entries.is_record, (entries.record << 32) | entries.key_hash, -1)
+    _, has_key = found_at(owed[order], held)
+    seen.present[np.isin(owed, held[has_key])] = True
+    return has_key & entries.is_record
+
+
+def _times_wrong(file: OpenIndex, entries: Entries, context: IndexContext, before: int) -> Mask:
+    """Entries whose seconds are not those of their record; the first one may count from the previous file's end."""
+    if not len(entries):
+        return np.zeros(0, np.bool_)
+    stored = context.messages.store_timestamp_ms[entries.record] if len(context.messages.topic) else entries.record
+    is_sure = entries.is_record[0] and not context.doubtful_times.hold(entries.physical_offset[:1])[0]
+    begin = int(stored[0]) if is_sure else file.header["begin_timestamp_ms"]
+    seconds = np.clip((stored - begin) // 1000, 0, 2**31 - 1) if begin > 0 else np.zeros(len(stored), np.int64)
+    wrong: Mask = entries.is_record & (seconds != entries.time_diff_s)
+    first = {seconds_since(int(stored[0]), before), seconds_since(int(stored[0]), begin)}
+    wrong[0] = bool(entries.is_record[0]) and int(entries.time_diff_s[0]) not in first
+    return wrong
+
+
+def _entry_findings(
+    kind: str, chosen: Mask, file: OpenIndex, entries: Entries, context: IndexContext
+) -> Iterator[Finding]:
+    rows = np.flatnonzero(chosen)
+    for first, end in neighbours(entries.number[rows]):
+        run = rows[first:end]
+        number, offsets = int(entries.number[run[0]]), entries.physical_offset[run]
+        hashes = ", ".join(str(value) for value in entries.key_hash[run[:3]].tolist())
+        records = np.unique(entries.record[run][entries.is_record[run]])[:16]
+        yield Finding(
+            kind,
+            Span(physical_offset=int(offsets.min()), end_physical_offset=int(offsets.max()) + 1),
+            (*entry_places(file, number, len(run)), *record_places(records, context.messages)),
+            len(run),
+            (
+                f"entries {number} to {number + len(run) - 1}: hashes {hashes}, offset {int(offsets[0])}, "
+                f"{int(entries.time_diff_s[run[0]])} s",
+                f"log: from {context.start} to {context.end}, records named above"
+                if len(records)
+                else "log: no record there",
+            ),
+        )
+
+
+def _chain_findings(
+    file: OpenIndex, entries: Entries, wrong: Longs, count: int, chains: Chains, context: IndexContext
+) -> Iterator[Finding]:
+    """Breaks of the chains, except where an entry with a wrong hash is the cause; `wrong`: the numbers of such."""
+    stored = np.clip(entries.prev_index_no[np.searchsorted(entries.number, chains.broken)], 0, count)
+    caused = np.isin(chains.broken, wrong) | np.isin(chains.previous, wrong) | np.isin(stored, wrong)
+    broken = np.isin(entries.number, chains.broken[~caused])
+    yield from _entry_findings("index_chain_wrong", broken, file, entries, context)
+    slots = INDEX_SLOT.array(file.data.data, at=INDEX_HEADER.size, count=file.slots)["newest_entry_no"][chains.slots]
+    own = ~np.isin(chains.newest, wrong) & ~np.isin(np.clip(slots, 0, count), wrong)
+    for first, end in neighbours(chains.slots[own]):
+        slot, held, newest = (int(column[own][first]) for column in (chains.slots, slots, chains.newest))
+        yield Finding(
+            "index_chain_wrong",
+            Span(),
+            (Place(name_of(file), INDEX_HEADER.size + INDEX_SLOT.size * slot, INDEX_SLOT.size * (end - first)),),
+            end - first,
+            (f"slot {slot}: newest entry {held}", f"entries: newest of this slot is {newest}"),
+        )
+
+
+def _header_findings(file: OpenIndex, entries: Entries, chains: Chains, context: IndexContext) -> Iterator[Finding]:
+    """Header fields that the entries contradict, neighbours together."""
+    if not len(entries) and _empty_header_ok(file):
+        return
+    should = _header_of(entries, chains, context)
+    wrong = [name for name, value in should.items() if value is not None and file.header[name] != value]
+    fields = list(INDEX_HEADER.offsets)
+    mask = np.array([name in wrong for name in fields])
+    for first, end in runs(mask):
+        at = INDEX_HEADER.offsets[fields[first]]
+        length = (INDEX_HEADER.offsets[fields[end]] if end < len(fields) else INDEX_HEADER.size) - at
+        names = fields[first:end]
+        yield Finding(
+            "index_header_wrong",
+            Span(),
+            (Place(name_of(file), at, length),),
+            len(names),
+            (
+                "header: " + ", ".join(f"{name} {file.header[name]}" for name in names),
+                "entries and log: " + ", ".join(f"{name} {should[name]}" for name in names),
+            ),
+        )
+
+
+def _header_of(entries: Entries, chains: Chains, context: IndexContext) -> dict[str, int | None]:
+    """What the header should say; None where the records that would tell are gone."""
+    if not len(entries):
+        return {"index_count": 1, "hash_slot_count": 0}
+    doubtful = context.doubtful_times.hold(entries.physical_offset[[0, -1]])
+    known = entries.is_record[[0, -1]] & ~doubtful
+    times = [int(context.messages.store_timestamp_ms[entries.record[at]]) if known[at] else None for at in (0, -1)]
+    count = int(entries.number[-1])
+    return {
+        "begin_timestamp_ms": times[0],
+        "end_timestamp_ms": times[1],
+        "begin_physical_offset": int(entries.physical_offset[0]),
+        "end_physical_offset": int(entries.physical_offset[-1]),
+        "hash_slot_count": count if context.counts_puts else chains.used,
+        "index_count": count + 1,
+    }
+
+
+def _size_finding(file: OpenIndex, entries: Entries, context: IndexContext, seen: _Seen) -> Finding:
+    """A file of another size; the keys of entries that it has lost are missing by that cause."""
+    full = file.geometry.file_size if file.geometry else 0
+    _mark_present(entries, context, seen)
+    first = file.header["begin_physical_offset"]
+    seen.cut.append((first, file.header["end_physical_offset"] + 1))
+    start, end = sorted((len(file.data), full))
+    return Finding(
+        "file_size_wrong",
+        Span(),
+        (Place(name_of(file), start, end - start),),
+        1,
+        (f"file: {len(file.data)} bytes", f"its slots and entries: {full} bytes"),
+    )
+
+
+def _forgive_blamed_hashes(keys: ExpectedKeys, seen: _Seen) -> None:
+    """An entry that points to nothing still has its key's hash: where as many keys of that hash are missing as such
+    entries are there, they are the same keys."""
+    blamed = np.concatenate([np.empty(0, np.int32), *seen.blamed_hashes])
+    hashes, counts = np.unique(blamed, return_counts=True)
+    for key_hash, count in zip(hashes.tolist(), counts.tolist(), strict=True):
+        missing = np.flatnonzero(~seen.present & (keys.key_hash == key_hash))
+        if len(missing) <= count:
+            seen.present[missing] = True
+
+
+def _missing_keys(context: IndexContext, seen: _Seen, any_file: bool) -> Iterator[Finding]:
+    """Keys of dispatched messages that no entry holds, messages that follow one another in one finding."""
+    keys, messages = context.keys, context.messages
+    _forgive_blamed_hashes(keys, seen)
+    if seen.present.all():
+        return
+    first_keys = np.flatnonzero(np.diff(keys.record, prepend=-1))
+    owners = keys.record[first_keys]
+    lacking = np.isin(owners, keys.record[~seen.present])
+    places = messages.physical_offset[owners]
+    blamed = np.concatenate(seen.blamed_records) if seen.blamed_records else np.zeros(0, np.int64)
+    lacking &= ~np.isin(owners, blamed) & (places < context.dispatched_to) & ~Intervals.of(seen.cut).hold(places)
+    if not context.clean_exit:  # dispatch puts a message into its queue first: the last one may lack its keys
+        lacking &= places + messages.total_size[owners] < context.dispatched_to
+    rows = np.flatnonzero(lacking)
+    for first, end in neighbours(keys.owner[first_keys[rows]]):
+        begin, last = owners[rows[first]], owners[rows[end - 1]]
+        count = int(
+            (~seen.present[np.searchsorted(keys.record, begin) : np.searchsorted(keys.record, last, "right")]).sum()
+        )
+        start, behind = (int(messages.physical_offset[record]) for record in (begin, last))
+        yield Finding(
+            "index_keys_missing",
+            Span(physical_offset=start, end_physical_offset=behind + int(messages.total_size[last])),
+            (Place(FOLDER, 0, 0), *_prepared_places(owners[rows[first:end]], messages)),
+            count,
+            (
+                f"log: {end - first} messages with keys from {start} to {behind}",
+                f"index: {count} of their keys are in no entry" if any_file else "index: there is no file",
+            ),
+        )
+
+
+def _prepared_places(records: Longs, messages: MessageColumns) -> list[Place]:
+    """Prepared records that have no entries may be rolled back ones, which have none."""
+    prepared = messages.sys_flag[records] & SYS_FLAG_TRANSACTION == PREPARED
+    return record_places(records[prepared][:16], messages)
+
+
+def _whole_file(kind: str, file: OpenIndex, why: str) -> Finding:
+    return Finding(kind, Span(), (Place(name_of(file), 0, len(file.data)),), 1, (why,))

@@ -1,0 +1,44 @@
+"""Kinds of findings about timers of any delay: timerlog/, timerwheel and config/timercheck."""
+
+from __future__ import annotations
+
+from recovery.verify.findings.kind import Kind
+
+NOTHING_SAFE = (
+    "None known. Copy the store before any start and compare timerlog/, timerwheel and config/timercheck with a "
+    "replica's. Do not remove them: the broker would take in every timer message that the log still has, and deliver "
+    "again what was delivered or cancelled. "
+)
+SEND_AGAIN = (
+    "Timer messages that the log still has are in topic rmq_sys_wheel_timer (`rocketlens dump commitlog`): those that "
+    "were never delivered can be sent again."
+)
+
+TIMER_KINDS: dict[str, Kind] = {
+    "timer_unit_wrong": Kind(
+        "error",
+        "commitlog",
+        "The timer log is made from the timer messages of the CommitLog, and the unit is none of a message there.",
+        "Recovery looks at a unit's size and magic alone: it cuts the timer log at the first that is wrong in these, "
+        "and keeps every other. When the timer is due, what stands at the named place is read; where that is no "
+        "message, nothing is delivered, and only a line of the log says so.",
+        NOTHING_SAFE + SEND_AGAIN,
+    ),
+    "timer_slot_wrong": Kind(
+        "error",
+        "unknown",
+        "The wheel's slot and the chain of units in the timer log do not fit.",
+        "Recovery sets the slots' last positions anew from the last one or two files of the timer log, which mends a "
+        "slot that has units there; any other it keeps. Timers behind a break of the chain are not delivered.",
+        NOTHING_SAFE + SEND_AGAIN,
+    ),
+    "timer_check_wrong": Kind(
+        "warning",
+        "commitlog",
+        "timercheck speaks of timer messages or units that are not there.",
+        "The queue offset is taken from the timer log's last unit; only where its message cannot be read from "
+        "timercheck, at most the queue's maximum: timer messages before it are then never taken in. A flush position "
+        "that is too high lets recovery check only the last file.",
+        NOTHING_SAFE,
+    ),
+}

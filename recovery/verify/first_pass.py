@@ -1,0 +1,216 @@
+"""What the first pass over a store compares, and what it leaves of the store for the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from itertools import starmap
+
+import numpy as np
+
+from parsers.index.open import OpenIndex, open_index
+from parsers.store import QueueKey, Store, StoreFile
+from recovery.knowledge.inference import StoreKnowledge
+from recovery.lives.topic_lives import TopicLives
+from recovery.rules.dispatch import LMQ_PREFIX
+from recovery.scan.intervals import Longs, found_at
+from recovery.scan.log_access import LogAccess
+from recovery.verify.checks.index import LeftEntries
+from recovery.verify.queue_columns import LeftQueue
+from recovery.verify.settle.database_spool import Spool, spool_of
+from recovery.verify.settle.index_entries import Chains, last_written, read_chains, read_places
+from recovery.verify.settle.index_kernel import live_entries
+from recovery.verify.settle.key_walk import FileEntries, between
+from recovery.verify.settle.log_columns import LogColumns, log_start
+from recovery.verify.settle.outline import Files, Outline, Part, QueueTrace, join, outline
+from recovery.verify.settle.queue_disk import QueueOnDisk
+from recovery.verify.settle.second_pass import gather
+
+PARTS_AT_ONCE = 2
+WORTH_A_PART = 1 << 26
+Parts = Sequence[Sequence[Part]]
+
+
+class SettledInVain(Exception):
+    """Entries were compared with a time that proved not to be the one their file begins with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What is left of a store. Of the queues that are settled only those with a head are listed.
+
+    `lowest_place`: where the first message starts that any queue begins with; `dispatched_to`: the end of the last
+    message in the log that any queue has. None where no queue has a unit.
+    """
+
+    queues: dict[QueueKey, LeftQueue]
+    lowest_place: int | None
+    dispatched_to: int | None
+    index: dict[str, LeftEntries]
+    log: LogColumns
+
+
+def files_of(store: Store, known: StoreKnowledge, *, settles: bool = True) -> Files:
+    """What a log is compared with, as it lies on disk."""
+    spooled, unread = spool_of(store)
+    opened = open_index(store.index, on_damage="collect")
+    return Files(
+        queues=_queues_on_disk(store, known.settings.consume_queue_file_size, spooled),
+        opened=opened,
+        index=list(_entries(opened, LogAccess(store.commitlog))),
+        compares_index=unread is None and known.settings.message_index_enable,
+        settles=settles,
+        spool=spooled,
+        unread=unread,
+    )
+
+
+def _queues_on_disk(store: Store, file_size: int, spooled: Spool | None) -> dict[QueueKey, QueueOnDisk]:
+    if spooled is not None and spooled.is_stores:
+        return {key: queue.disk for key, queue in spooled.queues.items()}
+    return {key: QueueOnDisk.of(files, file_size) for key, files in store.queues.items()}
+
+
+def _entries(opened: Sequence[OpenIndex], log: LogAccess) -> Iterator[FileEntries]:
+    before_ms = 0
+    for file in opened:
+        if file.geometry is not None:
+            count = last_written(file)
+            first = log.message(int(read_places(file, np.ones(1, np.int64))[0])) if count else None
+            begin_ms = first.store_timestamp_ms if first else file.header["begin_timestamp_ms"]
+            yield FileEntries(file, count, begin_ms, before_ms)
+            before_ms = file.header["end_timestamp_ms"]
+
+
+def first_pass(store: Store, known: StoreKnowledge, files: Files, parts: Parts | None = None) -> Outline:
+    """The outline of a store's log, read in parts at once; `parts` in log order, a few when not given."""
+    wanted = parts or cut(store.commitlog)
+    with ThreadPoolExecutor(max_workers=PARTS_AT_ONCE) as pool:
+        told = list(pool.map(partial(outline, rules=known.rules, files=files), wanted))
+    return whole_outline(store, known, files, told)
+
+
+def whole_outline(store: Store, known: StoreKnowledge, files: Files, told: Sequence[Outline]) -> Outline:
+    """The outlines of all parts of a log together.
+
+    Parts that contradict each other (messages of a queue in disorder, a record inside another one) are read again as
+    one.
+    """
+    log_bytes = sum(file.size for file in store.commitlog)
+    covered = sum(part.covered for part in told)
+    joined = join(told, files) if len(told) == 1 or covered <= log_bytes else None
+    return joined or outline([Part(file, 0, file.size) for file in store.commitlog], known.rules, files)
+
+
+def cut(files: Sequence[StoreFile]) -> list[list[Part]]:
+    """The log in a few parts of about as many bytes; a small one is not cut."""
+    size = sum(file.size for file in files)
+    step = max(WORTH_A_PART, -(-size // PARTS_AT_ONCE))
+    parts: list[list[Part]] = [[]]
+    room = step
+    for file in files:
+        start = 0
+        while start < file.size or not start:
+            end = min(file.size, start + room)
+            parts[-1].append(Part(file, start, end))
+            room -= end - start
+            start = end or 1
+            if room == 0:
+                parts.append([])
+                room = step
+    return [part for part in parts if part] or [[]]
+
+
+def left_of(store: Store, known: StoreKnowledge, files: Files, seen: Outline, lives: TopicLives) -> Left:
+    """Everything that the first pass did not settle, with the records that it speaks of.
+
+    Messages of former lives are left out, but for those that a unit points to.
+
+    Raises SettledInVain.
+    """
+    start = log_start(store.commitlog)
+    end = seen.end if seen.records else start
+    queues: dict[QueueKey, LeftQueue] = {}
+    firsts, ends = list[int](), list[int]()
+    for key in sorted(seen.queues.keys() | files.queues.keys()) if files.compares_queues else ():
+        queue = _left_queue(key, files, seen, start, lives.living_start(key))
+        firsts += [place for place in (queue.first_place(),) if place is not None]
+        ends += [place for place in (queue.last_end(end),) if place is not None]
+        if not queue.is_settled or queue.head.expired or queue.head.blanks:
+            queues[key] = queue
+    index = dict(_left_entries(files, seen, start, end))
+    entry_places = [read_places(entries.file, index[entries.name].numbers) for entries in files.index]
+    noted = [*seen.noted, *(queue.places for queue in queues.values()), *entry_places]
+    log = gather(
+        store.commitlog,
+        seen,
+        known.rules,
+        places=np.unique(np.concatenate([np.empty(0, np.int64), *noted])),
+        queues={key for key, queue in queues.items() if queue.is_whole},
+    )
+    _assert_begins(files, log)
+    return Left(queues, min(firsts, default=None), max(ends, default=None), index, log)
+
+
+def _left_queue(key: QueueKey, files: Files, seen: Outline, start: int, living_from: int) -> LeftQueue:
+    disk, trace = files.queues.get(key, QueueOnDisk()), seen.queues.get(key, QueueTrace())
+    queue = LeftQueue.of(disk, trace, start, living_from=living_from)
+    if queue.is_settled or not key[0].startswith(LMQ_PREFIX):
+        return queue
+    return LeftQueue.of(disk, trace, start, whole=True)  # where its units belong depends on how many come before
+
+
+def _left_entries(files: Files, seen: Outline, start: int, end: int) -> Iterator[tuple[str, LeftEntries]]:
+    walked = seen.walked
+    everything = (0, 1), (len(files.index), 1)
+    left = list(between(*everything, files.index))
+    if walked is not None:
+        left = [
+            *between(everything[0], walked.start, files.index),
+            *walked.spans,
+            *between(walked.end, everything[1], files.index),
+        ]
+    with ThreadPoolExecutor(max_workers=PARTS_AT_ONCE) as pool:
+        chains = list(pool.map(_chains if files.compares_index else _no_chains, files.index))
+    for number, (entries, of_file) in enumerate(zip(files.index, chains, strict=True)):
+        spans = [(first, behind) for file, first, behind in left if file == number]
+        live = list(starmap(partial(_live, entries, start if files.compares_index else end), spans))
+        expired = sum(behind - first for first, behind in spans) - sum(map(len, live))
+        ends = np.array([1, entries.entries] if entries.entries else [], np.int64)
+        broken = [] if of_file is None else [of_file.broken]
+        numbers = np.unique(np.concatenate([ends, *live, *broken]))
+        yield entries.name, LeftEntries(entries.entries, numbers, expired, entries.before_ms, of_file)
+
+
+def _chains(entries: FileEntries) -> Chains | None:
+    file = entries.file
+    is_full_size = file.geometry is not None and len(file.data) == file.geometry.file_size
+    return read_chains(file, entries.entries) if is_full_size else None
+
+
+def _no_chains(entries: FileEntries) -> None:
+    return None
+
+
+def _live(entries: FileEntries, least: int, first: int, end: int) -> Longs:
+    """Those entries of a span whose records start at or behind a place."""
+    numbers = np.empty(min(end - first, 1 << 16), np.int64)
+    count = live_entries(entries.file.data, entries.file.entry_at(0), first, end, least, numbers)
+    if count > len(numbers):
+        numbers = np.empty(count, np.int64)
+        live_entries(entries.file.data, entries.file.entry_at(0), first, end, least, numbers)
+    return numbers[:count]
+
+
+def _assert_begins(files: Files, log: LogColumns) -> None:
+    """The records that index files begin with are what their entries' seconds were counted from."""
+    for entries in files.index if files.compares_index and files.settles else ():
+        place = read_places(entries.file, np.array([1] if entries.entries else [], np.int64))
+        row, is_record = found_at(log.messages.physical_offset, place)
+        begin_ms = entries.file.header["begin_timestamp_ms"]
+        if is_record.any():
+            begin_ms = int(log.messages.store_timestamp_ms[row[0]])
+        if entries.entries and begin_ms != entries.begin_ms:
+            raise SettledInVain(entries.name)

@@ -1,0 +1,128 @@
+"""The entries of one index file that are left for the rules, beside the records they point to; and its chains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from parsers.extents import data_end
+from parsers.index.layout import INDEX_ENTRY
+from parsers.index.open import OpenIndex
+from parsers.mapped import release_pages
+from parsers.spans import written_end
+from recovery.scan.intervals import Longs, Mask, found_at
+from recovery.scan.kernel import Ints
+from recovery.verify.findings.finding import Place
+from recovery.verify.settle.index_kernel import compare_slots, follow_chains, written_entries
+from recovery.verify.settle.log_columns import MessageColumns
+
+FOLDER = "index"
+FAULTS_AT_ONCE = 1 << 10
+ENTRIES_AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Chains:
+    """What the hashes of all entries of a file ask for, where the file says otherwise.
+
+    Entry `broken[i]` should name `previous[i]`; slot `slots[i]` should hold `newest[i]`; `used` slots hold an entry.
+    """
+
+    broken: Longs
+    previous: Longs
+    slots: Longs
+    newest: Longs
+    used: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """Entries of one file by `number`, from 1, in rising order, beside the records they point to."""
+
+    number: Longs
+    key_hash: Ints
+    physical_offset: Longs
+    time_diff_s: Ints
+    prev_index_no: Ints
+    record: Longs
+    is_record: Mask
+
+    def __len__(self) -> int:
+        return len(self.number)
+
+
+def read_places(file: OpenIndex, numbers: Longs) -> Longs:
+    """The physical offsets of these entries."""
+    return _entry_columns(file, numbers)[1]
+
+
+def read_entries(file: OpenIndex, numbers: Longs, messages: MessageColumns) -> Entries:
+    """These entries beside the records they point to, as far as `messages` has them."""
+    key_hash, physical_offset, time_diff_s, prev_index_no = _entry_columns(file, numbers)
+    record, is_record = found_at(messages.physical_offset, physical_offset)
+    return Entries(numbers, key_hash, physical_offset, time_diff_s, prev_index_no, record, is_record)
+
+
+def _entry_columns(file: OpenIndex, numbers: Longs) -> tuple[Ints, Longs, Ints, Ints]:
+    if len(numbers):
+        view = INDEX_ENTRY.array(file.data.data, at=file.entry_at(1), count=int(numbers[-1]))
+    else:
+        view = np.empty(0, INDEX_ENTRY.dtype)
+    columns = (view[name][numbers - 1] for name in ("key_hash", "physical_offset", "time_diff_s", "prev_index_no"))
+    key_hash, physical_offset, time_diff_s, prev_index_no = columns
+    return (
+        key_hash.astype(np.int32),
+        physical_offset.astype(np.int64),
+        time_diff_s.astype(np.int32),
+        prev_index_no.astype(np.int32),
+    )
+
+
+def read_chains(file: OpenIndex, entries: int) -> Chains:
+    """Compare the chains of a file of its full size with what its entries ask for."""
+    newest = np.zeros(file.slots, np.int32)
+    broken, previous = _pairs(newest, file, entries)
+    slots, slot, found = np.empty(FAULTS_AT_ONCE, np.int64), 0, 0
+    while slot < len(newest):
+        slot, found = compare_slots(file.data, slot, newest, slots, found)
+        if slot < len(newest):
+            slots = np.concatenate((slots, np.empty_like(slots)))
+    slots = slots[:found]
+    release_pages(file.data, 0, file.entry_at(0))
+    return Chains(broken, previous, slots, newest[slots].astype(np.int64), int(np.count_nonzero(newest)))
+
+
+def _pairs(newest: Ints, file: OpenIndex, entries: int) -> tuple[Longs, Longs]:
+    """Entries that name another one before them than their hash asks for, and that one; fills `newest`."""
+    broken, previous = (np.empty(FAULTS_AT_ONCE, np.int64) for _ in range(2))
+    number, found = 1, 0
+    while number <= entries:
+        step = min(entries + 1, number + ENTRIES_AT_ONCE)
+        reached, found = follow_chains(file.data, file.slots, number, step, newest, broken, previous, found)
+        if found == len(broken):
+            broken, previous = (np.concatenate((column, np.empty_like(column))) for column in (broken, previous))
+        release_pages(file.data, file.entry_at(number), file.entry_at(reached))
+        number = reached
+    return broken[:found], previous[:found]
+
+
+def last_written(file: OpenIndex) -> int:
+    """The number of the last entry that is not all zero."""
+    end = written_end(file.data[: data_end(file.file.path)])
+    return written_entries(file.data[: end + INDEX_ENTRY.size], file.slots)
+
+
+def record_places(records: Longs, messages: MessageColumns) -> list[Place]:
+    """Places of records in the log; the file is named by whoever knows the files."""
+    return [Place("", int(messages.physical_offset[at]), int(messages.total_size[at])) for at in records.tolist()]
+
+
+def entry_places(file: OpenIndex, first_entry: int, count: int) -> tuple[Place, ...]:
+    """The bytes of entries that follow one another."""
+    return (Place(name_of(file), file.entry_at(first_entry), count * INDEX_ENTRY.size),)
+
+
+def name_of(file: OpenIndex) -> str:
+    """The file's path in the store."""
+    return f"{FOLDER}/{file.file.path.name}"

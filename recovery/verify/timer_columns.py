@@ -1,0 +1,105 @@
+"""The timer files of one store as the columns that `check_timer` compares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from parsers.errors import Damage, StoreFormatError
+from parsers.mapped import map_file
+from parsers.store import Store, StoreFile
+from parsers.timer import (
+    TIMER_CHECK,
+    TIMER_RECORD_SCHEMA,
+    TIMER_SLOT_SCHEMA,
+    TIMER_UNIT,
+    read_timercheck,
+    read_timerlog,
+    read_wheel,
+)
+from recovery.scan.intervals import Intervals, Longs
+from recovery.verify.checks.files import relative
+from recovery.verify.checks.timer import LogSide, Slots, TimerLogShape, TimerUnits, check_timer
+from recovery.verify.findings.finding import Judgement
+from recovery.verify.settle.timer_kernel import BEYOND, NO_RECORD, NO_TIME, judge_records
+
+
+def judge_timer(store: Store, side: LogSide) -> Judgement:
+    """The findings about a store's timer files; none where it has none."""
+    of_kind = {kind: [file for file in store.timer if file.kind == kind] for kind in ("timerlog", "timerwheel")}
+    if not store.timer:
+        return Judgement()
+    damage: list[Damage] = []
+    table = pa.Table.from_batches(
+        read_timerlog(of_kind["timerlog"], on_damage="collect", damage=damage.append), TIMER_RECORD_SCHEMA
+    )
+    units = _units(table, store.commitlog, side)
+    shape = _shape(store, of_kind["timerlog"], units, damage)
+    return check_timer(units, shape, _slots(of_kind["timerwheel"]), _check(store), side)
+
+
+def _units(table: pa.Table, log: Sequence[StoreFile], side: LogSide) -> TimerUnits:
+    due_us = pc.fill_null(table["due_time"].cast(pa.int64()), NO_TIME * 1000)
+    offset, size, due_ms = _longs(table["physical_offset"]), _longs(table["msg_size"]), _longs(due_us) // 1000
+    wanted = np.column_stack((offset, size, due_ms, _longs(table["is_rolled"].cast(pa.int64()))))
+    return TimerUnits(
+        position=_longs(table["position"]),
+        prev_position=_longs(table["prev_position"]),
+        due_ms=due_ms,
+        is_deletion=table["is_deletion"].to_numpy(),
+        physical_offset=offset,
+        msg_size=size,
+        verdict=np.where(offset >= side.end, BEYOND, _verdicts(wanted, log)),
+    )
+
+
+def _longs(column: pa.ChunkedArray) -> Longs:
+    numbers: Longs = column.cast(pa.int64()).to_numpy()
+    return numbers
+
+
+def _verdicts(wanted: Longs, log: Sequence[StoreFile]) -> Longs:
+    """What stands where the units point, file by file of the log."""
+    verdicts = np.full(len(wanted), NO_RECORD, np.int64)
+    for file in log if len(wanted) else ():
+        base = file.base_offset or 0
+        rows = np.flatnonzero((wanted[:, 0] >= base) & (wanted[:, 0] < base + file.size))
+        try:
+            data = np.frombuffer(map_file(file.path), np.uint8)
+        except StoreFormatError:
+            continue
+        of_file = np.empty(len(rows), np.int64)
+        judge_records(data, base, np.ascontiguousarray(wanted[rows]), of_file)
+        verdicts[rows] = of_file
+    return verdicts
+
+
+def _shape(store: Store, files: Sequence[StoreFile], units: TimerUnits, damage: Sequence[Damage]) -> TimerLogShape:
+    bases = {file.path: file.base_offset or 0 for file in files}
+    refused = Intervals.of(
+        (bases[one.path] + one.file_pos, bases[one.path] + one.file_pos + one.length)
+        for one in damage
+        if one.path in bases and one.field in ("unit_size", "magic")
+    )
+    ends = (units.position + TIMER_UNIT.size, refused.ends, np.array([*bases.values(), 0], np.int64))
+    return TimerLogShape(
+        bases=tuple(bases.values()),
+        names=tuple(relative(store, file) for file in files),
+        end=int(np.concatenate(ends).max()),
+        file_end=max(((file.base_offset or 0) + file.size for file in files), default=0),
+        refused=refused,
+    )
+
+
+def _slots(files: Sequence[StoreFile]) -> Slots:
+    batches = [read_wheel(file, on_damage="collect") for file in files]
+    table = pa.Table.from_batches(batches, TIMER_SLOT_SCHEMA)
+    return Slots(*(_longs(table[name]) for name in TIMER_SLOT_SCHEMA.names))
+
+
+def _check(store: Store) -> dict[str, int] | None:
+    files = (file for file in store.timer if file.kind == "timercheck" and file.size >= TIMER_CHECK.size)
+    return next((read_timercheck(file, on_damage="collect") for file in files), None)

@@ -1,0 +1,317 @@
+"""Prove a store's files against each other: CommitLog × ConsumeQueue × Index × checkpoint × configuration × timers.
+
+The rules are pure functions in `recovery.verify.checks`; here the files of one store are turned into their columns and
+the findings are put together. One cause is one finding: what a finding about the log covers is nobody else's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from parsers.queues import StoreQueues
+from parsers.store import QueueKey, Store
+from recovery.broker.store_folder import config_entries
+from recovery.config.start import config_start
+from recovery.knowledge.inference import Inferred, StoreKnowledge
+from recovery.lives.topic_lives import TopicLives, lives_from
+from recovery.rules.dispatch import TIMER_TOPIC
+from recovery.scan.intervals import Intervals, Longs
+from recovery.scan.log_runs import LogGap
+from recovery.verify.checks.batch_queue import check_batch_queue
+from recovery.verify.checks.checkpoint import check_checkpoint
+from recovery.verify.checks.config import QueueEnds, check_config
+from recovery.verify.checks.config_files import check_config_files
+from recovery.verify.checks.dledger import check_dledger
+from recovery.verify.checks.files import check_files
+from recovery.verify.checks.head import cleaner_traces, missing_head
+from recovery.verify.checks.index import IndexContext, check_index
+from recovery.verify.checks.lives import check_lives, with_doubts
+from recovery.verify.checks.log import LOSSES, LogShape, check_log, missing_tail, spans_of, with_sure_times
+from recovery.verify.checks.newer import check_newer
+from recovery.verify.checks.queue import (
+    LogFacts,
+    QueueMessages,
+    QueueUnits,
+    check_queue,
+    misdirected_units,
+    unserved_messages,
+)
+from recovery.verify.checks.queue_database import check_database
+from recovery.verify.checks.queue_places import DatabaseQueuePlaces, QueuePlaces
+from recovery.verify.checks.timer import LogSide
+from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, joined, with_places
+from recovery.verify.first_pass import SettledInVain, files_of, first_pass, left_of
+from recovery.verify.queue_columns import NO_MESSAGES, of_places, queue_files, queue_messages
+from recovery.verify.settle.index_entries import read_places
+from recovery.verify.settle.outline import Files, Outline
+from recovery.verify.timer_columns import judge_timer
+
+LOST_ENDS = ("log_begins_late", "log_head_missing", "log_tail_missing")
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The findings of one store, worst first; states that only look like findings; and what was assumed to judge."""
+
+    findings: tuple[Finding, ...]
+    explained: tuple[Explained, ...]
+    inferred: tuple[Inferred, ...]
+
+
+def verify(store: Store, known: StoreKnowledge, *, settles: bool = True) -> Verification:
+    """Every proven disagreement between the files of a store. Reads only.
+
+    What a first pass finds in its place, byte for
+    byte, is not looked at again, so that memory is bounded by what is out of place: about 200 bytes for each message,
+    unit or entry. With `settles` False the rules see everything: the findings are the same.
+    """
+    files = files_of(store, known, settles=settles)
+    return judged(store, known, files, first_pass(store, known, files))
+
+
+def judged(store: Store, known: StoreKnowledge, files: Files, seen: Outline) -> Verification:
+    """The findings of a store after the first pass over its log."""
+    try:
+        judgement = _Verify(store, known, files, seen).judge()
+    except SettledInVain:
+        return verify(store, known, settles=False)
+    order = {"critical": 0, "error": 1, "warning": 2, "info": 3}
+    findings = sorted(judgement.findings, key=lambda finding: order[finding.severity])
+    return Verification(tuple(findings), judgement.explained, known.facts)
+
+
+def _together(places: Iterable[Longs]) -> Longs:
+    return np.concatenate([np.empty(0, np.int64), *places])
+
+
+class _Verify:
+    """The rules over what the first pass left of one store."""
+
+    def __init__(self, store: Store, known: StoreKnowledge, files: Files, seen: Outline) -> None:
+        self._store, self._known, self._files, self._seen = store, known, files, seen
+        self._lives = lives_from(store, seen.numbering, known.topic_events) if files.unread is None else TopicLives()
+        self._left = left_of(store, known, files, seen, self._lives)
+        self._log = self._left.log
+        self._shape = LogShape.of(store.commitlog, known.settings.mapped_file_size_commit_log)
+
+    def judge(self) -> Judgement:
+        log = check_log(self._log, self._shape)
+        doubtful_times = spans_of(log.findings, "store_timestamp_disorder")
+        self._log = with_sure_times(self._log, doubtful_times)
+        ends = self._missing_ends(spans_of(log.findings, *LOSSES))
+        lost = spans_of((*log.findings, *ends.findings), *LOSSES)
+        size = self._known.settings.consume_queue_file_size
+        spooled = self._files.spool
+        in_files = {} if spooled is not None and spooled.is_stores else self._files.queues
+        queues = [check_files(self._store, in_files, size), *self._queues(lost)]
+        if spooled is not None:
+            queues.append(check_database(self._store.root, spooled, self._log.start))
+        index = self._judge_index(lost, doubtful_times)
+        queue_ends = self._queue_ends()
+        config_files = self._config_files(queue_ends)
+        judged = {place.file for finding in config_files.findings for place in finding.places}
+        config = joined((config_files, check_config(self._store.config, queue_ends, judged)))
+        lives = check_lives(self._lives)
+        whole = joined(
+            [
+                log,
+                check_dledger(self._store),
+                ends,
+                *queues,
+                index,
+                self._judge_checkpoint(ends, doubtful_times),
+                config,
+                lives,
+                judge_timer(self._store, self._log_side(lost, queue_ends)),
+                self._newer(),
+            ]
+        )
+        findings = with_doubts(whole.findings, self._lives)
+        return Judgement(tuple(map(self._with_log_files, findings)), whole.explained)
+
+    def _newer(self) -> Judgement:
+        """What the version cannot read, where it is said to be the broker's: a guess is made from the files."""
+        if not self._known.version_is_said:
+            return Judgement()
+        return check_newer(self._store, self._shape, self._seen.newer, self._known.version)
+
+    def _missing_ends(self, lost: Intervals) -> Judgement:
+        """Head and tail of the log as far as queues and index know more of it."""
+        if not self._files.compares_queues:
+            return Judgement()
+        starts, ends = self._places_behind(self._log.end)
+        behind = ~lost.hold(starts)
+        tail = missing_tail(self._log, self._shape, starts[behind], ends[behind])
+        if not self._log.records:  # nothing shows which side is right
+            tail = with_places(tail, self._queue_folders())
+        traces = cleaner_traces(self._store, self._files.opened, self._log.start)
+        return joined((missing_head(self._log, self._shape, self._lowest_known(), traces), tail))
+
+    def _queue_folders(self) -> tuple[Place, ...]:
+        """The folders of the queues that have units."""
+        return tuple(
+            place
+            for key, queue in self._left.queues.items()
+            if len(queue.units.physical_offset)
+            for place in self._places(key).whole
+        )
+
+    def _places_behind(self, end: int) -> tuple[Longs, Longs]:
+        """Starts and ends of the messages that units and entries name at or behind `end`; entries know no ends."""
+        starts, ends = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        for queue in self._left.queues.values():
+            behind = (queue.units.physical_offset >= end) & ~queue.units.is_hole
+            starts.append(queue.units.physical_offset[behind])
+            ends.append(starts[-1] + queue.units.msg_size[behind])
+        for entries in self._files.index:
+            places = read_places(entries.file, self._left.index[entries.name].numbers)
+            starts.append(places[places >= end])
+            ends.append(starts[-1] + 1)
+        return np.concatenate(starts), np.concatenate(ends)
+
+    def _lowest_known(self) -> int | None:
+        """The lowest physical offset that a queue or the index begins with."""
+        firsts = [self._left.lowest_place] if self._left.lowest_place is not None else []
+        firsts += [file.header["begin_physical_offset"] for file in self._files.opened[:1] if file.entries]
+        return min(firsts, default=None)
+
+    def _queues(self, lost: Intervals) -> Iterator[Judgement]:
+        if self._files.unread is not None:
+            why = f"the database of queues cannot be read: {self._files.unread}"
+            yield Judgement((), (Explained("not compared", why),))
+            return
+        facts, messages = self._facts(lost), queue_messages(self._log)
+        pairs: dict[QueueKey, tuple[QueueMessages, QueueUnits]] = {}
+        for key, queue in self._left.queues.items():
+            own = messages.get(key, NO_MESSAGES)
+            own = own if queue.is_whole else of_places(own, queue.places)
+            pairs[key] = own, queue.with_settled(own)
+        misdirected = _together(misdirected_units(*pair, facts) for pair in pairs.values())
+        unserved = _together(unserved_messages(*pair) for pair in pairs.values())
+        facts = facts._replace(misdirected=np.intersect1d(misdirected, unserved))
+        for key, pair in pairs.items():
+            yield check_queue(*pair, self._left.queues[key].head, self._places(key), facts)
+        for key, batch_files in self._store.batch_queues.items():
+            yield check_batch_queue(key, batch_files, self._log, lost)
+
+    def _places(self, key: QueueKey) -> QueuePlaces:
+        spooled = self._files.spool
+        if spooled is None or not spooled.is_stores:
+            return queue_files(self._store, key, self._known.settings.consume_queue_file_size)
+        queue = spooled.queues.get(key)
+        return DatabaseQueuePlaces(*key, is_there=queue is not None, is_whole=queue is None or queue.is_whole)
+
+    def _facts(self, lost: Intervals) -> LogFacts:
+        messages = self._log.messages
+        return LogFacts(
+            physical_offset=messages.physical_offset,
+            sys_flag=messages.sys_flag,
+            topic=messages.topic,
+            queue_id=messages.queue_id,
+            queue_offset=messages.queue_offset,
+            total_size=messages.total_size,
+            topics=self._log.topics,
+            start=self._log.start,
+            end=self._log.end,
+            lost=lost,
+            dispatched_to=self._dispatched_to(),
+            misdirected=np.empty(0, np.int64),
+            clean_exit=not self._store.abort_present,
+        )
+
+    def _dispatched_to(self) -> int:
+        """The end of the last message of the log that any queue has. Without queues: how far the index had come after
+        an unclean exit, else the log's end."""
+        if self._files.queues:
+            return max(self._log.start, self._left.dispatched_to or 0)
+        opened = self._files.opened
+        indexed = [file.header["end_physical_offset"] for file in opened if self._store.abort_present]
+        return max(indexed, default=self._log.end)
+
+    def _judge_index(self, lost: Intervals, doubtful_times: Intervals) -> Judgement:
+        if not self._files.compares_index:
+            return Judgement()
+        context = IndexContext(
+            messages=self._log.messages,
+            keys=self._log.keys,
+            start=self._log.start,
+            end=self._log.end,
+            lost=lost,
+            dispatched_to=self._dispatched_to(),
+            doubtful_times=doubtful_times,
+            clean_exit=not self._store.abort_present,
+            counts_puts=self._known.version.counts_index_puts_as_slots,
+        )
+        return check_index(self._files.opened, self._left.index, context)
+
+    def _judge_checkpoint(self, ends: Judgement, doubtful_times: Intervals) -> Judgement:
+        clean_exit = not self._store.abort_present
+        return check_checkpoint(
+            self._store.checkpoint,
+            self._log,
+            clean_exit=clean_exit,
+            log_is_cut=self._log_is_cut(ends) or bool(len(doubtful_times.starts)),
+            file_size=self._shape.file_size,
+            sets_queue_time=self._files.spool is None or not self._files.spool.is_stores,
+        )
+
+    def _log_side(self, lost: Intervals, queue_ends: QueueEnds | None) -> LogSide:
+        """What the timer files are compared with."""
+        ends = None if queue_ends is None else queue_ends.ends.get((TIMER_TOPIC, 0))
+        return LogSide(
+            start=self._log.start,
+            end=self._log.end,
+            lost=lost,
+            unforced=self._shape.file_size if self._store.abort_present else 0,
+            queue_end=None if ends is None else ends[1],
+        )
+
+    def _log_is_cut(self, ends: Judgement) -> bool:
+        """The log lost its first or last messages, which the checkpoint may rightly speak of."""
+        cut = any(finding.kind in LOST_ENDS for finding in ends.findings)
+        short = any(size < self._shape.file_size for size in self._shape.sizes)
+        return cut or short or any(map(self._is_at_an_end, self._log.gaps))
+
+    def _is_at_an_end(self, gap: LogGap) -> bool:
+        """No record is left where the log starts, or damage stands behind the last one."""
+        behind = gap.physical_offset >= self._log.end
+        return gap.kind == "damage" if behind else gap.physical_offset == self._log.start
+
+    def _queue_ends(self) -> QueueEnds | None:
+        if self._files.unread is not None:
+            return None
+        with StoreQueues(self._store, on_damage="collect") as queues:
+            ends = {key: queue.ends(self._log.start) for key, queue in queues.items()}
+        for key, trace in self._seen.queues.items():  # what the log has, a damaged queue had: its readers may be there
+            most_living = self._lives.living_end(key, trace.most + 1)
+            if most_living is not None and key not in self._store.batch_queues:
+                least, most = ends.get(key, (0, 0))
+                ends[key] = least, max(most, most_living)
+        living = frozenset(topic for topic in self._seen.topics if not self._lives.is_deleted(topic))
+        return QueueEnds(ends, living, self._lives)
+
+    def _config_files(self, queue_ends: QueueEnds | None) -> Judgement:
+        """The files of config/, with the queues' folders as witnesses; where none is left, with the log."""
+        ends = {} if queue_ends is None else queue_ends.ends
+        with_files = {key: ends.get(key, (0, 0)) for key, files in self._store.queues.items() if files}
+        queues = with_files or ends
+        config = config_start(
+            config_entries(self._store.root),
+            queues,
+            self._known.version,
+            self._known.settings,
+            was_killed=self._store.abort_present,
+        )
+        return check_config_files(config, queues)
+
+    def _with_log_files(self, finding: Finding) -> Finding:
+        """Places in the log that rules gave by physical offset alone get their file."""
+        if all(place.file for place in finding.places):
+            return finding
+        named = [
+            self._shape.place(place.file_pos, place.length) if not place.file else place for place in finding.places
+        ]
+        return replace(finding, places=tuple(named))
