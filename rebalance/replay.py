@@ -32,12 +32,13 @@ from rebalance.ownership.history import GroupHistory
 from rebalance.ownership.notes import notes_of
 from rebalance.ownership.owners import OwnershipIndex, QueueOwners
 from rebalance.ownership.pop import pop_doubts
-from rebalance.processes.ends import set_ends
+from rebalance.processes.ends import ends_of
 from rebalance.processes.group_record import GroupRecord
+from rebalance.processes.life import Life
 from rebalance.processes.locks import LockHold, LockTable
-from rebalance.processes.process import PAUSE_MS, ClientProcess, first_commits
+from rebalance.processes.process import PAUSE_MS, Process, first_commits
 from rebalance.processes.sorted_facts import ALWAYS, Record, read_record, warm_up_ms
-from rebalance.tenures.segments import Segment, segments_of, whole_tenures
+from rebalance.tenures.segments import Segment, segments_of, whole
 
 SETTLE_MS = 400  # a request tells when it was sent or handled, not when the client's own threads saw the change
 _MAX_QUEUES = 65_536  # a damaged route must not ask for more
@@ -81,7 +82,7 @@ class GroupReplay:
 
     @cached_property
     def exposures(self) -> list[Exposure]:
-        return exposures_of(self.history, {id(t): self.causes.of_begin(t) for t in self.history.tenures})
+        return exposures_of(self.history, {t: self.causes.of_begin(t) for t in self.history.tenures})
 
 
 class Replay:
@@ -172,12 +173,13 @@ def _history(group: GroupRecord, record: Record, settle_ms: int) -> GroupHistory
     if not processes and not group.polled.members:
         return None
     settings, known, down = record.settings, record.known, record.down
-    set_ends(processes, record.starts, record.stops, settings)
+    ends = ends_of(processes, record.starts, record.stops, settings)
     holes = holes_of(processes, down, record.starts, record.stops, record.last_ms, known[0] == ALWAYS[0])
-    for process in processes:
-        process.holes = holes
-        process.seen_from_start = _seen_from_start(process, record, holes)
-    segments = segments_of(processes, holes, down, record.logs)
+    lives = [
+        Life(process, end, holes, _seen_from_start(process, record, holes))
+        for process, end in zip(processes, ends, strict=True)
+    ]
+    segments = segments_of(lives, holes, down, record.logs)
     polled = group.polled
     topics = (polled.topics | group.pop_topics).union(topic for process in processes for topic in process.versions)
     seen = {tenure.queue for segment in segments for tenure in segment.tenures} | group.pop_queues
@@ -185,14 +187,14 @@ def _history(group: GroupRecord, record: Record, settle_ms: int) -> GroupHistory
     shared = frozenset(group.pop_topics)
     committed = first_commits(processes) if holes or record.logs else {}
     doubts = [doubt for segment in segments for doubt in _doubts(segment, group, record, queues, committed)]
-    tenures = whole_tenures(segments, processes, committed, warm_up_ms(settings))
+    whole_lives, tenures = whole(segments, lives, committed, warm_up_ms(settings))
     locks = LockTable(group.group, settings, record.starts)
     locks.replay(group.locks)
     return GroupHistory(
         group.group,
-        processes,
+        whole_lives,
         [tenure for tenure in tenures if tenure.queue.topic not in shared],
-        [*doubts, *pop_doubts(processes, queues, shared)],
+        [*doubts, *pop_doubts(lives, queues, shared)],
         known,
         settings,
         down,
@@ -210,7 +212,7 @@ def _history(group: GroupRecord, record: Record, settle_ms: int) -> GroupHistory
     )
 
 
-def _seen_from_start(process: ClientProcess, record: Record, holes: Sequence[tuple[int, int]]) -> bool:
+def _seen_from_start(process: Process, record: Record, holes: Sequence[tuple[int, int]]) -> bool:
     """Whether it cannot have held a queue before its first sign: it began on record, or no broker was up before."""
     if process.newborn or process.log_from_start:
         return True
@@ -232,13 +234,13 @@ def _doubts(
     """What one segment of a group's record cannot rule out."""
     since_ms, until_ms = segment.span
     known_from_ms = record.known[0] if segment.hole_ms is None else since_ms + warm_up_ms(record.settings)
-    captured = frozenset(c.broker for p in segment.processes for c in p.channels if c.requests)
+    captured = frozenset(c.broker for life in segment.lives for c in life.process.channels if c.requests)
     doubts = doubts_of(
-        segment.processes, segment.tenures, queues, record.down, known_from_ms, captured, record.logs,
+        segment.lives, segment.tenures, queues, record.down, known_from_ms, captured, record.logs,
         committed, group.polled.within(segment.hole_ms, until_ms),
     )  # fmt: skip
     if segment.hole_ms is not None:
-        doubts += unnamed(segment.processes, queues, committed, (segment.hole_ms, since_ms))
+        doubts += unnamed(segment.lives, queues, committed, (segment.hole_ms, since_ms))
     return [doubt.within(segment.hole_ms, until_ms) for doubt in doubts]
 
 

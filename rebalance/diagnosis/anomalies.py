@@ -17,7 +17,7 @@ from rebalance.diagnosis.targets import Targets, differing_strategies
 from rebalance.model.message_queue import MessageQueue
 from rebalance.ownership.history import GroupHistory
 from rebalance.processes.broker_runs import BROKER_STARTED, BROKER_STOPPED
-from rebalance.processes.process import ClientProcess, WitnessKind
+from rebalance.processes.connection import WitnessKind
 from rebalance.tenures.queue_table import Tenure
 
 DOUBLE_OWNER = "double_owner"
@@ -87,8 +87,8 @@ class Anomalies:
         self._targets = targets
         self._membered_of: dict[str, list[Span]] = {}
         self._commits: defaultdict[MessageQueue, list[tuple[int, int]]] = defaultdict(list)
-        for process in history.processes:
-            for queue, witnesses in process.witnesses.items():
+        for life in history.lives:
+            for queue, witnesses in life.process.witnesses.items():
                 self._commits[queue] += [
                     (w.at_ms, w.queue_offset) for w in witnesses if w.kind is _COMMIT and w.queue_offset is not None
                 ]
@@ -126,22 +126,22 @@ class Anomalies:
             for other in held[index + 1 :]:
                 if other.begin_latest >= one.end_earliest:
                     break  # later ones began later still
-                if other.process is one.process:
+                if other.life.key == one.life.key:
                     continue
                 span = (max(one.begin_latest, other.begin_latest), min(one.end_earliest, other.end_earliest))
                 if span[1] - span[0] >= OVERLAP_MS:
                     cause = self._overlap_cause(one, other, span)
-                    clients = (one.process.client_id, other.process.client_id)
+                    clients = (one.life.client_id, other.life.client_id)
                     yield self._anomaly(DOUBLE_OWNER, queue, span, clients, cause, evidence=other.begin_evidence)
 
     def _overlap_cause(self, one: Tenure, other: Tenure, span: Span) -> str:
-        first, second = one.process, other.process
-        if first.client_id == second.client_id:
+        lives = one.life, other.life
+        if one.life.client_id == other.life.client_id:
             return "duplicate_client_id"
-        for process in (first, second):
-            if any(_overlap(silence, span) for silence in process.silences()):
-                return f"{CLIENT_SILENT} {process.client_id}"
-        if differing_strategies(self._targets(), (first, second)):
+        for life in lives:
+            if any(_overlap(silence, span) for silence in life.silences()):
+                return f"{CLIENT_SILENT} {life.client_id}"
+        if differing_strategies(self._targets(), lives):
             return "strategy_differs"
         return self._route_or(span[0], "views_differ")
 
@@ -176,9 +176,9 @@ class Anomalies:
     def _membered(self, topic: str) -> list[Span]:
         """Spans in which somebody was there to own the queues of a topic."""
         if topic not in self._membered_of:
-            processes = self._history.processes
-            subscribed = [p for p in processes if topic in p.versions] or processes
-            self._membered_of[topic] = _merged([(p.first_ms, _certainly_until(p)) for p in subscribed])
+            lives = self._history.lives
+            subscribed = [life for life in lives if topic in life.process.versions] or lives
+            self._membered_of[topic] = _merged([(life.process.first_ms, life.end.earliest_ms) for life in subscribed])
         return self._membered_of[topic]
 
     def _orphan_cause(self, queue: MessageQueue, span: Span) -> tuple[str, str]:
@@ -187,12 +187,15 @@ class Anomalies:
         ]
         if refused:
             return "lock_held", f"{len(refused)} refusals, lock of {refused[0].holder or 'another client'}"
-        alive = [p for p in self._history.processes if p.first_ms < span[1] and p.last_ms > span[0]]
-        if len({p.client_id for p in alive}) < len(alive):
-            return "duplicate_client_id", f"{len(alive)} processes, {len({p.client_id for p in alive})} ids"
+        lives = self._history.lives
+        alive = [life for life in lives if life.process.first_ms < span[1] and life.process.last_ms > span[0]]
+        ids = {life.client_id for life in alive}
+        if len(ids) < len(alive):
+            return "duplicate_client_id", f"{len(alive)} processes, {len(ids)} ids"
         if differing_strategies(self._targets(), alive):
             return "strategy_differs", ""
-        strangers = [p.client_id for p in alive if p.versions and queue.topic not in p.versions]
+        told = (life for life in alive if life.process.versions)
+        strangers = [life.client_id for life in told if queue.topic not in life.process.versions]
         if strangers:
             return "subscription_differs", f"members without the topic: {', '.join(sorted(set(strangers)))}"
         return self._route_or(span[0], "views_differ"), ""
@@ -214,7 +217,7 @@ class Anomalies:
             run = held[index : index + FLAPPING_CHANGES]
             if run[-1].begin_latest - run[0].begin_latest > FLAPPING_MS:
                 continue
-            owners = [t.process.key for t in run]
+            owners = [t.life.key for t in run]
             swaps = all(a != b for a, b in pairwise(owners))
             if swaps and len(set(owners)) == 2:
                 span = (run[0].begin_latest, run[-1].begin_latest)
@@ -237,25 +240,25 @@ class Anomalies:
                 kind = OFFSET_REWIND if first < committed else OFFSET_SKIP
                 detail = f"begins at queue offset {first}, {committed} was committed"
                 span = (tenure.begin_latest, tenure.begin_latest)
-                clients = (tenure.process.client_id,)
+                clients = (tenure.life.client_id,)
                 yield self._anomaly(
                     kind, queue, span, clients, self._causes.of_begin(tenure), detail, tenure.begin_evidence
                 )
 
     def _silent_owners(self) -> Iterator[Anomaly]:
         """Queues in the hands of a process that shows no sign of life: nobody consumes them."""
-        for process in self._history.processes:
-            for silence in process.silences():
+        for life in self._history.lives:
+            for silence in life.silences():
                 for tenure in self._history.tenures:
-                    if tenure.process is process and tenure.begin_latest <= silence[0] < tenure.end_earliest:
+                    if tenure.life.key == life.key and tenure.begin_latest <= silence[0] < tenure.end_earliest:
                         span = (silence[0], min(silence[1], tenure.end_earliest))
-                        seen = [w for w in process.witnesses[tenure.queue] if w.at_ms <= silence[0]]
+                        seen = [w for w in life.process.witnesses[tenure.queue] if w.at_ms <= silence[0]]
                         yield self._anomaly(
                             SILENT_OWNER,
                             tenure.queue,
                             span,
-                            (process.client_id,),
-                            f"{CLIENT_SILENT} {process.client_id}",
+                            (life.client_id,),
+                            f"{CLIENT_SILENT} {life.client_id}",
                             evidence=seen[-1].evidence if seen else "",
                         )
 
@@ -286,7 +289,7 @@ class Anomalies:
                 COMMIT_ROLLBACK,
                 rollback.queue,
                 (rollback.at_ms, rollback.at_ms),
-                () if rollback.part is None else (rollback.part.client_id,),
+                () if rollback.connection is None else (rollback.connection.channel.client_id,),
                 "late commit",
                 f"queue offset {rollback.queue_offset} after {rollback.stored_queue_offset}",
                 rollback.evidence,
@@ -300,10 +303,6 @@ def _first_pull(tenure: Tenure) -> int | None:
         if witnesses[at].kind is _PULL:
             return witnesses[at].queue_offset
     return None
-
-
-def _certainly_until(process: ClientProcess) -> int:
-    return process.last_ms if process.end is None else process.end.earliest_ms
 
 
 def _latest(tenure: Tenure) -> int:

@@ -24,8 +24,9 @@ from rebalance.diagnosis.incidents import (
 from rebalance.model.frozen import frozen
 from rebalance.ownership.history import GroupHistory
 from rebalance.processes.broker_runs import BROKER_STARTED, BROKER_STOPPED, BROKER_VANISHED
+from rebalance.processes.connection import ListAnswer
 from rebalance.processes.ends import CLIENT_LEFT
-from rebalance.processes.process import ClientProcess, ListAnswer
+from rebalance.processes.life import Life
 from rebalance.tenures.queue_table import Tenure
 
 START = "start"
@@ -66,48 +67,47 @@ class RoundCauses:
         self._incidents = incidents
         self._latest = [incident.latest_ms for incident in incidents]
         self._crashes = [incident for incident in incidents if incident.kind == BROKER_VANISHED]
-        self._before: dict[int, ListAnswer | None] = {}  # by id of the answer
-        self._of_list: dict[int, list[str]] = {}
-        self._told: dict[int, str] = {}
-        for process in history.processes:
-            for before, answer in zip([None, *process.lists], process.lists, strict=False):
-                self._before[id(answer)] = before
+        self._before: dict[ListAnswer, ListAnswer | None] = {}
+        self._of_list: dict[ListAnswer, list[str]] = {}
+        self._told: dict[ListAnswer, str] = {}
+        for life in history.lives:
+            lists = life.process.lists
+            self._before.update(zip(lists, [None, *lists], strict=False))
 
     def rounds(self) -> list[Round]:
         """All rounds of the group, in the order of their answers."""
-        rows = [self._round(process, answer) for process in self._history.processes for answer in process.lists]
+        rows = [self._round(life, answer) for life in self._history.lives for answer in life.process.lists]
         return sorted(rows, key=lambda row: (row.answered_ms, row.client_id, row.process, row.asked_ms))
 
-    def _round(self, process: ClientProcess, answer: ListAnswer) -> Round:
-        before = self._before[id(answer)]
+    def _round(self, life: Life, answer: ListAnswer) -> Round:
+        before = self._before[answer]
         timer_ms = self._history.settings.rebalance_wait_interval_ms
         return Round(
             self._history.group,
-            process.client_id,
-            process.key.number,
+            *life.key,
             answer.asked_at_ms,
             answer.at_ms,
             answer.broker,
             None if answer.client_ids is None else len(answer.client_ids),
             before is None or answer.asked_at_ms - before.at_ms < timer_ms * 9 // 10,
-            tuple(self.of_list(process, answer)),
+            tuple(self.of_list(life, answer)),
             str(answer.evidence),
         )
 
-    def of_list(self, process: ClientProcess, answer: ListAnswer) -> list[str]:
+    def of_list(self, life: Life, answer: ListAnswer) -> list[str]:
         """What is new in a member list since the round before, each with the client it is about."""
-        causes = self._of_list.get(id(answer))
+        causes = self._of_list.get(answer)
         if causes is None:
-            causes = self._of_list[id(answer)] = self._news(process, answer)
+            causes = self._of_list[answer] = self._news(life, answer)
         return causes
 
-    def _news(self, process: ClientProcess, answer: ListAnswer) -> list[str]:
+    def _news(self, life: Life, answer: ListAnswer) -> list[str]:
         if answer.client_ids is None:
             return [LIST_FAILED if answer.failed else UNKNOWN]
-        own = [] if process.client_id in answer.client_ids else [NOT_IN_LIST]
+        own = [] if life.client_id in answer.client_ids else [NOT_IN_LIST]
         turn: ListAnswer | None = answer
         while turn is not None and answer.at_ms - turn.at_ms < _ONE_ROUND_MS:
-            before = self._before[id(turn)]
+            before = self._before[turn]
             if before is None:
                 return own or [START]
             causes = self._difference(before, turn)
@@ -140,39 +140,38 @@ class RoundCauses:
 
     # ---- causes of intervals
 
-    def _news_in(self, process: ClientProcess, answer: ListAnswer) -> str:
+    def _news_in(self, life: Life, answer: ListAnswer) -> str:
         """What a member list told the process anew, in words; empty where that is nothing."""
-        told = self._told.get(id(answer))
+        told = self._told.get(answer)
         if told is None:
-            causes = [cause for cause in self.of_list(process, answer) if cause not in (PERIODIC, START)]
-            told = self._told[id(answer)] = "; ".join(causes)
+            causes = [cause for cause in self.of_list(life, answer) if cause not in (PERIODIC, START)]
+            told = self._told[answer] = "; ".join(causes)
         return told
 
     def of_begin(self, tenure: Tenure) -> str:
         """Why a process took a queue."""
-        process = tenure.process
+        life = tenure.life
         if tenure.begin_earliest is None:
             return "before the record"
         if tenure.begin_list is not None:
-            news = self._news_in(process, tenure.begin_list)
+            news = self._news_in(life, tenure.begin_list)
             if news:
                 return news
-            if process.seen_from_start and START in self.of_list(process, tenure.begin_list):
-                return f"{CLIENT_STARTED} {process.client_id}"
+            if life.seen_from_start and START in self.of_list(life, tenure.begin_list):
+                return f"{CLIENT_STARTED} {life.client_id}"
         return self._nearest(tenure.begin_earliest, tenure, gained=True, periodic=tenure.begin_list is not None)
 
     def of_end(self, tenure: Tenure) -> str:
         """Why a process lost a queue."""
-        process = tenure.process
+        life, end = tenure.life, tenure.life.end
         if tenure.end_list is not None:
-            news = self._news_in(process, tenure.end_list)
+            news = self._news_in(life, tenure.end_list)
             return news or self._nearest(tenure.end_earliest, tenure, gained=False, periodic=True)
-        end = process.end
-        if end is not None and (tenure.end_latest is None or tenure.end_latest == end.latest_ms):
+        if tenure.end_latest is None or tenure.end_latest == end.latest_ms:
             if end.cause is None:
                 return "held when the record ended"
             kind = CLIENT_VANISHED if end.cause == "channel_closed" else end.cause
-            return f"{CLIENT_EXPIRED if end.cause == 'channel_expired' else kind} {process.client_id}"
+            return f"{CLIENT_EXPIRED if end.cause == 'channel_expired' else kind} {life.client_id}"
         return self._nearest(tenure.end_earliest, tenure, gained=False)
 
     def _nearest(self, at_ms: int, tenure: Tenure, *, gained: bool, periodic: bool = False) -> str:
@@ -210,7 +209,7 @@ class RoundCauses:
     def _refused_before(self, tenure: Tenure, at_ms: int) -> bool:
         refusals = self._history.locks.refusals
         index = bisect_left(refusals, at_ms, key=lambda refusal: refusal.at_ms)
-        return any(r.client_id == tenure.process.client_id and r.queue == tenure.queue for r in refusals[:index])
+        return any(r.client_id == tenure.life.client_id and r.queue == tenure.queue for r in refusals[:index])
 
 
 @lru_cache(maxsize=1_024)

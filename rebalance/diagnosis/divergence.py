@@ -57,8 +57,7 @@ def _of_tables(history: GroupHistory, targets: Targets) -> Iterator[Divergence]:
             yield Divergence(
                 history.group,
                 settled.topic,
-                settled.process.client_id,
-                settled.process.key.number,
+                *settled.life.key,
                 settled.answer.at_ms,
                 expected,
                 settled.observed,
@@ -74,7 +73,7 @@ def _cause(history: GroupHistory, targets: Targets, settled: Settled, expected: 
         {
             r.holder or "another client"
             for r in history.locks.refusals
-            if r.client_id == settled.process.client_id and r.queue in missing and settled.answer.at_ms <= r.at_ms
+            if r.client_id == settled.life.client_id and r.queue in missing and settled.answer.at_ms <= r.at_ms
         }
     )
     if refused:
@@ -84,11 +83,11 @@ def _cause(history: GroupHistory, targets: Targets, settled: Settled, expected: 
         return ROUTE_LAG, f"as with {len(view.queues)} queues"
     if not settled.observed and targets.is_new_topic(settled):
         return ROUTE_LAG, "the topic is not in its route yet"
-    own = targets.strategy_of[id(settled.process)]
+    own = targets.strategy_of[settled.life.key]
     if own is not None and own != targets.usual and targets.explains(own, settled) is not None:
         return STRATEGY_DIFFERS, f"{own}, the group's usual one is {targets.usual}"
     ids = settled.answer.client_ids or ()
-    if not settled.observed and settled.topic not in settled.process.versions:
+    if not settled.observed and settled.topic not in settled.life.process.versions:
         return SUBSCRIPTION_DIFFERS, "it does not subscribe the topic"
     if len(set(ids)) < len(ids):
         return DUPLICATE_CLIENT_ID, f"{len(ids)} entries, {len(set(ids))} ids"
@@ -97,8 +96,8 @@ def _cause(history: GroupHistory, targets: Targets, settled: Settled, expected: 
 
 def _of_logs(history: GroupHistory, targets: Targets) -> Iterator[Divergence]:
     """What a client's log says its round gave, against the member list and the strategy it names."""
-    for process in history.processes:
-        for result in process.results:
+    for life in history.lives:
+        for result in life.process.results:
             shared = result.topic in history.pop_topics
             found = None if shared else _log_cause(history, targets, result)
             if found is not None:
@@ -106,8 +105,7 @@ def _of_logs(history: GroupHistory, targets: Targets) -> Iterator[Divergence]:
                 yield Divergence(
                     history.group,
                     result.topic,
-                    process.client_id,
-                    process.key.number,
+                    *life.key,
                     result.at_ms,
                     expected,
                     sorted_queues(result.target),

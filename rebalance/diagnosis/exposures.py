@@ -7,7 +7,7 @@ Source: RemoteBrokerOffsetStore#updateOffset (increaseOnly), MQClientInstance#re
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from operator import attrgetter
@@ -16,8 +16,8 @@ from typing import NamedTuple
 from rebalance.model.message_queue import MessageQueue
 from rebalance.model.timing import PERSIST_MS
 from rebalance.ownership.history import GroupHistory
+from rebalance.processes.connection import Witness, WitnessKind
 from rebalance.processes.ends import CLIENT_LEFT
-from rebalance.processes.process import Witness, WitnessKind
 from rebalance.tenures.queue_table import Tenure
 
 OVERLAP = "overlap"
@@ -69,11 +69,11 @@ class _Sighting(NamedTuple):
     steady: bool
 
 
-def exposures_of(history: GroupHistory, cause_of: dict[int, str]) -> list[Exposure]:
+def exposures_of(history: GroupHistory, cause_of: Mapping[Tenure, str]) -> list[Exposure]:
     """Exposures of a group's clustering consumers, by queue and time; broadcasting ones consume everything by design.
 
     Args:
-        cause_of: why each tenure began, by id of the tenure.
+        cause_of: why each tenure began.
     """
     found: list[Exposure] = []
     for queue, tenures in history.by_queue.items():
@@ -83,7 +83,7 @@ def exposures_of(history: GroupHistory, cause_of: dict[int, str]) -> list[Exposu
 
 
 def _of_queue(
-    history: GroupHistory, queue: MessageQueue, held: list[Tenure], cause_of: dict[int, str]
+    history: GroupHistory, queue: MessageQueue, held: list[Tenure], cause_of: Mapping[Tenure, str]
 ) -> Iterator[Exposure]:
     by_tenure = [_sightings(tenure, _taken_again(tenure, held[at + 1 :])) for at, tenure in enumerate(held)]
     seen = sorted(sighting for sightings in by_tenure for sighting in sightings)
@@ -109,8 +109,8 @@ def _of_queue(
                 limit,
                 *(_both_had(earlier, later) if overlapping else (until, begun)),
                 None if until is None else until + history.settle_ms,
-                (earlier.process.client_id, later.process.client_id),
-                cause_of.get(id(later), ""),
+                (earlier.life.client_id, later.life.client_id),
+                cause_of.get(later, ""),
             )
 
 
@@ -130,7 +130,7 @@ def _rewinds(history: GroupHistory, tenure: Tenure, mine: Sequence[_Sighting]) -
     for at, (before, now) in enumerate(pairwise(commits), start=2):
         if now.queue_offset < before.queue_offset and now.at_ms - before.at_ms > _ONE_WAY_MS:
             beyond = before.queue_offset + _PULL_BATCH
-            queue, client_id = tenure.queue, tenure.process.client_id
+            queue, client_id = tenure.queue, tenure.life.client_id
             yield Exposure(
                 history.group,
                 queue.topic,
@@ -149,13 +149,13 @@ def _rewinds(history: GroupHistory, tenure: Tenure, mine: Sequence[_Sighting]) -
 
 def _taken_again(tenure: Tenure, later: Iterable[Tenure]) -> int:
     """When its process took the queue the next time."""
-    begins = (other.begin_earliest for other in later if other.process is tenure.process)
+    begins = (other.begin_earliest for other in later if other.life.key == tenure.life.key)
     return min((begun for begun in begins if begun is not None), default=_NEVER)
 
 
 def _sightings(tenure: Tenure, until_ms: int) -> list[_Sighting]:
     """What was seen of a queue while one tenure can have lasted, before its process took it again."""
-    witnesses = tenure.process.witnesses.get(tenure.queue, [])
+    witnesses = tenure.process.witnesses.get(tenure.queue, ())
     begun = tenure.begin_latest if tenure.begin_earliest is None else tenure.begin_earliest
     low = bisect_left(witnesses, begun, key=_AT_MS)
     high = len(witnesses)
@@ -184,9 +184,8 @@ def _told_once(witnesses: Iterable[Witness]) -> Iterator[Witness]:
 
 def _consumed_until(tenure: Tenure) -> int | None:
     """A stopped consumer's table outlives its consuming: that ends before it asks to leave."""
-    process = tenure.process
-    left = process.left_by_ms
-    if process.end is not None and process.end.cause == CLIENT_LEFT and left is not None:
+    left = tenure.process.left_by_ms
+    if tenure.life.end.cause == CLIENT_LEFT and left is not None:
         ended = left + _LAST_BREATH_MS
         return ended if tenure.end_latest is None else min(ended, tenure.end_latest)
     return tenure.end_latest

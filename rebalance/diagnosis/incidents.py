@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from rebalance.facts import Evidence
 from rebalance.ownership.history import GroupHistory
 from rebalance.processes.ends import CHANNEL_CLOSED, CHANNEL_EXPIRED, CLIENT_LEFT, first_absence
-from rebalance.processes.process import PAUSE_MS, ClientProcess
+from rebalance.processes.life import Life
+from rebalance.processes.process import PAUSE_MS
 
 CLIENT_STARTED = "client_started"
 CLIENT_VANISHED = "client_vanished"  # its connection went without a farewell: killed, crashed, or cut off
@@ -40,7 +41,7 @@ class Incident:
 def incidents_of(history: GroupHistory) -> list[Incident]:
     """All incidents of one group in time order."""
     found = [
-        *(incident for process in history.processes for incident in _of_process(history.group, process)),
+        *(incident for life in history.lives for incident in _of_life(history.group, life)),
         *_expiries(history),
         *_queues_added(history),
         *_of_brokers(history),
@@ -55,18 +56,18 @@ def _in_order(incident: Incident) -> Incident:
     return replace(incident, earliest_ms=incident.latest_ms, latest_ms=incident.earliest_ms)
 
 
-def _of_process(group: str, process: ClientProcess) -> Iterable[Incident]:
-    def incident(kind: str, earliest: int, latest: int, detail: str, evidence: Evidence) -> Incident:
-        return Incident(group, kind, process.client_id, process.key.number, earliest, latest, detail, str(evidence))
+def _of_life(group: str, life: Life) -> Iterable[Incident]:
+    client_id, number = life.key
+    process, ended = life.process, life.end
 
-    if process.seen_from_start:
+    def incident(kind: str, earliest: int, latest: int, detail: str, evidence: Evidence) -> Incident:
+        return Incident(group, kind, client_id, number, earliest, latest, detail, str(evidence))
+
+    if life.seen_from_start:
         yield incident(CLIENT_STARTED, process.first_ms, process.first_ms, "first request", process.first_evidence)
-    for begin, end in process.silences():
+    for begin, end in life.silences():
         yield incident(CLIENT_SILENT, begin, begin + PAUSE_MS, f"silent for {end - begin} ms", process.last_evidence)
         yield incident(CLIENT_RESUMED, end, end, f"silent for {end - begin} ms before", process.last_evidence)
-    ended = process.end
-    if ended is None or ended.cause is None:
-        return
     latest = ended.earliest_ms if ended.latest_ms is None else ended.latest_ms
     if ended.cause == CLIENT_LEFT:
         yield incident(CLIENT_LEFT, ended.earliest_ms, latest, "asked to be unregistered", ended.evidence)
@@ -78,12 +79,13 @@ def _of_process(group: str, process: ClientProcess) -> Iterable[Incident]:
 
 def _expiries(history: GroupHistory) -> Iterable[Incident]:
     """Silent clients that a broker dropped while they were silent, and that came back later."""
-    for process in history.processes:
-        for begin, end in process.silences():
-            gone = first_absence(process, history.processes, history.answers(), history.starts, begin, end)
+    processes = [life.process for life in history.lives]
+    for life in history.lives:
+        for begin, end in life.silences():
+            gone = first_absence(life.process, processes, history.answers(), history.starts, begin, end)
             if gone is not None:
                 yield Incident(
-                    history.group, CLIENT_EXPIRED, process.client_id, process.key.number,
+                    history.group, CLIENT_EXPIRED, *life.key,
                     begin + history.settings.channel_expired_timeout_ms, gone.at_ms, "dropped while silent",
                     str(gone.evidence),
                 )  # fmt: skip

@@ -42,7 +42,7 @@ def intervals_of(history: GroupHistory, causes: RoundCauses) -> list[OwnershipIn
 
 def _interval(group: str, tenure: Tenure, cause: str, end_cause: str) -> OwnershipInterval:
     topic, broker, queue_id = tenure.queue
-    client_id, number = tenure.process.key
+    client_id, number = tenure.life.key
     return OwnershipInterval(
         group,
         topic,

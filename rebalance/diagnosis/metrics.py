@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rebalance.ownership.history import GroupHistory
+from rebalance.processes.process import ProcessKey
 from rebalance.tenures.queue_table import Tenure
 
 
@@ -45,9 +46,9 @@ def _of_topic(history: GroupHistory, topic: str, queues: Sequence[list[Tenure]])
         history.group,
         topic,
         len(queues),
-        len({id(tenure.process) for tenure in tenures}),
+        len({tenure.life.key for tenure in tenures}),
         len(tenures),
-        sum(a.process is not b.process for held in queues for a, b in pairwise(held)),
+        sum(a.life.key != b.life.key for held in queues for a, b in pairwise(held)),
         _imbalance(tenures),
         sum(owned for owned, *_ in times),
         sum(unowned for _, unowned, *_ in times),
@@ -80,11 +81,11 @@ def _of_queue(held: Sequence[Tenure]) -> tuple[int, int, int, int]:
 
 def _imbalance(tenures: Sequence[Tenure]) -> float | None:
     """Most minus least queues held by the processes alive, averaged over time; None without any time."""
-    changes: list[tuple[int, int, int]] = []
+    changes: list[tuple[int, ProcessKey, int]] = []
     for tenure in tenures:
         if tenure.end_earliest > tenure.begin_latest:
-            changes += [(tenure.begin_latest, id(tenure.process), 1), (tenure.end_earliest, id(tenure.process), -1)]
-    lives = {id(t.process): (t.process.first_ms, t.process.end.earliest_ms if t.process.end else 0) for t in tenures}
+            changes += [(tenure.begin_latest, tenure.life.key, 1), (tenure.end_earliest, tenure.life.key, -1)]
+    lives = {tenure.life.key: (tenure.process.first_ms, tenure.life.end.earliest_ms) for tenure in tenures}
     changes.sort(key=lambda change: change[0])
     held = dict.fromkeys(lives, 0)
     weighted = total = 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from operator import attrgetter
 
@@ -18,7 +18,9 @@ from rebalance.model.frozen import frozen
 from rebalance.model.message_queue import MessageQueue, Queues
 from rebalance.model.timing import ROUND_MS
 from rebalance.ownership.history import GroupHistory
-from rebalance.processes.process import ClientProcess, ListAnswer
+from rebalance.processes.connection import ListAnswer
+from rebalance.processes.life import Life
+from rebalance.processes.process import ProcessKey
 from rebalance.tenures.certain_table import CertainTable
 from rebalance.tenures.queue_table import Tenure
 
@@ -44,14 +46,14 @@ class Assignment:
     evidence: str
 
 
-@frozen()
+@frozen(eq=False)
 class Settled:
     """A topic's queues of one process between two rounds, where they are certain.
 
     `views`: the queue lists it may have worked with, the likeliest first.
     """
 
-    process: ClientProcess
+    life: Life
     topic: str
     answer: ListAnswer
     until_ms: int
@@ -72,35 +74,36 @@ class Targets:
         for queue, at_ms in sorted(self._first_use.items(), key=lambda used: used[1]):
             self._steps.setdefault(queue.topic, []).append(at_ms)
         self._views: dict[tuple[str, int, tuple[str, ...]], list[QueueView]] = {}
-        self._explained: defaultdict[str, dict[int, QueueView | None]] = defaultdict(dict)  # by id of the settled table
-        self._by_process: dict[int, dict[str, list[Tenure]]] = {}
+        self._explained: defaultdict[str, dict[Settled, QueueView | None]] = defaultdict(dict)
+        self._tenures_of: dict[ProcessKey, dict[str, list[Tenure]]] = {}
         for tenure in history.tenures:
-            mine = self._by_process.setdefault(id(tenure.process), {})
+            mine = self._tenures_of.setdefault(tenure.life.key, {})
             mine.setdefault(tenure.queue.topic, []).append(tenure)
-        settled_of = {id(process): list(self._settled_of(process)) for process in history.processes}
+        settled_of = {life.key: list(self._settled_of(life)) for life in history.lives}
         self.settled = [settled for mine in settled_of.values() for settled in mine]
-        self.strategy_of = {id(p): self._fitting(p, settled_of[id(p)]) for p in history.processes}
+        self.strategy_of = {life.key: self._fitting(life, settled_of[life.key]) for life in history.lives}
         votes = Counter(name for name in self.strategy_of.values() if name is not None)
         self.usual = max(sorted(votes), key=lambda name: votes[name]) if votes else GUESSED[0]
 
     # ---- what was observed
 
-    def _settled_of(self, process: ClientProcess) -> Iterator[Settled]:
+    def _settled_of(self, life: Life) -> Iterator[Settled]:
         """One entry per round after which a topic's table was certain and something differed from the entry before."""
+        process = life.process
         if process.broadcasting:
             return
-        held = self._by_process.get(id(process), {})
+        held = self._tenures_of.get(life.key, {})
         topics = (process.versions.keys() | held.keys()) - self._history.pop_topics
         tables = {topic: CertainTable(held.get(topic, ())) for topic in sorted(topics)}
         last: dict[str, tuple[object, ...]] = {}
-        for answer, until in _last_of_rounds(process):
+        for answer, until in _last_of_rounds(life):
             members = self.shares.member_view(answer.client_ids or ())
             for topic, table in tables.items():
                 observed = table.at(until - 1)
                 state = (observed, answer.client_ids)
                 if observed is not None and last.get(topic) != state:
                     last[topic] = state
-                    yield Settled(process, topic, answer, until, observed, members, self.views(topic, until))
+                    yield Settled(life, topic, answer, until, observed, members, self.views(topic, until))
 
     # ---- what the queues were
 
@@ -142,8 +145,8 @@ class Targets:
         """
         settings = self._history.settings
         reach_ms = settings.poll_name_server_interval_ms + settings.rebalance_wait_interval_ms
-        held = self._by_process.get(id(settled.process), {}).get(settled.topic, [])
-        return settled.answer.at_ms - settled.process.first_ms < reach_ms and not any(
+        held = self._tenures_of.get(settled.life.key, {}).get(settled.topic, [])
+        return settled.answer.at_ms - settled.life.process.first_ms < reach_ms and not any(
             (t.begin_earliest or 0) < settled.until_ms for t in held
         )
 
@@ -151,7 +154,7 @@ class Targets:
 
     def target(self, name: str, settled: Settled, view: QueueView) -> Queues | None:
         """What a strategy gives a settled table's process; None if it throws (the client then keeps what it has)."""
-        return self.shares.of(name, settled.process.client_id, settled.members, view)
+        return self.shares.of(name, settled.life.client_id, settled.members, view)
 
     def target_for(self, name: str, client_id: str, members: Sequence[str], view: QueueView) -> Queues | None:
         """The same for any member list."""
@@ -160,21 +163,21 @@ class Targets:
     def explains(self, name: str, settled: Settled) -> QueueView | None:
         """The view under which a strategy gives what was observed, if any."""
         explained = self._explained[name]
-        key = id(settled)
-        if key not in explained:
-            explained[key] = self._explaining(name, settled)
-        return explained[key]
+        if settled not in explained:
+            explained[settled] = self._explaining(name, settled)
+        return explained[settled]
 
     def _explaining(self, name: str, settled: Settled) -> QueueView | None:
-        client_id, members, observed = settled.process.client_id, settled.members, settled.observed
+        client_id, members, observed = settled.life.client_id, settled.members, settled.observed
         for view in settled.views:
             if self.shares.of(name, client_id, members, view) == observed:
                 return view
         return None
 
-    def _fitting(self, process: ClientProcess, mine: Sequence[Settled]) -> str | None:
+    def _fitting(self, life: Life, mine: Sequence[Settled]) -> str | None:
         """The strategy that explains most of a process's settled tables; at least half of them."""
-        told = process.results[0].strategy if process.results else None
+        results = life.process.results
+        told = results[0].strategy if results else None
         if told is not None and self.shares.knows(told):
             return told
         best, most = None, 0
@@ -190,7 +193,7 @@ class Targets:
         """One row per settled table, ordered by time, topic, client id and process; without any member list, from
         membership alone.
         """
-        if any(process.lists for process in self._history.processes) or self._history.broadcasting:
+        if any(life.process.lists for life in self._history.lives) or self._history.broadcasting:
             rows = [self._assignment(settled) for settled in self.settled]
         else:
             rows = list(self._from_membership())
@@ -216,9 +219,7 @@ class Targets:
                         )  # fmt: skip
 
     def _assignment(self, settled: Settled) -> Assignment:
-        process, answer = settled.process, settled.answer
-        client_id, number = process.key
-        strategy = self.strategy_of[id(process)]
+        answer, strategy = settled.answer, self.strategy_of[settled.life.key]
         name = strategy or self.usual
         target = settled.observed
         view = self.explains(name, settled)
@@ -228,8 +229,7 @@ class Targets:
         return Assignment(
             self._history.group,
             settled.topic,
-            client_id,
-            number,
+            *settled.life.key,
             answer.at_ms,
             strategy,
             len(view.queues),
@@ -239,15 +239,15 @@ class Targets:
         )
 
 
-def _last_of_rounds(process: ClientProcess) -> Iterator[tuple[ListAnswer, int]]:
+def _last_of_rounds(life: Life) -> Iterator[tuple[ListAnswer, int]]:
     """The last list of each round with a quiet time after it, and when that ended."""
-    end = process.last_ms if process.end is None else process.end.earliest_ms
-    ends = [*(answer.asked_at_ms for answer in process.lists[1:]), end]
-    for answer, until in zip(process.lists, ends, strict=False):
+    lists = life.process.lists
+    ends = [*[answer.asked_at_ms for answer in lists][1:], life.end.earliest_ms]
+    for answer, until in zip(lists, ends, strict=False):
         if answer.client_ids is not None and until - answer.at_ms > ROUND_MS:
             yield answer, until
 
 
-def differing_strategies(targets: Targets, processes: Sequence[ClientProcess]) -> bool:
+def differing_strategies(targets: Targets, lives: Iterable[Life]) -> bool:
     """Whether the processes are known to use more than one strategy."""
-    return len({targets.strategy_of[id(p)] for p in processes} - {None}) > 1
+    return len({targets.strategy_of[life.key] for life in lives} - {None}) > 1

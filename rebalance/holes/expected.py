@@ -21,7 +21,8 @@ from rebalance.holes.silences import SILENT_MS, Span, is_captured, source_of
 from rebalance.model.message_queue import MessageQueue
 from rebalance.model.settings import DEFAULTS
 from rebalance.model.timing import LATE_COMMIT_MS, PERSIST_MS, ROUND_MS, SETTLED_MS
-from rebalance.processes.process import ADDING, PAUSE_MS, ClientProcess, ListAnswer, Witness, WitnessKind
+from rebalance.processes.connection import ADDING, Connection, ListAnswer, Witness, WitnessKind
+from rebalance.processes.process import PAUSE_MS, Process
 
 _FIRST_COMMIT_MS = 10_000
 _LIST_MS = DEFAULTS.rebalance_wait_interval_ms
@@ -47,7 +48,7 @@ class Missed(NamedTuple):
 
 
 def missed_by(
-    process: ClientProcess, processes: Iterable[ClientProcess], *, delay_ms: int, born: bool, until_ms: int
+    process: Process, processes: Iterable[Process], *, delay_ms: int, born: bool, until_ms: int
 ) -> Iterator[Missed]:
     """All that one process of a group must have done and is not on record to have.
 
@@ -57,8 +58,8 @@ def missed_by(
         until_ms: the end of the record.
     """
     others = [other for other in processes if other is not process]
-    for source, parts in _by_source(process).items():
-        for spans in _missed_commits(process, _witnesses(parts), captured=is_captured(parts)):
+    for source, connections in _by_source(process).items():
+        for spans in _missed_commits(process, _witnesses(connections), captured=is_captured(connections)):
             yield Missed(source, spans)
     yield from (Missed(None, [span]) for span in _missed_lists(process))
     yield from _mute(process, others)
@@ -70,19 +71,19 @@ def missed_by(
             yield Missed(None, [(process.first_ms - PAUSE_MS, process.first_ms)], restarted=True)
 
 
-def _born_on_record(process: ClientProcess) -> bool:
+def _born_on_record(process: Process) -> bool:
     """Whether the record shows its begin: it registers, asks for members at once, and only then can have a queue.
 
     A JVM with other clients has sent requests before.
     """
     heard = min((c.first_heartbeat_ms for c in process.channels if c.first_heartbeat_ms is not None), default=_EVER)
-    asked = min((answer.asked_at_ms for answer in process.lists[:1]), default=_EVER)
+    asked = process.lists[0].asked_at_ms if process.lists else _EVER
     seen = min((witnesses[0].at_ms for witnesses in process.witnesses.values()), default=_EVER)
     at_once = heard == process.first_ms and asked - heard <= ROUND_MS
     return (process.newborn or at_once) and min(heard, asked) <= seen
 
 
-def _unseen_gains(process: ClientProcess) -> Iterator[Span]:
+def _unseen_gains(process: Process) -> Iterator[Span]:
     """When queues came that a process was not seen to ask for."""
     if process.broadcasting or not process.newborn:
         return
@@ -94,7 +95,7 @@ def _unseen_gains(process: ClientProcess) -> Iterator[Span]:
             yield commits[before - 1] if before else process.first_ms - 2 * SILENT_MS, at_ms
 
 
-def _vanished(process: ClientProcess, others: Sequence[ClientProcess], until_ms: int) -> Iterator[Missed]:
+def _vanished(process: Process, others: Sequence[Process], until_ms: int) -> Iterator[Missed]:
     """Nobody can tell a hole from the death of all clients at once, or of the last one that committed every 5 s."""
     last_ms = process.last_ms
     if last_ms + PERSIST_MS >= until_ms or not _went(process):
@@ -102,12 +103,12 @@ def _vanished(process: ClientProcess, others: Sequence[ClientProcess], until_ms:
     alone = not any(other.first_ms < last_ms and other.last_ms > last_ms + PERSIST_MS for other in others)
     all_at_once = alone and any(_went(other) and last_ms - PAUSE_MS <= other.last_ms for other in others)
     silent_ms = PERSIST_MS + 2 * _JITTER_MS if alone else SETTLED_MS
-    for source, parts in _by_source(process).items():
-        if is_captured(parts) and (all_at_once or _regular_until(last_ms, _commits(_witnesses(parts)))):
+    for source, connections in _by_source(process).items():
+        if is_captured(connections) and (all_at_once or _regular_until(last_ms, _commits(_witnesses(connections)))):
             yield Missed(source, [(last_ms, last_ms + PERSIST_MS)], silent_ms)
 
 
-def _went(process: ClientProcess) -> bool:
+def _went(process: Process) -> bool:
     """Whether it ended without a word."""
     return process.left_by_ms is None and not any(channel.closed is not None for channel in process.channels)
 
@@ -116,13 +117,13 @@ def _regular_until(last_ms: int, commits: Sequence[int]) -> bool:
     return bool(commits) and commits[-1] >= last_ms - PERSIST_MS and _regular(commits, commits[-1], -1)
 
 
-def least_delay_ms(processes: Iterable[ClientProcess]) -> int:
+def least_delay_ms(processes: Iterable[Process]) -> int:
     """How long after a change, by the clients' clocks, a heartbeat tells of it at the quickest."""
     changes = (heard for p in processes for versions in p.versions.values() for heard in versions[1:])
     return min((heard.heard_ms - heard.sub_version for heard in changes), default=0)
 
 
-def _untold_changes(process: ClientProcess, delay_ms: int) -> Iterator[Missed]:
+def _untold_changes(process: Process, delay_ms: int) -> Iterator[Missed]:
     """When queues came or went of which no heartbeat told at once."""
     if not process.stamped or not process.captured:
         return
@@ -130,14 +131,14 @@ def _untold_changes(process: ClientProcess, delay_ms: int) -> Iterator[Missed]:
         for heard in versions[1:]:
             changed_ms = heard.sub_version + delay_ms
             late = heard.heard_ms > changed_ms + SILENT_MS
-            if late and not process.lists_between(changed_ms - ROUND_MS, changed_ms + _JITTER_MS):
+            if late and not process.lists.between(changed_ms - ROUND_MS, changed_ms + _JITTER_MS):
                 yield Missed(None, [(changed_ms, changed_ms + _JITTER_MS)])
 
 
-def _by_source(process: ClientProcess) -> dict[str, list[ClientProcess]]:
-    by_source: dict[str, list[ClientProcess]] = {}
-    for part in process.parts or (process,):
-        by_source.setdefault(source_of(part.channels[0]), []).append(part)
+def _by_source(process: Process) -> dict[str, list[Connection]]:
+    by_source: dict[str, list[Connection]] = {}
+    for connection in process.connections:
+        by_source.setdefault(source_of(connection.channel), []).append(connection)
     return by_source
 
 
@@ -146,18 +147,18 @@ def _commits(by_queue: _Witnesses) -> list[int]:
     return sorted({witness.at_ms for seen in by_queue.values() for witness in seen if witness.kind is _COMMIT})
 
 
-def _witnesses(parts: Sequence[ClientProcess]) -> _Witnesses:
+def _witnesses(connections: Sequence[Connection]) -> _Witnesses:
     """What one source tells of the queues of a process."""
-    if len(parts) == 1:
-        return parts[0].witnesses
+    if len(connections) == 1:
+        return connections[0].witnesses
     seen: dict[MessageQueue, list[Witness]] = {}
-    for part in parts:
-        for queue, witnesses in part.witnesses.items():
+    for connection in connections:
+        for queue, witnesses in connection.witnesses.items():
             seen.setdefault(queue, []).extend(witnesses)
     return {queue: sorted(witnesses, key=_AT_MS) for queue, witnesses in seen.items()}
 
 
-def _missed_commits(process: ClientProcess, by_queue: _Witnesses, *, captured: bool) -> Iterator[list[Span]]:
+def _missed_commits(process: Process, by_queue: _Witnesses, *, captured: bool) -> Iterator[list[Span]]:
     """When a process that commits every 5 s must have committed and is not on record to have."""
     commits = _commits(by_queue)
     for last_ms, next_ms in pairwise(commits):
@@ -170,7 +171,7 @@ def _missed_commits(process: ClientProcess, by_queue: _Witnesses, *, captured: b
         yield from _missed_at_last(process, commits[-1])
 
 
-def _missed_at_last(process: ClientProcess, last_ms: int) -> Iterator[list[Span]]:
+def _missed_at_last(process: Process, last_ms: int) -> Iterator[list[Span]]:
     """What was missed after the last commit of all, until the process was heard again."""
     until_ms = _EVER if process.left_by_ms is None else process.left_by_ms
     requests = (at_ms for channel in process.channels for at_ms, _ in channel.requests)
@@ -181,7 +182,7 @@ def _missed_at_last(process: ClientProcess, last_ms: int) -> Iterator[list[Span]
         yield [_about(at_ms) for at_ms in missed]
 
 
-def _expected(process: ClientProcess, commits: Sequence[int], last_ms: int, next_ms: int) -> list[Sequence[int]]:
+def _expected(process: Process, commits: Sequence[int], last_ms: int, next_ms: int) -> list[Sequence[int]]:
     """The commits between two that a fixed rate asks for: by those before, and by those after."""
     expected: list[Sequence[int]] = []
     if _regular(commits, last_ms, -1):
@@ -219,7 +220,7 @@ def _made_up_for(by_queue: _Witnesses, at_ms: int, missed: int) -> bool:
     return False
 
 
-def _kept(process: ClientProcess, by_queue: _Witnesses, last_ms: int, next_ms: int) -> bool:
+def _kept(process: Process, by_queue: _Witnesses, last_ms: int, next_ms: int) -> bool:
     """Whether it must have had something to commit: no round was there to take all, or a queue was there again without
     a question. A log tells of no list that changed nothing, and of every queue that went.
     """
@@ -234,14 +235,15 @@ def _kept(process: ClientProcess, by_queue: _Witnesses, last_ms: int, next_ms: i
     return False
 
 
-def _asked_between(process: ClientProcess, last_ms: int) -> bool:
-    return bool(process.lists_between(last_ms - ROUND_MS, last_ms + PERSIST_MS + _JITTER_MS))
+def _asked_between(process: Process, last_ms: int) -> bool:
+    return bool(process.lists.between(last_ms - ROUND_MS, last_ms + PERSIST_MS + _JITTER_MS))
 
 
-def _mute(process: ClientProcess, others: Sequence[ClientProcess]) -> Iterator[Missed]:
+def _mute(process: Process, others: Sequence[Process]) -> Iterator[Missed]:
     """Pauses longer than a living client makes, of one that was not alone: all were not stopped at once."""
-    for source, parts in _by_source(process).items():
-        lively = sorted(span for part in parts if part.channels[0].requests for span in part.channels[0].lively_spans())
+    for source, connections in _by_source(process).items():
+        channels = [connection.channel for connection in connections if connection.channel.requests]
+        lively = sorted(span for channel in channels for span in channel.lively_spans())
         until_ms = lively[0][1] if lively else 0
         for begin_ms, end_ms in lively:
             if begin_ms > until_ms + PAUSE_MS and any(
@@ -251,7 +253,7 @@ def _mute(process: ClientProcess, others: Sequence[ClientProcess]) -> Iterator[M
             until_ms = max(until_ms, end_ms)
 
 
-def _missed_lists(process: ClientProcess) -> Iterator[Span]:
+def _missed_lists(process: Process) -> Iterator[Span]:
     """When a process that asked for an unchanged list every 20 s, before or after, must have asked and is not on record
     to have.
     """

@@ -11,13 +11,14 @@ from rebalance.holes.expected import Missed, least_delay_ms, missed_by
 from rebalance.holes.silences import SILENT_MS, Signs, Span
 from rebalance.model.message_queue import MessageQueue
 from rebalance.model.timing import LATE_COMMIT_MS, ROUND_MS, SETTLED_MS
-from rebalance.processes.process import ClientProcess, Witness, WitnessKind, first_commits
+from rebalance.processes.connection import Witness, WitnessKind
+from rebalance.processes.process import Process, first_commits
 
 _COMMIT, _REMOVED = WitnessKind.COMMIT, WitnessKind.REMOVED
 
 
 def holes_of(
-    processes: Sequence[ClientProcess],
+    processes: Sequence[Process],
     down: Mapping[str, Sequence[Span]],
     starts: Mapping[str, Sequence[int]],
     stops: Mapping[str, Sequence[int]],
@@ -73,7 +74,7 @@ def _apart(spans: Iterable[Span]) -> list[Span]:
     return apart
 
 
-def gaps_of(holes: Sequence[Span], processes: Sequence[ClientProcess], *, warm_up_ms: int) -> tuple[Span, ...]:
+def gaps_of(holes: Sequence[Span], processes: Sequence[Process], *, warm_up_ms: int) -> tuple[Span, ...]:
     """The spans of one group's record (from, until; epoch ms) that tell nothing certain."""
     gaps = {(begin - ROUND_MS, end + warm_up_ms) for begin, end in holes}
     logged = [process for process in processes if process.log_from_start and not process.captured]
@@ -83,7 +84,7 @@ def gaps_of(holes: Sequence[Span], processes: Sequence[ClientProcess], *, warm_u
     return tuple(sorted(gaps))
 
 
-def _lines_lost(process: ClientProcess, committed: Mapping[MessageQueue, int]) -> Iterator[Span]:
+def _lines_lost(process: Process, committed: Mapping[MessageQueue, int]) -> Iterator[Span]:
     """Spans of a log that was read from its start in which a queue came or went without the line that tells of it.
 
     How long a queue was held of which no line tells the end is not known: the span is then the rest of the process.

@@ -6,7 +6,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from rebalance.processes.process import ChannelUse, ClientProcess
+from rebalance.processes.connection import Channel, Connection
+from rebalance.processes.process import Process
 
 Span = tuple[int, int]
 SILENT_MS = 2_000  # the shortest silence taken for a hole
@@ -21,27 +22,27 @@ class Signs:
     """
 
     def __init__(
-        self, processes: Iterable[ClientProcess], turns: Iterable[Mapping[str, Sequence[int]]], until_ms: int
+        self, processes: Iterable[Process], turns: Iterable[Mapping[str, Sequence[int]]], until_ms: int
     ) -> None:
         self._turns = tuple(turns)
         self._until_ms = until_ms
-        self._parts: dict[str, list[ClientProcess]] = {}
+        self._connections: dict[str, list[Connection]] = {}
         self._instants: dict[str, list[int]] = {}
         for process in processes:
-            for part in process.parts or (process,):
-                self._parts.setdefault(source_of(part.channels[0]), []).append(part)
+            for connection in process.connections:
+                self._connections.setdefault(source_of(connection.channel), []).append(connection)
 
     @property
     def captures(self) -> list[str]:
         """Sources that are captures of a broker's requests."""
-        return [source for source, parts in self._parts.items() if is_captured(parts)]
+        return [source for source, told in self._connections.items() if is_captured(told)]
 
     def silences(self, source: str, first_ms: int, last_ms: int) -> Iterator[Span]:
         """The silences of a source that meet a span, whole."""
         instants = self._instants.get(source)
         if instants is None:
             instants = self._instants[source] = sorted(
-                _instants_of(self._parts[source]).union(
+                _instants_of(self._connections[source]).union(
                     *(turns.get(source, ()) for turns in self._turns), [self._until_ms]
                 )
             )
@@ -51,25 +52,27 @@ class Signs:
                 yield begin, end
 
 
-def source_of(channel: ChannelUse) -> str:
+def source_of(channel: Channel) -> str:
     """Whose record a connection, or a log's run, is known from."""
     return channel.broker or channel.remote.rpartition("#")[0]
 
 
-def is_captured(parts: Iterable[ClientProcess]) -> bool:
+def is_captured(connections: Iterable[Connection]) -> bool:
     """Whether requests are on record, and not only lines of a log."""
-    return any(part.channels[0].requests for part in parts)
+    return any(connection.channel.requests for connection in connections)
 
 
-def _instants_of(parts: Iterable[ClientProcess]) -> set[int]:
+def _instants_of(connections: Iterable[Connection]) -> set[int]:
     instants: set[int] = set()
-    for part in parts:
-        channel = part.channels[0]
+    for connection in connections:
+        channel = connection.channel
         instants.update((channel.first_ms, channel.last_ms))
         instants.update([at_ms for at_ms, _ in channel.requests])
-        instants.update([answer.at_ms for answer in part.lists], [answer.asked_at_ms for answer in part.lists])
-        instants.update([result.at_ms for result in part.results])
+        instants.update(
+            [answer.at_ms for answer in connection.lists], [answer.asked_at_ms for answer in connection.lists]
+        )
+        instants.update([result.at_ms for result in connection.results])
         instants.update(*channel.pauses)
-        for seen in part.witnesses.values():
+        for seen in connection.witnesses.values():
             instants.update([witness.at_ms for witness in seen])
     return instants

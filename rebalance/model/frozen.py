@@ -15,6 +15,6 @@ _Kind = TypeVar("_Kind")
 
 
 @dataclass_transform(frozen_default=True)
-def frozen(*, kw_only: bool = False) -> Callable[[type[_Kind]], type[_Kind]]:
-    """`@dataclass(frozen=True, slots=True, kw_only=…)`, but for the guard."""
-    return dataclass(slots=True, unsafe_hash=True, kw_only=kw_only)
+def frozen(*, kw_only: bool = False, eq: bool = True) -> Callable[[type[_Kind]], type[_Kind]]:
+    """`@dataclass(frozen=True, slots=True, kw_only=…, eq=…)`, but for the guard."""
+    return dataclass(slots=True, unsafe_hash=eq, eq=eq, kw_only=kw_only)

@@ -13,9 +13,10 @@ from rebalance.model.settings import Settings
 from rebalance.ownership.doubts import Doubt
 from rebalance.processes.broker_runs import BrokerEvent
 from rebalance.processes.client_clock import HeardChange
+from rebalance.processes.connection import ListAnswer
 from rebalance.processes.group_record import Rollback
+from rebalance.processes.life import Life
 from rebalance.processes.locks import LockTable
-from rebalance.processes.process import ClientProcess, ListAnswer
 from rebalance.tenures.queue_table import Tenure
 
 
@@ -32,7 +33,7 @@ class GroupHistory:
     """One group, read but not yet explained. Spans are (from, until) in epoch ms."""
 
     group: str
-    processes: Sequence[ClientProcess]
+    lives: Sequence[Life]
     tenures: Sequence[Tenure]
     doubts: Sequence[Doubt]
     known: tuple[int, int]
@@ -57,7 +58,7 @@ class GroupHistory:
         for tenure in self.tenures:
             self.by_queue.setdefault(tenure.queue, []).append(tenure)
         for held in self.by_queue.values():
-            held.sort(key=lambda t: (t.begin_latest, t.process.key))
+            held.sort(key=lambda t: (t.begin_latest, t.life.key))
         self.by_queue = {queue: self.by_queue[queue] for queue in sorted(self.by_queue, key=lambda q: q.order)}
 
         uses: dict[tuple[str, str], dict[int, int]] = {}
@@ -73,27 +74,27 @@ class GroupHistory:
 
     @property
     def broadcasting(self) -> bool:
-        return any(process.broadcasting for process in self.processes)
+        return any(life.process.broadcasting for life in self.lives)
 
     def answers(self) -> list[ListAnswer]:
         """All member lists the group's processes got, in time order."""
-        return sorted((a for p in self.processes for a in p.lists), key=lambda a: (a.at_ms, a.evidence))
+        return sorted((a for life in self.lives for a in life.process.lists), key=lambda a: (a.at_ms, a.evidence))
 
     def members_at(self, at_ms: int) -> list[str]:
         """Client ids registered at a broker then, one entry per process; processes known from a log alone are not
         seen there.
         """
-        return sorted(process.client_id for process in self.processes if process.registered_at(at_ms))
+        return sorted(life.client_id for life in self.lives if life.registered_at(at_ms))
 
     def epochs(self) -> list[Epoch]:
         """The spans between changes of membership, in time order; those without a member are left out."""
-        edges = sorted({edge for process in self.processes for edge in process.membership_edges()})
+        edges = sorted({edge for life in self.lives for edge in life.membership_edges()})
         spans = [Epoch(begin, end, self.members_at(begin)) for begin, end in pairwise(edges)]
         return [epoch for epoch in spans if epoch.members]
 
     def topics(self) -> list[str]:
         """Topics the group subscribes or holds queues of."""
-        heard = {topic for process in self.processes for topic in process.versions}
+        heard = {topic for life in self.lives for topic in life.process.versions}
         return sorted(heard | {queue.topic for queue in self.queues})
 
     def is_down(self, broker: str, at_ms: int) -> bool:

@@ -14,7 +14,9 @@ from typing import NamedTuple
 from rebalance.facts.log_spans import Spans
 from rebalance.model.message_queue import MessageQueue
 from rebalance.model.timing import TOGETHER_MS
-from rebalance.processes.process import ClientProcess, WitnessKind, has_log_without_zone, log_until
+from rebalance.processes.connection import WitnessKind
+from rebalance.processes.life import Life
+from rebalance.processes.process import Process
 
 LOG_BEGINS_IN_THE_MIDDLE = "its log begins in the middle"
 LOG_ENDS = "its log ends here"
@@ -32,42 +34,40 @@ class Dark(NamedTuple):
 
 
 def untold(
-    process: ClientProcess, queues: frozenset[MessageQueue], spans: Spans, committed: Mapping[MessageQueue, int]
+    life: Life, queues: frozenset[MessageQueue], spans: Spans, committed: Mapping[MessageQueue, int]
 ) -> Iterator[Dark]:
     """What the logs of a process leave open of `queues`; `committed` as `first_commits` gives it."""
-    runs = [channel for channel in process.channels if channel.is_log]
-    if has_log_without_zone(process):
+    process = life.process
+    if process.has_log_without_zone:
         yield Dark(queues, None, None, LOG_WITHOUT_ZONE)
         return
     if not process.log_from_start:
-        yield from _before(process, min(run.first_ms for run in runs), queues, committed)
-    ends_ms = max(log_until(run, spans) for run in runs)
-    gone_ms = process.end.latest_ms if process.end is not None else None
+        yield from _before(life, queues, committed)
+    ends_ms, gone_ms = process.log_until_ms(spans), life.end.latest_ms
     if gone_ms is None or gone_ms > ends_ms:
         yield Dark(queues, ends_ms, gone_ms, LOG_ENDS)
 
 
-def _before(
-    process: ClientProcess, log_first_ms: int, queues: frozenset[MessageQueue], committed: Mapping[MessageQueue, int]
-) -> Iterator[Dark]:
+def _before(life: Life, queues: frozenset[MessageQueue], committed: Mapping[MessageQueue, int]) -> Iterator[Dark]:
+    process, gone_ms = life.process, life.end.latest_ms
+    log_first_ms = min(channel.first_ms for channel in process.channels if channel.is_log)
     results: dict[str, int] = {}
     for result in process.results:
         results.setdefault(result.topic, result.at_ms)
     persisted = _first_full_persist(process, log_first_ms + TOGETHER_MS)
     until: dict[int | None, set[MessageQueue]] = {}
-    gone_ms = process.end.latest_ms if process.end is not None else None
     for queue in queues:
         told = [_NEVER if gone_ms is None else gone_ms, results.get(queue.topic, _NEVER)]
         persist_ms = persisted.get(queue.broker_name)
         if persist_ms is not None and committed.get(queue, _NEVER) < persist_ms:
             told.append(persist_ms)
         until.setdefault(None if min(told) == _NEVER else min(told), set()).add(queue)
-    since = process.first_ms if process.seen_from_start else None
+    since = process.first_ms if life.seen_from_start else None
     for until_ms, dark in sorted(until.items(), key=lambda found: found[0] or _NEVER):
         yield Dark(frozenset(dark), since, until_ms, LOG_BEGINS_IN_THE_MIDDLE)
 
 
-def _first_full_persist(process: ClientProcess, from_ms: int) -> dict[str, int]:
+def _first_full_persist(process: Process, from_ms: int) -> dict[str, int]:
     """Per broker the first periodic commit from an instant on: it names a queue that is committed again later."""
     first: dict[str, int] = {}
     for queue, witnesses in process.witnesses.items():

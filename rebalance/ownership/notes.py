@@ -28,11 +28,10 @@ def notes_of(history: GroupHistory, always: tuple[int, int]) -> Iterator[Note]:
     for begin, end in history.gaps:
         detail = f"nothing is certain from {begin} to {end}: the record has a hole, or its clock was set forward"
         yield Note(history.group, SILENT, "", detail)
-    for process in history.processes:
-        if process.rounds_missing:
-            yield Note(
-                history.group, ROUNDS_MISSING, process.client_id, "it asked for member lists that are not on record"
-            )
+    for life in history.lives:
+        if life.rounds_missing:
+            detail = "it asked for member lists that are not on record"
+            yield Note(history.group, ROUNDS_MISSING, life.client_id, detail)
     yield from _clocks_apart(history)
     for topic in sorted(history.pop_topics):
         yield Note(history.group, POP_SHARED, topic, "POP shares its queues among all clients: there is no owner")
@@ -43,7 +42,7 @@ def notes_of(history: GroupHistory, always: tuple[int, int]) -> Iterator[Note]:
 
 def _clocks_apart(history: GroupHistory) -> Iterator[Note]:
     """Clients, or all clients of a broker's log, whose clock is not that of the record."""
-    heard = [(process.client_id, changes_of(process)) for process in history.processes]
+    heard = [(life.client_id, changes_of(life.process)) for life in history.lives]
     logged = [(broker, list(changes)) for broker, changes in sorted(history.changes_heard.items())]
     for subject, changes in heard + logged:
         ahead = ahead_ms(changes)

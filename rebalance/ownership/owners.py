@@ -73,9 +73,9 @@ class OwnershipIndex:
         for tenure in self._by_queue[queue][: bisect_right(self._begins[queue], at_ms)]:
             if tenure.end_latest is not None and at_ms >= tenure.end_latest + self._settle_ms:
                 continue
-            possible.add(tenure.process.client_id)
+            possible.add(tenure.life.client_id)
             if tenure.begin_latest + self._settle_ms <= at_ms < tenure.end_earliest:
-                owners.add(tenure.process.client_id)
+                owners.add(tenure.life.client_id)
         possible.update(doubt.client_id for doubt in self._doubts if doubt.covers(queue, at_ms))
         certain = known and owners == possible
         return QueueOwners(

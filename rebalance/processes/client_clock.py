@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rebalance.model.frozen import frozen
-from rebalance.processes.process import ClientProcess
+from rebalance.processes.process import Process
 
 APART_MS = 5_000  # less is within what an ordinary network and garbage collection do
 _AGREED_MS = 1_500  # a broker's log has seconds
@@ -27,7 +27,7 @@ class HeardChange:
     delay_ms: int
 
 
-def changes_of(process: ClientProcess) -> list[HeardChange]:
+def changes_of(process: Process) -> list[HeardChange]:
     """The changes of a process; its first subVersion of a topic is none, but the time its subscription was built."""
     return [
         HeardChange(heard.sub_version, heard.heard_ms - heard.sub_version)

@@ -12,7 +12,9 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
 from rebalance.model.settings import Settings
-from rebalance.processes.process import ChannelUse, ClientProcess, End, ListAnswer
+from rebalance.processes.connection import Channel, ListAnswer
+from rebalance.processes.life import End
+from rebalance.processes.process import Process
 
 SHUTDOWN_BEFORE_MS = 500  # a consumer stops consuming and persists before it asks to leave
 SHUTDOWN_AFTER_MS = 5_000  # and clears its table some time after the broker let it go, if its log does not say when
@@ -24,30 +26,28 @@ CHANNEL_CLOSED = "channel_closed"
 CHANNEL_EXPIRED = "channel_expired"
 
 
-def set_ends(
-    processes: Sequence[ClientProcess],
+def ends_of(
+    processes: Sequence[Process],
     starts: Mapping[str, Sequence[int]],
     stops: Mapping[str, Sequence[int]],
     settings: Settings,
-) -> None:
-    """Sets `end` of every process of one group.
+) -> list[End]:
+    """The end of each process of one group.
 
     Args:
         starts: per broker, the instants at which it came up with an empty list.
         stops: per broker, those at which it went down and closed every connection.
     """
     answers = sorted((a for p in processes for a in p.lists if a.client_ids is not None), key=lambda a: a.at_ms)
-    by_client: dict[str, list[ClientProcess]] = {}
+    by_client: dict[str, list[Process]] = {}
     for process in processes:
         by_client.setdefault(process.client_id, []).append(process)
-    for same_id in by_client.values():
-        for process in same_id:
-            process.end = _end(process, same_id, answers, starts, stops, settings)
+    return [_end(process, by_client[process.client_id], answers, starts, stops, settings) for process in processes]
 
 
 def _end(
-    process: ClientProcess,
-    same_id: Sequence[ClientProcess],
+    process: Process,
+    same_id: Sequence[Process],
     answers: Sequence[ListAnswer],
     starts: Mapping[str, Sequence[int]],
     stops: Mapping[str, Sequence[int]],
@@ -77,13 +77,13 @@ def _end(
     return End(process.last_ms, gone.at_ms, CHANNEL_CLOSED, gone.evidence)
 
 
-def _by_stop(channel: ChannelUse, stops: Mapping[str, Sequence[int]]) -> bool:
+def _by_stop(channel: Channel, stops: Mapping[str, Sequence[int]]) -> bool:
     """Whether a connection was closed by the broker that went down, not by its client."""
     assert channel.closed is not None
     return any(0 <= channel.closed.latest_ms - at_ms <= _STOPPING_MS for at_ms in stops.get(channel.broker, ()))
 
 
-def _connected_elsewhere(process: ClientProcess) -> bool:
+def _connected_elsewhere(process: Process) -> bool:
     """Whether a broker whose log would tell of a close has not told of it, while another one did."""
     closed = {channel.broker for channel in process.channels if channel.closed is not None}
     return any(
@@ -92,8 +92,8 @@ def _connected_elsewhere(process: ClientProcess) -> bool:
 
 
 def first_absence(
-    process: ClientProcess,
-    processes: Sequence[ClientProcess],
+    process: Process,
+    processes: Sequence[Process],
     answers: Sequence[ListAnswer],
     starts: Mapping[str, Sequence[int]],
     after_ms: int,
@@ -107,13 +107,13 @@ def first_absence(
             return None
         if answer.client_ids is None or not _registered_at(process, answer, starts):
             continue
-        others = [p for p in same_id if p.active_after(answer.at_ms) and _registered_at(p, answer, starts)]
+        others = [p for p in same_id if p.last_ms > answer.at_ms and _registered_at(p, answer, starts)]
         if answer.client_ids.count(process.client_id) <= len(others):
             return answer
     return None
 
 
-def _registered_at(process: ClientProcess, answer: ListAnswer, starts: Mapping[str, Sequence[int]]) -> bool:
+def _registered_at(process: Process, answer: ListAnswer, starts: Mapping[str, Sequence[int]]) -> bool:
     """Whether the process had registered with the answering broker since that broker's last start."""
     came_up = starts.get(answer.broker, ())
     index = bisect_right(came_up, answer.at_ms)
@@ -121,7 +121,7 @@ def _registered_at(process: ClientProcess, answer: ListAnswer, starts: Mapping[s
     return any(_heard(channel, answer, since) for channel in process.channels)
 
 
-def _heard(channel: ChannelUse, answer: ListAnswer, since_ms: int) -> bool:
+def _heard(channel: Channel, answer: ListAnswer, since_ms: int) -> bool:
     first, last = channel.first_heartbeat_ms, channel.last_heartbeat_ms
     return (
         channel.broker == answer.broker

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rebalance.processes.process import ChannelUse
+from rebalance.processes.connection import Channel, Connection
+from rebalance.processes.process import Process, joined
 
 _REORDER_MS = 1_000  # requests of one process may be handled out of order by this much
 _REORDER_REQUESTS = 64
@@ -17,19 +18,48 @@ _OVERLAP_MS = 1_000  # a client leaves its old connection before it uses the nex
 _INVERSIONS = 2
 
 
-def processes_of(channels: Iterable[ChannelUse]) -> list[list[ChannelUse]]:
-    """Channels of one client id, grouped by process, processes in order of appearance."""
-    processes: list[list[ChannelUse]] = []
-    for channel in sorted(channels, key=lambda c: (c.first_ms, c.broker, c.remote)):
-        fitting = [p for p in processes if not any(_conflict(old, channel) for old in p) and _one_counter(p, channel)]
+def processes_of(connections: Iterable[Connection]) -> list[Process]:
+    """All processes of a group, ordered by client id, then by appearance.
+
+    A connection that never names its client (an administration tool's) belongs to no process.
+    """
+    by_client: dict[str, list[Connection]] = {}
+    for connection in connections:
+        if connection.channel.client_id:
+            by_client.setdefault(connection.channel.client_id, []).append(connection)
+    return [
+        joined(mine, number)
+        for client_id in sorted(by_client)
+        for number, mine in enumerate(_by_process(by_client[client_id]), start=1)
+    ]
+
+
+def _by_process(connections: Iterable[Connection]) -> list[list[Connection]]:
+    """Connections of one client id, grouped by process, processes in order of appearance."""
+    processes: list[list[Connection]] = []
+    for connection in sorted(connections, key=_appearance):
+        new = connection.channel
+        fitting = [
+            old
+            for old in processes
+            if not any(_conflict(one.channel, new) for one in old) and _one_counter([one.channel for one in old], new)
+        ]
         if fitting:
-            max(fitting, key=lambda p: max(c.last_ms for c in p if c.first_ms <= channel.first_ms)).append(channel)
+            max(fitting, key=lambda old: _last_use_ms(old, new.first_ms)).append(connection)
         else:
-            processes.append([channel])
+            processes.append([connection])
     return processes
 
 
-def _conflict(old: ChannelUse, new: ChannelUse) -> bool:
+def _appearance(connection: Connection) -> tuple[int, str, str]:
+    return connection.channel.first_ms, connection.channel.broker, connection.channel.remote
+
+
+def _last_use_ms(connections: Iterable[Connection], begun_ms: int) -> int:
+    return max(one.channel.last_ms for one in connections if one.channel.first_ms <= begun_ms)
+
+
+def _conflict(old: Channel, new: Channel) -> bool:
     if old.is_log and new.is_log:
         return True  # one log run, one process
     if new.from_start and old.first_ms < new.first_ms - _OVERLAP_MS:
@@ -39,7 +69,7 @@ def _conflict(old: ChannelUse, new: ChannelUse) -> bool:
     return not old.is_log and old.broker == new.broker and old.last_ms > new.first_ms + _OVERLAP_MS
 
 
-def _one_counter(process: list[ChannelUse], new: ChannelUse) -> bool:
+def _one_counter(process: list[Channel], new: Channel) -> bool:
     """Whether the request numbers of both can come from one rising counter."""
     if not new.requests:
         return True

@@ -11,12 +11,14 @@ Source: RebalanceImpl#rebalanceByTopic, #updateProcessQueueTableInRebalance, Reb
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rebalance.facts import Evidence
 from rebalance.model.message_queue import MessageQueue
 from rebalance.model.timing import LATE_COMMIT_MS, ROUND_MS, SETTLED_MS, TOGETHER_MS
-from rebalance.processes.process import ADDING, ClientProcess, ListAnswer, Witness, WitnessKind
+from rebalance.processes.connection import ADDING, ListAnswer, Witness, WitnessKind
+from rebalance.processes.life import Life
+from rebalance.processes.process import Process
 from rebalance.tenures.persist_runs import Commit, PersistRuns
 from rebalance.tenures.round_clock import RoundClock, held_until
 
@@ -27,7 +29,7 @@ Span = list[Witness]
 """Sightings of one queue with no removal provable between them, in time order; never empty."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Tenure:
     """A queue in one process's table.
 
@@ -35,7 +37,7 @@ class Tenure:
     """
 
     queue: MessageQueue
-    process: ClientProcess
+    life: Life
     begin_earliest: int | None
     begin_latest: int
     end_earliest: int
@@ -46,18 +48,25 @@ class Tenure:
     begin_list: ListAnswer | None = None
     end_list: ListAnswer | None = None
 
+    @property
+    def process(self) -> Process:
+        return self.life.process
+
 
 class QueueTable:
-    """Reads the tenures out of one process. `process.end` must be set."""
+    """Reads the tenures out of one life.
 
-    def __init__(self, process: ClientProcess, down: Mapping[str, Sequence[tuple[int, int]]] | None = None) -> None:
+    Attributes:
+        life: the one given, which now knows whether rounds of it are missing.
+    """
+
+    def __init__(self, life: Life, down: Mapping[str, Sequence[tuple[int, int]]]) -> None:
         """`down`: per broker name the spans (from, until) in which it could not be talked to."""
-        self.process = process
-        self._down = down or {}
-        self._clock = RoundClock(process)
-        self._blind = process.rounds_missing = self._clock.misses_rounds(
-            [span for spans in self._down.values() for span in spans]
-        )
+        self.process = life.process
+        self._down = down
+        self._clock = RoundClock(life)
+        self._blind = self._clock.misses_rounds([span for spans in down.values() for span in spans])
+        self.life = replace(life, rounds_missing=True) if self._blind else life
         self._spans: dict[MessageQueue, list[Span]] = {}
         self._runs: dict[str, PersistRuns] = {}
 
@@ -93,7 +102,7 @@ class QueueTable:
 
     # ---- spans
 
-    def _split(self, topic: str, witnesses: list[Witness]) -> list[Span]:
+    def _split(self, topic: str, witnesses: Sequence[Witness]) -> list[Span]:
         last = witnesses[0]
         span = [last]
         spans = [span]
@@ -128,26 +137,24 @@ class QueueTable:
     # ---- begin
 
     def _begin(self, queue: MessageQueue, span: Span) -> Tenure:
-        first, process = span[0], self.process
-        end = process.end
-        assert end is not None
+        first, life, end = span[0], self.life, self.life.end
         begin_list = self._clock.round_of(first.at_ms) if first.kind is _QUERY else None
         tenure = Tenure(
-            queue, process, first.at_ms, first.at_ms + first.late_ms, end.earliest_ms, end.latest_ms,
+            queue, life, first.at_ms, first.at_ms + first.late_ms, end.earliest_ms, end.latest_ms,
             first.queue_offset, first.evidence, end.evidence, begin_list,
         )  # fmt: skip
         if begin_list is not None:
             tenure.begin_latest = self._added_by(queue.topic, span)
         elif first.kind is not _ADDED:
-            tenure.begin_earliest = process.first_ms if process.seen_from_start else None
-            if not process.seen_from_start and not self._blind and not first.late_ms:
-                tenure.begin_latest = min(first.at_ms, process.told_from_ms)
+            tenure.begin_earliest = self.process.first_ms if life.seen_from_start else None
+            if not life.seen_from_start and not self._blind and not first.late_ms:
+                tenure.begin_latest = min(first.at_ms, self.process.told_from_ms)
         return tenure
 
     def _added_by(self, topic: str, span: Span) -> int:
         """The first proof that the queue asked for at the span's begin is in the table."""
         first_ms = span[0].at_ms
-        stamp, asked_ms = self._clock.next_stamp(topic, first_ms), self.process.next_list_asked(first_ms)
+        stamp, asked_ms = self._clock.next_stamp(topic, first_ms), self.process.lists.next_asked_ms(first_ms)
         proofs = [] if stamp is None else [stamp.at_ms]
         if len(span) > 1:
             proofs.append(span[1].at_ms)
@@ -177,7 +184,7 @@ class QueueTable:
             tenure.end_earliest, tenure.end_latest, tenure.end_evidence = held_until(last), until, last.evidence
             return True
         rounds = self._clock.leaving_rounds(topic, last, until if back is None else min(until, back.at_ms - 1))
-        if not rounds and following is None and self.process.seen_from_start:
+        if not rounds and following is None and self.life.seen_from_start:
             return False  # no round, no removal: the commit is late or lost
         farewell = self._is_farewell(tenure.queue, span)
         if farewell and rounds and self._clock.commits_into(topic, rounds[0], last.at_ms):
@@ -223,7 +230,7 @@ class QueueTable:
             tenure.end_earliest = min(tenure.end_earliest, max(held_until(last), tenure.begin_latest))
 
     def _as_the_record_began(self, last: Witness) -> bool:
-        return not self.process.seen_from_start and last.at_ms <= self.process.first_ms + ROUND_MS
+        return not self.life.seen_from_start and last.at_ms <= self.process.first_ms + ROUND_MS
 
     def _widen_ordered_end(self, tenure: Tenure) -> None:
         """An ordered queue is dropped in one round and may leave the table in a later one, its listener done."""
@@ -258,13 +265,13 @@ class QueueTable:
                 self._may_end_from(tenure, self._clock.candidates(self._last(tenure), self.process.last_ms))
 
     def _end_by_stamps(self, topic: str, open_ones: list[Tenure], tenures: list[Tenure]) -> None:
-        explained = {id(t.begin_list) for t in tenures} | {id(t.end_list) for t in tenures}
+        explained = {t.begin_list for t in tenures} | {t.end_list for t in tenures}
         leaving = {t.queue: self._clock.leaving_rounds(topic, self._last(t), self.process.last_ms) for t in open_ones}
         for tenure in open_ones:
             rounds = leaving[tenure.queue]
             suspects = [queue for queue, others in leaving.items() if rounds and rounds[0] in others]
             stamp = self._clock.stamp_of(topic, rounds[0]) if rounds else None
-            alone = len(suspects) == 1 and id(rounds[0]) not in explained
+            alone = len(suspects) == 1 and rounds[0] not in explained
             if stamp is not None and (
                 alone or self._all_down(suspects, rounds[0].at_ms) or self._said_farewell(tenure, rounds[0])
             ):
@@ -287,8 +294,7 @@ class QueueTable:
 
     def _may_end_from(self, tenure: Tenure, rounds: list[ListAnswer]) -> None:
         last_ms = held_until(self._last(tenure))
-        end = self.process.end
-        assert end is not None
+        end = self.life.end
         tenure.end_earliest = max(rounds[0].at_ms, last_ms) if rounds else max(end.earliest_ms, last_ms)
         tenure.end_latest = end.latest_ms
 

@@ -10,10 +10,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 
-from rebalance.facts import NO_EVIDENCE
+from rebalance.facts import NO_EVIDENCE, Evidence
 from rebalance.model.frozen import frozen
 from rebalance.model.timing import LATE_COMMIT_MS, ROUND_MS
-from rebalance.processes.process import ADDING, ClientProcess, ListAnswer, Stamp, Witness, WitnessKind
+from rebalance.processes.connection import ADDING, ListAnswer, Witness, WitnessKind
+from rebalance.processes.life import Life
+from rebalance.processes.process import Process
 
 _LISTLESS_MS = 45_000  # two periods of the rebalance timer, with room for a list that timed out
 SAME_MEMBERS_MS = 60_000  # an ordered queue is retried every round, and forced out 20 s after its lock's renewal
@@ -23,19 +25,33 @@ _FAREWELL_MS = 100
 _QUERY, _COMMIT = WitnessKind.QUERY, WitnessKind.COMMIT
 
 
+@frozen()
+class Stamp:
+    """A new subVersion of a topic: the process's queues of that topic changed at `at_ms`, heard by a broker at
+    `heard_ms`.
+
+    Source: RebalancePushImpl#messageQueueChanged sets it at the end of every round that changed the topic, then
+        heartbeats.
+    """
+
+    at_ms: int
+    heard_ms: int
+    evidence: Evidence
+
+
 _UNHEARD = Stamp(1 << 62, 1 << 62, NO_EVIDENCE)
 """Of a change that a round may have made and nobody lived to tell."""
 
 
-def stamps_of(process: ClientProcess, topic: str) -> list[Stamp]:
+def stamps_of(life: Life, topic: str) -> list[Stamp]:
     """The instants at which a push consumer's queues of a topic changed, on the broker's clock.
 
     The first subVersion a process ever sends is the time its subscription was built, not a change; the first one heard
     of a process that was there before the record began is a change at its own time.
     """
-    heard = process.versions.get(topic, [])
-    slip = _clock_slip(process)
-    stamps = [] if process.seen_from_start else [Stamp(h.sub_version + slip, h.heard_ms, h.evidence) for h in heard[:1]]
+    heard = life.process.versions.get(topic, [])
+    slip = _clock_slip(life.process)
+    stamps = [] if life.seen_from_start else [Stamp(h.sub_version + slip, h.heard_ms, h.evidence) for h in heard[:1]]
     for before, now in pairwise(heard):
         at_ms = now.sub_version + slip
         if not before.heard_ms - _SANE_CLOCK_MS <= at_ms <= now.heard_ms:
@@ -44,7 +60,7 @@ def stamps_of(process: ClientProcess, topic: str) -> list[Stamp]:
     return stamps
 
 
-def _clock_slip(process: ClientProcess) -> int:
+def _clock_slip(process: Process) -> int:
     """Broker's clock minus the client's, ms, with the least delay between a change and its heartbeat in it.
 
     One late heartbeat looks like a slow client clock: a large slip counts only when several changes agree on it.
@@ -63,15 +79,16 @@ class _Changes:
     rounds: list[ListAnswer]
     instants: list[int]
     changed_ms: list[int]
-    ids: set[int]
+    members: set[ListAnswer]
 
 
 class RoundClock:
     """Answers questions about the rounds of one process."""
 
-    def __init__(self, process: ClientProcess) -> None:
-        self.process = process
-        self.stamps = {topic: stamps_of(process, topic) for topic in process.versions}
+    def __init__(self, life: Life) -> None:
+        self._life = life
+        self.process = process = life.process
+        self.stamps = {topic: stamps_of(life, topic) for topic in process.versions}
         self._stamped_ms = {topic: [stamp.at_ms for stamp in stamps] for topic, stamps in self.stamps.items()}
         self._requests = sorted(
             {w.at_ms for witnesses in process.witnesses.values() for w in witnesses if w.kind is _QUERY}
@@ -97,11 +114,11 @@ class RoundClock:
         changes = [stamp.at_ms for stamps in self.stamps.values() for stamp in stamps]
         gains = [w[0].at_ms for w in process.witnesses.values() if w[0].kind is WitnessKind.QUERY]
         born = process.lists[0].at_ms
-        if any(self.round_of(at_ms) is None for at_ms in changes + gains if process.seen_from_start or at_ms > born):
+        if any(self.round_of(at_ms) is None for at_ms in changes + gains if self._life.seen_from_start or at_ms > born):
             return True
         if process.stamped:
             return False
-        pauses = [*excused, *process.silences()]
+        pauses = [*excused, *self._life.silences()]
         asked = [answer.asked_at_ms for answer in process.lists]
         return any(
             end - begin > _LISTLESS_MS and not any(a < end and b > begin for a, b in pauses)
@@ -118,7 +135,7 @@ class RoundClock:
         return known[at_ms]
 
     def _unbroken_round(self, at_ms: int) -> ListAnswer | None:
-        answer = self.process.last_list_before(at_ms)
+        answer = self.process.lists.last_before(at_ms)
         if answer is None:
             return None
         last = bisect_right(self._requests, at_ms) - 1
@@ -127,12 +144,12 @@ class RoundClock:
 
     def candidates(self, last: Witness, until_ms: int) -> list[ListAnswer]:
         """Rounds after a sighting, and the one it may itself belong to, up to `until_ms`."""
-        return self.process.lists_between(self._first_candidate_ms(last), until_ms)
+        return self.process.lists.between(self._first_candidate_ms(last), until_ms)
 
     def _first_candidate_ms(self, last: Witness) -> int:
         """A commit that is handled late may belong to the round of a topic before the one then under way."""
         sent_ms = held_until(last)
-        before = self.process.last_list_before(sent_ms)
+        before = self.process.lists.last_before(sent_ms)
         return before.at_ms if before is not None and sent_ms - before.at_ms <= ROUND_MS else sent_ms
 
     def leaving_rounds(self, topic: str, last: Witness, until_ms: int) -> list[ListAnswer]:
@@ -144,7 +161,7 @@ class RoundClock:
         first_ms = self._first_candidate_ms(last)
         changes = self._changes_of(topic)
         if changes is None:
-            rounds = self.process.lists_between(first_ms, until_ms)
+            rounds = self.process.lists.between(first_ms, until_ms)
         else:
             seen_ms = last.at_ms - LATE_COMMIT_MS if last.kind is _COMMIT else last.at_ms
             low = bisect_left(changes.instants, first_ms)
@@ -157,12 +174,12 @@ class RoundClock:
     def may_have_changed(self, topic: str, answer: ListAnswer) -> bool:
         """Whether the round of this answer can have added or taken a queue of the topic."""
         changes = self._changes_of(topic)
-        return not answer.failed if changes is None else id(answer) in changes.ids
+        return not answer.failed if changes is None else answer in changes.members
 
     def _own_first_round(self, at_ms: int, first_ms: int) -> ListAnswer | None:
         """The round of a request, if it is the first that can follow the request."""
         own = self.round_of(at_ms)
-        return own if own is not None and own is self.process.first_list_from(first_ms) else None
+        return own if own is not None and own is self.process.lists.first_from(first_ms) else None
 
     def _changes_of(self, topic: str) -> _Changes | None:
         """None: the changes of the topic leave no stamps."""
@@ -180,7 +197,7 @@ class RoundClock:
                 if stamp is not None:
                     rounds.append(answer)
                     changed_ms.append(stamp.at_ms)
-        return _Changes(rounds, [answer.at_ms for answer in rounds], changed_ms, {id(answer) for answer in rounds})
+        return _Changes(rounds, [answer.at_ms for answer in rounds], changed_ms, set(rounds))
 
     def stamp_of(self, topic: str, answer: ListAnswer) -> Stamp | None:
         """The change a round made to a topic, by its stamp: after the answer, before the next list was asked."""
@@ -192,11 +209,11 @@ class RoundClock:
     def _stamps_after(self, topic: str) -> dict[int, Stamp | None]:
         """By the instants of the lists."""
         stamps, stamped_ms = self.stamps.get(topic, []), self._stamped_ms.get(topic, [])
-        found: dict[int, Stamp | None] = dict.fromkeys(self.process.list_instants)
+        found: dict[int, Stamp | None] = dict.fromkeys(self.process.lists.instants)
         for at_ms in found:
             index = bisect_left(stamped_ms, at_ms)
             if index < len(stamps):
-                next_ms = self.process.next_list_asked(at_ms)
+                next_ms = self.process.lists.next_asked_ms(at_ms)
                 if next_ms is None or stamped_ms[index] <= next_ms:
                     found[at_ms] = stamps[index]
         return found
@@ -212,7 +229,7 @@ class RoundClock:
     def same_members_since(self, answer: ListAnswer) -> int:
         """When the process was first told the members of this answer, at most SAME_MEMBERS_MS before it."""
         since = answer
-        for before in reversed(self.process.lists_between(answer.at_ms - SAME_MEMBERS_MS, answer.at_ms - 1)):
+        for before in reversed(self.process.lists.between(answer.at_ms - SAME_MEMBERS_MS, answer.at_ms - 1)):
             if sorted(before.client_ids or ()) != sorted(answer.client_ids or ()):
                 break
             since = before
@@ -223,7 +240,7 @@ class RoundClock:
         stamp = self.stamp_of(topic, answer)
         if stamp is not None:
             return stamp.at_ms
-        asked = self.process.next_list_asked(answer.at_ms)
+        asked = self.process.lists.next_asked_ms(answer.at_ms)
         return self.process.last_ms if asked is None else asked
 
     def commits_into(self, topic: str, answer: ListAnswer, commit_ms: int) -> bool:

@@ -14,15 +14,9 @@ from itertools import chain
 from rebalance.facts.log_spans import Spans
 from rebalance.holes.silences import Span
 from rebalance.model.message_queue import MessageQueue
-from rebalance.processes.process import (
-    ChannelUse,
-    ClientProcess,
-    End,
-    HeardVersion,
-    Witness,
-    has_log_without_zone,
-    log_until,
-)
+from rebalance.processes.connection import Channel, HeardVersion, Witness
+from rebalance.processes.life import End, Life
+from rebalance.processes.process import Process
 from rebalance.tenures.queue_table import QueueTable, Tenure
 
 _EVER = 1 << 62
@@ -32,17 +26,17 @@ _EVER = 1 << 62
 class Segment:
     """One part of a group's record, read on its own: from the end of a hole to the begin of the next (epoch ms).
 
-    `processes` have the keys of the whole processes. `hole_ms` is when the hole before it began, None for the first.
+    `lives` have the keys of the whole lives. `hole_ms` is when the hole before it began, None for the first.
     """
 
     span: Span
     hole_ms: int | None
-    processes: Sequence[ClientProcess]
+    lives: Sequence[Life]
     tenures: Sequence[Tenure]
 
 
 def segments_of(
-    processes: Sequence[ClientProcess],
+    lives: Sequence[Life],
     holes: Sequence[Span],
     down: Mapping[str, Sequence[Span]],
     logs: Spans,
@@ -58,10 +52,12 @@ def segments_of(
     ends = [*(from_ms for from_ms, _ in holes), _EVER]
     segments = []
     for number, span in enumerate(zip(begins, ends, strict=True)):
-        parts = [part for process in processes if (part := _part_of(process, span, bool(holes))) is not None]
-        tenures = [tenure for part in parts for tenure in QueueTable(part, down).tenures()]
+        parts = [part for life in lives if (part := _part_of(life, span, bool(holes))) is not None]
+        tables = [QueueTable(part, down) for part in parts]
+        tenures = [tenure for table in tables for tenure in table.tenures()]
         limit_to_logs(tenures, logs)
-        segments.append(Segment(span, holes[number - 1][0] if number else None, parts, tenures))
+        told = [table.life for table in tables]
+        segments.append(Segment(span, holes[number - 1][0] if number else None, told, tenures))
     return segments
 
 
@@ -71,42 +67,44 @@ def _set_in_order(tenure: Tenure) -> None:
         tenure.end_earliest, tenure.end_latest = tenure.end_latest, tenure.end_earliest
 
 
-def _part_of(process: ClientProcess, span: Span, parted: bool) -> ClientProcess | None:
-    """What a span tells of a process, as if there were nothing else; None: nothing."""
+def _part_of(life: Life, span: Span, parted: bool) -> Life | None:
+    """What a span tells of a life, as if there were nothing else; None: nothing."""
     if not parted:
-        return process
-    from_ms, until_ms = span
-    witnesses = _witnesses_in(process, span)
-    lists = [answer for answer in process.lists if from_ms <= answer.at_ms <= until_ms]
+        return life
+    process, (from_ms, until_ms) = life.process, span
+    witnesses, lists = _witnesses_in(process, span), process.lists.within(from_ms, until_ms)
     results = [result for result in process.results if from_ms <= result.at_ms <= until_ms]
     edges = (edge for channel in process.channels for edge in (channel.first_ms, channel.last_ms))
     requests = (at_ms for channel in process.channels for at_ms, _ in channel.requests)
     signs = [at_ms for at_ms in chain(edges, requests) if from_ms <= at_ms <= until_ms]
     signs += [seen[0].at_ms for seen in witnesses.values()]
-    signs += [answer.at_ms for answer in lists[:1]] + [result.at_ms for result in results[:1]]
+    signs += lists.instants[:1] + [result.at_ms for result in results[:1]]
     if not signs:
         return None
     first_ms = min(signs)
     heard = (first_ms, until_ms)
-    channels = [_channel_in(c, heard) for c in process.channels if c.first_ms <= until_ms and c.last_ms >= first_ms]
     began, ended = process.first_ms >= from_ms, process.last_ms <= until_ms
-    return replace(
+    part = replace(
         process,
-        channels=channels,
+        channels=[_channel_in(c, heard) for c in process.channels if c.first_ms <= until_ms and c.last_ms >= first_ms],
+        connections=(),
         first_ms=first_ms,
         last_ms=min(process.last_ms, until_ms),
         lists=lists,
-        list_instants=[answer.at_ms for answer in lists],
         versions=_versions_in(process, span),
         witnesses=witnesses,
         results=results,
         log_from_start=process.log_from_start and began,
-        seen_from_start=process.seen_from_start and began,
-        end=process.end if ended else End(until_ms, None, None, process.last_evidence),
+    )
+    return replace(
+        life,
+        process=part,
+        end=life.end if ended else End(until_ms, None, None, process.last_evidence),
+        seen_from_start=life.seen_from_start and began,
     )
 
 
-def _channel_in(channel: ChannelUse, span: Span) -> ChannelUse:
+def _channel_in(channel: Channel, span: Span) -> Channel:
     from_ms, until_ms = span
     left_ms, closed = channel.unregistered_ms, channel.closed
     return replace(
@@ -121,7 +119,7 @@ def _channel_in(channel: ChannelUse, span: Span) -> ChannelUse:
     )
 
 
-def _witnesses_in(process: ClientProcess, span: Span) -> dict[MessageQueue, list[Witness]]:
+def _witnesses_in(process: Process, span: Span) -> dict[MessageQueue, list[Witness]]:
     inside = {
         queue: [witness for witness in seen if span[0] <= witness.at_ms <= span[1]]
         for queue, seen in process.witnesses.items()
@@ -129,7 +127,7 @@ def _witnesses_in(process: ClientProcess, span: Span) -> dict[MessageQueue, list
     return {queue: seen for queue, seen in inside.items() if seen}
 
 
-def _versions_in(process: ClientProcess, span: Span) -> dict[str, list[HeardVersion]]:
+def _versions_in(process: Process, span: Span) -> dict[str, list[HeardVersion]]:
     """With the version that was in force as the span began, unless the hole before it may hold its successor."""
     versions = {}
     for topic, heard in process.versions.items():
@@ -142,75 +140,77 @@ def _versions_in(process: ClientProcess, span: Span) -> dict[str, list[HeardVers
     return versions
 
 
-def whole_tenures(
+def whole(
     segments: Sequence[Segment],
-    processes: Iterable[ClientProcess],
+    lives: Sequence[Life],
     committed: Mapping[MessageQueue, int],
     warm_up_ms: int,
-) -> list[Tenure]:
-    """The tenures of whole processes: those that a hole parts are one again, unless something speaks against it.
+) -> tuple[Sequence[Life], list[Tenure]]:
+    """The whole lives and their tenures: those that a hole parts are one again, unless something speaks against it.
 
     Args:
         committed: when each queue was first seen committed by anybody.
         warm_up_ms: how long after a hole everything has been told again.
     """
-    tenures = list(segments[0].tenures) if len(segments) == 1 else _whole(segments, processes, committed, warm_up_ms)
+    if len(segments) == 1:
+        lives, tenures = segments[0].lives, list(segments[0].tenures)
+    else:
+        blind = {part.key for segment in segments for part in segment.lives if part.rounds_missing}
+        lives = [replace(life, rounds_missing=life.key in blind) for life in lives]
+        tenures = _whole(segments, lives, committed, warm_up_ms)
     for tenure in tenures:
         _set_in_order(tenure)
-    return tenures
+    return lives, tenures
 
 
 def _whole(
     segments: Sequence[Segment],
-    processes: Iterable[ClientProcess],
+    lives: Iterable[Life],
     committed: Mapping[MessageQueue, int],
     warm_up_ms: int,
 ) -> list[Tenure]:
-    whole = {process.key: process for process in processes}
+    whole = {life.key: life for life in lives}
     tenures: list[Tenure] = []
     before: list[Tenure] = []
     for segment, following in zip(segments, [*segments[1:], None], strict=True):
-        for part in segment.processes:
-            whole[part.key].rounds_missing |= part.rounds_missing
         begun = [_since_the_hole(tenure, segment) for tenure in segment.tenures]
         rejoined = _rejoined(before, [tenure for tenure in begun if tenure.begin_earliest == segment.hole_ms], segment)
         before = []
         for tenure in begun:
-            earlier = rejoined.get(id(tenure))
+            earlier = rejoined.get(tenure)
             if earlier is None:
                 tenures.append(tenure)
             else:
                 earlier.end_earliest, earlier.end_latest = tenure.end_earliest, tenure.end_latest
                 earlier.end_list, earlier.end_evidence = tenure.end_list, tenure.end_evidence
             last = earlier or tenure
-            heard_until_ms, last.process = tenure.process.last_ms, whole[tenure.process.key]
+            heard_until_ms, last.life = tenure.process.last_ms, whole[tenure.life.key]
             if following is not None and last.end_latest is None and heard_until_ms < last.process.last_ms:
-                end, heard_ms = last.process.end, _heard_again_ms(last.process, segments, segment)
-                assert end is not None
+                heard_ms = _heard_again_ms(last.life, segments, segment)
                 told = committed.get(last.queue, _EVER) <= segment.span[1]
-                last.end_latest = heard_ms + warm_up_ms if told and heard_ms is not None else end.latest_ms
+                last.end_latest = heard_ms + warm_up_ms if told and heard_ms is not None else last.life.end.latest_ms
                 before.append(last)
     return tenures
 
 
-def _heard_again_ms(process: ClientProcess, segments: Sequence[Segment], last: Segment) -> int | None:
+def _heard_again_ms(life: Life, segments: Sequence[Segment], last: Segment) -> int | None:
     """When a process is first heard after a segment; None: only in holes."""
     later = (segment for segment in segments if segment.span[0] > last.span[1])
-    heard = (part.first_ms for segment in later for part in segment.processes if part.key == process.key)
+    heard = (part.process.first_ms for segment in later for part in segment.lives if part.key == life.key)
     return min(heard, default=None)
 
 
 def _since_the_hole(tenure: Tenure, segment: Segment) -> Tenure:
     """A tenure that was there when its segment began may have begun in the hole before."""
-    if segment.hole_ms is not None and not tenure.process.seen_from_start:
+    if segment.hole_ms is not None and not tenure.life.seen_from_start:
         begun_ms = tenure.begin_earliest
         tenure.begin_earliest = segment.hole_ms if begun_ms is None else max(begun_ms, segment.hole_ms)
     return tenure
 
 
-def _rejoined(before: Iterable[Tenure], after: Sequence[Tenure], segment: Segment) -> dict[int, Tenure]:
-    """By id of a tenure after a hole the one before it that it goes on with: the queue had no other owner around the
-    hole, and of push consumers no queue of its topic came or went.
+def _rejoined(before: Iterable[Tenure], after: Sequence[Tenure], segment: Segment) -> dict[Tenure, Tenure]:
+    """Maps each tenure after a hole to the tenure it continues: the queue had no other owner around the hole, and of
+    push consumers no queue of its topic came or went.
     """
     held: dict[MessageQueue, list[Tenure]] = {}
     for tenure in before:
@@ -221,8 +221,8 @@ def _rejoined(before: Iterable[Tenure], after: Sequence[Tenure], segment: Segmen
         earlier = held.get(tenure.queue, [])
         versions = tenure.process.versions.get(tenure.queue.topic)
         unchanged = versions is None or versions[0].heard_ms == segment.span[0]
-        if unchanged and len(earlier) == taken[tenure.queue] == 1 and earlier[0].process.key == tenure.process.key:
-            rejoined[id(tenure)] = earlier[0]
+        if unchanged and len(earlier) == taken[tenure.queue] == 1 and earlier[0].life.key == tenure.life.key:
+            rejoined[tenure] = earlier[0]
     return rejoined
 
 
@@ -230,6 +230,5 @@ def limit_to_logs(tenures: Iterable[Tenure], spans: Spans) -> None:
     """Of a process whose rounds only its log shows, no queue is surely held after the log ends."""
     for tenure in tenures:
         process = tenure.process
-        if process.has_log and not process.captured and not has_log_without_zone(process):
-            ends_ms = max(log_until(run, spans) for run in process.channels if run.is_log)
-            tenure.end_earliest = min(tenure.end_earliest, max(ends_ms, tenure.begin_latest))
+        if process.has_log and not process.captured and not process.has_log_without_zone:
+            tenure.end_earliest = min(tenure.end_earliest, max(process.log_until_ms(spans), tenure.begin_latest))

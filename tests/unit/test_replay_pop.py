@@ -116,7 +116,7 @@ def test_results_of_a_broker_are_rounds() -> None:
     ]
     rows = record.replay()
     assert (rows.divergence, rows.anomalies) == ([], [])
-    results = [r for group in rows.groups for p in group.history.processes for r in p.results]
+    results = [r for group in rows.groups for life in group.history.lives for r in life.process.results]
     assert [(type(r), r.client_id) for r in results] == [(RebalanceResultChanged, C1), (RebalanceResultChanged, C2)]
 
 
