@@ -18,7 +18,13 @@ from recovery.scan.kernel import Longs
 from recovery.start.restart import Restart
 
 MAY_BE_DELETED = frozenset(
-    {Ground.CONFIG_OLDER, Ground.NOTHING_LEFT, Ground.CREATED_OR_LOST, Ground.NAMED_THOUGH_DELETED}
+    {
+        Ground.CONFIG_OLDER,
+        Ground.NOTHING_LEFT,
+        Ground.CREATED_OR_LOST,
+        Ground.NAMED_THOUGH_DELETED,
+        Ground.DELETION_NOT_SAVED,
+    }
 )
 CERTAIN = "a deletion took them out of their queue, and dispatch makes units for them again"
 

@@ -32,7 +32,9 @@ class Contradiction(Enum):
 
     SERVED = "broker.log says that it was deleted after its last message, and its queues hold that message"
     WENT_ON = "broker.log says that it was deleted while its messages, by their numbers, went on"
-    CONFIG_OLDER = "broker.log says that it was deleted, and topics.json is older than its last message"
+    CONFIG_OLDER = (
+        "broker.log says that it was deleted amid its messages, and topics.json, which a deletion changes, is older"
+    )
     NOT_NAMED = "broker.log says that it was created again, and topics.json does not name it"
 
 

@@ -88,6 +88,10 @@ class Ground(Enum):
         "broker.log says that it was deleted after its last message, and topics.json names it: it was created again "
         "without a line of these logs, or topics.json is not of that time"
     )
+    DELETION_NOT_SAVED = (
+        "broker.log says that it was deleted after its last message, which no queue holds, but topics.json, which a "
+        "deletion changes, is older than that message: log and topics.json are not of one store, or of one time"
+    )
     BROKERS_OWN = "no queue of it is there, and nobody deletes a topic of the broker's own"
 
 
@@ -100,6 +104,7 @@ UNDECIDED = frozenset(
         Ground.BARE_LOG,
         Ground.NAMED_THOUGH_DELETED,
         Ground.CREATION_LOGGED,
+        Ground.DELETION_NOT_SAVED,
     }
 )
 DELETED = frozenset({Ground.FOLLOWED, Ground.NOT_CONFIGURED, Ground.DELETION_LOGGED})
@@ -441,11 +446,10 @@ class _Topic:
     def _was_not_deleted(self, cut: _Cut) -> bool:
         """A deletion changes topics.json: one that is older than a message before the cut saw none.
 
-        Unless a log of the broker says that it was deleted there.
+        Not even where a log says so: it may be of another broker, and messages that live are not given up for it.
         """
         rows = np.concatenate(list(self.stretches.values()))
-        older = self.config.changed_before(int(rows[rows[:, FIRST_AT] < cut.at, LATEST].max()))
-        return older and cut.deletion is None
+        return self.config.changed_before(int(rows[rows[:, FIRST_AT] < cut.at, LATEST].max()))
 
     def _logged_cuts(self, cuts: Sequence[_Cut]) -> Iterator[_Cut]:
         """The places of deletions that only a log of the broker tells: no queue of both lives has messages."""
@@ -455,6 +459,8 @@ class _Topic:
             before = rows[:, LATEST] <= deletion.over_ms
             behind = ~before & (rows[:, EARLIEST] >= deletion.event.from_ms) & (rows[:, FIRST] == 0)
             if deletion in known or not before.any() or before.all() or not (before | behind).all():
+                continue
+            if self.config.changed_before(int(rows[before, LATEST].max())):
                 continue
             after, at = int(rows[before, LAST_AT].max()), int(rows[behind, FIRST_AT].min())
             if after < at and not any(after < cut.at <= at for cut in cuts):
@@ -525,14 +531,14 @@ class _Topic:
     def _contradiction(self, rows: Longs, ground: Ground, deletion: Deletion | None) -> Contradiction | None:
         """How the log contradicts the files about a life with these stretches, which `deletion` ended by the log."""
         begin, end = rows[:, EARLIEST].min(), rows[:, LATEST].max()
-        if any(begin < d.event.from_ms and d.over_ms < end for d in self.log.deletions if d != deletion):
-            return Contradiction.WENT_ON
+        within = [d for d in self.log.deletions if d != deletion and begin < d.event.from_ms and d.over_ms < end]
+        if within:
+            is_older = self.config.changed_before(within[0].event.from_ms)
+            return Contradiction.CONFIG_OLDER if is_older else Contradiction.WENT_ON
         if deletion is None:
             return None
         if ground is Ground.SERVED:
             return Contradiction.SERVED
-        if ground in DELETED and self.config.changed_before(int(end)):
-            return Contradiction.CONFIG_OLDER
         names, created = self.config.names, self.log.created_behind(int(end))
         is_named = names is None or self.topic in names
         return None if is_named or created is None or ground is Ground.FOLLOWED else Contradiction.NOT_NAMED
@@ -553,8 +559,9 @@ class _Topic:
             return None
         if deletion is None:
             return Ground.CREATION_LOGGED if self.queues and not self.is_served else None
-        is_named = self.topic in (self.config.names or ())
-        return Ground.NAMED_THOUGH_DELETED if is_named and created is None else Ground.DELETION_LOGGED
+        if self.topic in (self.config.names or ()) and created is None:
+            return Ground.NAMED_THOUGH_DELETED
+        return Ground.DELETION_NOT_SAVED if self.config.changed_before(latest_ms) else Ground.DELETION_LOGGED
 
     def _ground_of_files(self, latest_ms: int) -> Ground:
         """What the queues and topics.json show."""

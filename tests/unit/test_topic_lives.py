@@ -307,3 +307,30 @@ def test_a_deletion_amid_numbers_that_go_on_is_a_contradiction(tmp_path: Path) -
     _, (life,) = told(tmp_path, known("T"), served(records, 0, 1, len(records) - 1), event("deleted", at_ms))
     assert (life.state, life.certain) == ("alive", False)
     assert life.logged.contradiction is Contradiction.WENT_ON
+
+
+def test_a_logged_deletion_that_no_topics_json_saved_gives_up_no_message(tmp_path: Path) -> None:
+    last_ms, queues = with_other(tmp_path)
+    older = known(changed_ms=EARLIER)
+    for events in ([event("deleted", last_ms + 5_000)], [event("deleted", last_ms + 5_000), event("created", LATER)]):
+        lives, (life,) = told(tmp_path, older, queues, *events)
+        assert (life.state, life.certain, life.ground) == ("vanished", False, Ground.DELETION_NOT_SAVED)
+        assert (lives.undecided, lives.living_from) == ((life,), {})
+
+
+def test_a_deletion_amid_messages_that_no_topics_json_saved_parts_no_lives(tmp_path: Path) -> None:
+    records, at_ms = apart(tmp_path, in_turn("T", 2, 2), run("T", 0, 0, 2))
+    queues = served(records, 1, 3, len(records) - 2, len(records) - 1)
+    logged = event("deleted", at_ms)
+    assert len(told(tmp_path, known("T"), queues, logged)[1]) == 2
+    lives, (life,) = told(tmp_path, known("T", changed_ms=EARLIER), queues, logged)
+    assert (life.state, life.certain, life.logged.contradiction) == ("alive", False, Contradiction.CONFIG_OLDER)
+    assert set(lives.restarted) == {("T", 0)}, "the queue that starts again lost its files"
+    assert ("T", 1) not in lives.living_from, "the messages of the other queue are kept"
+
+
+def test_a_deletion_between_queues_that_no_topics_json_saved_parts_no_lives(tmp_path: Path) -> None:
+    records, at_ms = apart(tmp_path, run("T", 0, 0, 2), run("T", 1, 0, 2))
+    queues = served(records, len(records) - 2, len(records) - 1)
+    lives, (life,) = told(tmp_path, known("T", changed_ms=EARLIER), queues, event("deleted", at_ms))
+    assert (life.messages, life.logged.contradiction, lives.living_from) == (4, Contradiction.CONFIG_OLDER, {})

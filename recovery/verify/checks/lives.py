@@ -51,7 +51,7 @@ def _restarted(queue: RestartedQueue) -> Finding:
         (
             f"log: {former.messages} messages of queue offsets {former.first_queue_offset} to "
             f"{former.last_queue_offset} before {place}, where the queue starts again",
-            "the topic went on, so that it was not deleted; no unit points to these messages",
+            "its other queues or topics.json show no deletion in between; no unit points to these messages",
         ),
     )
 
