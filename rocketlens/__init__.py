@@ -62,6 +62,7 @@ def store(
     version: str | None = None,
     config: Mapping[str, object] | None = None,
     broker_conf: Place | None = None,
+    logs: Iterable[Place] = (),
 ) -> Store:
     """The store of a broker. Nothing is read yet.
 
@@ -70,6 +71,7 @@ def store(
         version: RocketMQ version of the broker; without it, the one that the files point to.
         config: settings by RocketMQ's own names, over those of `broker_conf` and those that the files show.
         broker_conf: the broker's own `broker.conf`.
+        logs: this broker's broker.log, or its folder: says when topics were deleted and created.
 
     >>> rl.store("lake/demo/5.3.3-clean/store", version="5.3.3")
     <Store lake/demo/5.3.3-clean/store, version 5.3.3>
@@ -77,7 +79,7 @@ def store(
     from rocketlens.gathered import broker_options
     from rocketlens.stores import Store
 
-    return Store(Path(path), broker_options(version, config, broker_conf))
+    return Store(Path(path), broker_options(version, config, broker_conf), tuple(map(Path, logs)))
 
 
 def replay(paths: Place | Iterable[Place]) -> History:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipelines.cli.frame.options import BrokerOptions
-from rocketlens.gathered import said_of, sentences
+from rocketlens.gathered import said_of, sentences, topics_told
 from rocketlens.piece import Piece
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Forecast(Mapping[str, Any]):
     """The document of `rocketlens forecast`, by its fields; each method is a part of it for reading.
 
-    `notes` names settings that were said and have no effect.
+    `notes` names settings that were said and have no effect, and logs that could not be used.
     """
 
     def __init__(self, start: StartNow, notes: tuple[str, ...] = ()) -> None:
@@ -72,10 +72,11 @@ class Forecast(Mapping[str, Any]):
         return Piece(self._start.queues())
 
 
-def foretell(path: Path, broker: BrokerOptions) -> Forecast:
-    """Play a start on the store at `path`. Raises RocketlensError."""
+def foretell(path: Path, broker: BrokerOptions, logs: Sequence[Path] = ()) -> Forecast:
+    """Play a start on the store at `path`; `logs`: its broker's. Raises RocketlensError."""
     from pipelines.notebook.start_now import start_now
 
+    told = topics_told(logs)
     with sentences():
         said = said_of(broker)
-        return Forecast(start_now(path, said), said.ignored)
+        return Forecast(start_now(path, said, topic_events=told.events), (*said.ignored, *told.unread, *told.notes))

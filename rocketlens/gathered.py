@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipelines.cli.frame.errors import ExitCode, explain_error
 from pipelines.cli.frame.opening import NOTHING_SAID
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from recovery.knowledge.knowledge import Said
+    from recovery.knowledge.topic_events import TopicEvent
 
 Place = str | PathLike[str]
 Instant = int | str | datetime
@@ -112,6 +113,24 @@ def said_of(broker: BrokerOptions) -> Said:
 
     with sentences():
         return said_by(Gathered(Format.JSON, None, None), broker)
+
+
+class TopicsTold(NamedTuple):
+    """What the logs of a broker say of its topics; what of them could not be read, and remarks, a sentence each."""
+
+    events: tuple[TopicEvent, ...]
+    unread: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def topics_told(logs: Sequence[Path]) -> TopicsTold:
+    """When topics were created and deleted. Raises RocketlensError: a path that is not there."""
+    from pipelines.cli.frame.topic_logs import events_of
+
+    run = Gathered(Format.JSON, None, None)
+    with sentences():
+        events = events_of(run, logs)
+    return TopicsTold(events, tuple(run.sentences), tuple(run.notes))
 
 
 @contextmanager

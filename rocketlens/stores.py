@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pipelines.cli.frame.options import BrokerOptions
 from rocketlens.forecast import Forecast, foretell
-from rocketlens.gathered import Instant, Place, document_of, instant, rows_of, said_of, sentences
+from rocketlens.gathered import Instant, Place, document_of, instant, rows_of, said_of, sentences, topics_told
 from rocketlens.retention import Retention, look_ahead
 from rocketlens.rows import Rows
 
@@ -16,9 +16,9 @@ from rocketlens.rows import Rows
 class Store:
     """Asks the files at `path` anew with each call. Every method raises RocketlensError: one sentence."""
 
-    def __init__(self, path: Path, broker: BrokerOptions) -> None:
+    def __init__(self, path: Path, broker: BrokerOptions, logs: Sequence[Path] = ()) -> None:
         self.path = path
-        self._broker = broker
+        self._broker, self._logs = broker, list(logs)
 
     def __repr__(self) -> str:
         return f"<Store {self.path}{f', version {self._broker.version}' if self._broker.version else ''}>"
@@ -92,7 +92,7 @@ class Store:
         """
         from pipelines.cli.commands.topics import topics
 
-        return rows_of(topics, self._broker, store=self.path, topic=topic)
+        return rows_of(topics, self._broker, store=self.path, topic=topic, logs=self._logs)
 
     def find(
         self,
@@ -170,7 +170,16 @@ class Store:
         from pipelines.cli.commands.lag import lag
 
         kept = None if offsets is None else Path(offsets)
-        return rows_of(lag, self._broker, store=self.path, group=group, topic=topic, at=instant(at), offsets=kept)
+        return rows_of(
+            lag,
+            self._broker,
+            store=self.path,
+            group=group,
+            topic=topic,
+            at=instant(at),
+            offsets=kept,
+            logs=self._logs,
+        )
 
     def lag_history(self, offsets: Place) -> Rows:
         """Lag at each moment at which the offsets were kept; oldest first.
@@ -185,9 +194,12 @@ class Store:
         from pipelines.notebook.lag_history import read_lag_history
 
         problems: list[str] = []
+        told = topics_told(self._logs)
         with sentences():
-            rows = read_lag_history(self.path, Path(offsets), problems.append, said_of(self._broker))
-        return Rows(rows, tuple(problems))
+            rows = read_lag_history(
+                self.path, Path(offsets), problems.append, said_of(self._broker), topic_events=told.events
+            )
+        return Rows(rows, (*told.unread, *problems), told.notes)
 
     def verify(self, *, deep: bool = False) -> Rows:
         """Where the files of the store disagree, worst first; a clean store has no rows (`verify`).
@@ -200,7 +212,7 @@ class Store:
         """
         from pipelines.cli.commands.verify import verify
 
-        return rows_of(verify, self._broker, store=self.path, deep=deep)
+        return rows_of(verify, self._broker, store=self.path, deep=deep, logs=self._logs)
 
     def rebuild(self, to: Place) -> dict[str, Any]:
         """Write ConsumeQueue and index from the CommitLog alone into the new folder `to`, and report (`rebuild`).
@@ -210,7 +222,7 @@ class Store:
         """
         from pipelines.cli.commands.rebuild import rebuild
 
-        return document_of(rebuild, self._broker, store=self.path, to=Path(to))
+        return document_of(rebuild, self._broker, store=self.path, to=Path(to), logs=self._logs)
 
     def forecast(self) -> Forecast:
         """What this broker would do with these files if it were started now; nothing is touched (`forecast`).
@@ -218,7 +230,7 @@ class Store:
         >>> store.forecast()["commitlog"]["max_physical_offset"]
         3948232
         """
-        return foretell(self.path, self._broker)
+        return foretell(self.path, self._broker, self._logs)
 
     def retention(self, *, now: Instant | None = None) -> Retention:
         """Which files the broker's cleaners would delete when, and whose unread messages with them (`retention`).
@@ -247,6 +259,10 @@ class Store:
     def who(self, message_id: str, *, logs: Iterable[Place] = (), offsets: Place | None = None) -> Rows:
         """The story of one message: stored, indexed, who owned its queue, first commit past it, retries (`who`).
 
+        Args:
+            logs: further logs and captures of brokers and clients.
+            offsets: a kept copy of consumerOffset.json, or a folder of such copies; else the store's own.
+
         >>> store.who("7F00000100002A9F0000000000000000")["step"]
         ['stored', 'queued', 'indexed', 'committed', 'committed']
         """
@@ -257,6 +273,6 @@ class Store:
             self._broker,
             source=self.path,
             message_id=message_id,
-            logs=list(map(Path, logs)) or None,
-            offsets=offsets,
+            logs=[*self._logs, *map(Path, logs)],
+            offsets=None if offsets is None else Path(offsets),
         )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from recovery.forecast.document import forecast_document
 from recovery.forecast.forecast import Forecast, forecast
 from recovery.forecast.outcome import Outcome
 from recovery.knowledge.knowledge import NOTHING_SAID, Said, knowledge_of, open_known
+from recovery.knowledge.topic_events import TopicEvent
 from recovery.retention.retention import Retention, retention
 from recovery.retention.risk import retention_risks
 from recovery.rules.settings import StoreSettings
@@ -126,13 +127,13 @@ class StartNow:
         return PrintedTable(QUEUES, rows)
 
 
-def start_now(root: Path, said: Said = NOTHING_SAID) -> StartNow:
+def start_now(root: Path, said: Said = NOTHING_SAID, *, topic_events: Sequence[TopicEvent] = ()) -> StartNow:
     """Foretell a start on the store at `root`; where no version is said, of every one whose starts were recorded.
 
-    Raises NotAStore.
+    `topic_events`: what a log of its broker says of topics. Raises NotAStore.
     """
     store = open_known(root, said)
-    known = knowledge_of(store, said)
+    known = replace(knowledge_of(store, said), topic_events=tuple(topic_events))
     return StartNow(store, known.settings, forecast(store, known))
 
 

@@ -47,6 +47,8 @@ def _units_and_queues(units: list[Row], queues: list[Row]) -> Iterator[str]:
     shown = _by_queue(units)
     for queue in queues:
         place, end = _place(queue), queue["max_queue_offset"]
+        if len({unit["queue_offset"] for unit in shown[place]}) < len(shown[place]):
+            continue  # two files claim one place of the queue, and a row does not name its file
         within = [unit for unit in shown[place] if unit["queue_offset"] < end and unit["kind"] != "pre_blank"]
         last = within[-1]["physical_offset"] + within[-1]["msg_size"] if within else None
         if (len(within), last) != (queue["units"], queue["max_physical_offset"]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,8 +18,10 @@ import rocketlens as rl
 from pipelines.installed.shipped import DEMO
 from pipelines.lake.catalog import publish
 from pipelines.lake.lake import Lake
-from tests.support.cli import rows_of
+from rocketlens.docs import ANSWERS, DOORS, page, questions
+from tests.support.cli import call, rows_of
 from tests.support.fixtures import CHECKOUT, unpack_store
+from tests.support.incidents import incident
 from tests.support.light import run_light
 from tests.support.small_log import SmallLog
 
@@ -154,3 +157,40 @@ def test_a_forecast_and_an_outlook_are_documents_and_pages() -> None:
     ahead = rl.store(STORE, version="5.3.3").retention(now="2026-11-22T00:00:00Z")
     assert ahead.section()._repr_html_() == ahead._repr_html_()
     assert ahead.plot()._repr_png_().startswith(b"\x89PNG")
+
+
+def test_the_page_is_printed_from_the_classes() -> None:
+    """Otherwise: python -m rocketlens.docs docs/python.md"""
+    assert (CHECKOUT / "docs" / "python.md").read_text("utf-8") == page()
+
+
+def test_every_question_has_a_sentence() -> None:
+    doors = [asked for _, asked in DOORS]
+    assert [name for asked in (*doors, *ANSWERS) for name, member in questions(asked) if not member.__doc__] == []
+
+
+def test_the_logs_of_the_broker_reach_every_question(tmp_path: Path) -> None:
+    case = incident("4.9.7-topic-deleted")
+    root = tmp_path / "store"
+    shutil.copytree(case.root, root)
+    for file in (root / "config").glob("topics.json*"):
+        file.unlink()
+    alone, told = rl.store(root, "4.9.7"), rl.store(root, "4.9.7", logs=[case.logs])
+    answers = [
+        [row["kind"] for row in store.verify() if row["kind"] == "queue_missing"]
+        + [row["topic"] for row in store.rebuild(tmp_path / f"new-{number}")["undecided"]]
+        + [row["topic"] for row in store.topics() if not row["certain"]]
+        for number, store in enumerate((alone, told))
+    ]
+    assert len(answers[1]) < len(answers[0])
+    rows = call("topics", root, "--logs", case.logs, "--quiet").rows
+    assert [(row["topic"], row["state"]) for row in told.topics()] == [(row["topic"], row["state"]) for row in rows]
+    unknown = [[row["what"] for row in store.forecast()["unknown"]] for store in (alone, told)]
+    assert len(unknown[1]) < len(unknown[0])
+    assert told.lag().to_pylist() != alone.lag().to_pylist()
+    assert told.lag_history(root / "config").to_pylist() != alone.lag_history(root / "config").to_pylist()
+
+
+def test_logs_that_are_not_there_are_one_sentence() -> None:
+    with pytest.raises(rl.RocketlensError, match="nowhere"):
+        rl.store(STORE, logs=["nowhere"]).forecast()
