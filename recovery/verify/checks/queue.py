@@ -307,11 +307,13 @@ def _missing_findings(absent: QueueMessages, served: Mask, files: QueuePlaces, l
 def _missing_finding(kind: str, absent: QueueMessages, files: QueuePlaces, log: LogFacts) -> Finding:
     slot, count = int(absent.queue_offset[0]), len(absent.queue_offset)
     first, last = int(absent.physical_offset.min()), int(absent.physical_offset.max())
-    no_unit = "its units there are of later messages" if kind == OFFSET_TAKEN else "no unit for them"
+    taken = kind == OFFSET_TAKEN
+    no_unit = "its units there are of other messages" if taken else "no unit for them"
+    records = zip(absent.physical_offset[:MOST_PLACES].tolist(), absent.msg_size[:MOST_PLACES].tolist(), strict=True)
     return Finding(
         kind,
         Span(files.topic, files.queue_id, slot, slot + count, first, last + 1),
-        files.missing_places(kind, slot, count),
+        (*files.missing_places(kind, slot, count), *(Place("", *record) for record in records if taken)),
         count,
         (
             f"log: {count} messages of queue offsets {slot} to {slot + count - 1}, at {first} to {last}",

@@ -180,9 +180,10 @@ KINDS: dict[str, Kind] = {
     "queue_offset_taken": Kind(
         "error",
         "commitlog",
-        "The log holds two messages of one queue offset: the broker gave the number again because no unit held it.",
+        "The log holds two messages of one queue offset: the broker gave the number again because no unit held it, or "
+        "the record's sysFlag or queue offset was changed.",
         "Nothing: consumers never see the message named here. Queues made anew from the log would serve it and hide "
-        "the later one.",
+        "the other one, or move it.",
         "Put no queue in place that is made from the whole log: it would hide a message that consumers see. Read the "
         "message from the log (`rocketlens dump commitlog`) and send it again if it is wanted.",
     ),
