@@ -20,6 +20,7 @@ from parsers.errors import Damage
 from parsers.java import INT_MAX
 from parsers.queues import StoreQueues
 from parsers.store import NotAStore, QueueKey, Store, open_store
+from pipelines.answers.queue_figures import queue_figures
 from recovery.knowledge.knowledge import Said, knowledge_of
 from recovery.query.query import KeyQuestion, StoreQuery, TimeQuestion
 from recovery.query.time_search import Boundary
@@ -60,12 +61,28 @@ def judge_answers(root: Path, version: BrokerVersion, answers: Told) -> dict[str
         store = open_store(root)
     except NotAStore:
         return {}
+    ends = _ends(store, version)
+    whole = {key for key, pair in ends.items() if pair == _their_ends(answers["queues"].get(_name(key)))}
     return {
         "decode": dict(_decode(store, answers)),
-        "queues": dict(_queues(store, answers["queues"])),
+        "queues": dict(_queues(store, ends, answers["queues"])),
         "find": dict(_find(store, version, answers)),
-        "offset-at": dict(_offset_at(store, version, answers["times"], _whole_queues(store, answers["queues"]))),
+        "offset-at": dict(_offset_at(store, version, answers["times"], whole)),
     }
+
+
+def _ends(store: Store, version: BrokerVersion) -> dict[QueueKey, tuple[int, int]]:
+    """Least and greatest queue offset of each queue, as the command `queues` gives them."""
+    rows = queue_figures(store, version, lambda damage: None)
+    return {(row["topic"], row["queue_id"]): (row["min_queue_offset"], row["max_queue_offset"]) for row in rows}
+
+
+def _their_ends(told: Told | None) -> tuple[int, int] | None:
+    return None if told is None else (told["min"], told["max"])
+
+
+def _name(key: QueueKey) -> str:
+    return f"{key[0]}/{key[1]}"
 
 
 def _decode(store: Store, answers: Told) -> Iterator[tuple[str, tuple[Any, Any]]]:
@@ -104,22 +121,22 @@ def _their_row(message: Told) -> Told:
     return row | {"properties": message["properties"], "body": message["body"]}
 
 
-def _queues(store: Store, theirs: Told) -> Iterator[tuple[str, tuple[Any, Any]]]:
+def _queues(
+    store: Store, ends: Mapping[QueueKey, tuple[int, int]], theirs: Told
+) -> Iterator[tuple[str, tuple[Any, Any]]]:
     """Least and greatest queue offset, and the units between them.
 
     A broker keeps a queue's end in memory. Behind that of a queue that was cut old units stay in the file: ours is
     greater. It may count places without a unit, which it would write over or not: ours is less. After a restart it may
     count pre-blanks, ours begins behind them.
     """
-    start = store.commitlog[0].base_offset or 0 if store.commitlog else 0
     with StoreQueues(store, on_damage="collect") as queues:
         for key, queue in queues.items():
-            name = f"{key[0]}/{key[1]}"
+            name, (least, most) = _name(key), ends[key]
             told = theirs.get(name)
             if told is None:
                 yield name, ("a queue", None)
                 continue
-            least, most = queue.ends(start)
             written = _written(told["units"])
             blanks = _pre_blanks(written)
             written = written[blanks:]
@@ -175,15 +192,6 @@ def _find(store: Store, version: BrokerVersion, answers: Told) -> Iterator[tuple
 
 def _is_read(physical_offset: int, up_to: Mapping[int, int]) -> bool:
     return any(base <= physical_offset < end for base, end in up_to.items())
-
-
-def _whole_queues(store: Store, theirs: Told) -> set[QueueKey]:
-    """Queues that begin and end where the broker had them do so."""
-    start = store.commitlog[0].base_offset or 0 if store.commitlog else 0
-    with StoreQueues(store, on_damage="collect") as queues:
-        ends = {key: queue.ends(start) for key, queue in queues.items()}
-    told = {name: (queue["min"], queue["max"]) for name, queue in theirs.items()}
-    return {key for key, pair in ends.items() if told.get(f"{key[0]}/{key[1]}") == pair}
 
 
 def _offset_at(
