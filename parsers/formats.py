@@ -15,9 +15,11 @@ from parsers.consumequeue.batch import BATCH_UNIT
 from parsers.consumequeue.ext import CQ_EXT_UNIT
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.dledger.layout import ENTRY_HEADER, ENTRY_INDEX_UNIT
+from parsers.epochs import EPOCH_FILE
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
 from parsers.layout import Layout
 from parsers.rocksdb.layout import QUEUE_LAYOUTS, TABLE_LAYOUTS
+from parsers.text_layout import TextLayout
 from parsers.timer import TIMER_BLANK, TIMER_CHECK, TIMER_SLOT, TIMER_UNIT
 
 
@@ -28,10 +30,11 @@ class Page:
     title: str
     place: str
     facts: str
-    layouts: tuple[Layout, ...] = ()
+    layouts: tuple[Layout | TextLayout, ...] = ()
 
     def markdown(self) -> str:
-        facts = self.facts + (BIG_ENDIAN if self.layouts else "")
+        has_integers = any(isinstance(layout, Layout) for layout in self.layouts)
+        facts = self.facts + (BIG_ENDIAN if has_integers else "")
         tables = "\n\n".join(layout.markdown() for layout in self.layouts)
         return f"# {self.title}\n\n`{self.place}`\n\n{facts}\n{tables}".rstrip() + "\n"
 
@@ -128,6 +131,18 @@ PAGES = {
 - Recovery uses max(0, min(physic, logics) - 3000), and for the index the smaller of that and index_msg_timestamp.
 """,
         (CHECKPOINT,),
+    ),
+    "epochs": Page(
+        "Epochs of a broker in controller mode (since 5.0.0)",
+        "epochFileCheckpoint, epochFileCheckpoint.bak",
+        """\
+- An entry says from which byte of the CommitLog on an epoch's master wrote it; it ends where the next one begins, the
+  last at the log's end. Where the file cannot be read, or has no entry, the backup counts, which is one write older.
+- A slave cuts its log to the consistent point before it copies: of the newest epoch that it and its master have with
+  the same start, the smaller of the two ends. With no such epoch it copies nothing, and says so in its log.
+- A broker without entries takes itself for a new replica. It cuts nothing, and goes on at the end of its log.
+""",
+        (EPOCH_FILE,),
     ),
     "timer": Page(
         "Timers (since 5.0.0)",

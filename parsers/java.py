@@ -74,6 +74,18 @@ def crc31(data: bytes | memoryview) -> int:
     return zlib.crc32(data) & 0x7FFFFFFF
 
 
+def parse_whole(text: str, lowest: int = LONG_MIN, highest: int = LONG_MAX) -> int | None:
+    """`Long.parseLong` of ASCII digits, or `Integer.parseInt` with its limits; None where Java refuses the text."""
+    digits = text.removeprefix("-") if text.startswith("-") else text.removeprefix("+")
+    if not (digits.isascii() and digits.isdigit()):
+        return None
+    significant = digits.lstrip("0")
+    if len(significant) > len(str(LONG_MAX)):
+        return None
+    value = int(significant or "0") * (-1 if text.startswith("-") else 1)
+    return value if lowest <= value <= highest else None
+
+
 def split(text: str, separator: str) -> list[str]:
     """`String.split` with a one-character literal: trailing empty pieces are dropped, "" gives [""]."""
     if not text:

@@ -22,6 +22,7 @@ FileKind = Literal[
     "consumequeue_ext",
     "index",
     "checkpoint",
+    "epochs",
     "config",
     "rocksdb",
     "timerlog",
@@ -37,6 +38,8 @@ SINGLE_FILES: dict[str, FileKind] = {
     "abort.bak": "abort",
     "lock": "lock",
     "timerwheel": "timerwheel",
+    "epochFileCheckpoint": "epochs",
+    "epochFileCheckpoint.bak": "epochs",
 }
 NUMBERED_FOLDERS: dict[str, FileKind] = {"commitlog": "commitlog", "timerlog": "timerlog", "index": "index"}
 QUEUE_FOLDERS: dict[str, FileKind] = {
@@ -55,8 +58,6 @@ KNOWN_NOT_READ = {
     "compaction": "compaction topics: copies of messages by key (since 5.1.0)",
     "rocksdbstore": "RocksDB database of the broker",
     "kvStore": "RocksDB database of consumer records in POP mode (since 5.3.2)",
-    "epochFileCheckpoint": "epochs of a controller-mode broker",
-    "epochFileCheckpoint.bak": "epochs of a controller-mode broker",
     "brokerIdentity": "identity of a controller-mode broker",
     "brokerIdentity-temp": "identity of a controller-mode broker",
     "tiered_index_file": "index of the tiered store",

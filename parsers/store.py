@@ -83,6 +83,7 @@ class Store:
 
     `commitlog` is the whole log: of a broker in DLedger mode the files of its DLedger log, behind those that it wrote
     before it was switched. `dledger` is what lies beside such a log: its index, currterm, checkpoint.
+    `epochs` are epochFileCheckpoint and its backup, of a broker in controller mode.
     A RocksDB database is one file: its folder. `queue_database` holds the ConsumeQueues (storeType=defaultRocksDB), or
     a second copy of them (rocksdbCQDoubleWriteEnable); those of the broker's tables are in `config`.
     """
@@ -95,6 +96,7 @@ class Store:
     index: list[StoreFile] = field(default_factory=list)
     dledger: list[StoreFile] = field(default_factory=list)
     checkpoint: StoreFile | None = None
+    epochs: list[StoreFile] = field(default_factory=list)
     config: list[StoreFile] = field(default_factory=list)
     timer: list[StoreFile] = field(default_factory=list)
     markers: list[StoreFile] = field(default_factory=list)
@@ -127,6 +129,7 @@ class Store:
         yield from self.dledger
         if self.checkpoint is not None:
             yield self.checkpoint
+        yield from self.epochs
         yield from self.config
         yield from self.timer
         yield from self.markers
@@ -298,6 +301,7 @@ def _place(store: Store, found: StoreFile) -> None:
         "dledger_index": store.dledger,
         "dledger_state": store.dledger,
         "index": store.index,
+        "epochs": store.epochs,
         "config": store.config,
         "timerlog": store.timer,
         "timerwheel": store.timer,

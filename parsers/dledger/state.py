@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, TruncatedRecord, report
-from parsers.java import LONG_MAX, LONG_MIN, decode_utf8
+from parsers.java import decode_utf8, parse_whole
 from parsers.mapped import map_file
 from parsers.store import StoreFile
 
@@ -69,8 +69,7 @@ def read_state(
 
 
 def _long(name: str, value: str, at: int) -> int:
-    """Java's Long.parseLong."""
-    digits = value.removeprefix("-") if value.startswith("-") else value.removeprefix("+")
-    if digits.isascii() and digits.isdigit() and len(digits) < 32 and LONG_MIN <= int(value) <= LONG_MAX:
-        return int(value)
-    raise CorruptRecord("not a number", at=at, field=name, actual=value[:64])
+    number = parse_whole(value)
+    if number is None:
+        raise CorruptRecord("not a number", at=at, field=name, actual=value[:64])
+    return number

@@ -16,6 +16,7 @@ from parsers.consumequeue.batch import BATCH_UNIT
 from parsers.consumequeue.ext import CQ_EXT_UNIT, decode_ext_unit
 from parsers.consumequeue.layout import CQ_UNIT, is_pre_blank, tags_code_kind
 from parsers.dledger.layout import ENTRY_INDEX_UNIT
+from parsers.epochs import EPOCH_FILE, MOST_BYTES
 from parsers.errors import NotThisFormat, StoreFormatError
 from parsers.explain.commitlog import commitlog_lines
 from parsers.explain.line import Line, bytes_line, layout_lines, printable, render
@@ -167,6 +168,18 @@ def _one(layout: Layout, name: str, file: StoreFile, at: int) -> Iterator[Line]:
     yield from bytes_line(buf, layout.size, len(buf), f"after the {name}", field)
 
 
+def _epochs(file: StoreFile, at: int) -> Iterator[Line]:
+    """The lines of a file of `EPOCH_FILE`, one after another."""
+    buf, pos = map_file(file.path), 0
+    for number, line in enumerate(bytes(buf[:MOST_BYTES]).splitlines(keepends=True)):
+        if pos + len(line) > at:
+            field = EPOCH_FILE.line(number)
+            text = printable(decode_utf8(line.rstrip(b"\r\n")))
+            yield from bytes_line(buf, pos, pos + len(line), f"line {number + 1}", field.name, text, field.meaning)
+        pos += len(line)
+    yield from bytes_line(buf, max(pos, at), len(buf), f"beyond {MOST_BYTES} bytes", "not read")
+
+
 def _text(file: StoreFile, at: int) -> Iterator[Line]:
     """Lines of text, cut where they are too long to show; zeros, which no text has, are one line."""
     buf = map_file(file.path)
@@ -195,6 +208,7 @@ EXPLAINERS: Mapping[FileKind, Callable[[StoreFile, int], Iterator[Line]]] = {
     "consumequeue_ext": _ext,
     "index": _index,
     "checkpoint": partial(_one, CHECKPOINT, "checkpoint"),
+    "epochs": _epochs,
     "timerlog": _timerlog,
     "timerwheel": _wheel,
     "timercheck": partial(_one, TIMER_CHECK, "timercheck"),

@@ -10,6 +10,7 @@ from parsers.consumequeue.ext import CQ_EXT_UNIT
 from parsers.consumequeue.layout import CQ_UNIT, PRE_BLANK
 from parsers.dledger.entry import encode_header, new_header
 from parsers.dledger.layout import ENTRY_START
+from parsers.epochs import Epoch, encode_epochs
 from parsers.index.geometry import Geometry
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
 from parsers.java import LONG_MIN
@@ -62,6 +63,7 @@ def corpus() -> dict[str, dict[str, bytes]]:
         "dledger_index": {"units": b"".join(map(index_unit, HEADERS)), "later": bytes(32) + index_unit(HEADERS[1])},
         "dledger_state": {"checkpoint": b"committedIndex=1\nendIndex=2\n", "currterm": b"voteLeader=n0\ncurrTerm=3\n"},
         "checkpoint": {"fields": packed(CHECKPOINT, [(NOW_MS, NOW_MS, NOW_MS, 1, 2, 3)]).ljust(4096, b"\0")},
+        "epochs": {"entries": encode_epochs([Epoch(7, 7000), Epoch(8, 8000)]), "not-checked": b"1\r\n0\r\n1-0\r\n"},
         "timerlog": {"blank": timers + packed(TIMER_BLANK, [(60, 0, MAGIC_BLANK)]).ljust(60, b"\0"), "units": timers},
         "timerwheel": {"slots": packed(TIMER_SLOT, [(0, 0, 0, 0, 0), (NOW_MS // 1000, 0, 52, 2, 0)])},
         "timercheck": {"fields": packed(TIMER_CHECK, [range(7)]).ljust(4096, b"\0")},

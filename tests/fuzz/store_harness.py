@@ -20,6 +20,7 @@ from parsers.consumequeue.summary import summarize_queue
 from parsers.dledger.index import EntryIndex, read_entry_index
 from parsers.dledger.layout import INDEX_UNIT_SIZE
 from parsers.dledger.state import read_state
+from parsers.epochs import decode_epochs, encode_epochs, epochs_to_batch, read_epochs
 from parsers.errors import OnDamage, StoreFormatError
 from parsers.explain import explain_file
 from parsers.index.find import find
@@ -40,6 +41,7 @@ PLACES = {
     "dledger_index": "dledger-n0/index/00000000000000000000",
     "dledger_state": "dledger-n0/checkpoint",
     "checkpoint": "checkpoint",
+    "epochs": "epochFileCheckpoint",
     "timerlog": "timerlog/00000000000000000000",
     "timerwheel": "timerwheel",
     "timercheck": "config/timercheck",
@@ -89,6 +91,15 @@ def read_times(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
         assert checkpoint_to_batch(file, found).num_rows == 1
 
 
+def read_epoch_lines(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
+    found = read_epochs([file], on_damage=on_damage, damage=seen)
+    if found is not None:
+        epochs = found[1]
+        assert epochs_to_batch(file.name, epochs).num_rows == len(epochs)
+        again = decode_epochs(encode_epochs(epochs))
+        assert [entry.start_physical_offset for entry in again] == [entry.start_physical_offset for entry in epochs]
+
+
 def read_timers(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
     rows = sum(batch.num_rows for batch in read_timerlog([file], on_damage=on_damage, damage=seen))
     assert rows * TIMER_UNIT.size <= file.size
@@ -112,6 +123,7 @@ READERS: dict[str, Callable[[StoreFile, OnDamage, Seen], object]] = {
     "dledger_index": read_entry_units,
     "dledger_state": lambda file, on_damage, seen: read_state([file], on_damage=on_damage, damage=seen),
     "checkpoint": read_times,
+    "epochs": read_epoch_lines,
     "timerlog": read_timers,
     "timerwheel": lambda file, on_damage, seen: read_wheel(file, on_damage=on_damage, damage=seen),
     "timercheck": lambda file, on_damage, seen: read_timercheck(file, on_damage=on_damage, damage=seen),

@@ -42,6 +42,7 @@ def register(app: typer.Typer) -> None:
     command(dump, "consumequeue")(consumequeue)
     command(dump, "index")(index)
     command(dump, "checkpoint")(checkpoint)
+    command(dump, "epochs")(epochs)
     command(dump, "timer")(timer)
     app.add_typer(dump, name="dump", rich_help_panel=STORE_FILES)
 
@@ -148,6 +149,29 @@ def checkpoint(run: Run, source: StoreOrFile, broker: BrokerOptions = NOTHING_SA
     read = read_checkpoint(file, on_damage="collect", damage=run.damage)
     batches = [] if read is None else [checkpoint_to_batch(file, read)]
     run.emit(CHECKPOINTS.bare_schema, conform(batches, CHECKPOINTS.bare_schema, {"file": place_of(file.path, source)}))
+
+
+def epochs(run: Run, source: StoreOrFile, broker: BrokerOptions = NOTHING_SAID) -> None:
+    """Epochs of a broker in controller mode: from which byte on which master's epoch wrote the CommitLog.
+
+    Of a store the rows of the file that the broker goes by: epochFileCheckpoint, or its backup where that has none.
+
+    Example: `rocketlens dump epochs /data/store --format table`
+    """
+    import pyarrow as pa
+
+    from parsers.epochs import EPOCH_SCHEMA, epochs_to_batch, read_epochs
+    from pipelines.cli.commands.dump.rows import place_of
+    from pipelines.lake.rows import conform
+
+    one = is_file(source)
+    files = [file_at(run, source, "epochs")] if one else store_at(run, source, broker, needs_log=False).epochs
+    if not files:
+        raise Unreadable(f"{source}: the store has no epochFileCheckpoint: its broker was never in controller mode")
+    read = read_epochs(files, on_damage="collect", damage=run.damage)
+    schema = pa.schema([("broker", pa.string()), *EPOCH_SCHEMA])
+    batches = [] if read is None else [epochs_to_batch(place_of(read[0].path, source), read[1])]
+    run.emit(schema, conform(batches, schema), brief=tuple(EPOCH_SCHEMA.names))
 
 
 def timer(

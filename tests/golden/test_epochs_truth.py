@@ -1,0 +1,24 @@
+"""Epoch files of real controller-mode stores, against what EpochFileCache held."""
+
+from __future__ import annotations
+
+import pytest
+
+from parsers.epochs import Epoch, encode_epochs, read_epochs
+from parsers.java import LONG_MAX
+from parsers.store import open_store
+from tests.support.stores import store_names, store_root, truth
+
+
+@pytest.mark.parametrize("name", store_names("autoswitch"))
+def test_epochs_equal_the_brokers(name: str) -> None:
+    read = read_epochs(open_store(store_root(name)).epochs)
+    assert read is not None
+    file, epochs = read
+    assert file.name == "epochFileCheckpoint"
+    held = truth(name, "store_state.json")["epochs"]
+    ends = [None if entry["endOffset"] == LONG_MAX else entry["endOffset"] for entry in held]
+    assert epochs == tuple(
+        Epoch(entry["epoch"], entry["startOffset"], end) for entry, end in zip(held, ends, strict=True)
+    )
+    assert encode_epochs(epochs) == file.path.read_bytes()
