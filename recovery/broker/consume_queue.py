@@ -76,7 +76,7 @@ class Queue:
             Hang: files of one unit each: the loop finds no end.
         """
         self._writer = None
-        self.max_physical_offset = log_end
+        self.max_physical_offset = log_end if self.version.queue_max_is_message_end else log_end - 1
         deleted_one = False
         while self.mapped.files:
             file = self.mapped.files[-1]
@@ -234,6 +234,7 @@ class Queue:
                 wrote_position=0 if last is None else last.wrote_position,
                 max_is_message_end=self.version.queue_max_is_message_end,
                 passes_lost_writes=self.version.passes_lost_writes,
+                skips_repeated=self.version.skips_repeated_units,
             )
         self._writer.max_physical_offset = self.max_physical_offset
         return self._writer

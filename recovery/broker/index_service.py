@@ -18,7 +18,6 @@ from recovery.broker.consume_queue import Hang
 from recovery.broker.store_folder import Entry
 from recovery.rebuild.index_writer import IndexFileWriter, IndexWriter
 from recovery.rules.dispatch import (
-    ROLLBACK,
     DispatchRequest,
     DispatchRules,
     InvalidForDispatch,
@@ -166,7 +165,7 @@ class IndexFiles:
         known = len(chain.files)
         if keys and request.physical_offset == self._survivor_end:
             self.indexed_twice.append(request.physical_offset)
-        if chain.put(request, keys, rollback=request.transaction_type == ROLLBACK) and keys:
+        if chain.put(request, keys, rollback=request.transaction_type in self.rules.unindexed) and keys:
             self._survivor_end = None
         self.files += [IndexFile(self.geometry, None, writer) for writer in chain.files[known:]]
 

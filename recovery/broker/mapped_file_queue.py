@@ -125,11 +125,19 @@ class FileList:
         self.deleted += self.files
         self.files = []
 
-    def find(self, offset: int, *, first_if_missing: bool = False) -> LogFile | None:
-        """The file that holds `offset`; without one None, or the first file when asked for."""
+    def find(self, offset: int, *, first_if_missing: bool = False, by_place: bool = False) -> LogFile | None:
+        """The file that holds `offset`; without one None, or the first file when asked for.
+
+        Args:
+            by_place: the file at the place in the list where `offset` would be if none were missing.
+        """
         if not self.files:
             return None
         first, last = self.files[0], self.files[-1]
+        if by_place:
+            place = divide(offset, self.file_size) - divide(first.base_offset, self.file_size)
+            there = self.files[place : place + 1] if place >= 0 else []
+            return there[0] if there else (first if first_if_missing else None)
         if first.base_offset <= offset < last.end_offset:
             by_number = divide(offset, self.file_size) - divide(first.base_offset, self.file_size)
             guess = self.files[by_number : by_number + 1] if by_number >= 0 else []

@@ -16,7 +16,7 @@ from parsers.consumequeue.layout import CQ_UNIT
 from recovery.broker.consume_queue import Queue
 from recovery.broker.dispatch_log import DispatchLog
 from recovery.broker.index_service import IndexFiles, Mask
-from recovery.broker.mapped_file_queue import FileList
+from recovery.broker.mapped_file_queue import FileList, LogFile
 from recovery.broker.message_check import MessageCheck
 from recovery.broker.store_folder import Evidence, QueueKey
 from recovery.broker.valid_runs import RecordRuns
@@ -104,6 +104,11 @@ class BrokerMemory:
     def max_queued_offset(self) -> int:
         """The maximum of the queues' maximum physical offsets, -1 without queues."""
         return max((queue.max_physical_offset for queue in self.queues.values()), default=-1)
+
+    def find_log_file(self, position: int) -> LogFile | None:
+        """`CommitLog#getData`: the file that is read for this log offset."""
+        by_place = not self.version.finds_files_by_offset
+        return self.commitlog.find(position, first_if_missing=position == 0, by_place=by_place)
 
     def queue(self, topic: str, queue_id: int) -> Queue:
         """`findOrCreateConsumeQueue`."""

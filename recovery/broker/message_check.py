@@ -109,7 +109,8 @@ class MessageCheck:
         properties = self._properties(reader, properties_size, topic, duplication)
         if crc and self.settings.force_verify_prop_crc and self.version.verifies_record_crc:
             self._check_record_crc(reader, total_size, properties)
-        if form.total_size(row["body_size"], topic_size, properties_size) != total_size:
+        inner_size = form.total_size(row["body_size"], topic_size, properties_size)
+        if inner_size != total_size and self.version.adds_up_record_sizes:
             raise _Invalid("the sizes inside do not add up to the record's size", total_size)
         request = DispatchRequest(
             topic=topic,
@@ -135,7 +136,9 @@ class MessageCheck:
         return total_size
 
     def _room(self, total_size: int) -> int:
-        """Bytes of the buffer that fields are read into."""
+        """Bytes of the buffer that fields are read into; in 3.x that of the messages to append."""
+        if not self.version.adds_up_record_sizes:
+            return self.settings.max_message_size + RECORD_START.size
         if total_size < 0:
             raise _Invalid(f"a negative size: {total_size}")
         if self.heap_bytes is not None and total_size > self.heap_bytes:

@@ -14,24 +14,31 @@ from itertools import islice
 
 import numpy as np
 
-from parsers.commitlog.layout import MAGIC_V2
+from parsers.commitlog.layout import MAGIC_V2, SYS_FLAG_TRANSACTION
 from parsers.commitlog.message import Message, decode_message
 from parsers.commitlog.tags import SCHEDULE_TOPIC, DelayLevels
+from parsers.config.topics import read_topics
 from parsers.errors import StoreFormatError
 from parsers.index.find import IndexQuery
+from parsers.index.layout import INDEX_HEADER, INDEX_SLOT
 from parsers.index.open import open_index
 from parsers.mapped import map_file
 from parsers.queues import Queue, StoreQueues
 from parsers.store import Store, StoreFile
 from recovery.knowledge.topic_events import TopicEvent
-from recovery.rules.dispatch import LMQ_PREFIX, DispatchRules
+from recovery.rules.dispatch import COMMIT, LMQ_PREFIX, PREPARED, DispatchRules
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
 from recovery.scan.log_runs import log_runs
 from recovery.scan.record_walk import walk
 
 ASSUMED_VERSION = BrokerVersion(5, 3, 3)
-CANDIDATES = tuple(BrokerVersion.parse(text) for text in ("5.3.3", "5.5.1", "4.9.8", "5.0.0", "5.1.4", "4.9.0"))
+CANDIDATES = tuple(
+    map(
+        BrokerVersion.parse,
+        ("5.3.3", "5.5.1", "4.9.8", "5.0.0", "5.1.4", "4.9.0", "4.7.0", "4.2.0", "3.2.6"),
+    )
+)
 """Tried in this order when a version has to be taken: the first one that no evidence excludes."""
 
 SAMPLED_RECORDS, SAMPLED_UNITS, ASKED_FILES = 400, 64, 4
@@ -121,7 +128,7 @@ def _version(store: Store, sample: Sequence[Message]) -> tuple[BrokerVersion, In
     """The first candidate within the bounds that the files set."""
     bounds = list(_bounds(store, sample))
     for candidate in CANDIDATES:
-        if all(least <= candidate < below for least, below, _ in bounds):
+        if all(_within(candidate, least, below) for least, below, _ in bounds):
             reasons = "; ".join(why for _, _, why in bounds) or "nothing in the files tells"
             return candidate, Inferred(
                 "version", str(candidate), f"assumed within what the files tell: {reasons}", False
@@ -135,25 +142,67 @@ NEVER = BrokerVersion(99, 0, 0)
 EVER = BrokerVersion(0, 0, 0)
 
 
+def _within(version: BrokerVersion, least: BrokerVersion, below: BrokerVersion) -> bool:
+    return least <= version < below if least < below else version >= least or version < below
+
+
 def _bounds(store: Store, sample: Sequence[Message]) -> Iterator[tuple[BrokerVersion, BrokerVersion, str]]:
-    """(first version possible, first version impossible again, the evidence)."""
+    """(first version possible, first version impossible again, the evidence).
+
+    Where the second is the earlier one, the versions between them are impossible.
+    """
     if any(message.magic_code == MAGIC_V2 for message in sample):
         yield BrokerVersion(5, 1, 0), NEVER, "the log has V2 records"
     ends = Counter(message.properties_stored.endswith(b"\x02") for message in sample if message.properties_size > 0)
     if ends[False] > ends[True]:
         yield BrokerVersion(4, 9, 1), BrokerVersion(5, 2, 0), "properties have no separator at their end"
     elif ends:
-        yield EVER, NEVER, "properties end in a separator (up to 4.9.0, or since 5.2.0)"
+        yield BrokerVersion(5, 2, 0), BrokerVersion(4, 9, 1), "properties end in a separator"
     tagged = _index_holds_tags(store, sample)
     if tagged is not None:
         since = BrokerVersion(5, 4, 0)
         yield (since, NEVER, "the index holds tags") if tagged else (EVER, since, "the index holds no tags")
+    topics = [topic for _, topic in read_topics(store.config, on_damage="collect")]
+    if topics and all(topic.attributes is None for topic in topics):
+        yield EVER, BrokerVersion(5, 0, 0), "config/topics.json knows no attributes of topics"
+    if _index_counts_puts(store):
+        yield EVER, BrokerVersion(4, 7, 1), "the headers of the index count every put as a slot"
+        yield from _old_bounds(store, sample)
     if store.checkpoint is not None:
         yield from _checkpoint_bounds(store.checkpoint)
     if any(marker.path.name == "abort.bak" for marker in store.markers) or store.batch_queues:
         yield BrokerVersion(5, 0, 0), NEVER, "abort.bak or batchconsumequeue/ is there"
     if store.queue_database is not None:
         yield BrokerVersion(5, 2, 0), NEVER, "consumequeue/ is a RocksDB database"
+
+
+def _index_counts_puts(store: Store) -> bool:
+    """Whether the header of an index file counts its entries where it should count the slots that they use."""
+    for file in open_index(store.index[:ASKED_FILES], on_damage="collect"):
+        if file.geometry is None or file.entries < 2 or file.header["hash_slot_count"] != file.entries:
+            continue  # with an entry all slots are there, too
+        slots = file.data[INDEX_HEADER.size : file.geometry.entries_at].view(INDEX_SLOT.dtype)
+        if np.count_nonzero(slots) < file.entries:
+            return True
+    return False
+
+
+def _old_bounds(store: Store, sample: Sequence[Message]) -> Iterator[tuple[BrokerVersion, BrokerVersion, str]]:
+    """What tells brokers before 4.7.1 from one another."""
+    transactions = {message.sys_flag & SYS_FLAG_TRANSACTION for message in sample}
+    if PREPARED in transactions:
+        yield EVER, BrokerVersion(4, 3, 0), "half messages are in the log under their own topics"
+    commits = [message for message in sample if message.sys_flag & SYS_FLAG_TRANSACTION == COMMIT]
+    keyed = [message for message in commits if (message.property_value("KEYS") or "").strip()][:SAMPLED_UNITS]
+    queries = [IndexQuery([file], on_damage="collect") for file in store.index[:ASKED_FILES]]
+    if queries and keyed and not any(_is_indexed(message, query) for message in keyed for query in queries):
+        yield EVER, BrokerVersion(4, 0, 0), "the index holds no record that commits a transaction"
+
+
+def _is_indexed(message: Message, query: IndexQuery) -> bool:
+    key, at = (message.property_value("KEYS") or "").split()[0], message.store_timestamp_ms
+    hits = query.find(message.topic, key, begin_ms=at - 2000, end_ms=at + 2000, max_num=64)
+    return any(hit.physical_offset == message.physical_offset for hit in hits)
 
 
 def _checkpoint_bounds(file: StoreFile) -> Iterator[tuple[BrokerVersion, BrokerVersion, str]]:

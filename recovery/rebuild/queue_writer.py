@@ -35,6 +35,7 @@ class QueueWriter:
         last_file: base of the newest file, None when the queue has none.
         wrote_position: bytes written in the newest file.
         max_physical_offset: end of the last message put (start of it with `max_is_message_end` False: ≤ 4.4.0).
+        skips_repeated: a unit whose place lies before the end is left out (until 4.1.0: appended at the end).
         passes_lost_writes: a unit before the newest file's first byte moves the write position on (since 5.3.4: not).
         fresh: the newest file was created as the queue's first one since the broker started (pre-blank applies).
         first_queue_offset: where the queue starts after a pre-blank or at its first file, None while it has no file.
@@ -47,6 +48,7 @@ class QueueWriter:
     max_physical_offset: int = -1
     max_is_message_end: bool = True
     passes_lost_writes: bool = True
+    skips_repeated: bool = True
     fresh: bool = False
     first_queue_offset: int | None = None
 
@@ -81,7 +83,7 @@ class QueueWriter:
         return not before_first_byte and self.wrote_position + CQ_UNIT.size <= self.file_size
 
     def _order(self, wanted: int) -> Put:
-        if wanted < self.end_position:
+        if wanted < self.end_position and self.skips_repeated:
             return "behind"
         return "appended" if wanted == self.end_position else "out_of_order"
 

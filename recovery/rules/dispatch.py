@@ -51,6 +51,11 @@ class DispatchRules:
             index_enabled=settings.message_index_enable,
         )
 
+    @property
+    def unindexed(self) -> tuple[int, ...]:
+        """Transaction types of records that the index leaves out."""
+        return (ROLLBACK,) if self.version.indexes_commits else (COMMIT, ROLLBACK)
+
     def looks_for_multi_dispatch(self, topic: str) -> bool:
         """Whether records of this topic are asked for INNER_MULTI_DISPATCH at all."""
         version = self.version
@@ -89,6 +94,11 @@ class DispatchRequest:
             store_timestamp_ms=message.store_timestamp_ms,
             properties=dict(message.properties(rule)),
         )
+
+    @classmethod
+    def empty(cls, size: int) -> Self:
+        """What `new DispatchRequest(size, false)` is: a message of no topic at the log's first byte."""
+        return cls("", 0, 0, 0, size, 0, 0, {})
 
     @property
     def transaction_type(self) -> int:
@@ -203,13 +213,15 @@ def _multi_dispatch_units(request: DispatchRequest, main: QueueUnit, rules: Disp
 def index_keys(request: DispatchRequest, rules: DispatchRules) -> list[str]:
     """The index keys of one record, in the order they are put: UNIQ_KEY, each piece of KEYS, with 5.5 the tag.
 
-    Each is `topic#key` (`topic#T#tag`). ROLLBACK records have none, PREPARED ones have theirs.
-    Source: IndexService#buildIndex @4.4.0 … 5.5.1.
+    Each is `topic#key` (`topic#T#tag`). ROLLBACK records have none, PREPARED ones have theirs; in 3.x COMMIT records
+    have none, and UNIQ_KEY is no key.
+    Source: IndexService#buildIndex @3.2.6 … 5.5.1.
     """
-    if not rules.index_enabled or request.transaction_type == ROLLBACK:
+    if not rules.index_enabled or request.transaction_type in rules.unindexed:
         return []
     properties = request.properties
-    keys = [f"{request.topic}#{properties['UNIQ_KEY']}"] if "UNIQ_KEY" in properties else []
+    has_unique_id = rules.version.indexes_unique_ids and "UNIQ_KEY" in properties
+    keys = [f"{request.topic}#{properties['UNIQ_KEY']}"] if has_unique_id else []
     keys += [f"{request.topic}#{key}" for key in properties.get("KEYS", "").split(" ") if key]
     if rules.version.indexes_tags and properties.get("TAGS"):
         keys.append(f"{request.topic}#T#{properties['TAGS']}")

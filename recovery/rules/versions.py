@@ -78,6 +78,12 @@ class BrokerVersion(NamedTuple):
         """A property value may hold 0x01. MessageDecoder#string2messageProperties @4.9.1."""
         return self >= (4, 9, 1)
 
+    @property
+    def adds_up_record_sizes(self) -> bool:
+        """The sizes inside a record have to add up to its size field (before: the size field is believed, and fields
+        are read into the append buffer of maxMessageSize). CommitLog#checkMessageAndReturnSize @4.0.0."""
+        return self >= (4, 0, 0)
+
     # -- listing files: MappedFileQueue#doLoad
 
     @property
@@ -94,6 +100,12 @@ class BrokerVersion(NamedTuple):
     def stops_listing_at_wrong_size(self) -> bool:
         """A file of another size ends the listing, later files are ignored and load succeeds. @4.4.0 and 4.9.2."""
         return self <= (4, 4, 0) or self == (4, 9, 2)
+
+    @property
+    def finds_files_by_offset(self) -> bool:
+        """A file is found by the bytes it holds (before: by its place in the list, whatever files are missing).
+        MappedFileQueue#findMappedFileByOffset @4.3.0."""
+        return self >= (4, 3, 0)
 
     @property
     def has_batch_queues(self) -> bool:
@@ -149,6 +161,18 @@ class BrokerVersion(NamedTuple):
         return self >= (5, 1, 0)
 
     @property
+    def takes_records_of_wrong_sizes(self) -> bool:
+        """After a crash a record whose sizes do not add up is no end of the log: it is dispatched as an empty message.
+        CommitLog#recoverAbnormally, until 4.3.1."""
+        return self < (4, 3, 2)
+
+    @property
+    def truncates_queues_by_maximum(self) -> bool:
+        """Queues are cut to the log's end where their maximum reaches it, after every exit (before: always after a
+        crash, never after an orderly exit). CommitLog#recoverNormally, #recoverAbnormally @4.3.2."""
+        return self >= (4, 3, 2)
+
+    @property
     def queue_max_is_message_end(self) -> bool:
         """A queue's maximum physical offset is the end of its last message (before: its start). @4.5.1."""
         return self >= (4, 5, 1)
@@ -200,6 +224,12 @@ class BrokerVersion(NamedTuple):
         """truncateDirtyLogicFiles never takes back that a file is to be deleted. ConsumeQueue @5.0.0."""
         return self >= (5, 0, 0)
 
+    @property
+    def skips_repeated_units(self) -> bool:
+        """A unit whose place lies before the queue's end is left out (before: it is appended at the end).
+        ConsumeQueue#putMessagePositionInfo @4.2.0."""
+        return self >= (4, 2, 0)
+
     # -- dispatching again: DefaultMessageStore#start, ReputMessageService#doReput
 
     @property
@@ -211,6 +241,17 @@ class BrokerVersion(NamedTuple):
     def starts_dispatch_at_log_end(self) -> bool:
         """start() dispatches from the log's end, whatever the queues hold. Until 4.4.0."""
         return self < (4, 5, 1)
+
+    @property
+    def moves_dispatch_to_log_start(self) -> bool:
+        """Dispatch that stands before the log's first file goes on there (before: it finds no file and stays).
+        ReputMessageService#doReput @4.5.1."""
+        return self >= (4, 5, 1)
+
+    @property
+    def keeps_abort_while_behind(self) -> bool:
+        """A shutdown leaves `abort` where dispatch is behind the log. DefaultMessageStore#shutdown @4.2.0."""
+        return self >= (4, 2, 0)
 
     @property
     def dispatches_confirmed_only(self) -> bool:
@@ -273,7 +314,29 @@ class BrokerVersion(NamedTuple):
         kept inside bounds, the batch is one too. CleanCommitLogService#isSpaceToDelete @5.0.0."""
         return self >= (5, 0, 0)
 
-    # -- writing queues and index
+    # -- writing messages, queues and index
+
+    @property
+    def stamps_batches_in_lock(self) -> bool:
+        """A batch gets its store time under the append lock (before: earlier, so that a message before it in the log
+        may be later). CommitLog#putMessages @4.9.1."""
+        return self >= (4, 9, 1)
+
+    @property
+    def reckons_delays_from_store_time(self) -> bool:
+        """The tags code of a delayed message is its store time and its delay (before: another clock's time, read before
+        the append lock, and its delay). CommitLog#putMessage @3.2.6, ReputMessageService @4.0.0."""
+        return self >= (4, 0, 0)
+
+    @property
+    def indexes_commits(self) -> bool:
+        """Records that commit a transaction have their keys in the index. IndexService#buildIndex @4.0.0."""
+        return self >= (4, 0, 0)
+
+    @property
+    def indexes_unique_ids(self) -> bool:
+        """The index holds UNIQ_KEY besides KEYS. IndexService#buildIndex @4.0.0."""
+        return self >= (4, 0, 0)
 
     @property
     def counts_index_puts_as_slots(self) -> bool:

@@ -87,6 +87,8 @@ class ScanOptions(NamedTuple):
     delay_ms: Longs
     index_enabled: bool
     index_tags: bool
+    index_commits: bool
+    index_unique_ids: bool
     split_values: bool
 
 
@@ -276,7 +278,7 @@ def scan_records(
     slots, names, ends, seeds, tag_seeds, all_traits = topics
     file_pos, physical_offsets, total_sizes, sys_flags, store_timestamps = records[:5]
     record_topics, queue_ids, queue_offsets, tags_codes, states, first_keys = records[5:]
-    delay_ms, index_enabled, index_tags, split_values = options
+    delay_ms, index_enabled, index_tags, index_commits, index_unique_ids, split_values = options
     for row in range(first_row, len(file_pos)):
         at = file_pos[row]
         total_size, _, _, topic_at, topic_size, properties_at, properties_size = shape_of(data, at)
@@ -287,6 +289,8 @@ def scan_records(
         if topic < 0:
             return NEW_TOPIC, row, unit_rows, key_rows, topic_at, topic_at + topic_size
         told = find_spans(data, properties_at, properties_at + properties_size, split_values, span)
+        if not index_unique_ids:
+            span[2 * UNIQ_KEY] = -1
         sys_flag = load_int(data, at + AT_SYS_FLAG)
         store_timestamp_ms = store_time_of(data, at, sys_flag)
         queue_id, queue_offset = load_int(data, at + AT_QUEUE_ID), load_long(data, at + AT_QUEUE_OFFSET)
@@ -305,7 +309,7 @@ def scan_records(
             )
             if status != DONE:
                 return status, row, unit_rows, key_rows, at, end
-        if index_enabled and transaction != ROLLBACK:
+        if index_enabled and transaction != ROLLBACK and (index_commits or transaction != COMMIT):
             keys_end = put_keys(data, span, seeds[topic], tag_seeds[topic], index_tags, keys, key_rows)
             if keys_end == MALFORMED:
                 return ODD, row, unit_rows, key_rows, 0, 0

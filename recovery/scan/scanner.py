@@ -68,6 +68,8 @@ class LogScanner:
             delay_ms=np.array(rules.delay_levels.millis, np.int64),
             index_enabled=rules.index_enabled,
             index_tags=rules.version.indexes_tags,
+            index_commits=rules.version.indexes_commits,
+            index_unique_ids=rules.version.indexes_unique_ids,
             split_values=not rules.version.keeps_property_values_with_separators,
         )
 

@@ -6,7 +6,7 @@ Source: CommitLog#recoverNormally, #recoverAbnormally, #isMappedFileMatchedRecov
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -31,10 +31,14 @@ Chooser = Callable[[Longs, Longs], Mask]
 
 @dataclass(slots=True)
 class _Walk:
-    """Where reading stands: a file and the end of its last valid record."""
+    """Where reading stands: a file and the end of its last valid record.
+
+    `read_at` is where Java's buffer stands: apart from `position` behind a record whose sizes do not add up.
+    """
 
     file: LogFile
     position: int
+    read_at: int
     last_valid: int | None = None
     last_confirmed: int | None = None
 
@@ -65,7 +69,7 @@ def recover_commitlog(memory: BrokerMemory, *, clean_exit: bool) -> None:
     walk = _read(memory, number, start, wanted, clean_exit)
     _set_confirm_offset(memory, walk, files[number].base_offset + start, clean_exit)
     queued = memory.max_queued_offset() if memory.version.matches_whole_first_record else queued_before
-    if queued >= walk.end:
+    if queued >= walk.end if memory.version.truncates_queues_by_maximum else not clean_exit:
         _truncate_queues(memory, walk.end)
     memory.flushed_where = walk.end
     memory.commitlog.truncate_to(walk.end)
@@ -214,8 +218,8 @@ def _start_position(memory: BrokerMemory, file: LogFile, dispatch_from: int, cle
 
 def _read(memory: BrokerMemory, number: int, start: int, wanted: Chooser, clean_exit: bool) -> _Walk:
     """Read record by record until one is not valid or the files end, dispatching what is wanted."""
-    settings, files = memory.settings, memory.commitlog.files
-    walk = _Walk(files[number], start)
+    settings, files, version = memory.settings, memory.commitlog.files, memory.version
+    walk = _Walk(files[number], start, start)
     if start > len(walk.file.stored):
         raise LoadFailed(
             "accelerated recovery would start beyond its file",
@@ -224,20 +228,23 @@ def _read(memory: BrokerMemory, number: int, start: int, wanted: Chooser, clean_
             PassedBy.WHOLE_FILES,
         )
     while True:
-        while run := memory.runs.take(walk.file.stored, walk.position, crc=settings.check_crc_on_recover):
+        while run := memory.runs.take(walk.file.stored, walk.read_at, crc=settings.check_crc_on_recover):
             _advance(memory, walk, run, wanted)
         checked = memory.check.at(
             walk.file.stored,
-            walk.position,
+            walk.read_at,
             crc=settings.check_crc_on_recover,
             duplication=settings.duplication_enable,
         )
+        walk.read_at = checked.read_to
         if checked.success and checked.request is None:
             number += 1
             if number >= len(files):
                 return walk
-            walk.file, walk.position = files[number], 0
+            walk.file, walk.position, walk.read_at = files[number], 0, 0
             continue
+        if checked.request is None and checked.size > 0 and not clean_exit and version.takes_records_of_wrong_sizes:
+            checked = replace(checked, request=DispatchRequest.empty(checked.size))
         if checked.request is None:
             _end_here(memory, walk, checked.reason or "", checked.passed_by)
             return walk
@@ -257,13 +264,15 @@ def _advance(memory: BrokerMemory, walk: _Walk, run: ScanBatch, wanted: Chooser)
     """Take a run of valid records at once."""
     records = run.records
     chosen = wanted(records.physical_offset, records.total_size.astype(np.int64))
+    base_offset = walk.end - walk.read_at
     if chosen.any():
-        memory.dispatch_batch(run, memory.runs.scanner, chosen, walk.file.base_offset)
-    walk.last_valid = walk.file.base_offset + int(records.file_pos[-1])
-    position = int(records.file_pos[-1]) + int(records.total_size[-1])
-    memory.bytes_checked += position - walk.position
-    walk.position = position
-    release_pages(walk.file.stored, 0, position)
+        memory.dispatch_batch(run, memory.runs.scanner, chosen, base_offset)
+    walk.last_valid = base_offset + int(records.file_pos[-1])
+    read_to = int(records.file_pos[-1]) + int(records.total_size[-1])
+    memory.bytes_checked += read_to - walk.read_at
+    walk.position += read_to - walk.read_at
+    walk.read_at = read_to
+    release_pages(walk.file.stored, 0, read_to)
 
 
 def _foreign_offset(memory: BrokerMemory, file: LogFile, request: DispatchRequest) -> bool:

@@ -92,12 +92,13 @@ class Redispatch:
 
     def _run_once(self) -> None:
         """`doReput`: from the position on, file by file."""
-        self.position = max(self.position, self.memory.commitlog.min_offset)
+        if self.memory.version.moves_dispatch_to_log_start:
+            self.position = max(self.position, self.memory.commitlog.min_offset)
         going_on = True
         while going_on and self.position < self._end:
             if self._waits_for_confirmation():
                 return
-            file = self.memory.commitlog.find(self.position, first_if_missing=self.position == 0)
+            file = self.memory.find_log_file(self.position)
             start = self.position % self.memory.commitlog.file_size
             if file is None or start >= file.wrote_position:
                 return

@@ -90,6 +90,8 @@ class Restart:
         if dispatch is None and not memory.evidence.abort:
             return False
         behind_bytes = memory.behind_bytes(0 if dispatch is None else dispatch.position)
+        if not memory.version.keeps_abort_while_behind:
+            behind_bytes = 0
         return memory.evidence.abort_file.cannot_go or behind_bytes != 0 or not memory.queues_writable
 
 

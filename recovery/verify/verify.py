@@ -29,7 +29,15 @@ from recovery.verify.checks.files import check_files
 from recovery.verify.checks.head import cleaner_traces, missing_head
 from recovery.verify.checks.index import IndexContext, check_index
 from recovery.verify.checks.lives import check_lives, with_doubts
-from recovery.verify.checks.log import LOSSES, LogShape, check_log, missing_tail, spans_of, with_sure_times
+from recovery.verify.checks.log import (
+    LOCK_WAIT_MS,
+    LOSSES,
+    LogShape,
+    check_log,
+    missing_tail,
+    spans_of,
+    with_sure_times,
+)
 from recovery.verify.checks.newer import check_newer
 from recovery.verify.checks.queue import (
     LogFacts,
@@ -98,7 +106,7 @@ class _Verify:
         self._shape = LogShape.of(store.commitlog, known.settings.mapped_file_size_commit_log)
 
     def judge(self) -> Judgement:
-        log = check_log(self._log, self._shape)
+        log = check_log(self._log, self._shape, late_batches=not self._known.version.stamps_batches_in_lock)
         doubtful_times = spans_of(log.findings, "store_timestamp_disorder")
         self._log = with_sure_times(self._log, doubtful_times)
         ends = self._missing_ends(spans_of(log.findings, *LOSSES))
@@ -220,6 +228,7 @@ class _Verify:
             dispatched_to=self._dispatched_to(),
             misdirected=np.empty(0, np.int64),
             clean_exit=not self._store.abort_present,
+            delays_apart_ms=0 if self._known.version.reckons_delays_from_store_time else LOCK_WAIT_MS,
         )
 
     def _dispatched_to(self) -> int:

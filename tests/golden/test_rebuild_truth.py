@@ -13,7 +13,7 @@ from recovery.rebuild.rebuild import rebuild
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
 from tests.support.opened import opened_golden
-from tests.support.stores import CLASSIC_KINDS, LEFT_OUT, QUEUE_KINDS, store_names, store_root, truth
+from tests.support.stores import CLASSIC_KINDS, QUEUE_KINDS, store_names, store_root, truth
 
 KNOWN = StoreSettings().as_config()
 
@@ -44,14 +44,10 @@ def rebuilt_hashes(files: list[dict[str, Any]]) -> dict[str, str]:
     return queues | {f"index/{number}": sha256 for number, sha256 in enumerate(index)}
 
 
-UNTOLD = LEFT_OUT["rebuild without a version"]
 REBUILT = tuple(
     kind for kind in QUEUE_KINDS if kind != "dledger3"
 )  # whose restarted brokers did not dispatch all again
-TOLD = [
-    *((name, "given") for name in store_names(*REBUILT, subject="rebuild")),
-    *((name, "inferred") for name in store_names(*REBUILT, subject="rebuild") if name not in UNTOLD),
-]
+TOLD = [(name, told) for told in ("given", "inferred") for name in store_names(*REBUILT, subject="rebuild")]
 
 
 @pytest.mark.parametrize(("name", "told"), TOLD)
@@ -66,10 +62,11 @@ def test_rebuilt_files_are_the_brokers_byte_for_byte(name: str, told: str, tmp_p
     assert bool(report.inferred) is (told == "inferred") or bool(open_store(store_root(name)).batch_queues)
 
 
-@pytest.mark.parametrize("name", store_names(*CLASSIC_KINDS, subject="rebuild"))
-def test_rebuilt_files_are_those_the_brokers_classes_rebuild(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("told", ["given", "inferred"])
+@pytest.mark.parametrize("name", store_names(*CLASSIC_KINDS))
+def test_rebuilt_files_are_those_the_brokers_classes_rebuild(name: str, told: str, tmp_path: Path) -> None:
     recorded = truth(name, "rebuild.json")
-    version, settings = given(name)
+    version, settings = given(name) if told == "given" else (None, None)
     rebuild(*opened_golden(name, version, settings), tmp_path / "new")
     assert recorded["onlyInRebuilt"] == []
     assert hashes(tmp_path / "new") == rebuilt_hashes(recorded["files"])

@@ -16,7 +16,7 @@ from recovery.verify.findings.kinds import KINDS
 from recovery.verify.verify import verify
 from tests.support.opened import opened, opened_golden
 from tests.support.recovery_cases import golden_cases
-from tests.support.stores import LEFT_OUT, store_names, truth_lines
+from tests.support.stores import NEVER, store_names, truth, truth_lines
 from tests.support.verify_judge import Verdict, judge_case
 
 CASES = golden_cases()
@@ -111,7 +111,6 @@ MAY_BE_FORGIVEN = (
 """Classes of damage with edits that leave a state a broker could have left; everywhere else each edit is found."""
 
 
-UNTOLD = LEFT_OUT["verify without a version"]
 TRUE_OF_A_STORE = {
     "4.9.7-dledger3/n1": {"index_keys_missing"},  # its broker made no index again for messages of before the kill
     "4.9.7-dledger3/n2": {"index_keys_missing"},
@@ -122,7 +121,7 @@ TRUE_OF_A_STORE = {
 """What is wrong with a store as its broker left it."""
 
 
-@pytest.mark.parametrize("name", [name for name in store_names(subject="verify") if name not in UNTOLD])
+@pytest.mark.parametrize("name", store_names(subject="verify"))
 def test_a_store_that_its_broker_left_has_no_finding(name: str) -> None:
     verification = verify(*opened_golden(name))
     assert {found.kind for found in verification.findings} == TRUE_OF_A_STORE.get(name, set())
@@ -137,10 +136,16 @@ def test_messages_whose_queue_offsets_were_given_again_are_in_no_queue_of_the_tr
     assert served.isdisjoint(finding.span.physical_offset for finding in findings)
 
 
-@pytest.mark.parametrize("name", [name for name in store_names(subject="verify") if name in UNTOLD])
-def test_a_store_of_an_old_broker_has_no_finding_when_its_version_is_given(name: str) -> None:
+@pytest.mark.parametrize("name", store_names("clean", subject="verify"))
+def test_a_store_has_no_finding_when_its_version_is_given(name: str) -> None:
     version = BrokerVersion.parse(name.partition("-")[0])
     assert verify(*opened_golden(name, version)).findings == ()
+
+
+@pytest.mark.parametrize("name", NEVER)
+def test_a_lost_tail_begins_where_the_broker_ends_its_log(name: str) -> None:
+    lost = [found for found in verify(*opened_golden(name)).findings if found.kind == "log_tail_missing"]
+    assert [found.span.physical_offset for found in lost] == [truth(name, "recovered.json")["maxPhy"]]
 
 
 @pytest.mark.parametrize("base", sorted({CASES.case(name)["base"] for name in CASES.names()} - {"empty"}))

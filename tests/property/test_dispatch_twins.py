@@ -68,7 +68,9 @@ NAMES = (
 def rule_sets(draw: Any) -> DispatchRules:
     return DispatchRules(
         version=draw(
-            st.sampled_from([BrokerVersion(*v) for v in ((4, 4, 0), (4, 9, 8), (5, 1, 0), (5, 3, 3), (5, 5, 1))])
+            st.sampled_from(
+                [BrokerVersion(*v) for v in ((3, 2, 6), (4, 4, 0), (4, 9, 8), (5, 1, 0), (5, 3, 3), (5, 5, 1))]
+            )
         ),
         delay_levels=DelayLevels((1000, 5000, 60_000)),
         batch_topics=frozenset(draw(st.sampled_from([(), ("Batch",)]))),

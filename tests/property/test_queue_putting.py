@@ -40,7 +40,10 @@ def _state(queue: Queue) -> tuple[object, ...]:
 
 
 @given(
-    start=units | st.just([]), rows=units, ordered=st.booleans(), version=st.sampled_from(["4.9.8", "5.3.3", "5.5.1"])
+    start=units | st.just([]),
+    rows=units,
+    ordered=st.booleans(),
+    version=st.sampled_from(["3.2.6", "4.4.0", "4.9.8", "5.3.3", "5.5.1"]),
 )
 def test_runs_and_single_puts_agree(start: list[Row], rows: list[Row], ordered: bool, version: str) -> None:
     rows = [(number * 10, size, at) for number, (_, size, at) in enumerate(rows)] if ordered else rows

@@ -22,6 +22,8 @@ from recovery.verify.findings.finding import Explained, Finding, Judgement, Plac
 from recovery.verify.settle.log_columns import LogColumns, MessageColumns
 
 FOLDER = "commitlog"
+LOCK_WAIT_MS = 1000
+"""How long a put may wait for the append lock: what old brokers stamped before it is no further from its store time."""
 ZEROS_OF_A_SIZE = 4
 """A record starts with its size, of which the first byte is 0, and of a small one the second and third."""
 LOSSES = ("log_damaged", "stale_tail", "log_file_missing", "log_tail_missing", "log_head_missing", "file_size_wrong")
@@ -71,14 +73,18 @@ class LogShape:
         return tuple(found)
 
 
-def check_log(log: LogColumns, shape: LogShape) -> Judgement:
-    """What is wrong with the log without a look at any other file."""
+def check_log(log: LogColumns, shape: LogShape, *, late_batches: bool = False) -> Judgement:
+    """What is wrong with the log without a look at any other file.
+
+    Args:
+        late_batches: a batch bears a time from before it waited for the append lock.
+    """
     findings = [
         *_sizes(shape, log),
         *_file_gaps(shape, log),
         *_damage(shape, log),
         *_crcs(shape, log.messages),
-        *_store_times(shape, log.messages),
+        *_store_times(shape, log.messages, LOCK_WAIT_MS if late_batches else 0),
         *_impossible_offsets(shape, log),
     ]
     return Judgement(tuple(findings), tuple(_explained(log, shape)))
@@ -220,11 +226,11 @@ def _record_finding(
     return Finding(kind, span, shape.places(start, end), len(rows), (said, *evidence))
 
 
-def _store_times(shape: LogShape, messages: MessageColumns) -> Iterator[Finding]:
+def _store_times(shape: LogShape, messages: MessageColumns, forgiven_ms: int) -> Iterator[Finding]:
     """Single records out of the order of their neighbours' store times, or without one; a clock that stays behind is
-    not one."""
+    not one, nor is a fall by no more than `forgiven_ms`."""
     times = messages.store_timestamp_ms
-    falls = np.flatnonzero((np.diff(times) < 0) & (np.diff(messages.row) == 1)).tolist()
+    falls = np.flatnonzero((np.diff(times) < -forgiven_ms) & (np.diff(messages.row) == 1)).tolist()
     culprits = {culprit for at in falls for culprit in [_culprit(messages, at)] if culprit is not None}
     for culprit in sorted(culprits.union(np.flatnonzero(times <= 0).tolist())):
         evidence = (
@@ -280,20 +286,27 @@ def missing_tail(log: LogColumns, shape: LogShape, starts: Longs, ends: Longs) -
     `starts`, `ends`: physical offsets of such messages; those that lie more than a file further on are somebody
     else's finding.
     """
-    reached = log.end
+    known_to = _written_to(log)
+    reached = known_to
     for start, end in sorted(zip(starts.tolist(), ends.tolist(), strict=True)):
         if reached <= start <= reached + shape.file_size:
             reached = max(reached, end)
-    if reached <= log.end or not _continues(log, shape, starts):
+    if reached <= known_to or not _continues(log, shape, starts):
         return Judgement()
     finding = Finding(
         "log_tail_missing",
-        Span(physical_offset=log.end, end_physical_offset=reached),
-        shape.places(log.end, reached),
-        int(((starts >= log.end) & (starts < reached)).sum()),
-        (f"queues and index: messages up to {reached}", f"log: ends at {log.end}"),
+        Span(physical_offset=known_to, end_physical_offset=reached),
+        shape.places(known_to, reached),
+        int(((starts >= known_to) & (starts < reached)).sum()),
+        (f"queues and index: messages up to {reached}", f"log: ends at {known_to}"),
     )
     return Judgement((finding,))
+
+
+def _written_to(log: LogColumns) -> int:
+    """The byte after the last message, or after the end-of-file record that follows it."""
+    blanks = (gap for gap in log.gaps if gap.kind == "blank" and gap.physical_offset == log.end)
+    return max((gap.physical_offset + gap.length for gap in blanks), default=log.end)
 
 
 def _continues(log: LogColumns, shape: LogShape, starts: Longs) -> bool:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from parsers.commitlog.tags import SCHEDULE_TOPIC
 from parsers.java import INT_MAX, LONG_MAX
 from recovery.rules.dispatch import COMMIT
 from recovery.scan.intervals import Intervals, Longs, Mask, found_at, neighbours
@@ -73,6 +74,7 @@ class LogFacts(NamedTuple):
     `lost`: ranges that a finding about the log covers; units into them are its consequence.
     `dispatched_to`: where dispatch had come to, the end of the last message that any queue has.
     `misdirected`: records without a unit of their own that units of other queues point to (sorted).
+    `delays_apart_ms`: how far a delivery time may lie from store time and delay.
     """
 
     physical_offset: Longs
@@ -88,6 +90,7 @@ class LogFacts(NamedTuple):
     dispatched_to: int
     misdirected: Longs
     clean_exit: bool
+    delays_apart_ms: int
 
 
 def misdirected_units(messages: QueueMessages, units: QueueUnits, log: LogFacts) -> Longs:
@@ -160,7 +163,7 @@ def _verdicts(
         lost & ~is_record,
         is_own & shifted,
         is_own & (_of(messages.msg_size, row) != own.msg_size),
-        is_own & (_of(messages.tags_code, row) != own.tags_code),
+        is_own & ~_right_tags(_of(messages.tags_code, row), own.tags_code, files, log),
         is_own,
         is_record & same_queue & ~dispatched,
         is_record,
@@ -192,6 +195,12 @@ def _follows_live(own: QueueUnits, is_own: Mask, head: QueueHead) -> Mask:
 
 def _of(column: Longs, row: Longs) -> Longs:
     return column[row] if len(column) else np.zeros(len(row), np.int64)
+
+
+def _right_tags(expected: Longs, stored: Longs, files: QueuePlaces, log: LogFacts) -> Mask:
+    apart_ms = log.delays_apart_ms if files.topic == SCHEDULE_TOPIC else 0
+    right: Mask = np.abs(stored - expected) <= apart_ms
+    return right
 
 
 def _same_queue(record: Longs, files: QueuePlaces, log: LogFacts) -> Mask:
