@@ -1,4 +1,4 @@
-"""Delta tables without a jar: Parquet parts written anywhere, recorded in one transaction here.
+"""Delta tables without a jar: Parquet parts written anywhere, and the parts that a table is made of.
 
 `broker` and `file` are in the Parquet files as well as in Delta's partition values, so a reader needs only the list of
 active files (never a glob: a glob also finds the parts that were replaced).
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import json
 import re
 import time
 import uuid
@@ -21,8 +20,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from deltalake import DeltaTable, Schema
-from deltalake.transaction import AddAction, CommitProperties, RemoveAction
+from deltalake import DeltaTable
 
 from pipelines.lake.tables.table import Table
 
@@ -44,26 +42,33 @@ class Part:
     written_ms: int
 
 
-class LakeMismatch(Exception):
-    """The table in the lake has another type for a column than this version of rocketlens."""
+def new_job() -> str:
+    """A text for the names of the parts of one job, which no other job has."""
+    return uuid.uuid4().hex[:12]
 
 
-def write_parts(table: Table, root: Path, batches: Iterable[pa.RecordBatch]) -> list[Part]:
+def write_parts(table: Table, root: Path, job: str, batches: Iterable[pa.RecordBatch]) -> list[Part]:
     """Write batches of the table's `bare_schema` as zstd Parquet, one file per run of rows with equal partition values.
 
     Nothing is committed yet.
     """
-    writer = PartsWriter(table, root)
+    writer = PartsWriter(table, root, job)
     for batch in batches:
         writer.write(batch)
     return writer.close()
 
 
-class PartsWriter:
-    """The same for whoever has the batches of several tables at a time."""
+def remove_job(root: Path, job: str) -> None:
+    """Remove the parts that a job wrote and did not commit."""
+    for part in root.rglob(f"part-{job}-*"):
+        part.unlink(missing_ok=True)
 
-    def __init__(self, table: Table, root: Path) -> None:
-        self._table, self._root = table, root
+
+class PartsWriter:
+    """Writes the parts of one table for a caller who has the batches of several tables at a time."""
+
+    def __init__(self, table: Table, root: Path, job: str) -> None:
+        self._table, self._root, self._job = table, root, job
         self._parts: list[Part] = []
         self._open: _OpenPart | None = None
 
@@ -71,7 +76,7 @@ class PartsWriter:
         for partition, piece in _runs(self._table, batch):
             if self._open is None or self._open.partition != partition:
                 self._close_open()
-                self._open = _OpenPart(self._table, self._root, partition)
+                self._open = _OpenPart(self._table, self._root, self._job, partition)
             self._open.write(piece)
 
     def close(self) -> list[Part]:
@@ -101,10 +106,10 @@ def _boundaries(batch: pa.RecordBatch, names: Sequence[str]) -> list[tuple[int, 
 
 
 class _OpenPart:
-    def __init__(self, table: Table, root: Path, partition: tuple[str, ...]) -> None:
+    def __init__(self, table: Table, root: Path, job: str, partition: tuple[str, ...]) -> None:
         folders = [_folder(value) for value in partition]
         self.partition, self.rows = partition, 0
-        self.relative = "/".join([*folders, f"part-{uuid.uuid4().hex}.zstd.parquet"])
+        self.relative = "/".join([*folders, f"part-{job}-{uuid.uuid4().hex}.zstd.parquet"])
         self.place = root / self.relative
         self.place.parent.mkdir(parents=True, exist_ok=True)
         self.schema = table.bare_schema
@@ -148,59 +153,22 @@ def _folder(value: str) -> str:
     return plain if plain == value else f"{plain}-{hashlib.sha256(value.encode()).hexdigest()[:8]}"
 
 
-def commit(table: Table, root: Path, parts: Sequence[Part], replaced: Iterable[tuple[str, ...]] | None) -> int:
-    """Record parts in one transaction and return the table's new version.
-
-    Args:
-        replaced: partitions whose present rows go in the same transaction; None replaces the whole table, an empty
-            list only appends. A partition named here that gets no part is empty afterwards.
-    """
-    delta = ensure_table(table, root)
-    wanted = None if replaced is None else set(replaced)
-    gone = [_remove(p.path) for p in partition_parts(table, root) if wanted is None or p.partition in wanted]
-    if not parts and not gone:
-        return delta.version()
-    delta.create_write_transaction(
-        [_add(table, part) for part in parts] + gone,
-        mode="append",
-        schema=_delta_schema(table.schema),
-        partition_by=list(table.partition_by),
-        commit_properties=CommitProperties(max_commit_retries=10),
-    )
-    return DeltaTable(str(root)).version()
-
-
-def ensure_table(table: Table, root: Path) -> DeltaTable:
-    """The Delta table, created empty if it is not there, widened by columns it does not have yet."""
-    if not DeltaTable.is_deltatable(str(root)):
-        return DeltaTable.create(
-            str(root),
-            _delta_schema(table.schema),
-            mode="ignore",
-            partition_by=list(table.partition_by) or None,
-            name=table.name,
-            description=f"One row: {table.grain}",
-        )
-    delta = DeltaTable(str(root))
-    wanted = {field.name: field for field in _delta_schema(table.schema).fields}
-    present = {field.name: field for field in delta.schema().fields}
-    for name in wanted.keys() & present.keys():
-        if wanted[name].type != present[name].type:
-            raise LakeMismatch(f"{root}: column {name} is {present[name].type} there and {wanted[name].type} here")
-    if missing := [wanted[column.name] for column in table.columns if column.name not in present]:
-        delta.alter.add_columns(missing)
-        return DeltaTable(str(root))
-    return delta
-
-
 def active_files(root: Path) -> list[Path]:
     """The Parquet files that are the table now; none where there is no table."""
-    return sorted(root / str(action["path"]) for action in _actions(root))
+    if not DeltaTable.is_deltatable(str(root)):
+        return []
+    return sorted(root / str(action["path"]) for action in _actions(DeltaTable(str(root))))
 
 
 def partition_parts(table: Table, root: Path) -> Iterator[Part]:
-    """The parts that are the table now, with their partitions."""
-    for action in _actions(root):
+    """The parts that are the table now, with their partitions; none where there is no table."""
+    if DeltaTable.is_deltatable(str(root)):
+        yield from parts_of(table, DeltaTable(str(root)))
+
+
+def parts_of(table: Table, delta: DeltaTable) -> Iterator[Part]:
+    """The parts of one version of a table, with their partitions."""
+    for action in _actions(delta):
         written = action["modification_time"]
         yield Part(
             path=str(action["path"]),
@@ -211,31 +179,10 @@ def partition_parts(table: Table, root: Path) -> Iterator[Part]:
         )
 
 
-def _actions(root: Path) -> list[dict[str, Any]]:
-    if not DeltaTable.is_deltatable(str(root)):
-        return []
-    actions: list[dict[str, Any]] = pa.table(DeltaTable(str(root)).get_add_actions(flatten=True)).to_pylist()
+def _actions(delta: DeltaTable) -> list[dict[str, Any]]:
+    actions: list[dict[str, Any]] = pa.table(delta.get_add_actions(flatten=True)).to_pylist()
     return actions
 
 
 def _partition(table: Table, action: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(action[f"partition.{name}"] for name in table.partition_by)
-
-
-def _add(table: Table, part: Part) -> AddAction:
-    return AddAction(
-        path=part.path,
-        size=part.size,
-        partition_values=dict(zip(table.partition_by, part.partition, strict=True)),
-        modification_time=part.written_ms,
-        data_change=True,
-        stats=json.dumps({"numRecords": part.rows}),
-    )
-
-
-def _remove(path: str) -> RemoveAction:
-    return RemoveAction(path=path, data_change=True, deletion_timestamp=int(time.time() * 1000))
-
-
-def _delta_schema(schema: pa.Schema) -> Schema:
-    return Schema.from_arrow(schema)

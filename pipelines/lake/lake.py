@@ -103,11 +103,16 @@ class Lake:
 
         The rows of a partitioned table must come with equal partition values together.
         """
-        from pipelines.lake.delta import commit, write_parts
+        from pipelines.lake.commit import commit
+        from pipelines.lake.delta import new_job, remove_job, write_parts
 
-        table = TABLES[name]
-        parts = write_parts(table, self.table_root(name), rows.cast(table.bare_schema).to_batches())
-        commit(table, self.table_root(name), parts, replaced)
+        table, root, job = TABLES[name], self.table_root(name), new_job()
+        try:
+            parts = write_parts(table, root, job, rows.cast(table.bare_schema).to_batches())
+        except BaseException:
+            remove_job(root, job)
+            raise
+        commit(table, root, parts, replaced)
         return int(rows.num_rows)
 
     def frame(self, spark: SparkSession, name: str) -> DataFrame:

@@ -24,6 +24,7 @@ SETTINGS = {
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # a file name stays text, zeros kept
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
     "spark.sql.artifact.isolation.enabled": "false",
+    "spark.python.worker.faulthandler.enabled": "true",  # a worker that a signal ends says which
 }
 
 
@@ -53,10 +54,8 @@ def spark_session(master: str = "local[*]", *, short_lived: bool = False) -> Spa
 
 
 def register_sources(spark: SparkSession) -> None:
-    """Make `spark.read.format("rocketmq_…")` and our Delta writer known to this session."""
-    from pipelines.spark.delta_writer import DeltaSink
+    """Make `spark.read.format("rocketmq_…")` known to this session."""
     from pipelines.spark.sources.registry import SOURCES
 
     for source in SOURCES:
         spark.dataSource.register(source)
-    spark.dataSource.register(DeltaSink)

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import json
-import pickle
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import InputPartition
 
+from pipelines.lake.commit import commit
+from pipelines.lake.delta import Part, new_job, remove_job, write_parts
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.raw import TABLES
-from pipelines.spark.delta_writer import WORK, Work
 from pipelines.spark.sources.registry import source_of
-from pipelines.spark.sources.source import StoreReader
+from pipelines.spark.sources.source import StoreReader, table_of
+from pipelines.spark.workers import on_workers
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
+
+Work = Callable[[], Iterator["pa.RecordBatch"]]
+"""Makes rows of a table when it is called, batch by batch. It travels to a worker as a pickle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +61,30 @@ def write_table(
 ) -> None:
     """Do the work on Spark, a task for each, and commit the rows it makes, those of `table`, in one Delta transaction.
 
+    What passes through Spark is the work and the names of the parts. The rows are made in the worker and written there:
+    through the JVM they would cost several times what decoding and writing them costs.
+
     Args:
-        replaced: partitions whose present rows go with it (see pipelines.lake.delta.commit).
+        replaced: partitions whose present rows go with it (see pipelines.lake.commit.commit).
+    Raises:
+        WorkFailed: a task failed or a worker died; the table is as it was.
     """
-    rows = spark.sparkContext.parallelize([(pickle.dumps(one),) for one in work], max(1, len(work)))
-    partitions = None if replaced is None else [list(partition) for partition in replaced]
-    writer = spark.createDataFrame(rows, WORK).write.format("rocketlens_delta").mode("append")
-    writer.options(table=table, root=str(lake.table_root(table)), replaces=json.dumps(partitions)).save()
+    root, job = lake.table_root(table), new_job()
+    try:
+        written = on_workers(spark, _WriteParts(table, root, job), list(work), table)
+    except BaseException:
+        remove_job(root, job)
+        raise
+    commit(TABLES[table], root, [part for parts in written for part in parts], replaced)
+
+
+@dataclass(frozen=True, slots=True)
+class _WriteParts:
+    """Called in a worker with work on one table. A task that is tried again leaves parts that nobody refers to."""
+
+    table: str
+    root: Path
+    job: str
+
+    def __call__(self, make: Work) -> list[Part]:
+        return write_parts(table_of(self.table), self.root, self.job, make())

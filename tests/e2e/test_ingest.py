@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -21,7 +22,9 @@ from pipelines.ingest.gone_files import mark_gone
 from pipelines.ingest.growth import grown_from
 from pipelines.ingest.ingest import FILE_TABLES, IngestReport, ingest, ingest_store
 from pipelines.lake.catalog import NoCatalog, open_catalog, publish, question, question_names
-from pipelines.lake.delta import SELDOM_TWICE, commit, write_parts
+from pipelines.lake.commit import commit
+from pipelines.lake.delta import SELDOM_TWICE, write_parts
+from pipelines.lake.errors import WorkFailed
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource, Sources
 from pipelines.lake.tables.raw import TABLES
@@ -125,7 +128,7 @@ def test_a_lake_of_an_earlier_version_is_read_with_the_columns_it_lacks(lake: La
     earlier = Table(now.name, now.grain, now.columns[:-1], now.partition_by)
     root, row = lake.table_root(now.name), {"broker": "b", "file": "f", "size": 7}
     batches = pa.Table.from_pylist([row], schema=earlier.bare_schema).to_batches()
-    commit(earlier, root, write_parts(earlier, root, batches), None)
+    commit(earlier, root, write_parts(earlier, root, "job", batches), None)
     assert rows_of(lake, now.name) == [{**dict.fromkeys(now.schema.names), **row}]
     lake.write(now.name, pa.Table.from_pylist([{**row, "size": 8}], schema=now.bare_schema), replaced=[])
     assert [told["size"] for told in rows_of(lake, now.name)] == [7, 8]
@@ -136,12 +139,20 @@ def test_a_task_that_fails_leaves_the_table_as_it_was(spark: SparkSession, lake:
         row = {"broker": "b", "file": file, "size": 7}
         return partial(iter, pa.Table.from_pylist([row], schema=TABLES["store_files"].bare_schema).to_batches())
 
+    def die() -> Iterator[pa.RecordBatch]:
+        os.kill(os.getpid(), signal.SIGKILL)
+        yield from ()
+
     write_table(spark, lake, "store_files", [rows("f"), rows("g")], replaced=None)
     assert lake.partition_rows("store_files") == {("b", "f"): 1, ("b", "g"): 1}
     before = lake.version("store_files"), lake.files("store_files")
-    with pytest.raises(Exception, match="no number"):
+    with pytest.raises(WorkFailed, match=r"^store_files: .*no number"):
         write_table(spark, lake, "store_files", [rows("f"), partial(int, "no number")], replaced=None)
     assert (lake.version("store_files"), lake.files("store_files")) == before
+    with pytest.raises(WorkFailed, match=r"^store_files: a worker process of Spark was killed"):
+        write_table(spark, lake, "store_files", [rows("f"), die], replaced=None)
+    assert (lake.version("store_files"), lake.files("store_files")) == before
+    assert sorted(map(str, lake.table_root("store_files").rglob("part-*"))) == before[1], "and no part is left behind"
     write_table(spark, lake, "store_files", [], replaced=[("b", "f")])
     assert lake.partition_rows("store_files") == {("b", "g"): 1}
     assert (lake.rows("store_files", "b"), lake.rows("store_files", "a")) == (1, 0)
@@ -151,7 +162,7 @@ def test_text_that_seldom_repeats_has_neither_dictionary_nor_bounds(tmp_path: Pa
     table = TABLES["commitlog_messages"]
     pairs = [{"name": "KEYS", "value": "k"}]
     row = {"broker": "b", "file": "f", "physical_offset": 1, "topic": "t", "keys": "k", "properties": pairs}
-    (part,) = write_parts(table, tmp_path, pa.Table.from_pylist([row], schema=table.bare_schema).to_batches())
+    (part,) = write_parts(table, tmp_path, "job", pa.Table.from_pylist([row], schema=table.bare_schema).to_batches())
     group = pq.read_metadata(tmp_path / part.path).row_group(0)
     columns = {c.path_in_schema: c for c in map(group.column, range(group.num_columns))}
     assert {path for path, c in columns.items() if c.has_dictionary_page} == {

@@ -9,6 +9,7 @@ from parsers.evidence_guard import WouldTouchEvidence
 from parsers.store import NotAStore
 from pipelines.defs.asset_failure import raised_in
 from pipelines.installed.extras import missing_extra
+from pipelines.lake.errors import LakeError
 from pipelines.recordings.fact_room import NoRoom
 
 
@@ -55,7 +56,7 @@ def explain_error(error: Exception) -> tuple[str, ExitCode]:
         return str(error), ExitCode.WRONG_USAGE
     if (missing := missing_extra(error)) is not None:
         return missing, ExitCode.WRONG_USAGE
-    if isinstance(error, NotAStore | NoRoom):
+    if isinstance(error, NotAStore | NoRoom | LakeError):
         return str(error), ExitCode.UNREADABLE
     if isinstance(error, StoreFormatError):
         return f"{error}; {_what_to_try(error)}", ExitCode.UNREADABLE

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pipelines.lake.broker_stores import known_store_of, store_of
 from pipelines.lake.sources import BrokerSource
 from pipelines.spark.sources.slices import Slice, cut
+from pipelines.spark.workers import on_workers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,7 +26,7 @@ def outlines(spark: SparkSession, brokers: Sequence[BrokerSource], split_bytes: 
     if not work:
         return [None] * len(brokers)
     asked = [(brokers[number], slice_) for number, slice_ in work]
-    told = spark.sparkContext.parallelize(asked, len(asked)).map(_outline).collect()
+    told = on_workers(spark, _outline, asked, "first pass of the verification")
     found: list[list[Outline] | None] = [[] if len(of_broker) > 1 else None for of_broker in slices]
     for (number, _), outlined in zip(work, told, strict=True):
         of_broker = found[number]

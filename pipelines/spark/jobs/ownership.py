@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelines.answers.ownership_rows import logged
-from pipelines.lake.delta import Part, commit
+from pipelines.lake.commit import commit
+from pipelines.lake.delta import Part, new_job, remove_job
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import Sources
 from pipelines.lake.tables.ownership import HEARTBEATS, LOG_EVENTS
@@ -29,6 +30,7 @@ from pipelines.recordings.line_counts import RecordedLines
 from pipelines.recordings.recordings import Recording, facts_of, find_recordings
 from pipelines.spark.jobs.fact_spool import COMMON, FactSpool, SpoolFile, facts_by_group
 from pipelines.spark.jobs.table_writers import TableWriters
+from pipelines.spark.workers import on_workers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -77,9 +79,9 @@ def replay_sources(spark: SparkSession, lake: Lake, sources: Sources) -> Replaye
     recordings = find_recordings(places, problem=closed.append)
     buckets = bucket_count(spark, sum(map(_plain_bytes, places)))
     with spool_folder(lake) as folder:
-        tasks = list(enumerate(recordings))
-        reading = spark.sparkContext.parallelize(tasks, max(1, len(tasks)))
-        read = reading.map(_ReadRecording(lake, folder, buckets, source)).collect()
+        with job_of(lake, [LOG_EVENTS.name]) as job:
+            reading = _ReadRecording(lake, folder, buckets, job, source)
+            read = on_workers(spark, reading, list(enumerate(recordings)), "reading logs and captures")
         events = _commit(lake, [LOG_EVENTS.name], [one.parts for one in read])
         replayed = replay_facts(spark, lake, source, [file for one in read for file in one.facts])
     lines = RecordedLines([log for one in read for log in one.lines.logs])
@@ -115,6 +117,18 @@ def spool_folder(lake: Lake) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@contextmanager
+def job_of(lake: Lake, tables: Iterable[str]) -> Iterator[str]:
+    """A name for the parts of one job; when the job fails, its parts go."""
+    job = new_job()
+    try:
+        yield job
+    except BaseException:
+        for table in tables:
+            remove_job(lake.table_root(table), job)
+        raise
+
+
 @dataclass(frozen=True, slots=True)
 class _ReadRecording:
     """Called in a worker with a recording and its number."""
@@ -122,6 +136,7 @@ class _ReadRecording:
     lake: Lake
     folder: Path
     buckets: int
+    job: str
     source: str
 
     def __call__(self, task: tuple[int, Recording]) -> Read:
@@ -129,7 +144,7 @@ class _ReadRecording:
         origin = f"{recording.source}: {'+'.join(path.name for path in recording.paths)}"
         # a task that is tried again writes files of its own
         spool = FactSpool(self.folder, uuid.uuid4().hex, self.buckets, first_position=number * _FACTS_OF_ONE)
-        events = TableWriters([LOG_EVENTS], self.lake.table_root, origin)
+        events = TableWriters([LOG_EVENTS], self.lake.table_root, self.job, origin)
         problems: list[str] = []
         lines = RecordedLines()
 
@@ -147,9 +162,11 @@ def replay_facts(spark: SparkSession, lake: Lake, source: str, files: Sequence[S
     for file in files:
         by_bucket[file.bucket].append(file.path)
     common = by_bucket.pop(COMMON, [])
-    tasks = spark.sparkContext.parallelize(list(by_bucket.values()), max(1, len(by_bucket)))
-    parts = tasks.map(_ReplayBucket(lake, source, common)).collect()
-    return _commit(lake, [HEARTBEATS.name, *REPLAYED], parts)
+    names = [HEARTBEATS.name, *REPLAYED]
+    with job_of(lake, names) as job:
+        replaying = _ReplayBucket(lake, job, source, common)
+        parts = on_workers(spark, replaying, list(by_bucket.values()), "replaying groups")
+    return _commit(lake, names, parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,12 +174,13 @@ class _ReplayBucket:
     """Called in a worker with the files of one bucket."""
 
     lake: Lake
+    job: str
     source: str
     common: list[Path]
 
     def __call__(self, bucket: list[Path]) -> dict[str, list[Part]]:
         names = (HEARTBEATS.name, *REPLAYED)
-        tables = TableWriters([TABLES[name] for name in names], self.lake.table_root, self.source)
+        tables = TableWriters([TABLES[name] for name in names], self.lake.table_root, self.job, self.source)
         of_all: list[Fact] = [fact for _, facts in facts_by_group(self.common) for fact in facts]
         with _uncollected():
             deque(map(partial(_add_rows, tables, of_all), facts_by_group(bucket)), maxlen=0)

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.raw import TABLES
-from pipelines.spark.delta_writer import Work
 from pipelines.spark.jobs.first_pass import outlines
 from pipelines.spark.sources.slices import DEFAULT_SPLIT_BYTES
-from pipelines.spark.transfer import write_table
+from pipelines.spark.transfer import Work, write_table
 
 if TYPE_CHECKING:
     import pyarrow as pa

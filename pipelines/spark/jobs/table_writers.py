@@ -14,10 +14,10 @@ from pipelines.lake.tables.table import Table
 class TableWriters:
     """Writes rows of several tables as they come; at most BATCH_ROWS and what is added at once wait in memory."""
 
-    def __init__(self, tables: Iterable[Table], root_of: Callable[[str], Path], source: str) -> None:
+    def __init__(self, tables: Iterable[Table], root_of: Callable[[str], Path], job: str, source: str) -> None:
         self._source = source
         self._tables = {table.name: table for table in tables}
-        self._writers = {name: PartsWriter(table, root_of(name)) for name, table in self._tables.items()}
+        self._writers = {name: PartsWriter(table, root_of(name), job) for name, table in self._tables.items()}
         self._waiting: dict[str, list[Any]] = {name: [] for name in self._tables}
 
     def add(self, name: str, rows: Iterable[Any]) -> None:

@@ -1,0 +1,156 @@
+"""One Delta transaction: parts that tasks wrote become rows of a table, or nothing of them stays.
+
+The driver commits, after it has seen every part. Whether a commit that ended with an error was recorded is read in the
+log, and a part is removed only when no version names it. A checkpoint is no part of a commit: it only makes the log
+quicker to read, so one that cannot be written is left for a later commit.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import pyarrow as pa
+from deltalake import DeltaTable, Schema
+from deltalake.exceptions import CommitFailedError, DeltaError
+from deltalake.transaction import AddAction, CommitProperties, PostCommitHookProperties, RemoveAction
+
+from pipelines.lake.delta import Part, parts_of
+from pipelines.lake.errors import LakeMismatch, LakeMoved, PartsMissing
+from pipelines.lake.tables.table import Table
+
+CHECKPOINT_EVERY = 50
+"""Versions between two checkpoints of a table's log."""
+COMMIT_ID = "rocketlensCommit"
+"""Key, in a version's commit information, of a text that no other commit has."""
+LOG_FOLDER = "_delta_log"
+NO_HOOKS = PostCommitHookProperties(create_checkpoint=False, cleanup_expired_logs=False)
+
+
+def commit(table: Table, root: Path, parts: Sequence[Part], replaced: Iterable[tuple[str, ...]] | None) -> int:
+    """Record parts in one transaction, on the very version that was read for it; the table's version with them.
+
+    Args:
+        replaced: partitions whose present rows go in the same transaction; None replaces the whole table, an empty
+            list only appends. A partition named here that gets no part is empty afterwards.
+    Raises:
+        PartsMissing, LakeMoved, LakeMismatch: one sentence; the table is as it was and the parts are gone.
+    """
+    try:
+        _require_parts(root, parts)
+        delta = ensure_table(table, root)
+        wanted = None if replaced is None else set(replaced)
+        gone = [_remove(p.path) for p in parts_of(table, delta) if wanted is None or p.partition in wanted]
+    except BaseException:
+        discard(root, parts)
+        raise
+    if parts or gone:
+        _record(table, root, delta, parts, gone)
+        delta = DeltaTable(str(root))
+        _checkpoint(delta)
+    return delta.version()
+
+
+def discard(root: Path, parts: Iterable[Part]) -> None:
+    """Remove parts that were never committed."""
+    for part in parts:
+        with suppress(OSError):
+            (root / part.path).unlink()
+
+
+def _require_parts(root: Path, parts: Sequence[Part]) -> None:
+    missing = [part for part in parts if _size(root / part.path) != part.size]
+    if missing:
+        raise PartsMissing(
+            f"{root}: of {len(parts)} parts that Spark's workers wrote {len(missing)} are not there or not whole, the "
+            f"first {missing[0].path}: every worker must see the lake under this path"
+        )
+
+
+def _size(path: Path) -> int | None:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return None
+
+
+def _record(table: Table, root: Path, delta: DeltaTable, parts: Sequence[Part], gone: Sequence[RemoveAction]) -> None:
+    commit_id = uuid.uuid4().hex
+    try:
+        delta.create_write_transaction(
+            [*(_add(table, part) for part in parts), *gone],
+            mode="append",
+            schema=_delta_schema(table.schema),
+            partition_by=list(table.partition_by),
+            commit_properties=CommitProperties(max_commit_retries=0, custom_metadata={COMMIT_ID: commit_id}),
+            post_commithook_properties=NO_HOOKS,
+        )
+    except BaseException as error:
+        if not is_recorded(root, commit_id, after=delta.version()):
+            discard(root, parts)
+            if isinstance(error, CommitFailedError):
+                raise LakeMoved(
+                    f"{root}: another process wrote version {delta.version() + 1} meanwhile: run the command again"
+                ) from error
+            raise
+        if not isinstance(error, Exception):
+            raise
+
+
+def is_recorded(root: Path, commit_id: str, *, after: int) -> bool:
+    """Whether a version behind `after` is the commit of that id. Raises OSError where the log cannot be read."""
+    later = (path for path in (root / LOG_FOLDER).iterdir() if path.suffix == ".json" and path.stem.isdigit())
+    return any(commit_id in path.read_text("utf-8") for path in later if int(path.stem) > after)
+
+
+def _checkpoint(delta: DeltaTable) -> None:
+    """Write the log's state in one file now and then."""
+    if delta.version() % CHECKPOINT_EVERY == CHECKPOINT_EVERY - 1:
+        with suppress(OSError, DeltaError):
+            delta.create_checkpoint()
+
+
+def ensure_table(table: Table, root: Path) -> DeltaTable:
+    """The Delta table, created empty if it is not there, widened by columns it does not have yet."""
+    if not DeltaTable.is_deltatable(str(root)):
+        return DeltaTable.create(
+            str(root),
+            _delta_schema(table.schema),
+            mode="ignore",
+            partition_by=list(table.partition_by) or None,
+            name=table.name,
+            description=f"One row: {table.grain}",
+        )
+    delta = DeltaTable(str(root))
+    wanted = {field.name: field for field in _delta_schema(table.schema).fields}
+    present = {field.name: field for field in delta.schema().fields}
+    for name in wanted.keys() & present.keys():
+        if wanted[name].type != present[name].type:
+            raise LakeMismatch(f"{root}: column {name} is {present[name].type} there and {wanted[name].type} here")
+    if missing := [wanted[column.name] for column in table.columns if column.name not in present]:
+        delta.alter.add_columns(missing, post_commithook_properties=NO_HOOKS)
+        return DeltaTable(str(root))
+    return delta
+
+
+def _add(table: Table, part: Part) -> AddAction:
+    return AddAction(
+        path=part.path,
+        size=part.size,
+        partition_values=dict(zip(table.partition_by, part.partition, strict=True)),
+        modification_time=part.written_ms,
+        data_change=True,
+        stats=json.dumps({"numRecords": part.rows}),
+    )
+
+
+def _remove(path: str) -> RemoveAction:
+    return RemoveAction(path=path, data_change=True, deletion_timestamp=int(time.time() * 1000))
+
+
+def _delta_schema(schema: pa.Schema) -> Schema:
+    return Schema.from_arrow(schema)

@@ -1,0 +1,59 @@
+"""Calls of a function on Spark's workers; what ends them is told in one sentence with its cause."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from py4j.protocol import Py4JError, Py4JNetworkError  # type: ignore[import-untyped]
+from pyspark.errors import PySparkException
+
+from pipelines.defs.asset_failure import raised_in
+from pipelines.lake.errors import WorkFailed
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+FATAL = re.compile(r"Fatal Python error: (?P<signal>[^\n]+)")
+CRASHED = "Python worker exited unexpectedly"
+LOST_EXECUTOR = re.compile(r"ExecutorLostFailure \((?P<executor>executor \S+).*?Reason: (?P<reason>[^\n]+)")
+NO_JVM = re.compile(
+    r"Answer from Java side is empty|Connection refused|Error while (sending|receiving)|SparkContext was"
+)
+
+
+def on_workers(
+    spark: SparkSession, function: Callable[[Task], Result], tasks: Sequence[Task], doing: str
+) -> list[Result]:
+    """The results of a function for each task, in order. Function and tasks travel to the workers as pickles.
+
+    Args:
+        doing: what the work is, for the sentence of a failure.
+    Raises:
+        WorkFailed: a task failed, a worker died, or Spark itself did.
+    """
+    try:
+        return spark.sparkContext.parallelize(tasks, max(1, len(tasks))).map(function).collect()
+    except (Py4JError, PySparkException, ConnectionError, EOFError) as error:
+        raise WorkFailed(f"{doing}: {cause_of_failure(error)}") from error
+
+
+def cause_of_failure(error: BaseException) -> str:
+    """Why work on Spark failed, without Spark's own stack."""
+    text = str(error)
+    if isinstance(error, Py4JNetworkError | ConnectionError | EOFError) or NO_JVM.search(text):
+        return (
+            "Spark's Java process has ended (killed, or out of memory: ROCKETLENS_DRIVER_MEMORY sets its heap, 2g by "
+            "default)"
+        )
+    if lost := LOST_EXECUTOR.search(text):
+        return f"Spark lost {lost['executor']}: {lost['reason'].strip()}"
+    if fatal := FATAL.search(text):
+        hint = " (a file was cut short while it was read)" if fatal["signal"].startswith("Bus error") else ""
+        return f"a worker process of Spark died: {fatal['signal'].strip()}{hint}"
+    if CRASHED in text:
+        return "a worker process of Spark was killed (by hand, or by the system when memory ran out)"
+    return raised_in(text)
