@@ -20,6 +20,7 @@ from pipelines.installed.extras import missing_extra, need
 from pipelines.installed.shipped import DEMO, DEMO_SOURCES, own_copy
 from pipelines.lake.catalog import publish
 from pipelines.lake.lake import Lake
+from pipelines.lake.lock import writing
 from pipelines.lake.sources import Sources, demo_config, read_sources
 from pipelines.notebook.bundles import bundled_store
 
@@ -43,7 +44,8 @@ def build(sources: Sources, console: Console) -> list[str]:
         imports.join()
         outcome = _materialize(sources, steps)
         steps.next("publishing the DuckDB catalogue")
-        publish(Lake(sources.lake))
+        with writing(sources.lake, "demo"):
+            publish(Lake(sources.lake))
         steps.done()
     return outcome.failed_checks
 

@@ -246,10 +246,10 @@ class _Walk:
             self.tell.tell(region)
 
 
-def regions_of(file: StoreFile, *, verify_crc: bool = True) -> list[Region]:
+def regions_of(file: StoreFile, *, verify_crc: bool = True, damage: DamageSink | None = None) -> list[Region]:
     """What every byte of a file is: regions end to end, whose lengths add up to its size."""
     found: list[Region] = []
     columns = ["crc_ok", "record_crc_ok"] if verify_crc else ["physical_offset"]
-    for _ in read_segment(file, columns=columns, regions=found.append):
+    for _ in read_segment(file, columns=columns, regions=found.append, damage=damage):
         pass
     return found

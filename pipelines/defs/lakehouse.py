@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 import dagster as dg
 
 from pipelines.lake.lake import Lake, lake_to_write
+from pipelines.lake.lock import writing
 from pipelines.lake.sources import BrokerSource, Sources, configured_file, read_sources
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+WAIT_S = 600
 
 
 class Lakehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
@@ -26,6 +31,10 @@ class Lakehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
     def lake(self) -> Lake:
         """The lake, to be written. Raises WouldTouchEvidence for one among the evidence."""
         return lake_to_write(self.sources())
+
+    def writing(self, doing: str) -> AbstractContextManager[None]:
+        """Be the only process that writes to the lake, as soon as no other does. Raises LakeBusy after ten minutes."""
+        return writing(self.lake().root, doing, wait_s=WAIT_S)
 
     def broker(self, name: str) -> BrokerSource:
         return self.sources().broker(name)

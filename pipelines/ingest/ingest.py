@@ -1,7 +1,8 @@
 """Store files into the lake through Spark: one file, a whole store, or every broker of the configuration.
 
 Re-running is idempotent: a file's rows are one Delta partition that is replaced in one transaction; the CommitLog file
-a broker still appends to is read on from where its rows in the lake end.
+a broker still appends to is read on from where its rows in the lake end. A file that changes while it is read has
+changed since it was looked at, so the next ingest reads it again.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ from parsers.store import NotAStore, Store, StoreFile
 from pipelines.ingest.config_snapshots import snapshot_config
 from pipelines.ingest.gone_files import mark_gone
 from pipelines.ingest.growth import grown_from
+from pipelines.ingest.ingested import IngestedFiles
 from pipelines.lake.broker_stores import store_of
 from pipelines.lake.lake import Lake, lake_to_write
 from pipelines.lake.sources import BrokerSource, Sources
-from pipelines.spark.transfer import slices_of, write_table
+from pipelines.lake.tables.raw import COMMITLOG_MESSAGES
+from pipelines.spark.transfer import SliceWork, slices_of, write_files, write_table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,21 +40,21 @@ FILE_TABLES = (
     "store_files",
 )
 """Raw tables with one Delta partition per store file, in the order they are ingested."""
-SAME_INSTANT_MS = 60_000
-"""A file changed less than this before its rows were written is read again: clocks differ, and a broker writes on."""
 Progress = Callable[[str, str], None]
 
 
 @dataclass(slots=True)
 class IngestReport:
     """What one ingest did: rows now in the lake by (broker, table), files read and found unchanged, counted once per
-    table, the files that are not understood as (broker, file, why), and a sentence for each store that is not there."""
+    table, the files that are not understood as (broker, file, why), a sentence for each store that is not there, and
+    one for each file that could not be read: its rows in the lake are as they were."""
 
     rows: dict[tuple[str, str], int] = field(default_factory=dict)
     files_read: int = 0
     files_unchanged: int = 0
     not_understood: list[tuple[str, str, str]] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
 
 
 def ingest(
@@ -87,13 +90,16 @@ def ingest_store(
     """Ingest what is new or changed in one store, table by table, and the broker's configuration."""
     store = store_of(broker)
     report.not_understood += [(broker.name, name_of(store.root, f), f.why or f.kind) for f in store.not_understood]
+    ingested = IngestedFiles.load(lake, broker.name)
     for table in FILE_TABLES:
         if progress:
             progress(broker.name, table)
-        stale = stale_files(lake, broker, store, table)
-        report.files_read += len(stale)
-        report.files_unchanged += len(files_of_table(store, table)) - len(stale)
-        ingest_files(spark, lake, broker, table, stale, bodies=bodies)
+        files = files_of_table(store, table)
+        stale = ingested.stale(table, store, files)
+        unread = ingest_files(spark, lake, broker, table, stale, bodies=bodies, ingested=ingested)
+        report.files_read += len(stale) - len(unread)
+        report.files_unchanged += len(files) - len(stale)
+        report.unread += [told for file in unread if (told := f"{broker.name}: {file}") not in report.unread]
         report.rows[broker.name, table] = lake.rows(table, broker.name)
     mark_gone(lake, broker, store)
     report.rows[broker.name, "queues"] = ingest_queues(spark, lake, broker)
@@ -102,36 +108,61 @@ def ingest_store(
 
 
 def ingest_files(
-    spark: SparkSession, lake: Lake, broker: BrokerSource, table: str, files: Sequence[str], *, bodies: bool = False
-) -> None:
-    """Ingest named files (paths below the store root) into one of FILE_TABLES."""
+    spark: SparkSession,
+    lake: Lake,
+    broker: BrokerSource,
+    table: str,
+    files: Sequence[str],
+    *,
+    bodies: bool = False,
+    ingested: IngestedFiles | None = None,
+) -> list[str]:
+    """Ingest named files (paths below the store root) into one of FILE_TABLES.
+
+    Args:
+        ingested: the broker's files as this ingest has looked at them; they are looked at now without it.
+    Returns:
+        The files that could not be read, each with why; the rows that the lake has of them stay.
+    """
     if not files:
-        return
-    starts = grown_from(lake, broker, files) if table == "commitlog_messages" else {}
+        return []
+    ingested = ingested or looked_at(lake, broker, table, files)
+    version = lake.version(table)
+    starts = grown_from(lake, broker, files) if table == COMMITLOG_MESSAGES.name else {}
+    fresh = [file for file in files if file not in starts]
     options = {"bodies": str(bodies).lower()}
-    if fresh := [file for file in files if file not in starts]:
-        work = slices_of(broker, table, fresh, options)
-        write_table(spark, lake, table, work, replaced=[(broker.name, file) for file in fresh])
+    work = slices_of(broker, table, fresh, options) if fresh else []
     if starts:
-        work = slices_of(broker, table, list(starts), {**options, "starts": json.dumps(starts)})
-        write_table(spark, lake, table, work, replaced=[])
+        work += slices_of(broker, table, list(starts), {**options, "starts": json.dumps(starts)})
+    lost = dict.fromkeys(lost_since(broker, ingested, fresh, work), "is gone or became shorter since it was listed")
+    replaced = [(broker.name, file) for file in fresh]
+    unread = write_files(spark, lake, table, work, replaced, at_version=version, lost=lost)
+    ingested.note(table, [file for file in files if file not in unread])
+    return [f"{file}: {why}" for file, why in unread.items()]
+
+
+def lost_since(
+    broker: BrokerSource, ingested: IngestedFiles, files: Sequence[str], work: Sequence[SliceWork]
+) -> list[str]:
+    """The files that the work does not read, or reads less of than there was when they were looked at."""
+    planned = {name_of(broker.store, piece.file): piece.file.size for one in work for piece in one.pieces}
+    states = ((file, ingested.seen.get(file)) for file in files)
+    return [file for file, state in states if state is None or planned.get(file, 0) < state.size]
+
+
+def looked_at(lake: Lake, broker: BrokerSource, table: str, files: Sequence[str]) -> IngestedFiles:
+    """The broker's files as the lake knows them, and the named ones as they are now."""
+    ingested, store, wanted = IngestedFiles.load(lake, broker.name), store_of(broker), set(files)
+    for file in files_of_table(store, table):
+        if (name := name_of(store.root, file)) in wanted:
+            ingested.look(name, file)
+    return ingested
 
 
 def ingest_queues(spark: SparkSession, lake: Lake, broker: BrokerSource) -> int:
     """Sum up every queue of a store anew; queues in the lake afterwards."""
     write_table(spark, lake, "queues", slices_of(broker, "queues"), replaced=[(broker.name,)])
     return lake.rows("queues", broker.name)
-
-
-def stale_files(lake: Lake, broker: BrokerSource, store: Store, table: str) -> list[str]:
-    """Files of a table that changed after their rows were written, or have none."""
-    written_ms = lake.written_ms(table)
-
-    def stale(file: StoreFile) -> bool:
-        written = written_ms.get((broker.name, name_of(store.root, file)))
-        return written is None or written < file.mtime_ns // 1_000_000 + SAME_INSTANT_MS
-
-    return [name_of(store.root, file) for file in files_of_table(store, table) if stale(file)]
 
 
 def files_of_table(store: Store, table: str) -> list[StoreFile]:

@@ -31,18 +31,28 @@ LOG_FOLDER = "_delta_log"
 NO_HOOKS = PostCommitHookProperties(create_checkpoint=False, cleanup_expired_logs=False)
 
 
-def commit(table: Table, root: Path, parts: Sequence[Part], replaced: Iterable[tuple[str, ...]] | None) -> int:
+def commit(
+    table: Table,
+    root: Path,
+    parts: Sequence[Part],
+    replaced: Iterable[tuple[str, ...]] | None,
+    *,
+    at_version: int | None = None,
+) -> int:
     """Record parts in one transaction, on the very version that was read for it; the table's version with them.
 
     Args:
         replaced: partitions whose present rows go in the same transaction; None replaces the whole table, an empty
             list only appends. A partition named here that gets no part is empty afterwards.
+        at_version: the version that the parts were made for; None where they do not depend on what the table holds.
     Raises:
         PartsMissing, LakeMoved, LakeMismatch: one sentence; the table is as it was and the parts are gone.
     """
     try:
         _require_parts(root, parts)
         delta = ensure_table(table, root)
+        if at_version is not None and delta.version() != at_version:
+            raise LakeMoved(_moved(root, at_version))
         wanted = None if replaced is None else set(replaced)
         gone = [_remove(p.path) for p in parts_of(table, delta) if wanted is None or p.partition in wanted]
     except BaseException:
@@ -53,6 +63,10 @@ def commit(table: Table, root: Path, parts: Sequence[Part], replaced: Iterable[t
         delta = DeltaTable(str(root))
         _checkpoint(delta)
     return delta.version()
+
+
+def _moved(root: Path, version: int) -> str:
+    return f"{root}: another process wrote version {version + 1} meanwhile: run the command again"
 
 
 def discard(root: Path, parts: Iterable[Part]) -> None:
@@ -93,9 +107,7 @@ def _record(table: Table, root: Path, delta: DeltaTable, parts: Sequence[Part], 
         if not is_recorded(root, commit_id, after=delta.version()):
             discard(root, parts)
             if isinstance(error, CommitFailedError):
-                raise LakeMoved(
-                    f"{root}: another process wrote version {delta.version() + 1} meanwhile: run the command again"
-                ) from error
+                raise LakeMoved(_moved(root, delta.version())) from error
             raise
         if not isinstance(error, Exception):
             raise

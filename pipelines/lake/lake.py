@@ -69,15 +69,6 @@ class Lake:
             rows[part.partition] += part.rows
         return rows
 
-    def written_ms(self, name: str) -> dict[tuple[str, ...], int]:
-        """When each partition was last written, epoch milliseconds."""
-        from pipelines.lake.delta import partition_parts
-
-        latest: dict[tuple[str, ...], int] = {}
-        for part in partition_parts(TABLES[name], self.table_root(name)):
-            latest[part.partition] = max(latest.get(part.partition, 0), part.written_ms)
-        return latest
-
     def select(self, name: str) -> str:
         """SQL that DuckDB reads the table with: every declared column, null where the files lack it."""
         files, table = self.files(name), TABLES[name]

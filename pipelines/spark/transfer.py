@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import InputPartition
 
-from pipelines.lake.commit import commit
+from pipelines.lake.commit import commit, discard
 from pipelines.lake.delta import Part, new_job, remove_job, write_parts
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource
-from pipelines.lake.tables.raw import TABLES
+from pipelines.lake.tables.raw import STORE_FILES, TABLES
 from pipelines.spark.sources.registry import source_of
+from pipelines.spark.sources.slices import Piece, Slice
 from pipelines.spark.sources.source import StoreReader, table_of
 from pipelines.spark.workers import on_workers
 
@@ -37,10 +38,22 @@ class SliceWork:
     def __call__(self) -> Iterator[pa.RecordBatch]:
         return self.reader.read(self.slice_)
 
+    @property
+    def pieces(self) -> Sequence[Piece]:
+        return self.slice_.pieces if isinstance(self.slice_, Slice) else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The parts that one task wrote, and the files that it could not read, with why."""
+
+    parts: list[Part]
+    unread: dict[str, str]
+
 
 def slices_of(
     broker: BrokerSource, table: str, files: Sequence[str] | None = None, options: Mapping[str, str] | None = None
-) -> list[Work]:
+) -> list[SliceWork]:
     """The slices that the data source of a table cuts one broker's store into: named files of it (paths below the
     root), or all; `options` are the data source's."""
     given = {"store": str(broker.store), "broker": broker.name, **(options or {})}
@@ -69,13 +82,49 @@ def write_table(
     Raises:
         WorkFailed: a task failed or a worker died; the table is as it was.
     """
+    written = _written(spark, lake, table, work)
+    commit(TABLES[table], lake.table_root(table), [part for one in written for part in one.parts], replaced)
+
+
+def write_files(
+    spark: SparkSession,
+    lake: Lake,
+    table: str,
+    work: Sequence[SliceWork],
+    replaced: Sequence[tuple[str, str]],
+    *,
+    at_version: int | None,
+    lost: Mapping[str, str],
+) -> dict[str, str]:
+    """Write a table's rows of store files that are read whole, as `write_table`; the files that could not be, with why.
+
+    Args:
+        replaced: (broker, file) of the files whose present rows go with it. Of an unread file they stay, and nothing of
+            what was read of it is added; only `store_files` says of it why.
+        at_version: the version of the table that the work was planned from.
+        lost: files that are unread already, with why.
+    Raises:
+        LakeMoved: the table has gone on from that version.
+    """
+    written = _written(spark, lake, table, work)
+    unread = {**lost, **{file: why for one in written for file, why in one.unread.items()}}
+    left_out = unread.keys() if table != STORE_FILES.name else set()
+    parts = [part for one in written for part in one.parts]
+    kept = [part for part in parts if part.partition[1] not in left_out]
+    root = lake.table_root(table)
+    discard(root, [part for part in parts if part.partition[1] in left_out])
+    commit(TABLES[table], root, kept, [key for key in replaced if key[1] not in left_out], at_version=at_version)
+    return unread
+
+
+def _written(spark: SparkSession, lake: Lake, table: str, work: Sequence[Work]) -> list[Written]:
+    """What the tasks wrote; when one fails, nothing of it stays."""
     root, job = lake.table_root(table), new_job()
     try:
-        written = on_workers(spark, _WriteParts(table, root, job), list(work), table)
+        return on_workers(spark, _WriteParts(table, root, job), work, table)
     except BaseException:
         remove_job(root, job)
         raise
-    commit(TABLES[table], root, [part for parts in written for part in parts], replaced)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,5 +135,6 @@ class _WriteParts:
     root: Path
     job: str
 
-    def __call__(self, make: Work) -> list[Part]:
-        return write_parts(table_of(self.table), self.root, self.job, make())
+    def __call__(self, make: Work) -> Written:
+        parts = write_parts(table_of(self.table), self.root, self.job, make())
+        return Written(parts, make.reader.unread if isinstance(make, SliceWork) else {})

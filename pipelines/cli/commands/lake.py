@@ -78,29 +78,36 @@ def ingest(
     broker: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only this broker of the configuration; may be repeated.")
     ] = None,
+    wait: Annotated[
+        float, typer.Option(metavar="SECONDS", help="How long to wait for another process that writes to the lake.")
+    ] = 0,
     config_file: ConfigFile = None,
 ) -> None:
     """Bring the lake up to date with the stores, logs and captures of rocketlens.toml, through Spark.
 
     First the files of each store: those that have not changed are left as they are, a grown CommitLog file is read on
     from where it ended. Then what follows from them: lag, agreement, forecasts, retention, ownership. At last the
-    catalogue that `rocketlens sql` asks. A store that is not there is named (exit code 4), the others are read.
+    catalogue that `rocketlens sql` asks. A store that is not there, and a file that vanishes, shrinks or cannot be
+    read, is named (exit code 4), the others are read. One command at a time writes to a lake.
 
     Example: `rocketlens ingest --broker broker-a`
     """
     from pipelines.installed.extras import need
+    from pipelines.lake.lake import lake_to_write
+    from pipelines.lake.lock import writing
     from pipelines.spark.session import spark_session
 
     need("pyspark", "deltalake")
     sources = sources_of(run, config_file)
     for place in sources.evidence():
         run.reads(place)
-    run.note("starting Spark")
-    spark = spark_session(sources.spark_master)
-    try:
-        rows = _ingested(run, spark, sources, broker or ())
-    finally:
-        spark.stop()
+    with writing(lake_to_write(sources).root, "ingest", wait_s=wait):
+        run.note("starting Spark")
+        spark = spark_session(sources.spark_master)
+        try:
+            rows = _ingested(run, spark, sources, broker or ())
+        finally:
+            spark.stop()
     run.emit_rows(rows.schema, rows.to_pylist())
 
 
@@ -124,7 +131,7 @@ def _ingested(run: Run, spark: SparkSession, sources: Sources, brokers: Sequence
         derived = derive(spark, sources, lambda table: run.note(f"all brokers: {table}"))
     finally:
         catalogue = publish(Lake(sources.lake))
-    for sentence in (*report.refused, *derived.problems):
+    for sentence in (*report.refused, *report.unread, *derived.problems):
         run.not_read(sentence)
     for name, file, why in report.not_understood:
         run.note(f"{name}: {file}: not understood: {why}")

@@ -30,7 +30,8 @@ def judged_asset(table: Table, group: str, deps: list[str], description: str, co
     def built(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
         lake = lakehouse.lake()
         brokers, refused = readable(lakehouse.sources().brokers)
-        rows = judge_brokers(lakehouse.spark(), lake, table.name, brokers)
+        with lakehouse.writing(table.name):
+            rows = judge_brokers(lakehouse.spark(), lake, table.name, brokers)
         found = lake.query(f"SELECT {counted} AS label, count(*) AS n FROM {table.name} GROUP BY ALL").to_pylist()
         plot = bar_plot(table.name, [str(row["label"]) for row in found], [row["n"] for row in found], "rows")
         return dg.MaterializeResult(

@@ -37,7 +37,8 @@ FROM lag_history GROUP BY ALL ORDER BY instant DESC LIMIT 12
 )
 def lag(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
     lake = lakehouse.lake()
-    rows = write_lag(lakehouse.spark(), lake)
+    with lakehouse.writing(LAG.name):
+        rows = write_lag(lakehouse.spark(), lake)
     groups = lake.query(PER_GROUP).to_pylist()
     behind = [row["behind"] for row in groups]
     return dg.MaterializeResult(
@@ -64,7 +65,8 @@ def lag(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
 )
 def lag_history(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
     lake = lakehouse.lake()
-    rows = write_lag_history(lake)
+    with lakehouse.writing(LAG_HISTORY.name):
+        rows = write_lag_history(lake)
     instants = lake.query(PER_INSTANT).to_pylist()
     behind = [row["behind"] for row in instants]
     return dg.MaterializeResult(

@@ -39,7 +39,8 @@ PROBLEMS_SHOWN = 20
 def replayed_ownership(lakehouse: Lakehouse) -> Iterator[dg.MaterializeResult[None]]:
     """Read every log and capture of the configuration and replay each group in Spark."""
     lake = lakehouse.lake()
-    replayed = replay_sources(lakehouse.spark(), lake, lakehouse.sources())
+    with lakehouse.writing("ownership"):
+        replayed = replay_sources(lakehouse.spark(), lake, lakehouse.sources())
     lines = {"log_lines": replayed.lines.sentence(), "unrecognised_lines": _unrecognised(replayed.lines)}
     unread = dg.MetadataValue.md("\n".join(f"- {problem}" for problem in replayed.problems[:PROBLEMS_SHOWN]) or "none")
     for table in OWNERSHIP_TABLES:

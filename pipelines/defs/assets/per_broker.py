@@ -12,7 +12,8 @@ from pipelines.defs.metadata import bar_plot, column_schema, table_metadata
 from pipelines.defs.partitions import BROKERS
 from pipelines.ingest.config_snapshots import snapshot_config
 from pipelines.ingest.gone_files import mark_gone
-from pipelines.ingest.ingest import ingest_files, ingest_queues, stale_files
+from pipelines.ingest.ingest import files_of_table, ingest_files, ingest_queues
+from pipelines.ingest.ingested import IngestedFiles
 from pipelines.lake.broker_stores import store_of
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource
@@ -25,7 +26,9 @@ Refresh = Callable[[SparkSession, Lake, BrokerSource], None]
 def refresh_files(spark: SparkSession, lake: Lake, broker: BrokerSource) -> None:
     """Hash the files that changed since their row was written; say which are gone."""
     store = store_of(broker)
-    ingest_files(spark, lake, broker, STORE_FILES.name, stale_files(lake, broker, store, STORE_FILES.name))
+    ingested, table = IngestedFiles.load(lake, broker.name), STORE_FILES.name
+    stale = ingested.stale(table, store, files_of_table(store, table))
+    ingest_files(spark, lake, broker, table, stale, ingested=ingested)
     mark_gone(lake, broker, store)
 
 
@@ -56,8 +59,9 @@ def broker_asset(table: Table, refresh: Refresh, plotted: str) -> dg.AssetsDefin
     )
     def built(context: dg.AssetExecutionContext, lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
         lake = lakehouse.lake()
-        for name in context.partition_keys:
-            refresh(lakehouse.spark(), lake, lakehouse.broker(name))
+        with lakehouse.writing(table.name):
+            for name in context.partition_keys:
+                refresh(lakehouse.spark(), lake, lakehouse.broker(name))
         return dg.MaterializeResult(
             metadata=table_metadata(lake, table, lake.rows(table.name), plot=counts(lake, table, plotted))
         )
@@ -84,8 +88,9 @@ def broker_asset(table: Table, refresh: Refresh, plotted: str) -> dg.AssetsDefin
 def config_snapshots(context: dg.AssetExecutionContext, lakehouse: Lakehouse) -> Iterator[dg.MaterializeResult[None]]:
     """Keep what the brokers have written to config/*.json since the last snapshot."""
     lake = lakehouse.lake()
-    for name in context.partition_keys:
-        snapshot_config(lakehouse.spark(), lake, lakehouse.broker(name))
+    with lakehouse.writing("config_snapshots"):
+        for name in context.partition_keys:
+            snapshot_config(lakehouse.spark(), lake, lakehouse.broker(name))
     for name in SNAPSHOT_TABLES:
         table = TABLES[name]
         plot = counts(lake, table, "written_at")

@@ -31,15 +31,20 @@ def raw_asset(name: str) -> dg.AssetsDefinition:
     def built(context: dg.AssetExecutionContext, lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
         sources, lake = lakehouse.sources(), lakehouse.lake()
         keys = list(context.partition_keys)
-        for broker, files in by_broker(keys).items():
-            ingest_files(lakehouse.spark(), lake, sources.broker(broker), name, files, bodies=sources.bodies)
+        unread = []
+        with lakehouse.writing(name):
+            for broker, files in by_broker(keys).items():
+                told = ingest_files(lakehouse.spark(), lake, sources.broker(broker), name, files, bodies=sources.bodies)
+                unread += [f"{broker}: {file}" for file in told]
         held = lake.partition_rows(name)
         rows = {key: held[split_key(key)] for key in keys}
         if len(keys) > 1:
             for key in keys:
                 context.add_asset_metadata({"dagster/partition_row_count": rows[key]}, partition_key=key)
         plot = bar_plot(f"{name}: rows per store file", keys, [rows[key] for key in keys], "rows")
-        return dg.MaterializeResult(metadata=table_metadata(lake, table, held.total(), rows_per_file=plot))
+        not_read = "; ".join(unread) or "none"
+        metadata = table_metadata(lake, table, held.total(), rows_per_file=plot, not_read=not_read)
+        return dg.MaterializeResult(metadata=metadata)
 
     return built
 

@@ -286,8 +286,25 @@ kind pull is the next message to pull, lmq of a light topic
     BY_FILE,
 ).holding(kind=get_args(OffsetKind))
 
+INGESTED_FILES = Table(
+    "ingested_files",
+    "one file of a store as it was just before its rows were last read: an ingest reads it again when it has changed",
+    ORIGIN
+    + columns("""
+size          i64   bytes
+modified_ns   i64   modification time, nanoseconds since 1970
+inode         i64   the system's number of the file
+written_until i64   bytes up to the end of its last written page
+mark          i64   CRC-32 of its first page, its last written page and the page behind
+read_at       time  when it was looked at
+tables        texts tables whose rows were read from the file as it was then
+"""),
+    ("broker",),
+)
+
 STORE_TABLES = (
     STORE_FILES,
+    INGESTED_FILES,
     COMMITLOG_MESSAGES,
     COMMITLOG_REGIONS,
     CONSUMEQUEUE_UNITS,

@@ -24,7 +24,7 @@ class CheckpointReader(StoreReader):
         from recovery.rules.versions import BrokerVersion
 
         version = BrokerVersion.parse(self.options["version"]) if "version" in self.options else None
-        checkpoint = read_checkpoint(piece.file, version=version, on_damage="collect")
+        checkpoint = read_checkpoint(piece.file, version=version, on_damage="collect", damage=self.note_damage)
         if checkpoint is not None:
             yield checkpoint_to_batch(piece.file, checkpoint)
 

@@ -96,8 +96,15 @@ class CommitLogReader(StoreReader):
         read = [name for name in asked if with_bodies or name not in BODY_COLUMNS]
         read += [name for name in where.columns() if name not in read]
         read = read or ["physical_offset"]
-        for batch in read_segment(piece.file, columns=read, start=piece.start, end=piece.end, rule=self._rule()):
-            yield where.keep(batch)
+        batches = read_segment(
+            piece.file,
+            columns=read,
+            start=piece.start,
+            end=piece.end,
+            rule=self._rule(),
+            damage=self.note_damage,
+        )
+        yield from map(where.keep, batches)
 
 
 def _begin(file: StoreFile, file_pos: int) -> int:
@@ -135,7 +142,7 @@ class RegionsReader(StoreReader):
                 "file_size": piece.file.size,
                 "reason": region.reason,
             }
-            for region in regions_of(piece.file)
+            for region in regions_of(piece.file, damage=self.note_damage)
         ]
         yield pa.RecordBatch.from_pylist(rows, schema=COMMITLOG_REGIONS.select(list(rows[0]) if rows else []))
 

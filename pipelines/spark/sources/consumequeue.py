@@ -25,7 +25,7 @@ class ConsumeQueueReader(StoreReader):
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         from parsers.queues import read_units
 
-        yield from read_units(piece.file, topics=self._topics(), on_damage="collect")
+        yield from read_units(piece.file, topics=self._topics(), on_damage="collect", damage=self.note_damage)
 
     def _topics(self) -> list[str] | None:
         return self.options["topics"].split(",") if "topics" in self.options else None

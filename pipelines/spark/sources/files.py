@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from parsers.errors import StoreFormatError
+from parsers.errors import Damage, DamageSink, StoreFormatError
 from parsers.store import Store, StoreFile
 from pipelines.spark.sources.slices import Piece
 from pipelines.spark.sources.source import StoreReader, StoreSource, table_of
@@ -24,7 +24,7 @@ class FilesReader(StoreReader):
         import pyarrow as pa
 
         schema = table_of(self.table_name).bare_schema
-        row = {**dict.fromkeys(schema.names), **file_row(piece.file)}
+        row = {**dict.fromkeys(schema.names), **file_row(piece.file, self.note_damage)}
         yield pa.RecordBatch.from_pylist([row], schema=schema)
 
 
@@ -37,8 +37,8 @@ class FilesSource(StoreSource):
         return "rocketmq_files"
 
 
-def file_row(file: StoreFile) -> dict[str, object]:
-    """The columns of `store_files` for one file, without its origin."""
+def file_row(file: StoreFile, damage: DamageSink) -> dict[str, object]:
+    """The columns of `store_files` for one file, without its origin; `damage` is told of one that cannot be read."""
     from pipelines.spark.sources.fingerprint import fingerprint
 
     used, sha256, why = None, None, file.why
@@ -46,6 +46,7 @@ def file_row(file: StoreFile) -> dict[str, object]:
         used, sha256 = fingerprint(file)
     except StoreFormatError as refused:
         why = str(refused)
+        damage(Damage.of(refused.in_file(file.path)))
     return {
         "kind": file.kind,
         "base_offset": file.base_offset,

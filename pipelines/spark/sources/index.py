@@ -35,14 +35,14 @@ class IndexReader(StoreReader):
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         from parsers.index.read import read_index
 
-        yield from read_index([piece.file], geometry=geometry_of(piece), on_damage="collect")
+        yield from read_index([piece.file], geometry=geometry_of(piece), on_damage="collect", damage=self.note_damage)
 
 
 class IndexFilesReader(IndexReader):
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         from parsers.index.read import index_files
 
-        yield index_files([piece.file], geometry=geometry_of(piece), on_damage="collect")
+        yield index_files([piece.file], geometry=geometry_of(piece), on_damage="collect", damage=self.note_damage)
 
 
 def geometry_of(piece: Piece) -> Geometry | None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
+from parsers.errors import Damage, UnreadableFile
 from parsers.places import name_below
 from parsers.store import Store, StoreFile
 from pipelines.lake.rows import conform
@@ -57,13 +58,18 @@ class StoreSource(DataSource):
 
 
 class StoreReader(DataSourceReader):
-    """Plans slices on the driver, reads them on workers. Subclasses say which files, and read one piece."""
+    """Plans slices on the driver, reads them on workers. Subclasses say which files, and read one piece.
+
+    Attributes:
+        unread: files that could not be read as planned, or not to their end, by the names of the column `file`: why.
+    """
 
     within_files: ClassVar[bool] = False
 
     def __init__(self, options: Options, names: Sequence[str], table_name: str) -> None:
         self.options = {key.lower(): value for key, value in options.items()}
         self.names, self.table_name = list(names), table_name
+        self.unread: dict[str, str] = {}
         if "store" not in self.options:
             raise ValueError('the option "store" is missing: the store root to read')
 
@@ -90,6 +96,23 @@ class StoreReader(DataSourceReader):
         for piece in partition.pieces:
             origin = {"broker": self.options.get("broker"), "file": relative(root, piece.file)}
             yield from conform(self.read_piece(piece), schema, origin)
+            self._require_all_there(piece.file)
+
+    def note_damage(self, found: Damage) -> None:
+        """Handed to the parsers: keeps the files that the system refuses, or that end before they should."""
+        if found.kind == UnreadableFile.__name__ and found.path is not None:
+            self.unread[name_below(Path(self.options["store"]), found.path)] = found.reason
+
+    def _require_all_there(self, file: StoreFile) -> None:
+        """Note a file that is gone or shorter than when the work was planned; of a folder only that it is gone."""
+        name = relative(Path(self.options["store"]), file)
+        try:
+            size = file.path.stat().st_size
+        except OSError as refused:
+            self.unread[name] = f"cannot be read: {refused.strerror}"
+            return
+        if size < file.size and file.kind != "rocksdb":
+            self.unread[name] = f"became shorter while it was read: {size} of {file.size} bytes are left"
 
     def store(self) -> Store:
         """The store with its log, wherever the options say that it lies."""

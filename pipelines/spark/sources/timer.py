@@ -20,7 +20,7 @@ class TimerReader(StoreReader):
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         from parsers.timer import read_timerlog
 
-        yield from read_timerlog([piece.file], on_damage="collect")
+        yield from read_timerlog([piece.file], on_damage="collect", damage=self.note_damage)
 
 
 class TimerSource(StoreSource):

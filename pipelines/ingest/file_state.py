@@ -1,0 +1,97 @@
+"""What a store file is at one moment: enough to tell later, from a few bytes, whether it has changed since.
+
+Times alone do not tell. A copy may keep them (`rsync -t`, `cp -p`), and a broker that writes through a map changes them
+only when a page is written for the first time since it was last flushed.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from dataclasses import dataclass
+
+from parsers.errors import StoreFormatError, UnreadableFile
+from parsers.mapped import open_evidence
+from parsers.places import is_rocksdb_file
+from parsers.store import StoreFile
+
+PAGE = 4096
+ZEROS = bytes(PAGE)
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """A file at one moment.
+
+    Attributes:
+        size, modified_ns, inode: what the system says of it; modified_ns in epoch nanoseconds.
+        written_until: bytes up to the end of its last written page, by halving; all of a file of no whole pages.
+        mark: CRC-32 of its first page, of the last written page and of the page behind: where a broker's next record,
+            queue unit or index entry changes it.
+    """
+
+    size: int
+    modified_ns: int
+    inode: int
+    written_until: int
+    mark: int
+
+    def still_holds(self, file: StoreFile) -> bool:
+        """Whether the file is as it was. Reads three pages at most; a file that cannot be read is not."""
+        try:
+            return self == _state(file, self.written_until)
+        except UnreadableFile:
+            return False
+
+
+def state_of(file: StoreFile) -> FileState | None:
+    """The state of a file now; None for a file that cannot be read."""
+    try:
+        return _state(file, None)
+    except StoreFormatError:
+        return None
+
+
+def _state(file: StoreFile, written_until: int | None) -> FileState:
+    try:
+        if file.kind == "rocksdb":
+            return _of_database(file)
+        with open_evidence(file.path) as opened:
+            place = opened.fileno()
+            seen = os.fstat(place)
+            until = _written_until(place, seen.st_size) if written_until is None else written_until
+            mark = zlib.crc32(os.pread(place, PAGE, 0))
+            mark = zlib.crc32(os.pread(place, 2 * PAGE, max(0, until - PAGE)), mark)
+            return FileState(seen.st_size, seen.st_mtime_ns, seen.st_ino, until, mark)
+    except (OSError, ValueError) as refused:  # ValueError: a NUL in the name
+        raise UnreadableFile(f"cannot be read: {refused}", path=file.path) from refused
+
+
+def _written_until(place: int, size: int) -> int:
+    """The end of the last page that is not zeros, found by halving: a broker fills a file from its start."""
+    low, high = 0, size // PAGE  # pages before `low` are written, those from `high` on are not
+    if size % PAGE or (high and _is_written(place, high - 1)):
+        return size
+    while low < high:
+        middle = (low + high) // 2
+        if _is_written(place, middle):
+            low = middle + 1
+        else:
+            high = middle
+    return low * PAGE
+
+
+def _is_written(place: int, page: int) -> bool:
+    return os.pread(place, PAGE, page * PAGE) not in (ZEROS, b"")
+
+
+def _of_database(file: StoreFile) -> FileState:
+    """The state of a database: of its folder, with a mark over the names, sizes and times of its files."""
+    seen = file.path.stat()
+    inside = sorted(
+        (path.name, of_file.st_size, of_file.st_mtime_ns)
+        for path in file.path.iterdir()
+        if is_rocksdb_file(path.name)
+        for of_file in (path.stat(),)
+    )
+    return FileState(seen.st_size, seen.st_mtime_ns, seen.st_ino, 0, zlib.crc32(repr(inside).encode()))

@@ -1,0 +1,105 @@
+"""Which files of a broker's store have changed since the lake took their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+
+from parsers.places import name_below
+from parsers.store import Store, StoreFile
+from pipelines.ingest.file_state import FileState, state_of
+from pipelines.lake.lake import Lake
+from pipelines.lake.tables.raw import INGESTED_FILES
+
+KNOWN = "SELECT * FROM ingested_files WHERE broker = $broker"
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """A file as it was when rows were read from it, and the tables that have these rows."""
+
+    state: FileState
+    read_at: datetime
+    tables: frozenset[str]
+
+
+@dataclass(slots=True)
+class IngestedFiles:
+    """The files of one broker by their names below its root. A file is looked at once, before any of it is read."""
+
+    lake: Lake
+    broker: str
+    known: dict[str, Ingested]
+    seen: dict[str, FileState | None] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, lake: Lake, broker: str) -> IngestedFiles:
+        """What the lake holds of a broker's files."""
+        rows = lake.query(KNOWN, broker=broker).to_pylist()
+        return cls(lake, broker, {row["file"]: _ingested(row) for row in rows})
+
+    def stale(self, table: str, store: Store, files: Iterable[StoreFile]) -> list[str]:
+        """The files whose rows in a table are not those of the file as it is now."""
+        named = ((name_below(store.root, file.path), file) for file in files)
+        return [name for name, file in named if not self._is_fresh(table, name, file)]
+
+    def _is_fresh(self, table: str, name: str, file: StoreFile) -> bool:
+        known = self.known.get(name)
+        if known is None or table not in known.tables:
+            self.look(name, file)
+            return False
+        if name not in self.seen:
+            self.seen[name] = known.state if known.state.still_holds(file) else state_of(file)
+        return self.seen[name] == known.state
+
+    def look(self, name: str, file: StoreFile) -> None:
+        """Take the state of a file that is going to be read."""
+        if name not in self.seen:
+            self.seen[name] = state_of(file)
+
+    def note(self, table: str, names: Collection[str]) -> None:
+        """Keep that a table has the rows of these files as they were looked at."""
+        now = datetime.now(UTC)
+        for name in names:
+            state, known = self.seen.get(name), self.known.get(name)
+            if state is not None:
+                tables = known.tables if known is not None and known.state == state else frozenset()
+                self.known[name] = Ingested(state, now, tables | {table})
+        self._save()
+
+    def forget(self, tables: Mapping[str, Collection[str]]) -> None:
+        """Let the named files of each table be read again."""
+        for table, names in tables.items():
+            for name in self.known.keys() & set(names):
+                known = self.known[name]
+                self.known[name] = Ingested(known.state, known.read_at, known.tables - {table})
+        self._save()
+
+    def _save(self) -> None:
+        rows = [_row(self.broker, name, known) for name, known in sorted(self.known.items())]
+        table = pa.Table.from_pylist(rows, schema=INGESTED_FILES.bare_schema)
+        self.lake.write(INGESTED_FILES.name, table, replaced=[(self.broker,)])
+
+
+def _ingested(row: Mapping[str, Any]) -> Ingested:
+    state = FileState(row["size"], row["modified_ns"], row["inode"], row["written_until"], row["mark"])
+    return Ingested(state, row["read_at"], frozenset(row["tables"]))
+
+
+def _row(broker: str, name: str, known: Ingested) -> dict[str, Any]:
+    state = known.state
+    return {
+        "broker": broker,
+        "file": name,
+        "size": state.size,
+        "modified_ns": state.modified_ns,
+        "inode": state.inode,
+        "written_until": state.written_until,
+        "mark": state.mark,
+        "read_at": known.read_at,
+        "tables": sorted(known.tables),
+    }

@@ -1,0 +1,92 @@
+"""One writer per lake: a lock that ends with the process that holds it, and says who that is."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pipelines.lake.errors import LakeError
+
+LOCK_NAME = "writer.lock"
+LOOK_AGAIN_S = 0.2
+
+
+class LakeBusy(LakeError):
+    """Another process writes to the lake."""
+
+
+_held: dict[Path, int] = {}
+"""How often this process has entered the lock of each lake."""
+
+
+@contextmanager
+def writing(lake: Path, doing: str, *, wait_s: float = 0) -> Iterator[None]:
+    """Be the only process that writes to a lake; entered again within itself it holds at once.
+
+    The system lets go of the lock when the process ends, however it ends, so a dead holder holds nobody up. The file
+    stays where it is and only tells who has the lock.
+
+    Args:
+        doing: what the lock is taken for, for the sentence that another process gets.
+        wait_s: seconds to wait for another writer.
+    Raises:
+        LakeBusy: another process has the lock, or the file system knows no locks.
+    """
+    place = lake.resolve() / LOCK_NAME
+    if place in _held:
+        _held[place] += 1
+        try:
+            yield
+        finally:
+            _held[place] -= 1
+        return
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with open(place, "a+", encoding="utf-8") as file:
+        _take(file.fileno(), place, time.monotonic() + wait_s)
+        _held[place] = 1
+        try:
+            _write(file.fileno(), {"pid": os.getpid(), "host": socket.gethostname(), "since": _now(), "doing": doing})
+            yield
+        finally:
+            del _held[place]
+            os.ftruncate(file.fileno(), 0)
+
+
+def _take(file: int, place: Path, until: float) -> None:
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                raise LakeBusy(
+                    f"{place.parent}: {_holder(place)} writes to this lake: wait until it has ended"
+                ) from None
+            time.sleep(LOOK_AGAIN_S)
+        except OSError as refused:
+            raise LakeBusy(f"{place}: the lake cannot be locked: {refused.strerror}") from refused
+
+
+def _write(file: int, holder: dict[str, object]) -> None:
+    os.ftruncate(file, 0)
+    os.write(file, json.dumps(holder).encode())
+
+
+def _holder(place: Path) -> str:
+    """Who has the lock, as far as the file says so."""
+    try:
+        told = json.loads(place.read_text("utf-8"))
+        return f"process {told['pid']} on {told['host']} ({told['doing']}, since {told['since']})"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "another process"
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

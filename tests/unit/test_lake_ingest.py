@@ -1,0 +1,187 @@
+"""Ingests that files change under: nothing is lost in silence, nothing doubled, and the next ingest puts it right."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from parsers.commitlog.message import decode_message
+from pipelines.demo import BUNDLE
+from pipelines.ingest.ingest import FILE_TABLES, IngestReport, ingest_store
+from pipelines.ingest.ingested import IngestedFiles
+from pipelines.lake.errors import LakeMoved
+from pipelines.lake.lake import Lake
+from pipelines.lake.sources import BrokerSource
+from pipelines.spark import transfer
+from tests.support.fixtures import unpack_store
+from tests.support.plain_spark import plain_spark
+
+FIRST, LAST = "commitlog/00000000000000000000", "commitlog/00000000000003145728"
+MESSAGES = 6114
+
+
+@pytest.fixture(scope="module")
+def demo_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return unpack_store(BUNDLE, tmp_path_factory.mktemp("demo"))
+
+
+@pytest.fixture
+def broker(demo_store: Path, tmp_path: Path) -> BrokerSource:
+    """The log, one queue, the index and the checkpoint of the demo's store."""
+    store = tmp_path / "store"
+    for name in ("commitlog", "index", "consumequeue/OrderTopic0"):
+        shutil.copytree(demo_store / name, store / name)
+    shutil.copy2(demo_store / "checkpoint", store / "checkpoint")
+    return BrokerSource("b", store, version="5.3.3")
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    return Lake(tmp_path / "lake")
+
+
+def ingested(lake: Lake, broker: BrokerSource) -> IngestReport:
+    report = IngestReport()
+    ingest_store(plain_spark(), lake, broker, report)
+    return report
+
+
+def content(lake: Lake) -> dict[str, list[dict[str, object]]]:
+    return {name: lake.query(f"SELECT * FROM {name} ORDER BY ALL").to_pylist() for name in (*FILE_TABLES, "queues")}
+
+
+def half_of(path: Path) -> tuple[bytes, bytes]:
+    """A log file's bytes, and the same up to the first record behind its middle, blank from there on."""
+    whole, at = path.read_bytes(), 0
+    while at < 400_000:
+        at += decode_message(whole, at).total_size
+    return whole, whole[:at] + bytes(len(whole) - at)
+
+
+def write_over(path: Path, content: bytes, *, times_of: os.stat_result) -> None:
+    """As `cp -p` does: into the same file, which gets its times from elsewhere."""
+    with path.open("r+b") as file:
+        file.write(content)
+    os.utime(path, ns=(times_of.st_atime_ns, times_of.st_mtime_ns))
+
+
+def test_a_copy_that_kept_size_times_and_inode_is_read_by_its_last_record(lake: Lake, broker: BrokerSource) -> None:
+    last = broker.store / LAST
+    whole, half = half_of(last)
+    seen = last.stat()
+    write_over(last, half, times_of=seen)
+    assert ingested(lake, broker).rows["b", "commitlog_messages"] < MESSAGES
+    assert ingested(lake, broker).files_read == 0
+    write_over(last, whole, times_of=seen)
+    assert last.stat().st_mtime_ns == seen.st_mtime_ns
+    assert ingested(lake, broker).files_read == 3, "its messages, its ranges and its hash"
+    assert lake.rows("commitlog_messages") == MESSAGES
+    assert lake.query("SELECT count(DISTINCT physical_offset) AS n FROM commitlog_messages").to_pylist() == [
+        {"n": MESSAGES}
+    ]
+
+
+def test_a_copy_of_another_inode_is_read(lake: Lake, broker: BrokerSource, tmp_path: Path) -> None:
+    ingested(lake, broker)
+    shutil.copy2(broker.store / LAST, tmp_path / "copy")
+    os.replace(tmp_path / "copy", broker.store / LAST)
+    assert ingested(lake, broker).files_read == 3
+
+
+def test_files_as_they_were_are_not_read_again(lake: Lake, broker: BrokerSource) -> None:
+    ingested(lake, broker)
+    versions = {name: lake.version(name) for name in FILE_TABLES}
+    again = ingested(lake, broker)
+    assert again.files_read == 0 < again.files_unchanged
+    assert {name: lake.version(name) for name in FILE_TABLES} == versions
+
+
+def _delete(path: Path) -> None:
+    path.unlink()
+
+
+def _halve(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def _empty(path: Path) -> None:
+    os.truncate(path, 0)
+
+
+def _refuse(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize("before", ["plan", "read"])
+@pytest.mark.parametrize("change", [_delete, _halve, _empty, _refuse])
+@pytest.mark.parametrize("known", [False, True])
+def test_a_file_that_goes_while_it_is_ingested_is_named_and_loses_no_row(
+    lake: Lake,
+    broker: BrokerSource,
+    monkeypatch: pytest.MonkeyPatch,
+    before: str,
+    change: Callable[[Path], None],
+    known: bool,
+) -> None:
+    path = broker.store / FIRST
+    kept = path.read_bytes()
+    if known:
+        ingested(lake, broker)
+        rows = lake.partition_rows("commitlog_messages")
+        os.utime(path)
+
+    def strike() -> None:
+        if path.is_file() and path.stat().st_size == len(kept):
+            change(path)
+
+    with monkeypatch.context() as patched:
+        if before == "plan":
+            look = IngestedFiles.stale
+            patched.setattr(IngestedFiles, "stale", lambda *given: (look(*given), strike())[0])
+        else:
+            work = transfer._written
+            patched.setattr(transfer, "_written", lambda *given: (strike(), work(*given))[1])
+        report = ingested(lake, broker)
+    named = [sentence for sentence in report.unread if sentence.startswith(f"b: {FIRST}: ")]
+    assert named, report.unread
+    assert report.unread == named
+    if known:
+        assert lake.partition_rows("commitlog_messages") == rows
+    else:
+        assert lake.partition_rows("commitlog_messages")["b", FIRST] == 0
+    if path.is_dir():
+        path.rmdir()
+    path.write_bytes(kept)
+    after = ingested(lake, broker)
+    assert not after.unread
+    assert lake.rows("commitlog_messages") == MESSAGES
+    fresh = Lake(lake.root.with_name("fresh"))
+    ingested(fresh, broker)
+    assert content(lake) == content(fresh)
+
+
+def test_rows_are_appended_only_to_the_version_their_start_was_computed_from(
+    lake: Lake, broker: BrokerSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, half = half_of(broker.store / LAST)
+    (broker.store / LAST).write_bytes(half)
+    ingested(lake, broker)
+    (broker.store / LAST).write_bytes(whole)
+    work = transfer._written
+
+    def another_ingest_first(*given: object) -> object:
+        monkeypatch.setattr(transfer, "_written", work)
+        ingested(lake, broker)
+        return work(*given)
+
+    monkeypatch.setattr(transfer, "_written", another_ingest_first)
+    with pytest.raises(LakeMoved):
+        ingested(lake, broker)
+    assert lake.rows("commitlog_messages") == MESSAGES
+    root = lake.table_root("commitlog_messages")
+    assert sorted(map(str, root.rglob("part-*"))) == lake.files("commitlog_messages"), "its own parts are gone"
