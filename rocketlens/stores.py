@@ -181,6 +181,42 @@ class Store:
             logs=self._logs,
         )
 
+    def ledger(
+        self,
+        *,
+        group: str | None = None,
+        topic: str | None = None,
+        queue: int | None = None,
+        lost: bool = False,
+        offsets: Place | None = None,
+        logs: Iterable[Place] = (),
+    ) -> Rows:
+        """What became of every queue offset, each in exactly one state, for the store and each group (`ledger`).
+
+        Args:
+            group: only as this group had it; else the store's own rows and those of every group.
+            lost: only what a group does not get.
+            offsets: kept copies of consumerOffset.json; else the store's own.
+            logs: broker.log of this broker, which says when topics were deleted and created.
+
+        >>> found = store.ledger(group="CG_lagging", queue=0)
+        >>> list(zip(found["state"], found["messages"]))
+        [('consumed', 207), ('waiting', 214)]
+        """
+        from pipelines.cli.commands.ledger import ledger
+
+        return rows_of(
+            ledger,
+            self._broker,
+            store=self.path,
+            group=group,
+            topic=topic,
+            queue=queue,
+            lost=lost,
+            offsets=None if offsets is None else Path(offsets),
+            logs=list(map(Path, logs)) or None,
+        )
+
     def lag_history(self, offsets: Place) -> Rows:
         """Lag at each moment at which the offsets were kept; oldest first.
 

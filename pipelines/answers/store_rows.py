@@ -12,6 +12,7 @@ from typing import Any
 from parsers.errors import Damage
 from pipelines.answers.finding_rows import finding_row
 from pipelines.answers.lag import offsets_of_store, store_positions
+from pipelines.answers.ledger_rows import ledger_rows
 from pipelines.lake.broker_stores import known_store_of
 from pipelines.lake.sources import BrokerSource
 from recovery.forecast.document import forecast_document
@@ -20,6 +21,7 @@ from recovery.retention.retention import retention
 from recovery.retention.risk import retention_risks
 from recovery.verify.first_pass import files_of, first_pass, whole_outline
 from recovery.verify.settle.outline import Outline
+from recovery.verify.store_ledger import ledger_of
 from recovery.verify.verify import judged
 
 Row = dict[str, Any]
@@ -34,6 +36,16 @@ def finding_rows(broker: BrokerSource, told: Sequence[Outline] | None = None) ->
     files = files_of(store, known)
     seen = first_pass(store, known, files) if told is None else whole_outline(store, known, files, told)
     return [finding_row(finding, broker=broker.name) for finding in judged(store, known, files, seen).findings]
+
+
+def loss_ledger_rows(broker: BrokerSource, told: Sequence[Outline] | None = None) -> list[Row]:
+    """Rows of `loss_ledger`: of the store's queues, and of the groups whose offsets are stored; `told` as above."""
+    (store, known), lost = known_store_of(broker), list[Damage]()
+    files = files_of(store, known)
+    seen = first_pass(store, known, files) if told is None else whole_outline(store, known, files, told)
+    offsets = offsets_of_store(store, lost.append)
+    found = ledger_of(store, known, files, seen)
+    return list(ledger_rows(found, None if offsets is None else offsets.offsets, broker=broker.name))
 
 
 def forecast_rows(broker: BrokerSource) -> list[Row]:
@@ -77,9 +89,15 @@ def _utc(epoch_ms: int | None) -> datetime | None:
     return None if epoch_ms is None else datetime.fromtimestamp(epoch_ms / 1000, UTC)
 
 
+SLICED: Mapping[str, Callable[[BrokerSource, Sequence[Outline] | None], list[Row]]] = {
+    "consistency_findings": finding_rows,
+    "loss_ledger": loss_ledger_rows,
+}
+"""Tables whose rows come from a pass over the log that may be made in slices."""
 JUDGES: Mapping[str, Callable[[BrokerSource], list[Row]]] = {
     "consistency_findings": finding_rows,
     "recovery_forecast": forecast_rows,
     "retention_risk": retention_rows,
+    "loss_ledger": loss_ledger_rows,
 }
 """Table -> what makes its rows for one broker."""

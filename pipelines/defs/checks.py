@@ -123,6 +123,21 @@ STORE_CHECKS = [
         severity=WARN,
     ),
     check(
+        "loss_ledger",
+        "every_offset_in_one_state",
+        "The ranges of each queue follow one another from 0, and add up to its maximum.",
+        question("ledger_out_of_balance"),
+        severity=ERROR,
+    ),
+    check(
+        "loss_ledger",
+        "nothing_lost",
+        "No group misses messages: none expired unread, was cut off, damaged, or never got into its queue.",
+        'SELECT broker, "group", topic, queue_id, state, first_queue_offset, end_queue_offset, reason FROM loss_ledger '
+        "WHERE state IN ('expired_unread', 'truncated', 'never_dispatched', 'damaged') ORDER BY ALL",
+        severity=WARN,
+    ),
+    check(
         "ownership_anomalies",
         "no_anomaly",
         "No queue had two owners, none, or another disorder.",

@@ -11,7 +11,14 @@ from pipelines.lake.broker_stores import store_of
 from pipelines.lake.catalog import question
 from pipelines.lake.lake import Lake, lake_to_write
 from pipelines.lake.sources import BrokerSource, Sources
-from pipelines.lake.tables.derived import CONSISTENCY_FINDINGS, LAG, LAG_HISTORY, RECOVERY_FORECAST, RETENTION_RISK
+from pipelines.lake.tables.derived import (
+    CONSISTENCY_FINDINGS,
+    LAG,
+    LAG_HISTORY,
+    LOSS_LEDGER,
+    RECOVERY_FORECAST,
+    RETENTION_RISK,
+)
 from pipelines.lake.tables.ownership import OWNERSHIP_INTERVALS
 from pipelines.spark.jobs.lag import write_lag
 from pipelines.spark.jobs.ownership import evidence_paths, replay_sources
@@ -20,7 +27,7 @@ from pipelines.spark.jobs.store_rows import judge_brokers
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-JUDGED = (CONSISTENCY_FINDINGS, RECOVERY_FORECAST, RETENTION_RISK)
+JUDGED = (CONSISTENCY_FINDINGS, RECOVERY_FORECAST, RETENTION_RISK, LOSS_LEDGER)
 
 
 @dataclass(slots=True)

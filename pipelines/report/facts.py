@@ -19,6 +19,7 @@ from parsers.places import name_below
 from parsers.store import Store
 from pipelines.answers.finding_rows import explained_row, finding_row
 from pipelines.answers.lag import offsets_of_store, store_lag, store_positions
+from pipelines.answers.ledger_rows import ledger_rows
 from pipelines.answers.queue_figures import queue_figures
 from pipelines.lake.lake import Lake
 from pipelines.report.model import Facts, Row
@@ -28,6 +29,7 @@ from recovery.forecast.forecast import forecast
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.retention.retention import retention
 from recovery.retention.risk import retention_risks
+from recovery.verify.store_ledger import store_ledger
 from recovery.verify.verify import verify
 
 Say = Callable[[str], None]
@@ -62,7 +64,7 @@ def facts_of_store(
     say("foretelling a start")
     told = forecast(store, replace(known, version_is_said=True))
     facts.forecast = forecast_document(told)
-    say("lag and retention")
+    say("ledger, lag and retention")
     _consumers(store, facts, known, collect)
     if history is not None:
         tell_ownership(facts, history)
@@ -109,6 +111,7 @@ def _region_row(region: Region, root: Path) -> Row:
 
 def _consumers(store: Store, facts: Facts, known: StoreKnowledge, collect: _Damages) -> None:
     offsets = offsets_of_store(store, collect)
+    facts.ledger = list(ledger_rows(store_ledger(store, known), None if offsets is None else offsets.offsets))
     if offsets is None:
         return
     facts.lag = [asdict(row) for row in store_lag(store, offsets, damage=collect)]
@@ -168,6 +171,7 @@ def facts_of_lake(lake: Lake) -> Facts:
     facts.findings = _rows(lake, "SELECT * FROM consistency_findings") if looked else None
     facts.lag = _filled(lake, "lag")
     facts.retention_risk = _filled(lake, "retention_risk")
+    facts.ledger = _filled(lake, "loss_ledger")
     facts.intervals = _filled(lake, "ownership_intervals")
     facts.anomalies = _rows(lake, "SELECT * FROM ownership_anomalies") if facts.intervals is not None else None
     documents = _rows(lake, "SELECT version, document FROM recovery_forecast ORDER BY broker")

@@ -99,6 +99,7 @@ class Facts:
     forecast: Mapping[str, Any] | None = None
     retention: Mapping[str, Any] | None = None
     retention_risk: list[Row] | None = None
+    ledger: list[Row] | None = None
     intervals: list[Row] | None = None
     anomalies: list[Row] | None = None
     unread: list[str] = field(default_factory=list)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pipelines.report.forecast_sections import forecast_section, retention_section
+from pipelines.report.ledger_section import ledger_section
 from pipelines.report.model import Facts, Section
 from pipelines.report.ownership_section import ownership_section
 from pipelines.report.store_sections import agreement_section, contents_section, lag_section
@@ -13,6 +14,7 @@ def sections_of(facts: Facts) -> list[Section]:
     return [
         contents_section(facts),
         agreement_section(facts),
+        ledger_section(facts),
         lag_section(facts),
         forecast_section(facts),
         retention_section(facts),

@@ -6,8 +6,9 @@ the findings are put together. One cause is one finding: what a finding about th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,10 +41,13 @@ from recovery.verify.checks.log import (
 )
 from recovery.verify.checks.newer import check_newer
 from recovery.verify.checks.queue import (
+    Compared,
     LogFacts,
+    QueueHead,
     QueueMessages,
     QueueUnits,
     check_queue,
+    compare,
     misdirected_units,
     unserved_messages,
 )
@@ -54,10 +58,12 @@ from recovery.verify.findings.finding import Explained, Finding, Judgement, Plac
 from recovery.verify.first_pass import SettledInVain, files_of, first_pass, left_of
 from recovery.verify.queue_columns import NO_MESSAGES, of_places, queue_files, queue_messages
 from recovery.verify.settle.index_entries import read_places
+from recovery.verify.settle.log_columns import LogColumns
 from recovery.verify.settle.outline import Files, Outline
 from recovery.verify.timer_columns import judge_timer
 
-LOST_ENDS = ("log_begins_late", "log_head_missing", "log_tail_missing")
+HEAD_LOST = ("log_begins_late", "log_head_missing")
+LOST_ENDS = (*HEAD_LOST, "log_tail_missing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +73,28 @@ class Verification:
     findings: tuple[Finding, ...]
     explained: tuple[Explained, ...]
     inferred: tuple[Inferred, ...]
+
+
+class QueueSide(NamedTuple):
+    """One queue that is not settled as a whole; `units`: all of it that is not settled."""
+
+    compared: Compared
+    units: QueueUnits
+    head: QueueHead
+    places: QueuePlaces
+
+
+class QueueSides(NamedTuple):
+    """The queues of a store beside its log: those that the first pass did not settle as a whole.
+
+    `head_doubt`: the finding that the log may have lost its first files, None where a cleaner deleted them.
+    """
+
+    facts: LogFacts
+    log: LogColumns
+    lives: TopicLives
+    queues: Mapping[QueueKey, QueueSide]
+    head_doubt: Finding | None
 
 
 def verify(store: Store, known: StoreKnowledge, *, settles: bool = True) -> Verification:
@@ -91,6 +119,11 @@ def judged(store: Store, known: StoreKnowledge, files: Files, seen: Outline) -> 
     return Verification(tuple(findings), judgement.explained, known.facts)
 
 
+def queue_sides(store: Store, known: StoreKnowledge, files: Files, seen: Outline) -> QueueSides:
+    """The queues beside the log after the first pass over it. Raises SettledInVain."""
+    return _Verify(store, known, files, seen).sides()
+
+
 def _together(places: Iterable[Longs]) -> Longs:
     return np.concatenate([np.empty(0, np.int64), *places])
 
@@ -104,6 +137,19 @@ class _Verify:
         self._left = left_of(store, known, files, seen, self._lives)
         self._log = self._left.log
         self._shape = LogShape.of(store.commitlog, known.settings.mapped_file_size_commit_log)
+
+    def sides(self) -> QueueSides:
+        """Each queue beside the log."""
+        log = check_log(self._log, self._shape)
+        ends = self._missing_ends(spans_of(log.findings, *LOSSES))
+        facts, pairs = self._pairs(spans_of((*log.findings, *ends.findings), *LOSSES))
+        heads = {key: self._left.queues[key].head for key in pairs}
+        queues = {
+            key: QueueSide(compare(*pair, heads[key], self._places(key), facts), pair[1], heads[key], self._places(key))
+            for key, pair in pairs.items()
+        }
+        doubt = next((found for found in ends.findings if found.kind in HEAD_LOST), None)
+        return QueueSides(facts, self._log, self._lives, queues, doubt)
 
     def judge(self) -> Judgement:
         log = check_log(self._log, self._shape, late_batches=not self._known.version.stamps_batches_in_lock)
@@ -191,6 +237,14 @@ class _Verify:
             why = f"the database of queues cannot be read: {self._files.unread}"
             yield Judgement((), (Explained("not compared", why),))
             return
+        facts, pairs = self._pairs(lost)
+        for key, pair in pairs.items():
+            yield check_queue(*pair, self._left.queues[key].head, self._places(key), facts)
+        for key, batch_files in self._store.batch_queues.items():
+            yield check_batch_queue(key, batch_files, self._log, lost)
+
+    def _pairs(self, lost: Intervals) -> tuple[LogFacts, dict[QueueKey, tuple[QueueMessages, QueueUnits]]]:
+        """What the log and each queue have of one another, as far as the first pass left it."""
         facts, messages = self._facts(lost), queue_messages(self._log)
         pairs: dict[QueueKey, tuple[QueueMessages, QueueUnits]] = {}
         for key, queue in self._left.queues.items():
@@ -199,11 +253,7 @@ class _Verify:
             pairs[key] = own, queue.with_settled(own)
         misdirected = _together(misdirected_units(*pair, facts) for pair in pairs.values())
         unserved = _together(unserved_messages(*pair) for pair in pairs.values())
-        facts = facts._replace(misdirected=np.intersect1d(misdirected, unserved))
-        for key, pair in pairs.items():
-            yield check_queue(*pair, self._left.queues[key].head, self._places(key), facts)
-        for key, batch_files in self._store.batch_queues.items():
-            yield check_batch_queue(key, batch_files, self._log, lost)
+        return facts._replace(misdirected=np.intersect1d(misdirected, unserved)), pairs
 
     def _places(self, key: QueueKey) -> QueuePlaces:
         spooled = self._files.spool

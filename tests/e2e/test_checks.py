@@ -30,6 +30,17 @@ TIMER = {"broker": "b", "file": "timerlog/0", "position": 0, "physical_offset": 
 REGION = {**FILE, "file_size": 100, "file_pos": 0, "length": 100, "kind": "messages"}
 STARTS = {"broker": "b", "load_ok": True, "lost_messages": 0}
 
+RANGE = {
+    "broker": "b",
+    "topic": "T",
+    "queue_id": 0,
+    "life": 1,
+    "state": "stored",
+    "first_queue_offset": 0,
+    "end_queue_offset": 2,
+    "messages": 2,
+    "max_queue_offset": 5,
+}
 CASES: dict[str, tuple[Rows, list[Rows]]] = {
     "every_byte_accounted_for": (
         {"commitlog_regions": [REGION]},
@@ -98,6 +109,18 @@ CASES: dict[str, tuple[Rows, list[Rows]]] = {
     "nothing_deleted_unread": (
         {"retention_risk": [{"broker": "b", "deleted_unread": 0}]},
         [{"retention_risk": [{"broker": "b", "deleted_unread": 1}]}],
+    ),
+    "every_offset_in_one_state": (
+        {"loss_ledger": [RANGE, {**RANGE, "first_queue_offset": 2, "end_queue_offset": 5, "messages": 3}]},
+        [
+            {"loss_ledger": [RANGE]},
+            {"loss_ledger": [RANGE, {**RANGE, "first_queue_offset": 1, "end_queue_offset": 4, "messages": 3}]},
+            {"loss_ledger": [RANGE, {**RANGE, "group": "G", "first_queue_offset": 2, "messages": 3}]},
+        ],
+    ),
+    "nothing_lost": (
+        {"loss_ledger": [{**RANGE, "state": state} for state in ("stored", "expired", "consumed", "waiting")]},
+        [{"loss_ledger": [{**RANGE, "state": state}]} for state in ("expired_unread", "truncated", "damaged")],
     ),
     "no_anomaly": ({"ownership_anomalies": []}, [{"ownership_anomalies": [{"kind": "orphan"}]}]),
 }

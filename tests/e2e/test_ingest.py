@@ -76,6 +76,7 @@ def test_a_store_that_is_not_there_keeps_no_other_out_of_the_lake(
     assert derived.rows == {name: lake.rows(name) for name in derived.rows}
     assert derived.rows["lag"] == derived.rows["retention_risk"] == 46
     assert derived.rows["consistency_findings"] == 0
+    assert lake.query(question("ledger_out_of_balance")).num_rows == 0 < derived.rows["loss_ledger"]
     assert lake.query("SELECT broker FROM recovery_forecast").to_pylist() == [{"broker": "broker-a"}]
     assert lake.version("ownership_intervals") is None, "nobody named logs: nothing is known, which is not no owner"
 

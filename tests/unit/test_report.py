@@ -13,10 +13,11 @@ from pipelines.report.render import render
 from pipelines.report.svg import Bar, bars
 from tests.support.cli import call
 from tests.support.fixtures import GOLDEN
+from tests.support.incidents import incident
 from tests.support.stores import store_root
 
 VOID = {"meta", "br", "link", "img", "rect", "line"}
-SECTIONS = ["contents", "agreement", "lag", "forecast", "retention", "ownership"]
+SECTIONS = ["contents", "agreement", "ledger", "lag", "forecast", "retention", "ownership"]
 
 
 class Checker(HTMLParser):
@@ -65,6 +66,14 @@ def test_a_real_store(name: str, tmp_path: Path) -> None:
     page = target.read_text("utf-8")
     assert checked(page).anchors == SECTIONS
     assert "Every byte is a message" in page
+
+
+def test_what_groups_miss_is_told(tmp_path: Path) -> None:
+    target = tmp_path / "report.html"
+    call("report", incident("4.9.7-offsets-reset").root, "--out", target, "--quiet")
+    page = target.read_text("utf-8")
+    checked(page)
+    assert "1 354 expired" in page.replace("\u202f", " ").replace("\u00a0", " ")
 
 
 def test_ownership_is_drawn_for_a_recorded_cluster(tmp_path: Path) -> None:

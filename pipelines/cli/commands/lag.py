@@ -16,6 +16,7 @@ from pipelines.cli.frame.options import (
     STORE_FILES,
     BrokerOptions,
     InstantOption,
+    KeptOffsetsOption,
     StoreArgument,
     TopicLogsOption,
     TopicOption,
@@ -55,12 +56,7 @@ def lag(
     group: Annotated[str | None, typer.Option(metavar="G", help="Only this consumer group.")] = None,
     topic: TopicOption = None,
     at: InstantOption = None,
-    offsets: Annotated[
-        Path | None,
-        typer.Option(
-            readable=False, metavar="FILE_OR_DIR", help="Kept copies of consumerOffset.json; else the store's own."
-        ),
-    ] = None,
+    offsets: KeptOffsetsOption = None,
     logs: TopicLogsOption = None,
     broker: BrokerOptions = NOTHING_SAID,
 ) -> None:
@@ -77,7 +73,7 @@ def lag(
     opened, known = known_store_at(run, store, broker) if logs else (store_at(run, store, broker), None)
     lives = None if known is None else StoreLives(opened, with_logs(run, known, logs))
     at_ms = None if at is None else instant_of(at, "--at")
-    rows = _rows(run, opened, _snapshot(run, opened, offsets, at_ms), at_ms, lives)
+    rows = _rows(run, opened, offsets_at(run, opened, offsets, at_ms), at_ms, lives)
     wanted = (row for row in rows if group in (None, row["group"]) and topic in (None, row["topic"]))
     run.emit_rows(_schema(LAG), wanted, brief=BRIEF)
 
@@ -89,7 +85,7 @@ def _schema(table: Table) -> pa.Schema:
     return pa.schema([field for field in table.bare_schema if field.name != "broker"])
 
 
-def _snapshot(run: Run, store: Store, place: Path | None, at_ms: int | None) -> OffsetsAt:
+def offsets_at(run: Run, store: Store, place: Path | None, at_ms: int | None) -> OffsetsAt:
     """The newest copy written by `at_ms`; the oldest there is when all are younger."""
     from pipelines.answers.lag import offsets_in, offsets_of_store
 

@@ -140,6 +140,15 @@ TopicLogsOption = Annotated[
         help="broker.log of this broker, or its folder: says when topics were deleted and created; may be repeated.",
     ),
 ]
+KeptOffsetsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--offsets",
+        readable=False,
+        metavar="FILE_OR_DIR",
+        help="Kept copies of consumerOffset.json; else the store's own.",
+    ),
+]
 VersionOption = Annotated[
     str | None, typer.Option("--version", metavar="V", help="RocketMQ version of the broker, e.g. 5.3.3.")
 ]

@@ -6,7 +6,7 @@ from pipelines.defs.assets.raw import SPARK_POOL
 from pipelines.defs.lakehouse import Lakehouse
 from pipelines.defs.metadata import bar_plot, column_schema, table_metadata
 from pipelines.ingest.derive import readable
-from pipelines.lake.tables.derived import CONSISTENCY_FINDINGS, RECOVERY_FORECAST, RETENTION_RISK
+from pipelines.lake.tables.derived import CONSISTENCY_FINDINGS, LOSS_LEDGER, RECOVERY_FORECAST, RETENTION_RISK
 from pipelines.lake.tables.table import Table
 from pipelines.spark.jobs.store_rows import judge_brokers
 
@@ -62,5 +62,12 @@ JUDGED_ASSETS = [
         STORE_DEPS + CONFIG_DEPS,
         "As of the run: a due date passes.",
         "status",
+    ),
+    judged_asset(
+        LOSS_LEDGER,
+        "consistency",
+        STORE_DEPS + CONFIG_DEPS,
+        "Every queue offset in exactly one state, so that the states of a queue add up to its maximum.",
+        "state",
     ),
 ]

@@ -7,6 +7,7 @@ from typing import get_args
 from pipelines.lake.tables.table import Table, columns
 from recovery.broker.abort_file import EXITS
 from recovery.query.lag import Status
+from recovery.query.ledger import State
 from recovery.verify.findings.kind import Severity
 
 LAG = Table(
@@ -89,4 +90,25 @@ reason          text why a figure is unknown
     ("broker",),
 ).holding(status=get_args(Status))
 
-DERIVED_TABLES = (LAG, LAG_HISTORY, CONSISTENCY_FINDINGS, RECOVERY_FORECAST, RETENTION_RISK)
+LOSS_LEDGER = Table(
+    "loss_ledger",
+    "one range of queue offsets in one state; the ranges of a (group, topic, queue, life) follow one another from 0 to "
+    "the maximum",
+    columns("""
+broker             text which broker
+group              text consumer group whose view it is; null: the store's own
+topic              text topic
+queue_id           i32  queue
+life               i32  life of the topic; a queue that lost its files and started again has one more
+state              text what became of the range
+first_queue_offset i64  first message number of the range
+end_queue_offset   i64  end of the range, exclusive
+messages           i64  message numbers in the range
+max_queue_offset   i64  the queue's maximum in this life, which the ranges add up to
+certain            flag whether nothing else explains the files
+reason             text what shows the state, or why it is open
+"""),
+    ("broker",),
+).holding(state=tuple(State))
+
+DERIVED_TABLES = (LAG, LAG_HISTORY, CONSISTENCY_FINDINGS, RECOVERY_FORECAST, RETENTION_RISK, LOSS_LEDGER)

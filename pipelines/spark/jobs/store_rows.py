@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pipelines.answers.store_rows import SLICED
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.raw import TABLES
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from recovery.verify.settle.outline import Outline
-
-FINDINGS = "consistency_findings"
 
 
 def judge_brokers(
@@ -38,8 +37,9 @@ def judge_brokers(
     `split_bytes`: about how much of a log one task reads, where a log is read in slices.
     """
     work: list[Work] = [JudgeWork(table, broker) for broker in brokers]
-    if table == FINDINGS:
-        work = [FindingsWork(*pair) for pair in zip(brokers, outlines(spark, brokers, split_bytes), strict=True)]
+    if table in SLICED:
+        read = zip(brokers, outlines(spark, brokers, split_bytes), strict=True)
+        work = [SlicedWork(table, *pair) for pair in read]
     write_table(spark, lake, table, work, replaced=None)
     return lake.rows(table)
 
@@ -60,15 +60,15 @@ class JudgeWork:
 
 
 @dataclass(frozen=True, slots=True)
-class FindingsWork:
-    """Put the rules to what the first pass left of one broker's store."""
+class SlicedWork:
+    """Make the rows of a derived table from what the first pass found in the slices of one broker's log."""
 
+    table: str
     broker: BrokerSource
     told: Sequence[Outline] | None
 
     def __call__(self) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
-        from pipelines.answers.store_rows import finding_rows
-
-        yield pa.RecordBatch.from_pylist(finding_rows(self.broker, self.told), schema=TABLES[FINDINGS].bare_schema)
+        rows = SLICED[self.table](self.broker, self.told)
+        yield pa.RecordBatch.from_pylist(rows, schema=TABLES[self.table].bare_schema)

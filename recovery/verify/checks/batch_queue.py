@@ -29,7 +29,7 @@ def check_batch_queue(key: QueueKey, files: Sequence[StoreFile], log: LogColumns
     findings: list[Finding] = []
     seen = [np.empty(0, np.int64)]
     for file in files:
-        units = _written(file)
+        units = written_units(file)
         places = units["physical_offset"].astype(np.int64)
         at, is_own = found_at(expected, places)
         findings += _unit_findings(key, file, units, is_own | lost.hold(places), "unit_points_to_nothing")
@@ -48,7 +48,8 @@ def check_batch_queue(key: QueueKey, files: Sequence[StoreFile], log: LogColumns
     return Judgement((*findings, *_missing(key, expected, np.concatenate(seen), rows, log)))
 
 
-def _written(file: StoreFile) -> Units:
+def written_units(file: StoreFile) -> Units:
+    """The units of one file up to the last that is written; none of a file that cannot be read."""
     try:
         view = BATCH_UNIT.array(map_file(file.path))
     except StoreFormatError:

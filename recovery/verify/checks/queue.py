@@ -109,6 +109,43 @@ def unserved_messages(messages: QueueMessages, units: QueueUnits) -> Longs:
     return messages.physical_offset[~np.isin(messages.physical_offset, units.physical_offset)]
 
 
+class Compared(NamedTuple):
+    """One queue put beside the log, before anything is said about it.
+
+    Attributes:
+        own: its units that are neither pre-blank nor hole; `row`: the message each leads to, where `is_own`.
+        verdict: the kind of finding for each of `own`, "" where there is none.
+        holes: queue offsets of invalid units.
+        absent: messages that no right unit leads to; `served`: a right unit is in the place of theirs.
+    """
+
+    own: QueueUnits
+    row: Longs
+    is_own: Mask
+    verdict: npt.NDArray[np.str_]
+    holes: Longs
+    absent: QueueMessages
+    served: Mask
+
+
+def compare(messages: QueueMessages, units: QueueUnits, head: QueueHead, files: QueuePlaces, log: LogFacts) -> Compared:
+    """Put one queue of single messages beside the log; see `check_queue` for what may be left out."""
+    live = ~units.is_hole & ~units.is_pre_blank
+    own = QueueUnits._make(column[live] for column in units)
+    row, is_own = found_at(messages.physical_offset, own.physical_offset)
+    verdict = _verdicts(messages, own, row, is_own, head, files, log)
+    holes = units.queue_offset[units.is_hole]
+    bad_slots = np.union1d(own.queue_offset[verdict != ""], holes)
+    missing = ~np.isin(messages.physical_offset, own.physical_offset[is_own & (verdict == "")])
+    missing &= ~np.isin(messages.queue_offset, bad_slots) & ~np.isin(messages.physical_offset, log.misdirected)
+    missing &= ~np.isin(messages.physical_offset, own.physical_offset[verdict == "queue_order"])
+    absent = QueueMessages._make(column[missing] for column in messages)
+    served = np.isin(absent.queue_offset, own.queue_offset[is_own & (verdict == "")])
+    settled = (absent.queue_offset >= head.settled_from) & (absent.queue_offset < head.settled_to)
+    served |= settled & ~head.unsettled.hold(absent.queue_offset)
+    return Compared(own, row, is_own, verdict, holes, absent, served)
+
+
 def check_queue(
     messages: QueueMessages, units: QueueUnits, head: QueueHead, files: QueuePlaces, log: LogFacts
 ) -> Judgement:
@@ -117,21 +154,9 @@ def check_queue(
     Messages and units that are each other's may be left out, both together, but for those that share their record
     with one that is not.
     """
-    live = ~units.is_hole & ~units.is_pre_blank
-    own = QueueUnits._make(column[live] for column in units)
-    row, is_own = found_at(messages.physical_offset, own.physical_offset)
-    verdict = _verdicts(messages, own, row, is_own, head, files, log)
-    holes = units.queue_offset[units.is_hole]
+    own, row, _, verdict, holes, absent, served = compare(messages, units, head, files, log)
     findings = [*_unit_findings(messages, own, row, verdict, files, log), *_hole_findings(holes, messages, files)]
-    bad_slots = np.union1d(own.queue_offset[verdict != ""], holes)
-    missing = ~np.isin(messages.physical_offset, own.physical_offset[is_own & (verdict == "")])
-    missing &= ~np.isin(messages.queue_offset, bad_slots) & ~np.isin(messages.physical_offset, log.misdirected)
-    missing &= ~np.isin(messages.physical_offset, own.physical_offset[verdict == "queue_order"])
-    absent = QueueMessages._make(column[missing] for column in messages)
     explained = list(_explained(own, units, head, files, log))
-    served = np.isin(absent.queue_offset, own.queue_offset[is_own & (verdict == "")])
-    settled = (absent.queue_offset >= head.settled_from) & (absent.queue_offset < head.settled_to)
-    served |= settled & ~head.unsettled.hold(absent.queue_offset)
     for found in _missing_findings(absent, served, files, log):
         if found.kind == "not_dispatched_yet" and not log.clean_exit:
             explained.append(Explained("not dispatched yet", UNCLEAN, found.span, found.places))
@@ -299,12 +324,17 @@ def _hole_findings(holes: Longs, messages: QueueMessages, files: QueuePlaces) ->
         )
 
 
+def absent_kinds(absent: QueueMessages, served: Mask, files: QueuePlaces, log: LogFacts) -> npt.NDArray[np.str_]:
+    """The kind of finding for each message without a unit, "" where another finding says it; `served`: a right unit is
+    in the place of theirs, which is another message's then."""
+    kinds = files.missing_kinds(absent.queue_offset, absent.physical_offset, log.dispatched_to)
+    return np.where((kinds == "not_dispatched") & served, OFFSET_TAKEN, kinds)
+
+
 def _missing_findings(absent: QueueMessages, served: Mask, files: QueuePlaces, log: LogFacts) -> Iterator[Finding]:
-    """Messages without a unit; `served`: a right unit is in the place of theirs, which is another message's then."""
     if not len(absent.queue_offset):
         return
-    kinds = files.missing_kinds(absent.queue_offset, absent.physical_offset, log.dispatched_to)
-    kinds = np.where((kinds == "not_dispatched") & served, OFFSET_TAKEN, kinds)
+    kinds = absent_kinds(absent, served, files, log)
     for kind in np.unique(kinds[kinds != ""]).tolist():
         chosen = QueueMessages._make(column[kinds == kind] for column in absent)
         order = np.argsort(chosen.queue_offset, kind="stable")

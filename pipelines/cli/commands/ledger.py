@@ -1,0 +1,84 @@
+"""`rocketlens ledger`: what became of every queue offset, for the store and for each group."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from pipelines.cli.commands.dump.rows import schema_of
+from pipelines.cli.commands.lag import offsets_at
+from pipelines.cli.frame.command import command
+from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.frame.options import (
+    STORE_FILES,
+    BrokerOptions,
+    KeptOffsetsOption,
+    QueueOption,
+    StoreArgument,
+    TopicLogsOption,
+    TopicOption,
+)
+from pipelines.cli.frame.run import Run
+from pipelines.cli.frame.topic_logs import with_logs
+
+BRIEF = (
+    "group",
+    "topic",
+    "queue_id",
+    "life",
+    "state",
+    "first_queue_offset",
+    "end_queue_offset",
+    "messages",
+    "certain",
+    "reason",
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    command(app, "ledger", panel=STORE_FILES)(ledger)
+
+
+def ledger(
+    run: Run,
+    store: StoreArgument,
+    group: Annotated[str | None, typer.Option(metavar="G", help="Only as this consumer group had it.")] = None,
+    topic: TopicOption = None,
+    queue: QueueOption = None,
+    lost: Annotated[bool, typer.Option("--lost", help="Only what a group does not get.")] = False,
+    offsets: KeptOffsetsOption = None,
+    logs: TopicLogsOption = None,
+    broker: BrokerOptions = NOTHING_SAID,
+) -> None:
+    """What became of every queue offset: each one in exactly one state, so that the states add up to the maximum.
+
+    Rows without a group tell what the store has: stored, expired, truncated, never_dispatched, not_dispatched_yet,
+    former_life, damaged, unknown. Rows of a group, by its stored offset: consumed, waiting, expired_unread, and the
+    others where they hold. `certain` is false where the files leave it open, and `reason` says why. Reads the whole
+    log.
+
+    Example: `rocketlens ledger /data/store --group CG_orders --lost`
+    """
+    from pipelines.answers.lag import offsets_of_store
+    from pipelines.answers.ledger_rows import ledger_rows
+    from pipelines.lake.tables.derived import LOSS_LEDGER
+    from recovery.query.ledger import LOST
+    from recovery.verify.store_ledger import store_ledger
+
+    opened, known = known_store_at(run, store, broker)
+    found = store_ledger(opened, with_logs(run, known, logs))
+    kept = offsets_of_store(opened, run.damage) if offsets is None else offsets_at(run, opened, offsets, None)
+    if kept is None:
+        run.note(f"{opened.root}: no consumerOffset.json, so no group has rows; name a copy of it with --offsets")
+    rows = ledger_rows(found, None if kept is None else kept.offsets)
+    wanted = (
+        row
+        for row in rows
+        if (group is None or row["group"] == group)
+        and topic in (None, row["topic"])
+        and queue in (None, row["queue_id"])
+        and (not lost or row["state"] in LOST)
+    )
+    run.emit_rows(schema_of(LOSS_LEDGER, without=["broker"]), wanted, brief=BRIEF)
