@@ -13,7 +13,7 @@ from rich.text import Text
 from pipelines.installed.shipped import call_of
 from pipelines.lake.catalog import open_catalog, question
 from pipelines.lake.lake import Lake
-from pipelines.lake.sources import Sources
+from pipelines.lake.sources import Sources, demo_config
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,12 +101,13 @@ def _next_steps(console: Console, sources: Sources, seconds: float) -> None:
     store = _from_here(str(sources.brokers[0].store))
     dump = f"dump commitlog {store} --topic OrderTopic0 --limit 3"
     sql = 'sql "SELECT topic, count(*) FROM commitlog_messages GROUP BY 1"'
+    of_demo = f"--config-file {_from_here(str(demo_config()))}"
     steps = (
-        ("the assets, their columns, checks and lineage", call_of("ui")),
-        ("notebooks over the same tables", call_of("lab")),
-        ("ask in SQL", call_of(sql)),
+        ("the assets, their columns, checks and lineage", call_of(f"ui {of_demo}")),
+        ("notebooks over the same tables", call_of(f"lab {of_demo}")),
+        ("ask in SQL", call_of(f"{sql} {of_demo}")),
         ("messages of a topic, straight from the files", call_of(dump)),
-        ("your own brokers", f"copy demo/rocketlens.toml, name your stores, {call_of('ingest')}"),
+        ("your own brokers", f"{call_of('init STORE…')}, then {call_of('ingest')}"),
     )
     console.print("\n[bold]Where to look next[/]")
     for what, command in steps:

@@ -44,7 +44,8 @@ def call_of(command: str) -> str:
     """How a person starts a command here: `ui` is `rocketlens ui`, in a checkout `python3 run.py ui`."""
     if IS_INSTALLED:
         return f"rocketlens {command}"
-    return f"python3 run.py {command if command in ('demo', 'ui', 'lab') else f'cli {command}'}"
+    is_of_run = command.partition(" ")[0] in ("demo", "ui", "lab")
+    return f"python3 run.py {command if is_of_run else f'cli {command}'}"
 
 
 def page_names() -> list[str]:

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import duckdb
 
-from pipelines.installed.shipped import call_of
 from pipelines.lake.lake import Lake, quoted
 from pipelines.lake.tables.raw import TABLES
 from pipelines.lake.tables.table import Table
@@ -85,7 +84,7 @@ def open_catalog(lake: Lake, *, unsafe: bool = False) -> duckdb.DuckDBPyConnecti
         unsafe: leave DuckDB all it can do, writing files included.
     """
     if not lake.catalog.exists():
-        raise NoCatalog(f"{lake.catalog}: no catalogue yet; run `rocketlens ingest` or `{call_of('demo')}` first")
+        raise NoCatalog(f"{lake.catalog}: no catalogue yet; run `rocketlens ingest` first")
     connection = duckdb.connect(str(lake.catalog), read_only=True)
     connection.execute("SET TimeZone = 'UTC'")
     if not unsafe:

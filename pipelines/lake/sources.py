@@ -15,16 +15,21 @@ from typing import Any
 
 from parsers.errors import why_unreadable
 from parsers.mapped import read_small
-from pipelines.installed.shipped import DEMO, call_of, workplace
+from pipelines.installed.shipped import DEMO, workplace
 
 CONFIG_NAME = "rocketlens.toml"
 MOST_BYTES = 1 << 22
 CONFIG_VARIABLE = "ROCKETLENS_CONFIG"
 DEMO_CONFIG = DEMO / CONFIG_NAME
+HOW_TO_MAKE = "`rocketlens init STORE…` writes one from what it finds"
 
 
 class SourcesError(Exception):
     """The configuration cannot be used: one sentence with the file, the key, and what was expected."""
+
+
+class NoConfiguration(SourcesError):
+    """No rocketlens.toml is named, and none is here or above: one sentence that says how to make one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +83,7 @@ def read_sources(path: Path) -> Sources:
     try:
         document = tomllib.loads(read_small(path, MOST_BYTES).decode("utf-8"))
     except FileNotFoundError:
-        raise SourcesError(f"{path}: no such file (`{call_of('docs lake')}` shows one)") from None
+        raise SourcesError(f"{path}: no such file; {HOW_TO_MAKE}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise SourcesError(f"{path}: cannot be read: {why_unreadable(error)}") from None
     except tomllib.TOMLDecodeError as error:
@@ -89,23 +94,17 @@ def read_sources(path: Path) -> Sources:
 
 
 def configured_file(named: str | Path | None = None) -> Path:
-    """The file that is named, else $ROCKETLENS_CONFIG, else the nearest one. Raises SourcesError: one sentence."""
+    """The file that is named, else $ROCKETLENS_CONFIG, else the nearest one. Raises NoConfiguration: one sentence."""
     chosen = named or os.environ.get(CONFIG_VARIABLE)
     return Path(chosen) if chosen else find_config(Path.cwd())
 
 
 def find_config(start: Path) -> Path:
-    """`rocketlens.toml` in `start` or the nearest folder above it, else the demo's once the demo has run.
-
-    Raises SourcesError when there is none.
-    """
+    """`rocketlens.toml` in `start` or the nearest folder above it. Raises NoConfiguration when there is none."""
     for folder in (start.resolve(), *start.resolve().parents):
         if (folder / CONFIG_NAME).is_file():
             return folder / CONFIG_NAME
-    demo = demo_config()
-    if demo.is_file() and read_sources(demo).lake.is_dir():
-        return demo
-    raise SourcesError(f"no {CONFIG_NAME} in {start} or above it: `{call_of('docs lake')}` shows one")
+    raise NoConfiguration(f"no {CONFIG_NAME} in {start} or above it: {HOW_TO_MAKE}, or name one with --config-file")
 
 
 def demo_config() -> Path:

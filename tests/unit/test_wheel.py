@@ -86,12 +86,12 @@ import sys
 from pathlib import Path
 from pipelines.notebook.bundles import bundled_store
 from pipelines.installed.shipped import IS_INSTALLED, DEMO_SOURCES, own_copy
-from pipelines.lake.sources import find_config, read_sources
+from pipelines.lake.sources import demo_config, read_sources
 from tests.support.cli import call
 assert IS_INSTALLED
 print(bundled_store("5.3.1-crashed").relative_to(Path.cwd()))
 print(own_copy("demo", DEMO_SOURCES), own_copy("notebooks"))
-config = find_config(Path.cwd())
+config = demo_config()
 print(config.relative_to(Path.cwd()), read_sources(config).lake.relative_to(Path.cwd()))
 print(call("docs", "install").code, call("queues", bundled_store("5.3.1-crashed")).code)
 """

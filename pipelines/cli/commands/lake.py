@@ -37,19 +37,19 @@ def register(app: typer.Typer) -> None:
 
 
 def config_path(run: Run, config_file: Path | None) -> Path:
-    """The configuration in use. Raises Unreadable: one sentence."""
-    from pipelines.lake.sources import SourcesError, configured_file
+    """The configuration in use. Raises WrongUsage where none is named and none is here or above."""
+    from pipelines.lake.sources import NoConfiguration, configured_file
 
     try:
         path = configured_file(config_file)
-    except SourcesError as wrong:
-        raise Unreadable(str(wrong)) from wrong
+    except NoConfiguration as missing:
+        raise WrongUsage(str(missing)) from missing
     run.reads(path)
     return path
 
 
 def sources_of(run: Run, config_file: Path | None) -> Sources:
-    """What the configuration says. Raises Unreadable: one sentence."""
+    """What the configuration says. Raises WrongUsage, Unreadable: one sentence."""
     from pipelines.lake.sources import SourcesError, read_sources
 
     try:

@@ -22,7 +22,7 @@ def demo(run: Run) -> None:
     """Ingest the bundled store of a real broker through Spark, build every table, and answer in a page.
 
     The lake goes to `lake` in the current folder and its configuration to `demo/rocketlens.toml`; in a checkout both
-    are the checkout's own. `sql`, `tables`, `ui` and `lab` find it there.
+    are the checkout's own. `sql`, `tables`, `ui` and `lab` take it with `--config-file demo/rocketlens.toml`.
 
     Example: `rocketlens demo`
     """
