@@ -38,7 +38,7 @@ class Forecast:
         brought_back: messages of deleted topics and former lives that queues have again.
         crash_brings_back: what a start after a crash would bring back, where this one follows an orderly shutdown.
         holds_for: the versions whose starts end the same; the version asked for alone when one was.
-        otherwise: forecasts of the other versions, when none was asked for.
+        otherwise: forecasts of other versions that end in another way, when no version was said.
     """
 
     version: BrokerVersion
@@ -62,6 +62,11 @@ class Forecast:
         return not self.outcome.starts or lost or bool(self.brought_back)
 
     @property
+    def has_loss_for_certain(self) -> bool:
+        """`has_loss`, whichever of the versions it is that the broker may be of."""
+        return self.has_loss and all(other.has_loss for other in self.otherwise)
+
+    @property
     def reasons(self) -> Sequence[Reason]:
         return self.played.memory.reasons
 
@@ -69,8 +74,9 @@ class Forecast:
 def forecast(
     store: Store, known: StoreKnowledge, *, heap_bytes: int | None = None, with_advice: bool = True
 ) -> Forecast:
-    """Foretell a start on this store of the version that is said to be the broker's; where none is said, of every one
-    whose starts were recorded.
+    """Foretell a start on this store of the broker's version; where none is said, of the one that the files suggest.
+
+    Then `otherwise` has the starts that end in another way, of every recorded version that the files leave open.
 
     Args:
         heap_bytes: the broker's Java heap, where known.
@@ -83,12 +89,14 @@ def forecast(
         told = _foretell(evidence, known.version, settings, heap_bytes, lives)
         return _with_advice(told, lives) if with_advice else told
     groups: dict[Outcome, list[Forecast]] = {}
-    for each in PROVEN:
+    for each in (
+        known.version,
+        *(version for version in PROVEN if version in known.may_be and version != known.version),
+    ):
         told = _foretell(evidence, each, settings, heap_bytes, lives)
         groups.setdefault(told.outcome, []).append(told)
-    grouped = (_of_group(group, lives if with_advice else None) for group in groups.values())
-    newest, *others = sorted(grouped, key=_version, reverse=True)
-    return replace(newest, otherwise=tuple(others))
+    suggested, *others = (_of_group(group, lives if with_advice else None) for group in groups.values())
+    return replace(suggested, otherwise=tuple(sorted(others, key=_version, reverse=True)))
 
 
 def _after_a_crash(played: Restart, lives: TopicLives) -> tuple[Return, ...]:
@@ -105,9 +113,8 @@ def _version(told: Forecast) -> BrokerVersion:
 
 
 def _of_group(group: list[Forecast], lives: StoreLives | None) -> Forecast:
-    """The newest version's forecast for all versions that end the same; without `lives` it comes without advice."""
-    newest = max(group, key=_version)
-    told = replace(newest, holds_for=tuple(sorted(map(_version, group))))
+    """The first version's forecast for all versions that end the same; without `lives` it comes without advice."""
+    told = replace(group[0], holds_for=tuple(sorted(map(_version, group))))
     return told if lives is None else _with_advice(told, lives)
 
 

@@ -28,7 +28,7 @@ from parsers.store import Store, StoreFile
 from recovery.knowledge.topic_events import TopicEvent
 from recovery.rules.dispatch import COMMIT, LMQ_PREFIX, PREPARED, DispatchRules
 from recovery.rules.settings import StoreSettings
-from recovery.rules.versions import BrokerVersion
+from recovery.rules.versions import PROVEN, BrokerVersion
 from recovery.scan.log_runs import log_runs
 from recovery.scan.record_walk import walk
 
@@ -65,7 +65,8 @@ class Inferred:
 class StoreKnowledge:
     """Version and settings of a store's broker, and where they come from.
 
-    `version_is_said` is False where the version was inferred from the files. `topic_events`: what a log of the broker
+    `version_is_said` is False where the version was inferred from the files; `may_be` then has every version that they
+    leave open, of those that are tried and those whose starts were recorded. `topic_events`: what a log of the broker
     says of its topics.
     """
 
@@ -75,6 +76,7 @@ class StoreKnowledge:
     facts: tuple[Inferred, ...]
     version_is_said: bool = False
     topic_events: tuple[TopicEvent, ...] = ()
+    may_be: tuple[BrokerVersion, ...] = ()
 
     @property
     def rules(self) -> DispatchRules:
@@ -88,9 +90,10 @@ def infer(
     facts: list[Inferred] = []
     sample = list(_sample(store)) if version is None else []
     version_is_said = version is not None
+    may_be: tuple[BrokerVersion, ...] = ()
     if version is None:
-        version, why = _version(store, sample)
-        facts.append(why)
+        version, may_be, why = _version(store, sample)
+        facts.append(Inferred("version", str(version), why, False))
     if settings is None:
         settings, found = _settings(store)
         facts += found
@@ -99,7 +102,7 @@ def infer(
         facts.append(
             Inferred("queue.type=BatchCQ", ", ".join(sorted(topics)), "they have folders in batchconsumequeue/")
         )
-    return StoreKnowledge(version, settings, topics, tuple(facts), version_is_said)
+    return StoreKnowledge(version, settings, topics, tuple(facts), version_is_said, may_be=may_be)
 
 
 def _sample(store: Store) -> Iterator[Message]:
@@ -124,18 +127,15 @@ def _first_records(store: Store) -> Iterator[Message]:
             yield decode_message(buffer, at)
 
 
-def _version(store: Store, sample: Sequence[Message]) -> tuple[BrokerVersion, Inferred]:
-    """The first candidate within the bounds that the files set."""
-    bounds = list(_bounds(store, sample))
+def _version(store: Store, sample: Sequence[Message]) -> tuple[BrokerVersion, tuple[BrokerVersion, ...], str]:
+    """The first candidate within the bounds that the files set; all versions within them; and the sentence for it."""
+    bounds, known = list(_bounds(store, sample)), sorted({*CANDIDATES, *PROVEN})
+    may_be = tuple(each for each in known if all(_within(each, least, below) for least, below, _ in bounds))
     for candidate in CANDIDATES:
-        if all(_within(candidate, least, below) for least, below, _ in bounds):
+        if candidate in may_be:
             reasons = "; ".join(why for _, _, why in bounds) or "nothing in the files tells"
-            return candidate, Inferred(
-                "version", str(candidate), f"assumed within what the files tell: {reasons}", False
-            )
-    return ASSUMED_VERSION, Inferred(
-        "version", str(ASSUMED_VERSION), "assumed: the files contradict one another", False
-    )
+            return candidate, may_be, f"assumed within what the files tell: {reasons}"
+    return ASSUMED_VERSION, tuple(known), "assumed: the files contradict one another"
 
 
 NEVER = BrokerVersion(99, 0, 0)

@@ -33,9 +33,10 @@ def forecast(
     """What this broker would do with these files if it were started now, message by message; nothing is touched.
 
     Load, truncation, where dispatch starts again, the queues before and after, messages lost for good with the reason,
-    every rule with its source and evidence. Settings that are not given are those the files show, else the defaults;
-    without a version the answer names the ones it holds for. In words on a terminal, else one JSON document. Exit
-    code 1 when there is a loss, or no start.
+    every rule with its source and evidence. Settings that are not given are those the files show, else the defaults.
+    Without --version the answer is that of the version that the files suggest, and names the versions that would end
+    in another way. In words on a terminal, else one JSON document. Exit code 1 when there is a loss, or no start,
+    whichever version it may be.
 
     Example: `rocketlens forecast /data/store --version 5.3.3 --config flushDiskType=SYNC_FLUSH`
     """
@@ -51,4 +52,6 @@ def forecast(
         run.write_lines(in_words(document, width_of(run.output())))
     else:
         run.emit_documents([document], one=True)
-    run.findings(int(told.has_loss))
+    if told.has_loss and not told.has_loss_for_certain:
+        run.note("not every version that it may be would end so: exit code 0; say which it is with --version")
+    run.findings(int(told.has_loss_for_certain))

@@ -47,8 +47,10 @@ def _wrapped(head: str, text: str, width: int) -> list[str]:
 
 
 def _decided(document: Document) -> Iterator[tuple[str, str]]:
-    others = ", if it is that version: others end otherwise, see below" if document["otherwise"] else ""
-    yield "started by", f"RocketMQ {', '.join(document['holds_for'])}{others}"
+    played = document["holds_for"]
+    which = "that version" if len(played) == 1 else "one of these versions"
+    others = f", if it is {which}: others that it may be end otherwise, see below" if document["otherwise"] else ""
+    yield "started by", f"RocketMQ {', '.join(played)}{others}"
     yield "last exit", "in order" if document["exit"] == "normal" else "abnormal: it crashed, or was killed"
     if not document["load"]["ok"]:
         yield "the start", f"fails while loading, the broker does not come up: {document['load']['error']}"

@@ -74,7 +74,7 @@ def rebuild(
 def _rebuild_store(run: Run, store: Path, to: Path, broker: BrokerOptions, logs: list[Path] | None) -> RebuildReport:
     from recovery.rebuild.rebuild import rebuild as rebuild_store
 
-    opened, known = known_store_at(run, store, broker)
+    opened, known = known_store_at(run, store, broker, names_version=True)
     known = with_logs(run, known, logs)
     run.guard.refuse(to, "--to")
     try:

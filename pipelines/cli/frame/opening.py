@@ -38,10 +38,16 @@ def known_store_at(
     said = said_by(run, broker)
     store = _listed(run, path, said, needs_log=True)
     known = knowledge_of(store, said)
-    for fact in known.facts if names_version else ():
+    if names_version:
+        name_version(run, known)
+    return store, known
+
+
+def name_version(run: Run, known: StoreKnowledge) -> None:
+    """Say on stderr which version is taken where none was said, and why."""
+    for fact in known.facts:
         if fact.what == "version":
             run.note(f"no --version: {fact.value} is {fact.why}")
-    return store, known
 
 
 def store_at(run: Run, path: Path, broker: BrokerOptions = NOTHING_SAID, *, needs_log: bool = True) -> Store:
@@ -78,8 +84,10 @@ def store_to_start(run: Run, path: Path, broker: BrokerOptions) -> tuple[Store, 
 
     if path.is_dir() and os.access(path, os.R_OK | os.X_OK) and not any(found.is_file() for found in path.rglob("*")):
         run.note(f"{path}: an empty folder, as a new broker finds it")
-        return (empty := Store(path)), knowledge_of(empty, said_by(run, broker))
-    return known_store_at(run, path, broker)
+        known = knowledge_of(empty := Store(path), said_by(run, broker))
+        name_version(run, known)
+        return empty, known
+    return known_store_at(run, path, broker, names_version=True)
 
 
 def name_not_understood(run: Run, store: Store) -> None:
