@@ -27,6 +27,7 @@ from rebalance.facts.time_zone import in_zone
 from rebalance.holes.holes import gaps_of, holes_of
 from rebalance.model.message_queue import MessageQueue
 from rebalance.model.settings import Settings
+from rebalance.model.timing import PAUSE_MS, SETTLE_MS
 from rebalance.ownership.doubts import Doubt, doubts_of, unnamed
 from rebalance.ownership.history import GroupHistory
 from rebalance.ownership.notes import notes_of
@@ -36,11 +37,10 @@ from rebalance.processes.ends import ends_of
 from rebalance.processes.group_record import GroupRecord
 from rebalance.processes.life import Life
 from rebalance.processes.locks import LockHold, LockTable
-from rebalance.processes.process import PAUSE_MS, Process, first_commits
+from rebalance.processes.process import Process, first_commits
 from rebalance.processes.sorted_facts import ALWAYS, Record, read_record, warm_up_ms
 from rebalance.tenures.segments import Segment, segments_of, whole
 
-SETTLE_MS = 400  # a request tells when it was sent or handled, not when the client's own threads saw the change
 _MAX_QUEUES = 65_536  # a damaged route must not ask for more
 _Row = TypeVar("_Row")
 

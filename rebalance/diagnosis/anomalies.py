@@ -15,6 +15,7 @@ from rebalance.diagnosis.causes import RoundCauses
 from rebalance.diagnosis.incidents import CLIENT_SILENT, QUEUES_ADDED, Incident
 from rebalance.diagnosis.targets import Targets, differing_strategies
 from rebalance.model.message_queue import MessageQueue
+from rebalance.model.timing import FLAPPING_MS, LATE_COMMIT_MS, LOCK_STALL_MS, ORPHAN_MS, OVERLAP_MS
 from rebalance.ownership.history import GroupHistory
 from rebalance.processes.broker_runs import BROKER_STARTED, BROKER_STOPPED
 from rebalance.processes.connection import WitnessKind
@@ -40,17 +41,12 @@ ANOMALY_KINDS = (
 )
 """Every `kind` of a row."""
 
-OVERLAP_MS = 1_000  # shorter overlaps are an ordinary hand-over: gain and loss are not synchronised
-ORPHAN_MS = 5_000
-LOCK_STALL_MS = 5_000
-FLAPPING_MS = 60_000
 FLAPPING_CHANGES = 4
 
 Span = tuple[int, int]
 _EVER = 1 << 62
 _AT_MS = attrgetter("at_ms")
 _COMMIT, _PULL = WitnessKind.COMMIT, WitnessKind.PULL
-_ONE_WAY_MS = 1_000  # a commit is one-way: one sent shortly before may be stored after
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +227,7 @@ class Anomalies:
         seen = sorted(self._commits.get(queue, ()))
         highest = list(accumulate((queue_offset for _, queue_offset in seen), max))
         for tenure in held:
-            before = bisect_left(seen, (tenure.begin_latest - _ONE_WAY_MS, -1))
+            before = bisect_left(seen, (tenure.begin_latest - LATE_COMMIT_MS, -1))
             first = _first_pull(tenure) if tenure.begin_list is not None and before else None
             if first is None:
                 continue

@@ -22,6 +22,7 @@ from rebalance.diagnosis.incidents import (
     Incident,
 )
 from rebalance.model.frozen import frozen
+from rebalance.model.timing import INCIDENT_LATE_MS, INCIDENT_TOLD_MS, ONE_ROUND_MS, RELISTED_MS, ROUND_LATE_MS
 from rebalance.ownership.history import GroupHistory
 from rebalance.processes.broker_runs import BROKER_STARTED, BROKER_STOPPED, BROKER_VANISHED
 from rebalance.processes.connection import ListAnswer
@@ -37,9 +38,6 @@ LOCK_GRANTED = "lock_granted"
 PERIODIC = "periodic"
 UNKNOWN = "unknown"
 _JOINING = (CLIENT_RESUMED, CLIENT_STARTED)
-_ONE_ROUND_MS = 900  # topics of one round follow each other; rounds of a client are 1 s apart
-_ROOM_MS = 6_000  # between an incident and the record of it
-_RELISTED_MS = 60_000  # a restarted broker hears every client again within a heartbeat period
 _LEAVING = (CLIENT_LEFT, CLIENT_VANISHED, CLIENT_EXPIRED, CLIENT_SILENT)
 
 
@@ -106,7 +104,7 @@ class RoundCauses:
             return [LIST_FAILED if answer.failed else UNKNOWN]
         own = [] if life.client_id in answer.client_ids else [NOT_IN_LIST]
         turn: ListAnswer | None = answer
-        while turn is not None and answer.at_ms - turn.at_ms < _ONE_ROUND_MS:
+        while turn is not None and answer.at_ms - turn.at_ms < ONE_ROUND_MS:
             before = self._before[turn]
             if before is None:
                 return own or [START]
@@ -127,11 +125,11 @@ class RoundCauses:
 
     def _member_cause(self, kinds: tuple[str, ...], client_id: str, before: ListAnswer, answer: ListAnswer) -> str:
         """The latest incident of one of these kinds about a client that can have come between two lists."""
-        for incident in self._before_instant(answer.at_ms + _ROOM_MS):
-            fresh = incident.kind == CLIENT_SILENT or incident.latest_ms >= before.at_ms - _ROOM_MS
+        for incident in self._before_instant(answer.at_ms + INCIDENT_TOLD_MS):
+            fresh = incident.kind == CLIENT_SILENT or incident.latest_ms >= before.at_ms - INCIDENT_TOLD_MS
             if incident.subject == client_id and incident.kind in kinds and fresh:
                 return f"{CLIENT_EXPIRED if incident.kind == CLIENT_SILENT else incident.kind} {client_id}"
-        restarted = [at for at in self._history.starts.get(answer.broker, ()) if 0 <= answer.at_ms - at <= _RELISTED_MS]
+        restarted = [at for at in self._history.starts.get(answer.broker, ()) if 0 <= answer.at_ms - at <= RELISTED_MS]
         if restarted:
             return f"{BROKER_STARTED} {answer.broker}"
         if answer.broker != before.broker:
@@ -177,10 +175,10 @@ class RoundCauses:
     def _nearest(self, at_ms: int, tenure: Tenure, *, gained: bool, periodic: bool = False) -> str:
         """The latest incident that can have led to a change at `at_ms`: its own round may be a period later."""
         settings = self._history.settings
-        reach_ms = settings.rebalance_wait_interval_ms + 2_000
+        reach_ms = settings.rebalance_wait_interval_ms + ROUND_LATE_MS
         route_ms = reach_ms + settings.poll_name_server_interval_ms
         lock_ms = reach_ms + settings.broker_lock_max_live_time_ms
-        for incident in self._before_instant(at_ms + 1_000):
+        for incident in self._before_instant(at_ms + INCIDENT_LATE_MS):
             age_ms = at_ms - incident.latest_ms
             if incident.kind in (QUEUES_ADDED, BROKER_STARTED, BROKER_STOPPED):
                 near = age_ms <= route_ms and self._concerns(incident, tenure)
@@ -191,7 +189,9 @@ class RoundCauses:
             if near:
                 lock = f"{LOCK_GRANTED}; " if gained and self._refused_before(tenure, at_ms) else ""
                 return f"{lock}{incident.kind} {incident.subject}"
-        crash = next((i for i in self._crashes if i.earliest_ms <= at_ms + 1_000 and at_ms <= i.latest_ms), None)
+        crash = next(
+            (i for i in self._crashes if i.earliest_ms <= at_ms + INCIDENT_LATE_MS and at_ms <= i.latest_ms), None
+        )
         if crash is not None and self._concerns(crash, tenure):
             return f"{crash.kind} {crash.subject}"
         return ROUTE_CHANGED if periodic else UNKNOWN

@@ -14,7 +14,14 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from rebalance.model.message_queue import MessageQueue
-from rebalance.model.timing import PERSIST_MS
+from rebalance.model.timing import (
+    ASKED_AGAIN_MS,
+    FLUSH_OFFSET_MS,
+    LAST_BREATH_MS,
+    LATE_COMMIT_MS,
+    PERSIST_MS,
+    STEADY_MS,
+)
 from rebalance.ownership.history import GroupHistory
 from rebalance.processes.connection import Witness, WitnessKind
 from rebalance.processes.ends import CLIENT_LEFT
@@ -24,11 +31,6 @@ OVERLAP = "overlap"
 HAND_OVER = "hand_over"
 REWIND = "rewind"
 WENT_BACK = "offset_went_back"
-_STEADY_MS = 2_000  # an owner this long in charge has passed what it was handed
-_ASKED_AGAIN_MS = 5_000
-_ONE_WAY_MS = 1_000  # a commit is one-way: the next owner may be told the offset stored before it
-_FLUSH_OFFSET_MS = 5_000  # BrokerConfig#flushConsumerOffsetInterval
-_LAST_BREATH_MS = 250
 _NEVER = 1 << 62
 _PULL_BATCH = 32  # DefaultMQPushConsumer#pullBatchSize
 _AT_MS = attrgetter("at_ms")
@@ -128,7 +130,7 @@ def _rewinds(history: GroupHistory, tenure: Tenure, mine: Sequence[_Sighting]) -
     """Where an owner's commits went back: what it had consumed until then, it consumes again."""
     commits = [sighting for sighting in mine if sighting.kind is _COMMIT]
     for at, (before, now) in enumerate(pairwise(commits), start=2):
-        if now.queue_offset < before.queue_offset and now.at_ms - before.at_ms > _ONE_WAY_MS:
+        if now.queue_offset < before.queue_offset and now.at_ms - before.at_ms > LATE_COMMIT_MS:
             beyond = before.queue_offset + _PULL_BATCH
             queue, client_id = tenure.queue, tenure.life.client_id
             yield Exposure(
@@ -160,8 +162,8 @@ def _sightings(tenure: Tenure, until_ms: int) -> list[_Sighting]:
     low = bisect_left(witnesses, begun, key=_AT_MS)
     high = len(witnesses)
     if tenure.end_latest is not None:
-        high = bisect_right(witnesses, min(tenure.end_latest + _STEADY_MS, until_ms - 1), key=_AT_MS)
-    steady_ms = tenure.begin_latest + _STEADY_MS
+        high = bisect_right(witnesses, min(tenure.end_latest + STEADY_MS, until_ms - 1), key=_AT_MS)
+    steady_ms = tenure.begin_latest + STEADY_MS
     return [
         _Sighting(w.at_ms, w.queue_offset, w.kind, w.kind in _PROGRESS and w.at_ms >= steady_ms)
         for w in _told_once(witnesses[low:high])
@@ -175,7 +177,7 @@ def _told_once(witnesses: Iterable[Witness]) -> Iterator[Witness]:
     for witness in witnesses:
         if witness.kind is _COMMIT and witness.queue_offset is not None:
             other = told.pop(witness.queue_offset, None)
-            near = other is not None and witness.at_ms - other.at_ms <= _ONE_WAY_MS
+            near = other is not None and witness.at_ms - other.at_ms <= LATE_COMMIT_MS
             if near and other is not None and other.evidence.file != witness.evidence.file:
                 continue
             told[witness.queue_offset] = witness
@@ -186,7 +188,7 @@ def _consumed_until(tenure: Tenure) -> int | None:
     """A stopped consumer's table outlives its consuming: that ends before it asks to leave."""
     left = tenure.process.left_by_ms
     if tenure.life.end.cause == CLIENT_LEFT and left is not None:
-        ended = left + _LAST_BREATH_MS
+        ended = left + LAST_BREATH_MS
         return ended if tenure.end_latest is None else min(ended, tenure.end_latest)
     return tenure.end_latest
 
@@ -200,16 +202,16 @@ def _start_offset(
     An ordered consumer asks again at its first pull, and may be told less.
     """
     begun = tenure.begin_latest if tenure.begin_earliest is None else tenure.begin_earliest
-    told = [s.queue_offset for s in mine if s.kind is WitnessKind.QUERY and s.at_ms - begun <= _ASKED_AGAIN_MS]
+    told = [s.queue_offset for s in mine if s.kind is WitnessKind.QUERY and s.at_ms - begun <= ASKED_AGAIN_MS]
     if told:
         return min(told)
     outages = _outages(history, tenure.queue.broker_name, seen)
-    for sighting in reversed(seen[: bisect_left(instants, begun - _ONE_WAY_MS)]):
+    for sighting in reversed(seen[: bisect_left(instants, begun - LATE_COMMIT_MS)]):
         if sighting.kind is _COMMIT and _kept(outages, sighting.at_ms, begun):
             lowered = (
                 r.queue_offset
                 for r in history.rollbacks
-                if r.queue == tenure.queue and sighting.at_ms - _ONE_WAY_MS <= r.at_ms <= begun + _ONE_WAY_MS
+                if r.queue == tenure.queue and sighting.at_ms - LATE_COMMIT_MS <= r.at_ms <= begun + LATE_COMMIT_MS
             )
             return min(sighting.queue_offset, *lowered, sighting.queue_offset)
     return None
@@ -235,7 +237,7 @@ def _outages(history: GroupHistory, broker: str, seen: Sequence[_Sighting]) -> l
 
 def _kept(outages: Sequence[tuple[int, int]], committed_ms: int, until_ms: int) -> bool:
     """Whether a commit outlived the broker's stops: sent while it was up, and flushed to its file."""
-    return not any(gone <= until_ms and gone - _FLUSH_OFFSET_MS < committed_ms < back for gone, back in outages)
+    return not any(gone <= until_ms and gone - FLUSH_OFFSET_MS < committed_ms < back for gone, back in outages)
 
 
 def _reached(

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from rebalance.facts import Evidence
+from rebalance.model.timing import PAUSE_MS
 from rebalance.ownership.history import GroupHistory
 from rebalance.processes.ends import CHANNEL_CLOSED, CHANNEL_EXPIRED, CLIENT_LEFT, first_absence
 from rebalance.processes.life import Life
-from rebalance.processes.process import PAUSE_MS
 
 CLIENT_STARTED = "client_started"
 CLIENT_VANISHED = "client_vanished"  # its connection went without a farewell: killed, crashed, or cut off

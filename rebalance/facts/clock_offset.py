@@ -26,6 +26,7 @@ from rebalance.facts import (
     SubscriptionChanged,
     SubscriptionVersionBumped,
 )
+from rebalance.model.timing import THREADS_MS
 
 
 class ClockOffset(NamedTuple):
@@ -35,11 +36,9 @@ class ClockOffset(NamedTuple):
     max_ms: int
 
 
-JUMP_MS = 1_000  # records of one file are written by several threads; less is no jump
 SAME_CLOCK = ClockOffset(0, 0)
 _Who = tuple[str, str]
 _Version = tuple[str, str, int | None]
-_SET_MS = 1_000  # threads of a client write their lines in any order; so much is no contradiction
 _BROKERS = (BrokerStarted, ChannelConnected, ChannelClosed, ClientUnregistered, HeartbeatReceived, SubscriptionChanged)
 """What brokers tell that a client's log tells too."""
 
@@ -150,7 +149,7 @@ def _sent(told: _Told, heard_by: _HeardBy) -> Iterator[int]:
     for who, sent_ms in told.last.items():
         left = heard_by.left(who)
         if left is not None and told.is_one_run(who):
-            yield sent_ms - left[1] - _SET_MS
+            yield sent_ms - left[1] - THREADS_MS
 
 
 def _heard(told: _Told, heard_by: _HeardBy) -> Iterator[int]:
@@ -192,7 +191,7 @@ def wrong_clocks(facts: Iterable[Fact]) -> dict[str, ClockOffset]:
 
 def was_set(lead: ClockOffset) -> bool:
     """Whether a clock was set while the log was written: its bounds contradict each other."""
-    return lead.min_ms > lead.max_ms + _SET_MS
+    return lead.min_ms > lead.max_ms + THREADS_MS
 
 
 def _is_off(lead: ClockOffset) -> bool:

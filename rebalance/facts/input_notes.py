@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from rebalance.facts import Fact, LogBegins, LogEnds, UnreadRecord
-from rebalance.facts.clock_offset import JUMP_MS, ClockOffset, was_set
+from rebalance.facts.clock_offset import ClockOffset, was_set
 from rebalance.facts.time_zone import of_unknown_zone
+from rebalance.model.timing import THREADS_MS
 
 UNREAD_RECORDS = "unread_records"
 CLOCK_WENT_BACK = "clock_went_back"
@@ -55,7 +56,7 @@ class RecordNotes:
                 name = file_name
                 last = self._files.setdefault(name, _File(record, at_ms))
             if record >= last.record:
-                if at_ms < last.at_ms - JUMP_MS and at_ms:
+                if at_ms < last.at_ms - THREADS_MS and at_ms:
                     last.jumps += 1
                     last.worst_ms = max(last.worst_ms, last.at_ms - at_ms)
                 last.record, last.at_ms = record, at_ms or last.at_ms

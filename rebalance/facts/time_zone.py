@@ -10,10 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from rebalance.facts import ChannelConnected, ClientFact, Fact, HeartbeatReceived
-
-ZONE_STEP_MS = 15 * 60_000
-_REGISTERS_WITHIN_MS = 60_000
-_BROKER_ROUNDS_MS = 1_000  # a broker's log is stamped to the second
+from rebalance.model.timing import REGISTERS_MS, STAMP_MS, ZONE_STEP_MS
 
 
 def of_unknown_zone(fact: Fact) -> bool:
@@ -54,6 +51,6 @@ def _shifts(facts: list[Fact]) -> dict[str, int]:
 
 def _fitting(started_ms: int, registered_ms: int) -> Iterator[int]:
     """Multiples of ZONE_STEP_MS that bring a start to at most a minute before a registration."""
-    shift_ms = -(-(registered_ms - _REGISTERS_WITHIN_MS - started_ms) // ZONE_STEP_MS) * ZONE_STEP_MS
-    if started_ms + shift_ms <= registered_ms + _BROKER_ROUNDS_MS:
+    shift_ms = -(-(registered_ms - REGISTERS_MS - started_ms) // ZONE_STEP_MS) * ZONE_STEP_MS
+    if started_ms + shift_ms <= registered_ms + STAMP_MS:
         yield shift_ms

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Protocol, TypeVar
 
-_ROOM_MS = 1_000  # between a request on the wire and the line that the broker writes about it
+from rebalance.model.timing import LINE_AFTER_REQUEST_MS
 
 
 class _Told(Protocol):
@@ -36,7 +36,11 @@ def told_twice(
         lines.setdefault(what(line), []).append(line)
     for request in wired:
         same = lines.get(what(request), [])
-        near = (line for line in same if -_ROOM_MS <= request.at_ms - line.at_ms <= line.late_ms + _ROOM_MS)
+        near = (
+            line
+            for line in same
+            if -LINE_AFTER_REQUEST_MS <= request.at_ms - line.at_ms <= line.late_ms + LINE_AFTER_REQUEST_MS
+        )
         told = next(near, None)
         if told is not None:
             same.remove(told)

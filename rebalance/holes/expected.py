@@ -17,16 +17,22 @@ from itertools import chain, islice, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
-from rebalance.holes.silences import SILENT_MS, Span, is_captured, source_of
+from rebalance.holes.silences import Span, is_captured, source_of
 from rebalance.model.message_queue import MessageQueue
-from rebalance.model.settings import DEFAULTS
-from rebalance.model.timing import LATE_COMMIT_MS, PERSIST_MS, ROUND_MS, SETTLED_MS
+from rebalance.model.timing import (
+    FIRST_COMMIT_MS,
+    JITTER_MS,
+    LATE_COMMIT_MS,
+    LIST_MS,
+    PAUSE_MS,
+    PERSIST_MS,
+    ROUND_MS,
+    SETTLED_MS,
+    SILENT_MS,
+)
 from rebalance.processes.connection import ADDING, Connection, ListAnswer, Witness, WitnessKind
-from rebalance.processes.process import PAUSE_MS, Process
+from rebalance.processes.process import Process
 
-_FIRST_COMMIT_MS = 10_000
-_LIST_MS = DEFAULTS.rebalance_wait_interval_ms
-_JITTER_MS = 700
 _EVER = 1 << 62
 _COMMIT, _REMOVED = WitnessKind.COMMIT, WitnessKind.REMOVED
 _CHANGES = (*ADDING, _REMOVED)
@@ -102,7 +108,7 @@ def _vanished(process: Process, others: Sequence[Process], until_ms: int) -> Ite
         return
     alone = not any(other.first_ms < last_ms and other.last_ms > last_ms + PERSIST_MS for other in others)
     all_at_once = alone and any(_went(other) and last_ms - PAUSE_MS <= other.last_ms for other in others)
-    silent_ms = PERSIST_MS + 2 * _JITTER_MS if alone else SETTLED_MS
+    silent_ms = PERSIST_MS + 2 * JITTER_MS if alone else SETTLED_MS
     for source, connections in _by_source(process).items():
         if is_captured(connections) and (all_at_once or _regular_until(last_ms, _commits(_witnesses(connections)))):
             yield Missed(source, [(last_ms, last_ms + PERSIST_MS)], silent_ms)
@@ -131,8 +137,8 @@ def _untold_changes(process: Process, delay_ms: int) -> Iterator[Missed]:
         for heard in versions[1:]:
             changed_ms = heard.sub_version + delay_ms
             late = heard.heard_ms > changed_ms + SILENT_MS
-            if late and not process.lists.between(changed_ms - ROUND_MS, changed_ms + _JITTER_MS):
-                yield Missed(None, [(changed_ms, changed_ms + _JITTER_MS)])
+            if late and not process.lists.between(changed_ms - ROUND_MS, changed_ms + JITTER_MS):
+                yield Missed(None, [(changed_ms, changed_ms + JITTER_MS)])
 
 
 def _by_source(process: Process) -> dict[str, list[Connection]]:
@@ -162,7 +168,7 @@ def _missed_commits(process: Process, by_queue: _Witnesses, *, captured: bool) -
     """When a process that commits every 5 s must have committed and is not on record to have."""
     commits = _commits(by_queue)
     for last_ms, next_ms in pairwise(commits):
-        if next_ms - last_ms > PERSIST_MS + 2 * _JITTER_MS:
+        if next_ms - last_ms > PERSIST_MS + 2 * JITTER_MS:
             expected = _expected(process, commits, last_ms, next_ms)
             missed = max(map(len, expected), default=0)
             if missed and _kept(process, by_queue, last_ms, next_ms) and not _made_up_for(by_queue, next_ms, missed):
@@ -176,9 +182,9 @@ def _missed_at_last(process: Process, last_ms: int) -> Iterator[list[Span]]:
     until_ms = _EVER if process.left_by_ms is None else process.left_by_ms
     requests = (at_ms for channel in process.channels for at_ms, _ in channel.requests)
     signs = chain(requests, (answer.asked_at_ms for answer in process.lists))
-    heard_ms = min((at_ms for at_ms in signs if last_ms + _JITTER_MS < at_ms < until_ms), default=None)
-    if heard_ms is not None and process.last_ms > last_ms + PERSIST_MS + 2 * _JITTER_MS:
-        missed = range(last_ms + PERSIST_MS, max(heard_ms - _JITTER_MS, last_ms + PERSIST_MS + 1), PERSIST_MS)
+    heard_ms = min((at_ms for at_ms in signs if last_ms + JITTER_MS < at_ms < until_ms), default=None)
+    if heard_ms is not None and process.last_ms > last_ms + PERSIST_MS + 2 * JITTER_MS:
+        missed = range(last_ms + PERSIST_MS, max(heard_ms - JITTER_MS, last_ms + PERSIST_MS + 1), PERSIST_MS)
         yield [_about(at_ms) for at_ms in missed]
 
 
@@ -186,15 +192,15 @@ def _expected(process: Process, commits: Sequence[int], last_ms: int, next_ms: i
     """The commits between two that a fixed rate asks for: by those before, and by those after."""
     expected: list[Sequence[int]] = []
     if _regular(commits, last_ms, -1):
-        expected.append(range(last_ms + PERSIST_MS, next_ms - _JITTER_MS, PERSIST_MS))
-    begun_ms = max(last_ms, process.first_ms + _FIRST_COMMIT_MS) + _JITTER_MS
+        expected.append(range(last_ms + PERSIST_MS, next_ms - JITTER_MS, PERSIST_MS))
+    begun_ms = max(last_ms, process.first_ms + FIRST_COMMIT_MS) + JITTER_MS
     if next_ms - PERSIST_MS > begun_ms and _regular(commits, next_ms, 1):
         expected.append(range(next_ms - PERSIST_MS, begun_ms, -PERSIST_MS))
     return expected
 
 
 def _about(at_ms: int) -> Span:
-    return at_ms - _JITTER_MS, at_ms + _JITTER_MS
+    return at_ms - JITTER_MS, at_ms + JITTER_MS
 
 
 def _regular(commits: Sequence[int], at_ms: int, step: int) -> bool:
@@ -203,8 +209,8 @@ def _regular(commits: Sequence[int], at_ms: int, step: int) -> bool:
 
 
 def _near(commits: Sequence[int], at_ms: int) -> bool:
-    index = bisect_left(commits, at_ms - _JITTER_MS)
-    return index < len(commits) and commits[index] <= at_ms + _JITTER_MS
+    index = bisect_left(commits, at_ms - JITTER_MS)
+    return index < len(commits) and commits[index] <= at_ms + JITTER_MS
 
 
 def _made_up_for(by_queue: _Witnesses, at_ms: int, missed: int) -> bool:
@@ -214,7 +220,7 @@ def _made_up_for(by_queue: _Witnesses, at_ms: int, missed: int) -> bool:
     """
     for seen in by_queue.values():
         first = bisect_left(seen, at_ms, key=_AT_MS)
-        last = bisect_right(seen, at_ms + 2 * _JITTER_MS, key=_AT_MS)
+        last = bisect_right(seen, at_ms + 2 * JITTER_MS, key=_AT_MS)
         if sum(witness.kind is _COMMIT for witness in seen[first:last]) > min(missed, 2):
             return True
     return False
@@ -230,13 +236,13 @@ def _kept(process: Process, by_queue: _Witnesses, last_ms: int, next_ms: int) ->
         after = bisect_right(seen, last_ms, key=_AT_MS)
         if after and seen[after - 1].kind is not _REMOVED:
             following = next((w for w in islice(seen, after, None) if w.kind is _COMMIT or w.kind in _CHANGES), None)
-            if following is not None and following.kind is _COMMIT and following.at_ms <= next_ms + _JITTER_MS:
+            if following is not None and following.kind is _COMMIT and following.at_ms <= next_ms + JITTER_MS:
                 return True
     return False
 
 
 def _asked_between(process: Process, last_ms: int) -> bool:
-    return bool(process.lists.between(last_ms - ROUND_MS, last_ms + PERSIST_MS + _JITTER_MS))
+    return bool(process.lists.between(last_ms - ROUND_MS, last_ms + PERSIST_MS + JITTER_MS))
 
 
 def _mute(process: Process, others: Sequence[Process]) -> Iterator[Missed]:
@@ -259,17 +265,17 @@ def _missed_lists(process: Process) -> Iterator[Span]:
     """
     asked = process.lists
     for at, (last, following) in enumerate(pairwise(asked)):
-        if following.asked_at_ms - last.asked_at_ms > _LIST_MS + 3 * _JITTER_MS:
+        if following.asked_at_ms - last.asked_at_ms > LIST_MS + 3 * JITTER_MS:
             if at and _in_vain(asked[at - 1], last):
-                yield last.asked_at_ms + _LIST_MS - _JITTER_MS, last.asked_at_ms + _LIST_MS + 3 * _JITTER_MS
+                yield last.asked_at_ms + LIST_MS - JITTER_MS, last.asked_at_ms + LIST_MS + 3 * JITTER_MS
             if at + 2 < len(asked) and _in_vain(following, asked[at + 2]):
                 next_ms = following.asked_at_ms
-                yield next_ms - _LIST_MS - 3 * _JITTER_MS, next_ms - _LIST_MS + _JITTER_MS
+                yield next_ms - LIST_MS - 3 * JITTER_MS, next_ms - LIST_MS + JITTER_MS
 
 
 def _in_vain(one: ListAnswer, following: ListAnswer) -> bool:
     """Whether the timer asked for a list that was the one before."""
     apart_ms = following.asked_at_ms - one.asked_at_ms
     return (
-        abs(apart_ms - _LIST_MS) <= _JITTER_MS and one.client_ids is not None and one.client_ids == following.client_ids
+        abs(apart_ms - LIST_MS) <= JITTER_MS and one.client_ids is not None and one.client_ids == following.client_ids
     )

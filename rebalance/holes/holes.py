@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rebalance.holes.expected import Missed, least_delay_ms, missed_by
-from rebalance.holes.silences import SILENT_MS, Signs, Span
+from rebalance.holes.silences import Signs, Span
 from rebalance.model.message_queue import MessageQueue
-from rebalance.model.timing import LATE_COMMIT_MS, ROUND_MS, SETTLED_MS
+from rebalance.model.timing import LATE_COMMIT_MS, ROUND_MS, SETTLED_MS, SILENT_MS
 from rebalance.processes.connection import Witness, WitnessKind
 from rebalance.processes.process import Process, first_commits
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from rebalance.facts.log_spans import Spans
 from rebalance.model.message_queue import MessageQueue
+from rebalance.model.timing import NEARLY_MS
 from rebalance.ownership.log_limits import untold
 from rebalance.processes.life import Life
 from rebalance.processes.polled import Polled, Sighting
@@ -17,7 +18,6 @@ from rebalance.tenures.queue_table import Tenure
 NEVER_COMMITTED = "a queue that was never committed, taken in the hole"
 NOT_ON_RECORD = "(a member that is not on record)"
 EVER = 1 << 62
-_NEARLY_MS = 5_000  # between a client's start, its registration, and the log lines of both
 
 
 class Doubt(NamedTuple):
@@ -103,7 +103,7 @@ def _uncounted(lives: Sequence[Life], queues: frozenset[MessageQueue]) -> Iterab
     """Members that a client's log counts and that nothing else tells of."""
     for life in lives:
         for result in life.process.results:
-            begun = (other for other in lives if other.process.first_ms <= result.at_ms + _NEARLY_MS)
+            begun = (other for other in lives if other.process.first_ms <= result.at_ms + NEARLY_MS)
             alive = [other.process for other in begun if other.may_last(result.at_ms)]
             listed = len(alive) + max(_connected_twice(alive, result.at_ms).values(), default=0)
             if result.cid_all_size is not None and result.cid_all_size > listed:
@@ -142,10 +142,10 @@ def _connected_twice(processes: Iterable[Process], at_ms: int) -> Counter[str]:
     for process in processes:
         for old in process.channels:
             closed_ms = at_ms if old.closed is None else old.closed.latest_ms
-            if not old.is_log and old.first_ms <= at_ms <= closed_ms + _NEARLY_MS:
+            if not old.is_log and old.first_ms <= at_ms <= closed_ms + NEARLY_MS:
                 late[old.broker] += any(
                     new.broker == old.broker and new.remote != old.remote
-                    and old.first_ms <= new.first_ms <= at_ms + _NEARLY_MS
+                    and old.first_ms <= new.first_ms <= at_ms + NEARLY_MS
                     for new in process.channels
                 )  # fmt: skip
     return late
@@ -172,8 +172,8 @@ def _polled_members(
     for client_id, from_ms, until_ms in members:
         known = by_client.get(client_id, [])
         ends = (life.end.latest_ms for life in known)
-        ended = [ms for ms in ends if ms is not None and ms < from_ms - _NEARLY_MS]
-        later = [life.process.first_ms for life in known if life.process.first_ms > until_ms + _NEARLY_MS]
+        ended = [ms for ms in ends if ms is not None and ms < from_ms - NEARLY_MS]
+        later = [life.process.first_ms for life in known if life.process.first_ms > until_ms + NEARLY_MS]
         if len(ended) + len(later) == len(known):
             spans[client_id, max(ended, default=None), min(later, default=None)] = None
     reason = "a poll names it as a member, nothing else tells of it"
@@ -190,7 +190,7 @@ def _polled_tables(
     unseen: dict[str, set[MessageQueue]] = {}
     for (client_id, from_ms, until_ms), queue in tables:
         tenures_of = held.get((client_id, queue), ())
-        if not any(_may_overlap(tenure, from_ms - _NEARLY_MS, until_ms + _NEARLY_MS) for tenure in tenures_of):
+        if not any(_may_overlap(tenure, from_ms - NEARLY_MS, until_ms + NEARLY_MS) for tenure in tenures_of):
             unseen.setdefault(client_id, set()).add(queue)
     for client_id, named in sorted(unseen.items()):
         mine = [life for life in lives if life.client_id == client_id]

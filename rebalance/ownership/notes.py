@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rebalance.facts.input_notes import CLOCK_DIFFERS, Note
+from rebalance.model.timing import LOG_KILLED_MS
 from rebalance.ownership.doubts import NEVER_COMMITTED, Doubt
 from rebalance.ownership.history import GroupHistory
 from rebalance.ownership.log_limits import LOG_ENDS
@@ -16,7 +17,6 @@ ENDS_IN_THE_MIDDLE = "ends_in_the_middle"
 SILENT = "silent"
 ROUNDS_MISSING = "rounds_missing"
 NOT_OBSERVED = "not_observed"
-_KILLED_MS = 6_000  # a log writes every 5 s; so long after its last line its process was seen to have ended
 
 
 def notes_of(history: GroupHistory, always: tuple[int, int]) -> Iterator[Note]:
@@ -56,4 +56,4 @@ def _clocks_apart(history: GroupHistory) -> Iterator[Note]:
 def _is_a_kill(doubt: Doubt) -> bool:
     """Whether a log merely ends with its process."""
     known = doubt.reason == LOG_ENDS and doubt.from_ms is not None and doubt.until_ms is not None
-    return known and (doubt.until_ms or 0) - (doubt.from_ms or 0) < _KILLED_MS
+    return known and (doubt.until_ms or 0) - (doubt.from_ms or 0) < LOG_KILLED_MS

@@ -9,12 +9,12 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from rebalance.facts import BrokerStarted, BrokerStopping, Evidence, Fact
+from rebalance.model.timing import BROKER_EVENT_MS
 
 BROKER_STARTED = "broker_started"
 BROKER_STOPPED = "broker_stopped"
 BROKER_VANISHED = "broker_vanished"  # it came up again and was not seen to go down: killed, or crashed
 _AT_MS = attrgetter("at_ms")
-_ONE_EVENT_MS = 2_000  # a broker takes longer to come up or to go down once more
 
 
 class BrokerEvent(NamedTuple):
@@ -32,7 +32,7 @@ def broker_events(facts: Iterable[BrokerStarted | BrokerStopping]) -> list[Broke
     found: list[BrokerEvent] = []
     for event in sorted(_event(fact) for fact in facts):
         last = found[-1] if found else None
-        if last is None or last[:2] != event[:2] or event.earliest_ms > last.latest_ms + _ONE_EVENT_MS:
+        if last is None or last[:2] != event[:2] or event.earliest_ms > last.latest_ms + BROKER_EVENT_MS:
             found.append(event)
         elif _spread_ms(event) < _spread_ms(last):
             found[-1] = event
@@ -60,7 +60,7 @@ def _last_sign_ms(ordered: Sequence[Fact], start: BrokerEvent) -> int | None:
     for index in range(bisect_left(ordered, later_ms, key=_AT_MS) - 1, -1, -1):
         fact = ordered[index]
         if fact.source == start.broker:
-            if later_ms - fact.at_ms > _ONE_EVENT_MS:
+            if later_ms - fact.at_ms > BROKER_EVENT_MS:
                 return fact.at_ms
             later_ms = fact.at_ms
     return None

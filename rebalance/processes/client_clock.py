@@ -11,11 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rebalance.model.frozen import frozen
+from rebalance.model.timing import CLOCK_AGREED_MS, CLOCK_APART_MS, CLOCK_CHANGES_MS
 from rebalance.processes.process import Process
 
-APART_MS = 5_000  # less is within what an ordinary network and garbage collection do
-_AGREED_MS = 1_500  # a broker's log has seconds
-_WELL_APART_MS = 60_000
 _CHANGES = 3
 
 
@@ -37,10 +35,10 @@ def changes_of(process: Process) -> list[HeardChange]:
 
 
 def ahead_ms(changes: Iterable[HeardChange]) -> int | None:
-    """How far the client's clock is ahead, at least (below 0: behind); None: not shown to be by APART_MS or more."""
+    """How far the client's clock is ahead, at least (below 0: behind); None: not shown to be by CLOCK_APART_MS."""
     first = sorted(changes, key=lambda change: change.delay_ms)[:_CHANGES]
-    if not first or abs(first[0].delay_ms) < APART_MS:
+    if not first or abs(first[0].delay_ms) < CLOCK_APART_MS:
         return None
     made = [change.sub_version for change in first]
-    agreed = first[-1].delay_ms - first[0].delay_ms <= _AGREED_MS and max(made) - min(made) >= _WELL_APART_MS
+    agreed = first[-1].delay_ms - first[0].delay_ms <= CLOCK_AGREED_MS and max(made) - min(made) >= CLOCK_CHANGES_MS
     return -first[0].delay_ms if first[0].delay_ms < 0 or (agreed and len(first) == _CHANGES) else None

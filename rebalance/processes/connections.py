@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from rebalance.facts import ChannelFact, ClientFact, RequestFact
+from rebalance.model.timing import PAUSE_MS, PORT_REUSE_MS, REQUEST_SAMPLE_MS, STRAGGLER_MS
 from rebalance.processes.connection import Channel, Connection
-from rebalance.processes.process import PAUSE_MS
 
-_STRAGGLER_MS = 1_000  # requests of a leaving client may be handled after its unregister
-_FIRST_REQUESTS, _SAMPLE_MS = 8, 1_000  # request numbers kept: the first ones, then one a second
-_PORT_REUSE_MS = 120_000  # a connection silent for longer than serverChannelMaxIdleTime is closed
+_FIRST_REQUESTS = 8  # request numbers kept: the first ones, then one every REQUEST_SAMPLE_MS
 
 
 class Connections:
@@ -49,7 +47,7 @@ class Connections:
         request_no = fact.request_no
         if connection is not None and request_no is not None:
             requests, at_ms = connection.channel.requests, fact.at_ms
-            if len(requests) < _FIRST_REQUESTS or at_ms >= requests[-1][0] + _SAMPLE_MS:
+            if len(requests) < _FIRST_REQUESTS or at_ms >= requests[-1][0] + REQUEST_SAMPLE_MS:
                 requests.append((at_ms, request_no))
         return connection
 
@@ -78,9 +76,9 @@ def _is_another(channel: Channel, at_ms: int, client_id: str | None) -> bool:
     known = channel.client_id
     if known != client_id and known and client_id is not None:
         return True
-    if channel.unregistered_ms is not None and at_ms > channel.unregistered_ms + _STRAGGLER_MS:
+    if channel.unregistered_ms is not None and at_ms > channel.unregistered_ms + STRAGGLER_MS:
         return True
-    return at_ms > channel.last_ms + _PORT_REUSE_MS
+    return at_ms > channel.last_ms + PORT_REUSE_MS
 
 
 def _bring_up_to_date(channel: Channel, at_ms: int, client_id: str | None) -> None:

@@ -12,14 +12,10 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
 from rebalance.model.settings import Settings
+from rebalance.model.timing import BROKER_STOPPING_MS, SHUTDOWN_AFTER_MS, SHUTDOWN_BEFORE_MS
 from rebalance.processes.connection import Channel, ListAnswer
 from rebalance.processes.life import End
 from rebalance.processes.process import Process
-
-SHUTDOWN_BEFORE_MS = 500  # a consumer stops consuming and persists before it asks to leave
-SHUTDOWN_AFTER_MS = 5_000  # and clears its table some time after the broker let it go, if its log does not say when
-
-_STOPPING_MS = 30_000  # a broker that goes down closes its connections in this time
 
 CLIENT_LEFT = "client_left"
 CHANNEL_CLOSED = "channel_closed"
@@ -80,7 +76,7 @@ def _end(
 def _by_stop(channel: Channel, stops: Mapping[str, Sequence[int]]) -> bool:
     """Whether a connection was closed by the broker that went down, not by its client."""
     assert channel.closed is not None
-    return any(0 <= channel.closed.latest_ms - at_ms <= _STOPPING_MS for at_ms in stops.get(channel.broker, ()))
+    return any(0 <= channel.closed.latest_ms - at_ms <= BROKER_STOPPING_MS for at_ms in stops.get(channel.broker, ()))
 
 
 def _connected_elsewhere(process: Process) -> bool:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from rebalance.facts import Evidence
 from rebalance.model.frozen import frozen
+from rebalance.model.timing import PAUSE_MS
 from rebalance.processes.connection import WitnessKind
-from rebalance.processes.process import PAUSE_MS, Process, ProcessKey
+from rebalance.processes.process import Process, ProcessKey
 
 
 @frozen()

@@ -9,13 +9,12 @@ from typing import Any, NamedTuple, TypeVar
 
 from rebalance.facts import Evidence, RebalanceResultChanged
 from rebalance.facts.log_spans import Spans
-from rebalance.facts.time_zone import ZONE_STEP_MS
 from rebalance.model.frozen import frozen
 from rebalance.model.message_queue import MessageQueue
+from rebalance.model.timing import ZONE_STEP_MS
 from rebalance.processes.connection import Channel, Connection, HeardVersion, ListAnswer, Witness, WitnessKind
 
 _FIRST_REQUESTS = 16  # a starting client asks for a route or two before its first heartbeat
-PAUSE_MS = 35_000  # a living client heartbeats every 30 s
 _AT_MS, _HEARD_MS = attrgetter("at_ms"), attrgetter("heard_ms")
 _Key = TypeVar("_Key")
 _Told = TypeVar("_Told")

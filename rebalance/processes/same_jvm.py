@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from rebalance.model.timing import RECONNECT_MS, REORDER_MS
 from rebalance.processes.connection import Channel, Connection
 from rebalance.processes.process import Process, joined
 
-_REORDER_MS = 1_000  # requests of one process may be handled out of order by this much
 _REORDER_REQUESTS = 64
-_OVERLAP_MS = 1_000  # a client leaves its old connection before it uses the next one to the same broker
 _INVERSIONS = 2
 
 
@@ -62,11 +61,11 @@ def _last_use_ms(connections: Iterable[Connection], begun_ms: int) -> int:
 def _conflict(old: Channel, new: Channel) -> bool:
     if old.is_log and new.is_log:
         return True  # one log run, one process
-    if new.from_start and old.first_ms < new.first_ms - _OVERLAP_MS:
+    if new.from_start and old.first_ms < new.first_ms - RECONNECT_MS:
         return True  # in use before the process of that log began
     if old.unregistered_ms is not None and old.unregistered_ms < new.first_ms:
         return True
-    return not old.is_log and old.broker == new.broker and old.last_ms > new.first_ms + _OVERLAP_MS
+    return not old.is_log and old.broker == new.broker and old.last_ms > new.first_ms + RECONNECT_MS
 
 
 def _one_counter(process: list[Channel], new: Channel) -> bool:
@@ -81,9 +80,9 @@ def _one_counter(process: list[Channel], new: Channel) -> bool:
     for at_ms, number in points:
         if number > highest:
             highest_ms, highest = at_ms, number
-        elif number < highest - _REORDER_REQUESTS and at_ms > highest_ms + _REORDER_MS:
+        elif number < highest - _REORDER_REQUESTS and at_ms > highest_ms + REORDER_MS:
             return False
-        elif number < highest and at_ms > highest_ms + _REORDER_MS:
+        elif number < highest and at_ms > highest_ms + REORDER_MS:
             inversions += 1
             if inversions >= _INVERSIONS:
                 return False

@@ -23,10 +23,10 @@ from rebalance.facts import (
     UnreadRecord,
 )
 from rebalance.model.message_queue import MessageQueue
+from rebalance.model.timing import POLL_ANSWER_MS
 from rebalance.readers.malformed import MALFORMED, why_not_read
 
 Record = Mapping[str, Any]
-_ANSWER_MS = 5_000  # MQAdminExt's default timeout: the state is at most so much older than its answer
 _PERM_READ = 4
 _GROUP_NOT_ONLINE = "CODE: 206"
 
@@ -69,7 +69,7 @@ def _poll(record: Record, source: str, evidence: Evidence) -> Iterator[Fact]:
         return
     common: dict[str, Any] = {
         "at_ms": int(record["ts"]),
-        "early_ms": _ANSWER_MS,
+        "early_ms": POLL_ANSWER_MS,
         "source": str(record.get("broker") or source),
         "evidence": evidence,
     }

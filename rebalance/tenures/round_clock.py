@@ -12,16 +12,19 @@ from itertools import pairwise
 
 from rebalance.facts import NO_EVIDENCE, Evidence
 from rebalance.model.frozen import frozen
-from rebalance.model.timing import LATE_COMMIT_MS, ROUND_MS
+from rebalance.model.timing import (
+    FAREWELL_MS,
+    LATE_COMMIT_MS,
+    LISTLESS_MS,
+    ROUND_MS,
+    SAME_MEMBERS_MS,
+    SANE_CLOCK_MS,
+    SLIP_AGREED_MS,
+)
 from rebalance.processes.connection import ADDING, ListAnswer, Witness, WitnessKind
 from rebalance.processes.life import Life
 from rebalance.processes.process import Process
 
-_LISTLESS_MS = 45_000  # two periods of the rebalance timer, with room for a list that timed out
-SAME_MEMBERS_MS = 60_000  # an ordered queue is retried every round, and forced out 20 s after its lock's renewal
-_AGREED_MS = 500
-_SANE_CLOCK_MS = 5_000
-_FAREWELL_MS = 100
 _QUERY, _COMMIT = WitnessKind.QUERY, WitnessKind.COMMIT
 
 
@@ -54,7 +57,7 @@ def stamps_of(life: Life, topic: str) -> list[Stamp]:
     stamps = [] if life.seen_from_start else [Stamp(h.sub_version + slip, h.heard_ms, h.evidence) for h in heard[:1]]
     for before, now in pairwise(heard):
         at_ms = now.sub_version + slip
-        if not before.heard_ms - _SANE_CLOCK_MS <= at_ms <= now.heard_ms:
+        if not before.heard_ms - SANE_CLOCK_MS <= at_ms <= now.heard_ms:
             at_ms = now.heard_ms
         stamps.append(Stamp(at_ms, now.heard_ms, now.evidence))
     return stamps
@@ -68,8 +71,8 @@ def _clock_slip(process: Process) -> int:
     slips = sorted(h.heard_ms - h.sub_version for versions in process.versions.values() for h in versions[1:])
     if not slips:
         return 0
-    agreed = len(slips) > 2 and slips[2] - slips[0] < _AGREED_MS
-    return slips[0] if slips[0] < _AGREED_MS or agreed else 0
+    agreed = len(slips) > 2 and slips[2] - slips[0] < SLIP_AGREED_MS
+    return slips[0] if slips[0] < SLIP_AGREED_MS or agreed else 0
 
 
 @frozen()
@@ -121,7 +124,7 @@ class RoundClock:
         pauses = [*excused, *self._life.silences()]
         asked = [answer.asked_at_ms for answer in process.lists]
         return any(
-            end - begin > _LISTLESS_MS and not any(a < end and b > begin for a, b in pauses)
+            end - begin > LISTLESS_MS and not any(a < end and b > begin for a, b in pauses)
             for begin, end in pairwise(asked)
         )
 
@@ -246,7 +249,7 @@ class RoundClock:
     def commits_into(self, topic: str, answer: ListAnswer, commit_ms: int) -> bool:
         """Whether a commit lies between a list answer and the change its round made."""
         stamp = self.stamp_of(topic, answer)
-        return stamp is not None and answer.at_ms <= commit_ms <= stamp.at_ms + _FAREWELL_MS
+        return stamp is not None and answer.at_ms <= commit_ms <= stamp.at_ms + FAREWELL_MS
 
 
 def held_until(last: Witness) -> int:

@@ -21,11 +21,11 @@ from rebalance.facts import (
     SubscriptionChanged,
     TopicQueues,
 )
+from rebalance.model.timing import SAME_SCAN_MS
 from rebalance.readers.logs import texts
 from rebalance.readers.logs.origin import Origin, When
 from rebalance.readers.logs.reader import LogEvent
 
-_SAME_SCAN_MS = 2_000  # a scan closes the socket; the close event follows within the second
 _MAX_CHANNELS = 100_000
 
 
@@ -79,7 +79,7 @@ class BrokerLog:
         text, group = event.fields
         channel = texts.channel_info(text)
         scanned_ms = self._expired_at.get(channel.remote or "")
-        expired = scanned_ms is not None and 0 <= event.at_ms - scanned_ms <= _SAME_SCAN_MS
+        expired = scanned_ms is not None and 0 <= event.at_ms - scanned_ms <= SAME_SCAN_MS
         return ChannelClosed(
             **self.origin.when(event),
             group=group,

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from operator import attrgetter
 
-from rebalance.facts.clock_offset import JUMP_MS
 from rebalance.model import budget
+from rebalance.model.timing import THREADS_MS
 from rebalance.readers.logs.reader import LogEvent
 
 _HELD = 16_384  # entries that are put in order among each other; what is further apart stays where it is
@@ -74,7 +74,7 @@ def _some_at_a_time(events: Iterable[LogEvent]) -> Iterator[list[LogEvent]]:
 
 def _jumps_back(held: Sequence[LogEvent]) -> list[int]:
     """Where an entry is earlier than the one before it by more than threads do."""
-    return [at for at, (one, then) in enumerate(pairwise(held), 1) if then.at_ms < one.at_ms - JUMP_MS]
+    return [at for at, (one, then) in enumerate(pairwise(held), 1) if then.at_ms < one.at_ms - THREADS_MS]
 
 
 def _were_moved(held: Sequence[LogEvent], backs: Sequence[int]) -> bool:

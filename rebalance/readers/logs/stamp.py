@@ -15,11 +15,12 @@ import re
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from rebalance.model.timing import ZONE_STEP_MS, ZONE_TOLD_MS
+
 SECOND_TEXT = 20
 """Length of `2026-11-21 23:07:12` and the character that tells the layout; lines of one second share it."""
 MESSAGE_MARK = b" - "
 GMT_8_MS = 8 * 3_600_000
-_QUARTER_MS = 900_000  # zones differ by quarters of an hour
 _MAX_SECONDS = 4_096
 _SHADED_LOGBACK = re.compile(rb"\d{3} +[A-Z]+ +\[\d+\] \[")  # of clients from 5.1.0
 
@@ -92,8 +93,8 @@ class StampReader:
 
 def zone_between(local_ms: int, epoch_ms: int) -> int | None:
     """The zone (ms east of GMT) that shows `epoch_ms` as that local second, within a minute; None if none does."""
-    zone_ms = round((local_ms - epoch_ms) / _QUARTER_MS) * _QUARTER_MS
-    fits = abs(local_ms - epoch_ms - zone_ms) <= 60_000
+    zone_ms = round((local_ms - epoch_ms) / ZONE_STEP_MS) * ZONE_STEP_MS
+    fits = abs(local_ms - epoch_ms - zone_ms) <= ZONE_TOLD_MS
     return zone_ms if fits and -UNKNOWN_ZONE.late_ms <= zone_ms <= UNKNOWN_ZONE.early_ms else None
 
 
