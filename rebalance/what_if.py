@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from parsers.topics import is_retry
 from rebalance.model import budget
 from rebalance.model.message_queue import MessageQueue
 from rebalance.ownership.history import Epoch, GroupHistory
@@ -16,7 +17,6 @@ from rebalance.strategies.registry import strategy_named
 from rebalance.strategies.round import sorted_inputs
 
 ADDED_CLIENT = "what-if-client"
-_RETRY = "%RETRY%"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def _require_room(replay: Replay, more_clients: int, more_queues: int) -> None:
 def _of_group(history: GroupHistory, strategy: Strategy, more_clients: int, more_queues: int) -> Iterator[WhatIfRow]:
     for topic in history.topics():
         known = sorted(queue for queue in history.queues if queue.topic == topic)
-        queues = known if topic.startswith(_RETRY) else _with_more(known, more_queues)
+        queues = known if is_retry(topic) else _with_more(known, more_queues)
         before: dict[MessageQueue, tuple[str, ...]] = {}
         for epoch in history.epochs():
             members = [*epoch.members, *(f"\uffff{ADDED_CLIENT}-{number}" for number in range(more_clients))]

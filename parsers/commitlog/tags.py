@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from parsers.java import string_hash_code
-
-SCHEDULE_TOPIC = "SCHEDULE_TOPIC_XXXX"
+from parsers.topics import SCHEDULE_TOPIC
 
 
 def tags_hash(tags: str | None) -> int:

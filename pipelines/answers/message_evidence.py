@@ -8,6 +8,7 @@ from typing import Any
 from parsers.commitlog.read import MessageFilter, read_commitlog
 from parsers.queues import StoreQueues
 from parsers.store import Store
+from parsers.topics import BROKERS_OWN, DLQ_PREFIX, RETRY_PREFIX, SCHEDULE_TOPIC
 from pipelines.answers.lag import OffsetsAt
 from pipelines.answers.message_life import message_life
 from pipelines.answers.message_steps import Commit, KeptOffset, StoredRecord, Trail
@@ -115,9 +116,7 @@ def _record(row: Mapping[str, Any]) -> StoredRecord:
 
 def _original(records: Sequence[StoredRecord]) -> StoredRecord:
     """The record consumers were meant to get first: behind delay or transaction, before retries."""
-    plain = [
-        r for r in records if not r.topic.startswith(("%RETRY%", "%DLQ%", "SCHEDULE_TOPIC", "RMQ_SYS_", "rmq_sys_"))
-    ]
+    plain = [r for r in records if not r.topic.startswith((RETRY_PREFIX, DLQ_PREFIX, SCHEDULE_TOPIC, *BROKERS_OWN))]
     return (plain or records)[0]
 
 

@@ -9,16 +9,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from parsers.topics import (
+    DLQ_PREFIX,
+    RETRY_PREFIX,
+    SCHEDULE_TOPIC,
+    TIMER_TOPIC,
+    TRANSACTION_TOPIC,
+    is_dead_letter,
+    is_retry,
+)
 from pipelines.answers.message_life import MessageLife
 from rebalance.diagnosis.intervals import OwnershipInterval
 from recovery.lives.offset_lives import OffsetLife
 
 StepName = Literal["stored", "queued", "indexed", "owned", "committed", "retried", "given_up", "consumed"]
-RETRY, DLQ = "%RETRY%", "%DLQ%"
 BEFORE_DELIVERY = {
-    "SCHEDULE_TOPIC_XXXX": "waits there for its delay level",
-    "RMQ_SYS_TRANS_HALF_TOPIC": "waits there for its transaction",
-    "rmq_sys_wheel_timer": "waits there for its timer",
+    SCHEDULE_TOPIC: "waits there for its delay level",
+    TRANSACTION_TOPIC: "waits there for its transaction",
+    TIMER_TOPIC: "waits there for its timer",
 }
 
 
@@ -128,9 +136,9 @@ def _in_the_log(trail: Trail) -> Iterator[Step]:
     for record in trail.records:
         evidence = f"CommitLog at {record.physical_offset}"
         group = _group_of(record.topic)
-        if record.topic.startswith(DLQ):
+        if is_dead_letter(record.topic):
             yield Step(record.stored_ms, "given_up", group, None, f"dead letter: {record.place}", True, evidence)
-        elif record.topic.startswith(RETRY):
+        elif is_retry(record.topic):
             words = f"retry number {record.reconsume_times}: {record.place}"
             yield Step(record.stored_ms, "retried", group, None, words, True, evidence)
         else:
@@ -247,7 +255,7 @@ def _groups(trail: Trail) -> set[str]:
 
 
 def _group_of(topic: str) -> str | None:
-    for prefix in (RETRY, DLQ):
+    for prefix in (RETRY_PREFIX, DLQ_PREFIX):
         if topic.startswith(prefix):
             return topic.removeprefix(prefix)
     return None

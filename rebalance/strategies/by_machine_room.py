@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rebalance.model.java import is_blank, split
+from parsers.java import is_blank, split
+from parsers.version import NEWEST, Version
 from rebalance.model.message_queue import MessageQueue
-from rebalance.model.version import NEWEST, Version
 from rebalance.strategies.base import ILLEGAL_ARGUMENT, NULL_POINTER, StrategyError, check_arguments, index_of
 
 _FILTERED_BLOCKS = Version(4, 8, 0)

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rebalance.model.java import ring_hash
+from parsers.java import ring_hash
+from parsers.version import NEWEST, Version
 from rebalance.model.message_queue import MessageQueue
-from rebalance.model.version import NEWEST, Version
 from rebalance.strategies.base import ILLEGAL_ARGUMENT, StrategyError, check_arguments, index_of
 
 _ALWAYS_UTF_8 = Version(5, 0, 0)

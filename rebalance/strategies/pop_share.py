@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rebalance.model.java import is_blank
+from parsers.java import is_blank
 from rebalance.model.message_queue import MessageQueue
 from rebalance.strategies.averagely import Averagely
 from rebalance.strategies.averagely_by_circle import AveragelyByCircle

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from parsers.version import NEWEST, Version
 from rebalance.model.message_queue import MessageQueue
-from rebalance.model.version import NEWEST, Version
 from rebalance.strategies.base import StrategyError
 from rebalance.strategies.pop_share import allocate_for_pop
 from rebalance.strategies.registry import queue_of, strategy_named, whole_number

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from parsers.version import NEWEST, Version
 from rebalance.model.message_queue import MessageQueue
-from rebalance.model.version import NEWEST, Version
 from rebalance.strategies.averagely import Averagely
 from rebalance.strategies.averagely_by_circle import AveragelyByCircle
 from rebalance.strategies.base import Strategy

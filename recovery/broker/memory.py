@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.checkpoint import CHECKPOINT, Checkpoint, decode_checkpoint
-from parsers.commitlog.tags import SCHEDULE_TOPIC
 from parsers.consumequeue.layout import CQ_UNIT
+from parsers.topics import SCHEDULE_TOPIC
 from recovery.broker.consume_queue import Queue
 from recovery.broker.dispatch_log import DispatchLog
 from recovery.broker.index_service import IndexFiles, Mask

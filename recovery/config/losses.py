@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from parsers.commitlog.tags import SCHEDULE_TOPIC
 from parsers.config.fastjson import as_map, whole_number
+from parsers.topics import RETRY_PREFIX, SCHEDULE_TOPIC, is_retry
 from recovery.broker.store_folder import QueueKey
 from recovery.config.files import Rows
 from recovery.config.load import MAY_BE_EMPTY, ConfigLoad, Copies, CopyState, Table
 from recovery.config.names import is_made_by_clients, is_system_group, made_groups, made_topics
-from recovery.rules.dispatch import RETRY_PREFIX
 
 STORES_OWN = "delayOffset.json"
 """Written by the store itself up to 4.9.8, so that it tells of no broker."""
@@ -87,7 +86,7 @@ def config_losses(loads: Iterable[ConfigLoad], queues: Iterable[QueueKey], *, wa
     keys = set(queues)
     known = _offsets_left(offsets)
     with_queues, with_offsets = {topic for topic, _ in keys}, {topic for _, topic, _ in known}
-    retry_topics = {topic for topic in with_queues | with_offsets if topic.startswith(RETRY_PREFIX)}
+    retry_topics = {topic for topic in with_queues | with_offsets if is_retry(topic)}
     retried = _groups_with_retry_topic(retry_topics | _names(topics))
     return ConfigLosses(
         topics=_missing(topics, retry_topics | set(filter(is_made_by_clients, with_queues)), made_topics),
@@ -144,7 +143,7 @@ def _offsets_left(load: ConfigLoad | None) -> dict[OffsetKey, int]:
 
 
 def _groups_with_retry_topic(topics: Iterable[str]) -> set[str]:
-    groups = {topic.removeprefix(RETRY_PREFIX) for topic in topics if topic.startswith(RETRY_PREFIX)}
+    groups = {topic.removeprefix(RETRY_PREFIX) for topic in topics if is_retry(topic)}
     return {group for group in groups if not is_system_group(group)}
 
 

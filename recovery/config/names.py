@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from parsers.config.fastjson import Json, as_map
-from recovery.rules.dispatch import LMQ_PREFIX, RETRY_PREFIX
-from recovery.rules.system_topics import is_brokers_own
+from parsers.topics import DLQ_PREFIX, RETRY_PREFIX, is_brokers_own, is_lmq
 
-DLQ_PREFIX, REPLY_SUFFIX = "%DLQ%", "_REPLY_TOPIC"
+REPLY_SUFFIX = "_REPLY_TOPIC"
 ROCKSDB_OFFSETS = "CHECKPOINT_TOPIC"
 SYSTEM_GROUP_PREFIX = "CID_RMQ_SYS_"
 SYSTEM_GROUPS = (
@@ -31,7 +30,7 @@ PERM_INHERIT = 1
 
 def is_system_topic(topic: str) -> bool:
     """A topic that a start makes anew. Retry and dead-letter topics are none: a group's next contact makes those."""
-    return is_brokers_own(topic) or topic.startswith(LMQ_PREFIX) or topic.endswith((REPLY_SUFFIX, ROCKSDB_OFFSETS))
+    return is_brokers_own(topic) or is_lmq(topic) or topic.endswith((REPLY_SUFFIX, ROCKSDB_OFFSETS))
 
 
 def is_made_by_clients(topic: str) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 
 from parsers.commitlog.layout import MAGIC_V2, SYS_FLAG_TRANSACTION
 from parsers.commitlog.message import Message, decode_message
-from parsers.commitlog.tags import SCHEDULE_TOPIC, DelayLevels
+from parsers.commitlog.tags import DelayLevels
 from parsers.config.topics import read_topics
 from parsers.errors import StoreFormatError
 from parsers.index.find import IndexQuery
@@ -25,8 +25,9 @@ from parsers.index.open import open_index
 from parsers.mapped import map_file
 from parsers.queues import Queue, StoreQueues
 from parsers.store import Store, StoreFile
+from parsers.topics import SCHEDULE_TOPIC, is_lmq
 from recovery.knowledge.topic_events import TopicEvent
-from recovery.rules.dispatch import COMMIT, LMQ_PREFIX, PREPARED, DispatchRules
+from recovery.rules.dispatch import COMMIT, PREPARED, DispatchRules
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import PROVEN, BrokerVersion
 from recovery.scan.log_runs import log_runs
@@ -325,6 +326,6 @@ def _store_time(logs: dict[int, StoreFile], physical_offset: int, msg_size: int)
 
 
 def _multi_dispatch(queues: StoreQueues) -> Iterator[Inferred]:
-    if any(topic.startswith(LMQ_PREFIX) for topic, _ in queues):
+    if any(is_lmq(topic) for topic, _ in queues):
         yield Inferred("enableLmq", "true", "consumequeue/ has queues named %LMQ%…")
         yield Inferred("enableMultiDispatch", "true", "consumequeue/ has queues named %LMQ%…")

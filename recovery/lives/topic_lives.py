@@ -24,6 +24,7 @@ from parsers.config.topics import TopicConfig, document_topics
 from parsers.java import INT_MAX, LONG_MAX
 from parsers.queues import Queue, StoreQueues
 from parsers.store import QueueKey, Store, StoreFile
+from parsers.topics import is_brokers_own, is_lmq
 from recovery.knowledge.inference import StoreKnowledge, infer
 from recovery.knowledge.topic_events import (
     DELETION_MS,
@@ -48,8 +49,7 @@ from recovery.lives.numbering import (
     read_numbering,
     together,
 )
-from recovery.rules.dispatch import LMQ_PREFIX, DispatchRules
-from recovery.rules.system_topics import is_brokers_own
+from recovery.rules.dispatch import DispatchRules
 from recovery.scan.kernel import Longs
 
 State = Literal["alive", "recreated", "deleted", "vanished"]
@@ -303,7 +303,7 @@ def topic_lives(
     """The lives of every topic; `queues`: those that the store has. Light queues (LMQ) have none of their own."""
     stretches_of: dict[str, dict[int, Longs]] = {}
     for (topic, queue_id), stretches in sorted(numbering.items(), key=lambda item: item[0]):
-        if not topic.startswith(LMQ_PREFIX):
+        if not is_lmq(topic):
             stretches_of.setdefault(topic, {})[queue_id] = stretches
     served = frozenset(topic for topic, _ in queues)
     users = config.users | {topic for topic in served if not is_brokers_own(topic)}

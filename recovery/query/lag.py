@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from parsers.topics import is_lmq
 from recovery.lives.offset_lives import DoubtfulOffset, OffsetLife
 
 Status = Literal["number", "zero", "unknown"]
@@ -22,7 +23,6 @@ QueueEnds = Mapping[tuple[str, int], tuple[int, int]]
 QueueMessage = tuple[str, int, int]
 """(topic, queue_id, queue_offset): one message by its place in a queue."""
 
-LMQ_PREFIX = "%LMQ%"
 MOST_READ_QUEUES = 1 << 16
 NO_TOPIC = "the topic is not in topics.json: the broker leaves it out of consumerProgress"
 TOPIC_DELETED = (
@@ -94,7 +94,7 @@ def group_queues(offsets: OffsetTable, read_queue_nums: Mapping[str, int], ends:
     Source: AdminBrokerProcessor#getConsumeStats @5.3.3.
     """
     for (group, topic), stored in sorted(offsets.items()):
-        configured = read_queue_nums.get(topic, 1 if topic.startswith(LMQ_PREFIX) else None)
+        configured = read_queue_nums.get(topic, 1 if is_lmq(topic) else None)
         for queue_id in sorted(stored) if configured is None else _read_queues(topic, configured, stored, ends):
             if configured is None:
                 position = QueuePosition(None, None, stored[queue_id], why_unknown=NO_TOPIC)

@@ -14,13 +14,12 @@ from typing import Self
 from parsers.commitlog.layout import SYS_FLAG_TRANSACTION
 from parsers.commitlog.message import Message
 from parsers.commitlog.properties import PropertyRule
-from parsers.commitlog.tags import SCHEDULE_TOPIC, DelayLevels, tags_code
+from parsers.commitlog.tags import DelayLevels, tags_code
 from parsers.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, split
+from parsers.topics import SCHEDULE_TOPIC, SYSTEM_PREFIX, TIMER_TOPIC, is_lmq, is_retry
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
 
-RETRY_PREFIX, LMQ_PREFIX, SYSTEM_PREFIX = "%RETRY%", "%LMQ%", "rmq_sys_"
-TIMER_TOPIC = "rmq_sys_wheel_timer"
 PREPARED, COMMIT, ROLLBACK = 0x4, 0x8, 0xC
 SHORT_MIN, SHORT_MAX = -(2**15), 2**15 - 1
 
@@ -60,7 +59,7 @@ class DispatchRules:
         """Whether records of this topic are asked for INNER_MULTI_DISPATCH at all."""
         version = self.version
         excluded = (
-            (version.multi_dispatch_excludes_retry and topic.startswith(RETRY_PREFIX))
+            (version.multi_dispatch_excludes_retry and is_retry(topic))
             or (version.multi_dispatch_excludes_schedule and topic in (SCHEDULE_TOPIC, TIMER_TOPIC))
             or (version.multi_dispatch_excludes_system and topic.startswith(SYSTEM_PREFIX))
         )
@@ -205,7 +204,7 @@ def _multi_dispatch_units(request: DispatchRequest, main: QueueUnit, rules: Disp
             queue_offset = parse_number(listed, LONG_MIN, LONG_MAX)
         except InvalidForDispatch:
             break
-        queue_id = 0 if rules.enable_lmq and name.startswith(LMQ_PREFIX) else request.queue_id
+        queue_id = 0 if rules.enable_lmq and is_lmq(name) else request.queue_id
         units.append(QueueUnit(name, queue_id, queue_offset, main.physical_offset, main.msg_size, main.tags_code))
     return units
 

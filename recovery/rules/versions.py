@@ -5,31 +5,13 @@ A predicate is asked by the code that needs it; nothing else in this room compar
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from parsers.version import Version
 
 
-class BrokerVersion(NamedTuple):
-    """A release, ordered as releases are: `BrokerVersion(4, 9, 8) < BrokerVersion(5, 0, 0)`."""
+class BrokerVersion(Version):
+    """The release of a broker, and what its store does."""
 
-    major: int
-    minor: int
-    patch: int
-
-    def __str__(self) -> str:
-        return f"{self.major}.{self.minor}.{self.patch}"
-
-    @classmethod
-    def parse(cls, text: str) -> BrokerVersion:
-        """`"5.3.3"`, `"V5_3_3"` or `"5.3.3-SNAPSHOT"`; a missing patch number is 0.
-
-        Raises:
-            ValueError: not two or three numbers.
-        """
-        numbers = text.strip().lstrip("Vv").partition("-")[0].replace("_", ".").split(".")
-        if not 2 <= len(numbers) <= 3 or not all(n.isascii() and n.isdigit() for n in numbers):
-            raise ValueError(f"not a RocketMQ version: {text!r} (expected a form like 5.3.3)")
-        major, minor, patch = (*map(int, numbers), 0)[:3]
-        return cls(major, minor, patch)
+    __slots__ = ()
 
     # -- reading a message: CommitLog#checkMessageAndReturnSize
 

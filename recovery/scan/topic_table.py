@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from parsers.commitlog.tags import SCHEDULE_TOPIC
 from parsers.java import decode_utf8, string_hash_code
 from parsers.kernels.bigendian import load_long
 from parsers.kernels.java_hash import MALFORMED
 from parsers.numba_cache import cached_njit
-from recovery.rules.dispatch import LMQ_PREFIX, DispatchRules
+from parsers.topics import SCHEDULE_TOPIC, is_lmq
+from recovery.rules.dispatch import DispatchRules
 
 Bytes = npt.NDArray[np.uint8]
 Longs = npt.NDArray[np.int64]
@@ -93,7 +93,7 @@ class TopicTable:
             (IS_SCHEDULE if name == SCHEDULE_TOPIC else 0)
             | (IS_BATCH if name in self.rules.batch_topics else 0)
             | (MAY_MULTI_DISPATCH if self.rules.looks_for_multi_dispatch(name) else 0)
-            | (IS_LMQ if self.rules.enable_lmq and name.startswith(LMQ_PREFIX) else 0)
+            | (IS_LMQ if self.rules.enable_lmq and is_lmq(name) else 0)
         )
 
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from parsers.index.open import OpenIndex, open_index
 from parsers.store import QueueKey, Store, StoreFile
+from parsers.topics import is_lmq
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.lives.topic_lives import TopicLives
-from recovery.rules.dispatch import LMQ_PREFIX
 from recovery.scan.intervals import Longs, found_at
 from recovery.scan.log_access import LogAccess
 from recovery.verify.checks.index import LeftEntries
@@ -157,7 +157,7 @@ def left_of(store: Store, known: StoreKnowledge, files: Files, seen: Outline, li
 def _left_queue(key: QueueKey, files: Files, seen: Outline, start: int, living_from: int) -> LeftQueue:
     disk, trace = files.queues.get(key, QueueOnDisk()), seen.queues.get(key, QueueTrace())
     queue = LeftQueue.of(disk, trace, start, living_from=living_from)
-    if queue.is_settled or not key[0].startswith(LMQ_PREFIX):
+    if queue.is_settled or not is_lmq(key[0]):
         return queue
     return LeftQueue.of(disk, trace, start, whole=True)  # where its units belong depends on how many come before
 

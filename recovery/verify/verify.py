@@ -14,11 +14,11 @@ import numpy as np
 
 from parsers.queues import StoreQueues
 from parsers.store import QueueKey, Store
+from parsers.topics import TIMER_TOPIC
 from recovery.broker.store_folder import config_entries
 from recovery.config.start import config_start
 from recovery.knowledge.inference import Inferred, StoreKnowledge
 from recovery.lives.topic_lives import TopicLives, lives_from
-from recovery.rules.dispatch import TIMER_TOPIC
 from recovery.scan.intervals import Intervals, Longs
 from recovery.scan.log_runs import LogGap
 from recovery.verify.checks.batch_queue import check_batch_queue

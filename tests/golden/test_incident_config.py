@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from parsers.store import open_store
+from parsers.topics import is_retry
 from pipelines.answers.finding_rows import finding_document
 from recovery.config.names import is_system_topic
 from recovery.forecast.document import forecast_document
 from recovery.forecast.forecast import forecast
 from recovery.knowledge.knowledge import Said, knowledge_of
-from recovery.rules.dispatch import RETRY_PREFIX
 from recovery.rules.versions import BrokerVersion
 from recovery.verify.verify import verify
 from tests.support.incidents import incident, incident_names
@@ -114,7 +114,7 @@ def _assert_lost_as_recorded(config: dict[str, Any], row: Row) -> None:
 
 def _for_clients(topics: list[str]) -> set[str]:
     """Topics that nobody but an operator makes again."""
-    return {topic for topic in topics if not is_system_topic(topic) and not topic.startswith(RETRY_PREFIX)}
+    return {topic for topic in topics if not is_system_topic(topic) and not is_retry(topic)}
 
 
 @pytest.mark.parametrize(("name", "row"), _rows())

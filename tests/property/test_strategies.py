@@ -7,9 +7,9 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rebalance.model.java import split, utf16_order
+from parsers.java import split, utf16_order
+from parsers.version import Version
 from rebalance.model.message_queue import MessageQueue
-from rebalance.model.version import Version
 from rebalance.strategies import Strategy, rebalance_by_topic, strategy_named
 
 BROKERS = ("r1-a", "r2-b", "r2-c", "r1@a", "r2@b", "\U0001f600-x", "\uff21-y")

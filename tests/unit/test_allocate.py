@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from rebalance.model.java import ring_hash
-from rebalance.model.version import Version
+from parsers.java import ring_hash
+from parsers.version import Version
 from rebalance.strategies.question import answer
 from tests.support.fixtures import GOLDEN
 from tests.support.vectors import agrees, iter_vectors

@@ -19,8 +19,10 @@ IMPURE = frozenset({"os", "pathlib", "io", "time", "random", "secrets", "logging
 MAY_KNOW = {
     "parsers": {"parsers", "numpy", "numba", "llvmlite", "pyarrow", "rocksdict"},
     "recovery": {"recovery", "parsers", "numpy", "numba", "pyarrow"},
-    "rebalance": {"rebalance"},
+    "rebalance": {"rebalance", "parsers"},
 }
+RULES = ("parsers.java", "parsers.topics", "parsers.version")
+"""Modules of rules without bytes: all that `rebalance` knows of `parsers`, and they know nothing but each other."""
 
 CHAPTERS = {
     "rebalance": (
@@ -85,6 +87,23 @@ def test_a_chapter_knows_only_those_before_it(room: str) -> None:
 @pytest.mark.parametrize("room", sorted(MAY_KNOW))
 def test_a_room_knows_only_what_it_may(room: str) -> None:
     assert strangers(room) == set()
+
+
+def modules_of(path: Path, room: str) -> set[str]:
+    """Modules of a room that a file imports."""
+    nodes = ast.walk(ast.parse(path.read_text()))
+    found = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
+    return {module for module in found if module.split(".")[0] == room}
+
+
+def test_rebalance_knows_the_rules_of_parsers_only() -> None:
+    known = {module for path in (CHECKOUT / "rebalance").rglob("*.py") for module in modules_of(path, "parsers")}
+    assert known <= set(RULES)
+    assert not (CHECKOUT / "parsers" / "__init__.py").read_text()
+    for rules in RULES:
+        path = CHECKOUT.joinpath(*rules.split(".")).with_suffix(".py")
+        assert modules_of(path, "parsers") <= set(RULES)
+        assert {name for name in imports_of(path) if name not in STDLIB} <= {"parsers"}
 
 
 def test_rebalance_sees_no_clock_file_or_chance() -> None:

@@ -12,8 +12,9 @@ from parsers.commitlog.layout import MAGIC_V1, MAGIC_V2, compression, parts, tra
 from parsers.commitlog.message import decode_message, encode_message, new_message
 from parsers.commitlog.propcrc import decode_record_crc, encode_record_crc
 from parsers.commitlog.properties import PropertyRule, decode_properties, encode_properties
-from parsers.commitlog.tags import SCHEDULE_TOPIC, DelayLevels, tags_code, tags_hash
+from parsers.commitlog.tags import DelayLevels, tags_code, tags_hash
 from parsers.errors import CorruptRecord, NotThisFormat, TruncatedRecord
+from parsers.topics import SCHEDULE_TOPIC
 
 LEVELS = DelayLevels.parse()
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from parsers.commitlog.tags import SCHEDULE_TOPIC
 from parsers.store import open_store
+from parsers.topics import SCHEDULE_TOPIC
 from recovery.lives.topic_lives import TopicLives
 from recovery.verify.checks.config import QueueEnds, check_config
 from tests.support.build_store import write_json

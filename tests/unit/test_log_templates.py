@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rebalance.model.version import Version
+from parsers.version import Version
 from rebalance.readers.logs import TEMPLATES, LogReader
 from rebalance.readers.logs.document import page
 from rebalance.readers.logs.table import UNREADABLE

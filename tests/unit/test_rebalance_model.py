@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rebalance.model.java import encoded, is_blank, ring_hash, split, utf16_order
+from parsers.java import encoded, is_blank, ring_hash, split, utf16_order
+from parsers.version import Version
 from rebalance.model.message_queue import ClientId, MessageQueue
 from rebalance.model.settings import Settings
-from rebalance.model.version import Version
 from rebalance.strategies.pop_share import query_assignment
 
 SORTED_BY_JAVA = [
@@ -79,17 +79,12 @@ def test_client_id_parts(text: str, expected: ClientId) -> None:
     assert ClientId.parse(text) == expected
 
 
-@pytest.mark.parametrize(
-    ("ordinal", "text"),
-    [(293, "4.4.0"), (399, "4.9.3"), (407, "4.9.7"), (412, "5.0.0"), (413, "5.0.0"), (479, "5.3.3"), (513, "5.5.0")],
-)
-def test_versions_of_mq_version_ordinals(ordinal: int, text: str) -> None:
-    assert Version.from_ordinal(ordinal) == Version.parse(text)
-    assert str(Version.parse(text)) == text
+def test_versions_are_ordered_and_printed_as_releases() -> None:
+    assert str(Version.parse("V5_3_3-SNAPSHOT")) == "5.3.3"
+    assert Version.parse("4.9") < Version.parse("4.10.0") < Version(5, 0, 0)
 
 
 def test_versions_nobody_can_tell() -> None:
-    assert Version.from_ordinal(100) is None
     with pytest.raises(ValueError, match="not a RocketMQ version"):
         Version.parse("5.x")
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from rebalance.model.version import NEWEST, Version
+from parsers.version import NEWEST, Version
 from rebalance.readers.logs.chain import Chain
 
 START_SIZE = 8

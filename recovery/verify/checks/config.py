@@ -6,20 +6,18 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from parsers.commitlog.tags import SCHEDULE_TOPIC
 from parsers.config.offsets import ConsumerOffset, read_delay_offsets, read_offsets
 from parsers.config.topics import TopicConfig, read_topics
 from parsers.errors import Damage
 from parsers.store import StoreFile
+from parsers.topics import DLQ_PREFIX, LMQ_PREFIX, RETRY_PREFIX, SCHEDULE_TOPIC, is_brokers_own
 from recovery.lives.offset_lives import DoubtfulOffset, OffsetLife, doubtful_offsets
 from recovery.lives.topic_lives import TopicLives
 from recovery.query.hidden_queues import HiddenQueue, hidden_queues
-from recovery.rules.dispatch import LMQ_PREFIX
-from recovery.rules.system_topics import is_brokers_own
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
 
 QueueKey = tuple[str, int]
-SYSTEM_PREFIXES = ("%RETRY%", "%DLQ%", LMQ_PREFIX)
+SYSTEM_PREFIXES = (RETRY_PREFIX, DLQ_PREFIX, LMQ_PREFIX)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from parsers.commitlog.tags import SCHEDULE_TOPIC
 from parsers.java import INT_MAX, LONG_MAX
+from parsers.topics import SCHEDULE_TOPIC, is_lmq
 from recovery.rules.dispatch import COMMIT
 from recovery.scan.intervals import Intervals, Longs, Mask, found_at, neighbours
 from recovery.scan.kernel import Ints
@@ -178,7 +178,7 @@ def _verdicts(
     record, is_record = found_at(log.physical_offset, own.physical_offset)
     lost = log.lost.hold(own.physical_offset)
     shifted = is_own & (messages.queue_offset[row] != own.queue_offset) if len(messages.queue_offset) else is_own
-    if files.appends_light and files.topic.startswith("%LMQ%"):
+    if files.appends_light and is_lmq(files.topic):
         shifted &= own.queue_offset != _appended_slots(messages)[row]
     transaction = log.sys_flag[record] & 0xC if len(log.sys_flag) else np.zeros(len(record), np.int32)
     dispatched = (transaction == 0) | (transaction == COMMIT)

@@ -14,7 +14,7 @@ import numpy as np
 
 from parsers.runs import runs
 from parsers.timer import TIMER_CHECK, TIMER_SLOT, TIMER_UNIT
-from recovery.rules.dispatch import TIMER_TOPIC
+from parsers.topics import TIMER_TOPIC
 from recovery.scan.intervals import Intervals, Longs, Mask, found_at
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
 from recovery.verify.settle.timer_kernel import (

@@ -17,7 +17,7 @@ from parsers.commitlog.layout import (
 from parsers.commitlog.shape import HOST_V6_MORE
 from parsers.kernels.bigendian import load_int, load_long
 from parsers.numba_cache import cached_njit
-from recovery.rules.dispatch import TIMER_TOPIC
+from parsers.topics import TIMER_TOPIC
 from recovery.scan.kernel import Bytes, Longs
 from recovery.scan.property_spans import ENTRY_END, NAME_VALUE, same
 

@@ -12,7 +12,7 @@ import sys
 import tarfile
 
 from rebalance.readers.logs import TEMPLATES
-from rebalance.model.version import Version
+from parsers.version import Version
 
 MODULES = ["client", "broker", "remoting", "common"]
 PLACE = r'(?:\{\}|"\s*\+[^;"]{0,80}(?:\+\s*"|[,;)])|%s)'

@@ -1,0 +1,41 @@
+"""Topics by their names: those a broker makes for itself, for a group, or for a lightweight queue.
+
+Source: MixAll, TopicValidator, TopicConfigManager, TimerMessageStore @4.9.7, 5.3.3.
+"""
+
+from __future__ import annotations
+
+RETRY_PREFIX, DLQ_PREFIX, LMQ_PREFIX = "%RETRY%", "%DLQ%", "%LMQ%"
+SYSTEM_PREFIX = "rmq_sys_"
+SCHEDULE_TOPIC = "SCHEDULE_TOPIC_XXXX"
+TRANSACTION_TOPIC = "RMQ_SYS_TRANS_HALF_TOPIC"
+TIMER_TOPIC = "rmq_sys_wheel_timer"
+SYSTEM_TOPICS = (
+    SCHEDULE_TOPIC,
+    "TBW102",
+    "SELF_TEST_TOPIC",
+    "BenchmarkTest",
+    "OFFSET_MOVED_EVENT",
+    "TRANS_CHECK_MAX_TIME_TOPIC",
+)
+BROKERS_OWN = (SYSTEM_PREFIX, "RMQ_SYS_")
+
+
+def is_retry(topic: str) -> bool:
+    """Whether messages of the topic are a group's own, to be consumed again."""
+    return topic.startswith(RETRY_PREFIX)
+
+
+def is_dead_letter(topic: str) -> bool:
+    """Whether the topic keeps what a group gave up."""
+    return topic.startswith(DLQ_PREFIX)
+
+
+def is_lmq(topic: str) -> bool:
+    """Whether the topic is a lightweight queue, filled by dispatch from messages of other topics."""
+    return topic.startswith(LMQ_PREFIX)
+
+
+def is_brokers_own(topic: str) -> bool:
+    """Whether no user deletes the topic, which need not be in topics.json either (RMQ_SYS_TRANS_OP_HALF_TOPIC)."""
+    return topic in SYSTEM_TOPICS or topic.startswith(BROKERS_OWN)
