@@ -113,6 +113,11 @@ class Store:
         return any(found.kind == "dledger" for found in self.commitlog)
 
     @property
+    def log_start(self) -> int:
+        """Where the log's first file with any byte starts, a physical offset; 0 without one."""
+        return next((file.base_offset or 0 for file in self.commitlog if file.size), 0)
+
+    @property
     def folders(self) -> list[Path]:
         """The root, and the folders elsewhere that settings brought files in from."""
         elsewhere = {file.path.parent for file in self.files() if self.root not in file.path.parents}

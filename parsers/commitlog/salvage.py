@@ -143,11 +143,29 @@ def _misplaced(log: LogFile, at: int, messages: LastMessages, is_chained: bool) 
     """The run of records at `at` that are whole but no messages of the log."""
     in_place = log.stands_in_place(at)
     end, records, _, _ = log.chain(at, log.size, in_place)
+    if at == 0 and _is_another_files(log, end, records):
+        named = log.base_offset + log.distance(at)
+        error = CorruptRecord("the file holds the records of another", at=at, field="physical_offset", actual=named)
+        ends_here = not log.is_followed and log.written_from(end) == log.size
+        return _damage(log, at, end if ends_here else log.size, error, records)
     if in_place:
         return _region(log, at, end, "stale", "records older than the last message before them", records)
     if is_chained and _goes_on(log, at, end, records, messages):
         return _damage(log, at, end, why_not(log, at), records)
     return _region(log, at, end, "stale", "records of another place in the log", records)
+
+
+def _is_another_files(log: LogFile, end: int, records: int) -> bool:
+    """The file's first bytes, up to `end`, are those of another file of the log: it was renamed, copied or exchanged.
+
+    What a reused file still holds is older, and does not reach its end: records of a file further back, and then zeros,
+    are stale.
+    """
+    distance = log.distance(0)
+    if records < 2 or distance == 0 or distance % log.size:
+        return False
+    is_full = log.find(end, end + 1)[1] == BLANK_RECORD
+    return is_full or (distance > 0 and log.written_from(end) == log.size)
 
 
 def _goes_on(log: LogFile, at: int, end: int, records: int, messages: LastMessages) -> bool:

@@ -17,11 +17,10 @@ def queue_figures(
     store: Store, version: BrokerVersion, damage: DamageSink, *, topic: str | None = None, queue: int | None = None
 ) -> Iterator[dict[str, Any]]:
     """One row per queue in order of topic and number; `messages` are those a consumer can still read."""
-    first = store.commitlog[0].base_offset or 0 if store.commitlog else 0
     with StoreQueues(store, on_damage="collect", damage=damage) as queues:
         for key, found in queues.items():
             if topic in (None, key[0]) and queue in (None, key[1]):
-                summary = found.summary(first)
+                summary = found.summary(store.log_start)
                 files = found.files if isinstance(found, FileQueue) else ()
                 yield _row(summary, broker_minimum(summary, files, version))
 

@@ -167,7 +167,6 @@ def report_of(
     """The report on a rebuild of `store` into `to`."""
     queues = tuple(sorted(queues, key=lambda queue: (queue.topic, queue.queue_id, queue.is_batch)))
     index_files = tuple(index_files)
-    first_offset = store.commitlog[0].base_offset or 0 if store.commitlog else 0
     return RebuildReport(
         to=to,
         version=known.version,
@@ -183,11 +182,11 @@ def report_of(
         missing=tuple(holes(store.commitlog)),
         left_out=lives.former,
         undecided=lives.undecided,
-        expired=tuple(_expired(store, {(queue.topic, queue.queue_id) for queue in queues}, first_offset)),
+        expired=tuple(_expired(store, {(queue.topic, queue.queue_id) for queue in queues}, store.log_start)),
         differences=(
             *([NOT_IN_FILES] if store.queue_database is not None and not store.queues else []),
             *map(_of_restarted, lives.restarted.values()),
-            *differences(queues, first_offset, tuple(scanned.gaps), bool(index_files)),
+            *differences(queues, store.log_start, tuple(scanned.gaps), bool(index_files)),
         ),
     )
 

@@ -16,7 +16,7 @@ NO_TIME = -1
 
 
 class LogAccess:
-    """Random reads in a log. A file that cannot be opened is as good as not there."""
+    """Random reads in a log. A file that cannot be opened, or is empty, is as good as not there."""
 
     def __init__(self, files: Sequence[StoreFile]) -> None:
         self._bases: list[int] = []
@@ -26,8 +26,9 @@ class LogAccess:
                 buffer = map_file(file.path)
             except StoreFormatError:
                 continue
-            self._bases.append(file.base_offset or 0)
-            self._buffers.append(buffer)
+            if len(buffer):
+                self._bases.append(file.base_offset or 0)
+                self._buffers.append(buffer)
         self.min_physical_offset = self._bases[0] if self._bases else 0
         self.missed: int | None = None
         """A place at or behind the log's start that was asked for last, and that no file holds."""

@@ -41,3 +41,13 @@ def test_every_command_ends_as_it_may(command: str, damage: Callable[[Path], Non
     called = call(*command.split(), store)
     assert called.code in (0, 1, 3, 4), called.err
     assert words_of_python(called.err) is None
+
+
+def test_a_first_log_file_without_a_byte_holds_no_message(tmp_path: Path) -> None:
+    store = shop(tmp_path / "store", 40).finish()
+    first, second = sorted((store / "commitlog").iterdir())[:2]
+    os.truncate(first, 0)
+    rows = [row for row in call("dump", "consumequeue", store).rows if row["physical_offset"] >= int(second.name)]
+    assert sum(row["messages"] for row in call("queues", store).rows) == len(rows) > 0
+    found = call("offset-at", store, "--topic", "Orders", "--queue", "0", "--at", "0").rows
+    assert found[0]["queue_offset"] == min(row["queue_offset"] for row in rows if row["queue_id"] == 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,9 @@ from parsers.commitlog.read import read_commitlog
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.store import classify, open_store
 from recovery.knowledge.knowledge import knowledge_of
-from recovery.verify.findings.finding import Finding
+from recovery.verify.findings.finding import Finding, Place
 from recovery.verify.verify import verify
+from tests.support.build_store import shop
 from tests.support.recovery_cases import golden_cases
 
 CLEAN, HALTED = "s551-clean", "s551-halt-sync"
@@ -101,3 +103,16 @@ def first_of_topic(root: Path, topic: str, *, behind: int) -> tuple[Path, int, i
                 if row["topic"] == topic and row["queue_id"] == 0 and row["queue_offset"] > behind:
                     return file, row["physical_offset"] - int(file.name), row["queue_offset"]
     raise AssertionError(f"no message of {topic} behind {behind}")
+
+
+@pytest.mark.parametrize("pair", list(combinations(range(4), 2)))
+def test_two_log_files_that_were_exchanged_are_one_finding_each(pair: tuple[int, int], tmp_path: Path) -> None:
+    root = shop(tmp_path / "store", 80).finish()
+    one, other = (sorted((root / "commitlog").iterdir())[number] for number in pair)
+    content = one.read_bytes(), other.read_bytes()
+    one.write_bytes(content[1])
+    other.write_bytes(content[0])
+    size = len(content[0])
+    assert [(found.kind, found.places) for found in findings(root)] == [
+        ("log_damaged", (Place(f"commitlog/{file.name}", 0, size),)) for file in (one, other)
+    ]

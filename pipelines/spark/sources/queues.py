@@ -30,10 +30,9 @@ class QueuesReader(StoreReader):
         return list(reversed(firsts.values()))
 
     def partitions(self) -> Sequence[InputPartition]:
-        log = self.store().commitlog
-        log_starts_at = (log[0].base_offset or 0) if log else 0
+        log_start = self.store().log_start
         planned = [slice_ for slice_ in super().partitions() if isinstance(slice_, Slice)]
-        return [Slice([dataclasses.replace(p, known=(log_starts_at,)) for p in s.pieces]) for s in planned]
+        return [Slice([dataclasses.replace(p, known=(log_start,)) for p in s.pieces]) for s in planned]
 
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
