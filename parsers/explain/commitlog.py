@@ -59,11 +59,16 @@ def _messages(buf: memoryview, region: Region, header: int, at: int) -> Iterator
     while pos < region.end:
         size = header + RECORD_START.unpack(buf, pos + header)["total_size"]
         if pos + size > at:
-            yield from _message(buf, pos, header, decode_message(buf, pos + header))
+            yield from message_lines(buf, pos, header)
         pos += size
 
 
-def _message(buf: memoryview, at: int, header: int, message: Message) -> Iterator[Line]:
+def message_lines(buf: memoryview, at: int, header: int) -> Iterator[Line]:
+    """A line for each part of the message whose `header` bytes, none or those of a DLedger entry, begin at `at`.
+
+    Raises StoreFormatError where no message is.
+    """
+    message = decode_message(buf, at + header)
     form = parts(message.magic_code, message.sys_flag)
     size = header + message.total_size
     group = f"message at {at}, {size} bytes: {printable(message.topic)} {message.queue_id}"

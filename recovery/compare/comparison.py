@@ -1,0 +1,218 @@
+"""Replicas of one broker compared: every pair of logs and tables, the election, and what it costs to keep each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from parsers.errors import DamageSink
+from recovery.compare.advice import Advice, advise
+from recovery.compare.cost import Cost, Kept, costs
+from recovery.compare.election import NOTHING_NOTED, Election, Standing, elect
+from recovery.compare.epochs import Cut, cut_of
+from recovery.compare.history import History, Relation, Side, history_of
+from recovery.compare.log_pair import LogBytes, Meets
+from recovery.compare.record_difference import RecordDifference, difference_at
+from recovery.compare.replica import Mode, Replica, mode_of
+from recovery.compare.side_by_side import Difference, Tables, differences, tables_of
+from recovery.compare.terms import TermRun, term_runs
+
+TWO_RECORDS = (Meets.OTHER, Meets.OTHER_SIZE)
+MOST_RECORDS = 100
+"""Altered records that are explained field by field, of each pair."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One replica as its files show it.
+
+    Attributes:
+        log_begin, log_end: first byte of the log and the byte behind its last record; None without one.
+        abort_present: its last shutdown was not in order, so that bytes it had not forced to disk may be gone.
+        terms: entries of a DLedger log by term. `committed_index`: up to which entry the node knew them committed.
+    """
+
+    replica: Replica
+    tables: Tables
+    log_begin: int | None
+    log_end: int | None
+    abort_present: bool
+    terms: tuple[TermRun, ...]
+    committed_index: int | None
+
+    @property
+    def name(self) -> str:
+        return self.replica.name
+
+    @property
+    def beyond_committed(self) -> int | None:
+        """Entries of which this node alone cannot know whether they are committed; None of a log without entries."""
+        if not self.terms:
+            return None
+        known = -1 if self.committed_index is None else self.committed_index
+        return max(0, self.terms[-1].last_index - known)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two replicas.
+
+    Attributes:
+        first: the first record that they hold otherwise; None where they hold none otherwise.
+        altered: records that differ though both logs agree behind them, those first of which both have one. Of those
+            there are `two_records` in all.
+        cuts: in controller mode what either would cut as a slave of the other.
+    """
+
+    left: Member
+    right: Member
+    history: History
+    first: RecordDifference | None
+    altered: tuple[RecordDifference, ...]
+    two_records: int
+    differences: tuple[Difference, ...]
+    cuts: tuple[Cut, ...]
+
+    def side(self, name: str) -> Side:
+        """What the replica of this name has alone."""
+        return self.history.left if name == self.left.name else self.history.right
+
+    def other(self, name: str) -> Member:
+        return self.right if name == self.left.name else self.left
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The whole answer. `costs` has rows where something is lost, repeated, skipped or open, for each that is kept."""
+
+    mode: Mode
+    members: tuple[Member, ...]
+    pairs: tuple[Pair, ...]
+    election: Election
+    costs: tuple[Cost, ...]
+    advice: Advice
+
+
+def compare(
+    replicas: Sequence[Replica], *, group_size: int | None = None, damage: DamageSink | None = None
+) -> Comparison:
+    """Compare two or more replicas of one broker.
+
+    Args:
+        group_size: nodes of the DLedger group; None: those given are all.
+        damage: gets what cannot be read.
+    Raises:
+        ValueError: fewer than two replicas, or two of one name.
+        UnreadableFile: a file became shorter meanwhile.
+    """
+    if len({replica.name for replica in replicas}) < max(2, len(replicas)):
+        raise ValueError("two or more replicas of different names are compared")
+    logs = {replica.name: LogBytes(replica.store.commitlog, damage) for replica in replicas}
+    tables = {replica.name: tables_of(replica, damage) for replica in replicas}
+    histories = {
+        (left.name, right.name): history_of(
+            left.store.commitlog, right.store.commitlog, (left.known.rules, right.known.rules), damage
+        )
+        for left, right in combinations(replicas, 2)
+    }
+    members = {replica.name: _member(replica, tables[replica.name], histories) for replica in replicas}
+    pairs = tuple(_pair(members[left], members[right], history, logs) for (left, right), history in histories.items())
+    mode = mode_of(replicas)
+    election = elect(mode, {name: _standing(mode, member) for name, member in members.items()}, group_size)
+    rows = tuple(row for pair in pairs for row in _costs(pair))
+    return Comparison(
+        mode, tuple(members.values()), pairs, election, rows, advise(mode, tuple(members.values()), pairs, election)
+    )
+
+
+def _member(replica: Replica, tables: Tables, histories: Mapping[tuple[str, str], History]) -> Member:
+    ends = [
+        (history.left if left == replica.name else history.right).end
+        for (left, right), history in histories.items()
+        if replica.name in (left, right)
+    ]
+    log = replica.store.commitlog
+    return Member(
+        replica,
+        tables,
+        (log[0].base_offset or 0) if log else None,
+        max((end for end in ends if end is not None), default=None),
+        replica.store.abort_present,
+        tuple(term_runs(log)),
+        replica.state.committed_index,
+    )
+
+
+def _pair(left: Member, right: Member, history: History, logs: Mapping[str, LogBytes]) -> Pair:
+    header = left.replica.store.commitlog[0].header_size if left.replica.store.commitlog else 0
+    altered = list(_altered(history, logs, header))
+    return Pair(
+        left,
+        right,
+        history,
+        _first(left.name, right.name, history, altered, logs, header),
+        tuple(altered),
+        sum(each.records for each in history.altered if each.meets in TWO_RECORDS),
+        tuple(differences(left.tables, right.tables)),
+        tuple(_cuts(left, right, logs)),
+    )
+
+
+def _altered(history: History, logs: Mapping[str, LogBytes], header: int) -> Iterator[RecordDifference]:
+    """The first records that differ though the logs agree behind them."""
+    shown = 0
+    for stretch in sorted(history.altered, key=lambda stretch: stretch.meets not in TWO_RECORDS):
+        at = stretch.begin
+        while stretch.meets is not Meets.ABSENT and at < stretch.end and shown < MOST_RECORDS:
+            found = difference_at(at, logs, header)
+            if found is None:
+                break
+            yield found
+            at, shown = found.end, shown + 1
+
+
+def _first(
+    left: str,
+    right: str,
+    history: History,
+    altered: Sequence[RecordDifference],
+    logs: Mapping[str, LogBytes],
+    header: int,
+) -> RecordDifference | None:
+    """The first altered record, else the first record behind what both have, where both have one."""
+    if altered:
+        return altered[0]
+    apart = (Relation.DIVERGED, Relation.ALTERED_AT_END, Relation.UNREADABLE)
+    if history.relation not in apart or history.agreed_until is None:
+        return None
+    return difference_at(history.agreed_until, {left: logs[left], right: logs[right]}, header)
+
+
+def _cuts(left: Member, right: Member, logs: Mapping[str, LogBytes]) -> Iterator[Cut]:
+    for slave, master in ((left, right), (right, left)):
+        if slave.replica.epochs and master.replica.epochs and slave.log_end is not None and master.log_end is not None:
+            yield cut_of(
+                slave.replica,
+                master.replica,
+                slave.log_end,
+                master.log_end,
+                logs[slave.name],
+                slave.replica.known.rules,
+            )
+
+
+def _standing(mode: Mode, member: Member) -> Standing:
+    if mode is Mode.DLEDGER and member.terms:
+        last = member.terms[-1]
+        return Standing(last.term, last.last_index)
+    epochs = member.replica.epochs or ()
+    epoch = epochs[-1].epoch if epochs else NOTHING_NOTED
+    return Standing(epoch, NOTHING_NOTED if mode is Mode.DLEDGER or member.log_end is None else member.log_end)
+
+
+def _costs(pair: Pair) -> Iterable[Cost]:
+    left = Kept(pair.left.name, pair.left.tables, pair.history.left.tail.queues)
+    right = Kept(pair.right.name, pair.right.tables, pair.history.right.tail.queues)
+    yield from costs(left, right)
+    yield from costs(right, left)

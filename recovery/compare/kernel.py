@@ -1,0 +1,88 @@
+"""Bytes of two logs against each other, inside compiled code."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from parsers.commitlog.shape import own_offset, shape_of
+from parsers.kernels.bigendian import load_int
+from parsers.numba_cache import cached_njit
+
+Bytes = npt.NDArray[np.uint8]
+Longs = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int8]
+
+EQUAL, OTHER, OTHER_SIZE, UNWRITTEN, CUT, NO_RECORD = range(6)
+"""What stands in the other log in the place of a record: the same bytes; another record of that size; one of another
+size; zeros; its first bytes and then zeros; anything else."""
+BLOCK = 4096
+
+
+@cached_njit(nogil=True, _nrt=False)
+def first_difference(left: Bytes, right: Bytes) -> int:
+    """The first position at which two runs of bytes of one length differ; their length where they do not."""
+    size, at = len(left), 0
+    while at + BLOCK <= size:
+        differs = np.uint8(0)
+        for place in range(at, at + BLOCK):
+            differs |= left[place] ^ right[place]
+        if differs != 0:
+            break
+        at += BLOCK
+    while at < size and left[at] == right[at]:
+        at += 1
+    return at
+
+
+@cached_njit(nogil=True, _nrt=False)
+def judge_records(
+    left: Bytes, positions: Longs, header: int, right: Bytes, shift: int, right_base: int, verdicts: Codes
+) -> None:
+    """What stands in `right` in the place of each record of `left` whose message begins at one of `positions`.
+
+    A byte at p in `left` is at p + `shift` in `right`, which holds all of these records' places.
+    """
+    for row in range(len(positions)):
+        start = positions[row] - header
+        end = positions[row] + load_int(left, positions[row])
+        at = start
+        while at < end and left[at] == right[at + shift]:
+            at += 1
+        if at == end:
+            verdicts[row] = EQUAL
+            continue
+        size = shape_of(right, positions[row] + shift)[0]
+        if size and own_offset(right, positions[row] + shift) == right_base + positions[row] + shift:
+            verdicts[row] = OTHER if size == end - positions[row] else OTHER_SIZE
+            continue
+        rest = at
+        while rest < end and right[rest + shift] == 0:
+            rest += 1
+        if rest < end:
+            verdicts[row] = NO_RECORD
+        else:
+            verdicts[row] = CUT if is_written(right, start + shift, at + shift) else UNWRITTEN
+
+
+@cached_njit(nogil=True, _nrt=False)
+def is_written(data: Bytes, begin: int, end: int) -> bool:
+    """Whether any of these bytes is not zero."""
+    at = begin
+    while at < end and data[at] == 0:
+        at += 1
+    return at < end
+
+
+@cached_njit(nogil=True, _nrt=False)
+def differing_bits(left: Bytes, right: Bytes, most: int) -> int:
+    """How many bits two runs of bytes of one length differ in; `most` where they are that many or more."""
+    bits = 0
+    for at in range(len(left)):
+        left_over = left[at] ^ right[at]
+        while left_over != 0:
+            left_over &= left_over - np.uint8(1)
+            bits += 1
+            if bits == most:
+                return most
+    return bits

@@ -1,0 +1,244 @@
+"""Replicas of which one copy was damaged: what is told, which copy is proven wrong, and that no advice goes too far."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from parsers.store import open_store
+from recovery.compare.comparison import Comparison
+from recovery.compare.history import Relation
+from recovery.compare.log_pair import LogBytes
+from recovery.compare.record_difference import difference_at
+from recovery.compare.rows import rows_of
+from tests.support.bit_flips import field_of_each_byte
+from tests.support.replicas import compared, copy_of, flip, group, log_files, records_of, whole_log
+from tests.support.stores import group_names
+
+LEVEL = group_names("ha-clean")
+AHEAD = group_names("ha-ahead")
+FLAG_AT, BODY_AT = 16, 88
+"""Bytes of a record: `flag`, which no check covers, and the first one of the body."""
+
+
+def records(name: str) -> list[tuple[int, int]]:
+    return list(records_of(name, "slave", 0, 1 << 62))
+
+
+@pytest.fixture(params=LEVEL)
+def pair(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path, Path]:
+    """A level pair: the name of its group, a store, and one of which the test may change what it likes."""
+    return request.param, group(request.param)["master"], copy_of(group(request.param)["slave"], tmp_path / "copy")
+
+
+def test_a_bit_that_no_check_covers_is_told_and_stays_open(pair: tuple[str, Path, Path]) -> None:
+    name, store, copy = pair
+    at, size = records(name)[40]
+    flip(copy, at + FLAG_AT + 3)
+    comparison = compared({"A": store, "B": copy})
+    (told,) = comparison.pairs[0].altered
+    assert (told.begin, told.end) == (at, at + size)
+    assert [field.field for field in told.fields] == ["flag"]
+    assert told.states == {"A": "record", "B": "record"}
+    assert (told.wrong, told.decided_by) == ((), None)
+    assert not comparison.advice.decided
+    assert comparison.pairs[0].history.relation is Relation.LEVEL
+    assert comparison.pairs[0].history.common_prefix_end == at
+
+
+def test_a_third_replica_decides_which_copy_was_altered(pair: tuple[str, Path, Path]) -> None:
+    name, store, copy = pair
+    flip(copy, records(name)[40][0] + FLAG_AT + 3)
+    comparison = compared({"A": store, "B": copy, "C": group(name)["slave"]})
+    altered = [each for found in comparison.pairs for each in found.altered]
+    assert {(each.wrong, each.decided_by) for each in altered} == {(("B",), "majority")}
+    assert comparison.advice.keep == ("A", "C")
+
+
+def test_a_body_that_its_crc_refuses_is_the_wrong_one(pair: tuple[str, Path, Path]) -> None:
+    name, store, copy = pair
+    at, _ = next(each for each in records(name) if each[1] > 300)
+    flip(copy, at + BODY_AT + 20, 5)
+    comparison = compared({"A": store, "B": copy})
+    (told,) = comparison.pairs[0].altered
+    assert told.states == {"A": "record", "B": "crc_wrong"}
+    assert (told.wrong, told.decided_by) == (("B",), "check")
+    assert comparison.advice.keep == ("A",)
+
+
+def test_every_byte_of_a_record_is_told_with_its_field(pair: tuple[str, Path, Path]) -> None:
+    name, store, copy = pair
+    at, size = records(name)[7]
+    file = next(file for file in open_store(store).commitlog if file.base_offset == 0)
+    fields = field_of_each_byte(file)[at : at + size]
+    whole = LogBytes(open_store(store).commitlog)
+    damaged = LogBytes(open_store(copy).commitlog)
+    for place in range(size):
+        flip(copy, at + place, place % 8)
+        told = difference_at(at, {"A": whole, "B": damaged}, 0)
+        assert told is not None
+        assert "A" not in told.wrong
+        if told.states["B"] == "no_record":
+            assert told.wrong == ("B",)
+        names = {"properties" if each.field.startswith("property ") else each.field for each in told.fields}
+        assert fields[place] in names or told.states["B"] == "no_record"
+        assert told.fields
+        flip(copy, at + place, place % 8)
+    assert difference_at(at, {"A": whole, "B": damaged}, 0) is not None
+    assert compared({"A": store, "B": copy}).pairs[0].altered == ()
+
+
+def test_a_bit_in_the_last_record_is_no_history_of_its_own(pair: tuple[str, Path, Path]) -> None:
+    name, store, copy = pair
+    at, _ = records(name)[-1]
+    flip(copy, at + FLAG_AT)
+    comparison = compared({"A": store, "B": copy})
+    assert comparison.pairs[0].history.relation is Relation.ALTERED_AT_END
+    assert not comparison.advice.decided
+
+
+def test_two_files_that_were_swapped_are_not_kept(pair: tuple[str, Path, Path]) -> None:
+    _, store, copy = pair
+    first, second = log_files(copy)[:2]
+    contents = first.read_bytes(), second.read_bytes()
+    first.write_bytes(contents[1])
+    second.write_bytes(contents[0])
+    comparison = compared({"A": store, "B": copy})
+    assert comparison.advice.keep == ("A",)
+    swapped = len(contents[0]) + len(contents[1])
+    side = comparison.pairs[0].side("A")
+    assert side.inside.records == len([at for at, _ in records(pair[0]) if at < swapped])
+    assert comparison.pairs[0].history.common_prefix_end == 0
+
+
+@pytest.mark.parametrize("ends", ["zeros", "cut off"])
+def test_a_tail_that_is_missing_is_one_that_was_not_copied_yet(pair: tuple[str, Path, Path], ends: str) -> None:
+    name, store, copy = pair
+    at, size = records(name)[-5]
+    cut = at + size // 2
+    last = log_files(copy)[-1]
+    content = last.read_bytes()
+    keep = content[: cut - int(last.name)]
+    last.write_bytes(keep.ljust(len(content), b"\0") if ends == "zeros" else keep)
+    comparison = compared({"A": store, "B": copy})
+    history = comparison.pairs[0].history
+    assert (history.relation, history.cut_short) == (Relation.LEFT_LONGER, True)
+    assert history.agreed_until == at
+    assert comparison.pairs[0].side("A").tail.records == 5
+    assert comparison.advice.keep == ("A",)
+
+
+def test_a_tail_of_other_bytes_is_not_a_copy_on_its_way(pair: tuple[str, Path, Path]) -> None:
+    name, store, copy = pair
+    at, size = records(name)[-1]
+    for place in range(size):
+        flip(copy, at + place, place % 8)
+    comparison = compared({"A": store, "B": copy})
+    assert not comparison.pairs[0].history.cut_short
+    assert comparison.advice.keep == ("A",)
+    assert "no record of its log" in next(row.reason or "" for row in rows_of(comparison))
+
+
+def test_a_file_that_is_gone_is_a_hole(pair: tuple[str, Path, Path]) -> None:
+    name, store, copy = pair
+    _, second, third = log_files(copy)[:3]
+    begin, end = int(second.name), int(third.name)
+    second.unlink()
+    for roots in ({"A": store, "B": copy}, {"B": copy, "A": store}):
+        comparison = compared(roots)
+        lacks = comparison.pairs[0].side("B")
+        assert [(hole.begin, hole.end) for hole in lacks.holes] == [(begin, end)]
+        side = comparison.pairs[0].side("A")
+        assert side.inside.records == len([at for at, _ in records(name) if begin <= at < end])
+        assert comparison.advice.keep == ("A",)
+        assert ("hole", "B") in {(row.what, row.replica) for row in rows_of(comparison)}
+
+
+def test_files_that_were_made_ahead_change_nothing(pair: tuple[str, Path, Path]) -> None:
+    _, store, copy = pair
+    last = log_files(copy)[-1]
+    (last.parent / f"{int(last.name) + last.stat().st_size:020d}").write_bytes(bytes(last.stat().st_size))
+    comparison = compared({"A": store, "B": copy})
+    assert comparison.pairs[0].history.relation is Relation.LEVEL
+    assert comparison.advice.keep == ("A", "B")
+
+
+def test_logs_of_two_brokers_are_no_replicas(tmp_path: Path) -> None:
+    stores = [group(name)["slave"] for name in LEVEL]
+    comparison = compared({"A": stores[0], "B": stores[1]})
+    assert comparison.pairs[0].history.relation is Relation.NOTHING_SHARED
+    assert not comparison.advice.decided
+
+
+def test_an_empty_log_is_nothing_to_keep(pair: tuple[str, Path, Path]) -> None:
+    _, store, copy = pair
+    for path in log_files(copy):
+        path.write_bytes(bytes(path.stat().st_size))
+    comparison = compared({"A": store, "B": copy})
+    assert "B" not in comparison.advice.keep
+    shutil.rmtree(copy / "commitlog")
+    assert "B" not in compared_without_log(store, copy).advice.keep
+
+
+def compared_without_log(store: Path, copy: Path) -> Comparison:
+    from recovery.compare.comparison import compare
+    from recovery.compare.replica import Replica
+    from recovery.knowledge.knowledge import knowledge_of, open_known
+    from tests.support.replicas import replica
+
+    bare = open_known(copy, needs_log=False)
+    return compare([replica("A", store), Replica.of("B", bare, knowledge_of(bare))])
+
+
+@pytest.mark.parametrize("name", AHEAD)
+@pytest.mark.parametrize("back", [0, 7, 60])
+def test_messages_that_are_read_again_are_counted(name: str, back: int, tmp_path: Path) -> None:
+    """The offset of the replica that is kept is set back among what both have; the other's stays."""
+    slave = copy_of(group(name)["slave"], tmp_path / "slave")
+    master = group(name)["master"]
+    path = slave / "config" / "consumerOffset.json"
+    own = compared({"M": master, "S": slave})
+    agreed = own.pairs[0].side("S").tail.queues["HaA", 0]
+    kept = agreed.first_queue_offset - back
+    path.write_text(re.sub(r"(?<=\"HaA@SG\":\{0:)\d+", str(kept), path.read_text()))
+    (cost,) = [each for each in compared({"M": master, "S": slave}).costs if each.keep == "S"]
+    stored = re.findall(r'"HaA@SG":\{0:(\d+)', (master / "config" / "consumerOffset.json").read_text())
+    assert (cost.kept_offset, cost.repeated) == (kept, int(stored[0]) - kept)
+    assert (cost.lost_unread, cost.lost_read, cost.skipped) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("name", AHEAD)
+def test_what_a_group_loses_is_split_at_its_offset(name: str) -> None:
+    comparison = compared(group(name))
+    lost = comparison.pairs[0].side("slave").tail.queues["HaA", 0]
+    (cost,) = [each for each in comparison.costs if each.topic == "HaA"]
+    assert cost.keep == "master"
+    assert cost.other_offset is not None
+    assert cost.lost_read == cost.other_offset - lost.first_queue_offset
+    assert cost.lost_unread == lost.last_queue_offset + 1 - cost.other_offset
+    assert cost.beyond_end == cost.other_offset - comparison.members[0].tables.queues["HaA", 0][1]
+
+
+def test_advice_names_no_replica_that_lacks_bytes_of_another(pair: tuple[str, Path, Path]) -> None:
+    """Whatever is damaged at random, a replica to keep has every whole record of the level pair."""
+    name, store, copy = pair
+    pristine, _ = whole_log(store, records(name)[-1][0] + records(name)[-1][1])
+    chance = np.random.default_rng(17)
+    clean = {path: path.read_bytes() for path in log_files(copy)}
+    for _ in range(40):
+        for path, content in clean.items():
+            path.write_bytes(content)
+        for _ in range(int(chance.integers(1, 4))):
+            begin = int(chance.integers(0, len(pristine)))
+            for at in range(begin, min(len(pristine), begin + int(chance.choice([1, 3, 700])))):
+                flip(copy, at, int(chance.integers(0, 8)))
+        now, _ = whole_log(copy, len(pristine))
+        spoilt = [at for at, size in records(name) if not np.array_equal(now[at : at + size], pristine[at : at + size])]
+        for roots in ({"A": store, "B": copy}, {"B": copy, "A": store}):
+            kept = compared(roots).advice.keep
+            if spoilt:
+                assert "B" not in kept
