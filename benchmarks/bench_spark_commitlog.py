@@ -36,8 +36,8 @@ from pipelines.ingest.ingest import ingest_files
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.raw import COMMITLOG_MESSAGES
+from pipelines.lake.tables.spark_schema import spark_schema
 from pipelines.spark.session import spark_session
-from pipelines.spark.sources.source import spark_schema
 from pipelines.spark.transfer import slices_of
 from tests.support.big_log import FILE_SIZE, write_log
 from tests.support.process_tree import core_seconds, peak_rss_mib

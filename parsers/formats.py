@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from parsers.checkpoint import CHECKPOINT
+from parsers.commitlog.dledger_layout import ENTRY_HEADER, ENTRY_INDEX_UNIT
 from parsers.commitlog.layout import LAYOUTS as COMMITLOG_LAYOUTS
 from parsers.consumequeue.batch import BATCH_UNIT
 from parsers.consumequeue.ext import CQ_EXT_UNIT
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.dledger.layout import ENTRY_HEADER, ENTRY_INDEX_UNIT
 from parsers.epochs import EPOCH_FILE
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
 from parsers.layout import Layout

@@ -64,7 +64,9 @@ class StoreFile:
         """Bytes before each message of a log: in a DLedger log an entry's header."""
         if self.kind != "dledger":
             return 0
-        from parsers.dledger.layout import HEADER_SIZE  # its Layouts bring numpy, which listing a store does without
+        from parsers.commitlog.dledger_layout import (
+            HEADER_SIZE,  # its Layouts bring numpy, which listing a store does without
+        )
 
         return HEADER_SIZE
 

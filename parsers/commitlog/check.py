@@ -5,10 +5,10 @@ Called once for each break, never for each record; `shape.py` finds the breaks.
 
 from __future__ import annotations
 
+from parsers.commitlog.dledger_entry import check_blank as check_entry_blank
+from parsers.commitlog.dledger_entry import check_header
 from parsers.commitlog.layout import BLANK_SIZE_MIN, MAGIC_BLANK, RECORD_START
 from parsers.commitlog.message import Message, decode_message
-from parsers.dledger.entry import check_blank as check_entry_blank
-from parsers.dledger.entry import check_header
 from parsers.errors import CorruptRecord, StoreFormatError
 from parsers.java import crc31
 from parsers.layout import Buffer

@@ -23,6 +23,8 @@ from parsers.commitlog.columns import (
     W_RECORD_CRC,
     WANTED,
 )
+from parsers.commitlog.dledger_chain import EntryChain
+from parsers.commitlog.dledger_entry import Longs
 from parsers.commitlog.kernel import BLANK, BROKEN, FULL, decode_run
 from parsers.commitlog.logfile import LogFile, open_log
 from parsers.commitlog.properties import PropertyRule
@@ -30,8 +32,6 @@ from parsers.commitlog.region import Region
 from parsers.commitlog.salvage import LastMessages, end_of_file, salvage
 from parsers.commitlog.slab import Slab, SlabPool
 from parsers.commitlog.slices import slice_end, slice_start
-from parsers.dledger.chain import EntryChain
-from parsers.dledger.entry import Longs
 from parsers.errors import DamageSink, OnDamage, StoreFormatError, UnreadableFile, report
 from parsers.store import StoreFile
 

@@ -5,6 +5,8 @@ The compiled twin of `message.decode_message`: a record has a shape exactly when
 
 from __future__ import annotations
 
+from parsers.commitlog.dledger_layout import ENTRY_START
+from parsers.commitlog.dledger_layout import MAGIC_BLANK as ENTRY_BLANK
 from parsers.commitlog.layout import (
     BLANK_SIZE_MIN,
     HEAD,
@@ -22,8 +24,6 @@ from parsers.commitlog.layout import (
     TOPIC_SIZE_V2,
     parts,
 )
-from parsers.dledger.layout import ENTRY_START
-from parsers.dledger.layout import MAGIC_BLANK as ENTRY_BLANK
 from parsers.kernels.bigendian import load_int, load_long, load_short
 from parsers.kernels.blocks import Bytes
 from parsers.numba_cache import cached_njit

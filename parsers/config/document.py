@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from parsers.config.fastjson import Json, as_map, kind_of, parse, whole_number
 from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report
+from parsers.fastjson import Json, as_map, kind_of, parse, whole_number
 from parsers.mapped import map_file
 from parsers.rocksdb.tables import SECOND_FORM, holds, read_table
 from parsers.store import StoreFile

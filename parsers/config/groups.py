@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from parsers.config.document import Document, odd_value, read_document
-from parsers.config.fastjson import Json, as_map
 from parsers.config.values import flag, int32, int64, text
 from parsers.errors import DamageSink, OnDamage, report
+from parsers.fastjson import Json, as_map
 from parsers.store import StoreFile
 
 FILE, FILTER_FILE = "subscriptionGroup.json", "consumerFilter.json"

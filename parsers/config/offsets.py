@@ -12,8 +12,8 @@ from typing import Literal
 import pyarrow as pa
 
 from parsers.config.document import Document, odd_value, read_document
-from parsers.config.fastjson import Json, as_map, whole_number
 from parsers.errors import DamageSink, OnDamage, report
+from parsers.fastjson import Json, as_map, whole_number
 from parsers.java import INT_MAX
 from parsers.store import StoreFile
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from parsers.config.document import Document, odd_value, read_document
-from parsers.config.fastjson import as_map
 from parsers.config.values import flag, int32, text
 from parsers.errors import DamageSink, OnDamage, report
+from parsers.fastjson import as_map
 from parsers.store import StoreFile
 
 FILE = "topics.json"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.config.fastjson import Json, whole_number
+from parsers.fastjson import Json, whole_number
 from parsers.java import INT_MAX, INT_MIN
 
 

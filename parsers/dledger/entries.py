@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from parsers.commitlog.dledger_layout import ENTRY_HEADER, HEADER_SIZE
 from parsers.commitlog.logfile import LogFile, open_log
 from parsers.commitlog.segment import read_segment
 from parsers.constants import NAME, named_constant
-from parsers.dledger.layout import ENTRY_HEADER, HEADER_SIZE
 from parsers.errors import DamageSink, OnDamage, StoreFormatError, report
 from parsers.kernels.blocks import Bytes
 from parsers.places import printable_name

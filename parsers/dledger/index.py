@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from parsers.constants import NAME, named_constant
-from parsers.dledger.layout import (
+from parsers.commitlog.dledger_layout import (
     ENTRY_INDEX_UNIT,
     HEADER_SIZE,
     INDEX_UNIT_SIZE,
@@ -18,6 +17,7 @@ from parsers.dledger.layout import (
     MAGIC_ENTRY,
     MAGIC_NO_OP,
 )
+from parsers.constants import NAME, named_constant
 from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, TruncatedRecord, report, reporting
 from parsers.kernels.blocks import Bytes
 from parsers.mapped import map_file

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from parsers.commitlog.dledger_layout import ENTRY_HEADER, ENTRY_START
 from parsers.commitlog.host import decode_host
 from parsers.commitlog.layout import HEAD, RECORD_START, Parts, compression, parts, transaction_type
 from parsers.commitlog.message import Message, decode_message
 from parsers.commitlog.region import Region
 from parsers.commitlog.segment import regions_of
-from parsers.dledger.layout import ENTRY_HEADER, ENTRY_START
 from parsers.explain.line import Line, bytes_line, layout_lines, printable
 from parsers.java import decode_utf8
 from parsers.layout import Layout

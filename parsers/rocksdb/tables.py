@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from parsers.config.fastjson import Json, as_map, parse
 from parsers.errors import (
     CorruptRecord,
     DamageSink,
@@ -19,6 +18,7 @@ from parsers.errors import (
     StoreFormatError,
     report,
 )
+from parsers.fastjson import Json, as_map, parse
 from parsers.java import decode_utf8
 from parsers.rocksdb.database import Database, Pair
 from parsers.rocksdb.layout import (

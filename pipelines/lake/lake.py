@@ -108,7 +108,7 @@ class Lake:
 
     def frame(self, spark: SparkSession, name: str) -> DataFrame:
         """The table as a Spark DataFrame."""
-        from pipelines.spark.sources.source import spark_schema
+        from pipelines.lake.tables.spark_schema import spark_schema
 
         schema = spark_schema(TABLES[name].bare_schema)
         files = self.files(name)

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from parsers.explain import explain
+from parsers.explain.explain import explain
 from parsers.store import Store
 from pipelines.answers.lag import Problem, offsets_of_store, store_positions
 from pipelines.report.facts import with_instants

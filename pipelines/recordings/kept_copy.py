@@ -7,7 +7,7 @@ import io
 import re
 from pathlib import Path
 
-from parsers.config.fastjson import MAX_BYTES, Json, parse
+from parsers.fastjson import MAX_BYTES, Json, parse
 from parsers.mapped import read_small
 
 GZIP_MAGIC = b"\x1f\x8b"

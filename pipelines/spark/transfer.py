@@ -78,7 +78,7 @@ def write_table(
     through the JVM they would cost several times what decoding and writing them costs.
 
     Args:
-        replaced: partitions whose present rows go with it (see pipelines.lake.commit.commit).
+        replaced: partitions whose present rows go with it (see pipelines.lake.lake.commit.commit).
     Raises:
         WorkFailed: a task failed or a worker died; the table is as it was.
     """

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from parsers.config.document import BACKUP
-from parsers.config.fastjson import Json, as_map, parse, parse_beginning
 from parsers.errors import StoreFormatError
+from parsers.fastjson import Json, as_map, parse, parse_beginning
 from recovery.broker.store_folder import Entry
 from recovery.config.files import ConfigFile, Rows, Stage, loaded_files
 from recovery.config.values import holds_nothing, not_taken

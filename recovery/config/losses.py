@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from parsers.config.fastjson import as_map, whole_number
+from parsers.fastjson import as_map, whole_number
 from parsers.topics import RETRY_PREFIX, SCHEDULE_TOPIC, is_retry
 from recovery.broker.store_folder import QueueKey
 from recovery.config.files import Rows

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from parsers.config.fastjson import Json, as_map
+from parsers.fastjson import Json, as_map
 from parsers.topics import DLQ_PREFIX, RETRY_PREFIX, is_brokers_own, is_lmq
 
 REPLY_SUFFIX = "_REPLY_TOPIC"

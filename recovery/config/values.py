@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from parsers.config.fastjson import Json, whole_number
+from parsers.fastjson import Json, whole_number
 from parsers.java import INT_MAX, INT_MIN
 from recovery.config.files import (
     FILTERS,

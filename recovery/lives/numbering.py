@@ -16,10 +16,10 @@ import numpy as np
 from parsers.java import decode_utf8
 from parsers.numba_cache import cached_njit
 from parsers.store import QueueKey, StoreFile
-from recovery.rebuild.queue_kernel import fill_slots, new_slots, queue_number, unpack_key
 from recovery.rules.dispatch import DispatchRules
 from recovery.scan.kernel import Longs, RecordColumns, UnitColumns
 from recovery.scan.log_runs import log_runs
+from recovery.scan.queue_numbers import fill_slots, new_slots, queue_number, unpack_key
 from recovery.scan.scanner import LogScanner, ScanBatch
 from recovery.scan.topic_table import TopicTable
 

@@ -15,10 +15,10 @@ from parsers.store import QueueKey, Store
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.lives.topic_lives import NEVER, TopicLives
 from recovery.rebuild.queue_files import QueueFilesWriter, QueueTotals, is_folder_name
-from recovery.rebuild.queue_kernel import unpack_key
 from recovery.scan.intervals import Mask
 from recovery.scan.kernel import UnitColumns
 from recovery.scan.log_runs import log_runs
+from recovery.scan.queue_numbers import unpack_key
 from recovery.scan.scanner import LogScanner, ScanBatch
 
 

@@ -10,18 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from parsers.consumequeue.layout import CQ_UNIT, PRE_BLANK
-from recovery.rebuild.queue_kernel import (
-    BATCH,
-    NO_FILE,
-    NOT_PLACED,
-    UNIT,
-    larger,
-    new_state,
-    pack_units,
-    place_units,
-    unpack_key,
-)
+from recovery.rebuild.queue_kernel import BATCH, NO_FILE, NOT_PLACED, UNIT, larger, new_state, pack_units, place_units
 from recovery.rules.settings import StoreSettings
+from recovery.scan.queue_numbers import unpack_key
 from recovery.scan.scanner import ScanBatch
 from recovery.scan.topic_table import TopicTable
 

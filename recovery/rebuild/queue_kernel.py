@@ -13,6 +13,7 @@ from parsers.kernels.bigendian import store_int, store_long
 from parsers.numba_cache import cached_njit
 from recovery.rebuild.queue_writer import MOST_OFFSET
 from recovery.scan.kernel import RecordColumns, Shorts, UnitColumns
+from recovery.scan.queue_numbers import fill_slots, new_slots, queue_number
 
 Bytes = npt.NDArray[np.uint8]
 Longs = npt.NDArray[np.int64]
@@ -25,7 +26,6 @@ COUNT_AT, COMPACT_AT, RESERVED_AT = (
     BATCH_UNIT.offsets[name] for name in ("message_count", "compact_offset", "reserved")
 )
 NO_FILE, NOT_PLACED = -1, -1
-HASH_PRIME, HASH_MASK = 0x9E3779B97F4A7C1, 0x7FFFFFFFFFFFFFFF
 
 
 class QueueState(NamedTuple):
@@ -72,34 +72,6 @@ def new_state(capacity: int) -> QueueState:
     )
 
 
-def new_slots(capacity: int) -> Longs:
-    """An empty table of slots for as many queues."""
-    return np.full(4 << (capacity - 1).bit_length(), -1, np.int64)
-
-
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
-def slot_of(key: int, slots: int) -> int:
-    """Where the search for a queue starts: the high bits folded in, since the low ones know only the queue id."""
-    product = (key * HASH_PRIME) & HASH_MASK
-    return (product ^ (product >> 32)) & (slots - 1)
-
-
-@cached_njit(nogil=True, _nrt=False)
-def queue_number(slots: Longs, keys: Longs, met: Longs, topic: int, queue_id: int) -> int:
-    """The number of a queue, a new one when it was not met; the caller keeps room for it."""
-    key = (topic << 32) | (queue_id & 0xFFFFFFFF)
-    slot = slot_of(key, len(slots))
-    while slots[slot] >= 0:
-        found = int(slots[slot])
-        if keys[found] == key:
-            return found
-        slot = (slot + 1) & (len(slots) - 1)
-    number = int(met[0])
-    met[0] = number + 1
-    slots[slot], keys[number] = number, key
-    return number
-
-
 @cached_njit(nogil=True, _nrt=False)
 def number_queues(state: QueueState, topic: Ints, queue_id: Ints, message_count: Shorts, number: Ints, row: int) -> int:
     """The queue number of every unit of a classic queue from `row` on, NOT_PLACED for the others.
@@ -122,16 +94,6 @@ def fill_groups(number: Ints, starts: Longs, order: Longs) -> None:
         if number[row] >= 0:
             order[starts[number[row]]] = row
             starts[number[row]] += 1
-
-
-@cached_njit(nogil=True, _nrt=False)
-def fill_slots(slots: Longs, keys: Longs, met: int) -> None:
-    """Find the slots of all queues met, in an empty table."""
-    for number in range(met):
-        slot = slot_of(keys[number], len(slots))
-        while slots[slot] >= 0:
-            slot = (slot + 1) & (len(slots) - 1)
-        slots[slot] = number
 
 
 @cached_njit(nogil=True, _nrt=False)
@@ -218,12 +180,6 @@ def pack_units(
             starts[number] += BATCH
         else:
             starts[number] += UNIT
-
-
-def unpack_key(key: int) -> tuple[int, int]:
-    """Topic code and queue id of a queue's key."""
-    topic, queue_id = divmod(key, 1 << 32)
-    return topic, queue_id if queue_id < 1 << 31 else queue_id - (1 << 32)
 
 
 def larger(state: QueueState, capacity: int) -> QueueState:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.dledger.entry import decode_header
+from parsers.commitlog.dledger_entry import decode_header
+from parsers.commitlog.dledger_layout import HEADER_SIZE, MAGIC_ENTRY
 from parsers.dledger.index import EntryIndex
-from parsers.dledger.layout import HEADER_SIZE, MAGIC_ENTRY
 from parsers.errors import TruncatedRecord
 from parsers.mapped import release_pages
 from recovery.broker.mapped_file_queue import FileList, LoadFailed, LogFile, list_files

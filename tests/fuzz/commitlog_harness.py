@@ -11,7 +11,7 @@ from parsers.commitlog.message import decode_message, encode_message
 from parsers.commitlog.segment import read_segment, regions_of
 from parsers.dledger.entries import read_entries
 from parsers.errors import Damage, StoreFormatError
-from parsers.explain import explain_file
+from parsers.explain.explain import explain_file
 from parsers.store import StoreFile, classify
 
 COMMITLOG, DLEDGER = f"commitlog/{0:020d}", f"dledger-n0/data/{0:020d}"

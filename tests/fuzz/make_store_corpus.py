@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from parsers.checkpoint import CHECKPOINT
+from parsers.commitlog.dledger_entry import encode_header, new_header
+from parsers.commitlog.dledger_layout import ENTRY_START
 from parsers.commitlog.layout import MAGIC_BLANK
 from parsers.commitlog.message import encode_message, new_message
 from parsers.consumequeue.batch import BATCH_UNIT
 from parsers.consumequeue.ext import CQ_EXT_UNIT
 from parsers.consumequeue.layout import CQ_UNIT, PRE_BLANK
-from parsers.dledger.entry import encode_header, new_header
-from parsers.dledger.layout import ENTRY_START
 from parsers.epochs import Epoch, encode_epochs
 from parsers.index.geometry import Geometry
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT

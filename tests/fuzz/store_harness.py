@@ -8,6 +8,7 @@ from math import ceil
 import numpy as np
 
 from parsers.checkpoint import checkpoint_to_batch, read_checkpoint
+from parsers.commitlog.dledger_layout import INDEX_UNIT_SIZE
 from parsers.config.document import read_document
 from parsers.config.groups import groups_to_batch, read_filters, read_groups
 from parsers.config.offsets import offsets_to_batch, read_delay_offsets, read_offsets
@@ -18,11 +19,10 @@ from parsers.consumequeue.layout import CQ_UNIT
 from parsers.consumequeue.read import read_queue
 from parsers.consumequeue.summary import summarize_queue
 from parsers.dledger.index import EntryIndex, read_entry_index
-from parsers.dledger.layout import INDEX_UNIT_SIZE
 from parsers.dledger.state import read_state
 from parsers.epochs import decode_epochs, encode_epochs, epochs_to_batch, read_epochs
 from parsers.errors import OnDamage, StoreFormatError
-from parsers.explain import explain_file
+from parsers.explain.explain import explain_file
 from parsers.index.find import find
 from parsers.index.geometry import Geometry
 from parsers.index.open import open_index

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.commitlog.arrow import MESSAGE_SCHEMA
+from parsers.commitlog.dledger_entry import EntryHeader, decode_header, encode_header, new_header
+from parsers.commitlog.dledger_layout import ENTRY_START, HEADER_SIZE, MAGIC_BLANK
 from parsers.commitlog.message import decode_message, encode_message
 from parsers.commitlog.segment import read_segment, regions_of
 from parsers.dledger.entries import ENTRY_SCHEMA, read_entries
-from parsers.dledger.entry import EntryHeader, decode_header, encode_header, new_header
-from parsers.dledger.layout import ENTRY_START, HEADER_SIZE, MAGIC_BLANK
 from parsers.java import crc31
 from parsers.store import StoreFile, classify
 from tests.support.commitlog_strategies import INT, LONG, messages

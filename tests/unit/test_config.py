@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from parsers.config.document import read_document
-from parsers.config.fastjson import Json, parse, whole_number
 from parsers.config.groups import read_groups
 from parsers.config.offsets import ConsumerOffset, offsets_to_batch, read_delay_offsets, read_offsets
 from parsers.config.topics import read_topics, topics_to_batch
 from parsers.errors import CorruptRecord, Damage, StoreFormatError
+from parsers.fastjson import Json, parse, whole_number
 from parsers.store import StoreFile, classify
 
 ONE_LINE = '{\n\t"offsetTable":{\n\t\t"A@G":{0:1,1:2\n\t\t},"B@G@broadcast":{3:4\n\t\t}\n\t}\n}'

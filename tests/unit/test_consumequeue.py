@@ -13,7 +13,7 @@ from parsers.consumequeue.layout import CQ_UNIT, ext_offset, tags_code_kind
 from parsers.consumequeue.read import read_queue, units
 from parsers.consumequeue.summary import summarize_queue
 from parsers.errors import CorruptRecord, StoreFormatError, TruncatedRecord, UnreadableFile
-from parsers.explain import explain
+from parsers.explain.explain import explain
 from parsers.java import INT_MAX, INT_MIN, LONG_MIN
 from parsers.store import StoreFile
 from tests.support.files import Seen, packed, put

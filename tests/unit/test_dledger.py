@@ -9,16 +9,16 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from parsers.commitlog.dledger_entry import decode_header
+from parsers.commitlog.dledger_layout import ENTRY_HEADER, ENTRY_INDEX_UNIT, HEADER_SIZE
 from parsers.commitlog.message import Message, decode_message, new_message
 from parsers.commitlog.read import read_commitlog
 from parsers.commitlog.segment import read_segment, regions_of
 from parsers.dledger.entries import STORED, read_entries
-from parsers.dledger.entry import decode_header
 from parsers.dledger.index import read_entry_index
-from parsers.dledger.layout import ENTRY_HEADER, ENTRY_INDEX_UNIT, HEADER_SIZE
 from parsers.dledger.state import DLedgerState, read_state
 from parsers.errors import Damage, StoreFormatError
-from parsers.explain import explain, explain_file
+from parsers.explain.explain import explain, explain_file
 from parsers.store import StoreFile, locate, open_store
 from tests.support.build_store import overwrite
 from tests.support.cli import call

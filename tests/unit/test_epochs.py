@@ -8,7 +8,7 @@ import pytest
 
 from parsers.epochs import Epoch, decode_epochs, read_epochs
 from parsers.errors import StoreFormatError
-from parsers.explain import explain_file
+from parsers.explain.explain import explain_file
 from tests.support.files import Seen, put
 
 DOCUMENTED = b"2\n773307083\n7-7000\n8-8000\n"

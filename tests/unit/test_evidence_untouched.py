@@ -13,7 +13,7 @@ from parsers.commitlog.segment import regions_of
 from parsers.config.groups import read_filters, read_groups
 from parsers.config.offsets import read_delay_offsets, read_offsets
 from parsers.config.topics import read_topics
-from parsers.explain import explain
+from parsers.explain.explain import explain
 from parsers.index.find import find
 from parsers.index.read import index_files, read_index
 from parsers.queues import BatchQueue, StoreQueues

@@ -8,7 +8,7 @@ import pytest
 
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.errors import NotThisFormat, UnreadableFile
-from parsers.explain import Line, explain, render
+from parsers.explain.explain import Line, explain, render
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER
 from parsers.store import open_store
 from tests.support.files import packed, put

@@ -20,7 +20,7 @@ from pipelines.cli.frame.run import Run
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from parsers.explain import Line
+    from parsers.explain.explain import Line
 
 
 def register(app: typer.Typer) -> None:
@@ -55,8 +55,8 @@ def explain(
 
 def _lines(run: Run, file: Path, at: int, count: int | None, kind: str | None) -> Iterator[Line]:
     """Raises Unreadable for a file of no known kind, WrongUsage for no such kind or a position behind the end."""
-    from parsers.explain import explain as explain_in_place
-    from parsers.explain import explain_file
+    from parsers.explain.explain import explain as explain_in_place
+    from parsers.explain.explain import explain_file
 
     if file.is_dir():
         raise Unreadable(f"{file}: a folder; name one file of it")
@@ -74,7 +74,7 @@ def _lines(run: Run, file: Path, at: int, count: int | None, kind: str | None) -
 
 
 def _rendered(lines: Iterable[Line]) -> Iterator[str]:
-    from parsers.explain import render
+    from parsers.explain.explain import render
 
     return render(lines)
 

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 from parsers.evidence_guard import EvidenceGuard
 from parsers.store import Store
+from pipelines.lake.tables.spark_schema import spark_schema
 from pipelines.spark.sources.slices import DEFAULT_SPLIT_BYTES, Slice, cut
-from pipelines.spark.sources.source import spark_schema
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.knowledge.knowledge import knowledge_of
 from recovery.rebuild.index_files import IndexTotals

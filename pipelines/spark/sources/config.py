@@ -13,8 +13,9 @@ from pyspark.sql.types import StructType
 
 from parsers.store import Store, StoreFile
 from pipelines.lake.rows import conform
+from pipelines.lake.tables.spark_schema import spark_schema
 from pipelines.spark.sources.slices import Piece, Slice
-from pipelines.spark.sources.source import StoreReader, StoreSource, relative, spark_schema, table_of
+from pipelines.spark.sources.source import StoreReader, StoreSource, relative, table_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

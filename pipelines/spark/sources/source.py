@@ -19,6 +19,7 @@ from parsers.errors import Damage, UnreadableFile
 from parsers.places import name_below
 from parsers.store import Store, StoreFile
 from pipelines.lake.rows import conform
+from pipelines.lake.tables.spark_schema import spark_schema
 from pipelines.spark.sources.slices import DEFAULT_SPLIT_BYTES, Piece, Slice, cut
 
 if TYPE_CHECKING:
@@ -145,10 +146,3 @@ def table_of(name: str) -> Table:
     from pipelines.lake.tables.raw import TABLES
 
     return TABLES[name]
-
-
-def spark_schema(schema: pa.Schema) -> StructType:
-    """Arrow to Spark, times as TIMESTAMP (an instant), never TIMESTAMP_NTZ."""
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    return from_arrow_schema(schema, prefer_timestamp_ntz=False)

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from parsers.commitlog.dledger_layout import HEADER_SIZE, INDEX_UNIT_SIZE
 from parsers.dledger.entries import STORED, read_entries
 from parsers.dledger.index import EntryIndex
-from parsers.dledger.layout import HEADER_SIZE, INDEX_UNIT_SIZE
 from parsers.dledger.state import read_state
 from parsers.errors import Damage
 from parsers.store import Store, StoreFile

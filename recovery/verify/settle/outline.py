@@ -16,16 +16,16 @@ from parsers.index.open import OpenIndex
 from parsers.java import LONG_MIN, decode_utf8
 from parsers.store import QueueKey, StoreFile
 from recovery.lives.numbering import Numbering, NumberingNotes, joined_numbering
-from recovery.rebuild.queue_kernel import unpack_key
 from recovery.rules.dispatch import DispatchRules
 from recovery.scan.intervals import Longs
 from recovery.scan.kernel import Ints, RecordColumns
 from recovery.scan.log_runs import LogGap, LogRun, runs_between
+from recovery.scan.queue_numbers import unpack_key
 from recovery.scan.record_walk import Codes
 from recovery.scan.scanner import LogScanner, ScanBatch
-from recovery.verify.checks.newer import NewerRecords, newer_records
 from recovery.verify.settle.database_spool import Spool
 from recovery.verify.settle.key_walk import FileEntries, KeyWalk, Walked
+from recovery.verify.settle.newer_records import NewerRecords, newer_records
 from recovery.verify.settle.queue_disk import QueueOnDisk, QueueWindows
 from recovery.verify.settle.settle_kernel import (
     AROUND,

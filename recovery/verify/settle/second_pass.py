@@ -12,9 +12,9 @@ import numpy.typing as npt
 from parsers.errors import StoreFormatError
 from parsers.mapped import map_file, release_pages
 from parsers.store import QueueKey, StoreFile
-from recovery.rebuild.queue_kernel import unpack_key
 from recovery.rules.dispatch import DispatchRules
 from recovery.scan.intervals import Longs, Mask
+from recovery.scan.queue_numbers import unpack_key
 from recovery.scan.record_walk import Bytes, judge_crcs, walk
 from recovery.scan.scanner import LogScanner, ScanBatch
 from recovery.verify.settle.log_columns import ExpectedKeys, ExpectedUnits, LogColumns, MessageColumns, log_start

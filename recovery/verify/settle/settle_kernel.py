@@ -14,10 +14,11 @@ from parsers.commitlog.layout import SYS_FLAG_TRANSACTION
 from parsers.java import INT_MAX, LONG_MAX, LONG_MIN
 from parsers.kernels.bigendian import int_at, load_int, load_long, long_at
 from parsers.numba_cache import cached_njit
-from recovery.rebuild.queue_kernel import SIZE_AT, TAGS_AT, UNIT, fill_slots, new_slots, queue_number
+from recovery.rebuild.queue_kernel import SIZE_AT, TAGS_AT, UNIT
 from recovery.rules.dispatch import PREPARED, ROLLBACK
 from recovery.scan.intervals import Mask
 from recovery.scan.kernel import Bytes, Ints, Longs, RecordColumns, UnitColumns
+from recovery.scan.queue_numbers import fill_slots, new_slots, queue_number
 from recovery.scan.record_walk import Codes
 from recovery.verify.settle.index_kernel import DIFF_AT, ENTRY, PHYSICAL_AT, seconds_since
 

@@ -101,7 +101,7 @@ def regions(run: Run, source: StoreOrFile, broker: BrokerOptions = NOTHING_SAID)
 
 
 def _files(run: Run, source: Path, broker: BrokerOptions) -> list[StoreFile]:
-    from parsers.dledger.entry import begins_with_entry
+    from parsers.commitlog.dledger_entry import begins_with_entry
 
     if is_file(source):
         return [file_at(run, source, "dledger" if begins_with_entry(source) else "commitlog", "commitlog", "dledger")]

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from parsers.commitlog.layout import MAGIC_V1, MAGIC_V2, RECORD_START
-from parsers.dledger.layout import (
+from parsers.commitlog.dledger_layout import (
     BLANK_SIZE_MIN,
     ENTRY_HEADER,
     ENTRY_START,
@@ -19,6 +18,7 @@ from parsers.dledger.layout import (
     MAGIC_ENTRY,
     MAGIC_NO_OP,
 )
+from parsers.commitlog.layout import MAGIC_V1, MAGIC_V2, RECORD_START
 from parsers.errors import CorruptRecord, NotThisFormat, StoreFormatError, TruncatedRecord, UnsupportedVersion
 from parsers.kernels.bigendian import load_int, load_long
 from parsers.kernels.blocks import Bytes

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from parsers.dledger.entry import RIGHT, UNKNOWN, Judged, Longs, header_error, judge_headers
+from parsers.commitlog.dledger_entry import RIGHT, UNKNOWN, Judged, Longs, header_error, judge_headers
 from parsers.errors import StoreFormatError
 from parsers.kernels.blocks import Bytes
 
