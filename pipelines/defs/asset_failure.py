@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pipelines.lake.errors import raised_in
+
 if TYPE_CHECKING:
     import dagster as dg
     from dagster_shared.error import SerializableErrorInfo
@@ -35,12 +37,3 @@ def cause_of(error: SerializableErrorInfo) -> str:
     while error.cause is not None:
         error = error.cause
     return raised_in(error.message)
-
-
-def raised_in(message: str) -> str:
-    """Of a text that holds the trace of a Spark worker, what was raised there; else its first line."""
-    lines = [line for line in message.splitlines() if line.strip()]
-    traces = [number for number, line in enumerate(lines) if line.startswith("Traceback (most recent call last)")]
-    if traces:
-        lines = [line for line in lines[traces[-1] + 1 :] if not line.startswith(" ")] or lines
-    return lines[0].strip() if lines else "no cause is given"

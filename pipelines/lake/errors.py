@@ -21,3 +21,12 @@ class LakeMoved(LakeError):
 
 class WorkFailed(LakeError):
     """Work on Spark that did not end: what it was, and why."""
+
+
+def raised_in(message: str) -> str:
+    """Of a text that holds the trace of a Spark worker, what was raised there; else its first line."""
+    lines = [line for line in message.splitlines() if line.strip()]
+    traces = [number for number, line in enumerate(lines) if line.startswith("Traceback (most recent call last)")]
+    if traces:
+        lines = [line for line in lines[traces[-1] + 1 :] if not line.startswith(" ")] or lines
+    return lines[0].strip() if lines else "no cause is given"

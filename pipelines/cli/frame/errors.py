@@ -7,9 +7,8 @@ from enum import IntEnum
 from parsers.errors import NotThisFormat, StoreFormatError, TruncatedRecord, UnsupportedVersion
 from parsers.evidence_guard import WouldTouchEvidence
 from parsers.store import NotAStore
-from pipelines.defs.asset_failure import raised_in
 from pipelines.installed.extras import missing_extra
-from pipelines.lake.errors import LakeError
+from pipelines.lake.errors import LakeError, raised_in
 from pipelines.recordings.fact_room import NoRoom
 
 
