@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from pipelines.cli.commands.dump.rows import schema_of
 from pipelines.cli.commands.lag import offsets_at
 from pipelines.cli.frame.command import command
 from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
@@ -19,6 +18,7 @@ from pipelines.cli.frame.options import (
     TopicLogsOption,
     TopicOption,
 )
+from pipelines.cli.frame.rows import schema_of
 from pipelines.cli.frame.run import Run
 from pipelines.cli.frame.topic_logs import with_logs
 

@@ -138,7 +138,7 @@ def _placed(batch: pa.RecordBatch, folders: Mapping[str, str]) -> pa.RecordBatch
 
 def _regions(run: Run, source: Path, files: list[StoreFile]) -> Iterator[dict[str, Any]]:
     from parsers.commitlog.segment import regions_of
-    from pipelines.cli.commands.dump.rows import place_of
+    from pipelines.cli.frame.rows import place_of
 
     for file in tracked(run, files, sum(file.size for file in files), lambda file: file.size):
         for found in regions_of(file):

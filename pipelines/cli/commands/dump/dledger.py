@@ -68,7 +68,7 @@ def _emit(
 ) -> None:
     import pyarrow as pa
 
-    from pipelines.cli.commands.dump.rows import place_of
+    from pipelines.cli.frame.rows import place_of
     from pipelines.lake.rows import conform
     from pipelines.lake.tables.table import plain_type
 

@@ -58,7 +58,7 @@ def consumequeue(
 
     Example: `rocketlens dump consumequeue /data/store --topic Orders --queue 0`
     """
-    from pipelines.cli.commands.dump.rows import schema_of
+    from pipelines.cli.frame.rows import schema_of
     from pipelines.lake.tables.raw import CONSUMEQUEUE_UNITS
 
     schema = schema_of(CONSUMEQUEUE_UNITS, without=["file"])
@@ -121,7 +121,7 @@ def _index_rows(
     run: Run, source: Path, files: list[StoreFile], schema: pa.Schema, headers: bool
 ) -> Iterator[pa.RecordBatch]:
     from parsers.index.read import index_files, read_index
-    from pipelines.cli.commands.dump.rows import place_of
+    from pipelines.cli.frame.rows import place_of
     from pipelines.lake.rows import conform
 
     for file in files:
@@ -138,7 +138,7 @@ def checkpoint(run: Run, source: StoreOrFile, broker: BrokerOptions = NOTHING_SA
     Example: `rocketlens dump checkpoint /data/store`
     """
     from parsers.checkpoint import checkpoint_to_batch, read_checkpoint
-    from pipelines.cli.commands.dump.rows import place_of
+    from pipelines.cli.frame.rows import place_of
     from pipelines.lake.rows import conform
     from pipelines.lake.tables.raw import CHECKPOINTS
 
@@ -161,7 +161,7 @@ def epochs(run: Run, source: StoreOrFile, broker: BrokerOptions = NOTHING_SAID) 
     import pyarrow as pa
 
     from parsers.epochs import EPOCH_SCHEMA, epochs_to_batch, read_epochs
-    from pipelines.cli.commands.dump.rows import place_of
+    from pipelines.cli.frame.rows import place_of
     from pipelines.lake.rows import conform
 
     one = is_file(source)
