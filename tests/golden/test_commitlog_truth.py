@@ -12,11 +12,11 @@ import pytest
 
 from parsers.commitlog.arrow import ALL_COLUMNS, schema_of
 from parsers.commitlog.body import decompress
+from parsers.commitlog.dledger_layout import HEADER_SIZE
 from parsers.commitlog.message import Message, decode_message, encode_message
 from parsers.commitlog.read import read_commitlog
 from parsers.commitlog.segment import read_segment, regions_of
 from parsers.commitlog.tags import tags_hash
-from parsers.dledger.layout import HEADER_SIZE
 from parsers.errors import Damage
 from parsers.mapped import map_file
 from parsers.store import Store

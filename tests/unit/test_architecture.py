@@ -49,6 +49,7 @@ CHAPTERS = {
         "forecast",
         "retention",
         "verify",
+        "compare",
     ),
     "recovery/verify": ("findings", "settle", "checks", ""),
     "rebalance": (
