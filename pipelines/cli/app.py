@@ -16,6 +16,7 @@ from pipelines.cli.commands import (
     init,
     lag,
     lake,
+    lake_care,
     ledger,
     queues,
     rebuild,
@@ -68,6 +69,7 @@ for group in (
     what_if,
     who,
     lake,
+    lake_care,
     report,
     shipped,
 ):

@@ -71,11 +71,10 @@ class IngestedFiles:
                 self.known[name] = Ingested(state, now, tables | {table})
         self._save()
 
-    def forget(self, tables: Mapping[str, Collection[str]]) -> None:
-        """Let the named files of each table be read again."""
-        for table, names in tables.items():
-            for name in self.known.keys() & set(names):
-                known = self.known[name]
+    def forget(self, read: Iterable[tuple[str, str]]) -> None:
+        """Let files be read again into tables: pairs of a table and a file."""
+        for table, name in read:
+            if (known := self.known.get(name)) is not None:
                 self.known[name] = Ingested(known.state, known.read_at, known.tables - {table})
         self._save()
 

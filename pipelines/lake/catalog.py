@@ -92,10 +92,22 @@ def open_catalog(lake: Lake, *, unsafe: bool = False) -> duckdb.DuckDBPyConnecti
     return connection
 
 
-def _confine(connection: duckdb.DuckDBPyConnection) -> None:
+def published_files(lake: Lake) -> set[str]:
+    """The Parquet files that the published catalogue reads; none before the first ingest."""
+    if not lake.catalog.exists():
+        return set()
+    with duckdb.connect(str(lake.catalog), read_only=True) as connection:
+        return {name[1:-1].replace("''", "'") for name in _literals_of_files(connection)}
+
+
+def _literals_of_files(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """The files of all views, as SQL literals."""
     views = connection.execute("SELECT sql FROM duckdb_views() WHERE NOT internal").fetchall()
-    files = (name for (sql,) in views for name in STORED_FILE.findall(sql))
-    connection.execute(f"SET allowed_paths = [{', '.join(files)}]")
+    return [name for (sql,) in views for name in STORED_FILE.findall(sql)]
+
+
+def _confine(connection: duckdb.DuckDBPyConnection) -> None:
+    connection.execute(f"SET allowed_paths = [{', '.join(_literals_of_files(connection))}]")
     for setting in CONFINEMENT:
         connection.execute(setting)
 

@@ -32,6 +32,12 @@ class PlainSpark:
     def sparkContext(self) -> PlainSpark:
         return self
 
+    master = "local[1]"
+    defaultParallelism = 1
+
+    def stop(self) -> None:
+        """Nothing runs."""
+
     def parallelize(self, tasks: Sequence[Any], slices: int) -> _Tasks:
         assert slices >= 1
         return _Tasks(tasks)

@@ -96,6 +96,7 @@ def ingest(
     from pipelines.lake.lake import lake_to_write
     from pipelines.lake.lock import writing
     from pipelines.spark.session import spark_session
+    from pipelines.spark.shared_folders import require_shared
 
     need("pyspark", "deltalake")
     sources = sources_of(run, config_file)
@@ -105,13 +106,14 @@ def ingest(
         run.note("starting Spark")
         spark = spark_session(sources.spark_master)
         try:
-            rows = _ingested(run, spark, sources, broker or ())
+            require_shared(spark, sources.lake, [one.store for one in sources.brokers])
+            rows = ingested(run, spark, sources, broker or ())
         finally:
             spark.stop()
     run.emit_rows(rows.schema, rows.to_pylist())
 
 
-def _ingested(run: Run, spark: SparkSession, sources: Sources, brokers: Sequence[str]) -> pa.Table:
+def ingested(run: Run, spark: SparkSession, sources: Sources, brokers: Sequence[str]) -> pa.Table:
     """Fill the lake and publish its catalogue; rows by broker and table, derived tables without a broker."""
     import pyarrow as pa
 

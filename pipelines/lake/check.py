@@ -1,0 +1,85 @@
+"""What is wrong with a lake: parts that its tables name and that are not there or not whole, and doubled messages."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from deltalake.exceptions import DeltaError
+
+from pipelines.lake.commit import commit
+from pipelines.lake.delta import Part, partition_parts
+from pipelines.lake.lake import Lake
+from pipelines.lake.tables.raw import TABLES
+
+DOUBLES = """
+SELECT broker, file, count(*) AS doubles
+FROM (SELECT broker, file, count(*) OVER (PARTITION BY broker, physical_offset) AS n FROM commitlog_messages)
+WHERE n > 1
+GROUP BY ALL ORDER BY ALL
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong with a table, and the partition it is in; without one the table itself cannot be read."""
+
+    table: str
+    partition: tuple[str, ...] | None
+    part: str | None
+    what: str
+
+
+def faults(lake: Lake) -> Iterator[Fault]:
+    """Every fault of the lake: each part is looked at, its last bytes are read, and messages are counted."""
+    for name in TABLES:
+        found = list(_of_table(lake, name))
+        yield from found
+        if name == "commitlog_messages" and not found and lake.version(name) is not None:
+            for row in lake.query(DOUBLES).to_pylist():
+                what = f"{row['doubles']} rows of messages that are there more than once"
+                yield Fault(name, (row["broker"], row["file"]), None, what)
+
+
+def _of_table(lake: Lake, name: str) -> Iterator[Fault]:
+    root = lake.table_root(name)
+    try:
+        parts = list(partition_parts(TABLES[name], root))
+    except (DeltaError, OSError) as refused:
+        yield Fault(name, None, None, f"its log cannot be read: {' '.join(str(refused).split())}")
+        return
+    for part in parts:
+        if (what := _wrong_with(root, part)) is not None:
+            yield Fault(name, part.partition, part.path, what)
+
+
+def _wrong_with(root: Path, part: Part) -> str | None:
+    path = root / part.path
+    try:
+        size = path.stat().st_size
+        if size != part.size:
+            return f"{size} bytes where {part.size} were written"
+        rows = pq.read_metadata(path).num_rows
+    except FileNotFoundError:
+        return "is not there"
+    except (OSError, pa.ArrowInvalid) as refused:
+        return f"cannot be read: {' '.join(str(refused).split())}"
+    return None if rows == part.rows else f"{rows} rows where {part.rows} were written"
+
+
+def drop(lake: Lake, found: Iterable[Fault]) -> dict[str, set[tuple[str, ...]]]:
+    """Take the partitions with faults out of their tables, one transaction for each table; partitions by table.
+
+    A partition goes whole, so that what is read again is not put behind a hole.
+    """
+    dropped: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
+    for fault in found:
+        if fault.partition is not None:
+            dropped[fault.table].add(fault.partition)
+    for name, partitions in dropped.items():
+        commit(TABLES[name], lake.table_root(name), [], partitions)
+    return dict(dropped)

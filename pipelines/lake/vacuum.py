@@ -1,0 +1,98 @@
+"""What lies in a lake's folder and belongs to no version that is kept: parts, and what killed processes left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError
+
+from pipelines.lake.catalog import published_files
+from pipelines.lake.commit import LOG_FOLDER
+from pipelines.lake.lake import Lake
+
+DAY_S = 86_400
+LEFT_BY_THE_KILLED = ("catalog.*.new", "catalog.*.new.wal", ".facts-*", ".probe-*")
+"""What a process makes beside the tables while it works, and removes."""
+STAGED = re.compile(r"#\d+$")
+"""How a version's file is named before it is moved into place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """A file or folder that nothing needs, its bytes, and why it is not needed."""
+
+    path: Path
+    size: int
+    why: str
+
+
+def leftovers(lake: Lake, *, keep_days: float) -> Iterator[Leftover]:
+    """What `vacuum` removes. Nobody may write to the lake meanwhile.
+
+    Args:
+        keep_days: versions that were a table's newest at some instant of so many days keep their parts.
+    """
+    published = published_files(lake)
+    for root in sorted(path for path in lake.places[0].glob("*") if (path / LOG_FOLDER).is_dir()):
+        yield from _of_table(root, published, time.time() - keep_days * DAY_S)
+    for pattern in LEFT_BY_THE_KILLED:
+        yield from (_left(path, "left by a process that was killed") for path in sorted(lake.root.glob(pattern)))
+
+
+def remove(left: Leftover) -> None:
+    """Remove one leftover, and the folder of a partition that is empty afterwards."""
+    if left.path.is_dir():
+        shutil.rmtree(left.path)
+        return
+    left.path.unlink(missing_ok=True)
+    with suppress(OSError):  # not empty
+        os.removedirs(left.path.parent)
+
+
+def _of_table(root: Path, published: set[str], kept_since_s: float) -> Iterator[Leftover]:
+    for path in sorted((root / LOG_FOLDER).iterdir()):
+        if STAGED.search(path.name):
+            yield _left(path, "a version that was never put into place")
+    named = named_parts(root, kept_since_s)
+    ever = named_parts(root, 0)
+    for path in sorted(root.rglob("part-*.parquet")):
+        name = str(path.relative_to(root))
+        if name not in named and str(path) not in published:
+            yield _left(path, "replaced, and no version that is kept has it" if name in ever else "never committed")
+
+
+def named_parts(root: Path, kept_since_s: float) -> set[str]:
+    """Parts below a table's folder that its versions name: those that were its newest since an instant (epoch seconds).
+
+    Raises DeltaError, OSError where the log cannot be read.
+    """
+    versions = sorted(path for path in (root / LOG_FOLDER).iterdir() if path.suffix == ".json" and path.stem.isdigit())
+    before = [path for path in versions if path.stat().st_mtime <= kept_since_s]
+    oldest = before[-1] if before else versions[0]
+    named = {name for path in versions if path >= oldest for name in _added(path)}
+    for version in {int(oldest.stem), int(versions[-1].stem)}:
+        with suppress(DeltaError):  # a version whose earlier log was cleaned up; its later ones are read above
+            table = pa.table(DeltaTable(str(root), version=version).get_add_actions(flatten=True))
+            named.update(table.column("path").to_pylist())
+    return named
+
+
+def _added(version: Path) -> Iterator[str]:
+    for line in version.read_text("utf-8").splitlines():
+        if (added := json.loads(line).get("add")) is not None:
+            yield added["path"]
+
+
+def _left(path: Path, why: str) -> Leftover:
+    inside = path.rglob("*") if path.is_dir() else [path]
+    return Leftover(path, sum(one.stat().st_size for one in inside if one.is_file()), why)

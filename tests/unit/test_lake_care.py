@@ -1,0 +1,141 @@
+"""`check-lake` finds what is not whole and puts it right from the stores; `vacuum` removes only what nothing needs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from pipelines.demo import BUNDLE
+from pipelines.ingest.ingest import FILE_TABLES
+from pipelines.lake.catalog import open_catalog, publish
+from pipelines.lake.delta import partition_parts
+from pipelines.lake.lake import Lake
+from pipelines.lake.tables.raw import TABLES
+from pipelines.spark import session
+from tests.support.cli import call
+from tests.support.fixtures import unpack_store
+from tests.support.plain_spark import plain_spark
+
+MESSAGES = 6114
+CONFIG = """
+[lake]
+path = "lake"
+[[broker]]
+name = "b"
+store = "store"
+version = "5.3.3"
+"""
+
+
+@pytest.fixture(scope="module")
+def ingested(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a configuration, a store without config/, and the lake made from it."""
+    folder = tmp_path_factory.mktemp("care")
+    store = unpack_store(BUNDLE, folder / "demo")
+    for name in ("commitlog", "index", "consumequeue/OrderTopic0"):
+        shutil.copytree(store / name, folder / "store" / name)
+    shutil.rmtree(folder / "demo")
+    (folder / "rocketlens.toml").write_text(CONFIG)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(session, "spark_session", lambda master: plain_spark())
+        assert call("ingest", "--config-file", str(folder / "rocketlens.toml")).code == 0
+    return folder
+
+
+@pytest.fixture
+def folder(ingested: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of it, and Spark without Java."""
+    monkeypatch.setattr(session, "spark_session", lambda master: plain_spark())
+    return Path(shutil.copytree(ingested, tmp_path / "own"))
+
+
+def rows(*arguments: str, folder: Path, code: int) -> list[dict[str, object]]:
+    ended = call(*arguments, "--config-file", str(folder / "rocketlens.toml"), "--format", "jsonl")
+    assert ended.code == code, ended.err
+    return [json.loads(line) for line in ended.out.splitlines()]
+
+
+def content(lake: Lake) -> dict[str, list[dict[str, object]]]:
+    return {name: lake.query(f"SELECT * FROM {name} ORDER BY ALL").to_pylist() for name in FILE_TABLES}
+
+
+def part_of(lake: Lake, table: str, file: str) -> Path:
+    root = lake.table_root(table)
+    return next(root / part.path for part in partition_parts(TABLES[table], root) if part.partition[1] == file)
+
+
+def test_a_whole_lake_has_no_fault_and_nothing_to_remove(folder: Path) -> None:
+    assert rows("check-lake", folder=folder, code=0) == []
+    assert rows("vacuum", "--dry-run", folder=folder, code=0) == []
+
+
+def test_what_is_not_whole_is_found_and_read_again(folder: Path) -> None:
+    lake = Lake(folder / "lake")
+    before = content(lake)
+    part_of(lake, "commitlog_messages", "commitlog/00000000000000000000").unlink()
+    cut = part_of(lake, "index_entries", min(f"index/{path.name}" for path in (folder / "store/index").iterdir()))
+    os.truncate(cut, 100)
+    spoilt = part_of(lake, "store_files", "commitlog/00000000000001048576")
+    spoilt.write_bytes(bytes(spoilt.stat().st_size))
+    found = rows("check-lake", folder=folder, code=1)
+    assert [(row["table"], str(row["what"])[:16]) for row in found] == [
+        ("store_files", "cannot be read: "),
+        ("commitlog_messages", "is not there"),
+        ("index_entries", "100 bytes where "),
+    ]
+    assert rows("check-lake", "--repair", folder=folder, code=0) == []
+    assert content(lake) == before
+    assert rows("check-lake", folder=folder, code=0) == []
+
+
+def test_doubled_messages_are_found_and_put_right(folder: Path) -> None:
+    lake = Lake(folder / "lake")
+    before = content(lake)
+    twice = lake.query("SELECT * FROM commitlog_messages WHERE file = 'commitlog/00000000000003145728' LIMIT 5")
+    lake.write("commitlog_messages", twice, replaced=[])
+    (found,) = rows("check-lake", folder=folder, code=1)
+    assert found["what"] == "10 rows of messages that are there more than once"
+    assert rows("check-lake", "--repair", folder=folder, code=0) == []
+    assert content(lake) == before
+
+
+def test_what_the_store_no_longer_holds_is_named(folder: Path) -> None:
+    lake = Lake(folder / "lake")
+    part_of(lake, "commitlog_messages", "commitlog/00000000000000000000").unlink()
+    (folder / "store/commitlog/00000000000000000000").unlink()
+    ended = call("check-lake", "--repair", "--config-file", str(folder / "rocketlens.toml"))
+    assert ended.code == 4
+    lost = MESSAGES - lake.rows("commitlog_messages")
+    assert f"commitlog_messages of b commitlog/00000000000000000000: had {lost} rows, the store gives 0" in ended.err
+
+
+def test_a_vacuum_removes_only_what_no_kept_version_and_no_catalogue_names(folder: Path) -> None:
+    lake = Lake(folder / "lake")
+    publish(lake)
+    old = lake.files("queues")
+    orphan = Path(lake.files("store_files")[0]).with_name("part-none-none.zstd.parquet")
+    orphan.write_bytes(b"PAR1")
+    (lake.root / ".facts-left").mkdir()
+    (lake.root / ".facts-left" / "0.arrows").write_bytes(bytes(7))
+    (lake.root / "catalog.1.new").write_bytes(bytes(3))
+    staged = lake.table_root("queues") / "_delta_log" / "00000000000000000099.json#1"
+    staged.write_bytes(b"{")
+    before = {name: lake.query(f"SELECT count(*) FROM {name}").to_pylist() for name in TABLES}
+    lake.write("queues", lake.query("SELECT * FROM queues"))
+    ours = {str(path.relative_to(lake.root)) for path in (orphan, staged)} | {".facts-left", "catalog.1.new"}
+    replaced = {str(Path(path).relative_to(lake.root)) for path in old}
+    assert {row["path"] for row in rows("vacuum", "--dry-run", folder=folder, code=0)} == ours
+    assert {row["path"] for row in rows("vacuum", folder=folder, code=0)} == ours
+    assert not orphan.exists()
+    assert not (lake.root / ".facts-left").exists()
+    assert not {row["path"] for row in rows("vacuum", "--keep-days", "0", folder=folder, code=0)} & replaced
+    with open_catalog(lake) as published:
+        assert published.sql("SELECT count(*) AS n FROM queues").fetchall(), "the catalogue reads the replaced parts"
+    assert rows("ingest", folder=folder, code=0)
+    assert {row["path"] for row in rows("vacuum", "--keep-days", "0", folder=folder, code=0)} >= replaced
+    assert {name: lake.query(f"SELECT count(*) FROM {name}").to_pylist() for name in TABLES} == before
+    assert rows("check-lake", folder=folder, code=0) == []
