@@ -46,7 +46,7 @@ class Gathered(Run):
 
     def __init__(self, format_: Format, columns: Sequence[str] | None, limit: int | None) -> None:
         listed = None if columns is None else ",".join(columns)
-        super().__init__(OutputOptions(format_, None, listed, limit, True, False))
+        super().__init__(OutputOptions(format_, None, listed, limit, quiet=True))
         self.tables: list[pa.Table] = []
         self.documents: list[dict[str, Any]] = []
         self.notes: list[str] = []

@@ -11,6 +11,9 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
 FIRST_MS, LAST_MS = -62135596800000, 253402300799999
 """Years 1 to 9999, which is as far as the calendar goes here."""
+AGO = re.compile(r"-([0-9]{1,9})([smhd])")
+UNIT_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+TIME_OF_DAY = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]))?")
 LONG_DIGITS = re.compile(r"-?[0-9]{1,19}")
 
 
@@ -32,6 +35,23 @@ def parse_instant(text: str) -> int:
     if instant.tzinfo is None:
         instant = instant.replace(tzinfo=UTC)
     return (instant - EPOCH) // MILLISECOND
+
+
+def parse_relative(text: str, now_ms: int) -> int | None:
+    """Epoch milliseconds of `now`, of `-90s`, `-15m`, `-1h` or `-2d`, and of `03:12` or `03:12:05`; None of others.
+
+    A time of day is its last occurrence up to now, in UTC.
+    """
+    text = text.strip()
+    if text == "now":
+        return now_ms
+    if ago := AGO.fullmatch(text):
+        return now_ms - int(ago[1]) * UNIT_MS[ago[2]]
+    if at := TIME_OF_DAY.fullmatch(text):
+        day = now_ms - now_ms % UNIT_MS["d"]
+        instant = day + int(at[1]) * UNIT_MS["h"] + int(at[2]) * UNIT_MS["m"] + int(at[3] or 0) * UNIT_MS["s"]
+        return instant if instant <= now_ms else instant - UNIT_MS["d"]
+    return None
 
 
 def parse_broker_instant(text: str) -> int:

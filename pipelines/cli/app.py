@@ -10,6 +10,7 @@ from typer.exceptions import TyperException
 
 from pipelines.cli.commands import (
     allocate,
+    completion,
     explain,
     find,
     forecast,
@@ -39,6 +40,7 @@ from pipelines.cli.frame.options import (
     OutOption,
     OutputOptions,
     QuietOption,
+    TailOption,
 )
 from pipelines.cli.frame.start import start_light
 from pipelines.cli.frame.visible import say
@@ -72,6 +74,7 @@ for group in (
     lake_care,
     report,
     shipped,
+    completion,
 ):
     group.register(app)
 
@@ -91,6 +94,7 @@ def rocketlens(
     out: OutOption = None,
     columns: ColumnsOption = None,
     limit: LimitOption = None,
+    tail: TailOption = None,
     quiet: QuietOption = False,
     debug: DebugOption = False,
     version: Annotated[
@@ -106,7 +110,7 @@ def rocketlens(
 
     Exit codes: 0 fine, 1 findings, 2 wrong usage, 3 input unreadable or not a store, 4 read in part.
     """
-    ctx.obj = OutputOptions(format_, out, columns, limit, quiet, debug)
+    ctx.obj = OutputOptions(format_, out, columns, limit, tail, quiet, debug)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -116,6 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if arguments is None:
         start_light()
+        completion.answer_the_shell()
     try:
         ended = app(arguments, prog_name="rocketlens", standalone_mode=False)
     except TyperException as wrong:

@@ -56,14 +56,15 @@ def test_headings_break_at_underscores_and_stand_on_their_cells() -> None:
 
 
 def test_a_single_word_keeps_its_end_and_the_last_column_its_sentence() -> None:
-    file, why = "00000000000001048576", "it expires by its modification time; the disk use is not known"
-    lines, _ = printed({"file": pa.array([file] * 2), "n": pa.array([1, 2]), "why": pa.array([why, "no"])}, width=40)
+    key, why = "AC11000100002A9F0000", "it expires by its modification time; the disk use is not known"
+    cells = {"key": pa.array([f"1{key}", f"2{key}"]), "n": pa.array([1, 2]), "why": pa.array([why, "no"])}
+    lines, _ = printed(cells, width=40)
     assert lines[1:4] == [
-        "00000000000…48576  1  it expires by its",
+        "1AC11000100…F0000  1  it expires by its",
         "                      modification",
         "                      time; the disk",
     ]
-    assert lines[-1] == "00000000000…48576  2  no"
+    assert lines[-1] == "2AC11000100…F0000  2  no"
 
 
 def test_a_sentence_without_end_takes_a_few_lines() -> None:

@@ -88,7 +88,8 @@ def ingest(
     First the files of each store: those that have not changed are left as they are, a grown CommitLog file is read on
     from where it ended. Then what follows from them: lag, agreement, forecasts, retention, ownership. At last the
     catalogue that `rocketlens sql` asks. A store that is not there, and a file that vanishes, shrinks or cannot be
-    read, is named (exit code 4), the others are read. One command at a time writes to a lake.
+    read, is named (exit code 4), the others are read. One command at a time writes to a lake. At the end stands a
+    verdict for each broker, with what to ask next; exit code 1 when there is any finding.
 
     Example: `rocketlens ingest --broker broker-a`
     """
@@ -138,10 +139,22 @@ def ingested(run: Run, spark: SparkSession, sources: Sources, brokers: Sequence[
     for name, file, why in report.not_understood:
         run.note(f"{name}: {file}: not understood: {why}")
     run.note(f"{report.files_read} files read, {report.files_unchanged} unchanged; `rocketlens sql` asks {catalogue}")
+    _tell_verdicts(run, sources, brokers)
     schema = pa.schema([("broker", pa.string()), ("table", pa.string()), ("rows", pa.int64())])
     rows = [{"broker": name, "table": table, "rows": count} for (name, table), count in report.rows.items()]
     rows += [{"broker": None, "table": table, "rows": count} for table, count in derived.rows.items()]
     return pa.Table.from_pylist(rows, schema=schema)
+
+
+def _tell_verdicts(run: Run, sources: Sources, brokers: Sequence[str]) -> None:
+    """A sentence for each broker that was read, with what to ask next; findings decide the exit code."""
+    from pipelines.answers.verdicts import verdicts_of
+    from pipelines.lake.lake import Lake
+
+    told = [each for each in verdicts_of(Lake(sources.lake), sources) if not brokers or each.broker in brokers]
+    for verdict in told:
+        run.note(verdict.sentence())
+    run.findings(sum(verdict.findings or 0 for verdict in told))
 
 
 def sql(
@@ -222,24 +235,27 @@ def tables(run: Run, config_file: ConfigFile = None) -> None:
 def ui(
     run: Run,
     config_file: ConfigFile = None,
-    port: Annotated[int, typer.Option(metavar="N", help="Port of the web server.")] = 3000,
+    port: Annotated[int, typer.Option(metavar="N", min=1, max=65535, help="Port of the web server.")] = 3000,
     host: Annotated[str, typer.Option(metavar="ADDRESS", help="Where it listens.")] = "127.0.0.1",
 ) -> None:
     """Dagster's UI over the lake: assets, checks, schedules. Runs until it is interrupted.
 
     Example: `rocketlens ui --port 3001`
     """
-    from pipelines.cli.commands.workbench import launch_ui
+    from pipelines.cli.commands.workbench import launch_ui, why_not_listening
     from pipelines.installed.extras import need
 
     need("dagster", "dagster_webserver", "pyspark", "deltalake")
-    run.ends_with(launch_ui(config_path(run, config_file), port=port, host=host))
+    config = config_path(run, config_file)
+    if why := why_not_listening(host, port):
+        raise WrongUsage(f"--port {port}: {why}; name another port or address")
+    run.ends_with(launch_ui(config, port=port, host=host))
 
 
 def lab(
     run: Run,
     config_file: ConfigFile = None,
-    port: Annotated[int, typer.Option(metavar="N", help="Port of the web server.")] = 8888,
+    port: Annotated[int, typer.Option(metavar="N", min=1, max=65535, help="Port of the web server.")] = 8888,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,
     allow_root: Annotated[
         bool, typer.Option("--allow-root", help="Start for root too, which Jupyter refuses otherwise.")
@@ -249,8 +265,11 @@ def lab(
 
     Example: `rocketlens lab --no-browser`
     """
-    from pipelines.cli.commands.workbench import launch_lab
+    from pipelines.cli.commands.workbench import is_root, launch_lab
     from pipelines.installed.extras import need
 
     need("jupyterlab", "jupytext", "pandas", "matplotlib")
-    run.ends_with(launch_lab(config_path(run, config_file), port=port, browser=browser, as_root=allow_root))
+    config = config_path(run, config_file)
+    if is_root() and not allow_root:
+        raise WrongUsage("lab: Jupyter does not start as root; add --allow-root if that is meant")
+    run.ends_with(launch_lab(config, port=port, browser=browser, as_root=allow_root))

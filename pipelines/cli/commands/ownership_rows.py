@@ -13,14 +13,14 @@ from pipelines.lake.tables.ownership import (
 from pipelines.lake.tables.table import Table
 
 BRIEF = (
+    "group",
     "topic",
+    "broker",
     "queue_id",
     "client_id",
     "begin_latest",
     "end_earliest",
     "cause",
-    "broker",
-    "group",
     "begin_earliest",
     "end_latest",
 )

@@ -18,6 +18,22 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+BRIEF = (
+    "group",
+    "topic",
+    "begin_at",
+    "end_at",
+    "members",
+    "moved_queues",
+    "largest_share",
+    "smallest_share",
+    "unowned",
+    "shared",
+    "strategy",
+    "queues",
+)
+
+
 def register(app: typer.Typer) -> None:
     """Add the command."""
     command(app, "what-if", panel=OWNERSHIP)(what_if)
@@ -61,7 +77,7 @@ def what_if(
     except ValueError as wrong:
         raise WrongUsage(f"--strategy: {wrong}") from wrong
     schema = _schema()
-    run.emit(schema, rows_to_batches(schema, rows))
+    run.emit(schema, rows_to_batches(schema, rows), brief=BRIEF)
 
 
 def _schema() -> pa.Schema:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,23 @@ def launch_ui(config_file: Path, *, port: int = 3000, host: str = "127.0.0.1") -
     command = [sys.executable, "-W", "ignore", "-m", "dagster", "dev", "-w", str(SHIPPED / "workspace.yaml")]
     command += ["-h", host, "-p", str(port)]
     return run_in_front(command, {"DAGSTER_HOME": str(home)}, config_file, home, stop=signal.SIGINT)
+
+
+def why_not_listening(host: str, port: int) -> str | None:
+    """Why nothing can listen at this address and port now, in the system's words; None where it can."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except (OSError, OverflowError) as refused:
+        return refused.strerror if isinstance(refused, OSError) and refused.strerror else str(refused)
+    return None
+
+
+def is_root() -> bool:
+    """Whether this process runs as root, where there is one."""
+    return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
 def launch_lab(config_file: Path, *, port: int = 8888, browser: bool = True, as_root: bool = False) -> int:

@@ -43,7 +43,11 @@ def _with_shared_options(body: Body, panel: str | None) -> Body:
     def carried_out(run: Run, **given: Any) -> None:
         if bundled is not None:
             given[bundled] = BrokerOptions(**{p.name: given.pop(p.name) for p in OF_A_BROKER})
-        body(run, **given)
+        try:
+            body(run, **given)
+        finally:
+            if given.get("topic"):
+                run.hint_at_topics(given["topic"])
 
     def call(ctx: typer.Context, **given: Any) -> None:
         if panel == LAKE:

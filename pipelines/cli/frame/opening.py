@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parsers.places import DATABASE_PART, name_below
-from parsers.store import FileKind, Store, StoreFile, locate
+from parsers.store import FileKind, NotAStore, Store, StoreFile, locate
 from pipelines.cli.frame.errors import Unreadable
 from pipelines.cli.frame.options import BrokerOptions
 from pipelines.cli.frame.run import Run
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from recovery.knowledge.knowledge import Said
 
 NOTHING_SAID = BrokerOptions()
+STORES_NAMED = 5
 FOLDERS_OF_A_STORE = ("commitlog", "consumequeue", "index", "config", "timerlog")
 
 
@@ -69,7 +70,13 @@ def _listed(run: Run, path: Path, said: Said, *, needs_log: bool) -> Store:
         raise Unreadable(f"{path}: a part of a store; name the store root: {path.parent}")
     for named in named_folders(path, said.over(StoreSettings())):
         run.reads(named.folder)
-    store = open_known(path, said, needs_log=needs_log)
+    try:
+        store = open_known(path, said, needs_log=needs_log)
+    except NotAStore as wrong:
+        if below := stores_below(path):
+            raise NotAStore(f"{wrong}; a store is below it: {', '.join(map(str, below))}") from wrong
+        raise
+    run.topics_there.update(topic for topic, _ in (*store.queues, *store.batch_queues))
     for folder in store.folders:
         run.reads(folder)
     if holder := process_using(path):
@@ -88,6 +95,15 @@ def store_to_start(run: Run, path: Path, broker: BrokerOptions) -> tuple[Store, 
         name_version(run, known)
         return empty, known
     return known_store_at(run, path, broker, names_version=True)
+
+
+def stores_below(path: Path) -> list[Path]:
+    """Store roots one or two folders down, where somebody named the folder around them; the first few of them."""
+    try:
+        found = sorted(log.parent for pattern in ("*/commitlog", "*/*/commitlog") for log in path.glob(pattern))
+    except OSError:
+        return []
+    return [root for root in found if root != path][:STORES_NAMED]
 
 
 def name_not_understood(run: Run, store: Store) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,7 +12,7 @@ from typing import Annotated
 import typer
 
 from parsers.java import INT_MAX, LONG_MAX
-from pipelines.answers.instants import parse_instant
+from pipelines.answers.instants import parse_instant, parse_relative
 from pipelines.cli.frame.errors import WrongUsage
 
 PANEL = "Output"
@@ -56,6 +57,10 @@ LimitOption = Annotated[
     int | None,
     typer.Option("--limit", metavar="N", min=0, max=LONG_MAX, help="Stop after N rows.", rich_help_panel=PANEL),
 ]
+TailOption = Annotated[
+    int | None,
+    typer.Option("--tail", metavar="N", min=0, max=LONG_MAX, help="Only the last N rows.", rich_help_panel=PANEL),
+]
 QuietOption = Annotated[
     bool,
     typer.Option("--quiet", help="No progress and no notes; unread ranges are still named.", rich_help_panel=PANEL),
@@ -69,6 +74,7 @@ SHARED = {
     "out": OutOption,
     "columns": ColumnsOption,
     "limit": LimitOption,
+    "tail": TailOption,
     "quiet": QuietOption,
     "debug": DebugOption,
 }
@@ -83,6 +89,7 @@ class OutputOptions:
     out: Path | None = None
     columns: str | None = None
     limit: int | None = None
+    tail: int | None = None
     quiet: bool = False
     debug: bool = False
 
@@ -93,6 +100,7 @@ class OutputOptions:
             self.out or earlier.out,
             self.columns or earlier.columns,
             earlier.limit if self.limit is None else self.limit,
+            earlier.tail if self.tail is None else self.tail,
             self.quiet or earlier.quiet,
             self.debug or earlier.debug,
         )
@@ -168,14 +176,20 @@ class BrokerOptions:
 
 
 InstantOption = Annotated[
-    str | None, typer.Option(metavar="MS", help="Epoch milliseconds, or ISO 8601 (UTC when no zone is named).")
+    str | None,
+    typer.Option(
+        metavar="T",
+        help="ISO 8601 (UTC when no zone is named), epoch milliseconds, `now`, `-1h` (s, m, h, d ago), or `03:12`, the "
+        "last one in UTC.",
+    ),
 ]
 
 
 def instant_of(text: str, flag: str, parse: Callable[[str], int] = parse_instant) -> int:
-    """Epoch milliseconds of an option's text. Raises WrongUsage naming the flag."""
+    """Epoch milliseconds of an option's text, which may count from now. Raises WrongUsage naming the flag."""
     try:
-        return parse(text)
+        relative = parse_relative(text, int(time.time() * 1000))
+        return parse(text) if relative is None else relative
     except ValueError as wrong:
         raise WrongUsage(f"{flag}: {wrong}") from wrong
 

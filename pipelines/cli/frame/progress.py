@@ -6,8 +6,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from pipelines.cli.frame.options import Format
-
 if TYPE_CHECKING:
     from rich.progress import Progress
 
@@ -17,11 +15,9 @@ Piece = TypeVar("Piece")
 
 
 def wanted(run: Run) -> bool:
-    """stderr is a terminal, nobody asked for quiet, and no rows scroll over the same terminal."""
-    scrolling = (
-        run.options.out is None and sys.stdout.isatty() and run.format_ in (Format.TABLE, Format.JSONL, Format.CSV)
-    )
-    return sys.stderr.isatty() and not run.options.quiet and not scrolling
+    """stderr is a terminal, nobody asked for quiet, and no answer goes to the same terminal."""
+    answered_there = run.options.out is None and sys.stdout.isatty()
+    return sys.stderr.isatty() and not run.options.quiet and not answered_there
 
 
 def tracked(run: Run, pieces: Iterable[Piece], total: int, size_of: Callable[[Piece], int]) -> Iterator[Piece]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from collections import deque
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 NAMED_RANGES = 1000
 """Unread ranges named one by one; further ones are counted."""
 
+NAMED_TOPICS = 5
 NAMED_COLUMNS = 6
 """Columns that a table leaves out and that are named; of further ones it is said that there are some."""
 
@@ -40,6 +42,7 @@ class Run:
         self.rows = 0
         self.of_one_file = False
         self.gave_nothing = False  # what was there to read gave nothing at all
+        self.topics_there: set[str] = set()
         self.guard = EvidenceGuard()
         self._out: BinaryIO | None = None
         self._new: NewFile | None = None
@@ -113,7 +116,7 @@ class Run:
         chosen = _select(schema, wanted if self.format_ is not Format.TABLE else shown)
         sink = open_sink(self.format_, chosen, self.output(), self.note)
         before = self.rows
-        for batch in self._limited(chain(first, batches)):
+        for batch in self._wanted_rows(chain(first, batches)):
             self.rows += batch.num_rows
             sink.write(batch.select(chosen.names))
         sink.close()
@@ -167,6 +170,13 @@ class Run:
             raise WrongUsage(f"--out {out}: cannot be written: {why}") from refused
         return self._new.file
 
+    def _wanted_rows(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        if self.options.tail is None:
+            return self._limited(batches)
+        if self.options.limit is not None:
+            raise WrongUsage("--limit, --tail: the first rows or the last ones, not both")
+        return iter(last_rows(batches, self.options.tail))
+
     def _limited(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         left = self.options.limit
         for batch in batches:
@@ -184,6 +194,16 @@ class Run:
         """A remark for a person; --quiet drops it."""
         if not self.options.quiet:
             say(text)
+
+    def hint_at_topics(self, asked: str) -> None:
+        """Where a topic gave no row and the store has no queue of it: the names that are nearest to it."""
+        if self.rows or not self.topics_there or asked in self.topics_there:
+            return
+        from difflib import get_close_matches
+
+        near = get_close_matches(asked, sorted(self.topics_there), NAMED_TOPICS, 0.4) or sorted(self.topics_there)
+        more = ", …" if len(near) > NAMED_TOPICS else ""
+        self.note(f"no queue of a topic {asked!r} in this store; there are {', '.join(near[:NAMED_TOPICS])}{more}")
 
     def damage(self, found: Damage) -> None:
         """A range that could not be read: named on stderr, and the exit code says so."""
@@ -226,6 +246,20 @@ def _select(schema: pa.Schema, names: list[str]) -> pa.Schema:
     import pyarrow as pa
 
     return pa.schema([schema.field(name) for name in names])
+
+
+def last_rows(batches: Iterable[pa.RecordBatch], count: int) -> list[pa.RecordBatch]:
+    """The last `count` rows; no more batches are held than they lie in."""
+    kept: deque[pa.RecordBatch] = deque()
+    held = 0
+    for batch in batches:
+        kept.append(batch)
+        held += batch.num_rows
+        while kept and held - kept[0].num_rows >= count:
+            held -= kept.popleft().num_rows
+    if kept:
+        kept[0] = kept[0].slice(held - min(held, count))
+    return list(kept)
 
 
 def batches_of(schema: pa.Schema, rows: Iterable[dict[str, Any]], *, size: int = 4096) -> Iterator[pa.RecordBatch]:

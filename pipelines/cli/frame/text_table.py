@@ -1,13 +1,15 @@
 """The table a person reads: header, aligned columns, made to fit the terminal; streaming.
 
-Widths are settled by the first rows. Numbers and times are never cut; of a narrow terminal's times of one day the day
-is said once. Headings break at their underscores, the last column's sentences into lines; other text that is too wide
-gets an ellipsis. Columns that do not fit are named.
+Widths are settled by the first rows. Numbers and times are never cut. Where the columns do not fit, the day of times
+of one day is said once, and so is the value of a column that never changes. Headings break at their underscores, the
+last column's sentences into lines; other text that is too wide gets an ellipsis. Columns that do not fit are named.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
 from itertools import compress
 from operator import not_
 from typing import BinaryIO
@@ -28,6 +30,10 @@ MOST_LINES = 6
 DAY = len("2026-11-21 ")
 UNKNOWN = "–"
 BOLD, DIM, PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
+COLOURS = {"critical": "\x1b[1;31m", "error": "\x1b[31m", "warning": "\x1b[33m"}
+"""Of the column `severity` on a terminal, where NO_COLOR is not set."""
+ZEROS_OF_A_NAME = re.compile(r"(?<![0-9])0{6,}(?=[0-9])")
+BYTES_SHOWN = 1 << 12
 
 
 class TextTable:
@@ -43,6 +49,7 @@ class TextTable:
         self._widths: list[int] | None = None
         self._day = ""
         self._styled = out.isatty()
+        self._coloured = self._styled and not os.environ.get("NO_COLOR")
 
     def write(self, batch: pa.RecordBatch) -> None:
         rows = [list(row) for row in zip(*map(_cells, batch.columns), strict=True)]
@@ -55,8 +62,10 @@ class TextTable:
 
     def close(self) -> None:
         if self._widths is None:
-            if len(self._waiting) > 1 and not self._fits_in_a_line():
-                self._leave_out_the_unknown()
+            if len(self._waiting) > 1:
+                for shorten in (self._leave_out_the_unknown, self._say_the_day_once, self._say_what_never_changes):
+                    if not self._fits_in_a_line():
+                        shorten()
             self._settle()
         self._out.flush()
 
@@ -83,13 +92,27 @@ class TextTable:
         if not any(known) or all(known):
             return
         self._note(f"no value in any row: {', '.join(compress(self._names, map(not_, known)))}")
-        self._names = list(compress(self._names, known))
+        self._keep(known)
+
+    def _say_what_never_changes(self) -> None:
+        """Columns with one value in all rows give their room to the others; only when every row is at hand."""
+        changes = [len(set(column)) > 1 for column in zip(*self._waiting, strict=True)]
+        if not any(changes) or all(changes):
+            return
+        alike = compress(zip(self._names, self._waiting[0], strict=True), map(not_, changes))
+        self._note(f"in every row: {', '.join(f'{name} {cell}' for name, cell in alike)}")
+        self._keep(changes)
+
+    def _keep(self, kept: Sequence[bool]) -> None:
+        self._names = list(compress(self._names, kept))
         self._right, self._times, self._whole = (
-            list(compress(flags, known)) for flags in (self._right, self._times, self._whole)
+            list(compress(flags, kept)) for flags in (self._right, self._times, self._whole)
         )
-        self._waiting = [list(compress(row, known)) for row in self._waiting]
+        self._waiting = [list(compress(row, kept)) for row in self._waiting]
 
     def _say_the_day_once(self) -> None:
+        if self._day:
+            return
         cells = [cell for row in self._waiting for cell, time in zip(row, self._times, strict=True) if time]
         days = {cell[:DAY] for cell in cells if cell != UNKNOWN}
         if len(days) == 1:
@@ -115,7 +138,12 @@ class TextTable:
         """A single wide row reads better downwards."""
         longest = max(map(len, self._names))
         for name, cell in zip(self._names, row, strict=True):
-            self._out.write(f"{name:<{longest}}{GAP}{cell}\n".encode("utf-8", "replace"))
+            shown = self._in_colour(name, cell, cell)
+            self._out.write(f"{name:<{longest}}{GAP}{shown}\n".encode("utf-8", "replace"))
+
+    def _in_colour(self, name: str, value: str, shown: str) -> str:
+        colour = COLOURS.get(value) if self._coloured and name == "severity" else None
+        return f"{colour}{shown}{PLAIN}" if colour else shown
 
     def _print(self, rows: list[list[str]]) -> None:
         lines = (line for row in rows for line in self._lines(row))
@@ -131,7 +159,8 @@ class TextTable:
             cell if whole else _cut(cell, width)
             for cell, width, whole in zip(cells, self._widths[:last], self._whole, strict=False)
         ]
-        yield GAP.join(map(_pad, [*fitted, sentence[0]], self._widths, self._right)).rstrip()
+        padded = map(_pad, [*fitted, sentence[0]], self._widths, self._right)
+        yield GAP.join(map(self._in_colour, self._names, cells, padded)).rstrip()
         indent = " " * sum(width + len(GAP) for width in self._widths[:last])
         yield from (indent + line for line in sentence[1:])
 
@@ -205,6 +234,8 @@ def _bottom_up(columns: list[list[str]]) -> list[list[str]]:
 
 def _cut(text: str, width: int) -> str:
     """Text of at most `width` cells: a sentence loses its end, a single word (an id, a file) its middle."""
+    if cell_len(text) > width:
+        text = ZEROS_OF_A_NAME.sub("…", text)  # a file's number says more than its zeros
     if cell_len(text) <= width:
         return text
     tail = "" if " " in text else text[len(text) - (width - 1) // 3 :]
@@ -224,10 +255,24 @@ def _cells(column: pa.Array) -> list[str]:
 def _readable(column: pa.Array) -> pa.Array:
     if pa.types.is_list(column.type) and pa.types.is_string(column.type.value_type):
         return pc.binary_join(column, ", ")
+    if pa.types.is_binary(column.type) or pa.types.is_binary_view(column.type):
+        return pa.array([_payload(value) for value in column.to_pylist()], pa.string())
     texts = plain_text(column)
     if pa.types.is_timestamp(column.type):
         return pc.replace_substring(pc.replace_substring(texts, "T", " "), "Z", "")
     return texts
+
+
+def _payload(value: bytes | None) -> str | None:
+    """The beginning of a payload: as text where it is UTF-8, else its bytes in hexadecimal digits."""
+    if value is None:
+        return None
+    shown = value[:BYTES_SHOWN]
+    try:
+        return shown.decode("utf-8")
+    except UnicodeDecodeError as wrong:
+        is_cut_inside = len(value) > BYTES_SHOWN and wrong.start > BYTES_SHOWN - 4
+        return shown[: wrong.start].decode("utf-8") if is_cut_inside else f"0x{shown.hex()}"
 
 
 def _is_number(kind: pa.DataType) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import textwrap
 
 
 def visible(text: str) -> str:
@@ -13,5 +15,15 @@ def visible(text: str) -> str:
 
 
 def say(sentence: str) -> None:
-    """One line on stderr."""
-    print(f"rocketlens: {visible(sentence)}", file=sys.stderr)
+    """One line on stderr; on a terminal as many as it needs, broken between words."""
+    line = f"rocketlens: {visible(sentence)}"
+    print(
+        wrapped(line, os.get_terminal_size(sys.stderr.fileno()).columns) if sys.stderr.isatty() else line,
+        file=sys.stderr,
+    )
+
+
+def wrapped(line: str, width: int) -> str:
+    """Lines of at most `width` cells where words allow it; a word that is longer, a path say, stays whole."""
+    lines = textwrap.wrap(line, max(width, 40), subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines)

@@ -51,7 +51,8 @@ def commitlog(
         str | None, typer.Option(metavar="K", help="Only messages with this key (one of KEYS, or UNIQ_KEY).")
     ] = None,
     since: Annotated[
-        str | None, typer.Option(metavar="T", help="Stored at or after: epoch ms or ISO 8601 (UTC).")
+        str | None,
+        typer.Option(metavar="T", help="Stored at or after: ISO 8601 (UTC), epoch ms, `now`, `-1h` or `03:12`."),
     ] = None,
     until: Annotated[str | None, typer.Option(metavar="T", help="Stored before.")] = None,
     from_offset: Annotated[
@@ -60,7 +61,13 @@ def commitlog(
     to_offset: Annotated[
         int | None, typer.Option(metavar="N", min=0, max=LONG_MAX, help="Physical offset below.")
     ] = None,
-    bodies: Annotated[bool, typer.Option("--bodies", help="Add body (as stored) and body_decompressed.")] = False,
+    bodies: Annotated[
+        bool,
+        typer.Option(
+            "--bodies",
+            help="Add body (as stored) and body_decompressed: in a table as text or hexadecimal, in JSON as base64.",
+        ),
+    ] = False,
     broker: BrokerOptions = NOTHING_SAID,
 ) -> None:
     """Messages of the CommitLog in physical order, every header field decoded.
@@ -84,7 +91,8 @@ def commitlog(
         until_ms=None if until is None else instant_of(until, "--until"),
     )
     wanted = pick_columns(schema, run.columns)
-    run.emit(schema, _messages(run, source, _files(run, source, broker), where, wanted), brief=BRIEF)
+    brief = (*BRIEF[:5], "tags", "keys", "body_decompressed") if bodies else BRIEF
+    run.emit(schema, _messages(run, source, _files(run, source, broker), where, wanted), brief=brief)
 
 
 def regions(run: Run, source: StoreOrFile, broker: BrokerOptions = NOTHING_SAID) -> None:

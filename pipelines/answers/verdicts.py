@@ -1,0 +1,156 @@
+"""One verdict for each broker of a lake: its findings, what a start would lose, who is behind, and what to ask next."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pipelines.lake.lake import Lake
+from pipelines.lake.sources import BrokerSource, Sources
+
+SEVERITIES = ("critical", "error", "warning", "info")
+WORST = f"""
+SELECT broker, count(*) AS findings,
+       arg_min({{'severity': severity, 'kind': kind, 'place': place}},
+               list_position({list(SEVERITIES)}, severity)) AS worst
+FROM consistency_findings GROUP BY broker
+"""
+BEHIND = """
+SELECT broker, sum(greatest(messages_behind, 0))::BIGINT AS messages_behind, max(seconds_behind) AS seconds_behind,
+       count(*) FILTER (messages_behind IS NULL) AS queues_unknown
+FROM lag GROUP BY broker
+"""
+DISK = "SELECT broker, sum(size)::BIGINT AS bytes FROM store_files WHERE gone_at IS NULL GROUP BY broker"
+FORECASTS = "SELECT broker, document FROM recovery_forecast"
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerVerdict:
+    """What the tables say of one broker. None: they do not say, for nothing was made of this store.
+
+    Attributes:
+        worst: severity, kind and place of the worst finding.
+        forecast: the document of the start of the version that is said, or that the files suggest.
+        queues_unknown: queues of groups whose lag is not known; `messages_behind` leaves them out.
+        disk_bytes: the sizes of the store's files.
+    """
+
+    broker: str
+    store: str
+    findings: int | None
+    worst: Mapping[str, str] | None
+    forecast: Mapping[str, Any] | None
+    messages_behind: int | None
+    seconds_behind: float | None
+    queues_unknown: int
+    disk_bytes: int | None
+
+    @property
+    def starts(self) -> bool | None:
+        """Whether a start comes up."""
+        told = self.forecast
+        return None if told is None else bool(told["load"]["ok"] and (told["start"] or {"returns": True})["returns"])
+
+    @property
+    def lost(self) -> int | None:
+        """Messages lost by a start; None where that is not known."""
+        told = self.forecast
+        return None if told is None or not told["losses_are_known"] else sum(told["lost_counts"].values())
+
+    @property
+    def next_command(self) -> str | None:
+        """The command that says more of the worst that is known; None where nothing asks for one."""
+        store = shlex.quote(self.store)
+        if self.findings:
+            return f"rocketlens verify {store}"
+        if self.starts is False or self.lost:
+            return f"rocketlens forecast {store}"
+        return f"rocketlens lag {store}" if self.messages_behind or self.queues_unknown else None
+
+    def sentence(self) -> str:
+        """The verdict for a person."""
+        parts = [self._findings(), self._start(), self._lag()]
+        follows = f"; next: `{self.next_command}`" if self.next_command else ""
+        return f"{self.broker}: {'; '.join(parts)}{follows}"
+
+    def _findings(self) -> str:
+        if self.findings is None:
+            return "its files were not compared"
+        if not self.findings or self.worst is None:
+            return "its files agree"
+        worst = self.worst
+        count = f"{self.findings:,} finding{'' if self.findings == 1 else 's'}"
+        return f"{count}, worst {worst['severity']} {worst['kind']} ({worst['place']})"
+
+    def _start(self) -> str:
+        if self.forecast is None:
+            return "no forecast was made"
+        if self.starts is False:
+            return "a start would not come up"
+        if self.lost is None:
+            return "what a start would lose is not known"
+        return (
+            f"a start would lose {self.lost:,} message{'' if self.lost == 1 else 's'}"
+            if self.lost
+            else "a start loses nothing"
+        )
+
+    def _lag(self) -> str:
+        if self.messages_behind is None and not self.queues_unknown:
+            return "lag unknown"
+        unknown = f", {self.queues_unknown} queues unknown" if self.queues_unknown else ""
+        return f"{self.messages_behind or 0:,} messages behind{unknown}"
+
+
+def verdicts_of(lake: Lake, sources: Sources) -> list[BrokerVerdict]:
+    """A verdict for each broker of the configuration, in its order."""
+    compared = lake.version("consistency_findings") is not None
+    worst, behind, disk = (_by_broker(lake, sql) for sql in (WORST, BEHIND, DISK))
+    forecasts = forecasts_of(lake)
+    return [
+        _verdict(
+            broker,
+            worst.get(broker.name, {"findings": 0 if compared and broker.name in disk else None}),
+            behind.get(broker.name, {}),
+            disk.get(broker.name, {}),
+            forecasts.get(broker.name),
+        )
+        for broker in sources.brokers
+    ]
+
+
+def forecasts_of(lake: Lake) -> dict[str, Mapping[str, Any]]:
+    """Broker -> the forecast of its version; where several are kept, that of the version which the files suggest."""
+    told: dict[str, Mapping[str, Any]] = {}
+    for row in lake.query(FORECASTS).to_pylist():
+        document = json.loads(row["document"])
+        if row["broker"] not in told or document["otherwise"]:
+            told[row["broker"]] = document
+    return told
+
+
+def _verdict(
+    broker: BrokerSource,
+    worst: Mapping[str, Any],
+    behind: Mapping[str, Any],
+    disk: Mapping[str, Any],
+    forecast: Mapping[str, Any] | None,
+) -> BrokerVerdict:
+    return BrokerVerdict(
+        broker=broker.name,
+        store=str(broker.store),
+        findings=worst["findings"],
+        worst=worst.get("worst"),
+        forecast=forecast,
+        messages_behind=behind.get("messages_behind"),
+        seconds_behind=behind.get("seconds_behind"),
+        queues_unknown=behind.get("queues_unknown", 0),
+        disk_bytes=disk.get("bytes"),
+    )
+
+
+def _by_broker(lake: Lake, sql: str) -> dict[str, Mapping[str, Any]]:
+    return {row["broker"]: row for row in lake.query(sql).to_pylist()}

@@ -1,0 +1,50 @@
+"""`rocketlens completion SHELL`: the script by which a shell completes commands and options."""
+
+from __future__ import annotations
+
+import os
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from pipelines.cli.frame.command import command
+from pipelines.cli.frame.options import LAKE
+from pipelines.cli.frame.run import Run
+
+PROGRAM, VARIABLE = "rocketlens", "_ROCKETLENS_COMPLETE"
+
+
+class Shell(StrEnum):
+    """Shells whose scripts Typer writes."""
+
+    BASH = "bash"
+    ZSH = "zsh"
+    FISH = "fish"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    command(app, "completion", panel=LAKE)(completion)
+
+
+def completion(run: Run, shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")]) -> None:
+    """Print the script that makes a shell complete commands and options; it is to be read by the shell's own start.
+
+    bash: `rocketlens completion bash > ~/.local/share/bash-completion/completions/rocketlens`; zsh: into a file
+    `_rocketlens` of a folder of `$fpath`; fish: into `~/.config/fish/completions/rocketlens.fish`.
+
+    Example: `rocketlens completion bash`
+    """
+    from typer._completion_shared import get_completion_script
+
+    script = get_completion_script(prog_name=PROGRAM, complete_var=VARIABLE, shell=shell.value)
+    run.write_lines(script.splitlines())
+
+
+def answer_the_shell() -> None:
+    """Let Typer know the shells, where one of them asks."""
+    if VARIABLE in os.environ:
+        from typer._completion_classes import completion_init
+
+        completion_init()

@@ -1,0 +1,213 @@
+"""What a person at a terminal sees: columns that answer, colours, wrapped notes, times from now, hints, completion."""
+
+from __future__ import annotations
+
+import io
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from pipelines.answers.instants import parse_instant, parse_relative
+from pipelines.cli.frame.options import Format, OutputOptions
+from pipelines.cli.frame.progress import wanted
+from pipelines.cli.frame.run import Run, last_rows
+from pipelines.cli.frame.text_table import BYTES_SHOWN, TextTable
+from pipelines.cli.frame.visible import wrapped
+from tests.support.cli import call, rows_of, small_store
+from tests.support.fixtures import CHECKOUT, unpacked
+
+STORE = unpacked(CHECKOUT / "demo" / "5.3.3-clean" / "store.tar.gz") / "store"
+LOGS = CHECKOUT / "demo" / "orders-cluster" / "logs"
+NOON = parse_instant("2026-11-21T12:00Z")
+
+
+class Terminal(io.BytesIO):
+    """An output that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def table(rows: dict[str, list[object]], width: int, out: io.BytesIO | None = None) -> tuple[str, list[str]]:
+    """The text of a table, and its notes."""
+    out, notes = out or io.BytesIO(), list[str]()
+    batch = pa.RecordBatch.from_pydict(rows)
+    sink = TextTable(batch.schema, out, width, notes.append)
+    sink.write(batch)
+    sink.close()
+    return out.getvalue().decode(), notes
+
+
+def test_what_never_changes_gives_its_room_to_what_answers() -> None:
+    rows = {"strategy": ["CONSISTENT_HASH"] * 2, "topic": ["orders-of-the-day", "returns"], "moved_queues": [4, 0]}
+    text, notes = table(rows, 40)
+    assert text.splitlines() == [
+        "topic              moved_queues",
+        "orders-of-the-day             4",
+        "returns                       0",
+    ]
+    assert notes == ["in every row: strategy CONSISTENT_HASH"]
+    text, notes = table(rows, 80)
+    assert "strategy" in text.splitlines()[0]
+    assert not notes
+
+
+@pytest.mark.parametrize(
+    ("command", "shown", "said"),
+    [
+        (("what-if", LOGS, "--strategy", "AVG_BY_CIRCLE"), ("moved_", "members"), "group cg_orders"),
+        (("replay", LOGS), ("client_id", "begin_latest"), "group cg_orders, broker broker-0"),
+    ],
+    ids=["what-if", "replay"],
+)
+def test_at_80_columns_the_answer_is_there(
+    command: tuple[object, ...], shown: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    called = call(*command, "--format", "table")
+    heading = "\n".join(called.out.decode().splitlines()[:2])
+    assert all(word in heading for word in shown), heading
+    assert f"in every row: {said}" in called.err
+
+
+def test_a_file_loses_its_zeros_before_anything_else_of_a_place() -> None:
+    rows = {"place": ["consumequeue/Orders/0/00000000000000000000", "commitlog/00000000000000262144"], "n": [1, 2]}
+    text, _ = table(rows, 32)
+    assert "consumequeue/Orders/0/…0" in text
+    assert "commitlog/…262144" in text
+
+
+@pytest.mark.parametrize(("no_color", "coloured"), [("", True), ("1", False)])
+def test_severities_have_colours_on_a_terminal(no_color: str, coloured: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", no_color)
+    rows = {"severity": ["critical", "warning", "info"], "kind": ["a", "b", "c"]}
+    text, _ = table(rows, 80, Terminal())
+    assert ("\x1b[1;31mcritical\x1b[0m" in text) == coloured
+    assert ("\x1b[33mwarning" in text) == coloured
+    assert "\x1b[" not in table(rows, 80)[0]
+
+
+def test_payloads_are_text_or_hexadecimal_digits() -> None:
+    long = "é".encode() * BYTES_SHOWN
+    text, _ = table({"n": [1, 2, 3], "body": ["für dich".encode(), b"\xff\x00", b"a" + long]}, 20_000)
+    shown = [line[3:] for line in text.splitlines()[1:]]
+    assert shown[:2] == ["für dich", "0xff00"]
+    assert shown[2] == "a" + "é" * ((BYTES_SHOWN - 1) // 2)
+    called = call("dump", "commitlog", STORE, "--bodies", "--limit", 2, "--format", "table", "--topic", "OrderTopic1")
+    assert "body_decompressed" in called.out.decode()
+
+
+def test_a_note_breaks_between_words_and_keeps_a_path_whole() -> None:
+    path = "/data/" + "x" * 60
+    lines = wrapped(f"rocketlens: not read: {path} bytes 0..40: the record ends behind the file", 50).splitlines()
+    assert " ".join(line.strip() for line in lines).count(path) == 1
+    assert all(len(line) <= 50 or path in line for line in lines)
+    assert len(lines) > 2
+
+
+@pytest.mark.parametrize(
+    ("text", "instant"),
+    [
+        ("now", NOON),
+        ("-1h", NOON - 3_600_000),
+        ("-90s", NOON - 90_000),
+        ("-2d", NOON - 2 * 86_400_000),
+        ("03:12", parse_instant("2026-11-21T03:12Z")),
+        ("12:00:00", NOON),
+        ("23:59", parse_instant("2026-11-20T23:59Z")),
+        ("2026-11-21", None),
+        ("-1", None),
+        ("24:00", None),
+    ],
+)
+def test_times_that_count_from_now(text: str, instant: int | None) -> None:
+    assert parse_relative(text, NOON) == instant
+
+
+def test_options_take_times_from_now() -> None:
+    everything = rows_of("dump", "commitlog", STORE, "--until", "now", "--columns", "physical_offset")
+    assert everything == rows_of("dump", "commitlog", STORE, "--columns", "physical_offset")
+    assert call("dump", "commitlog", STORE, "--since", "-3x").code == 2
+
+
+def test_the_last_rows_are_those_at_the_end() -> None:
+    whole = rows_of("dump", "commitlog", STORE, "--columns", "physical_offset")
+    assert rows_of("dump", "commitlog", STORE, "--columns", "physical_offset", "--tail", 7) == whole[-7:]
+    assert rows_of("--tail", 0, "dump", "commitlog", STORE) == []
+    assert rows_of("dump", "commitlog", STORE, "--columns", "physical_offset", "--tail", 10**6) == whole
+    assert call("dump", "commitlog", STORE, "--tail", 1, "--limit", 1).code == 2
+
+
+def test_of_the_rows_before_the_last_ones_no_batch_is_held() -> None:
+    batches = [pa.record_batch({"n": [2 * n, 2 * n + 1]}) for n in range(50)]
+    kept = last_rows(iter(batches), 3)
+    assert [n for batch in kept for n in batch.column("n").to_pylist()] == [97, 98, 99]
+    assert len(kept) == 2
+
+
+@pytest.mark.parametrize("format_", Format)
+def test_no_progress_bar_into_a_terminal_that_shows_the_answer(
+    format_: Format, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(Terminal()))
+    monkeypatch.setattr("sys.stderr", io.TextIOWrapper(Terminal()))
+    assert not wanted(Run(OutputOptions(format_)))
+    assert wanted(Run(OutputOptions(format_, tmp_path / "answer")))
+
+
+def test_the_folder_around_a_store_is_told_from_one_without_any(tmp_path: Path) -> None:
+    store = small_store(tmp_path / "broker" / "store")
+    for around in (tmp_path, tmp_path / "broker"):
+        called = call("queues", around)
+        assert called.code == 3
+        assert f"a store is below it: {store}" in called.err
+    (tmp_path / "empty" / "logs").mkdir(parents=True)
+    assert "below it" not in call("queues", tmp_path / "empty").err
+
+
+@pytest.mark.parametrize("command", ["queues", "dump commitlog", "dump consumequeue", "lag"])
+def test_an_unknown_topic_names_those_that_come_near(command: str) -> None:
+    called = call(*command.split(), STORE, "--topic", "OrdrTopic0")
+    assert "no queue of a topic 'OrdrTopic0' in this store; there are OrderTopic0" in called.err
+    assert "no queue of a topic" not in call(*command.split(), STORE, "--topic", "OrderTopic0").err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_gets_a_script(shell: str) -> None:
+    called = call("completion", shell)
+    assert called.code == 0
+    assert b"_ROCKETLENS_COMPLETE=complete_" + shell.encode() in called.out
+
+
+def test_a_shell_that_asks_gets_commands() -> None:
+    asked = {"COMP_WORDS": "rocketlens ver", "COMP_CWORD": "1", "_ROCKETLENS_COMPLETE": "complete_bash"}
+    program = "import sys; from pipelines.cli.app import main; sys.argv = ['rocketlens']; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", program], env={**os.environ, **asked}, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.split() == ["verify"]
+
+
+def test_a_busy_port_is_told_before_anything_starts(tmp_path: Path) -> None:
+    (tmp_path / "rocketlens.toml").write_text("")
+    with socket.socket() as busy:
+        busy.bind(("127.0.0.1", 0))
+        busy.listen()
+        port = busy.getsockname()[1]
+        called = call("ui", "--config-file", tmp_path / "rocketlens.toml", "--port", port)
+    assert called.code == 2
+    assert f"--port {port}: " in called.err
+    assert not (tmp_path / "lake").exists()
+
+
+def test_root_is_told_what_jupyter_wants(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    (tmp_path / "rocketlens.toml").write_text("")
+    called = call("lab", "--config-file", tmp_path / "rocketlens.toml")
+    assert called.code == 2
+    assert "--allow-root" in called.err
