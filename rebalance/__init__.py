@@ -1,5 +1,4 @@
-"""Who owns which queue: from facts to ownership and its explanation. Standard library only: no clock, file or logger.
+"""Who owns which queue: from facts to ownership and its explanation.
 
-Chapters, in the order of the data: `model`, `facts`, `readers`, `strategies`, `processes`, `holes`, `tenures`,
-`ownership`, `diagnosis`. The doors are `replay` and `what_if`.
+In: lines and records that others read. Out: rows. It sees no clock, file or logger; `replay` and `what_if` are doors.
 """

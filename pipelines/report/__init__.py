@@ -1,1 +1,4 @@
-"""The HTML report: what a store or a lake holds, in one file that needs nothing else."""
+"""The HTML report: what a store or a lake holds, in one file that needs nothing else.
+
+In: answers. Out: one page. It computes nothing about a store.
+"""

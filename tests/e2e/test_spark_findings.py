@@ -10,8 +10,9 @@ import pytest
 from pipelines.answers.store_rows import finding_rows
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource
+from pipelines.lake.tables.derived import CONSISTENCY_FINDINGS
 from pipelines.spark.jobs.first_pass import outlines
-from pipelines.spark.jobs.store_rows import FINDINGS, judge_brokers
+from pipelines.spark.jobs.store_rows import judge_brokers
 from pipelines.spark.sources.slices import DEFAULT_SPLIT_BYTES
 from tests.support.build_store import SETTINGS, overwrite, queue_file, shop
 from tests.support.stores import store_root
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 SPLIT_BYTES = 900
+FINDINGS = CONSISTENCY_FINDINGS.name
 STEP_ON_A_UNIT, STEP_ON_A_BODY = b"\0\0\0\1", b"BODY"
 
 

@@ -10,10 +10,10 @@ import pytest
 from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError
 
+from pipelines.lake import commit as committing
 from pipelines.lake.commit import CHECKPOINT_EVERY, commit
 from pipelines.lake.delta import Part, active_files, partition_parts, write_parts
 from pipelines.lake.errors import LakeMoved, PartsMissing
-from pipelines.lake.lake import commit as committing
 from pipelines.lake.tables.raw import STORE_FILES
 
 
