@@ -3,6 +3,7 @@
     import rocketlens as rl
 
     store = rl.store("/data/store")        # messages, queues, find, lag, verify, forecast, …
+    pair = rl.compare(["/data/master", "/data/slave"])  # from where replicas differ, which one to keep
     history = rl.replay(["/data/logs"])    # who owned which queue when
     lake = rl.lake()                       # SQL over what `rocketlens ingest` collected
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pipelines.notebook import lag_plot
     from pipelines.notebook.bundles import bundle, bundled_store
     from pipelines.notebook.show import show
+    from rocketlens.compared import Compared
     from rocketlens.history import History
     from rocketlens.lakes import Lake
     from rocketlens.rows import Rows
@@ -34,6 +36,7 @@ __all__ = [
     "Rows",
     "bundle",
     "bundled_store",
+    "compare",
     "lag_plot",
     "lake",
     "plots",
@@ -80,6 +83,31 @@ def store(
     from rocketlens.stores import Store
 
     return Store(Path(path), broker_options(version, config, broker_conf), tuple(map(Path, logs)))
+
+
+def compare(
+    stores: Iterable[Place],
+    version: str | None = None,
+    config: Mapping[str, object] | None = None,
+    broker_conf: Place | None = None,
+    group_size: int | None = None,
+) -> Compared:
+    """Replicas of one broker side by side: from where they differ, which one to keep, and what that costs.
+
+    Args:
+        stores: the store roots of two replicas or more.
+        version, config, broker_conf: what is said of the broker, as for `rl.store`; it holds for every store.
+        group_size: nodes of the DLedger group, which no store tells.
+    Raises:
+        RocketlensError: a store cannot be read, or there is only one.
+
+    >>> rl.compare(["lake/demo/5.3.3-clean/store", "lake/demo/5.3.3-clean/store"])["mode"]
+    'classic'
+    """
+    from rocketlens.compared import Compared
+    from rocketlens.gathered import broker_options
+
+    return Compared([Path(store) for store in stores], broker_options(version, config, broker_conf), group_size)
 
 
 def replay(paths: Place | Iterable[Place]) -> History:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import rocketlens
+from rocketlens.compared import Compared
 from rocketlens.forecast import Forecast
 from rocketlens.history import History
 from rocketlens.lakes import Lake
@@ -19,6 +20,7 @@ from rocketlens.stores import Store
 
 DOORS: tuple[tuple[Callable[..., Any], type], ...] = (
     (rocketlens.store, Store),
+    (rocketlens.compare, Compared),
     (rocketlens.replay, History),
     (rocketlens.lake, Lake),
 )
@@ -35,6 +37,8 @@ store = rl.store("/data/store", version="5.3.3", broker_conf="/data/conf/broker.
 store.verify()  # where its files disagree; no rows: they agree
 store.find(topic="Orders", key="order-4711")  # as the broker's index query finds it
 store.forecast()["lost"]  # what a start would lose
+
+rl.compare(["/data/master", "/data/slave"])["conclusion"]  # which replica has every message
 
 history = rl.replay(["/data/broker-a/logs", "/data/clients"])
 history.at("2026-11-21T03:12:00Z")  # who owned each queue then, and how sure that is

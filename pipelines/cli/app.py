@@ -10,6 +10,7 @@ from typer.exceptions import TyperException
 
 from pipelines.cli.commands import (
     allocate,
+    compare,
     completion,
     explain,
     find,
@@ -62,6 +63,7 @@ for group in (
     lag,
     ledger,
     verify,
+    compare,
     rebuild,
     forecast,
     init,

@@ -100,7 +100,7 @@ def compare(
     """Compare two or more replicas of one broker.
 
     Args:
-        group_size: nodes of the DLedger group; None: those given are all.
+        group_size: nodes of the DLedger group; None: not known, so that its election stays open.
         damage: gets what cannot be read.
     Raises:
         ValueError: fewer than two replicas, or two of one name.

@@ -37,11 +37,9 @@ RULES = {
         "an older term, or the same term and a smaller number, than its own"
     ),
 }
-UNKNOWN = {
-    Mode.CLASSIC: "",
-    Mode.CONTROLLER: "the SyncStateSet and who is alive are known to the controller alone, no store holds them",
-    Mode.DLEDGER: "nodes whose stores are not given may vote otherwise",
-}
+CONTROLLERS_OWN = "the SyncStateSet and who is alive are known to the controller alone, no store holds them"
+SIZE_UNKNOWN = "how many nodes the group has is in its dLegerPeers, in no store: say it with --group-size"
+OTHER_NODES = "nodes whose stores are not given vote, too"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +48,8 @@ class Election:
 
     Attributes:
         candidates: who can win; None as a value: the files do not tell.
-        standings: what was compared.
-        group_size: nodes of a DLedger group; None in other modes.
+        standings: what is compared. `best`: whose is the highest; empty in classic mode, which compares nothing.
+        group_size: nodes of a DLedger group, where it was said.
         unknown: what the answer depends on that no file holds; empty where it depends on nothing else.
     """
 
@@ -59,22 +57,30 @@ class Election:
     rule: str
     candidates: Mapping[str, bool | None]
     standings: Mapping[str, Standing]
+    best: tuple[str, ...]
     group_size: int | None
     unknown: str
 
 
 def elect(mode: Mode, standings: Mapping[str, Standing], group_size: int | None = None) -> Election:
-    """Who can win. `group_size`: nodes of the DLedger group, those not given among them."""
-    size = None if mode is not Mode.DLEDGER else max(group_size or 0, len(standings))
-    if mode is Mode.CLASSIC:
-        candidates: dict[str, bool | None] = dict.fromkeys(standings)
-    elif size is None:
-        best = max(standings.values())
-        candidates = {name: standing == best for name, standing in standings.items()}
-    else:
+    """Who can win. `group_size`: nodes of the DLedger group, those not given among them; at least those given."""
+    size = max(group_size, len(standings)) if mode is Mode.DLEDGER and group_size is not None else None
+    highest = max(standings.values())
+    best = () if mode is Mode.CLASSIC else tuple(name for name, each in standings.items() if each == highest)
+    candidates: dict[str, bool | None] = dict.fromkeys(standings)
+    if size is not None:
         candidates = {name: _gets_majority(standing, standings, size) for name, standing in standings.items()}
-    unknown = UNKNOWN[mode] if size is None or size > len(standings) else ""
-    return Election(mode, RULES[mode], candidates, standings, size, unknown)
+    return Election(mode, RULES[mode], candidates, standings, best, size, _unknown(mode, standings, size))
+
+
+def _unknown(mode: Mode, standings: Mapping[str, Standing], size: int | None) -> str:
+    if mode is Mode.CLASSIC:
+        return ""
+    if mode is Mode.CONTROLLER:
+        return CONTROLLERS_OWN
+    if size is None:
+        return SIZE_UNKNOWN
+    return OTHER_NODES if size > len(standings) else ""
 
 
 def _gets_majority(standing: Standing, standings: Mapping[str, Standing], size: int) -> bool | None:

@@ -116,7 +116,7 @@ def _why_shorter(pair: Pair, name: str) -> str:
     strange = "; behind its end lie bytes that are no record of its log" if tail.stale else ""
     cut = " (inside a record, which it had not received whole)" if pair.history.cut_short else strange
     if member.abort_present:
-        return f"it was still copying, or its last stop was none in order and what was not on disk is gone{cut}"
+        return f"it was still copying, or its last stop was not in order and what was not on disk is gone{cut}"
     return f"it was still copying, or was stopped first{cut}"
 
 

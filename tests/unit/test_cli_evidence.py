@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from parsers.epochs import Epoch, encode_epochs
 from pipelines.cli.docs import leaves
 from tests.support.cli import call
 from tests.support.evidence import close, listen, opened_for_writing, state, unlock
@@ -26,6 +27,7 @@ CALLS: dict[str, list[str]] = {
     "verify": ["{store}", "--deep", "--explained"],
     "rebuild": ["{store}", "--to", "{out}/rebuilt"],
     "forecast": ["{store}"],
+    "compare": ["{store}", "{store}"],
     "retention": ["{store}"],
     "who": ["{store}", "--message-id", "{message_id}"],
     "report": ["{store}", "--out", "{out}/report.html"],
@@ -35,6 +37,7 @@ CALLS: dict[str, list[str]] = {
     "dump consumequeue": ["{store}"],
     "dump index": ["{store}"],
     "dump checkpoint": ["{store}"],
+    "dump epochs": ["{store}"],
     "dump timer": ["{store}"],
     "dump config": ["{store}"],
 }
@@ -50,6 +53,7 @@ THROUGH_SPARK = {"demo", "ingest"}
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     root = tmp_path_factory.mktemp("evidence") / "store"
     shutil.copytree(store_root(request.param), root)
+    (root / "epochFileCheckpoint").write_bytes(encode_epochs([Epoch(1, 0)]))
     close(root)
     yield root
     unlock(root)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from parsers.epochs import Epoch, encode_epochs
 from pipelines.cli.docs import leaves
 from pipelines.installed.extras import PLATFORM, missing_extra, need
 from pipelines.installed.shipped import DEMO
@@ -17,6 +18,7 @@ ORDERS = str(DEMO / "orders-cluster")
 ARGUMENTS: dict[str, list[str]] = {
     "explain": ["{store}/checkpoint"],
     "find": ["{store}", "--topic", "OrderTopic0", "--key", "cAaAa"],
+    "compare": ["{store}", "{store}"],
     "offset-at": ["{store}", "--topic", "OrderTopic0", "--queue", "0", "--at", "2026-11-21T15:14:00Z"],
     "rebuild": ["{store}", "--to", "{out}/rebuilt"],
     "allocate": [],
@@ -31,7 +33,9 @@ ARGUMENTS: dict[str, list[str]] = {
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return unpack_store(DEMO / "5.3.3-clean" / "store.tar.gz", tmp_path_factory.mktemp("light"))
+    root = unpack_store(DEMO / "5.3.3-clean" / "store.tar.gz", tmp_path_factory.mktemp("light"))
+    (root / "epochFileCheckpoint").write_bytes(encode_epochs([Epoch(1, 0)]))
+    return root
 
 
 def test_every_other_command_works_without_the_extra(store: Path, tmp_path: Path) -> None:

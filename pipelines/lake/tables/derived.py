@@ -6,6 +6,7 @@ from typing import get_args
 
 from pipelines.lake.tables.table import Table, columns
 from recovery.broker.abort_file import EXITS
+from recovery.compare.rows import Nature, What
 from recovery.query.lag import Status
 from recovery.query.ledger import State
 from recovery.verify.findings.kind import Severity
@@ -111,4 +112,35 @@ reason             text what shows the state, or why it is open
     ("broker",),
 ).holding(state=tuple(State))
 
-DERIVED_TABLES = (LAG, LAG_HISTORY, CONSISTENCY_FINDINGS, RECOVERY_FORECAST, RETENTION_RISK, LOSS_LEDGER)
+REPLICA_DIFFERENCES = Table(
+    "replica_differences",
+    "one difference between two replicas of one broker",
+    columns("""
+left            text the first replica
+right           text the other replica
+what            text what differs
+nature          text what the difference means
+replica         text whose fact it is; of a cost the replica that is kept; null: it is one of both
+topic           text topic
+queue_id        i32  queue
+group           text consumer group
+field           text field of a record, setting, figure, term, or how the logs stand to each other
+physical_offset i64  first byte in the whole log
+length          i64  bytes
+messages        i64  how many messages it is about; of offsets right minus left; null: not known
+left_value      text what the first replica holds
+right_value     text what the other replica holds
+reason          text what it means, or why a figure is not known
+"""),
+    ("left",),
+).holding(what=get_args(What), nature=get_args(Nature))
+
+DERIVED_TABLES = (
+    LAG,
+    LAG_HISTORY,
+    CONSISTENCY_FINDINGS,
+    RECOVERY_FORECAST,
+    RETENTION_RISK,
+    LOSS_LEDGER,
+    REPLICA_DIFFERENCES,
+)
