@@ -1,0 +1,54 @@
+"""`python -m tests.lake_faults --kills 200 --seed 1`: strike ingests, then let one end, and compare every table.
+
+Each case begins with an empty lake, or with one that holds the stores as they were earlier; is struck; must pass
+`check-lake`; and after an undisturbed ingest and a vacuum must hold what an undisturbed lake holds, row for row.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+from tests.lake_faults.cases import CASES, Judge
+from tests.lake_faults.world import World
+
+
+def main(arguments: list[str]) -> int:
+    """0 when every lake ended as it must, else 1."""
+    asked = _parser().parse_args(arguments)
+    draw, done, began = random.Random(asked.seed), Counter[str](), time.monotonic()
+    folder = Path(tempfile.mkdtemp(prefix="lake-faults-"))
+    try:
+        judge = Judge(World.make(folder), draw)
+        judge.prepare()
+        for number in range(asked.kills):
+            kind = list(CASES)[number % len(CASES)]
+            wrong = CASES[kind](judge)
+            done[kind] += 1
+            for sentence in wrong:
+                print(f"seed {asked.seed}, case {number} ({kind}): {sentence}", file=sys.stderr)
+            if wrong:
+                return 1
+        told = ", ".join(f"{count} × {kind}" for kind, count in done.items())
+        print(f"{asked.kills} cases in {time.monotonic() - began:.0f} s, every table as undisturbed: {told}")
+        print(", ".join(f"{count} × {how}" for how, count in sorted(judge.ended.items())))
+        return 0
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.lake_faults", description=__doc__)
+    parser.add_argument("--kills", type=int, default=24, help="how many cases (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="of all that is drawn (default: %(default)s)")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
