@@ -111,6 +111,7 @@ def ingest(
             rows = ingested(run, spark, sources, broker or ())
         finally:
             spark.stop()
+    _tell_verdicts(run, sources, broker or ())
     run.emit_rows(rows.schema, rows.to_pylist())
 
 
@@ -139,7 +140,6 @@ def ingested(run: Run, spark: SparkSession, sources: Sources, brokers: Sequence[
     for name, file, why in report.not_understood:
         run.note(f"{name}: {file}: not understood: {why}")
     run.note(f"{report.files_read} files read, {report.files_unchanged} unchanged; `rocketlens sql` asks {catalogue}")
-    _tell_verdicts(run, sources, brokers)
     schema = pa.schema([("broker", pa.string()), ("table", pa.string()), ("rows", pa.int64())])
     rows = [{"broker": name, "table": table, "rows": count} for (name, table), count in report.rows.items()]
     rows += [{"broker": None, "table": table, "rows": count} for table, count in derived.rows.items()]
