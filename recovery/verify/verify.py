@@ -230,7 +230,7 @@ class _Verify:
         """The lowest physical offset that a queue or the index begins with."""
         firsts = [self._left.lowest_place] if self._left.lowest_place is not None else []
         firsts += [file.header["begin_physical_offset"] for file in self._files.opened[:1] if file.entries]
-        return min(firsts, default=None)
+        return min((first for first in firsts if first >= 0), default=None)
 
     def _queues(self, lost: Intervals) -> Iterator[Judgement]:
         if self._files.unread is not None:

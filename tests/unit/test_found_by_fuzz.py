@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable
@@ -9,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from parsers.consumequeue.layout import CQ_UNIT
+from parsers.index.layout import INDEX_HEADER
+from recovery.verify.checks.log import MOST_PLACES
 from tests.fuzz.commands.asked import words_of_python
-from tests.support.build_store import shop
+from tests.support.build_store import overwrite, shop
 from tests.support.cli import call
 
 FIRST = "00000000000000000000"
@@ -51,3 +55,22 @@ def test_a_first_log_file_without_a_byte_holds_no_message(tmp_path: Path) -> Non
     assert sum(row["messages"] for row in call("queues", store).rows) == len(rows) > 0
     found = call("offset-at", store, "--topic", "Orders", "--queue", "0", "--at", "0").rows
     assert found[0]["queue_offset"] == min(row["queue_offset"] for row in rows if row["queue_id"] == 0)
+
+
+def test_an_index_that_begins_before_the_log_is_possible_ends_no_search_for_its_head(tmp_path: Path) -> None:
+    store = shop(tmp_path / "store", 40).finish()
+    first = min((store / "index").iterdir())
+    header = INDEX_HEADER.unpack(first.read_bytes())
+    overwrite(first, 0, INDEX_HEADER.pack({**header, "begin_physical_offset": -(1 << 60)}))
+    assert {row["kind"] for row in call("verify", store).rows} == {"index_header_wrong"}
+
+
+def test_a_log_that_begins_very_far_on_names_no_more_files_than_a_list_holds(tmp_path: Path) -> None:
+    store = shop(tmp_path / "store", 40, base_offset=1 << 60).finish()
+    queue = next((store / "consumequeue" / "Orders" / "0").iterdir())
+    overwrite(queue, 0, CQ_UNIT.pack({"physical_offset": 0, "msg_size": 100, "tags_code": 0}))
+    called = call("verify", store)
+    assert called.code == 1
+    named = [row["kind"] for row in called.rows]
+    assert {"log_head_missing", "log_begins_late"} & set(named), named
+    assert all(len(json.loads(row["document"])["places"]) <= MOST_PLACES for row in called.rows)

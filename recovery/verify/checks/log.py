@@ -24,6 +24,8 @@ from recovery.verify.settle.log_columns import LogColumns, MessageColumns
 FOLDER = "commitlog"
 LOCK_WAIT_MS = 1000
 """How long a put may wait for the append lock: what old brokers stamped before it is no further from its store time."""
+MOST_PLACES = 1 << 10
+"""Files that one finding names: damaged numbers can say that more are missing than any disk holds."""
 ZEROS_OF_A_SIZE = 4
 """A record starts with its size, of which the first byte is 0, and of a small one the second and third."""
 LOSSES = ("log_damaged", "stale_tail", "log_file_missing", "log_tail_missing", "log_head_missing", "file_size_wrong")
@@ -61,11 +63,12 @@ class LogShape:
         return Place(self.name(base), physical_offset - base, length)
 
     def places(self, start: int, end: int) -> tuple[Place, ...]:
-        """Bytes of the log, file by file; the whole folder where no file shows how long one is."""
+        """Bytes of the log, file by file, the first MOST_PLACES of them; the whole folder where no file shows how long
+        one is."""
         if not self.bases:
             return (Place(FOLDER, 0, 0),)
         found: list[Place] = []
-        while start < end:
+        while start < end and len(found) < MOST_PLACES:
             at = self.place(start, 0)
             length = min(end - start, self.file_size - at.file_pos)
             found.append(Place(at.file, at.file_pos, length))
@@ -172,7 +175,8 @@ def _file_gaps(shape: LogShape, log: LogColumns) -> Iterator[Finding]:
                 Span(physical_offset=expected, end_physical_offset=following),
                 shape.places(expected, following),
             )
-            yield Finding("log_file_missing", span, places, len(places), (f"files: {base} is followed by {following}",))
+            count = -(-(following - expected) // shape.file_size)
+            yield Finding("log_file_missing", span, places, count, (f"files: {base} is followed by {following}",))
         else:
             places = tuple(Place(shape.name(at), 0, shape.file_size) for at in shape.bases if at >= following)
             span = Span(physical_offset=following, end_physical_offset=following + shape.file_size)
