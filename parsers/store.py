@@ -88,6 +88,7 @@ class Store:
     `epochs` are epochFileCheckpoint and its backup, of a broker in controller mode.
     A RocksDB database is one file: its folder. `queue_database` holds the ConsumeQueues (storeType=defaultRocksDB), or
     a second copy of them (rocksdbCQDoubleWriteEnable); those of the broker's tables are in `config`.
+    `log_not_found` is a sentence where the log, or a part of it, lies nobody knows where.
     """
 
     root: Path
@@ -103,6 +104,7 @@ class Store:
     timer: list[StoreFile] = field(default_factory=list)
     markers: list[StoreFile] = field(default_factory=list)
     not_understood: list[StoreFile] = field(default_factory=list)
+    log_not_found: str | None = None
 
     @property
     def abort_present(self) -> bool:

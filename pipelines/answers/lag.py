@@ -21,7 +21,17 @@ from recovery.knowledge.copied_times import TimesLost, copied_without_times, new
 from recovery.lives.offset_lives import DoubtfulOffset, OffsetLife, doubtful_offsets, may_be_doubtful
 from recovery.lives.topic_lives import StoreLives, TopicLives
 from recovery.query.hidden_queues import every_queue
-from recovery.query.lag import NOT_THEN, TOPIC_DELETED, GroupQueue, Lag, QueueMessage, lag_rows, unread_messages
+from recovery.query.lag import (
+    LOG_NOT_FOUND,
+    NOT_THEN,
+    TOPIC_DELETED,
+    WITHOUT_LOG,
+    GroupQueue,
+    Lag,
+    QueueMessage,
+    lag_rows,
+    unread_messages,
+)
 from recovery.query.search_of_queue import search_of
 from recovery.scan.log_access import NO_TIME, LogAccess
 
@@ -103,12 +113,20 @@ def store_lag(
     log = LogAccess(store.commitlog)
     with StoreQueues(store, on_damage="collect", damage=damage) as queues:
         found = positions(store, queues, offsets, log, at_ms=at_ms, damage=damage)
-        found = _with_doubts(found, offsets, queues, log, lives or StoreLives(store), at_ms)
+        if store.log_not_found is None:
+            found = _with_doubts(found, offsets, queues, log, lives or StoreLives(store), at_ms)
         if at_ms is None:
             at_ms = max(offsets.written_ms, newest_message_ms(queues, log))
         times = message_times(queues, log, unread_messages(found))
-    rows = lag_rows(found, times, at_ms)
-    return list(rows) if lost is None else [_without_seconds(row, lost) for row in rows]
+    rows = list(lag_rows(found, times, at_ms))
+    if store.log_not_found is not None:
+        return list(map(_without_log, rows))
+    return rows if lost is None else [_without_seconds(row, lost) for row in rows]
+
+
+def _without_log(row: Lag) -> Lag:
+    """The row, with what only the log could have told as unknown."""
+    return replace(row, reason="; ".join(filter(None, (row.reason, WITHOUT_LOG))))
 
 
 def _without_seconds(row: Lag, lost: TimesLost) -> Lag:
@@ -170,12 +188,15 @@ def positions(
 ) -> list[GroupQueue]:
     """Every queue that counts for a group with offsets, and where the group and the queue are (as of `at_ms`)."""
     ends = queue_ends(queues, log, at_ms)
+    no_log = store.log_not_found is not None
     topics = {t.topic: t.read_queue_nums for _, t in read_topics(store.config, on_damage="collect", damage=damage)}
     known = {topic: count for topic, count in topics.items() if count is not None}
     found = every_queue(offsets.offsets, known, ends)
-    if queues.unread is None:
-        return found
-    return [_unknown(one, queues.unread) if (one.topic, one.queue_id) not in ends else one for one in found]
+    if queues.unread is not None:
+        return [_unknown(one, queues.unread) if (one.topic, one.queue_id) not in ends else one for one in found]
+    if no_log and at_ms is not None:
+        return [_unknown(one, LOG_NOT_FOUND) for one in found]
+    return [replace(one, position=replace(one.position, min_queue_offset=None)) for one in found] if no_log else found
 
 
 def _unknown(queue: GroupQueue, why: str) -> GroupQueue:

@@ -9,6 +9,7 @@ from parsers.consumequeue.summary import QueueSummary
 from parsers.errors import DamageSink
 from parsers.queues import FileQueue, StoreQueues
 from parsers.store import Store
+from recovery.query.lag import LOG_NOT_FOUND
 from recovery.query.queue_minimum import broker_minimum
 from recovery.rules.versions import BrokerVersion
 
@@ -16,13 +17,19 @@ from recovery.rules.versions import BrokerVersion
 def queue_figures(
     store: Store, version: BrokerVersion, damage: DamageSink, *, topic: str | None = None, queue: int | None = None
 ) -> Iterator[dict[str, Any]]:
-    """One row per queue in order of topic and number; `messages` are those a consumer can still read."""
+    """One row per queue in order of topic and number; `messages` are those a consumer can still read.
+
+    Without the log its minimum and its messages are None: they depend on where the log begins; `reason` says so.
+    """
     with StoreQueues(store, on_damage="collect", damage=damage) as queues:
         for key, found in queues.items():
             if topic in (None, key[0]) and queue in (None, key[1]):
                 summary = found.summary(store.log_start)
                 files = found.files if isinstance(found, FileQueue) else ()
-                yield _row(summary, broker_minimum(summary, files, version))
+                row = _row(summary, broker_minimum(summary, files, version))
+                if store.log_not_found is not None:
+                    row |= {"min_queue_offset": None, "messages": None, "reason": LOG_NOT_FOUND}
+                yield row
 
 
 def _row(found: QueueSummary, minimum: int) -> dict[str, Any]:
@@ -35,4 +42,5 @@ def _row(found: QueueSummary, minimum: int) -> dict[str, Any]:
         "units": found.units,
         "files": found.files,
         "messages": found.max_queue_offset - found.min_queue_offset,
+        "reason": None,
     }

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from parsers.store import Store, open_store
+from parsers.store import NotAStore, Store, open_store
 from recovery.knowledge.inference import StoreKnowledge, infer
 from recovery.rules.settings import StoreSettings, broker_conf_pairs
-from recovery.rules.store_paths import log_folders, require_log
+from recovery.rules.store_paths import log_folders, why_no_log
 from recovery.rules.versions import BrokerVersion
 
 NO_SETTINGS = {
@@ -76,14 +76,15 @@ def open_known(root: Path | str, said: Said = NOTHING_SAID, *, needs_log: bool =
     """List the store at `root` with its log, wherever that lies by what is said of the broker.
 
     Raises:
-        NotAStore: one sentence; with `needs_log` also where the log is not there.
+        NotAStore: one sentence; with `needs_log` also where the log is not there. Without, `log_not_found` says so.
     """
     settings = said.over(StoreSettings())
     folders = log_folders(Path(root), settings)
     named = folders.commitlog if settings.store_path_commit_log else ()
     store = open_store(root, commitlog_folders=named, dledger_folders=folders.dledger)
-    if needs_log:
-        require_log(store, settings)
+    store.log_not_found = why_no_log(store, settings)
+    if needs_log and store.log_not_found is not None:
+        raise NotAStore(store.log_not_found)
     return store
 
 

@@ -30,6 +30,9 @@ TOPIC_DELETED = (
     "offset that stays would skip its messages"
 )
 NOT_THEN = "the topic was deleted and created again later: its queues of that time are gone"
+LOG_NOT_FOUND = "the log was not found, and storePathCommitLog, which says where it lies, is missing or wrong"
+WITHOUT_LOG = f"which messages were deleted unread, and former lives of the topic, are unknown: {LOG_NOT_FOUND}"
+NO_FILES = "the store has no file of this queue: it never had a message, or lost its files; the broker counts from 0"
 NOT_STORED = (
     "no offset is stored for this queue: consumerProgress counts from 0; where the group starts is its client's choice"
 )
@@ -47,6 +50,7 @@ class QueuePosition:
         why_unknown: what kept `broker_offset` or `oldest_unread_ms` from being known.
         hidden_by: the topic's readQueueNums, where the queue is at or above it.
         doubt: why `consumer_offset` may not count messages of this queue, None where nothing speaks for that.
+        has_files: False for a queue that the store has no file of.
     """
 
     broker_offset: int | None
@@ -56,6 +60,7 @@ class QueuePosition:
     why_unknown: str | None = None
     hidden_by: int | None = None
     doubt: DoubtfulOffset | None = None
+    has_files: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +105,7 @@ def group_queues(offsets: OffsetTable, read_queue_nums: Mapping[str, int], ends:
                 position = QueuePosition(None, None, stored[queue_id], why_unknown=NO_TOPIC)
             else:
                 first, end = ends.get((topic, queue_id), (0, 0))
-                position = QueuePosition(end, first, stored.get(queue_id))
+                position = QueuePosition(end, first, stored.get(queue_id), has_files=(topic, queue_id) in ends)
             yield GroupQueue(group, topic, queue_id, position)
 
 
@@ -195,6 +200,8 @@ def _reason(position: QueuePosition, behind: int | None) -> str | None:
         return NOT_STORED if behind else "no offset is stored, and the store has no message of this queue"
     if position.doubt is not None:
         return _doubt(position.doubt)
+    if not position.has_files:
+        return NO_FILES if not behind else f"the offset is ahead of the queue: {NO_FILES}"
     if behind < 0:
         return "the offset is ahead of the queue: the queue became shorter, or the offset was set by hand"
     deleted = min(position.min_queue_offset or 0, position.broker_offset or 0) - position.consumer_offset

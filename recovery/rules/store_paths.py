@@ -15,7 +15,7 @@ from typing import NamedTuple
 from parsers.java import LONG_MAX
 from parsers.places import ELSEWHERE, MAX_DIGITS, name_below
 from parsers.sequence import holes
-from parsers.store import NotAStore, Store
+from parsers.store import Store
 from recovery.rules.settings import StoreSettings
 
 OWN_FOLDER = "commitlog"
@@ -65,30 +65,31 @@ def _seen_from(root: Path, root_as_named: str, text: str) -> Path:
     return root / text
 
 
-def require_log(store: Store, settings: StoreSettings) -> None:
-    """Raise NotAStore where the log is not there, naming the setting that says or would say where it lies.
+def why_no_log(store: Store, settings: StoreSettings) -> str | None:
+    """A sentence where the log is not there, naming the setting that says or would say where it lies; else None.
 
     A folder commitlog/ without files is a log that lost its files, which is for the readers to tell. A root that holds
     nothing but the marks of a running broker is a new one.
     """
     for named in named_folders(store.root, settings):
         if not named.folder.is_dir():
-            raise NotAStore(_missing(store.root, settings, named))
+            return _missing(store.root, settings, named)
     if settings.store_path_commit_log or store.log_is_dledgers:
-        return
+        return None
     elsewhere = _log_folders_elsewhere(store)
     if elsewhere:
         folders = settings.multi_path_splitter.join([OWN_FOLDER, *elsewhere] if store.commitlog else elsewhere)
-        raise NotAStore(
+        return (
             f"{store.root}: files of the log lie in {', '.join(elsewhere)}, where no broker looks untold; say "
             f"so with --config storePathCommitLog={folders}, or give the broker.conf with --broker-conf FILE"
         )
     is_used = any(file.kind not in (*MARKS, "not_understood") for file in store.files())
     if is_used and not store.commitlog and not log_folders(store.root, settings).commitlog[0].is_dir():
-        raise NotAStore(
+        return (
             f"{store.root}: holds no log: there is no {OWN_FOLDER}/ in it, and the setting storePathCommitLog (with "
             f"DLedger storePathDLedgerCommitLog), which says where else it lies, is missing; {HOW_TO_SAY}"
         )
+    return None
 
 
 def _log_folders_elsewhere(store: Store) -> list[str]:

@@ -23,8 +23,6 @@ from tests.support.stores import store_root, truth, truth_lines
 ELSEWHERE = incident_names("log-elsewhere")
 CLEANED = incident_names("offsets-reset", "disk-full-clean")
 NEED_THE_LOG: list[list[str]] = [
-    ["queues"],
-    ["lag"],
     ["find", "--topic", "T", "--key", "k"],
     ["offset-at", "--topic", "T", "--queue", "0", "--at", "1"],
     ["who", "--message-id", "x"],
@@ -55,6 +53,47 @@ def test_without_its_log_a_root_answers_nothing_but_the_setting_that_is_missing(
     assert called.code == 3
     assert called.out == b""
     assert "storePathCommitLog" in called.err
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_without_its_log_the_queue_files_tell_where_queues_end(name: str) -> None:
+    case = incident(name)
+    called = call("queues", case.root)
+    assert called.code == 4
+    assert "storePathCommitLog" in called.err
+    assert {(row["topic"], row["queue_id"]): row["max_queue_offset"] for row in called.rows} == {
+        queue: true["maxOffset"] for queue, true in true_queues(case).items()
+    }
+    for row in called.rows:
+        assert (row["min_queue_offset"], row["messages"]) == (None, None)
+        assert "storePathCommitLog" in row["reason"]
+    with_log = rows_of("queues", case.root, "--broker-conf", case.broker_conf)
+    assert {row["reason"] for row in with_log} == {None}
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_without_its_log_the_queue_files_tell_messages_behind_and_no_seconds(name: str) -> None:
+    case = incident(name)
+    progress = json.loads((case.truth / "consumer_progress.json").read_text("utf-8"))
+    true = {
+        (group, queue["topic"], queue["queueId"]): (queue["brokerOffset"], queue["consumerOffset"])
+        for group, found in progress.items()
+        for queue in found.get("queues", [])
+    }
+    called = call("lag", case.root)
+    assert called.code == 4
+    assert "storePathCommitLog" in called.err
+    told = {
+        (row["group"], row["topic"], row["queue_id"]): (row["broker_offset"], row["consumer_offset"])
+        for row in called.rows
+    }
+    assert {key: told.get(key) for key in true} == true
+    for row in called.rows:
+        assert row["messages_behind"] == row["broker_offset"] - row["consumer_offset"]
+        assert row["seconds_behind"] == (None if row["messages_behind"] else 0)
+        assert "storePathCommitLog" in row["reason"]
+    for row in call("lag", case.root, "--at", "2026-11-22T00:00:00Z").rows:
+        assert (row["status"], row["messages_behind"]) == ("unknown", None)
 
 
 @pytest.mark.parametrize("name", ELSEWHERE)
@@ -99,7 +138,7 @@ def test_a_log_that_was_copied_elsewhere_is_asked_for_by_name(tmp_path: Path) ->
     shutil.copytree(case.root, tmp_path / "store")
     conf = tmp_path / "broker.conf"
     conf.write_text(case.broker_conf.read_text("utf-8").replace(str(case.folder), "/nowhere"), "utf-8")
-    called = call("queues", tmp_path / "store", "--broker-conf", conf)
+    called = call("verify", tmp_path / "store", "--broker-conf", conf)
     assert called.code == 3
     assert "storePathCommitLog=/nowhere/disk2" in called.err
     (folder,) = (tmp_path / "copy").iterdir()

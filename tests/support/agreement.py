@@ -53,7 +53,7 @@ def _units_and_queues(units: list[Row], queues: list[Row]) -> Iterator[str]:
         last = within[-1]["physical_offset"] + within[-1]["msg_size"] if within else None
         if (len(within), last) != (queue["units"], queue["max_physical_offset"]):
             yield f"{place}: dump consumequeue has {len(within)} units to {last}, queues says {queue}"
-        if not 0 <= queue["min_queue_offset"] <= end:
+        if queue["reason"] is None and not 0 <= queue["min_queue_offset"] <= end:
             yield f"{place}: from {queue['min_queue_offset']} to {end}"
 
 

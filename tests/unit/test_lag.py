@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from recovery.lives.offset_lives import DoubtfulOffset, OffsetLife
-from recovery.query.lag import NOT_STORED, Lag, QueuePosition, group_queues, lag_rows, queue_lag, unread_messages
+from recovery.query.lag import (
+    NO_FILES,
+    NOT_STORED,
+    Lag,
+    QueuePosition,
+    group_queues,
+    lag_rows,
+    queue_lag,
+    unread_messages,
+)
 
 AT = 1_000_000
 
@@ -82,3 +91,11 @@ def test_an_offset_that_may_be_of_a_former_life_says_what_it_would_skip() -> Non
     assert (row.messages_behind, row.status) == (3, "number")
     assert row.reason is not None
     assert "the 5 living messages before it were never read" in row.reason
+
+
+def test_a_queue_without_files_says_why_it_counts_from_0() -> None:
+    stored = {("G", "T"): {0: 0, 1: 4, 2: 8}}
+    queues = list(group_queues(stored, {"T": 3}, {("T", 2): (0, 8)}))
+    rows = list(lag_rows(queues, {}, AT))
+    assert [(row.messages_behind, row.status) for row in rows] == [(0, "zero"), (-4, "number"), (0, "zero")]
+    assert [row.reason for row in rows] == [NO_FILES, f"the offset is ahead of the queue: {NO_FILES}", None]

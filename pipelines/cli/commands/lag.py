@@ -11,7 +11,7 @@ import typer
 
 from pipelines.cli.frame.command import command
 from pipelines.cli.frame.errors import Unreadable
-from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at, store_at
+from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at, part_of_store_at
 from pipelines.cli.frame.options import (
     STORE_FILES,
     BrokerOptions,
@@ -63,15 +63,19 @@ def lag(
     """How far behind consumers are: in messages, as `mqadmin consumerProgress` counts them, and in seconds.
 
     Without --at: when the offsets were written. With --at: as it was then, from the newest copy of the offsets written
-    by then; where there is none, the figure is unknown and says so.
+    by then; where there is none, the figure is unknown and says so. Where the log is not found, the queue files tell
+    messages and no seconds (exit code 4), and each row says what is unknown.
 
     Example: `rocketlens lag /data/store --group CG_orders --at 2026-11-21T03:12:00Z --offsets /data/kept-offsets`
     """
     from pipelines.lake.tables.derived import LAG
     from recovery.lives.topic_lives import StoreLives
 
-    opened, known = known_store_at(run, store, broker) if logs else (store_at(run, store, broker), None)
-    lives = None if known is None else StoreLives(opened, with_logs(run, known, logs))
+    if logs:
+        opened, known = known_store_at(run, store, broker, in_part=True)
+        lives = StoreLives(opened, with_logs(run, known, logs))
+    else:
+        opened, lives = part_of_store_at(run, store, broker), None
     at_ms = None if at is None else instant_of(at, "--at")
     rows = _rows(run, opened, offsets_at(run, opened, offsets, at_ms), at_ms, lives)
     wanted = (row for row in rows if group in (None, row["group"]) and topic in (None, row["topic"]))

@@ -27,6 +27,7 @@ def queues(
     Offsets are those that the broker answers once it is started: before 5.0.0 the minimum of a queue whose messages
     have all been deleted is 0. `messages` are those a consumer can still read; `units` includes the ones whose record
     is deleted. `max_physical_offset` is the CommitLog byte after the queue's last message; unknown without units.
+    Where the log is not found, the queue files alone answer (exit code 4), and `reason` says why figures are unknown.
 
     Example: `rocketlens queues /data/store --topic Orders`
     """
@@ -41,7 +42,8 @@ def queues(
             *((name, pa.int64()) for name in ("min_queue_offset", "max_queue_offset", "max_physical_offset", "units")),
             ("files", pa.int32()),
             ("messages", pa.int64()),
+            ("reason", pa.string()),
         ]
     )
-    opened, known = known_store_at(run, store, broker)
+    opened, known = known_store_at(run, store, broker, in_part=True)
     run.emit_rows(schema, queue_figures(opened, known.version, run.damage, topic=topic, queue=queue))

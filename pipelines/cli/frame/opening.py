@@ -25,11 +25,12 @@ FOLDERS_OF_A_STORE = ("commitlog", "consumequeue", "index", "config", "timerlog"
 
 
 def known_store_at(
-    run: Run, path: Path, broker: BrokerOptions, *, names_version: bool = False
+    run: Run, path: Path, broker: BrokerOptions, *, names_version: bool = False, in_part: bool = False
 ) -> tuple[Store, StoreKnowledge]:
     """The store at `path` with its log, and the broker's version and settings: what the options say, then the files.
 
-    With `names_version` a version that nobody said is named on stderr: the answer depends on it.
+    With `names_version` a version that nobody said is named on stderr: the answer depends on it. With `in_part` a log
+    that is not found is named as not read: other files answer a part.
 
     Raises:
         NotAStore, Unreadable, WrongUsage: one sentence.
@@ -37,7 +38,9 @@ def known_store_at(
     from recovery.knowledge.knowledge import knowledge_of
 
     said = said_by(run, broker)
-    store = _listed(run, path, said, needs_log=True)
+    store = _listed(run, path, said, needs_log=not in_part)
+    if store.log_not_found is not None:
+        run.not_read(store.log_not_found)
     known = knowledge_of(store, said)
     if names_version:
         name_version(run, known)
@@ -58,6 +61,19 @@ def store_at(run: Run, path: Path, broker: BrokerOptions = NOTHING_SAID, *, need
         NotAStore, Unreadable, WrongUsage: one sentence.
     """
     return _listed(run, path, said_by(run, broker), needs_log=needs_log)
+
+
+def part_of_store_at(run: Run, path: Path, broker: BrokerOptions) -> Store:
+    """The store at `path`, for an answer that other files give a part of where the log is not found; that is then named
+    as not read.
+
+    Raises:
+        NotAStore, Unreadable, WrongUsage: one sentence.
+    """
+    store = store_at(run, path, broker, needs_log=False)
+    if store.log_not_found is not None:
+        run.not_read(store.log_not_found)
+    return store
 
 
 def _listed(run: Run, path: Path, said: Said, *, needs_log: bool) -> Store:

@@ -30,9 +30,10 @@ class QueuesReader(StoreReader):
         return list(reversed(firsts.values()))
 
     def partitions(self) -> Sequence[InputPartition]:
-        log_start = self.store().log_start
+        store = self.store()
+        known = (store.log_start,) if store.log_not_found is None else ()
         planned = [slice_ for slice_ in super().partitions() if isinstance(slice_, Slice)]
-        return [Slice([dataclasses.replace(p, known=(log_start,)) for p in s.pieces]) for s in planned]
+        return [Slice([dataclasses.replace(p, known=known) for p in s.pieces]) for s in planned]
 
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
@@ -40,18 +41,20 @@ class QueuesReader(StoreReader):
         schema = table_of(self.table_name).bare_schema
         for summary in self._summaries(piece):
             facts = {**dataclasses.asdict(summary), "broker": None}
+            if not piece.known:  # the log was not found: where a queue begins depends on it
+                facts["min_queue_offset"] = None
             yield pa.RecordBatch.from_pylist([{name: facts[name] for name in schema.names}], schema=schema)
 
     def _summaries(self, piece: Piece) -> Iterator[QueueSummary]:
         from parsers.queues import BatchQueue, FileQueue, StoreQueues
 
-        root = Path(self.options["store"])
+        root, log_start = Path(self.options["store"]), next(iter(piece.known), 0)
         if piece.file.kind == "rocksdb":
             with StoreQueues(self.store(), on_damage="collect") as queues:
-                yield from (queue.summary(piece.known[0]) for queue in queues.values())
+                yield from (queue.summary(log_start) for queue in queues.values())
             return
         of_type = BatchQueue if piece.file.kind == "batchconsumequeue" else FileQueue
-        yield of_type(queue_files(root, piece.file), "collect").summary(piece.known[0])
+        yield of_type(queue_files(root, piece.file), "collect").summary(log_start)
 
 
 def queue_files(root: Path, first: StoreFile) -> list[StoreFile]:
