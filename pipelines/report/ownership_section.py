@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -71,7 +72,10 @@ def short_names(client_ids: Iterable[str]) -> Mapping[str, str]:
 
 def in_short(cause: str | None, names: Mapping[str, str]) -> str | None:
     """A cause with the short names of its clients."""
-    return None if cause is None else " ".join(names.get(word, word) for word in cause.split(" "))
+    if not cause or not names:
+        return cause
+    longest_first = sorted(filter(None, names), key=len, reverse=True)
+    return re.sub("|".join(map(re.escape, longest_first)), lambda found: names[found[0]], cause)
 
 
 def timeline_of(intervals: Sequence[Row]) -> str:

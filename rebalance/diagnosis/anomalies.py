@@ -11,6 +11,17 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from operator import attrgetter
 
+from rebalance.diagnosis.cause import (
+    DUPLICATE_CLIENT_ID,
+    LATE_COMMIT,
+    LOCK_HELD,
+    LOCK_HELD_BY,
+    STRATEGY_DIFFERS,
+    SUBSCRIPTION_DIFFERS,
+    VIEWS_DIFFER,
+    Cause,
+    sentence,
+)
 from rebalance.diagnosis.causes import RoundCauses
 from rebalance.diagnosis.incidents import CLIENT_SILENT, QUEUES_ADDED, Incident
 from rebalance.diagnosis.targets import Targets, differing_strategies
@@ -107,12 +118,12 @@ class Anomalies:
         )
 
     def _anomaly(
-        self, kind: str, queue: MessageQueue, span: tuple[int, int | None], clients: Iterable[str], cause: str,
-        detail: str = "", evidence: object = "",
+        self, kind: str, queue: MessageQueue, span: tuple[int, int | None], clients: Iterable[str],
+        cause: Cause | str, detail: str = "", evidence: object = "",
     ) -> Anomaly:  # fmt: skip
         return Anomaly(
             self._history.group, kind, queue.topic, queue.broker_name, queue.queue_id, *span,
-            tuple(sorted(set(clients))), cause, detail, str(evidence),
+            tuple(sorted(set(clients))), str(cause), detail, str(evidence),
         )  # fmt: skip
 
     # ---- two owners
@@ -130,16 +141,16 @@ class Anomalies:
                     clients = (one.life.client_id, other.life.client_id)
                     yield self._anomaly(DOUBLE_OWNER, queue, span, clients, cause, evidence=other.begin_evidence)
 
-    def _overlap_cause(self, one: Tenure, other: Tenure, span: Span) -> str:
+    def _overlap_cause(self, one: Tenure, other: Tenure, span: Span) -> Cause:
         lives = one.life, other.life
         if one.life.client_id == other.life.client_id:
-            return "duplicate_client_id"
+            return Cause(DUPLICATE_CLIENT_ID)
         for life in lives:
             if any(_overlap(silence, span) for silence in life.silences()):
-                return f"{CLIENT_SILENT} {life.client_id}"
+                return Cause(CLIENT_SILENT, (life.client_id,))
         if differing_strategies(self._targets(), lives):
-            return "strategy_differs"
-        return self._route_or(span[0], "views_differ")
+            return Cause(STRATEGY_DIFFERS)
+        return self._route_or(span[0], Cause(VIEWS_DIFFER))
 
     # ---- no owner
 
@@ -177,32 +188,32 @@ class Anomalies:
             self._membered_of[topic] = _merged([(life.process.first_ms, life.end.earliest_ms) for life in subscribed])
         return self._membered_of[topic]
 
-    def _orphan_cause(self, queue: MessageQueue, span: Span) -> tuple[str, str]:
+    def _orphan_cause(self, queue: MessageQueue, span: Span) -> tuple[Cause, str]:
         refused = [
             r for r in self._history.locks.refusals if r.queue == queue and span[0] <= r.at_ms <= span[1] + OVERLAP_MS
         ]
         if refused:
-            return "lock_held", f"{len(refused)} refusals, lock of {refused[0].holder or 'another client'}"
+            return Cause(LOCK_HELD), f"{len(refused)} refusals, lock of {refused[0].holder or 'another client'}"
         lives = self._history.lives
         alive = [life for life in lives if life.process.first_ms < span[1] and life.process.last_ms > span[0]]
         ids = {life.client_id for life in alive}
         if len(ids) < len(alive):
-            return "duplicate_client_id", f"{len(alive)} processes, {len(ids)} ids"
+            return Cause(DUPLICATE_CLIENT_ID), f"{len(alive)} processes, {len(ids)} ids"
         if differing_strategies(self._targets(), alive):
-            return "strategy_differs", ""
+            return Cause(STRATEGY_DIFFERS), ""
         told = (life for life in alive if life.process.versions)
         strangers = [life.client_id for life in told if queue.topic not in life.process.versions]
         if strangers:
-            return "subscription_differs", f"members without the topic: {', '.join(sorted(set(strangers)))}"
-        return self._route_or(span[0], "views_differ"), ""
+            return Cause(SUBSCRIPTION_DIFFERS), f"members without the topic: {', '.join(sorted(set(strangers)))}"
+        return self._route_or(span[0], Cause(VIEWS_DIFFER)), ""
 
-    def _route_or(self, at_ms: int, otherwise: str) -> str:
+    def _route_or(self, at_ms: int, otherwise: Cause) -> Cause:
         settings = self._history.settings
         reach_ms = settings.poll_name_server_interval_ms + settings.rebalance_wait_interval_ms
         for incident in reversed(self._incidents):
             kinds = (QUEUES_ADDED, BROKER_STARTED, BROKER_STOPPED)
             if incident.kind in kinds and incident.earliest_ms <= at_ms <= incident.latest_ms + reach_ms:
-                return f"{incident.kind} {incident.subject}"
+                return Cause(incident.kind, (incident.subject,))
         return otherwise
 
     # ---- restless and stalled queues
@@ -218,7 +229,7 @@ class Anomalies:
             if swaps and len(set(owners)) == 2:
                 span = (run[0].begin_latest, run[-1].begin_latest)
                 yield self._anomaly(
-                    FLAPPING, queue, span, (o.client_id for o in owners), self._causes.of_begin(run[-1])
+                    FLAPPING, queue, span, (o.client_id for o in owners), sentence(self._causes.of_begin(run[-1]))
                 )
                 return
 
@@ -238,7 +249,7 @@ class Anomalies:
                 span = (tenure.begin_latest, tenure.begin_latest)
                 clients = (tenure.life.client_id,)
                 yield self._anomaly(
-                    kind, queue, span, clients, self._causes.of_begin(tenure), detail, tenure.begin_evidence
+                    kind, queue, span, clients, sentence(self._causes.of_begin(tenure)), detail, tenure.begin_evidence
                 )
 
     def _silent_owners(self) -> Iterator[Anomaly]:
@@ -254,7 +265,7 @@ class Anomalies:
                             tenure.queue,
                             span,
                             (life.client_id,),
-                            f"{CLIENT_SILENT} {life.client_id}",
+                            Cause(CLIENT_SILENT, (life.client_id,)),
                             evidence=seen[-1].evidence if seen else "",
                         )
 
@@ -268,7 +279,7 @@ class Anomalies:
             if run[-1][0] - run[0][0] < LOCK_STALL_MS:
                 continue
             holders = sorted({holder for _, holder, _ in run if holder is not None})
-            cause = f"lock held by {', '.join(holders)}" if holders else "lock held by another client"
+            cause = Cause(LOCK_HELD_BY, (", ".join(holders) or "another client",))
             yield self._anomaly(
                 LOCK_STALL,
                 queue,
@@ -286,7 +297,7 @@ class Anomalies:
                 rollback.queue,
                 (rollback.at_ms, rollback.at_ms),
                 () if rollback.connection is None else (rollback.connection.channel.client_id,),
-                "late commit",
+                Cause(LATE_COMMIT),
                 f"queue offset {rollback.queue_offset} after {rollback.stored_queue_offset}",
                 rollback.evidence,
             )

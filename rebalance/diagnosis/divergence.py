@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from rebalance.diagnosis.cause import DUPLICATE_CLIENT_ID, STRATEGY_DIFFERS, SUBSCRIPTION_DIFFERS, UNKNOWN, VIEWS_DIFFER
 from rebalance.diagnosis.targets import Settled, Targets
 from rebalance.facts import RebalanceResultChanged
 from rebalance.model.message_queue import Queues, sorted_queues
 from rebalance.ownership.history import GroupHistory
 
 ROUTE_LAG = "route_lag"  # the client worked with another queue list than the group's newest
-STRATEGY_DIFFERS = "strategy_differs"
 LOCK_REFUSED = "lock_refused"
-DUPLICATE_CLIENT_ID = "duplicate_client_id"
-VIEWS_DIFFER = "views_differ"  # brokers, or the replay, had another member list
-SUBSCRIPTION_DIFFERS = "subscription_differs"
-UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)

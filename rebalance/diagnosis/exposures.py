@@ -13,6 +13,7 @@ from itertools import accumulate, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
+from rebalance.diagnosis.cause import WENT_BACK, Causes, sentence
 from rebalance.model.message_queue import MessageQueue
 from rebalance.model.timing import (
     ASKED_AGAIN_MS,
@@ -24,13 +25,12 @@ from rebalance.model.timing import (
 )
 from rebalance.ownership.history import GroupHistory
 from rebalance.processes.connection import Witness, WitnessKind
-from rebalance.processes.ends import CLIENT_LEFT
+from rebalance.processes.life import EndCause
 from rebalance.tenures.queue_table import Tenure
 
 OVERLAP = "overlap"
 HAND_OVER = "hand_over"
 REWIND = "rewind"
-WENT_BACK = "offset_went_back"
 _NEVER = 1 << 62
 _PULL_BATCH = 32  # DefaultMQPushConsumer#pullBatchSize
 _AT_MS = attrgetter("at_ms")
@@ -71,7 +71,7 @@ class _Sighting(NamedTuple):
     steady: bool
 
 
-def exposures_of(history: GroupHistory, cause_of: Mapping[Tenure, str]) -> list[Exposure]:
+def exposures_of(history: GroupHistory, cause_of: Mapping[Tenure, Causes]) -> list[Exposure]:
     """Exposures of a group's clustering consumers, by queue and time; broadcasting ones consume everything by design.
 
     Args:
@@ -85,7 +85,7 @@ def exposures_of(history: GroupHistory, cause_of: Mapping[Tenure, str]) -> list[
 
 
 def _of_queue(
-    history: GroupHistory, queue: MessageQueue, held: list[Tenure], cause_of: Mapping[Tenure, str]
+    history: GroupHistory, queue: MessageQueue, held: list[Tenure], cause_of: Mapping[Tenure, Causes]
 ) -> Iterator[Exposure]:
     by_tenure = [_sightings(tenure, _taken_again(tenure, held[at + 1 :])) for at, tenure in enumerate(held)]
     seen = sorted(sighting for sightings in by_tenure for sighting in sightings)
@@ -112,7 +112,7 @@ def _of_queue(
                 *(_both_had(earlier, later) if overlapping else (until, begun)),
                 None if until is None else until + history.settle_ms,
                 (earlier.life.client_id, later.life.client_id),
-                cause_of.get(later, ""),
+                sentence(cause_of[later]),
             )
 
 
@@ -187,7 +187,7 @@ def _told_once(witnesses: Iterable[Witness]) -> Iterator[Witness]:
 def _consumed_until(tenure: Tenure) -> int | None:
     """A stopped consumer's table outlives its consuming: that ends before it asks to leave."""
     left = tenure.process.left_by_ms
-    if tenure.life.end.cause == CLIENT_LEFT and left is not None:
+    if tenure.life.end.cause is EndCause.LEFT and left is not None:
         ended = left + LAST_BREATH_MS
         return ended if tenure.end_latest is None else min(ended, tenure.end_latest)
     return tenure.end_latest

@@ -10,15 +10,26 @@ from dataclasses import dataclass, replace
 from rebalance.facts import Evidence
 from rebalance.model.timing import PAUSE_MS
 from rebalance.ownership.history import GroupHistory
-from rebalance.processes.ends import CHANNEL_CLOSED, CHANNEL_EXPIRED, CLIENT_LEFT, first_absence
-from rebalance.processes.life import Life
+from rebalance.processes.ends import first_absence
+from rebalance.processes.life import EndCause, Life
 
 CLIENT_STARTED = "client_started"
+CLIENT_LEFT = "client_left"
 CLIENT_VANISHED = "client_vanished"  # its connection went without a farewell: killed, crashed, or cut off
 CLIENT_SILENT = "client_silent"  # connected and mute: frozen, paused, or cut off
 CLIENT_RESUMED = "client_resumed"
 CLIENT_EXPIRED = "client_expired"  # removed by the broker's scan after 120 s of silence; nobody is told
 QUEUES_ADDED = "queues_added"
+KIND_OF_END = {
+    EndCause.LEFT: CLIENT_LEFT,
+    EndCause.CLOSED: CLIENT_VANISHED,
+    EndCause.EXPIRED: CLIENT_EXPIRED,
+}
+_SEEN_AS = {
+    EndCause.LEFT: "asked to be unregistered",
+    EndCause.CLOSED: "connection gone without unregister",
+    EndCause.EXPIRED: "no heartbeat for 120 s",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +79,9 @@ def _of_life(group: str, life: Life) -> Iterable[Incident]:
     for begin, end in life.silences():
         yield incident(CLIENT_SILENT, begin, begin + PAUSE_MS, f"silent for {end - begin} ms", process.last_evidence)
         yield incident(CLIENT_RESUMED, end, end, f"silent for {end - begin} ms before", process.last_evidence)
-    latest = ended.earliest_ms if ended.latest_ms is None else ended.latest_ms
-    if ended.cause == CLIENT_LEFT:
-        yield incident(CLIENT_LEFT, ended.earliest_ms, latest, "asked to be unregistered", ended.evidence)
-    elif ended.cause == CHANNEL_CLOSED:
-        yield incident(CLIENT_VANISHED, ended.earliest_ms, latest, "connection gone without unregister", ended.evidence)
-    elif ended.cause == CHANNEL_EXPIRED:
-        yield incident(CLIENT_EXPIRED, ended.earliest_ms, latest, "no heartbeat for 120 s", ended.evidence)
+    if ended.cause is not None:
+        latest = ended.earliest_ms if ended.latest_ms is None else ended.latest_ms
+        yield incident(KIND_OF_END[ended.cause], ended.earliest_ms, latest, _SEEN_AS[ended.cause], ended.evidence)
 
 
 def _expiries(history: GroupHistory) -> Iterable[Incident]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rebalance.diagnosis.cause import sentence
 from rebalance.diagnosis.causes import RoundCauses
 from rebalance.model.frozen import frozen
 from rebalance.ownership.history import GroupHistory
@@ -34,7 +35,7 @@ class OwnershipInterval:
 def intervals_of(history: GroupHistory, causes: RoundCauses) -> list[OwnershipInterval]:
     """Rows in queue order, then by begin."""
     return [
-        _interval(history.group, tenure, causes.of_begin(tenure), causes.of_end(tenure))
+        _interval(history.group, tenure, sentence(causes.of_begin(tenure)), sentence(causes.of_end(tenure)))
         for held in history.by_queue.values()
         for tenure in held
     ]

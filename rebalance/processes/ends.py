@@ -14,12 +14,8 @@ from collections.abc import Mapping, Sequence
 from rebalance.model.settings import Settings
 from rebalance.model.timing import BROKER_STOPPING_MS, SHUTDOWN_AFTER_MS, SHUTDOWN_BEFORE_MS
 from rebalance.processes.connection import Channel, ListAnswer
-from rebalance.processes.life import End
+from rebalance.processes.life import End, EndCause
 from rebalance.processes.process import Process
-
-CLIENT_LEFT = "client_left"
-CHANNEL_CLOSED = "channel_closed"
-CHANNEL_EXPIRED = "channel_expired"
 
 
 def ends_of(
@@ -53,13 +49,13 @@ def _end(
     if left is not None:
         finished = max((c.finished_ms for c in process.channels if c.finished_ms is not None), default=None)
         latest = left[1] + SHUTDOWN_AFTER_MS if finished is None else max(left[0], finished)
-        return End(left[0] - SHUTDOWN_BEFORE_MS, latest, CLIENT_LEFT, process.last_evidence)
+        return End(left[0] - SHUTDOWN_BEFORE_MS, latest, EndCause.LEFT, process.last_evidence)
     closed = max((c.closed for c in process.channels if c.closed is not None and not _by_stop(c, stops)), default=None)
     if closed is not None and closed.latest_ms >= process.last_ms and not _connected_elsewhere(process):
         return End(
             process.last_ms,
             None if closed.expired else closed.latest_ms,
-            CHANNEL_EXPIRED if closed.expired else CHANNEL_CLOSED,
+            EndCause.EXPIRED if closed.expired else EndCause.CLOSED,
             closed.evidence,
         )
     gone = first_absence(process, same_id, answers, starts, process.last_ms)
@@ -69,8 +65,8 @@ def _end(
         (c.last_heartbeat_ms for c in process.channels if c.last_heartbeat_ms is not None), default=0
     )
     if silent_ms >= settings.channel_expired_timeout_ms:
-        return End(process.last_ms, None, CHANNEL_EXPIRED, gone.evidence)
-    return End(process.last_ms, gone.at_ms, CHANNEL_CLOSED, gone.evidence)
+        return End(process.last_ms, None, EndCause.EXPIRED, gone.evidence)
+    return End(process.last_ms, gone.at_ms, EndCause.CLOSED, gone.evidence)
 
 
 def _by_stop(channel: Channel, stops: Mapping[str, Sequence[int]]) -> bool:

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum, auto
 
 from rebalance.facts import Evidence
 from rebalance.model.frozen import frozen
 from rebalance.model.timing import PAUSE_MS
 from rebalance.processes.connection import WitnessKind
 from rebalance.processes.process import Process, ProcessKey
+
+
+class EndCause(Enum):
+    """How a process ended, as its brokers saw it."""
+
+    LEFT = auto()
+    CLOSED = auto()
+    EXPIRED = auto()
 
 
 @frozen()
@@ -19,7 +28,7 @@ class End:
 
     earliest_ms: int
     latest_ms: int | None
-    cause: str | None
+    cause: EndCause | None
     evidence: Evidence
 
 

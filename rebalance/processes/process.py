@@ -185,8 +185,8 @@ def joined(connections: Sequence[Connection], number: int) -> Process:
         first_evidence=first.first_evidence,
         last_evidence=last.last_evidence,
         lists=ListAnswers(sorted((answer for one in connections for answer in one.lists), key=_AT_MS)),
-        versions={t: _rising(v) for t, v in _together((one.versions for one in connections), _HEARD_MS).items()},
-        witnesses=_together((one.witnesses for one in connections), _AT_MS),
+        versions={t: _rising(v) for t, v in _together([one.versions for one in connections], _HEARD_MS).items()},
+        witnesses=_together([one.witnesses for one in connections], _AT_MS),
         results=sorted((result for one in logs or connections for result in one.results), key=_AT_MS),
         log_from_start=any(channel.from_start for channel in channels),
         ordered=any(one.ordered for one in connections),
@@ -194,12 +194,15 @@ def joined(connections: Sequence[Connection], number: int) -> Process:
     )
 
 
-def _together(told: Iterable[Mapping[_Key, list[_Told]]], instant: Callable[[_Told], Any]) -> dict[_Key, list[_Told]]:
-    """What several connections tell of each topic or queue, in time order."""
-    together: dict[_Key, list[_Told]] = {}
-    for by_key in told:
-        for key, one in by_key.items():
-            together.setdefault(key, []).extend(one)
+def _together(told: Sequence[dict[_Key, list[_Told]]], instant: Callable[[_Told], Any]) -> dict[_Key, list[_Told]]:
+    """What connections tell of each topic or queue, in time order; of a single one it is put in order where it is."""
+    if len(told) == 1:
+        together = told[0]
+    else:
+        together = {}
+        for by_key in told:
+            for key, one in by_key.items():
+                together.setdefault(key, []).extend(one)
     for one in together.values():
         one.sort(key=instant)
     return together

@@ -9,10 +9,8 @@ import pytest
 from pipelines.notebook.bundles import bundle, bundled_store
 from pipelines.notebook.cluster import Cluster, read_cluster
 from pipelines.notebook.show import show
-from pipelines.report.ownership_section import MEANINGS, ownership_section
-from rebalance.diagnosis import anomalies
-from rebalance.diagnosis.incidents import CLIENT_SILENT, QUEUES_ADDED
-from rebalance.processes.broker_runs import BROKER_STARTED, BROKER_STOPPED
+from pipelines.report.ownership_section import MEANINGS, in_short, ownership_section
+from rebalance.diagnosis.anomalies import ANOMALY_KINDS
 from tests.support.build_store import StoreBuilder, write_json
 from tests.support.fixtures import GOLDEN
 
@@ -39,9 +37,14 @@ def test_a_recorded_session_can_be_shown(session: Path) -> None:
 
 
 def test_every_kind_of_disorder_has_a_meaning() -> None:
-    kinds = {value for name, value in vars(anomalies).items() if name.isupper() and isinstance(value, str)}
-    kinds -= {BROKER_STARTED, BROKER_STOPPED, CLIENT_SILENT, QUEUES_ADDED}
-    assert kinds == MEANINGS.keys()
+    assert set(ANOMALY_KINDS) == MEANINGS.keys()
+
+
+def test_every_client_of_a_cause_is_called_by_its_short_name() -> None:
+    names = {"10.0.0.1@7#81": "10.0.0.1@7", "10.0.0.2@7#82": "10.0.0.2@7"}
+    cause = "client_left 10.0.0.1@7#81; lock_granted; client_left 10.0.0.2@7#82"
+    assert in_short(cause, names) == "client_left 10.0.0.1@7; lock_granted; client_left 10.0.0.2@7"
+    assert in_short(None, names) is None
 
 
 def test_nothing_recorded_is_said(tmp_path: Path) -> None:
