@@ -133,8 +133,7 @@ def _queue_file(kind: FileKind, topic: str, queue: str, name: str) -> Place:
         return _not_understood("its folder is not a queue number, so brokers pass it over")
     if number is None:
         return _not_understood("its name is not a number, as every file of a queue has")
-    why = "bitmaps of SQL filters (enableConsumeQueueExt)" if kind == "consumequeue_ext" else None
-    return Place(kind, number, printable_name(topic), queue_id, why)
+    return Place(kind, number, printable_name(topic), queue_id)
 
 
 def printable_name(name: str) -> str:

@@ -83,6 +83,7 @@ class StoreFile:
 class Store:
     """A store root and its files. Lists are in offset order; `queues` has one entry per (topic, queue_id).
 
+    `ext_queues` are the ConsumeQueueExt files that units of the queues point into (enableConsumeQueueExt).
     `commitlog` is the whole log: of a broker in DLedger mode the files of its DLedger log, behind those that it wrote
     before it was switched. `dledger` is what lies beside such a log: its index, currterm, checkpoint.
     `epochs` are epochFileCheckpoint and its backup, of a broker in controller mode.
@@ -95,6 +96,7 @@ class Store:
     commitlog: list[StoreFile] = field(default_factory=list)
     queues: dict[QueueKey, list[StoreFile]] = field(default_factory=dict)
     batch_queues: dict[QueueKey, list[StoreFile]] = field(default_factory=dict)
+    ext_queues: dict[QueueKey, list[StoreFile]] = field(default_factory=dict)
     queue_database: StoreFile | None = None
     index: list[StoreFile] = field(default_factory=list)
     dledger: list[StoreFile] = field(default_factory=list)
@@ -130,7 +132,7 @@ class Store:
     def files(self) -> Iterator[StoreFile]:
         """Every file of the store once, understood or not."""
         yield from self.commitlog
-        for files in (*self.queues.values(), *self.batch_queues.values()):
+        for files in (*self.queues.values(), *self.batch_queues.values(), *self.ext_queues.values()):
             yield from files
         if self.queue_database is not None:
             yield self.queue_database
@@ -186,7 +188,8 @@ def open_store(
         _keep_one_dledger(store)
     if not any(found.kind != "not_understood" for found in store.files()):
         raise NotAStore(f"{root}: holds no commitlog, consumequeue, index, checkpoint or config of a broker")
-    for files in (store.commitlog, store.index, *store.queues.values(), *store.batch_queues.values()):
+    queues = (*store.queues.values(), *store.batch_queues.values(), *store.ext_queues.values())
+    for files in (store.commitlog, store.index, *queues):
         files.sort(key=lambda found: (found.base_offset or 0, found.path.name))
     store.commitlog = [
         replace(file, next_path=following and following.path)
@@ -317,7 +320,6 @@ def _place(store: Store, found: StoreFile) -> None:
         "timercheck": store.timer,
         "abort": store.markers,
         "lock": store.markers,
-        "consumequeue_ext": store.not_understood,
         "not_understood": store.not_understood,
     }
     if found.kind in lists:
@@ -327,7 +329,9 @@ def _place(store: Store, found: StoreFile) -> None:
     elif found.kind == "rocksdb":
         _place_in_database(store, found)
     else:
-        queues = store.queues if found.kind == "consumequeue" else store.batch_queues
+        queues = {"consumequeue": store.queues, "consumequeue_ext": store.ext_queues}.get(
+            found.kind, store.batch_queues
+        )
         queues.setdefault((found.topic or "", found.queue_id or 0), []).append(found)
 
 

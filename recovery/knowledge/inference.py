@@ -18,6 +18,8 @@ from parsers.commitlog.layout import MAGIC_V2, SYS_FLAG_TRANSACTION
 from parsers.commitlog.message import Message, decode_message
 from parsers.commitlog.tags import DelayLevels
 from parsers.config.topics import read_topics
+from parsers.consumequeue.ext import decode_ext_unit
+from parsers.consumequeue.layout import ext_offset, tags_code_kind
 from parsers.errors import StoreFormatError
 from parsers.index.find import IndexQuery
 from parsers.index.layout import INDEX_HEADER, INDEX_SLOT
@@ -247,6 +249,10 @@ def _traces(store: Store, queues: StoreQueues) -> Iterator[Inferred]:
         queue_files = [file for files in store.queues.values() for file in files]
         yield from _file_size("mappedFileSizeConsumeQueue", queue_files)
     batch_files = [file for files in store.batch_queues.values() for file in files]
+    if store.ext_queues:
+        yield Inferred("enableConsumeQueueExt", "true", "consumequeue_ext/ has files")
+        ext_files = [file for files in store.ext_queues.values() for file in files]
+        yield from _file_size("mappedFileSizeConsumeQueueExt", ext_files)
     yield from _file_size("mappedFileSizeCommitLog", store.commitlog)
     yield from _file_size("mapperFileSizeBatchConsumeQueue", batch_files)
     yield from _geometry(store)
@@ -285,7 +291,11 @@ def _geometry(store: Store) -> Iterator[Inferred]:
 def _delay_levels(store: Store, queues: StoreQueues) -> Iterator[Inferred]:
     """The delay of each level from the units of its queue: delivery time less the message's store time."""
     scheduled = {queue_id: queue for (topic, queue_id), queue in queues.items() if topic == SCHEDULE_TOPIC}
-    seen = {queue_id + 1: delay for queue_id, queue in scheduled.items() if (delay := _delay_of_queue(store, queue))}
+    seen = {
+        queue_id + 1: delay
+        for queue_id, queue in scheduled.items()
+        if (delay := _delay_of_queue(store, queue, queue_id))
+    }
     if not seen:
         if scheduled:
             yield Inferred("messageDelayLevel", DelayLevels.DEFAULT, "assumed: the broker's default", False)
@@ -303,15 +313,32 @@ def _delay_levels(store: Store, queues: StoreQueues) -> Iterator[Inferred]:
     )
 
 
-def _delay_of_queue(store: Store, queue: Queue) -> int | None:
+def _delay_of_queue(store: Store, queue: Queue, queue_id: int) -> int | None:
     delays: Counter[int] = Counter()
+    ext = store.ext_queues.get((SCHEDULE_TOPIC, queue_id), [])
     logs = {file.base_offset or 0: file for file in store.commitlog}
     for unit in queue.sample(SAMPLED_UNITS):
         stored = _store_time(logs, unit.physical_offset, unit.msg_size)
         if stored is not None:
-            delays[unit.tags_code - stored] += 1
+            delays[_delivery_time(ext, unit.tags_code) - stored] += 1
     likely = [delay for delay, _ in delays.most_common(1) if delay > 0 and delay % 1000 == 0]
     return likely[0] if likely else None
+
+
+def _delivery_time(ext: Sequence[StoreFile], tags_code: int) -> int:
+    """The tags code, or that of the ext unit which it is the address of, where there is one."""
+    if tags_code_kind(SCHEDULE_TOPIC, tags_code) != "ext_address":
+        return tags_code
+    offset = ext_offset(tags_code)
+    for file in ext:
+        at = offset - (file.base_offset or 0)
+        if 0 <= at < file.size:
+            try:
+                unit = decode_ext_unit(map_file(file.path), at)
+            except StoreFormatError:
+                return tags_code
+            return tags_code if unit is None else unit.tags_code
+    return tags_code
 
 
 def _store_time(logs: dict[int, StoreFile], physical_offset: int, msg_size: int) -> int | None:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from parsers.consumequeue.ext_columns import ext_columns
 from parsers.queues import StoreQueues
 from parsers.store import QueueKey, Store
 from parsers.topics import TIMER_TOPIC
@@ -52,6 +53,7 @@ from recovery.verify.checks.queue import (
     unserved_messages,
 )
 from recovery.verify.checks.queue_database import check_database
+from recovery.verify.checks.queue_ext import check_ext, with_expected_tags
 from recovery.verify.checks.queue_places import DatabaseQueuePlaces, QueuePlaces
 from recovery.verify.checks.timer import LogSide
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, joined, with_places
@@ -238,8 +240,11 @@ class _Verify:
             yield Judgement((), (Explained("not compared", why),))
             return
         facts, pairs = self._pairs(lost)
-        for key, pair in pairs.items():
-            yield check_queue(*pair, self._left.queues[key].head, self._places(key), facts)
+        for key, (own, units) in pairs.items():
+            if self._store.ext_queues:
+                yield Judgement(tuple(self._check_ext(key, own, units)))
+                units = with_expected_tags(units, own)
+            yield check_queue(own, units, self._left.queues[key].head, self._places(key), facts)
         for key, batch_files in self._store.batch_queues.items():
             yield check_batch_queue(key, batch_files, self._log, lost)
 
@@ -254,6 +259,11 @@ class _Verify:
         misdirected = _together(misdirected_units(*pair, facts) for pair in pairs.values())
         unserved = _together(unserved_messages(*pair) for pair in pairs.values())
         return facts._replace(misdirected=np.intersect1d(misdirected, unserved)), pairs
+
+    def _check_ext(self, key: QueueKey, messages: QueueMessages, units: QueueUnits) -> Iterator[Finding]:
+        ext = ext_columns(self._store.ext_queues.get(key, ()))
+        size = self._known.settings.mapped_file_size_consume_queue_ext
+        return check_ext(units, messages, ext, self._log.messages, self._places(key), size)
 
     def _places(self, key: QueueKey) -> QueuePlaces:
         spooled = self._files.spool

@@ -161,6 +161,20 @@ KINDS: dict[str, Kind] = {
         "Filtering by tag passes over the message, or delivers it at another time.",
         REBUILD,
     ),
+    "ext_unit_missing": Kind(
+        "error",
+        "commitlog",
+        "The unit holds an address in consumequeue_ext, and no ext unit begins there.",
+        "The broker does not filter this message: every consumer that pulls it gets it, and its client filters by tag.",
+        REBUILD,
+    ),
+    "ext_unit_wrong": Kind(
+        "error",
+        "commitlog",
+        LOG_IS_SOURCE,
+        "Filtering by tag or by SQL passes over the message, or gives it to those who did not ask for it.",
+        REBUILD,
+    ),
     "unit_invalid": Kind("error", "commitlog", LOG_IS_SOURCE, CUTS_QUEUE, REBUILD),
     "unit_unexpected": Kind(
         "error",

@@ -1,0 +1,70 @@
+"""The units of a queue's ConsumeQueueExt files as columns, found by a compiled walk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from parsers.consumequeue.ext import CQ_EXT_UNIT
+from parsers.errors import StoreFormatError
+from parsers.kernels.bigendian import load_long, load_short
+from parsers.mapped import map_file
+from parsers.numba_cache import cached_njit
+from parsers.store import StoreFile
+
+Bytes = npt.NDArray[np.uint8]
+Longs = npt.NDArray[np.int64]
+
+UNIT_SIZE = CQ_EXT_UNIT.size
+TAGS_AT, TIME_AT = CQ_EXT_UNIT.offsets["tags_code"], CQ_EXT_UNIT.offsets["store_timestamp_ms"]
+BITMAP_SIZE_AT = CQ_EXT_UNIT.offsets["bitmap_size"]
+
+
+class ExtColumns(NamedTuple):
+    """One row for each unit, in file order. `ext_offset`: the byte in the queue's ext files where it starts, rising;
+    an ext address less -2**63."""
+
+    ext_offset: Longs
+    unit_size: Longs
+    tags_code: Longs
+    store_timestamp_ms: Longs
+
+
+@cached_njit(nogil=True, _nrt=False)
+def walk_ext(data: Bytes, found: Longs) -> int:
+    """Fill position, size, tags code and store time of the units, as far as there is room; returns how many there are.
+
+    Ends where sizes do not fit.
+    """
+    at, count = 0, 0
+    while at + UNIT_SIZE <= len(data):
+        size = load_short(data, at)
+        if size < UNIT_SIZE or at + size > len(data) or load_short(data, at + BITMAP_SIZE_AT) != size - UNIT_SIZE:
+            break
+        if count < len(found):
+            found[count, 0], found[count, 1] = at, size
+            found[count, 2], found[count, 3] = load_long(data, at + TAGS_AT), load_long(data, at + TIME_AT)
+        at, count = at + size, count + 1
+    return count
+
+
+def ext_columns(files: Sequence[StoreFile]) -> ExtColumns:
+    """The units of the files, given in offset order; those of a file that the system refuses are none."""
+    pieces = [np.empty((0, 4), np.int64), *_pieces(files)]
+    whole = np.concatenate(pieces)
+    return ExtColumns(*(np.ascontiguousarray(column) for column in whole[np.argsort(whole[:, 0], kind="stable")].T))
+
+
+def _pieces(files: Sequence[StoreFile]) -> Iterator[Longs]:
+    for file in files:
+        try:
+            data = np.frombuffer(map_file(file.path), np.uint8)
+        except StoreFormatError:
+            continue
+        found = np.empty((walk_ext(data, np.empty((0, 4), np.int64)), 4), np.int64)
+        walk_ext(data, found)
+        found[:, 0] += file.base_offset or 0
+        yield found

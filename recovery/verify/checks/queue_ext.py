@@ -1,0 +1,92 @@
+"""Units that hold an address instead of a tags code (enableConsumeQueueExt), against their ext units and the log.
+
+Source: ConsumeQueue#putMessagePositionInfoWrapper, ConsumeQueueExt#put, DefaultMessageStore#getMessage @4.2.0 … 5.3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from parsers.consumequeue.ext import CQ_EXT_UNIT
+from parsers.consumequeue.ext_columns import ExtColumns
+from parsers.consumequeue.layout import MAX_EXT_ADDRESS
+from parsers.java import LONG_MIN
+from recovery.scan.intervals import Longs, found_at, neighbours
+from recovery.verify.checks.queue import QueueMessages, QueueUnits
+from recovery.verify.checks.queue_places import QueuePlaces
+from recovery.verify.findings.finding import Finding, Place, Span
+from recovery.verify.settle.log_columns import MessageColumns
+
+MISSING, WRONG = "ext_unit_missing", "ext_unit_wrong"
+
+
+def with_expected_tags(units: QueueUnits, messages: QueueMessages) -> QueueUnits:
+    """The units with the tags code that their message has in place of an address; what addresses lead to is judged by
+    `check_ext`."""
+    row, is_own = found_at(messages.physical_offset, units.physical_offset)
+    replaced = is_own & (units.tags_code <= MAX_EXT_ADDRESS)
+    tags_code = units.tags_code.copy()
+    tags_code[replaced] = messages.tags_code[row[replaced]]
+    return units._replace(tags_code=tags_code)
+
+
+def check_ext(
+    units: QueueUnits,
+    messages: QueueMessages,
+    ext: ExtColumns,
+    log: MessageColumns,
+    places: QueuePlaces,
+    ext_file_size: int,
+) -> Iterator[Finding]:
+    """Addresses that lead to no ext unit, and ext units that are not of the message of the unit.
+
+    Ext units that no unit points to are left by every dispatch of a message that the queue has already.
+    """
+    own, is_own = found_at(messages.physical_offset, units.physical_offset)
+    chosen = np.flatnonzero(is_own & (units.tags_code <= MAX_EXT_ADDRESS))
+    asked = QueueUnits._make(column[chosen] for column in units)
+    offset = asked.tags_code ^ LONG_MIN
+    row, is_there = found_at(ext.ext_offset, offset)
+    record, is_record = found_at(log.physical_offset, asked.physical_offset)
+    right = np.zeros(len(chosen), np.bool_)
+    if len(ext.ext_offset) and len(log.physical_offset):
+        right = ext.tags_code[row] == messages.tags_code[own[chosen]]
+        right &= (ext.store_timestamp_ms[row] == log.store_timestamp_ms[record]) | ~is_record
+    for kind, wanted in ((MISSING, ~is_there), (WRONG, is_there & ~right)):
+        rows = np.flatnonzero(wanted)
+        for first, end in neighbours(asked.queue_offset[rows]):
+            yield _finding(kind, rows[first:end], asked, offset, places, ext_file_size)
+
+
+def _finding(
+    kind: str, rows: Longs, asked: QueueUnits, offset: Longs, places: QueuePlaces, ext_file_size: int
+) -> Finding:
+    slot, count = int(asked.queue_offset[rows[0]]), len(rows)
+    return Finding(
+        kind,
+        Span(
+            places.topic,
+            places.queue_id,
+            slot,
+            slot + count,
+            int(asked.physical_offset[rows[0]]),
+            int(asked.physical_offset[rows[-1]]) + 1,
+        ),
+        (*places.places(slot, count), *_ext_places(offset[rows], places, ext_file_size)),
+        count,
+        (
+            f"unit {slot}: its address is byte {int(offset[rows[0]])} of the queue's ext files",
+            "no ext unit begins there" if kind == MISSING else "the ext unit there has another tags code or store time",
+        ),
+    )
+
+
+def _ext_places(offset: Longs, places: QueuePlaces, file_size: int) -> Iterator[Place]:
+    """The bytes from the first of these addresses to the last, file by file."""
+    for base in np.unique(offset - offset % file_size).tolist():
+        inside = offset[(offset >= base) & (offset - base < file_size)]
+        first, last = int(inside.min()), int(inside.max())
+        folder = f"consumequeue_ext/{places.topic}/{places.queue_id}"
+        yield Place(f"{folder}/{base:020d}", first - base, last - first + CQ_EXT_UNIT.size)
