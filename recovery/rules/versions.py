@@ -133,7 +133,10 @@ class BrokerVersion(Version):
     @property
     def dispatches_before_delay_levels(self) -> bool:
         """load() dispatches before messageDelayLevel is read: a delayed message's unit gets the hash of its tags for a
-        delivery time. DefaultMessageStore#load @4.9.2 to 4.9.8.
+        delivery time; then it asks for the queue of every delay level. Before, load() begins with
+        config/delayOffset.json and asks for none.
+
+        Source: DefaultMessageStore#load, ScheduleMessageService#correctDelayOffset @4.9.2 to 4.9.8.
         """
         return (4, 9, 2) <= self < (5, 0, 0)
 
@@ -153,6 +156,12 @@ class BrokerVersion(Version):
         """Queues are cut to the log's end where their maximum reaches it, after every exit (before: always after a
         crash, never after an orderly exit). CommitLog#recoverNormally, #recoverAbnormally @4.3.2."""
         return self >= (4, 3, 2)
+
+    @property
+    def forgets_queues_without_log(self) -> bool:
+        """Without a file of the log all queue files are deleted after an orderly exit, too (before: after a crash
+        alone). CommitLog#recoverNormally @4.5.1."""
+        return self >= (4, 5, 1)
 
     @property
     def queue_max_is_message_end(self) -> bool:
@@ -221,7 +230,8 @@ class BrokerVersion(Version):
 
     @property
     def starts_dispatch_at_log_end(self) -> bool:
-        """start() dispatches from the log's end, whatever the queues hold. Until 4.4.0."""
+        """start() dispatches from the log's end, whatever the queues hold; with duplicationEnable from what is
+        confirmed. Until 4.4.0."""
         return self < (4, 5, 1)
 
     @property

@@ -57,7 +57,8 @@ def recover_commitlog(memory: BrokerMemory, *, clean_exit: bool) -> None:
     files, queued_before = memory.commitlog.files, memory.max_queued_offset()
     dispatch_from = _dispatch_from(memory, clean_exit)
     if not files:
-        _forget_queues(memory)
+        if not clean_exit or memory.version.forgets_queues_without_log:
+            _forget_queues(memory)
         return
     if clean_exit:
         number = _first_file_after_clean_exit(memory, dispatch_from)

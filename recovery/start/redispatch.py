@@ -52,7 +52,7 @@ class Redispatch:
             self._start_at(self._queue_maximum())
             self._wait_and_correct()
             return
-        at_end = memory.version.starts_dispatch_at_log_end
+        at_end = memory.version.starts_dispatch_at_log_end and not memory.settings.duplication_enable
         self._start_at(memory.commitlog.max_offset if at_end else memory.confirmed_offset())
         if memory.version.may_recheck_dispatch_start and memory.settings.recheck_reput_offset_from_cq:
             self._start_at(self._queue_maximum())

@@ -189,6 +189,8 @@ def _load(played: Restart) -> None:
         "DefaultMessageStore#isTempFileExist",
         f"abort is {'there' if evidence.abort else 'not there'}",
     )
+    if version.loads_delay_offsets and not version.dispatches_before_delay_levels:
+        _load_delay_offsets(memory)
     list_files(memory.commitlog, evidence.commitlog, version)
     for (topic, queue_id), entries in evidence.queues.items():
         list_files(memory.queue(topic, queue_id).mapped, entries, version)
@@ -204,8 +206,10 @@ def _load(played: Restart) -> None:
         queue.recover()
     _recover_commitlog(memory)
     recover_offset_table(memory)
-    if version.loads_delay_offsets:
+    if version.dispatches_before_delay_levels:
         _load_delay_offsets(memory)
+        memory.read_delay_levels()
+        memory.create_delay_queues()
     if not index_loaded and version.needs_index:
         raise LoadFailed(
             "a folder among the index files stops the broker from loading",
@@ -277,5 +281,3 @@ def _load_delay_offsets(memory: BrokerMemory) -> None:
     load = load_config(memory.evidence.config or {}, DELAYS, Stage.STORE, memory.version)
     if load.refuses:
         raise _refused(load)
-    memory.read_delay_levels()
-    memory.create_delay_queues()
