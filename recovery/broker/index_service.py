@@ -15,6 +15,7 @@ from parsers.index.geometry import Geometry
 from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_HEADER
 from parsers.java import LONG_MAX, LONG_MIN
 from recovery.broker.consume_queue import Hang
+from recovery.broker.mapped_file_queue import LoadFailed
 from recovery.broker.store_folder import Entry
 from recovery.rebuild.index_writer import IndexFileWriter, IndexWriter
 from recovery.rules.dispatch import (
@@ -137,7 +138,13 @@ class IndexFiles:
         for entry in entries:
             try:
                 parse_number(entry.name, LONG_MIN, LONG_MAX)
-            except InvalidForDispatch:
+            except InvalidForDispatch as odd:
+                if not self.rules.version.skips_odd_index_names:
+                    raise LoadFailed(
+                        "a file in index/ whose name is no number stops the broker from loading",
+                        "IndexService#load (NumberFormatException)",
+                        str(entry.path),
+                    ) from odd
                 self.skipped.append(entry)
                 continue
             if entry.is_folder:

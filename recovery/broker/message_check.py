@@ -51,7 +51,8 @@ class Checked:
 
     Attributes:
         success, size: as in Java's DispatchRequest: (True, n) a message, (True, 0) go to the next file,
-            (False, n > 0) inner sizes that do not add up, (False, -1) anything else.
+            (False, n > 0) inner sizes that do not add up, (False, -1) anything else. In 3.x a message may have any size
+            but -1, which ends the log.
         read_to: where Java's buffer stands afterwards.
         request: what the dispatchers would get; None without a message.
         reason: why it is no message; `passed_by`: the setting without which it would be one.
@@ -112,6 +113,8 @@ class MessageCheck:
         inner_size = form.total_size(row["body_size"], topic_size, properties_size)
         if inner_size != total_size and self.version.adds_up_record_sizes:
             raise _Invalid("the sizes inside do not add up to the record's size", total_size)
+        if total_size == -1:
+            raise _Invalid("a size of -1")
         request = DispatchRequest(
             topic=topic,
             queue_id=row["queue_id"],

@@ -168,9 +168,12 @@ def _bounds(store: Store, sample: Sequence[Message]) -> Iterator[tuple[BrokerVer
     topics = [topic for _, topic in read_topics(store.config, on_damage="collect")]
     if topics and all(topic.attributes is None for topic in topics):
         yield EVER, BrokerVersion(5, 0, 0), "config/topics.json knows no attributes of topics"
-    if _index_counts_puts(store):
+    counts_puts = _index_counts_puts(store)
+    if counts_puts:
         yield EVER, BrokerVersion(4, 7, 1), "the headers of the index count every put as a slot"
         yield from _old_bounds(store, sample)
+    elif counts_puts is not None:
+        yield BrokerVersion(4, 7, 1), NEVER, "the headers of the index count slots in use"
     if store.checkpoint is not None:
         yield from _checkpoint_bounds(store.checkpoint)
     if any(marker.path.name == "abort.bak" for marker in store.markers) or store.batch_queues:
@@ -179,15 +182,16 @@ def _bounds(store: Store, sample: Sequence[Message]) -> Iterator[tuple[BrokerVer
         yield BrokerVersion(5, 2, 0), NEVER, "consumequeue/ is a RocksDB database"
 
 
-def _index_counts_puts(store: Store) -> bool:
-    """Whether the header of an index file counts its entries where it should count the slots that they use."""
+def _index_counts_puts(store: Store) -> bool | None:
+    """Whether the header of an index file counts the entries or the slots that they use; None where nothing tells."""
     for file in open_index(store.index[:ASKED_FILES], on_damage="collect"):
-        if file.geometry is None or file.entries < 2 or file.header["hash_slot_count"] != file.entries:
+        if file.geometry is None or file.entries < 2:
             continue  # with an entry all slots are there, too
         slots = file.data[INDEX_HEADER.size : file.geometry.entries_at].view(INDEX_SLOT.dtype)
-        if np.count_nonzero(slots) < file.entries:
-            return True
-    return False
+        used, counted = np.count_nonzero(slots), file.header["hash_slot_count"]
+        if used < file.entries and counted in (used, file.entries):
+            return bool(counted == file.entries)
+    return None
 
 
 def _old_bounds(store: Store, sample: Sequence[Message]) -> Iterator[tuple[BrokerVersion, BrokerVersion, str]]:

@@ -90,6 +90,11 @@ class BrokerVersion(Version):
         return self >= (4, 3, 0)
 
     @property
+    def skips_odd_index_names(self) -> bool:
+        """A file in index/ whose name is no number is left alone (before: load fails). IndexService#load @4.0.0."""
+        return self >= (4, 0, 0)
+
+    @property
     def has_batch_queues(self) -> bool:
         """batchconsumequeue/ is loaded too. ConsumeQueueStore#load @5.0.0."""
         return self >= (5, 0, 0)
@@ -356,5 +361,10 @@ class BrokerVersion(Version):
         return self >= (5, 2, 0)
 
 
-PROVEN = tuple(BrokerVersion.parse(text) for text in ("4.9.8", "5.3.1", "5.3.3", "5.5.1"))
+PROVEN = tuple(
+    map(
+        BrokerVersion.parse,
+        ("3.2.6", "4.2.0", "4.3.2", "4.4.0", "4.5.2", "4.7.1", "4.9.8", "5.3.1", "5.3.3", "5.5.1"),
+    )
+)
 """Versions whose behaviour on damaged stores was recorded and is reproduced case by case."""

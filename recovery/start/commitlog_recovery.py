@@ -238,7 +238,7 @@ def _read(memory: BrokerMemory, number: int, start: int, wanted: Chooser, clean_
             duplication=settings.duplication_enable,
         )
         walk.read_at = checked.read_to
-        if checked.success and checked.request is None:
+        if checked.success and checked.size == 0:
             number += 1
             if number >= len(files):
                 return walk
@@ -249,6 +249,8 @@ def _read(memory: BrokerMemory, number: int, start: int, wanted: Chooser, clean_
         if checked.request is None:
             _end_here(memory, walk, checked.reason or "", checked.passed_by)
             return walk
+        if checked.size < 0:  # 3.x believes the size, and takes less than nothing for no record
+            continue
         if not clean_exit and _foreign_offset(memory, walk.file, checked.request):
             why = "its own offset lies outside its file (checkCommitLogOffsetOnRecover)"
             _end_here(memory, walk, why, PassedBy.NO_OFFSET_CHECK)

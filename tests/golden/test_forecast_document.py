@@ -18,6 +18,8 @@ from tests.support.recovery_cases import Case, golden_cases
 from tests.support.recovery_judge import LAB_HEAP_BYTES, effective_settings
 
 CASES = golden_cases()
+PASS_FILES_OVER = ("3.2.6", "4.2.0", "4.3.2", "4.4.0")
+"""Versions that read a log up to a file of another size; the files behind it stay where they are."""
 STARTS = [name for name in CASES.names() if "-retention" not in name]
 
 
@@ -46,9 +48,11 @@ def _assert_as_recorded(document: dict[str, Any], truth: dict[str, Any]) -> None
     after, quiet = document["after_dispatch"], truth["quiet"]
     log = document["commitlog"]
     assert (log["min_physical_offset"], log["max_physical_offset"]) == (quiet["commitLogMin"], quiet["commitLogMax"])
-    assert log["files"] == sorted(
+    on_disk = sorted(
         path[10:] for path in quiet["files"] if path.startswith("commitlog/") and path[10:].lstrip("-").isdigit()
     )
+    passed_over = on_disk[len(log["files"]) :] if document["version"] in PASS_FILES_OVER else []
+    assert log["files"] + passed_over == on_disk
     for rows, state in ((document["before_dispatch"], truth["afterLoad"]), (after, quiet)):
         told = {f"{row['topic']}/{row['queue_id']}": row for row in rows["queues"]}
         assert told.keys() == state["queues"].keys()
@@ -58,8 +62,9 @@ def _assert_as_recorded(document: dict[str, Any], truth: dict[str, Any]) -> None
         f"{name}/{file['file']}": file["sha256"] for name, queue in quiet["queues"].items() for file in queue["files"]
     }
     assert after["consumequeue_sha256"] == hashes
-    dispatched = truth["dispatchedInLoad"]["count"] + truth["dispatchedInReput"]["count"]
-    assert document["redispatched_messages"] == dispatched
+    if "dispatchedInLoad" in truth:  # the dispatch of 3.2.6 tells nobody
+        dispatched = truth["dispatchedInLoad"]["count"] + truth["dispatchedInReput"]["count"]
+        assert document["redispatched_messages"] == dispatched
     before = {path[6:] for path in truth["filesBefore"] if path.startswith("index/")}
     recorded = {row["file"] for row in quiet["index"]}
     told_files = {row["name"]: row["action"] for row in after["index_files"] if row["name"]}

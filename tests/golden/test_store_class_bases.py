@@ -1,4 +1,4 @@
-"""Stores written by the bare store classes of 4.9.8, 5.3.1, 5.3.3 and 5.5.1, stopped in order or halted: no damage."""
+"""Stores written by the bare store classes of 3.2.6 to 5.5.1, stopped in order or halted: no damage."""
 
 from __future__ import annotations
 

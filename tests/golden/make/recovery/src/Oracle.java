@@ -146,8 +146,8 @@ class Oracle {
     m.setBornHost(host(six, 7, 4000));
     m.setStoreHost(host(six, 8, 10911));
     if (six) {
-      m.setBornHostV6Flag();
-      m.setStoreHostAddressV6Flag();
+      Lab.tryCall(m, "setBornHostV6Flag");
+      Lab.tryCall(m, "setStoreHostAddressV6Flag");
     }
   }
 
