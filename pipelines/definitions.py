@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dagster as dg
 
-from pipelines.defs.assets.judged import JUDGED_ASSETS
+from pipelines.defs.assets.judged import JUDGED_ASSETS, replica_differences
 from pipelines.defs.assets.lag import lag, lag_history
 from pipelines.defs.assets.ownership import replayed_ownership
 from pipelines.defs.assets.per_broker import BROKER_ASSETS
@@ -15,7 +15,7 @@ from pipelines.defs.lakehouse import Lakehouse
 from pipelines.defs.schedules import config_snapshot_schedule
 from pipelines.defs.sensors import store_files_sensor
 
-DERIVED_ASSETS = [lag, lag_history, *JUDGED_ASSETS, replayed_ownership]
+DERIVED_ASSETS = [lag, lag_history, *JUDGED_ASSETS, replica_differences, replayed_ownership]
 
 defs = dg.Definitions(
     assets=[*RAW_ASSETS, *BROKER_ASSETS, *DERIVED_ASSETS],

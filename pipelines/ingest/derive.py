@@ -6,7 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from parsers.store import NotAStore
+from pipelines.answers.replica_rows import replica_rows
 from pipelines.lake.broker_stores import store_of
 from pipelines.lake.catalog import question
 from pipelines.lake.lake import Lake, lake_to_write
@@ -17,6 +20,7 @@ from pipelines.lake.tables.derived import (
     LAG_HISTORY,
     LOSS_LEDGER,
     RECOVERY_FORECAST,
+    REPLICA_DIFFERENCES,
     RETENTION_RISK,
 )
 from pipelines.lake.tables.ownership import OWNERSHIP_INTERVALS
@@ -56,6 +60,10 @@ def derive(spark: SparkSession, sources: Sources, progress: Callable[[str], None
     for table in JUDGED:
         progress(table.name)
         made.rows[table.name] = judge_brokers(spark, lake, table.name, there)
+    if sources.replicas:
+        progress(REPLICA_DIFFERENCES.name)
+        made.rows[REPLICA_DIFFERENCES.name], problems = write_replica_differences(lake, sources)
+        made.problems += problems
     if evidence_paths(sources):
         progress(OWNERSHIP_INTERVALS.name)
         replayed = replay_sources(spark, lake, sources)
@@ -67,6 +75,13 @@ def derive(spark: SparkSession, sources: Sources, progress: Callable[[str], None
 def write_lag_history(lake: Lake) -> int:
     """Answer lag_history.sql from the snapshots in the lake into the table of that name; its rows."""
     return lake.write(LAG_HISTORY.name, lake.query(question("lag_history")), replaced=None)
+
+
+def write_replica_differences(lake: Lake, sources: Sources) -> tuple[int, list[str]]:
+    """Compare the replicas of the configuration; rows, and a sentence for each group that could not be compared."""
+    rows, problems = replica_rows(sources)
+    schema = REPLICA_DIFFERENCES.bare_schema
+    return lake.write(REPLICA_DIFFERENCES.name, pa.Table.from_pylist(rows, schema=schema), replaced=None), problems
 
 
 def readable(brokers: Sequence[BrokerSource]) -> tuple[list[BrokerSource], list[str]]:

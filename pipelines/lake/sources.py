@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from glob import glob
 from pathlib import Path
@@ -49,6 +49,14 @@ class BrokerSource:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplicaGroup:
+    """Brokers, by their names, whose stores are replicas of one another; `group_size`: nodes of a DLedger group."""
+
+    brokers: tuple[str, ...]
+    group_size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Sources:
     """What one `rocketlens.toml` says, with absolute paths.
 
@@ -64,6 +72,7 @@ class Sources:
     client_logs: tuple[str, ...] = ()
     captures: tuple[str, ...] = ()
     spark_master: str = "local[*]"
+    replicas: tuple[ReplicaGroup, ...] = ()
 
     def evidence(self) -> list[Path]:
         """Every file and folder that is read: stores, settings, logs, captures; patterns as they match now."""
@@ -121,7 +130,7 @@ class _Reader:
         self.path, self.folder = path, path.resolve().parent
 
     def sources(self, document: Mapping[str, Any]) -> Sources:
-        self.only(document, "the file", {"lake", "broker", "client", "capture"})
+        self.only(document, "the file", {"lake", "broker", "client", "capture", "replicas"})
         lake = self.table(document, "lake")
         self.only(lake, "[lake]", {"path", "bodies", "spark_master"})
         brokers = tuple(self.broker(entry, number) for number, entry in enumerate(self.tables(document, "broker"), 1))
@@ -135,7 +144,23 @@ class _Reader:
             client_logs=self.globs(document, "client", "logs"),
             captures=self.globs(document, "capture", "files"),
             spark_master=self.text(lake, "spark_master", "[lake]", "local[*]"),
+            replicas=tuple(
+                self.replicas(entry, number, names) for number, entry in enumerate(self.tables(document, "replicas"), 1)
+            ),
         )
+
+    def replicas(self, entry: Mapping[str, Any], number: int, known: Sequence[str]) -> ReplicaGroup:
+        where = f"[[replicas]] number {number}"
+        self.only(entry, where, {"brokers", "group_size"})
+        names = entry.get("brokers")
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len(set(names)) < 2:
+            raise self.complaint(f"{where}: brokers must be a list of two names or more")
+        if strange := next((name for name in names if name not in known), None):
+            raise self.complaint(f"{where}: no [[broker]] is named {strange!r}")
+        size = entry.get("group_size")
+        if size is not None and (type(size) is not int or size < 2):
+            raise self.complaint(f"{where}: group_size must be a whole number from 2, not {size!r}")
+        return ReplicaGroup(tuple(dict.fromkeys(names)), size)
 
     def broker(self, entry: Mapping[str, Any], number: int) -> BrokerSource:
         where = f"[[broker]] number {number}"

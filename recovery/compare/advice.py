@@ -59,7 +59,7 @@ def advise(mode: Mode, members: Sequence[Member], pairs: Sequence[Pair], electio
     steps = [] if level else [COPY_FIRST]
     if not level and not strangers and _gives_up(members, pairs, full):
         steps.append(LOOK_AT_COPIES)
-    conclusion = _led_said(led, pairs, election) if led else _conclusion(members, strangers, full)
+    conclusion = _led_said(led, pairs, election) if led else _conclusion(members, pairs, strangers, full)
     return Advice(tuple(full or led), conclusion, tuple(steps), warnings)
 
 
@@ -104,21 +104,20 @@ def _led_said(led: Sequence[str], pairs: Sequence[Pair], election: Election) -> 
     )
 
 
-def missing_messages(name: str, pairs: Sequence[Pair]) -> dict[str, int]:
-    """Messages that the replica does not have, by the replica that has them."""
+def missing_records(name: str, pairs: Sequence[Pair]) -> dict[str, int]:
+    """Records that the replica does not have, by the replica that has them."""
     return {other.name: only_of(pair, other.name) for pair in _of(name, pairs) for other in [pair.other(name)]}
 
 
 def only_of(pair: Pair, name: str) -> int:
-    """Messages that one of a pair has and the other has not: before, within and behind what both have."""
-    side = pair.side(name)
-    return side.head.messages + side.tail.messages + _inside(pair, name)
+    """Records that one of a pair has and the other has not: before, within and behind what both have."""
+    return pair.side(name).head.records + _younger_of(pair, name)
 
 
-def _inside(pair: Pair, name: str) -> int:
-    """Messages within what both have: where the other has a record of its own there it is not missing."""
-    others = pair.side(pair.other(name).name).inside
-    return max(0, pair.side(name).inside.messages - others.messages)
+def _younger_of(pair: Pair, name: str) -> int:
+    """Those of them that do not lie before the other log's first byte."""
+    side, one_each = pair.side(name), pair.history.relation is Relation.ALTERED_AT_END
+    return side.inside.records + (0 if one_each else side.tail.records)
 
 
 def _of(name: str, pairs: Sequence[Pair]) -> Iterator[Pair]:
@@ -126,27 +125,27 @@ def _of(name: str, pairs: Sequence[Pair]) -> Iterator[Pair]:
 
 
 def _has_everything(name: str, pairs: Sequence[Pair]) -> bool:
-    if any(missing_messages(name, pairs).values()):
+    if any(missing_records(name, pairs).values()):
         return False
     return not any(_is_doubtful(name, pair) for pair in _of(name, pairs))
 
 
 def _is_doubtful(name: str, pair: Pair) -> bool:
     """Its bytes are proven wrong somewhere, or it is open whether they are."""
-    relation = pair.history.relation
-    if relation in (Relation.NOTHING_SHARED, Relation.ALTERED_AT_END) or pair.side(name).tail.damaged:
-        return True
-    if pair.two_records > len(pair.altered):
+    history = pair.history
+    if history.relation is Relation.NOTHING_SHARED or pair.untold or not history.told_apart:
         return True
     return any(name in record.wrong or record.decided_by is None for record in pair.altered)
 
 
 def _gives_up(members: Sequence[Member], pairs: Sequence[Pair], keep: Sequence[str]) -> bool:
     names = keep or [member.name for member in members]
-    return any(any(missing_messages(name, pairs).values()) for name in names)
+    return any(any(missing_records(name, pairs).values()) for name in names)
 
 
-def _conclusion(members: Sequence[Member], strangers: Sequence[Pair], keep: Sequence[str]) -> str:
+def _conclusion(
+    members: Sequence[Member], pairs: Sequence[Pair], strangers: Sequence[Pair], keep: Sequence[str]
+) -> str:
     if strangers:
         pair = strangers[0]
         return (
@@ -157,6 +156,15 @@ def _conclusion(members: Sequence[Member], strangers: Sequence[Pair], keep: Sequ
         return "Every replica has the same messages: whichever is the master, none is lost."
     if keep:
         return f"{_joined(keep)} {'has' if len(keep) == 1 else 'have'} every message that any of these replicas has."
+    for member in members:
+        own = list(_of(member.name, pairs))
+        younger = any(_younger_of(pair, pair.other(member.name).name) for pair in own)
+        if not younger and not any(_is_doubtful(member.name, pair) for pair in own):
+            older = max(pair.side(pair.other(member.name).name).head.records for pair in own)
+            return (
+                f"Undecided for what is older: {member.name} has every message from byte {member.log_begin} on, where "
+                f"it begins; {older} records before that are only in a log that begins earlier."
+            )
     return "Undecided: no replica is proven to have every message of all the others."
 
 

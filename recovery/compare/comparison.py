@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from parsers.errors import DamageSink
+from parsers.store import StoreFile
 from recovery.compare.advice import Advice, advise
 from recovery.compare.cost import Cost, Kept, costs
 from recovery.compare.election import NOTHING_NOTED, Election, Standing, elect
 from recovery.compare.epochs import Cut, cut_of
-from recovery.compare.history import History, Relation, Side, history_of
+from recovery.compare.history import TWO_RECORDS, History, Relation, Side, history_of
 from recovery.compare.log_pair import LogBytes, Meets
 from recovery.compare.record_difference import RecordDifference, difference_at
 from recovery.compare.replica import Mode, Replica, mode_of
 from recovery.compare.side_by_side import Difference, Tables, differences, tables_of
 from recovery.compare.terms import TermRun, term_runs
 
-TWO_RECORDS = (Meets.OTHER, Meets.OTHER_SIZE)
 MOST_RECORDS = 100
 """Altered records that are explained field by field, of each pair."""
 
@@ -60,8 +60,8 @@ class Pair:
 
     Attributes:
         first: the first record that they hold otherwise; None where they hold none otherwise.
-        altered: records that differ though both logs agree behind them, those first of which both have one. Of those
-            there are `two_records` in all.
+        altered: records that differ though both logs have one history.
+        untold: further ones, of which both logs have one.
         cuts: in controller mode what either would cut as a slave of the other.
     """
 
@@ -70,7 +70,7 @@ class Pair:
     history: History
     first: RecordDifference | None
     altered: tuple[RecordDifference, ...]
-    two_records: int
+    untold: int
     differences: tuple[Difference, ...]
     cuts: tuple[Cut, ...]
 
@@ -145,31 +145,43 @@ def _member(replica: Replica, tables: Tables, histories: Mapping[tuple[str, str]
 
 
 def _pair(left: Member, right: Member, history: History, logs: Mapping[str, LogBytes]) -> Pair:
-    header = left.replica.store.commitlog[0].header_size if left.replica.store.commitlog else 0
-    altered = list(_altered(history, logs, header))
+    files = left.replica.store.commitlog
+    altered, untold = _altered(history, logs, files)
     return Pair(
         left,
         right,
         history,
-        _first(left.name, right.name, history, altered, logs, header),
+        _first(left.name, right.name, history, altered, logs, files),
         tuple(altered),
-        sum(each.records for each in history.altered if each.meets in TWO_RECORDS),
+        untold,
         tuple(differences(left.tables, right.tables)),
         tuple(_cuts(left, right, logs)),
     )
 
 
-def _altered(history: History, logs: Mapping[str, LogBytes], header: int) -> Iterator[RecordDifference]:
-    """The first records that differ though the logs agree behind them."""
-    shown = 0
+def _altered(
+    history: History, logs: Mapping[str, LogBytes], files: Sequence[StoreFile]
+) -> tuple[list[RecordDifference], int]:
+    """Records that differ though both logs have one history, and of how many more nothing is told.
+
+    What is no record in one log is told for the first places only, and is missing there in any case.
+    """
+    found: list[RecordDifference] = []
+    untold = 0
+    if history.relation is Relation.ALTERED_AT_END:
+        last = _difference(history.agreed_until or 0, logs, files)
+        found += [] if last is None else [last]
+        untold += last is None
     for stretch in sorted(history.altered, key=lambda stretch: stretch.meets not in TWO_RECORDS):
-        at = stretch.begin
-        while stretch.meets is not Meets.ABSENT and at < stretch.end and shown < MOST_RECORDS:
-            found = difference_at(at, logs, header)
-            if found is None:
+        told, at = 0, stretch.begin
+        while stretch.meets is not Meets.ABSENT and at < stretch.end and len(found) < MOST_RECORDS:
+            record = _difference(at, logs, files)
+            if record is None:
                 break
-            yield found
-            at, shown = found.end, shown + 1
+            found.append(record)
+            told, at = told + 1, record.end
+        untold += stretch.records - told if stretch.meets in TWO_RECORDS else 0
+    return found, untold
 
 
 def _first(
@@ -178,15 +190,20 @@ def _first(
     history: History,
     altered: Sequence[RecordDifference],
     logs: Mapping[str, LogBytes],
-    header: int,
+    files: Sequence[StoreFile],
 ) -> RecordDifference | None:
     """The first altered record, else the first record behind what both have, where both have one."""
     if altered:
-        return altered[0]
-    apart = (Relation.DIVERGED, Relation.ALTERED_AT_END, Relation.UNREADABLE)
-    if history.relation not in apart or history.agreed_until is None:
+        return min(altered, key=lambda record: record.begin)
+    if history.relation not in (Relation.DIVERGED, Relation.UNREADABLE) or history.agreed_until is None:
         return None
-    return difference_at(history.agreed_until, {left: logs[left], right: logs[right]}, header)
+    return _difference(history.agreed_until, {left: logs[left], right: logs[right]}, files)
+
+
+def _difference(at: int, logs: Mapping[str, LogBytes], files: Sequence[StoreFile]) -> RecordDifference | None:
+    """The records at a byte of the log; before a broker was switched to DLedger its messages had no headers."""
+    before = [file.header_size for file in files if (file.base_offset or 0) <= at]
+    return difference_at(at, logs, before[-1] if before else 0)
 
 
 def _cuts(left: Member, right: Member, logs: Mapping[str, LogBytes]) -> Iterator[Cut]:

@@ -16,12 +16,14 @@ from parsers.errors import DamageSink
 from parsers.sequence import holes
 from parsers.store import StoreFile
 from recovery.compare.kernel import differing_bits
-from recovery.compare.log_pair import LogBytes, Meets, Stretch, stretches
+from recovery.compare.log_pair import MOST_STRETCHES, LogBytes, Meets, Stretch, stretches
 from recovery.compare.own_messages import OwnMessages, Range, own_messages
 from recovery.rules.dispatch import DispatchRules
 
 LOG_END = 1 << 63
 MOST_RECORD_BYTES = 1 << 26
+TWO_RECORDS = (Meets.OTHER, Meets.OTHER_SIZE)
+"""Both logs have a record of their own there."""
 TWO_BITS = 2
 
 
@@ -44,7 +46,7 @@ class Side:
     Attributes:
         head: what lies before the first byte of the other log.
         tail: what follows the last record that both have.
-        inside: what lies between, where the other has no file or no record.
+        inside: what lies between, where the other has no record of its own.
         end: the byte behind the last record; None for a log without one.
         holes: ranges that no file of this log holds, between files.
     """
@@ -66,6 +68,7 @@ class History:
         agreed_until: the end of the last record that both have, whatever differs before it.
         altered: stretches before that in which the logs differ.
         cut_short: the shorter log ends inside a record that the other one has whole.
+        told_apart: False where the logs differ in so many places that the rest of them is taken as one.
     """
 
     relation: Relation
@@ -76,6 +79,7 @@ class History:
     left: Side
     right: Side
     cut_short: bool = False
+    told_apart: bool = True
 
 
 def history_of(
@@ -93,11 +97,10 @@ def history_of(
     shared = _shared(_span(left), _span(right))
     common, agreed = _prefix(found, shared), _agreed(found, shared)
     inside = [each for each in found if shared is not None and shared <= each.begin < agreed and differs(each)]
+    right_alone = sorted([*_right_alone(inside, agreed), *_holes_within(left, shared, agreed)])
     sides = (
-        _side(left, rules[0], shared, agreed, [Range(each.begin, min(each.end, agreed)) for each in inside]),
-        _side(
-            right, rules[1], shared, agreed, sorted([*_meeting(inside, agreed), *_holes_within(left, shared, agreed)])
-        ),
+        _side(left, rules[0], shared, agreed, list(_left_alone(inside, agreed))),
+        _side(right, rules[1], shared, agreed, right_alone),
     )
     cut = _is_cut_short(sides[0], left_bytes, right_bytes) or _is_cut_short(sides[1], right_bytes, left_bytes)
     return History(
@@ -108,6 +111,7 @@ def history_of(
         tuple(inside),
         *sides,
         cut_short=cut,
+        told_apart=len(found) < MOST_STRETCHES,
     )
 
 
@@ -157,10 +161,17 @@ def _agreed(found: Iterable[Stretch], shared: int | None) -> int:
     return end
 
 
-def _meeting(inside: Iterable[Stretch], agreed: int) -> Iterator[Range]:
-    """The ranges of the other log in the place of these stretches, for a reader that starts where a record does."""
+def _left_alone(inside: Iterable[Stretch], agreed: int) -> Iterator[Range]:
+    """Ranges in which the left log has records and the right one has none."""
     for each in inside:
-        if each.meets is not Meets.ABSENT:
+        if each.kind == "messages" and each.meets not in TWO_RECORDS:
+            yield Range(each.begin, min(each.end, agreed))
+
+
+def _right_alone(inside: Iterable[Stretch], agreed: int) -> Iterator[Range]:
+    """Ranges in which the right log may have records where the left one has none."""
+    for each in inside:
+        if each.meets is Meets.NO_RECORD or (each.kind != "messages" and each.meets is not Meets.ABSENT):
             yield Range(each.begin, min(each.end, agreed))
 
 

@@ -16,13 +16,13 @@ from recovery.compare.log_pair import LogBytes
 from recovery.compare.record_difference import difference_at
 from recovery.compare.rows import rows_of
 from tests.support.bit_flips import field_of_each_byte
-from tests.support.replicas import compared, copy_of, flip, group, log_files, records_of, whole_log
+from tests.support.replicas import Bytes, compared, copy_of, flip, group, log_files, records_of, whole_log
 from tests.support.stores import group_names
 
 LEVEL = group_names("ha-clean")
 AHEAD = group_names("ha-ahead")
-FLAG_AT, BODY_AT = 16, 88
-"""Bytes of a record: `flag`, which no check covers, and the first one of the body."""
+MAGIC_AT, FLAG_AT, BODY_AT = 4, 16, 88
+"""Bytes of a record: the magic code, `flag`, which no check covers, and the first one of the body."""
 
 
 def records(name: str) -> list[tuple[int, int]]:
@@ -101,6 +101,29 @@ def test_a_bit_in_the_last_record_is_no_history_of_its_own(pair: tuple[str, Path
     assert not comparison.advice.decided
 
 
+def test_a_body_in_the_last_record_is_told_by_its_crc(pair: tuple[str, Path, Path]) -> None:
+    name, store, copy = pair
+    at, size = records(name)[-1]
+    flip(copy, at + FLAG_AT + 72)
+    comparison = compared({"A": store, "B": copy})
+    (told,) = comparison.pairs[0].altered
+    assert (told.begin, told.end) == (at, at + size)
+    assert (told.wrong, told.decided_by) == (("B",), "check")
+    assert comparison.advice.keep == ("A",)
+
+
+def test_more_altered_records_than_are_told_leave_it_open(pair: tuple[str, Path, Path]) -> None:
+    """Bodies that their CRC refuses in the first hundred places, and one bit in `flag` behind them."""
+    name, store, copy = pair
+    for at, size in records(name)[:150]:
+        if size > 300:
+            flip(copy, at + BODY_AT + 20, 5)
+    flip(copy, records(name)[200][0] + FLAG_AT)
+    comparison = compared({"A": store, "B": copy})
+    assert comparison.pairs[0].untold > 0
+    assert not comparison.advice.decided
+
+
 def test_two_files_that_were_swapped_are_not_kept(pair: tuple[str, Path, Path]) -> None:
     _, store, copy = pair
     first, second = log_files(copy)[:2]
@@ -167,6 +190,34 @@ def test_files_that_were_made_ahead_change_nothing(pair: tuple[str, Path, Path])
     assert comparison.advice.keep == ("A", "B")
 
 
+def test_records_that_either_lacks_leave_it_open(pair: tuple[str, Path, Path], tmp_path: Path) -> None:
+    """One record is no record in one copy, another one in the other: neither has every message."""
+    name, store, copy = pair
+    other = copy_of(store, tmp_path / "other")
+    flip(copy, records(name)[30][0] + MAGIC_AT)
+    flip(other, records(name)[60][0] + MAGIC_AT)
+    for roots in ({"A": other, "B": copy}, {"B": copy, "A": other}):
+        comparison = compared(roots)
+        assert [comparison.pairs[0].side(each).inside.records for each in "AB"] == [1, 1]
+        assert not comparison.advice.decided
+
+
+def test_a_log_that_begins_earlier_is_the_only_one_with_what_is_older(pair: tuple[str, Path, Path]) -> None:
+    name, store, copy = pair
+    begin = int(log_files(copy)[1].name)
+    log_files(copy)[0].unlink()
+    older = len([at for at, _ in records(name) if at < begin])
+    assert compared({"A": store, "B": copy}).advice.keep == ("A",)
+    last = log_files(shortened := copy_of(store, copy.parent / "shortened"))[-1]
+    at, _ = records(name)[-3]
+    content = last.read_bytes()
+    last.write_bytes(content[: at - int(last.name)].ljust(len(content), b"\0"))
+    comparison = compared({"A": shortened, "B": copy})
+    assert not comparison.advice.decided
+    assert f"B has every message from byte {begin} on" in comparison.advice.conclusion
+    assert f"{older} records" in comparison.advice.conclusion
+
+
 def test_logs_of_two_brokers_are_no_replicas(tmp_path: Path) -> None:
     stores = [group(name)["slave"] for name in LEVEL]
     comparison = compared({"A": stores[0], "B": stores[1]})
@@ -223,22 +274,30 @@ def test_what_a_group_loses_is_split_at_its_offset(name: str) -> None:
     assert cost.beyond_end == cost.other_offset - comparison.members[0].tables.queues["HaA", 0][1]
 
 
-def test_advice_names_no_replica_that_lacks_bytes_of_another(pair: tuple[str, Path, Path]) -> None:
-    """Whatever is damaged at random, a replica to keep has every whole record of the level pair."""
+def test_advice_names_no_replica_that_lacks_a_record_of_another(pair: tuple[str, Path, Path], tmp_path: Path) -> None:
+    """Whatever is damaged at random in two copies, one to keep has every record that is whole in the other."""
     name, store, copy = pair
-    pristine, _ = whole_log(store, records(name)[-1][0] + records(name)[-1][1])
+    copies = {"A": copy_of(store, tmp_path / "other"), "B": copy}
+    end = sum(records(name)[-1])
+    pristine, _ = whole_log(store, end)
     chance = np.random.default_rng(17)
-    clean = {path: path.read_bytes() for path in log_files(copy)}
-    for _ in range(40):
+    clean = {path: path.read_bytes() for root in copies.values() for path in log_files(root)}
+    kept = 0
+    for turn in range(60):
         for path, content in clean.items():
             path.write_bytes(content)
-        for _ in range(int(chance.integers(1, 4))):
-            begin = int(chance.integers(0, len(pristine)))
-            for at in range(begin, min(len(pristine), begin + int(chance.choice([1, 3, 700])))):
-                flip(copy, at, int(chance.integers(0, 8)))
-        now, _ = whole_log(copy, len(pristine))
-        spoilt = [at for at, size in records(name) if not np.array_equal(now[at : at + size], pristine[at : at + size])]
-        for roots in ({"A": store, "B": copy}, {"B": copy, "A": store}):
-            kept = compared(roots).advice.keep
-            if spoilt:
-                assert "B" not in kept
+        for root in list(copies.values())[turn % 3 == 0 :]:
+            for _ in range(int(chance.integers(1, 4))):
+                begin = int(chance.integers(0, end))
+                for at in range(begin, min(end, begin + int(chance.choice([1, 3, 700])))):
+                    flip(root, at, int(chance.integers(0, 8)))
+        whole = {each: _whole_records(root, pristine, records(name)) for each, root in copies.items()}
+        for each in compared(copies).advice.keep:
+            kept += 1
+            assert set.union(*whole.values()) == whole[each]
+    assert kept > 0
+
+
+def _whole_records(root: Path, pristine: Bytes, places: list[tuple[int, int]]) -> set[int]:
+    now, _ = whole_log(root, len(pristine))
+    return {at for at, size in places if np.array_equal(now[at : at + size], pristine[at : at + size])}

@@ -9,7 +9,7 @@ from typing import Any
 Document = Mapping[str, Any]
 LABEL = 15
 """Cells of the column that says what a line is about."""
-RECORDS_SHOWN, FIELDS_SHOWN, GROUPS_SHOWN = 5, 12, 20
+RECORDS_SHOWN, FIELDS_SHOWN, GROUPS_SHOWN, QUEUES_SHOWN = 5, 12, 20, 12
 COSTS = {
     "lost_unread": "lost unread",
     "lost_read": "lost after it read them",
@@ -82,13 +82,18 @@ def _alone(pairs: Sequence[Document]) -> Iterator[str]:
             for where, said in words.items():
                 own = pair[side][where]
                 if own["records"]:
-                    queues = ", ".join(
-                        f"{each['topic']}/{each['queue_id']} {each['messages']:,}" for each in own["queues"]
-                    )
+                    queues = _queues(own["queues"])
                     place = f"bytes {own['begin']:,} to {own['end']:,} ({queues or 'in no queue'})"
                     yield f"{pair[name]}, not in {pair[other]}: {own['messages']:,} messages {said}, {place}"
             for hole in pair[side]["holes"]:
                 yield f"{pair[name]} has no file for bytes {hole['begin']:,} to {hole['end']:,}"
+
+
+def _queues(queues: Sequence[Document]) -> str:
+    """The queues with the most messages."""
+    most = sorted(queues, key=lambda each: -int(each["messages"]))[:QUEUES_SHOWN]
+    more = [f"{len(queues) - len(most):,} more queues"] if len(queues) > len(most) else []
+    return ", ".join([*(f"{each['topic']}/{each['queue_id']} {each['messages']:,}" for each in most), *more])
 
 
 def _records(pairs: Sequence[Document]) -> Iterator[str]:

@@ -5,8 +5,14 @@ import dagster as dg
 from pipelines.defs.assets.raw import SPARK_POOL
 from pipelines.defs.lakehouse import Lakehouse
 from pipelines.defs.metadata import bar_plot, column_schema, table_metadata
-from pipelines.ingest.derive import readable
-from pipelines.lake.tables.derived import CONSISTENCY_FINDINGS, LOSS_LEDGER, RECOVERY_FORECAST, RETENTION_RISK
+from pipelines.ingest.derive import readable, write_replica_differences
+from pipelines.lake.tables.derived import (
+    CONSISTENCY_FINDINGS,
+    LOSS_LEDGER,
+    RECOVERY_FORECAST,
+    REPLICA_DIFFERENCES,
+    RETENTION_RISK,
+)
 from pipelines.lake.tables.table import Table
 from pipelines.spark.jobs.store_rows import judge_brokers
 
@@ -71,3 +77,22 @@ JUDGED_ASSETS = [
         "state",
     ),
 ]
+
+
+@dg.asset(
+    group_name="consistency",
+    deps=STORE_DEPS + CONFIG_DEPS,
+    description=f"One row: {REPLICA_DIFFERENCES.grain}. No row where rocketlens.toml names no [[replicas]].",
+    metadata={"dagster/column_schema": column_schema(REPLICA_DIFFERENCES)},
+    automation_condition=dg.AutomationCondition.eager(),
+    kinds={"deltalake"},
+    pool=SPARK_POOL,
+)
+def replica_differences(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
+    """The replicas of rocketlens.toml compared."""
+    lake = lakehouse.lake()
+    with lakehouse.writing(REPLICA_DIFFERENCES.name):
+        rows, problems = write_replica_differences(lake, lakehouse.sources())
+    return dg.MaterializeResult(
+        metadata=table_metadata(lake, REPLICA_DIFFERENCES, rows, not_read="; ".join(problems) or "none")
+    )
