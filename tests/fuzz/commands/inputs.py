@@ -133,7 +133,7 @@ def copied(folder: Path, chance: Random) -> str:
 
 def packed(folder: Path, chance: Random) -> str:
     path = chance.choice(files_of(folder))
-    whole = gzip.compress(path.read_bytes())
+    whole = gzip.compress(path.read_bytes(), mtime=0)
     path.with_name(f"{path.name}.gz").write_bytes(whole[: chance.choice((len(whole), len(whole) // 2, 12))])
     path.unlink()
     return f"{path.name!r} packed"
