@@ -93,41 +93,45 @@ def _column(slab: Slab, rows: int, field: pa.Field, log: LogFile, broker: str | 
     if name == "properties":
         return _properties(slab, rows, field.type)
     if pa.types.is_boolean(field.type):
-        verdict = slab.verdicts[VERDICTS.index(name), :rows]
+        verdict = slab.columns.verdicts[VERDICTS.index(name), :rows]
         return _array(field.type, rows, _valid(verdict != UNKNOWN), _bits(verdict == YES))
-    valid = _valid(slab.verdicts[VERDICTS.index(name), :rows] != NO) if name in VERDICTS else None
+    valid = _valid(slab.columns.verdicts[VERDICTS.index(name), :rows] != NO) if name in VERDICTS else None
     if name in TEXTS:
         return _text(slab, TEXTS.index(name), rows, field.type, valid)
-    numbers = slab.ints[INTS.index(name)] if name in INTS else slab.longs[LONGS.index(name)]
+    numbers = slab.columns.ints[INTS.index(name)] if name in INTS else slab.columns.longs[LONGS.index(name)]
     return _array(field.type, rows, valid, pa.py_buffer(numbers[:rows]))
 
 
 def _text(slab: Slab, column: int, rows: int, of_type: pa.DataType, valid: pa.Buffer | None) -> pa.Array:
-    ends = slab.text_ends[column, : rows + 1]
-    start = int(slab.text_at[column])
-    text = slab.text[start : start + int(ends[rows])]
+    ends = slab.columns.text_ends[column, : rows + 1]
+    start = int(slab.columns.text_at[column])
+    text = slab.columns.text[start : start + int(ends[rows])]
     return _array(of_type, rows, valid, pa.py_buffer(ends), pa.py_buffer(text))
 
 
 def _properties(slab: Slab, rows: int, of_type: pa.ListType) -> pa.Array:
-    pairs = int(slab.pair_counts[rows])
+    pairs = int(slab.columns.pair_counts[rows])
     names, values = (
         pa.Array.from_buffers(
             pa.string(),
             pairs,
-            [None, pa.py_buffer(slab.pair_ends[which, : pairs + 1]), pa.py_buffer(_pair_text(slab, which, pairs))],
+            [
+                None,
+                pa.py_buffer(slab.columns.pair_ends[which, : pairs + 1]),
+                pa.py_buffer(_pair_text(slab, which, pairs)),
+            ],
         )
         for which in (0, 1)
     )
     entries = pa.Array.from_buffers(PAIR, pairs, [None], children=[names, values])
     return pa.Array.from_buffers(
-        of_type, rows, [None, pa.py_buffer(slab.pair_counts[: rows + 1])], null_count=0, children=[entries]
+        of_type, rows, [None, pa.py_buffer(slab.columns.pair_counts[: rows + 1])], null_count=0, children=[entries]
     )
 
 
 def _pair_text(slab: Slab, which: int, pairs: int) -> npt.NDArray[np.uint8]:
-    start = int(slab.text_at[NAMES if which == 0 else VALUES])
-    return slab.text[start : start + int(slab.pair_ends[which, pairs])]
+    start = int(slab.columns.text_at[NAMES if which == 0 else VALUES])
+    return slab.columns.text[start : start + int(slab.columns.pair_ends[which, pairs])]
 
 
 def _array(of_type: pa.DataType, rows: int, valid: pa.Buffer | None, *buffers: pa.Buffer) -> pa.Array:

@@ -24,9 +24,18 @@ L_PHYSICAL_OFFSET = LONGS.index("physical_offset")
 
 def view_bodies(log: LogFile, slab: Slab, rows: int) -> pa.Array:
     """The bodies of a decoded run. The array keeps the file's map open."""
-    first = int(slab.longs[L_PHYSICAL_OFFSET, 0]) - log.base_offset if rows else 0
+    first = int(slab.columns.longs[L_PHYSICAL_OFFSET, 0]) - log.base_offset if rows else 0
     views = np.zeros((rows, VIEW_SIZE), np.uint8)
-    put_views(log.data, first, log.base_offset, rows, slab.ints, slab.longs, views.reshape(-1), views.view(np.int32))
+    put_views(
+        log.data,
+        first,
+        log.base_offset,
+        rows,
+        slab.columns.ints,
+        slab.columns.longs,
+        views.reshape(-1),
+        views.view(np.int32),
+    )
     content = pa.py_buffer(log.view[first:])
     return pa.Array.from_buffers(pa.binary_view(), rows, [None, pa.py_buffer(views), content], null_count=0)
 

@@ -1,10 +1,14 @@
 """What the compiled decoder fills: the order of its rows of numbers and text, and the bits that ask for them.
 
-The decoder gets one matrix of 32-bit integers, one of 64-bit integers, one of text ends, one of verdicts; the position
-of a column in its matrix is its place here.
+The position of a column in its matrix of `Columns` is its place here.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 INTS = (
     "total_size",
@@ -92,3 +96,32 @@ W_BORN_HOST, W_STORE_HOST, W_MESSAGE_ID, W_TRANSACTION, W_COMPRESSION = (
 W_CRC, W_RECORD_CRC, W_TAGS_CODE = (WANTED[name] for name in ("crc_ok", "record_crc_ok", "tags_code"))
 W_HOSTS, W_WORDS = W_BORN_HOST | W_STORE_HOST | W_MESSAGE_ID, W_TRANSACTION | W_COMPRESSION
 W_SCAN = W_PROPERTIES | W_KEYS | W_TAGS | W_UNIQUE_ID | W_TAGS_CODE
+
+
+class Columns(NamedTuple):
+    """What the decoder fills, a column per record.
+
+    Shape: row k of `ints` is INTS[k], and so on. Column k of text has the bytes text_at[k] to text_to[k] of `text`, and
+        its row i ends at text_at[k] + text_ends[k, i + 1]. Pairs of properties are counted through all records: those
+        of record i end before pair_counts[i + 1], and their names and values at pair_ends[0] and pair_ends[1].
+        `found` is the decoder's own: where the last KEYS, TAGS and UNIQ_KEY of one record stand.
+    """
+
+    ints: npt.NDArray[np.int32]
+    longs: npt.NDArray[np.int64]
+    verdicts: npt.NDArray[np.uint8]
+    text: npt.NDArray[np.uint8]
+    text_at: npt.NDArray[np.int64]
+    text_to: npt.NDArray[np.int64]
+    text_ends: npt.NDArray[np.int32]
+    pair_ends: npt.NDArray[np.int32]
+    pair_counts: npt.NDArray[np.int32]
+    found: npt.NDArray[np.int64]
+
+
+class Limits(NamedTuple):
+    """Where a batch ends: at so many rows or bytes of log (one longer record is still taken), before a longer body."""
+
+    rows: int
+    batch_bytes: int
+    body_bytes: int

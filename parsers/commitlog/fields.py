@@ -44,6 +44,7 @@ from parsers.commitlog.columns import (
     W_TAGS_CODE,
     W_TRANSACTION,
     W_UNIQUE_ID,
+    Columns,
 )
 from parsers.commitlog.layout import (
     COMPRESSION_TYPES,
@@ -53,7 +54,7 @@ from parsers.commitlog.layout import (
     TRANSACTION_TYPES,
     compression,
 )
-from parsers.commitlog.property_scan import Ends, Positions, put_text, scan_properties
+from parsers.commitlog.property_scan import Positions, put_text, scan_properties
 from parsers.commitlog.shape import (
     AT_BODY_CRC,
     AT_BODY_SIZE,
@@ -99,147 +100,93 @@ assert len(COMPRESSION_TYPES) == 4
 
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)
-def put_numbers(
-    data: Bytes,
-    at: int,
-    body_at: int,
-    row: int,
-    ints: Matrix32,
-    longs: Matrix64,
-    verdicts: npt.NDArray[np.uint8],
-) -> None:
+def put_numbers(data: Bytes, at: int, body_at: int, row: int, out: Columns) -> None:
     """Every fixed field. Times become microseconds."""
     sys_flag = load_int(data, at + AT_SYS_FLAG)
     tail = body_at - TAIL_SIZE
     born_host_size = V6_HOST_SIZE if sys_flag & SYS_FLAG_BORN_HOST_V6 else V4_HOST_SIZE
-    ints[I_TOTAL_SIZE, row] = load_int(data, at)
-    ints[I_MAGIC, row] = load_int(data, at + AT_MAGIC)
-    ints[I_BODY_CRC, row] = load_int(data, at + AT_BODY_CRC)
-    ints[I_QUEUE_ID, row] = load_int(data, at + AT_QUEUE_ID)
-    ints[I_FLAG, row] = load_int(data, at + AT_FLAG)
-    ints[I_SYS_FLAG, row] = sys_flag
-    ints[I_RECONSUME_TIMES, row] = load_int(data, tail)
-    ints[I_BODY_SIZE, row] = load_int(data, tail + AT_BODY_SIZE)
-    longs[L_QUEUE_OFFSET, row] = load_long(data, at + AT_QUEUE_OFFSET)
-    longs[L_PHYSICAL_OFFSET, row] = load_long(data, at + AT_PHYSICAL_OFFSET)
-    longs[L_PREPARED, row] = load_long(data, tail + AT_PREPARED)
+    out.ints[I_TOTAL_SIZE, row] = load_int(data, at)
+    out.ints[I_MAGIC, row] = load_int(data, at + AT_MAGIC)
+    out.ints[I_BODY_CRC, row] = load_int(data, at + AT_BODY_CRC)
+    out.ints[I_QUEUE_ID, row] = load_int(data, at + AT_QUEUE_ID)
+    out.ints[I_FLAG, row] = load_int(data, at + AT_FLAG)
+    out.ints[I_SYS_FLAG, row] = sys_flag
+    out.ints[I_RECONSUME_TIMES, row] = load_int(data, tail)
+    out.ints[I_BODY_SIZE, row] = load_int(data, tail + AT_BODY_SIZE)
+    out.longs[L_QUEUE_OFFSET, row] = load_long(data, at + AT_QUEUE_OFFSET)
+    out.longs[L_PHYSICAL_OFFSET, row] = load_long(data, at + AT_PHYSICAL_OFFSET)
+    out.longs[L_PREPARED, row] = load_long(data, tail + AT_PREPARED)
     born_ms = load_long(data, at + AT_BORN_TIMESTAMP)
     store_ms = load_long(data, at + AT_BORN_HOST + born_host_size)
-    longs[L_BORN, row], longs[L_STORE, row] = born_ms * 1000, store_ms * 1000
-    verdicts[BORN_KNOWN, row] = FIRST_MS <= born_ms <= LAST_MS
-    verdicts[STORE_KNOWN, row] = FIRST_MS <= store_ms <= LAST_MS
+    out.longs[L_BORN, row], out.longs[L_STORE, row] = born_ms * 1000, store_ms * 1000
+    out.verdicts[BORN_KNOWN, row] = FIRST_MS <= born_ms <= LAST_MS
+    out.verdicts[STORE_KNOWN, row] = FIRST_MS <= store_ms <= LAST_MS
 
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)
 def put_properties(
-    data: Bytes,
-    at: int,
-    size: int,
-    wanted: int,
-    split_rule: bool,
-    row: int,
-    longs: Matrix64,
-    verdicts: npt.NDArray[np.uint8],
-    found: Positions,
-    text: Bytes,
-    text_at: Positions,
-    text_to: Positions,
-    text_ends: Ends,
-    pair_ends: Ends,
-    pairs: int,
+    data: Bytes, at: int, size: int, wanted: int, split_rule: bool, row: int, out: Columns, pairs: int
 ) -> int:
     """All that is made of the properties; returns the number of pairs made so far."""
-    for cell in range(len(found)):
-        found[cell] = 0
+    for cell in range(len(out.found)):
+        out.found[cell] = 0
     valid = is_valid(data, at, size)
-    pairs = scan_properties(
-        data, at, at + size, valid, split_rule, wanted & W_PROPERTIES != 0, found, text, text_at, text_to, pair_ends,
-        pairs,
-    )  # fmt: skip
-    put_found(data, found, valid, wanted, row, text, text_at, text_to, text_ends, verdicts)
+    pairs = scan_properties(data, at, at + size, valid, split_rule, wanted & W_PROPERTIES != 0, out, pairs)
+    put_found(data, valid, wanted, row, out)
     if wanted & W_TAGS_CODE:
-        tags_at = text_at[TAGS] + text_ends[TAGS, row]
-        longs[L_TAGS_CODE, row] = np.int32(hash_utf8(text, tags_at, text_to[TAGS], 0))
+        tags_at = out.text_at[TAGS] + out.text_ends[TAGS, row]
+        out.longs[L_TAGS_CODE, row] = np.int32(hash_utf8(out.text, tags_at, out.text_to[TAGS], 0))
     return pairs
 
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)
-def put_found(
-    data: Bytes,
-    found: Positions,
-    valid: bool,
-    wanted: int,
-    row: int,
-    text: Bytes,
-    text_at: Positions,
-    text_to: Positions,
-    text_ends: Ends,
-    verdicts: npt.NDArray[np.uint8],
-) -> None:
+def put_found(data: Bytes, valid: bool, wanted: int, row: int, out: Columns) -> None:
     """KEYS, TAGS and UNIQ_KEY, where the record has them."""
     for column, verdict, bit in (
         (KEYS, HAS_KEYS, W_KEYS),
         (TAGS, HAS_TAGS, W_TAGS | W_TAGS_CODE),
         (UNIQUE_ID, HAS_UNIQUE_ID, W_UNIQUE_ID),
     ):
-        at, size = found[2 * column], found[2 * column + 1]
-        verdicts[verdict, row] = size > 0
+        at, size = out.found[2 * column], out.found[2 * column + 1]
+        out.verdicts[verdict, row] = size > 0
         if wanted & bit:
             if size > 0:
-                text_to[column] = put_text(text, text_to[column], data, at, size, valid)
-            text_ends[column, row + 1] = text_to[column] - text_at[column]
+                out.text_to[column] = put_text(out.text, out.text_to[column], data, at, size, valid)
+            out.text_ends[column, row + 1] = out.text_to[column] - out.text_at[column]
 
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)
-def put_hosts(
-    data: Bytes,
-    at: int,
-    body_at: int,
-    wanted: int,
-    sys_flag: int,
-    row: int,
-    text: Bytes,
-    text_at: Positions,
-    text_to: Positions,
-    text_ends: Ends,
-) -> None:
+def put_hosts(data: Bytes, at: int, body_at: int, wanted: int, row: int, out: Columns) -> None:
     """Both hosts as text, and the message id that the store host is part of."""
+    sys_flag = out.ints[I_SYS_FLAG, row]
     born_v6, store_v6 = sys_flag & SYS_FLAG_BORN_HOST_V6 != 0, sys_flag & SYS_FLAG_STORE_HOST_V6 != 0
     store_size = V6_HOST_SIZE if store_v6 else V4_HOST_SIZE
     store_at = body_at - TAIL_SIZE - store_size
     if wanted & W_BORN_HOST:
-        text_to[BORN_HOST] = put_host(text, text_to[BORN_HOST], data, at + AT_BORN_HOST, born_v6)
-        text_ends[BORN_HOST, row + 1] = text_to[BORN_HOST] - text_at[BORN_HOST]
+        out.text_to[BORN_HOST] = put_host(out.text, out.text_to[BORN_HOST], data, at + AT_BORN_HOST, born_v6)
+        out.text_ends[BORN_HOST, row + 1] = out.text_to[BORN_HOST] - out.text_at[BORN_HOST]
     if wanted & W_STORE_HOST:
-        text_to[STORE_HOST] = put_host(text, text_to[STORE_HOST], data, store_at, store_v6)
-        text_ends[STORE_HOST, row + 1] = text_to[STORE_HOST] - text_at[STORE_HOST]
+        out.text_to[STORE_HOST] = put_host(out.text, out.text_to[STORE_HOST], data, store_at, store_v6)
+        out.text_ends[STORE_HOST, row + 1] = out.text_to[STORE_HOST] - out.text_at[STORE_HOST]
     if wanted & W_MESSAGE_ID:
-        to = put_hex(text, text_to[MESSAGE_ID], data, store_at, store_size)
-        text_to[MESSAGE_ID] = put_hex(text, to, data, at + AT_PHYSICAL_OFFSET, OFFSET_SIZE)
-        text_ends[MESSAGE_ID, row + 1] = text_to[MESSAGE_ID] - text_at[MESSAGE_ID]
+        to = put_hex(out.text, out.text_to[MESSAGE_ID], data, store_at, store_size)
+        out.text_to[MESSAGE_ID] = put_hex(out.text, to, data, at + AT_PHYSICAL_OFFSET, OFFSET_SIZE)
+        out.text_ends[MESSAGE_ID, row + 1] = out.text_to[MESSAGE_ID] - out.text_at[MESSAGE_ID]
 
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)
-def put_flag_words(
-    sys_flag: int,
-    wanted: int,
-    row: int,
-    text: Bytes,
-    text_at: Positions,
-    text_to: Positions,
-    text_ends: Ends,
-    verdicts: npt.NDArray[np.uint8],
-) -> None:
+def put_flag_words(wanted: int, row: int, out: Columns) -> None:
     """What sysFlag says of the transaction and the compression, in words."""
+    sys_flag = out.ints[I_SYS_FLAG, row]
     if wanted & W_TRANSACTION:
         kind = sys_flag >> 2 & 3
-        copy(text, text_to[TRANSACTION], TRANSACTION_WORDS, kind * WORD, WORD)
-        text_to[TRANSACTION] += TRANSACTION_SIZES[kind]
-        text_ends[TRANSACTION, row + 1] = text_to[TRANSACTION] - text_at[TRANSACTION]
-    verdicts[HAS_COMPRESSION, row] = sys_flag & SYS_FLAG_COMPRESSED
+        copy(out.text, out.text_to[TRANSACTION], TRANSACTION_WORDS, kind * WORD, WORD)
+        out.text_to[TRANSACTION] += TRANSACTION_SIZES[kind]
+        out.text_ends[TRANSACTION, row + 1] = out.text_to[TRANSACTION] - out.text_at[TRANSACTION]
+    out.verdicts[HAS_COMPRESSION, row] = sys_flag & SYS_FLAG_COMPRESSED
     if wanted & W_COMPRESSION:
         if sys_flag & SYS_FLAG_COMPRESSED:
             kind = sys_flag >> 8 & 7
-            copy(text, text_to[COMPRESSION], COMPRESSION_WORDS, kind * WORD, WORD)
-            text_to[COMPRESSION] += COMPRESSION_SIZES[kind]
-        text_ends[COMPRESSION, row + 1] = text_to[COMPRESSION] - text_at[COMPRESSION]
+            copy(out.text, out.text_to[COMPRESSION], COMPRESSION_WORDS, kind * WORD, WORD)
+            out.text_to[COMPRESSION] += COMPRESSION_SIZES[kind]
+        out.text_ends[COMPRESSION, row + 1] = out.text_to[COMPRESSION] - out.text_at[COMPRESSION]

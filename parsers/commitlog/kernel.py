@@ -7,13 +7,11 @@ walk, and `check.py` says why. Matrices are described in `columns.py`.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from parsers.commitlog.columns import (
     BODY,
     CRC_OK,
     I_BODY_CRC,
-    I_SYS_FLAG,
     NO,
     RECORD_CRC_OK,
     TOPIC,
@@ -26,10 +24,12 @@ from parsers.commitlog.columns import (
     W_TOPIC,
     W_WORDS,
     YES,
+    Columns,
+    Limits,
 )
-from parsers.commitlog.fields import Matrix32, Matrix64, put_flag_words, put_hosts, put_numbers, put_properties
+from parsers.commitlog.fields import put_flag_words, put_hosts, put_numbers, put_properties
 from parsers.commitlog.propcrc import DIGITS, NAME, RESERVED_SIZE
-from parsers.commitlog.property_scan import Ends, Positions, put_text
+from parsers.commitlog.property_scan import put_text
 from parsers.commitlog.shape import is_blank, own_offset, shape_of
 from parsers.kernels.bigendian import load_long
 from parsers.kernels.blocks import Bytes, copy, prefetch
@@ -48,21 +48,22 @@ LINE, AHEAD = 64, 2048
 
 @cached_njit(nogil=True, _nrt=False)
 def decode_run(
-    data: Bytes, at: int, end: int, base_offset: int, header: int,
-    most_rows: int, batch_bytes: int, body_bytes: int, wanted: int, split_rule: bool,
-    ints: Matrix32, longs: Matrix64, verdicts: npt.NDArray[np.uint8],
-    text: Bytes, text_at: Positions, text_to: Positions, text_ends: Ends,
-    pair_ends: Ends, pair_counts: Matrix32, found: Positions,
-) -> tuple[int, int, int]:  # fmt: skip
+    data: Bytes,
+    at: int,
+    end: int,
+    base_offset: int,
+    header: int,
+    limits: Limits,
+    wanted: int,
+    split_rule: bool,
+    out: Columns,
+) -> tuple[int, int, int]:
     """Decode records that start at file positions `at` up to before `end`, each a message behind `header` bytes.
 
-    Shape: `data` is the whole file. Column k of text has the bytes text_at[k] to text_at[k + 1] of `text`, and its
-        row i ends at text_at[k] + text_ends[k, i + 1]. Pairs are counted through all rows: those of row i end before
-        pair_counts[i + 1].
-        A run ends before it has taken `batch_bytes` of log (but for one longer record), or a body over `body_bytes`.
+    `data` is the whole file.
     Returns: rows, file position of the first byte not decoded, and why the run stopped.
     """
-    begin_run(text_at, text_to, text_ends, pair_ends, pair_counts)
+    begin_run(out)
     start, row, pairs, stop = at, 0, 0, END
     at += header
     end += header
@@ -71,43 +72,41 @@ def decode_run(
         if shape[0] == 0 or own_offset(data, at) != base_offset + at:
             stop = BLANK if is_blank(data, at - header, header) else BROKEN
             break
-        if row >= most_rows or (row > 0 and at - header + shape[0] - start > batch_bytes) or shape[2] > body_bytes:
+        size = at - header + shape[0] - start
+        if row >= limits.rows or (row > 0 and size > limits.batch_bytes) or shape[2] > limits.body_bytes:
             stop = FULL
             break
         ask_ahead(data, at, header + shape[0])
         _, body_at, body_size, topic_at, topic_size, properties_at, properties_size = shape
-        put_numbers(data, at, body_at, row, ints, longs, verdicts)
+        put_numbers(data, at, body_at, row, out)
         if wanted & (W_CRC | W_RECORD_CRC):
-            put_verdicts(data, at, shape, wanted, row, ints, verdicts)
+            put_verdicts(data, at, shape, wanted, row, out)
         if wanted & W_TOPIC:
             valid = is_valid(data, topic_at, topic_size)
-            text_to[TOPIC] = put_text(text, text_to[TOPIC], data, topic_at, topic_size, valid)
-            text_ends[TOPIC, row + 1] = text_to[TOPIC] - text_at[TOPIC]
+            out.text_to[TOPIC] = put_text(out.text, out.text_to[TOPIC], data, topic_at, topic_size, valid)
+            out.text_ends[TOPIC, row + 1] = out.text_to[TOPIC] - out.text_at[TOPIC]
         if wanted & W_SCAN:
-            pairs = put_properties(
-                data, properties_at, properties_size, wanted, split_rule, row, longs, verdicts, found,
-                text, text_at, text_to, text_ends, pair_ends, pairs,
-            )  # fmt: skip
+            pairs = put_properties(data, properties_at, properties_size, wanted, split_rule, row, out, pairs)
         if wanted & W_BODY:
-            text_to[BODY] = copy(text, text_to[BODY], data, body_at, body_size)
-            text_ends[BODY, row + 1] = text_to[BODY] - text_at[BODY]
+            out.text_to[BODY] = copy(out.text, out.text_to[BODY], data, body_at, body_size)
+            out.text_ends[BODY, row + 1] = out.text_to[BODY] - out.text_at[BODY]
         if wanted & W_HOSTS:
-            put_hosts(data, at, body_at, wanted, ints[I_SYS_FLAG, row], row, text, text_at, text_to, text_ends)
+            put_hosts(data, at, body_at, wanted, row, out)
         if wanted & W_WORDS:
-            put_flag_words(ints[I_SYS_FLAG, row], wanted, row, text, text_at, text_to, text_ends, verdicts)
+            put_flag_words(wanted, row, out)
         row += 1
-        pair_counts[row] = pairs
+        out.pair_counts[row] = pairs
         at += shape[0] + header
     return row, at - header, stop
 
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)
-def begin_run(text_at: Positions, text_to: Positions, text_ends: Ends, pair_ends: Ends, pair_counts: Matrix32) -> None:
+def begin_run(out: Columns) -> None:
     """Every column of text empty."""
-    for column in range(len(text_to)):
-        text_to[column] = text_at[column]
-        text_ends[column, 0] = 0
-    pair_ends[0, 0] = pair_ends[1, 0] = pair_counts[0] = 0
+    for column in range(len(out.text_to)):
+        out.text_to[column] = out.text_at[column]
+        out.text_ends[column, 0] = 0
+    out.pair_ends[0, 0] = out.pair_ends[1, 0] = out.pair_counts[0] = 0
 
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)
@@ -119,22 +118,16 @@ def ask_ahead(data: Bytes, at: int, size: int) -> None:
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)
 def put_verdicts(
-    data: Bytes,
-    at: int,
-    shape: tuple[int, int, int, int, int, int, int],
-    wanted: int,
-    row: int,
-    ints: Matrix32,
-    verdicts: npt.NDArray[np.uint8],
+    data: Bytes, at: int, shape: tuple[int, int, int, int, int, int, int], wanted: int, row: int, out: Columns
 ) -> None:
     """Whether body and record are what their CRCs say."""
     total_size, body_at, body_size, _, _, _, properties_size = shape
-    verdicts[CRC_OK, row] = UNKNOWN
+    out.verdicts[CRC_OK, row] = UNKNOWN
     if wanted & W_CRC:
-        verdicts[CRC_OK, row] = body_crc_ok(data, body_at, body_size, ints[I_BODY_CRC, row])
-    verdicts[RECORD_CRC_OK, row] = UNKNOWN
+        out.verdicts[CRC_OK, row] = body_crc_ok(data, body_at, body_size, out.ints[I_BODY_CRC, row])
+    out.verdicts[RECORD_CRC_OK, row] = UNKNOWN
     if wanted & W_RECORD_CRC and properties_size >= RESERVED_SIZE:
-        verdicts[RECORD_CRC_OK, row] = record_crc_verdict(data, at, total_size)
+        out.verdicts[RECORD_CRC_OK, row] = record_crc_verdict(data, at, total_size)
 
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)

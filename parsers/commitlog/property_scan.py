@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from parsers.commitlog.columns import KEYS, NAMES, TAGS, UNIQUE_ID, VALUES
+from parsers.commitlog.columns import KEYS, NAMES, TAGS, UNIQUE_ID, VALUES, Columns
 from parsers.kernels.bigendian import load_int, load_long
 from parsers.kernels.blocks import BLOCK, Bytes, block_before_end, copy, equal_mask, lowest_bit
 from parsers.kernels.utf8 import copy_repaired
@@ -33,22 +33,11 @@ def put_text(text: Bytes, to: int, data: Bytes, at: int, size: int, valid: bool)
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)
 def scan_properties(
-    data: Bytes,
-    at: int,
-    end: int,
-    valid: bool,
-    split_rule: bool,
-    with_pairs: bool,
-    found: Positions,
-    text: Bytes,
-    text_at: Positions,
-    text_to: Positions,
-    pair_ends: Ends,
-    pairs: int,
+    data: Bytes, at: int, end: int, valid: bool, split_rule: bool, with_pairs: bool, out: Columns, pairs: int
 ) -> int:
     """Visit the entries of a properties string; returns the number of pairs made so far.
 
-    `found` gets the spans of KEYS, TAGS and UNIQ_KEY; with_pairs, names and values are copied behind `text_to`.
+    `out.found` gets the spans of KEYS, TAGS and UNIQ_KEY; with_pairs, names and values are copied behind `out.text_to`.
     """
     start, name_end, base, block = at, -1, at, at
     both = stops = np.uint64(0)
@@ -70,10 +59,7 @@ def scan_properties(
         else:
             entry_end = end
         if entry_end >= 0:
-            pairs = visit_entry(
-                data, start, name_end, entry_end, valid, split_rule, with_pairs, found, text, text_at, text_to,
-                pair_ends, pairs,
-            )  # fmt: skip
+            pairs = visit_entry(data, start, name_end, entry_end, valid, split_rule, with_pairs, out, pairs)
             if entry_end == end:
                 return pairs
             start, name_end = entry_end + 1, -1
@@ -88,11 +74,7 @@ def visit_entry(
     valid: bool,
     split_rule: bool,
     with_pairs: bool,
-    found: Positions,
-    text: Bytes,
-    text_at: Positions,
-    text_to: Positions,
-    pair_ends: Ends,
+    out: Columns,
     pairs: int,
 ) -> int:
     """Take one entry if the parser of that rule keeps it."""
@@ -106,17 +88,17 @@ def visit_entry(
     if name_size == 4:
         name = load_int(data, start)
         if name == KEYS_NAME:
-            found[2 * KEYS], found[2 * KEYS + 1] = name_end + 1, value_size
+            out.found[2 * KEYS], out.found[2 * KEYS + 1] = name_end + 1, value_size
         elif name == TAGS_NAME:
-            found[2 * TAGS], found[2 * TAGS + 1] = name_end + 1, value_size
+            out.found[2 * TAGS], out.found[2 * TAGS + 1] = name_end + 1, value_size
     elif name_size == 8 and load_long(data, start) == UNIQ_KEY_NAME:
-        found[2 * UNIQUE_ID], found[2 * UNIQUE_ID + 1] = name_end + 1, value_size
+        out.found[2 * UNIQUE_ID], out.found[2 * UNIQUE_ID + 1] = name_end + 1, value_size
     if with_pairs:
-        text_to[NAMES] = put_text(text, text_to[NAMES], data, start, name_size, valid)
-        text_to[VALUES] = put_text(text, text_to[VALUES], data, name_end + 1, value_size, valid)
+        out.text_to[NAMES] = put_text(out.text, out.text_to[NAMES], data, start, name_size, valid)
+        out.text_to[VALUES] = put_text(out.text, out.text_to[VALUES], data, name_end + 1, value_size, valid)
         pairs += 1
-        pair_ends[0, pairs] = text_to[NAMES] - text_at[NAMES]
-        pair_ends[1, pairs] = text_to[VALUES] - text_at[VALUES]
+        out.pair_ends[0, pairs] = out.text_to[NAMES] - out.text_at[NAMES]
+        out.pair_ends[1, pairs] = out.text_to[VALUES] - out.text_at[VALUES]
     return pairs
 
 

@@ -22,6 +22,7 @@ from parsers.commitlog.columns import (
     W_CRC,
     W_RECORD_CRC,
     WANTED,
+    Limits,
 )
 from parsers.commitlog.dledger_chain import EntryChain
 from parsers.commitlog.dledger_entry import Longs
@@ -106,10 +107,10 @@ def _with_decompressed(
     """The run in as many batches as keep the decompressed bodies of one within bounds."""
     stored = schema_of([name for name in schema.names if name not in ("body", "body_decompressed")] + ["body"])
     whole = run_to_batch(slab, rows, stored, tell.log, broker)
-    places = slab.longs[L_PHYSICAL_OFFSET] - tell.log.base_offset
+    places = slab.columns.longs[L_PHYSICAL_OFFSET] - tell.log.base_offset
     first = 0
     for end, plain in decompressed_pieces(
-        whole["body"], slab.ints[I_SYS_FLAG, :rows], lambda row, error: tell.body(int(places[row]), error)
+        whole["body"], slab.columns.ints[I_SYS_FLAG, :rows], lambda row, error: tell.body(int(places[row]), error)
     ):
         piece = whole.slice(first, end - first)
         columns = [plain if name == "body_decompressed" else piece[name] for name in schema.names]
@@ -200,22 +201,30 @@ class _Walk:
             self.most_rows = slab.rows
 
     def _decode(self, slab: Slab) -> tuple[int, int, int]:
+        body_bytes = slab.body_bytes if self.wanted & W_BODY else self.log.size
+        limits = Limits(min(self.most_rows, slab.rows), slab.batch_bytes, body_bytes)
+        log = self.log
         rows, at, stop = decode_run(
-            self.log.data, self.at, self.stop_at, self.log.base_offset, self.log.header, min(self.most_rows, slab.rows),
-            slab.batch_bytes, slab.body_bytes if self.wanted & W_BODY else self.log.size, self.wanted,
-            self.split_rule, slab.ints, slab.longs, slab.verdicts, slab.text, slab.text_at, slab.text_to,
-            slab.text_ends, slab.pair_ends, slab.pair_counts, slab.found,
-        )  # fmt: skip
+            log.data,
+            self.at,
+            self.stop_at,
+            log.base_offset,
+            log.header,
+            limits,
+            self.wanted,
+            self.split_rule,
+            slab.columns,
+        )
         return rows, at, stop
 
     def _account(self, slab: Slab, rows: int, began: int) -> None:
         """Count the rows into the run of messages, taking out those whose CRCs or entry headers are wrong."""
-        places = slab.longs[L_PHYSICAL_OFFSET, :rows] - (self.log.base_offset + self.log.header)
+        places = slab.columns.longs[L_PHYSICAL_OFFSET, :rows] - (self.log.base_offset + self.log.header)
         self.last = self.last.then(int(places[-1]), int(places[-2]) if rows > 1 else -1)
         bad = np.zeros(rows, np.bool_)
         for verdict, bit in ((CRC_OK, WANTED["crc_ok"]), (RECORD_CRC_OK, WANTED["record_crc_ok"])):
             if self.wanted & bit:
-                bad |= slab.verdicts[verdict, :rows] == NO
+                bad |= slab.columns.verdicts[verdict, :rows] == NO
         errors = dict.fromkeys(np.flatnonzero(bad).tolist()) | self._wrong_headers(places, slab)
         counted = 0
         for row in sorted(errors):
@@ -227,7 +236,7 @@ class _Walk:
     def _wrong_headers(self, places: Longs, slab: Slab) -> dict[int, StoreFormatError | None]:
         if self.entries is None:
             return {}
-        return dict(self.entries.broken(places, slab.ints[I_TOTAL_SIZE, : len(places)]))
+        return dict(self.entries.broken(places, slab.columns.ints[I_TOTAL_SIZE, : len(places)]))
 
     def _bad_record(self, place: int, error: StoreFormatError | None) -> None:
         """A message with a wrong CRC, or what is wrong with the header before it."""

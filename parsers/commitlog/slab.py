@@ -22,6 +22,7 @@ from parsers.commitlog.columns import (
     TEXTS,
     TRANSACTION,
     VERDICTS,
+    Columns,
 )
 from parsers.commitlog.fields import WORD
 from parsers.commitlog.layout import SMALLEST_MESSAGE
@@ -55,16 +56,14 @@ def text_capacity(column: int, rows: int, input_bytes: int) -> int:
 
 
 class Slab:
-    """The matrices that `decode_run` fills, all carved from one block. Untouched pages of it cost nothing."""
+    """The columns that `decode_run` fills, all carved from one block. Untouched pages of it cost nothing."""
 
     def __init__(self, rows: int, batch_bytes: int, body_bytes: int) -> None:
         pairs = (batch_bytes + LONGEST_TEXT) // FEWEST_BYTES_A_PAIR + 1
         capacities = [text_capacity(column, rows, batch_bytes) for column in range(len(TEXTS))]
         capacities[BODY] = body_bytes + COPIED
         self.rows, self.batch_bytes, self.body_bytes = rows, batch_bytes, body_bytes
-        self.text_at = np.cumsum([0, *capacities], dtype=np.int64)
-        self.text_to = self.text_at[:-1].copy()
-        self.found = np.zeros(FOUND, np.int64)
+        text_at = np.cumsum([0, *capacities], dtype=np.int64)
         sizes = {
             "longs": 8 * len(LONGS) * rows,
             "ints": 4 * len(INTS) * rows,
@@ -72,7 +71,7 @@ class Slab:
             "pair_ends": 4 * 2 * pairs,
             "pair_counts": 4 * (rows + 1),
             "verdicts": len(VERDICTS) * rows,
-            "text": int(self.text_at[-1]),
+            "text": int(text_at[-1]),
         }
         block = np.empty(sum(size + -size % 64 for size in sizes.values()), np.uint8)
         parts, at = {}, 0
@@ -80,13 +79,18 @@ class Slab:
             parts[name] = block[at : at + size]
             at += size + -size % 64
         self._block: npt.NDArray[np.uint8] = block
-        self.longs = parts["longs"].view(np.int64).reshape(len(LONGS), rows)
-        self.ints = parts["ints"].view(np.int32).reshape(len(INTS), rows)
-        self.text_ends = parts["text_ends"].view(np.int32).reshape(len(TEXTS), rows + 1)
-        self.pair_ends = parts["pair_ends"].view(np.int32).reshape(2, pairs)
-        self.pair_counts = parts["pair_counts"].view(np.int32)
-        self.verdicts = parts["verdicts"].reshape(len(VERDICTS), rows)
-        self.text = parts["text"]
+        self.columns = Columns(
+            ints=parts["ints"].view(np.int32).reshape(len(INTS), rows),
+            longs=parts["longs"].view(np.int64).reshape(len(LONGS), rows),
+            verdicts=parts["verdicts"].reshape(len(VERDICTS), rows),
+            text=parts["text"],
+            text_at=text_at,
+            text_to=text_at[:-1].copy(),
+            text_ends=parts["text_ends"].view(np.int32).reshape(len(TEXTS), rows + 1),
+            pair_ends=parts["pair_ends"].view(np.int32).reshape(2, pairs),
+            pair_counts=parts["pair_counts"].view(np.int32),
+            found=np.zeros(FOUND, np.int64),
+        )
         del parts, block
         self._unused = self._references()
 
