@@ -1,10 +1,9 @@
-"""The facts of a report: from a store's files through the engines, or from the tables of a lake."""
+"""The facts of a report on one store: from its files through the engines."""
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +20,6 @@ from pipelines.answers.finding_rows import explained_row, finding_row
 from pipelines.answers.lag import offsets_of_store, store_lag, store_positions
 from pipelines.answers.ledger_rows import ledger_rows
 from pipelines.answers.queue_figures import queue_figures
-from pipelines.lake.lake import Lake
 from pipelines.report.model import Facts, Row
 from rebalance.replay import Replay
 from recovery.forecast.document import forecast_document
@@ -147,43 +145,3 @@ def _utc(epoch_ms: int | None) -> datetime | None:
         return None if epoch_ms is None else datetime.fromtimestamp(epoch_ms / 1000, UTC)
     except (OverflowError, ValueError, OSError):
         return None
-
-
-LAKE_TOPICS = (
-    "SELECT topic, count(*) AS messages, sum(total_size)::BIGINT AS bytes FROM commitlog_messages GROUP BY ALL"
-)
-
-
-def facts_of_lake(lake: Lake) -> Facts:
-    """The same facts as the lake's tables hold them, all brokers together; a table without rows was not filled."""
-    facts = Facts(str(lake.root), read_at_ms=int(time.time() * 1000))
-    facts.files = _rows(lake, "SELECT kind, size FROM store_files WHERE gone_at IS NULL")
-    facts.left_out = [
-        f"{row['broker']}: {row['file']}: {row['why']}"
-        for row in _rows(lake, "SELECT broker, file, why FROM store_files WHERE why IS NOT NULL")
-    ]
-    facts.topics = _filled(lake, "commitlog_messages", LAKE_TOPICS)
-    facts.regions = _filled(lake, "commitlog_regions")
-    facts.queues = _filled(
-        lake, "queues", "SELECT *, max_queue_offset - min_queue_offset AS messages FROM queues ORDER BY ALL"
-    )
-    looked = lake.version("consistency_findings") is not None
-    facts.findings = _rows(lake, "SELECT * FROM consistency_findings") if looked else None
-    facts.lag = _filled(lake, "lag")
-    facts.retention_risk = _filled(lake, "retention_risk")
-    facts.ledger = _filled(lake, "loss_ledger")
-    facts.intervals = _filled(lake, "ownership_intervals")
-    facts.anomalies = _rows(lake, "SELECT * FROM ownership_anomalies") if facts.intervals is not None else None
-    documents = _rows(lake, "SELECT version, document FROM recovery_forecast ORDER BY broker")
-    if len(documents) == 1:
-        facts.version, facts.forecast = documents[0]["version"], json.loads(documents[0]["document"])
-    return facts
-
-
-def _filled(lake: Lake, table: str, sql: str | None = None) -> list[Row] | None:
-    return _rows(lake, sql or f"SELECT * FROM {table}") if lake.rows(table) else None
-
-
-def _rows(lake: Lake, sql: str) -> list[Row]:
-    found: Sequence[Row] = lake.query(sql).to_pylist()
-    return list(found)

@@ -21,9 +21,13 @@ def forecast_section(facts: Facts, *, losses_shown: int = 30) -> Section:
     if state == "good" and document["dispatch_from"] is None:
         state = "unknown"
     lost, notes = _loss_table(document["lost"], losses_shown)
-    tables = [_facts_table(document), *_rules_table(document["reasons"]), *lost]
+    tables = [_facts_table(document), *lost, *_remedies_table(document["advice"]), *_rules_table(document["reasons"])]
+    others = [
+        f"Version {', '.join(other['holds_for'])} would end otherwise: {_verdict(other)}"
+        for other in document["otherwise"]
+    ]
     unknown = [f"Unknown: {entry['what']} – {entry['why']}" for entry in document["unknown"]]
-    return Section("forecast", title, _verdict(document), state, tables=tables, remarks=[*notes, *unknown])
+    return Section("forecast", title, _verdict(document), state, tables=tables, remarks=[*notes, *others, *unknown])
 
 
 def loss_section(document: Mapping[str, Any], *, shown: int = 30) -> Section:
@@ -85,6 +89,22 @@ def _loss_table(lost: Sequence[Mapping[str, Any]], shown: int) -> tuple[list[Pri
     rows, _ = with_notes(lost)
     notes = with_notes(lost[:shown])[1]
     return [PrintedTable(columns, rows, "Lost for good", shown=shown)], notes
+
+
+def _remedies_table(advice: Sequence[Mapping[str, Any]]) -> list[PrintedTable]:
+    """The repairs that were played, and what each would lose."""
+    columns = [
+        Column("do", "do"),
+        Column("evidence", "because", blank=True),
+        Column("lost", "then lost", True),
+        Column("costs", "it costs", blank=True),
+    ]
+    rows = [{**each, "lost": _lost_then(each["then"])} for each in advice]
+    return [PrintedTable(columns, rows, "What would lose less")] if rows else []
+
+
+def _lost_then(then: Mapping[str, Any] | None) -> int | None:
+    return None if then is None or not then["losses_are_known"] else sum(then["lost_counts"].values())
 
 
 def _rules_table(reasons: Sequence[Mapping[str, Any]]) -> list[PrintedTable]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 State = Literal["good", "finding", "unknown", "plain"]
 """good: looked at, nothing wrong; finding: look at it; unknown: not enough evidence; plain: no judgement."""
 
 Row = Mapping[str, Any]
+
+ROWS_SHOWN = 60
+"""Rows of a table that are printed; the rest is counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,13 @@ class Column:
         return "n" if self.numeric else "mono" if self.mono else ""
 
 
+class Link(NamedTuple):
+    """A cell that leads to another place of the page."""
+
+    text: str
+    address: str
+
+
 @dataclass(frozen=True, slots=True)
 class PrintedTable:
     """Rows for reading: the first `shown` are printed, the rest are counted."""
@@ -48,7 +58,7 @@ class PrintedTable:
     columns: Sequence[Column]
     rows: Sequence[Row]
     caption: str = ""
-    shown: int = 60
+    shown: int = ROWS_SHOWN
 
     @property
     def left_out(self) -> int:
@@ -75,6 +85,17 @@ class Section:
     charts: Sequence[str] = ()
     tables: Sequence[PrintedTable] = ()
     remarks: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Sections under one heading: those of a broker, or those of all."""
+
+    anchor: str
+    title: str
+    state: State
+    subtitle: str
+    sections: Sequence[Section]
 
 
 @dataclass(slots=True)

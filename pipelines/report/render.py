@@ -1,7 +1,8 @@
-"""Facts to one HTML file: no script, no font, no address outside it."""
+"""Facts to one HTML file: nothing outside it is asked for, and its small script is no more than a convenience."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from pipelines.answers.instants import iso_instant
-from pipelines.report.figures import figures_of
-from pipelines.report.model import Facts, PrintedTable, Section
+from pipelines.report.figures import counted, figures_of
+from pipelines.report.lake_facts import BrokerFacts, LakeFacts
+from pipelines.report.model import ROWS_SHOWN, Facts, Link, Part, PrintedTable, Section
+from pipelines.report.overview_section import anchor_of, lake_figures, overview_section, state_of
+from pipelines.report.ownership_section import ownership_section
 from pipelines.report.sections import sections_of
 
 FOLDER = Path(__file__).parent
@@ -19,24 +23,76 @@ FOOTER = (
     "Made by rocketlens. Source files were opened read-only. "
     "Unknown means that the evidence does not say; it is never a zero. All times are UTC."
 )
+MOST_BYTES = 5_000_000
 LONGEST_LINE, SHORTEST_PROSE = 24, 36
 """Characters of a text that stays on one line, and of one that wants some width to be read in."""
 
 
-def render(facts: Facts) -> str:
-    """The whole page."""
+def render(facts: Facts | LakeFacts) -> str:
+    """The whole page. Where it would be larger than MOST_BYTES its tables print fewer rows, and count the others."""
+    shown = ROWS_SHOWN
+    while True:
+        page = _page(facts, shown)
+        if shown == 1 or len(page.encode("utf-8", "replace")) <= MOST_BYTES:
+            return page
+        shown = max(1, shown // 2)
+
+
+def _page(facts: Facts | LakeFacts, shown: int) -> str:
     read_at = (iso_instant(facts.read_at_ms) or "")[:19].replace("T", " ")
+    of = f"{counted(len(facts.brokers), 'broker')}" if isinstance(facts, LakeFacts) else _version(facts)
+    parts = [replace(part, sections=[shorter(each, shown) for each in part.sections]) for part in parts_of(facts)]
+    verdicts = [each.verdict for each in facts.brokers] if isinstance(facts, LakeFacts) else []
     return (
         _environment()
         .get_template("template.html.j2")
         .render(
             title=facts.source,
-            subtitle=f"read {read_at} UTC · RocketMQ {facts.version or 'version unknown'}",
-            figures=figures_of(facts),
-            sections=sections_of(facts),
+            subtitle=f"read {read_at} UTC · {of}",
+            figures=lake_figures(verdicts) if isinstance(facts, LakeFacts) else figures_of(facts),
+            index=[entry for part in parts for entry in ([part] if part.title else part.sections)],
+            parts=parts,
             footer=FOOTER,
+            script=(FOLDER / "page.js").read_text("utf-8"),
         )
     )
+
+
+def _version(facts: Facts) -> str:
+    return f"RocketMQ {facts.version or 'version unknown'}"
+
+
+def parts_of(facts: Facts | LakeFacts) -> list[Part]:
+    """The page's parts: of one store its sections; of a lake the brokers, each of them, and the whole cluster."""
+    if isinstance(facts, Facts):
+        return [Part("", "", "plain", "", sections_of(facts))]
+    verdicts = [each.verdict for each in facts.brokers]
+    first = Part("", "", "plain", "", [overview_section(verdicts)])
+    last = [Part("", "", "plain", "", [ownership_section(facts.cluster)])] if facts.cluster else []
+    return [first, *(_part(number, each) for number, each in enumerate(facts.brokers)), *last]
+
+
+def _part(number: int, broker: BrokerFacts) -> Part:
+    facts, verdict = broker.facts, broker.verdict
+    follows = f" · next: {verdict.next_command}" if verdict.next_command else ""
+    return Part(
+        anchor_of(number),
+        verdict.broker,
+        state_of(verdict),
+        f"{verdict.store} · {_version(facts)}{follows}",
+        [each for each in sections_of(facts) if each.anchor != "ownership"],
+    )
+
+
+def shorter(section: Section, shown: int) -> Section:
+    """The section with at most so many rows of each table, and as many remarks; the rest is counted."""
+    tables = [replace(table, shown=min(table.shown, shown)) for table in section.tables]
+    if section.anchor == "brokers":
+        return section
+    if len(section.remarks) <= shown:
+        return replace(section, tables=tables)
+    left = f"and {len(section.remarks) - shown} more remarks"
+    return replace(section, tables=tables, remarks=[*section.remarks[:shown], left])
 
 
 def render_piece(piece: Section | PrintedTable) -> str:
@@ -54,7 +110,7 @@ def _environment() -> Environment:
 
 def kept(value: Any) -> str:
     """The class of a text cell: a name stays on one line, a date in one piece, a sentence has some width."""
-    words = shown(value)
+    words = value.text if isinstance(value, Link) else shown(value)
     if isinstance(value, datetime):
         return "time"
     if len(words) <= LONGEST_LINE and " " not in words:
@@ -66,6 +122,8 @@ def shown(value: Any, blank: bool = False) -> str | Markup:
     """A cell: numbers with thin spaces, times without zone, unknown named (or left out where null says nothing)."""
     if value is None:
         return "" if blank else Markup('<span class="null">unknown</span>')
+    if isinstance(value, Link):
+        return Markup('<a href="{}">{}</a>').format(value.address, value.text)
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):

@@ -30,7 +30,7 @@ def contents_section(facts: Facts) -> Section:
         _contents_verdict(facts, damaged),
         "finding" if damaged or facts.unread else "good" if facts.regions is not None else "unknown",
         charts,
-        [*_damage_table(damaged), *_queue_table(facts.queues), _file_table(facts.files)],
+        [*_damage_table(damaged, facts.findings), *_queue_table(facts.queues), _file_table(facts.files)],
         [*facts.unread, *(f"not understood, left out: {name}" for name in facts.left_out)],
     )
 
@@ -63,14 +63,18 @@ def _amount(row: Row) -> str:
     return f"{grouped(row['messages'])} messages, {in_bytes(row['bytes'])}"
 
 
-def _damage_table(damaged: Sequence[Row]) -> list[PrintedTable]:
+def _damage_table(damaged: Sequence[Row], findings: Sequence[Row] | None) -> list[PrintedTable]:
+    """Each damaged range with the repair of the finding that begins there."""
+    repairs = {(row["place"], row["begin"]): row["repair"] for row in findings or ()}
+    rows = [{**row, "repair": repairs.get((row["file"], row["file_pos"]))} for row in damaged]
     columns = [
         Column("file", "file"),
         Column("file_pos", "from byte", True),
         Column("length", "bytes", True),
         Column("reason", "reason", blank=True),
+        Column("repair", "what puts it right", blank=True),
     ]
-    return [PrintedTable(columns, damaged, "Damaged ranges")] if damaged else []
+    return [PrintedTable(columns, rows, "Damaged ranges")] if damaged else []
 
 
 def _queue_table(queues: Sequence[Row] | None) -> list[PrintedTable]:
@@ -115,6 +119,7 @@ def agreement_section(facts: Facts) -> Section:
         Column("begin", "from", True),
         Column("end", "to", True),
         Column("evidence", "evidence", blank=True),
+        Column("repair", "what puts it right", blank=True),
     ]
     verdict = f"{counted(len(facts.findings), 'disagreement')}, worst first; what each kind means is said below."
     remarks = [*dict.fromkeys(map(_meaning, facts.findings)), *explained]
@@ -124,9 +129,9 @@ def agreement_section(facts: Facts) -> Section:
 
 
 def _meaning(finding: Row) -> str:
-    """What a kind of finding means, what a start would do about it, and the repair."""
+    """What a kind of finding means, and what a start would do about it."""
     told = json.loads(finding["document"])
-    return f"{finding['kind']}: {told['why']} At a start: {told['broker_would']} Repair: {finding['repair']}"
+    return f"{finding['kind']}: {told['why']} At a start: {told['broker_would']}"
 
 
 def lag_section(facts: Facts) -> Section:

@@ -89,23 +89,23 @@ def timeline(spans: Sequence[Span], ticks: Sequence[Tick], colours: Mapping[str,
     def x_of(at: float) -> float:
         return LABELS + (WIDTH - LABELS - 10) * (at - start) / (end - start)
 
-    drawn = []
+    drawn, plot = [], []
     for tick in ticks:
-        drawn.append(
+        plot.append(
             f'<line class="grid" x1="{x_of(tick.at):.1f}" x2="{x_of(tick.at):.1f}" y1="0" y2="{len(rows) * ROW}"/>'
         )
         anchor = "end" if x_of(tick.at) > WIDTH - 40 else "middle"
-        drawn.append(_text(x_of(tick.at), len(rows) * ROW + 16, tick.text, anchor=anchor, css="soft"))
+        plot.append(_text(x_of(tick.at), len(rows) * ROW + 16, tick.text, anchor=anchor, css="soft"))
     for number, row in enumerate(rows):
         drawn.append(_text(LABELS - 10, number * ROW + 16, _ends_of(row), anchor="end", title=row))
     for span in spans:
         top = rows.index(span.row) * ROW + 3
         colour = colours[span.owner]
         possible = x_of(span.latest) - x_of(span.earliest)
-        drawn.append(_rect(x_of(span.earliest), top, possible, 18, f"{colour} maybe", span.title))
-        drawn.append(_rect(x_of(span.earliest), top, possible, 18, "hatch faint", span.title))
+        plot.append(_rect(x_of(span.earliest), top, possible, 18, f"{colour} maybe", span.title))
+        plot.append(_rect(x_of(span.earliest), top, possible, 18, "hatch faint", span.title))
         if span.sure_to > span.sure_from:
-            drawn.append(
+            plot.append(
                 _rect(
                     x_of(span.sure_from), top, max(x_of(span.sure_to) - x_of(span.sure_from), 1), 18, colour, span.title
                 )
@@ -117,15 +117,19 @@ def timeline(spans: Sequence[Span], ticks: Sequence[Tick], colours: Mapping[str,
             _rect(left, top - 11, 12, 12, colour, owner),
             _text(left + 20, top, _shortened(owner, 40), title=owner),
         ]
-    return _svg(below + 22 * ((len(colours) + 2) // 3), drawn + legend)
+    zoomed = f'<g class="plot">{"".join(plot)}</g>'
+    height = below + 22 * ((len(colours) + 2) // 3)
+    return _svg(height, [*drawn, zoomed, *legend], zooms=(LABELS, WIDTH - 10))
 
 
-def _svg(height: float, drawn: Sequence[str]) -> str:
+def _svg(height: float, drawn: Sequence[str], *, zooms: tuple[int, int] | None = None) -> str:
+    """`zooms`: from where to where the part `plot` reaches, which the page's script stretches."""
     hatch = (
         '<defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
         '<rect width="2.4" height="6" class="hatchline"/></pattern></defs>'
     )
-    return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img">{hatch}{"".join(drawn)}</svg>'
+    mark = f' class="zooms" data-left="{zooms[0]}" data-right="{zooms[1]}"' if zooms else ""
+    return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img"{mark}>{hatch}{"".join(drawn)}</svg>'
 
 
 def _rect(x: float, y: float, width: float, height: float, css: str, title: str) -> str:

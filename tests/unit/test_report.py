@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
+from pipelines.answers.verdicts import BrokerVerdict
+from pipelines.lake.lake import Lake
+from pipelines.lake.sources import BrokerSource, Sources
+from pipelines.report.facts import facts_of_store
+from pipelines.report.lake_facts import BrokerFacts, LakeFacts, facts_of_lake
 from pipelines.report.model import Facts
-from pipelines.report.render import render
+from pipelines.report.render import MOST_BYTES, render
 from pipelines.report.svg import Bar, bars
+from recovery.knowledge.knowledge import knowledge_of, open_known
 from tests.support.cli import call
 from tests.support.fixtures import GOLDEN
 from tests.support.incidents import incident
+from tests.support.small_lake import put
 from tests.support.stores import store_root
 
 VOID = {"meta", "br", "link", "img", "rect", "line"}
@@ -47,7 +55,8 @@ def checked(page: str) -> Checker:
     checker.feed(page)
     assert checker.open == []
     assert not re.search(r"(src|href)=\"(?!#)", page)
-    assert "<script" not in page
+    assert page.count("<script>") == page.lower().count("<script") == 1, "its own"
+    assert "://" not in page.split("<script>")[1]
     return checker
 
 
@@ -98,6 +107,97 @@ def test_an_unknown_amount_is_hatched_and_named() -> None:
     drawn = bars([Bar("known", 3, "3"), Bar("unknown one", None, "unknown")])
     assert 'class="hatch"' in drawn
     assert drawn.count("<rect x=") == 2
+
+
+FORECAST = {
+    "version": "5.3.3",
+    "holds_for": ["5.3.3"],
+    "exit": "abnormal",
+    "load": {"ok": True, "error": None},
+    "start": {"returns": True, "error": None},
+    "commitlog": {"min_physical_offset": 0, "max_physical_offset": 7, "files_deleted": []},
+    "dispatch_from": 0,
+    "redispatched_messages": 2,
+    "lost": [],
+    "lost_counts": {},
+    "losses_are_known": True,
+    "reasons": [],
+    "advice": [],
+    "unknown": [],
+    "otherwise": [],
+}
+FINDING = {"kind": "body_crc_wrong", "severity": "critical", "place": "commitlog/0", "begin": 5, "end": 7}
+WHY = json.dumps({"why": "The body differs.", "broker_would": "It cuts."})
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    """Broker `worst` with damage and its repairs, `fine` without, and one that was never read."""
+    lake = Lake(tmp_path / "lake")
+    files = [{"broker": name, "file": "commitlog/0", "kind": "commitlog", "size": 2**20} for name in ("fine", "worst")]
+    put(lake, "store_files", *files)
+    region = {
+        "file": "commitlog/0",
+        "physical_offset": 5,
+        "file_pos": 5,
+        "length": 2,
+        "kind": "damage",
+        "reason": "crc",
+    }
+    put(lake, "commitlog_regions", {**region, "broker": "worst"}, {**region, "broker": "fine", "kind": "messages"})
+    put(lake, "consistency_findings", {**FINDING, "broker": "worst", "repair": "Restore it.", "document": WHY})
+    then = {"losses_are_known": True, "lost_counts": {"message": 1}}
+    advice = {"do": "move checkpoint away", "evidence": "keys are missing", "costs": "time", "then": then}
+    lossy = {**FORECAST, "lost_counts": {"message": 3}, "lost": [LOSS] * 3, "advice": [advice]}
+    documents = [("fine", FORECAST), ("worst", lossy)]
+    put(lake, "recovery_forecast", *({"broker": name, "document": json.dumps(told)} for name, told in documents))
+    return lake
+
+
+LOSS = {"what": "message", "topic": "T", "queue_id": 0, "queue_offset": 1, "physical_offset": 5, "reason": "cut off"}
+
+
+def test_a_lake_of_several_brokers_names_each_of_them(lake: Lake) -> None:
+    brokers = tuple(BrokerSource(name, Path("/data") / name) for name in ("fine", "worst", "gone"))
+    page = render(facts_of_lake(lake, Sources(lake.root, brokers)))
+    anchors = checked(page).anchors
+    each = [name for name in SECTIONS if name != "ownership"]
+    assert anchors == ["brokers", *(f"broker-{n}-{name}" for n in range(3) for name in each), "ownership"]
+    overview = page.split('id="brokers"')[1].split("</section>")[0]
+    order = [overview.index(f'">{name}</a>') for name in ("worst", "gone", "fine")]
+    assert order == sorted(order), "the one to look at first, then what is not known"
+    assert "critical body_crc_wrong" in overview
+    assert "1.0 MiB" in overview
+    assert re.search(r'href="#broker-1">worst', overview)
+    worst = page.split('id="broker-1"')[1].split('id="broker-2"')[0]
+    assert "3 messages would be lost" in worst, "the forecast of the table"
+    assert worst.count("Restore it.") == 2, "beside the damage and beside the finding"
+    assert "What would lose less" in worst
+    assert "move checkpoint away" in worst
+    assert "rocketlens verify /data/worst" in worst
+    fine = page.split('id="broker-0"')[1].split('id="broker-1"')[0]
+    assert "They agree: no finding." in fine
+    gone = page.split('id="broker-2"')[1]
+    assert "Not compared." in gone
+    assert "No forecast was made." in gone
+
+
+def test_a_hundred_brokers_fit_into_five_megabytes() -> None:
+    store = open_known(store_root("5.3.3-propcrc"))
+    facts = facts_of_store(store, knowledge_of(store))
+    facts.queues = [{**row, "topic": "t" * 200} for row in (facts.queues or [])[:1] * 100]
+    facts.unread = ["a file that could not be read, and why: " + "x" * 200] * 100
+    verdict = BrokerVerdict("b", "/data/b", 0, None, facts.forecast, 0, 0.0, 0, 1)
+    page = render(LakeFacts("lake", 0, [BrokerFacts(verdict, facts)] * 100))
+    assert len(page.encode()) <= MOST_BYTES
+    assert "more rows" in page
+    assert "more remarks" in page
+    checked(page)
+
+
+def test_the_page_says_where_it_was_written(tmp_path: Path) -> None:
+    target = tmp_path / "report.html"
+    assert f"written to {target}" in call("report", store_root("5.3.3-propcrc"), "--out", target).err
 
 
 def test_out_is_asked_for() -> None:

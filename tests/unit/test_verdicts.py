@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
-import pyarrow as pa
 import pytest
 
 from pipelines.answers.verdicts import verdicts_of
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource, Sources
-from pipelines.lake.tables.raw import TABLES
+from tests.support.small_lake import put
 
 FORECAST = {"load": {"ok": True, "error": None}, "start": {"returns": True}, "losses_are_known": True, "otherwise": []}
-
-
-def put(lake: Lake, name: str, *rows: dict[str, Any]) -> None:
-    lake.write(name, pa.Table.from_pylist(list(rows), schema=TABLES[name].bare_schema))
 
 
 @pytest.fixture

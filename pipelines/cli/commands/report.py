@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipelines.cli.commands.lake import ConfigFile, lake_of
+from pipelines.cli.commands.lake import ConfigFile, lake_at, sources_of
 from pipelines.cli.commands.replay import facts_in, replay_of
 from pipelines.cli.frame.command import command
 from pipelines.cli.frame.errors import WrongUsage
@@ -16,6 +16,7 @@ from pipelines.cli.frame.options import LAKE, BrokerOptions
 from pipelines.cli.frame.run import Run
 
 if TYPE_CHECKING:
+    from pipelines.report.lake_facts import LakeFacts
     from pipelines.report.model import Facts
 
 
@@ -43,6 +44,8 @@ def report(
 ) -> None:
     """One HTML file that needs nothing else: contents, agreement, lag, forecast, retention, ownership.
 
+    Of a lake it begins with its brokers beside each other, worst first, and has a part for each of them.
+
     Example: `rocketlens report /data/store --logs /data/logs --out report.html`
     """
     from pipelines.report.render import render
@@ -50,12 +53,14 @@ def report(
     if run.options.out is None:
         raise WrongUsage("report: name the file to write with --out report.html")
     if store is None:
-        from pipelines.report.facts import facts_of_lake
+        from pipelines.report.lake_facts import facts_of_lake
 
-        facts = facts_of_lake(lake_of(run, config_file))
+        sources = sources_of(run, config_file)
+        facts: Facts | LakeFacts = facts_of_lake(lake_at(run, sources.lake), sources)
     else:
         facts = _facts(run, store, logs, broker)
     run.output().write(render(facts).encode("utf-8", "replace"))  # a file's name may be no text
+    run.tells_where = True
 
 
 def _facts(run: Run, path: Path, logs: list[Path] | None, broker: BrokerOptions) -> Facts:

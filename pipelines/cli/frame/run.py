@@ -41,6 +41,7 @@ class Run:
         self.unread = 0
         self.rows = 0
         self.of_one_file = False
+        self.tells_where = False  # where the output was written, also where nobody watches
         self.gave_nothing = False  # what was there to read gave nothing at all
         self.topics_there: set[str] = set()
         self.guard = EvidenceGuard()
@@ -61,7 +62,7 @@ class Run:
             new.discard()
             return
         new.commit()
-        if sys.stderr.isatty():
+        if sys.stderr.isatty() or self.tells_where:
             self.note(f"written to {self.options.out}")
 
     # Output

@@ -1,0 +1,103 @@
+"""The facts of a lake: those of each broker, its verdict, and who owned which queue in the whole cluster."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pipelines.answers.verdicts import BrokerVerdict, forecasts_of, verdicts_of
+from pipelines.lake.lake import Lake
+from pipelines.lake.sources import Sources
+from pipelines.report.model import Facts, Row
+
+TOPICS = """
+SELECT broker, topic, count(*) AS messages, sum(total_size)::BIGINT AS bytes FROM commitlog_messages GROUP BY ALL
+"""
+QUEUES = "SELECT *, max_queue_offset - min_queue_offset AS messages FROM queues ORDER BY ALL"
+FILES = "SELECT broker, file, kind, size, why FROM store_files WHERE gone_at IS NULL"
+
+
+@dataclass(slots=True)
+class BrokerFacts:
+    """One broker of a lake: its verdict, and the facts of its store."""
+
+    verdict: BrokerVerdict
+    facts: Facts
+
+
+@dataclass(slots=True)
+class LakeFacts:
+    """What the tables of a lake hold, broker by broker; `cluster` has the ownership of all of them."""
+
+    source: str
+    read_at_ms: int
+    brokers: list[BrokerFacts] = field(default_factory=list)
+    cluster: Facts | None = None
+
+
+def facts_of_lake(lake: Lake, sources: Sources) -> LakeFacts:
+    """The facts of every broker of the configuration. A table without rows was not filled, which is not the same as
+    an answer that nothing is there."""
+    now = int(time.time() * 1000)
+    tables = _Tables(lake)
+    forecasts = forecasts_of(lake)
+    told = LakeFacts(str(lake.root), now)
+    for verdict in verdicts_of(lake, sources):
+        facts = Facts(verdict.store, now)
+        tables.tell(facts, verdict.broker)
+        facts.forecast = forecasts.get(verdict.broker)
+        facts.version = None if facts.forecast is None else ", ".join(facts.forecast["holds_for"])
+        told.brokers.append(BrokerFacts(verdict, facts))
+    told.cluster = Facts(told.source, now)
+    told.cluster.intervals = tables.filled("ownership_intervals")
+    if told.cluster.intervals is not None:
+        told.cluster.anomalies = tables.rows("SELECT * FROM ownership_anomalies")
+    return told
+
+
+class _Tables:
+    """Each table asked once for all brokers; their rows are then given out by broker."""
+
+    def __init__(self, lake: Lake) -> None:
+        self._lake = lake
+        self._looked = lake.version("consistency_findings") is not None
+        self._files = _by_broker(self.rows(FILES))
+        self._of: Mapping[str, Mapping[str, list[Row]] | None] = {
+            "topics": self._split("commitlog_messages", TOPICS),
+            "regions": self._split("commitlog_regions"),
+            "queues": self._split("queues", QUEUES),
+            "findings": _by_broker(self.rows("SELECT * FROM consistency_findings")),
+            "lag": self._split("lag"),
+            "retention_risk": self._split("retention_risk"),
+            "ledger": self._split("loss_ledger"),
+        }
+
+    def tell(self, facts: Facts, broker: str) -> None:
+        """The rows of one broker; None where its store was never read, or has nothing to say of it."""
+        facts.files = self._files.get(broker, [])
+        facts.left_out = [f"{row['file']}: {row['why']}" for row in facts.files if row["why"] is not None]
+        for name, rows in self._of.items():
+            setattr(facts, name, None if rows is None else rows.get(broker))
+        if facts.findings is None and self._looked and facts.files:
+            facts.findings = []
+
+    def filled(self, table: str, sql: str | None = None) -> list[Row] | None:
+        """The rows of a table; None where it has none."""
+        return self.rows(sql or f"SELECT * FROM {table}") if self._lake.rows(table) else None
+
+    def rows(self, sql: str) -> list[Row]:
+        found: Sequence[Row] = self._lake.query(sql).to_pylist()
+        return list(found)
+
+    def _split(self, table: str, sql: str | None = None) -> Mapping[str, list[Row]] | None:
+        rows = self.filled(table, sql)
+        return None if rows is None else _by_broker(rows)
+
+
+def _by_broker(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    split: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        split[row["broker"]].append(row)
+    return dict(split)

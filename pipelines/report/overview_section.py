@@ -1,0 +1,95 @@
+"""The brokers of a lake beside each other, the one that needs a look first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pipelines.answers.verdicts import SEVERITIES, BrokerVerdict
+from pipelines.report.figures import counted, grouped, in_bytes
+from pipelines.report.model import Column, Figure, Link, PrintedTable, Row, Section, State
+
+COLUMNS = (
+    Column("broker", "broker"),
+    Column("verdict", "verdict"),
+    Column("worst", "worst finding", blank=True),
+    Column("findings", "findings", True),
+    Column("lost", "lost by a start"),
+    Column("behind", "messages behind", True),
+    Column("seconds", "seconds behind", True),
+    Column("disk", "disk"),
+    Column("next", "ask next", blank=True),
+)
+WORDS: dict[State, str] = {"finding": "look at it", "unknown": "not known", "good": "in order", "plain": "behind"}
+
+
+def anchor_of(number: int) -> str:
+    """The address of a broker's part in the page."""
+    return f"broker-{number}"
+
+
+def state_of(verdict: BrokerVerdict) -> State:
+    """finding: files disagree or a start loses something; unknown: one of the two was not looked at."""
+    if verdict.findings or verdict.starts is False or verdict.lost:
+        return "finding"
+    if verdict.findings is None or verdict.lost is None:
+        return "unknown"
+    return "plain" if verdict.messages_behind or verdict.queues_unknown else "good"
+
+
+def overview_section(verdicts: Sequence[BrokerVerdict]) -> Section:
+    """One row for each broker, worst first."""
+    numbered = sorted(enumerate(verdicts), key=lambda pair: (_rank(pair[1]), pair[0]))
+    rows = [_row(number, verdict) for number, verdict in numbered]
+    worst = [verdict for verdict in verdicts if state_of(verdict) == "finding"]
+    unknown = [verdict for verdict in verdicts if state_of(verdict) == "unknown"]
+    words = f"{counted(len(verdicts), 'broker')}: {grouped(len(worst))} to look at"
+    return Section(
+        "brokers",
+        "The brokers",
+        f"{words}, {grouped(len(unknown))} not known." if unknown else f"{words}.",
+        "finding" if worst else "unknown" if unknown else "good",
+        tables=[PrintedTable(COLUMNS, rows, shown=len(rows))],
+    )
+
+
+def lake_figures(verdicts: Sequence[BrokerVerdict]) -> list[Figure]:
+    """The first screen of a page about several brokers."""
+    unread = sum(1 for each in verdicts if each.findings is None)
+    findings = sum(each.findings or 0 for each in verdicts)
+    lost = [each.lost for each in verdicts if each.lost is not None]
+    behind = [each.messages_behind for each in verdicts if each.messages_behind is not None]
+    disk = [each.disk_bytes for each in verdicts if each.disk_bytes is not None]
+    of_all = f"of {counted(len(verdicts), 'broker')}"
+    return [
+        Figure("Brokers", grouped(len(verdicts)), f"{unread} were not read" if unread else "all were read"),
+        Figure("Findings", grouped(findings), "files that disagree", "finding" if findings else "good"),
+        Figure(
+            "Lost by a start now",
+            grouped(sum(lost)) if lost else None,
+            f"known {f'of {len(lost)} ' if len(lost) < len(verdicts) else ''}{of_all}",
+            "finding" if sum(lost) else "good" if lost else "unknown",
+        ),
+        Figure("Messages behind", grouped(sum(behind)) if behind else None, f"known of {len(behind)} {of_all}"),
+        Figure("On disk", in_bytes(sum(disk)) if disk else None, "files of the stores"),
+    ]
+
+
+def _rank(verdict: BrokerVerdict) -> tuple[int, int, int]:
+    order: tuple[State, ...] = ("finding", "unknown", "plain", "good")
+    severity = SEVERITIES.index(verdict.worst["severity"]) if verdict.worst else len(SEVERITIES)
+    return order.index(state_of(verdict)), severity, -(verdict.lost or 0)
+
+
+def _row(number: int, verdict: BrokerVerdict) -> Row:
+    worst = verdict.worst
+    return {
+        "broker": Link(verdict.broker, f"#{anchor_of(number)}"),
+        "verdict": WORDS[state_of(verdict)],
+        "worst": None if worst is None else f"{worst['severity']} {worst['kind']}",
+        "findings": verdict.findings,
+        "lost": "no start" if verdict.starts is False else verdict.lost,
+        "behind": verdict.messages_behind,
+        "seconds": verdict.seconds_behind,
+        "disk": None if verdict.disk_bytes is None else in_bytes(verdict.disk_bytes),
+        "next": None if verdict.next_command is None else " ".join(verdict.next_command.split(" ")[:2]),
+    }
