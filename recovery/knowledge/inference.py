@@ -223,20 +223,29 @@ def _checkpoint_bounds(file: StoreFile) -> Iterator[tuple[BrokerVersion, BrokerV
 
 
 def _index_holds_tags(store: Store, sample: Sequence[Message]) -> bool | None:
-    """Whether messages that the index knows by UNIQ_KEY are there by their tag too; None when nothing tells."""
-    queries = [IndexQuery([file], on_damage="collect") for file in store.index[:ASKED_FILES]]
-    seen: Counter[bool] = Counter()
+    """Whether a message that the index knows by UNIQ_KEY is there by its tag too; None when nothing tells.
+
+    The oldest and the newest are asked: a broker that was brought to 5.4.0 or later indexes tags from then on only.
+    """
+    files = dict.fromkeys((*store.index[:ASKED_FILES], *store.index[-ASKED_FILES:]))
+    queries = [IndexQuery([file], on_damage="collect") for file in files]
+    oldest, newest = _indexed_by_tag(sample, queries), _indexed_by_tag(sample[::-1], queries)
+    seen = [*islice(oldest, SAMPLED_UNITS // 2), *islice(newest, SAMPLED_UNITS // 2)]
+    return any(seen) if seen else None
+
+
+def _indexed_by_tag(sample: Iterable[Message], queries: Sequence[IndexQuery]) -> Iterator[bool]:
+    """For each message with a tag that the index knows by UNIQ_KEY: whether one of its time is there by the tag too."""
     for message in sample:
         tags, unique_id = message.property_value("TAGS"), message.property_value("UNIQ_KEY")
-        if not tags or not unique_id or sum(seen.values()) >= SAMPLED_UNITS:
+        if not tags or not unique_id:
             continue
         at = message.store_timestamp_ms
         window = {"begin_ms": at - 2000, "end_ms": at + 2000, "max_num": 64}
         for query in queries:
             known = query.find(message.topic, unique_id, **window)
             if any(hit.physical_offset == message.physical_offset for hit in known):
-                seen[bool(query.find(message.topic, f"T#{tags}", **window))] += 1
-    return None if not seen else seen[True] > seen[False]
+                yield bool(query.find(message.topic, f"T#{tags}", **window))
 
 
 def _settings(store: Store) -> tuple[StoreSettings, list[Inferred]]:
@@ -261,7 +270,7 @@ def _traces(store: Store, queues: StoreQueues) -> Iterator[Inferred]:
     yield from _file_size("mapperFileSizeBatchConsumeQueue", batch_files)
     yield from _geometry(store)
     yield from _delay_levels(store, queues)
-    yield from _multi_dispatch(queues)
+    yield from _multi_dispatch(store, queues)
 
 
 def _file_size(name: str, files: Iterable[StoreFile]) -> Iterator[Inferred]:
@@ -356,7 +365,16 @@ def _store_time(logs: dict[int, StoreFile], physical_offset: int, msg_size: int)
     return message.store_timestamp_ms if message.topic == SCHEDULE_TOPIC else None
 
 
-def _multi_dispatch(queues: StoreQueues) -> Iterator[Inferred]:
-    if any(is_lmq(topic) for topic, _ in queues):
-        yield Inferred("enableLmq", "true", "consumequeue/ has queues named %LMQ%…")
-        yield Inferred("enableMultiDispatch", "true", "consumequeue/ has queues named %LMQ%…")
+def _multi_dispatch(store: Store, queues: StoreQueues) -> Iterator[Inferred]:
+    """Light queues show in their folders. Where a store has no queue at all the log tells: a broker lists the offsets
+    of further queues in a record only if it dispatches to them (CommitLog, LmqDispatch @4.9.3 … 5.5.1)."""
+    why = "consumequeue/ has queues named %LMQ%…"
+    light = any(is_lmq(topic) for topic, _ in queues)
+    if not queues:
+        listed = [message for message in _sample(store) if message.property_value("INNER_MULTI_QUEUE_OFFSET")]
+        named = [(message.property_value("INNER_MULTI_DISPATCH") or "").split(",") for message in listed]
+        light = any(is_lmq(name) for names in named for name in names)
+        why = "no queue is left, and records list their offsets in queues named %LMQ%…"
+    if light:
+        yield Inferred("enableLmq", "true", why)
+        yield Inferred("enableMultiDispatch", "true", why)

@@ -313,6 +313,7 @@ class _Verify:
             doubtful_times=doubtful_times,
             clean_exit=not self._store.abort_present,
             counts_puts=self._known.version.counts_index_puts_as_slots,
+            indexes_tags=self._known.version.indexes_tags,
         )
         return check_index(self._files.opened, self._left.index, context)
 

@@ -44,6 +44,7 @@ class IndexContext:
     doubtful_times: Intervals
     clean_exit: bool
     counts_puts: bool
+    indexes_tags: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,10 +270,26 @@ def _forgive_blamed_hashes(keys: ExpectedKeys, seen: _Seen) -> None:
             seen.present[missing] = True
 
 
+def _forgive_tags(keys: ExpectedKeys, messages: MessageColumns, seen: _Seen) -> None:
+    """Tags are not missed where the other keys are there: a broker before 5.4.0 dispatched the message. No entry goes
+    by itself. A message that has its tag alone is judged as the messages beside it are."""
+    firsts = np.flatnonzero(np.diff(keys.record, prepend=-1))
+    lasts = np.append(firsts[1:], len(keys.record)) - 1
+    tagged = messages.tags_code[keys.record[firsts]] != 0
+    missing = np.add.reduceat(~seen.present, firsts, dtype=np.int64)
+    tag_alone = tagged & (missing == 1) & ~seen.present[lasts]
+    owners = keys.owner[firsts]
+    lacking = owners[(missing > 0) & ~tag_alone]
+    single = (firsts == lasts) & np.isin(owners, [*(lacking - 1), *(lacking + 1)])
+    seen.present[lasts[tag_alone & ~single]] = True
+
+
 def _missing_keys(context: IndexContext, seen: _Seen, any_file: bool) -> Iterator[Finding]:
     """Keys of dispatched messages that no entry holds, messages that follow one another in one finding."""
     keys, messages = context.keys, context.messages
     _forgive_blamed_hashes(keys, seen)
+    if not seen.present.all() and any_file and context.indexes_tags:
+        _forgive_tags(keys, messages, seen)
     if seen.present.all():
         return
     first_keys = np.flatnonzero(np.diff(keys.record, prepend=-1))
