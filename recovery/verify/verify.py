@@ -15,6 +15,7 @@ import numpy as np
 from parsers.consumequeue.ext_columns import ext_columns
 from parsers.queues import StoreQueues
 from parsers.store import QueueKey, Store
+from parsers.topics import is_lmq
 from parsers.topics import TIMER_TOPIC
 from recovery.broker.store_folder import config_entries
 from recovery.config.start import config_start
@@ -31,6 +32,7 @@ from recovery.verify.checks.files import check_files
 from recovery.verify.checks.head import cleaner_traces, missing_head
 from recovery.verify.checks.index import IndexContext, check_index
 from recovery.verify.checks.lives import check_lives, with_doubts
+from recovery.verify.checks.light_queue import as_appended
 from recovery.verify.checks.log import (
     LOCK_WAIT_MS,
     LOSSES,
@@ -255,7 +257,9 @@ class _Verify:
         for key, queue in self._left.queues.items():
             own = messages.get(key, NO_MESSAGES)
             own = own if queue.is_whole else of_places(own, queue.places)
-            pairs[key] = own, queue.with_settled(own)
+            units = queue.with_settled(own)
+            appends = is_lmq(key[0]) and self._places(key).appends_light
+            pairs[key] = as_appended(own, units) if appends else own, units
         misdirected = _together(misdirected_units(*pair, facts) for pair in pairs.values())
         unserved = _together(unserved_messages(*pair) for pair in pairs.values())
         return facts._replace(misdirected=np.intersect1d(misdirected, unserved)), pairs

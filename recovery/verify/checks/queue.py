@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.java import INT_MAX, LONG_MAX
-from parsers.topics import SCHEDULE_TOPIC, is_lmq
+from parsers.topics import SCHEDULE_TOPIC
 from recovery.rules.dispatch import COMMIT
 from recovery.scan.intervals import Intervals, Longs, Mask, found_at, neighbours
 from recovery.scan.kernel import Ints
@@ -178,8 +178,6 @@ def _verdicts(
     record, is_record = found_at(log.physical_offset, own.physical_offset)
     lost = log.lost.hold(own.physical_offset)
     shifted = is_own & (messages.queue_offset[row] != own.queue_offset) if len(messages.queue_offset) else is_own
-    if files.appends_light and is_lmq(files.topic):
-        shifted &= own.queue_offset != _appended_slots(messages)[row]
     transaction = log.sys_flag[record] & 0xC if len(log.sys_flag) else np.zeros(len(record), np.int32)
     dispatched = (transaction == 0) | (transaction == COMMIT)
     same_queue = _same_queue(record, files, log)
@@ -233,12 +231,6 @@ def _same_queue(record: Longs, files: QueuePlaces, log: LogFacts) -> Mask:
         return np.zeros(len(record), np.bool_)
     same: Mask = (log.topic[record] == log.topics.index(files.topic)) & (log.queue_id[record] == files.queue_id)
     return same
-
-
-def _appended_slots(messages: QueueMessages) -> Longs:
-    """Where dispatch puts messages whose listed offsets have holes: at the queue's end, one after another."""
-    first = messages.queue_offset[:1]
-    return (int(first[0]) if len(first) else 0) + np.arange(len(messages.queue_offset))
 
 
 def _unit_findings(
