@@ -82,8 +82,10 @@ def _earlier(checkpoint: Checkpoint, log: LogColumns, slack_ms: int, set_times: 
     """Times before the first message.
 
     That of the index says nothing alone: it stays 0 until an index file is full, and then as it is until another one
-    is, even if all its messages expire.
+    is, even if all its messages expire. Where the cleaner deleted the log's first files, a time may be of a message of
+    theirs: it is as old as the last write of the checkpoint.
     """
+    slack_ms = max(slack_ms, CHECKPOINT_INTERVAL_MS if log.start else 0)
     early = [name for name in set_times if log.records and getattr(checkpoint, name) < log.first_ms - slack_ms]
     if not set(early) & {*TIMES[:2]} and (log.start or not any(getattr(checkpoint, name) for name in early)):
         return Judgement()
