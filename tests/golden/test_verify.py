@@ -119,6 +119,8 @@ TRUE_OF_A_STORE = {
     "5.3.3-ha-behind/slave": {"queue_without_topic_config"},  # halted before it had its master's configuration
 }
 """What is wrong with a store as its broker left it."""
+TRUE_OF_A_BASE = {"r533-clean-7304000": {"log_begins_late"}}
+"""A cleaner deleted the first files of so small a log that nothing else shows it."""
 
 
 @pytest.mark.parametrize("name", store_names(subject="verify"))
@@ -150,7 +152,7 @@ def test_a_lost_tail_begins_where_the_broker_ends_its_log(name: str) -> None:
 
 @pytest.mark.parametrize("base", sorted({CASES.case(name)["base"] for name in CASES.names()} - {"empty"}))
 def test_an_undamaged_base_has_no_finding(base: str) -> None:
-    assert verify(*opened(CASES.base(base))).findings == ()
+    assert {found.kind for found in verify(*opened(CASES.base(base))).findings} == TRUE_OF_A_BASE.get(base, set())
 
 
 @pytest.fixture(scope="module")

@@ -1,3 +1,4 @@
+import java.io.File;
 import java.lang.reflect.*;
 import java.net.*;
 import java.nio.*;
@@ -11,10 +12,12 @@ import org.apache.rocketmq.store.config.MessageStoreConfig;
 
 /** For tests/oracle: a store of every kind of message ("vary DIR MODE SEED COUNT MILLIS k=v.."), and what the store classes answer about one. */
 class Oracle {
-  static final String SCHEDULE = "SCHEDULE_TOPIC_XXXX";
+  static final String SCHEDULE = "SCHEDULE_TOPIC_XXXX", HALF = "RMQ_SYS_TRANS_HALF_TOPIC", RESOLVED = "RMQ_SYS_TRANS_OP_HALF_TOPIC";
+  static final int HOUR_MS = 3600 * 1000;
   final Random chance;
   final boolean five;
   final boolean ipv6;
+  boolean light;
 
   Oracle(long seed) throws Exception {
     chance = new Random(seed);
@@ -24,24 +27,64 @@ class Oracle {
 
   // ---- writing
 
-  /** MODE clean: COUNT messages over about MILLIS, then shutdown. MODE halt: messages until MILLIS have passed, then Runtime.halt. */
+  /**
+   * MODE clean: COUNT messages over about MILLIS, then shutdown. MODE halt: messages until MILLIS have passed, then
+   * Runtime.halt. Settings of the lab: `lab.first` number of the first message; `lab.light` some messages are in light
+   * queues too; half-way `lab.expire` log files expire and the cleaners run, and the topic `lab.forget` is deleted.
+   */
   static void write(String[] a) throws Exception {
     Map<String, String> kv = new LinkedHashMap<>();
     for (int i = 6; i < a.length; i++) { String[] p = a[i].split("=", 2); kv.put(p[0], p[1]); }
     Oracle oracle = new Oracle(Long.parseLong(a[3]));
+    oracle.light = kv.remove("lab.light") != null;
+    int first = Integer.parseInt(kv.getOrDefault("lab.first", "0")), expire = Integer.parseInt(kv.getOrDefault("lab.expire", "0"));
+    String forget = kv.get("lab.forget");
+    kv.keySet().removeIf(name -> name.startsWith("lab."));
+    boolean halts = a[2].equals("halt");
     int count = Integer.parseInt(a[4]);
-    long millis = Long.parseLong(a[5]);
+    long millis = Long.parseLong(a[5]), half = System.currentTimeMillis() + millis / 2;
     DefaultMessageStore store = Lab.open(a[1], kv);
     if (!store.load()) throw new Exception("load");
     store.start();
-    if (a[2].equals("halt")) haltAfter(store, a[1], millis);
-    for (int i = 0; i < count || a[2].equals("halt"); i++) {
-      oracle.put(store, i);
+    if (halts) haltAfter(store, a[1], millis);
+    boolean done = expire == 0 && forget == null;
+    for (int i = 0; i < count || halts; i++) {
+      if (!done && (halts ? System.currentTimeMillis() >= half : i >= count / 2)) {
+        done = true;
+        if (forget != null) forget(store, forget);
+        if (expire > 0) clean(store, expire);
+      }
+      oracle.put(store, first + i);
       Thread.sleep(oracle.pause(i, count, millis));
     }
     Thread.sleep(oracle.chance.nextInt(1500));
     store.shutdown();
     System.exit(0);
+  }
+
+  /** The oldest log files become older than they are kept, and the store's cleaners run once each. */
+  static void clean(DefaultMessageStore store, int files) throws Exception {
+    Lab.call(Lab.get(store.getCommitLog(), "mappedFileQueue"), "flush", 0);
+    int number = 0;
+    for (Object file : (Iterable<?>) Lab.call(Lab.get(store.getCommitLog(), "mappedFileQueue"), "getMappedFiles"))
+      if (number++ < files) new File((String) Lab.call(file, "getFileName")).setLastModified(System.currentTimeMillis() - 3 * HOUR_MS);
+    store.getMessageStoreConfig().setFileReservedTime(1);
+    StringBuilder hours = new StringBuilder();
+    for (int hour = 0; hour < 24; hour++) hours.append(hour).append(';');
+    store.getMessageStoreConfig().setDeleteWhen(hours.toString());
+    Lab.call(Lab.get(store, "cleanCommitLogService"), "run");
+    Object queues;
+    try { queues = Lab.get(store, "cleanConsumeQueueService"); } catch (NoSuchFieldException e) { queues = Lab.get(Lab.call(store, "getQueueStore"), "cleanConsumeQueueService"); }
+    Lab.call(queues, "run");
+  }
+
+  /** As `deleteTopic` has it: 4.x keeps the other topics, 5.x deletes this one. */
+  static void forget(DefaultMessageStore store, String topic) throws Exception {
+    Set<String> others = new HashSet<>();
+    for (Object name : Lab.cqTable(store).keySet()) others.add((String) name);
+    others.remove(topic);
+    Lab.call(Lab.get(store, "brokerConfig"), "setAutoDeleteUnusedStats", false);
+    try { Lab.call(store, "deleteTopics", new HashSet<>(Collections.singleton(topic))); } catch (NoSuchMethodException e) { Lab.call(store, "cleanUnusedTopic", others); }
   }
 
   /** How far each file set was forced to disk is written down just before the halt. */
@@ -91,6 +134,10 @@ class Oracle {
     if (chance.nextInt(12) > 0) MessageAccessor.putProperty(m, "UNIQ_KEY", String.format("%032X", i + 1));
     if (chance.nextInt(6) == 0) MessageAccessor.putProperty(m, "shop", "caf\u00e9 \u6d88\u606f " + i);
     m.setSysFlag(transaction());
+    if (m.getSysFlag() == 8) m.setPreparedTransactionOffset(chance.nextInt(100000));
+    if (m.getTopic().equals(HALF)) half(m);
+    if (m.getTopic().equals(RESOLVED)) resolved(m, i);
+    if (light && m.getTopic().startsWith("Topic") && m.getSysFlag() == 0 && chance.nextInt(3) == 0) MessageAccessor.putProperty(m, "INNER_MULTI_DISPATCH", "%LMQ%one" + (chance.nextBoolean() ? ",%LMQ%two" : ""));
     if (chance.nextInt(20) == 0) compress(m);
     if (m.getSysFlag() == 0 && chance.nextInt(15) == 0) delay(m, 16 + chance.nextInt(3));
     m.setReconsumeTimes(m.getTopic().startsWith("%RETRY%") ? chance.nextInt(4) : 0);
@@ -100,8 +147,21 @@ class Oracle {
     return m;
   }
 
+  static void half(MessageExtBrokerInner m) {
+    MessageAccessor.putProperty(m, "TRAN_MSG", "true");
+    MessageAccessor.putProperty(m, "REAL_TOPIC", "TopicB");
+    MessageAccessor.putProperty(m, "REAL_QID", "0");
+  }
+
+  /** The half messages that are resolved, by their queue offsets: one on 4.x, several on 5.x. */
+  void resolved(MessageExtBrokerInner m, int i) {
+    m.setSysFlag(0);
+    m.setTags("d");
+    m.setBody((five ? i + "," + (i + 1) + "," + (i + 2) : "" + i).getBytes(StandardCharsets.UTF_8));
+  }
+
   String topic() {
-    String[] topics = {"TopicA", "TopicA", "TopicB", "%RETRY%grp", "RMQ_SYS_TRANS_HALF_TOPIC"};
+    String[] topics = {"TopicA", "TopicA", "TopicA", "TopicA", "TopicB", "TopicB", "%RETRY%grp", "%RETRY%grp", HALF, RESOLVED};
     if (!five || chance.nextInt(40) > 0) return topics[chance.nextInt(topics.length)];
     StringBuilder longest = new StringBuilder("%RETRY%");
     while (longest.length() < 150) longest.append('g');
