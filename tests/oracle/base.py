@@ -1,10 +1,11 @@
-"""A random store, written by the store classes of one version, and what of it can be damaged."""
+"""A random store, written by the store classes of one version or of several, and what of it can be damaged."""
 
 from __future__ import annotations
 
 import json
 import random
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,12 +21,34 @@ Exit = Literal["clean", "halt"]
 LOG_SIZES = (32_768, 65_536, 131_072)
 QUEUE_SIZES = (600, 1_200, 2_000)
 INDEX_SIZES = ((50, 300), (64, 500), (100, 700), (200, 2_000))
+LIGHT_QUEUES = {"enableLmq": "true", "enableMultiDispatch": "true"}
+VERSIONS = ("4.9.8", "5.3.1", "5.3.3", "5.5.1")
 HALTED = 9
 
 
 @dataclass(frozen=True, slots=True)
+class Life:
+    """One run of a broker over the store: which version, how it ends, and what is done half-way.
+
+    Attributes:
+        messages: how many are put before a clean exit; a halt comes after `millis`.
+        lab: settings of the lab (`Oracle#write`): log files that expire, a topic that is deleted.
+    """
+
+    version: str
+    exit: Exit
+    messages: int
+    millis: int
+    lab: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
-    """How a base is written; the same seed gives the same plan, and messages but for their times."""
+    """How a base is written; the same seed gives the same plan, and messages but for their times.
+
+    `former`: the runs of brokers before the last one, of `version` or earlier ones; none goes back to an older version,
+    which would cut the log at the first record that it does not know.
+    """
 
     version: str
     seed: int
@@ -33,6 +56,8 @@ class Plan:
     messages: int
     millis: int
     settings: dict[str, str]
+    former: tuple[Life, ...] = ()
+    lab: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, version: str, seed: int, exit: Exit) -> Plan:
@@ -49,7 +74,24 @@ class Plan:
         if chance.random() < 0.3 and BrokerVersion.parse(version) >= BrokerVersion.parse("5.2.0"):
             settings["enabledAppendPropCRC"] = "true"
         millis = chance.choice((300, 1_500, 5_000, 12_000, 21_000))
-        return cls(version, seed, exit, chance.randrange(250, 700), millis, settings)
+        messages = chance.randrange(250, 700)
+        lab = _half_way(chance)
+        if chance.random() < 0.2:
+            settings |= LIGHT_QUEUES
+            lab["lab.light"] = "true"
+        lives = [_former_life(version, chance, lab) for _ in range(chance.choice((0, 0, 0, 1, 1, 2)))]
+        former = tuple(sorted(lives, key=lambda life: BrokerVersion.parse(life.version)))
+        return cls(version, seed, exit, messages, millis, settings, former, lab)
+
+    @property
+    def lives(self) -> tuple[Life, ...]:
+        """Every run of a broker, in order."""
+        return (*self.former, Life(self.version, self.exit, self.messages, self.millis, self.lab))
+
+    @property
+    def is_as_dispatched(self) -> bool:
+        """Queues and index are what dispatch of the whole log makes: one broker from the first message to the last."""
+        return self.exit == "clean" and not self.former and not self.lab.keys() - {"lab.light"}
 
     @property
     def name(self) -> str:
@@ -126,22 +168,59 @@ class Base:
         return int(Path(record.file).name) + record.file_pos
 
 
+def _half_way(chance: random.Random) -> dict[str, str]:
+    """What is done to the running broker half-way: mostly nothing."""
+    done = dict[str, str]()
+    if chance.random() < 0.25:
+        done["lab.expire"] = str(chance.randrange(1, 4))
+    if chance.random() < 0.15:
+        done["lab.forget"] = chance.choice(("TopicA", "TopicB", "%RETRY%grp"))
+    return done
+
+
+def _former_life(version: str, chance: random.Random, lab: Mapping[str, str]) -> Life:
+    earlier = [one for one in VERSIONS if BrokerVersion.parse(one) <= BrokerVersion.parse(version)]
+    exit: Exit = chance.choice(("clean", "halt"))
+    kept = {name: value for name, value in lab.items() if name == "lab.light"}
+    return Life(
+        chance.choice((version, *earlier)),
+        exit,
+        chance.randrange(60, 300),
+        chance.choice((300, 1_500, 5_000)),
+        {**_half_way(chance), **kept},
+    )
+
+
 def write_base(plan: Plan, folder: Path) -> Base:
-    """Have the store classes write the store that was planned."""
+    """Have the store classes write the store that was planned, one run of a broker after the other."""
     root = folder / plan.name
     root.mkdir(parents=True)
-    settings = [f"{name}={value}" for name, value in plan.settings.items()]
-    count = plan.messages if plan.exit == "clean" else 0
-    arguments = [str(root), plan.exit, str(plan.seed), str(count), str(plan.millis), *settings]
-    done = run_lab(plan.version, "vary", *arguments)
-    if done != (HALTED if plan.exit == "halt" else 0):
-        raise RuntimeError(f"the store classes of {plan.version} did not write {plan.name}: they ended with {done}")
-    (root / "lock").unlink(missing_ok=True)
+    for number, life in enumerate(plan.lives):
+        _flushed(root).unlink(missing_ok=True)
+        _run(life, plan, number, root)
+        (root / "lock").unlink(missing_ok=True)
     return read_base(plan, root)
 
 
+def _flushed(root: Path) -> Path:
+    """Where a broker that halts writes down how far it had forced each file set."""
+    return root.with_name(f"{root.name}.flushed.json")
+
+
+def _run(life: Life, plan: Plan, number: int, root: Path) -> None:
+    known = BrokerVersion.parse(life.version) >= BrokerVersion.parse("5.2.0")
+    settings = {name: value for name, value in plan.settings.items() if known or name != "enabledAppendPropCRC"}
+    settings |= {**life.lab, "lab.first": str(number * 100_000)}
+    count = life.messages if life.exit == "clean" else 0
+    pairs = [f"{name}={value}" for name, value in settings.items()]
+    arguments = [str(root), life.exit, str(plan.seed + 500 * number), str(count), str(life.millis), *pairs]
+    done = run_lab(life.version, "vary", *arguments)
+    if done != (HALTED if life.exit == "halt" else 0):
+        raise RuntimeError(f"the store classes of {life.version} did not write {plan.name}: they ended with {done}")
+
+
 def read_base(plan: Plan, root: Path) -> Base:
-    flushed = root.with_name(f"{root.name}.flushed.json")
+    flushed = _flushed(root)
     records = [record for file in sorted((root / "commitlog").iterdir()) for record in _records(root, file)]
     return Base(plan, root, records, json.loads(flushed.read_text()) if flushed.exists() else None)
 

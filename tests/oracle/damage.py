@@ -10,6 +10,8 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from recovery.rules.settings import StoreSettings
+from recovery.rules.versions import BrokerVersion
 from tests.oracle.base import Base
 from tests.oracle.edits import Damager, Edit
 from tests.oracle.log_damage import LOG_DAMAGES
@@ -26,14 +28,24 @@ DAMAGES: dict[str, Damager] = {
     **POWER_LOSSES,
 }
 
+OTHER_DELAYS = "2s 10s 20s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h 3h"
 SETTINGS: dict[str, tuple[dict[str, str], str]] = {
     "config.no_crc": ({"checkCRCOnRecover": "false"}, "record.body_flip"),
     "config.index_off": ({"messageIndexEnable": "false"}, "cq.deleted_all"),
     "config.index_safe": ({"messageIndexSafe": "true"}, ""),
     "config.sync_flush": ({"flushDiskType": "SYNC_FLUSH"}, "powerloss.commitlog"),
     "config.duplication": ({"duplicationEnable": "true"}, ""),
+    "config.record_crc": ({"forceVerifyPropCRC": "true"}, "record.properties_flip"),
+    "config.recheck_dispatch": ({"recheckReputOffsetFromCq": "true"}, "cq.tail_zeroed_all"),
+    "config.recover_few": ({"commitLogRecoverMaxNum": "2"}, "checkpoint.some_zero"),
+    "config.accelerated": ({"enableAcceleratedRecovery": "true"}, ""),
+    "config.check_offset": ({"checkCommitLogOffsetOnRecover": "true"}, "record.physicaloffset"),
+    "config.read_uncommitted": ({"flushDiskType": "SYNC_FLUSH", "readUnCommitted": "true"}, "cq.tail_zeroed_all"),
+    "config.other_delays": ({"messageDelayLevel": OTHER_DELAYS}, "cq.deleted_all"),
+    "config.other_log_size": ({"mappedFileSizeCommitLog": "49152"}, ""),
+    "config.other_queue_size": ({"mappedFileSizeConsumeQueue": "800"}, ""),
 }
-"""Settings that another start has, and the damage it meets."""
+"""Settings that another start has, and the damage it meets; each only where the version knows them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +72,17 @@ def _single(name: str, base: Base, chance: random.Random) -> Damage | None:
         return Damage(name, [])
     if name in SETTINGS:
         settings, behind = SETTINGS[name]
+        if not _knows(BrokerVersion.parse(base.plan.version), settings):
+            return None
         edits = DAMAGES[behind](base, chance) if behind else []
         return None if edits is None else Damage(name, edits, settings)
     edits = DAMAGES[name](base, chance)
     return None if edits is None else Damage(name, edits)
+
+
+def _knows(version: BrokerVersion, settings: Mapping[str, str]) -> bool:
+    since = [StoreSettings.since(name) for name in settings]
+    return all(first is not None and first <= version for first in since)
 
 
 def _combo(base: Base, chance: random.Random) -> Damage | None:

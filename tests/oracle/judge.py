@@ -98,10 +98,19 @@ def _judged(cases: FreshCases, base: Base, name: str, started: Path, truth: dict
         try:
             differs |= judge_answers(started, version, answers)
             if case["configOverrides"].get("duplicationEnable") == "true":
-                del differs["find"]  # the broker then gives out confirmed messages only
+                differs.pop("find")  # the broker then gives out confirmed messages only
+            if _shares_an_index_file(truth):
+                differs = {name: told for name, told in differs.items() if name not in ("find", "forecast")}
         except Exception:  # noqa: BLE001 - a command that ends so is a difference, and told as one
             differs["decode"] = _failure()
     return Judged(case, differs)
+
+
+def _shares_an_index_file(truth: dict[str, Any]) -> bool:
+    """Two index files were made within one millisecond, so that they have one name and one file: that cannot be told
+    beforehand."""
+    names = [file["file"] for file in truth.get("quiet", {}).get("index", ())]
+    return len(set(names)) < len(names)
 
 
 def _asked(command: Callable[[], Differences]) -> Differences:
@@ -121,7 +130,7 @@ def _verify(verdict: Verdict) -> Differences:
 
 
 def _rebuilt(cases: FreshCases, base: Base, case: Case) -> Differences:
-    """Where the log is whole: what we write is what the base has, or would have after its last message."""
+    """Where the log is whole: what we write is what the base has, or is made of the undamaged base's log."""
     if any(
         edit["path"].startswith("commitlog") or edit.get("to", "").startswith("commitlog") for edit in case["edits"]
     ):
@@ -134,7 +143,7 @@ def _rebuilt(cases: FreshCases, base: Base, case: Case) -> Differences:
             return {}
         ours = _hashes(Path(folder) / "damaged")
         theirs = _hashes(base.root)
-        if base.plan.exit == "halt":
+        if not base.plan.is_as_dispatched:
             rebuild(*opened(base.root, version, settings), Path(folder) / "base")
             theirs = _hashes(Path(folder) / "base")
         names = ours.keys() | theirs.keys()

@@ -9,6 +9,8 @@ from tests.oracle.base import Base
 from tests.oracle.edits import PAGE, Damager, Found, create, delete, fixed, swapped, write, zero
 from tests.oracle.record_damage import any_record
 
+SECTOR = 512
+
 
 def _zero_page(base: Base, chance: random.Random) -> Found:
     record = any_record(base, chance)
@@ -32,6 +34,19 @@ def _log_missing(which: str) -> Damager:
         return [delete(files[number])]
 
     return damage
+
+
+def _log_heads_missing(base: Base, chance: random.Random) -> Found:
+    """Several of the oldest files deleted by hand: queues and index are as they were."""
+    files = base.files("commitlog")
+    return [delete(file) for file in files[: chance.randrange(2, len(files))]] if len(files) > 2 else None
+
+
+def _sectors_zero(base: Base, chance: random.Random) -> Found:
+    """A few sectors that the disk lost, in a row."""
+    record = any_record(base, chance)
+    at = record.file_pos // SECTOR * SECTOR
+    return [zero(record.file, at, min(SECTOR * chance.randrange(1, 4), base.size(record.file) - at))]
 
 
 def _log_extra(files_on: int, length: int | None) -> Damager:
@@ -75,12 +90,14 @@ def _bytes_copied(base: Base, chance: random.Random) -> Found:
 
 LOG_DAMAGES: dict[str, Damager] = {
     "zero_page": _zero_page,
+    "zero_sectors": _sectors_zero,
     "bytes_copied": _bytes_copied,
     "stale_tail": _stale_tail,
     "garbage_tail": _garbage_tail,
     "file.truncated_last": _log_truncated("last"),
     "file.truncated_middle": _log_truncated("middle"),
     "file.missing_first": _log_missing("first"),
+    "file.missing_heads": _log_heads_missing,
     "file.missing_middle": _log_missing("middle"),
     "file.missing_last": _log_missing("last"),
     "file.extra_empty": _log_extra(1, None),

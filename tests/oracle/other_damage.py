@@ -10,6 +10,7 @@ from tests.oracle.base import Base
 from tests.oracle.edits import EARLIER, LATER, Damager, Found, create, delete, fixed, write, zero
 
 CHECKPOINT_FIELDS = 6
+TIMES = 3
 ROOT_FOLDERS = ("commitlog", "consumequeue", "index", "checkpoint", "config")
 
 
@@ -46,6 +47,11 @@ def _checkpoint_set(content: str) -> Damager:
     return lambda base, chance: [write("checkpoint", 0, content * 3)]
 
 
+def _some_times_zero(base: Base, chance: random.Random) -> Found:
+    """Some of the three times are not set, as in a checkpoint that was never flushed in full."""
+    return [zero("checkpoint", 8 * at, 8) for at in chance.sample(range(TIMES), chance.randrange(1, TIMES))]
+
+
 OTHER_DAMAGES: dict[str, Damager] = {
     "index.deleted_all": fixed(delete("index")),
     "index.deleted_one": _index(lambda file, base, chance: [delete(file)]),
@@ -59,6 +65,7 @@ OTHER_DAMAGES: dict[str, Damager] = {
     "checkpoint.deleted": fixed(delete("checkpoint")),
     "checkpoint.zeroed": fixed(zero("checkpoint", 0, 48)),
     "checkpoint.field": _checkpoint_field,
+    "checkpoint.some_zero": _some_times_zero,
     "checkpoint.future": _checkpoint_set(LATER),
     "checkpoint.past": _checkpoint_set(EARLIER),
     "checkpoint.short": fixed({"op": "truncate", "path": "checkpoint", "length": 24}),

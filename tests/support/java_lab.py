@@ -35,7 +35,7 @@ def recovery_classes(version: str) -> list[str]:
     """The command that starts the recovery lab of one version; jars and classes are made when missing."""
     lab = WORK / "recovery"
     jars, classes = lab / "jars" / version, lab / "classes" / version
-    if not (classes / "Oracle.class").exists():
+    if not _is_built(classes / "Oracle.class"):
         environment = {**os.environ, "LAB_TMP": str(WORK)}
         for script in ("fetch_jars.sh", "build.sh"):
             subprocess.run(["bash", str(MAKE / "recovery" / script), version], check=True, env=environment)
@@ -55,6 +55,12 @@ def recovery_classes(version: str) -> list[str]:
         f"{classes}:{jars}/*",
         "Lab",
     ]
+
+
+def _is_built(compiled: Path) -> bool:
+    """The class is there, and no source of the lab is newer."""
+    newest = max(source.stat().st_mtime for source in (MAKE / "recovery" / "src").rglob("*.java"))
+    return compiled.exists() and compiled.stat().st_mtime >= newest
 
 
 def run_lab(version: str, *arguments: str, timeout_s: float = 120) -> int:
