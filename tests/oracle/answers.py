@@ -127,8 +127,8 @@ def _queues(
     """Least and greatest queue offset, and the units between them.
 
     A broker keeps a queue's end in memory. Behind that of a queue that was cut old units stay in the file: ours is
-    greater. It may count places without a unit, which it would write over or not: ours is less. After a restart it may
-    count pre-blanks, ours begins behind them.
+    greater. It may count places without a unit, which it would write over or not: ours is less, and so is the least of
+    a queue without any message. After a restart it may count pre-blanks, ours begins behind them.
     """
     with StoreQueues(store, on_damage="collect") as queues:
         for key, queue in queues.items():
@@ -140,6 +140,8 @@ def _queues(
             written = _written(told["units"])
             blanks = _pre_blanks(written)
             written = written[blanks:]
+            if least == most <= told["min"] == told["max"]:
+                continue
             if least not in (told["min"], told["min"] + blanks) or most < least + len(written):
                 yield f"{name} ends", ((least, most), (told["min"], told["max"]))
                 continue
