@@ -15,8 +15,7 @@ import numpy as np
 from parsers.consumequeue.ext_columns import ext_columns
 from parsers.queues import StoreQueues
 from parsers.store import QueueKey, Store
-from parsers.topics import is_lmq
-from parsers.topics import TIMER_TOPIC
+from parsers.topics import TIMER_TOPIC, is_lmq
 from recovery.broker.store_folder import config_entries
 from recovery.config.start import config_start
 from recovery.knowledge.inference import Inferred, StoreKnowledge
@@ -31,8 +30,8 @@ from recovery.verify.checks.dledger import check_dledger
 from recovery.verify.checks.files import check_files
 from recovery.verify.checks.head import cleaner_traces, missing_head
 from recovery.verify.checks.index import IndexContext, check_index
-from recovery.verify.checks.lives import check_lives, with_doubts
 from recovery.verify.checks.light_queue import as_appended
+from recovery.verify.checks.lives import check_lives, with_doubts
 from recovery.verify.checks.log import (
     LOCK_WAIT_MS,
     LOSSES,
