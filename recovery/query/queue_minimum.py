@@ -14,13 +14,14 @@ from recovery.rules.versions import BrokerVersion
 
 
 def broker_minimum(found: QueueSummary, files: Sequence[StoreFile], version: BrokerVersion) -> int:
-    """What the broker answers once it has been started: the first message that still exists, or, before 5.0.0, 0 for a
-    queue whose first file leads to none any more.
+    """What the broker answers once it has been started: the first message that still exists, or 0 for a queue whose
+    first file leads to none any more. Since 5.0.0 a queue without any message left says its maximum.
 
     Args:
         files: the queue's files in offset order; none for a queue that a database keeps.
     """
-    if version.searches_minimum_from_the_end or not files:
+    is_empty = found.min_queue_offset == found.max_queue_offset
+    if not files or (is_empty and version.searches_minimum_from_the_end):
         return found.min_queue_offset
     first_ends = (files[1].base_offset or 0) // CQ_UNIT.size if len(files) > 1 else found.max_queue_offset
     return found.min_queue_offset if found.min_queue_offset < first_ends else 0

@@ -24,9 +24,10 @@ def queues(
 ) -> None:
     """Per topic and queue: offsets, messages, files.
 
-    Offsets are those that the broker answers once it is started: before 5.0.0 the minimum of a queue whose messages
-    have all been deleted is 0. `messages` are those a consumer can still read; `units` includes the ones whose record
-    is deleted. `max_physical_offset` is the CommitLog byte after the queue's last message; unknown without units.
+    Offsets are those that the broker answers once it is started. Until its cleaner has run, the minimum of a queue
+    whose first file leads to deleted messages alone is 0; before 5.0.0 it stays 0 for a queue without any message left.
+    `messages` are those a consumer can still read; `units` includes the ones whose record is deleted.
+    `max_physical_offset` is the CommitLog byte after the queue's last message; unknown without units.
     Where the log is not found, the queue files alone answer (exit code 4), and `reason` says why figures are unknown.
 
     Example: `rocketlens queues /data/store --topic Orders`

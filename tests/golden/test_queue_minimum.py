@@ -1,0 +1,24 @@
+"""The minimum offsets that `queues` gives, against those of started brokers whose log lost its first files."""
+
+from __future__ import annotations
+
+import pytest
+
+from parsers.store import open_store
+from pipelines.answers.queue_figures import queue_figures
+from recovery.rules.versions import BrokerVersion
+from tests.support.recovery_cases import golden_cases
+
+CASES = golden_cases()
+DAMAGES = ("file.missing_first", "file.missing_heads")
+HEADLESS = [name for name in CASES.names() if CASES.case(name)["damageClass"].startswith(DAMAGES)]
+
+
+@pytest.mark.parametrize("name", HEADLESS)
+def test_a_queue_begins_where_the_started_broker_says(name: str) -> None:
+    case = CASES.case(name)
+    started = case["truth"].get("afterLoad", {}).get("queues", {})
+    with CASES.built(case) as root:
+        rows = queue_figures(open_store(root), BrokerVersion.parse(case["version"]), lambda damage: None)
+        ours = {f"{row['topic']}/{row['queue_id']}": row["min_queue_offset"] for row in rows if row["units"]}
+    assert ours == {queue: told["min"] for queue, told in started.items() if queue in ours}
