@@ -28,6 +28,7 @@ from parsers.mapped import map_file
 from parsers.queues import Queue, StoreQueues
 from parsers.store import Store, StoreFile
 from parsers.topics import SCHEDULE_TOPIC, is_lmq
+from recovery.knowledge.index_tags import ASKED_FILES, index_holds_tags
 from recovery.knowledge.topic_events import TopicEvent
 from recovery.rules.dispatch import COMMIT, PREPARED, DispatchRules
 from recovery.rules.settings import StoreSettings
@@ -44,7 +45,7 @@ CANDIDATES = tuple(
 )
 """Tried in this order when a version has to be taken: the first one that no evidence excludes."""
 
-SAMPLED_RECORDS, SAMPLED_UNITS, ASKED_FILES = 400, 64, 4
+SAMPLED_RECORDS, SAMPLED_UNITS, NEWEST_FILES = 400, 64, 2
 CHECKPOINT_SIGNS = (
     (40, BrokerVersion(5, 5, 0), "logicsPhysicalOffset"),
     (32, BrokerVersion(5, 1, 1), "confirmPhyOffset"),
@@ -119,15 +120,21 @@ def _sample(store: Store) -> Iterator[Message]:
 
 
 def _first_records(store: Store) -> Iterator[Message]:
-    for file in {file.path: file for file in (*store.commitlog[:1], *store.commitlog[-2:])}.values():
-        try:
-            buffer = map_file(file.path)
-        except StoreFormatError:
-            continue
-        positions = np.empty(SAMPLED_RECORDS, np.int64)
-        count, _ = walk(np.frombuffer(buffer, np.uint8), 0, file.base_offset or 0, file.header_size, positions)
-        for at in positions[:count].tolist():
-            yield decode_message(buffer, at)
+    newest = islice(filter(_positions, reversed(store.commitlog)), NEWEST_FILES)
+    for file in {file.path: file for file in (*store.commitlog[:1], *reversed([*newest]))}.values():
+        for at in _positions(file):
+            yield decode_message(map_file(file.path), at)
+
+
+def _positions(file: StoreFile) -> list[int]:
+    """Where the first records of a log file start; none in a file made in advance."""
+    try:
+        buffer = map_file(file.path)
+    except StoreFormatError:
+        return []
+    positions = np.empty(SAMPLED_RECORDS, np.int64)
+    count, _ = walk(np.frombuffer(buffer, np.uint8), 0, file.base_offset or 0, file.header_size, positions)
+    return list(positions[:count].tolist())
 
 
 def _version(store: Store, sample: Sequence[Message]) -> tuple[BrokerVersion, tuple[BrokerVersion, ...], str]:
@@ -161,7 +168,7 @@ def _bounds(store: Store, sample: Sequence[Message]) -> Iterator[tuple[BrokerVer
         yield BrokerVersion(4, 9, 1), BrokerVersion(5, 2, 0), "properties have no separator at their end"
     elif ends:
         yield BrokerVersion(5, 2, 0), BrokerVersion(4, 9, 1), "properties end in a separator"
-    tagged = _index_holds_tags(store, sample)
+    tagged = index_holds_tags(store, sample)
     if tagged is not None:
         since = BrokerVersion(5, 4, 0)
         yield (since, NEVER, "the index holds tags") if tagged else (EVER, since, "the index holds no tags")
@@ -220,32 +227,6 @@ def _checkpoint_bounds(file: StoreFile) -> Iterator[tuple[BrokerVersion, BrokerV
     for at, since, name in CHECKPOINT_SIGNS:
         if any(data[at : at + 8]):
             yield since, NEVER, f"the checkpoint has {name}"
-
-
-def _index_holds_tags(store: Store, sample: Sequence[Message]) -> bool | None:
-    """Whether a message that the index knows by UNIQ_KEY is there by its tag too; None when nothing tells.
-
-    The oldest and the newest are asked: a broker that was brought to 5.4.0 or later indexes tags from then on only.
-    """
-    files = dict.fromkeys((*store.index[:ASKED_FILES], *store.index[-ASKED_FILES:]))
-    queries = [IndexQuery([file], on_damage="collect") for file in files]
-    oldest, newest = _indexed_by_tag(sample, queries), _indexed_by_tag(sample[::-1], queries)
-    seen = [*islice(oldest, SAMPLED_UNITS // 2), *islice(newest, SAMPLED_UNITS // 2)]
-    return any(seen) if seen else None
-
-
-def _indexed_by_tag(sample: Iterable[Message], queries: Sequence[IndexQuery]) -> Iterator[bool]:
-    """For each message with a tag that the index knows by UNIQ_KEY: whether one of its time is there by the tag too."""
-    for message in sample:
-        tags, unique_id = message.property_value("TAGS"), message.property_value("UNIQ_KEY")
-        if not tags or not unique_id:
-            continue
-        at = message.store_timestamp_ms
-        window = {"begin_ms": at - 2000, "end_ms": at + 2000, "max_num": 64}
-        for query in queries:
-            known = query.find(message.topic, unique_id, **window)
-            if any(hit.physical_offset == message.physical_offset for hit in known):
-                yield bool(query.find(message.topic, f"T#{tags}", **window))
 
 
 def _settings(store: Store) -> tuple[StoreSettings, list[Inferred]]:

@@ -1,0 +1,70 @@
+"""Whether the index of a store holds tags, which brokers put there since 5.4.0."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+import numpy as np
+
+from parsers.commitlog.message import Message, decode_message
+from parsers.errors import StoreFormatError
+from parsers.index.find import IndexQuery
+from parsers.index.layout import INDEX_ENTRY, build_key
+from parsers.index.open import open_index
+from parsers.java import index_key_hash
+from parsers.mapped import map_file
+from parsers.store import Store
+
+ASKED_FILES, ASKED_MESSAGES, NEWEST_ENTRIES = 4, 32, 64
+
+
+def index_holds_tags(store: Store, sample: Sequence[Message]) -> bool | None:
+    """Whether a message that the index knows is there by its tag too; None when nothing tells.
+
+    The oldest are asked, of `sample` (in log order), and the newest that the index has: a broker that was brought to
+    5.4.0 or later indexes tags from then on only.
+    """
+    seen = [*islice(_indexed_by_tag(sample, store), ASKED_MESSAGES), *_newest_by_tag(store)]
+    return any(seen) if seen else None
+
+
+def _indexed_by_tag(sample: Iterable[Message], store: Store) -> Iterator[bool]:
+    """For each message with a tag that the index knows by UNIQ_KEY: whether one of its time is there by the tag too."""
+    queries = [IndexQuery([file], on_damage="collect") for file in store.index[:ASKED_FILES]]
+    for message in sample:
+        tags, unique_id = message.property_value("TAGS"), message.property_value("UNIQ_KEY")
+        if not tags or not unique_id:
+            continue
+        at = message.store_timestamp_ms
+        window = {"begin_ms": at - 2000, "end_ms": at + 2000, "max_num": 64}
+        for query in queries:
+            known = query.find(message.topic, unique_id, **window)
+            if any(hit.physical_offset == message.physical_offset for hit in known):
+                yield bool(query.find(message.topic, f"T#{tags}", **window))
+
+
+def _newest_by_tag(store: Store) -> Iterator[bool]:
+    """For each message with a tag that the newest entries are of: whether one of them is its tag's."""
+    opened = [file for file in open_index(store.index, on_damage="collect") if file.entries]
+    for file in opened[-1:]:
+        count = min(file.entries, NEWEST_ENTRIES)
+        view = INDEX_ENTRY.array(file.data.data, at=file.entry_at(file.entries - count + 1), count=count)
+        for place in np.unique(view["physical_offset"])[1:].tolist():  # the first one's entries may go on before these
+            message = _message_at(store, place)
+            tags = message and message.property_value("TAGS")
+            if message and tags:
+                own = view["key_hash"][view["physical_offset"] == place]
+                yield index_key_hash(build_key(message.topic, f"T#{tags}")) in own.tolist()
+
+
+def _message_at(store: Store, physical_offset: int) -> Message | None:
+    """The record there; None without one."""
+    for file in store.commitlog:
+        at = physical_offset - (file.base_offset or 0)
+        if 0 <= at < file.size:
+            try:
+                return decode_message(map_file(file.path), at)
+            except StoreFormatError:
+                return None
+    return None
