@@ -36,6 +36,7 @@ from recovery.verify.checks.log import (
     LOCK_WAIT_MS,
     LOSSES,
     LogShape,
+    behind_missing_tail,
     check_log,
     missing_tail,
     spans_of,
@@ -159,6 +160,7 @@ class _Verify:
         doubtful_times = spans_of(log.findings, "store_timestamp_disorder")
         self._log = with_sure_times(self._log, doubtful_times)
         ends = self._missing_ends(spans_of(log.findings, *LOSSES))
+        log = behind_missing_tail(log, ends, self._shape.file_size)
         lost = spans_of((*log.findings, *ends.findings), *LOSSES)
         size = self._known.settings.consume_queue_file_size
         spooled = self._files.spool

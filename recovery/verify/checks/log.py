@@ -313,6 +313,17 @@ def _written_to(log: LogColumns) -> int:
     return max((gap.physical_offset + gap.length for gap in blanks), default=log.end)
 
 
+def behind_missing_tail(log: Judgement, ends: Judgement, file_size: int) -> Judgement:
+    """The log's findings without files said to be out of place that follow the missing tail's last file."""
+    tails = [found.span.end_physical_offset or 0 for found in ends.findings if found.kind == "log_tail_missing"]
+
+    def follows(found: Finding) -> bool:
+        start = found.span.physical_offset or 0
+        return found.kind == "log_file_out_of_place" and any(start - file_size < tail <= start for tail in tails)
+
+    return Judgement(tuple(found for found in log.findings if not follows(found)), log.explained)
+
+
 def _continues(log: LogColumns, shape: LogShape, starts: Longs) -> bool:
     """A single stray unit behind a sound end is no tail: one starts at the end or next file, or there are several."""
     following = {log.end, -(-log.end // shape.file_size) * shape.file_size}
