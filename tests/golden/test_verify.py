@@ -48,7 +48,7 @@ RIGHT_KINDS = {
     "file.extra_after_gap": "log_file_out_of_place",
     "file.missing_first": "log_begins_late log_head_missing",
     "file.missing_last": "log_tail_missing",
-    "file.missing_middle": "log_file_missing",
+    "file.missing_middle": "log_file_missing log_tail_missing",
     "file.no_commitlog": "log_tail_missing",
     "file.truncated_last": "file_size_wrong",
     "file.truncated_middle": "file_size_wrong",

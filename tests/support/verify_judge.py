@@ -316,14 +316,14 @@ def _dispatched_alike(before: Message, after: Message) -> bool:
 
 
 def _has_no_unit(message: Message, base: Path, root: Path) -> bool:
-    """The record had no unit yet, or the same damage took it."""
+    """The record had no unit yet, its topic was deleted since, or the same damage took it."""
     folder = f"consumequeue/{message.topic}/{message.queue_id}"
     sizes = {path.stat().st_size for path in (base / folder).glob("*")}
     place = message.queue_offset * CQ_UNIT.size
     for size in sizes:
         file = root / folder / f"{place - place % size:020d}"
         unit = file.read_bytes()[place % size :][: CQ_UNIT.size] if file.is_file() else b""
-        if any(unit):
+        if any(unit) and CQ_UNIT.unpack(unit)["physical_offset"] == message.physical_offset:
             return False
     return True
 
