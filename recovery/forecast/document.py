@@ -7,12 +7,13 @@ from dataclasses import asdict
 from typing import Any
 
 from recovery.broker.abort_file import EXITS
-from recovery.broker.mapped_file_queue import LogFile
+from recovery.broker.mapped_file_queue import LogFile, file_name
 from recovery.broker.memory import BrokerMemory
 from recovery.forecast.advice import Advice
 from recovery.forecast.config_document import config_document
 from recovery.forecast.forecast import Forecast
 from recovery.forecast.queue_rows import QueueRow, queue_rows
+from recovery.rules.store_paths import next_log_folder
 from recovery.start.restart import Restart
 
 Document = dict[str, Any]
@@ -71,9 +72,18 @@ def _commitlog(played: Restart) -> Document:
     return {
         "min_physical_offset": log.min_offset if started else None,
         "max_physical_offset": log.max_offset if started else None,
+        "next_file": _next_file(played.memory) if started else None,
         "files_deleted": [file.name for file in log.deleted],
         "files": [file.name for file in log.files] if played.checkpoint_created else _names_left(played),
     }
+
+
+def _next_file(memory: BrokerMemory) -> str | None:
+    """Where the log's next file will be made as long as no disk is nearly full; None in a DLedger log, which DLedger
+    makes, and where all folders are read-only."""
+    base = memory.commitlog.files[-1].end_offset if memory.commitlog.files else 0
+    folder = None if memory.evidence.log_is_dledgers else next_log_folder(memory.settings, base)
+    return None if folder is None else f"{folder}/{file_name(base)}"
 
 
 def _names_left(played: Restart) -> list[str]:

@@ -184,6 +184,7 @@ def report_of(
         undecided=lives.undecided,
         expired=tuple(_expired(store, {(queue.topic, queue.queue_id) for queue in queues}, store.log_start)),
         differences=(
+            *([WITHOUT_EXT] if known.settings.enable_consume_queue_ext else []),
             *([NOT_IN_FILES] if store.queue_database is not None and not store.queues else []),
             *map(_of_restarted, lives.restarted.values()),
             *differences(queues, store.log_start, tuple(scanned.gaps), bool(index_files)),
@@ -205,6 +206,11 @@ def _expired(store: Store, rebuilt: Collection[QueueKey], first_offset: int) -> 
 NOT_IN_FILES = (
     "this store keeps its queues in RocksDB, and has no queue files: those made here are for a broker that is moved to "
     "storeType=default"
+)
+WITHOUT_EXT = (
+    "the store has enableConsumeQueueExt: the units made here hold their tags codes themselves, where its own hold "
+    "addresses in consumequeue_ext/, which is not made again. A broker reads both; it then evaluates SQL filters "
+    "message by message"
 )
 INDEX_NAMES = (
     "index file names: a broker takes its clock when it creates a file; here it is the store time (UTC) of the record "

@@ -8,11 +8,11 @@ Source: MultiPathMappedFileQueue#load, CommitLog#CommitLog @4.9.2 … 5.3.3; DLe
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from parsers.java import LONG_MAX
+from parsers.java import LONG_MAX, utf16_order
 from parsers.places import ELSEWHERE, MAX_DIGITS, name_below
 from parsers.sequence import holes
 from parsers.store import Store
@@ -57,6 +57,21 @@ def named_folders(root: Path, settings: StoreSettings) -> Iterator[NamedFolder]:
         texts = (text.strip() for text in value.split(splitter))
         for text in dict.fromkeys(filter(None, texts)):
             yield NamedFolder(setting, text, _seen_from(root, settings.store_path_root_dir, text))
+
+
+def next_log_folder(settings: StoreSettings, base_offset: int, full: Collection[str] = ()) -> str | None:
+    """The folder, as storePathCommitLog names it, that a new file of the log is made in; None where no file can be.
+
+    Read-only folders take none, nor do those in `full` (disks used above diskSpaceCleanForciblyRatio) unless all others
+    are full, too; the rest take turns in the order of their names. MultiPathMappedFileQueue#tryCreateMappedFile @4.9.2.
+    """
+    splitter, paths = settings.multi_path_splitter, settings.store_path_commit_log
+    if splitter not in paths:
+        return paths or OWN_FOLDER
+    read_only = {text.strip() for text in settings.read_only_commit_log_store_paths.split(splitter)}
+    writable = {text.strip() for text in paths.split(splitter)} - read_only - {""}
+    folders = sorted(writable.difference(full) or writable, key=utf16_order)
+    return folders[base_offset // settings.mapped_file_size_commit_log % len(folders)] if folders else None
 
 
 def _seen_from(root: Path, root_as_named: str, text: str) -> Path:

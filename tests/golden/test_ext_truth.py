@@ -14,9 +14,11 @@ from parsers.consumequeue.ext_columns import ext_columns
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.java import LONG_MIN
 from parsers.store import open_store
+from recovery.rebuild.rebuild import rebuild
+from recovery.rebuild.report import WITHOUT_EXT
 from recovery.verify.verify import verify
 from tests.support.build_store import overwrite
-from tests.support.opened import opened
+from tests.support.opened import opened, opened_golden
 from tests.support.stores import store_names, store_root, truth_lines
 
 EXT = store_names("cqext")
@@ -68,3 +70,10 @@ def test_an_ext_file_that_is_lost_is_every_unit_of_the_queue(name: str, tmp_path
         line["units"] for line in truth_lines(name, "queues.jsonl.gz") if (line["topic"], line["queueId"]) == QUEUE
     )
     assert (found.kind, found.count) == ("ext_unit_missing", len(units))
+
+
+@pytest.mark.parametrize("name", EXT)
+def test_a_rebuild_says_that_it_makes_no_ext_units(name: str, tmp_path: Path) -> None:
+    report = rebuild(*opened_golden(name), tmp_path / "new")
+    assert WITHOUT_EXT in report.differences
+    assert not (tmp_path / "new" / "consumequeue_ext").exists()

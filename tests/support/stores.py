@@ -26,7 +26,6 @@ QUEUE_KINDS = (*CLASSIC_KINDS, *MORE_KINDS, *GROUP_KINDS, "batchcq", "dledger")
 ALL_KINDS = (*QUEUE_KINDS, "batchfiles", "rocksdb", "rocksdbv2")
 
 BEFORE_THE_LOSS = "its truth was taken before the power loss that its files show"
-FOLDERS = "its second CommitLog folder is one by a setting alone"
 QUEUED_ALONE = "its truth has those messages alone that its queues point to"
 NOT_AT_REST = "halted: its truth has no checkpoint after a shutdown"
 SLAVE = "a slave: its truth has the tables of before its last look at its master"
@@ -39,7 +38,7 @@ LEFT_OUT: dict[str, dict[str, str]] = {
         **dict.fromkeys(("4.9.7-ha-ahead/slave", "4.9.7-ha-clean/slave"), SLAVE),
         **dict.fromkeys(("5.3.3-ha-ahead/slave", "5.3.3-ha-clean/slave"), SLAVE),
     },
-    "explain": {"5.3.3-multipath": FOLDERS},
+    "explain": {},
     "index of unique ids": dict.fromkeys(
         ("4.9.7-dledger3/n1", "4.9.7-dledger3/n2"), "its broker made no index again for messages of before the kill"
     ),

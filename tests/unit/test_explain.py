@@ -10,9 +10,9 @@ from parsers.consumequeue.layout import CQ_UNIT
 from parsers.errors import NotThisFormat, UnreadableFile
 from parsers.explain.explain import Line, explain, render
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER
-from parsers.store import open_store
+from recovery.knowledge.knowledge import Said, open_known
 from tests.support.files import packed, put
-from tests.support.stores import store_names, store_root
+from tests.support.stores import log_setting, store_names, store_root
 
 
 def check_end_to_end(lines: list[Line], begin: int, end: int) -> None:
@@ -26,7 +26,7 @@ def check_end_to_end(lines: list[Line], begin: int, end: int) -> None:
 
 @pytest.mark.parametrize("name", store_names(subject="explain"))
 def test_every_byte_of_every_file_has_its_line(name: str) -> None:
-    store = open_store(store_root(name))
+    store = open_known(store_root(name), Said(config=log_setting(name)))
     explained = 0
     for file in store.files():
         if file.kind in ("not_understood", "rocksdb"):
