@@ -27,6 +27,7 @@ from rebalance.facts.time_zone import in_zone
 from rebalance.holes.holes import gaps_of, holes_of
 from rebalance.model.message_queue import MessageQueue
 from rebalance.model.settings import Settings
+from rebalance.model.span import ALWAYS
 from rebalance.model.timing import PAUSE_MS, SETTLE_MS
 from rebalance.ownership.doubts import Doubt, doubts_of, unnamed
 from rebalance.ownership.history import GroupHistory
@@ -38,7 +39,7 @@ from rebalance.processes.group_record import GroupRecord
 from rebalance.processes.life import Life
 from rebalance.processes.locks import LockHold, LockTable
 from rebalance.processes.process import Process, first_commits
-from rebalance.processes.sorted_facts import ALWAYS, Record, read_record, warm_up_ms
+from rebalance.processes.sorted_facts import Record, read_record, warm_up_ms
 from rebalance.tenures.segments import Segment, segments_of, whole
 
 _MAX_QUEUES = 65_536  # a damaged route must not ask for more
@@ -191,24 +192,24 @@ def _history(group: GroupRecord, record: Record, settle_ms: int) -> GroupHistory
     locks = LockTable(group.group, settings, record.starts)
     locks.replay(group.locks)
     return GroupHistory(
-        group.group,
-        whole_lives,
-        [tenure for tenure in tenures if tenure.queue.topic not in shared],
-        [*doubts, *pop_doubts(lives, queues, shared)],
-        known,
-        settings,
-        down,
-        record.starts,
-        record.stops,
-        record.broker_events,
-        locks,
-        group.rollbacks(),
-        record.routes,
-        queues,
-        settle_ms,
-        gaps_of(holes, processes, warm_up_ms=warm_up_ms(settings)),
-        shared,
-        group.changes_heard,
+        group=group.group,
+        lives=whole_lives,
+        tenures=[tenure for tenure in tenures if tenure.queue.topic not in shared],
+        doubts=[*doubts, *pop_doubts(lives, queues, shared)],
+        known=known,
+        settings=settings,
+        down=down,
+        starts=record.starts,
+        stops=record.stops,
+        broker_events=record.broker_events,
+        locks=locks,
+        rollbacks=group.rollbacks(),
+        routes=record.routes,
+        queues=queues,
+        settle_ms=settle_ms,
+        gaps=gaps_of(holes, processes, warm_up_ms=warm_up_ms(settings)),
+        pop_topics=shared,
+        changes_heard=group.changes_heard,
     )
 
 

@@ -1,4 +1,4 @@
-"""The same membership history under another strategy, with more clients, or with more queues."""
+"""A recorded membership under another strategy, with more clients, or with more queues."""
 
 from __future__ import annotations
 

@@ -26,6 +26,7 @@ from rebalance.diagnosis.causes import RoundCauses
 from rebalance.diagnosis.incidents import CLIENT_SILENT, QUEUES_ADDED, Incident
 from rebalance.diagnosis.targets import Targets, differing_strategies
 from rebalance.model.message_queue import MessageQueue
+from rebalance.model.span import EVER, Span, merged
 from rebalance.model.timing import FLAPPING_MS, LATE_COMMIT_MS, LOCK_STALL_MS, ORPHAN_MS, OVERLAP_MS
 from rebalance.ownership.history import GroupHistory
 from rebalance.processes.broker_runs import BROKER_STARTED, BROKER_STOPPED
@@ -54,8 +55,6 @@ ANOMALY_KINDS = (
 
 FLAPPING_CHANGES = 4
 
-Span = tuple[int, int]
-_EVER = 1 << 62
 _AT_MS = attrgetter("at_ms")
 _COMMIT, _PULL = WitnessKind.COMMIT, WitnessKind.PULL
 
@@ -157,10 +156,10 @@ class Anomalies:
     def _orphans(self, queue: MessageQueue, held: Sequence[Tenure]) -> Iterator[Anomaly]:
         history = self._history
         covered = [((t.begin_earliest or 0), _latest(t)) for t in held]
-        covered += [(d.from_ms or 0, d.until_ms or _EVER) for d in history.doubts if queue in d.queues]
+        covered += [(d.from_ms or 0, d.until_ms or EVER) for d in history.doubts if queue in d.queues]
         covered += [*history.gaps, *self._lost_outages(queue.broker_name)]
         covered.append((0, max(history.first_use[queue], history.known[0])))
-        for gap in _gaps(_merged(covered)):
+        for gap in _gaps(merged(covered)):
             for member in self._membered(queue.topic):
                 span = (max(gap[0], member[0]), min(gap[1], member[1], history.known[1]))
                 away = history.is_down(queue.broker_name, span[0])
@@ -185,7 +184,7 @@ class Anomalies:
         if topic not in self._membered_of:
             lives = self._history.lives
             subscribed = [life for life in lives if topic in life.process.versions] or lives
-            self._membered_of[topic] = _merged([(life.process.first_ms, life.end.earliest_ms) for life in subscribed])
+            self._membered_of[topic] = merged([(life.process.first_ms, life.end.earliest_ms) for life in subscribed])
         return self._membered_of[topic]
 
     def _orphan_cause(self, queue: MessageQueue, span: Span) -> tuple[Cause, str]:
@@ -219,7 +218,7 @@ class Anomalies:
     # ---- restless and stalled queues
 
     def _flapping(self, queue: MessageQueue, held: Sequence[Tenure]) -> Iterator[Anomaly]:
-        """The same clients take a queue from each other again and again."""
+        """Queues that two clients take from each other again and again."""
         for index in range(len(held) - FLAPPING_CHANGES + 1):
             run = held[index : index + FLAPPING_CHANGES]
             if run[-1].begin_latest - run[0].begin_latest > FLAPPING_MS:
@@ -313,24 +312,14 @@ def _first_pull(tenure: Tenure) -> int | None:
 
 
 def _latest(tenure: Tenure) -> int:
-    return _EVER if tenure.end_latest is None else tenure.end_latest
+    return EVER if tenure.end_latest is None else tenure.end_latest
 
 
 def _overlap(one: Span, other: Span) -> bool:
     return max(one[0], other[0]) < min(one[1], other[1])
 
 
-def _merged(spans: list[Span]) -> list[Span]:
-    merged: list[Span] = []
-    for begin, end in sorted(spans):
-        if merged and begin <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
-        else:
-            merged.append((begin, end))
-    return merged
-
-
 def _gaps(spans: list[Span]) -> list[Span]:
     """Between the spans, and after the last."""
-    ends = [begin for begin, _ in spans[1:]] + [_EVER]
+    ends = [begin for begin, _ in spans[1:]] + [EVER]
     return [(span[1], until) for span, until in zip(spans, ends, strict=True) if until > span[1]]

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from rebalance.diagnosis.cause import WENT_BACK, Causes, sentence
 from rebalance.model.message_queue import MessageQueue
+from rebalance.model.span import EVER
 from rebalance.model.timing import (
     ASKED_AGAIN_MS,
     FLUSH_OFFSET_MS,
@@ -31,7 +32,6 @@ from rebalance.tenures.queue_table import Tenure
 OVERLAP = "overlap"
 HAND_OVER = "hand_over"
 REWIND = "rewind"
-_NEVER = 1 << 62
 _PULL_BATCH = 32  # DefaultMQPushConsumer#pullBatchSize
 _AT_MS = attrgetter("at_ms")
 _COMMIT = WitnessKind.COMMIT
@@ -152,7 +152,7 @@ def _rewinds(history: GroupHistory, tenure: Tenure, mine: Sequence[_Sighting]) -
 def _taken_again(tenure: Tenure, later: Iterable[Tenure]) -> int:
     """When its process took the queue the next time."""
     begins = (other.begin_earliest for other in later if other.life.key == tenure.life.key)
-    return min((begun for begun in begins if begun is not None), default=_NEVER)
+    return min((begun for begun in begins if begun is not None), default=EVER)
 
 
 def _sightings(tenure: Tenure, until_ms: int) -> list[_Sighting]:
@@ -223,8 +223,7 @@ def _outages(history: GroupHistory, broker: str, seen: Sequence[_Sighting]) -> l
     """
     starts = history.starts.get(broker, ())
     outages = [
-        (stop, min((start for start in starts if start > stop), default=_NEVER))
-        for stop in history.stops.get(broker, ())
+        (stop, min((start for start in starts if start > stop), default=EVER)) for stop in history.stops.get(broker, ())
     ]
     after_stops = {back for _, back in outages}
     for start in starts:

@@ -16,6 +16,7 @@ from operator import attrgetter
 from rebalance.diagnosis.strategy_results import GUESSED, MemberView, QueueView, Shares
 from rebalance.model.frozen import frozen
 from rebalance.model.message_queue import MessageQueue, Queues
+from rebalance.model.span import EVER
 from rebalance.model.timing import ROUND_MS
 from rebalance.ownership.history import GroupHistory
 from rebalance.processes.connection import ListAnswer
@@ -123,7 +124,7 @@ class Targets:
         used = [q for q in self._first_use if q.topic == topic]
         now = steps[passed - 1] if passed else 0
         by_now = [q for q in used if self._first_use[q] <= now]
-        ends = [a for a, b in pairwise([*steps, 1 << 62]) if b - a > ROUND_MS]
+        ends = [a for a, b in pairwise([*steps, EVER]) if b - a > ROUND_MS]
         earlier = [[q for q in used if self._first_use[q] <= end] for end in ends[-_VIEWS:]]
         seen: dict[QueueView, None] = {}
         for view in (by_now, [q for q in by_now if q.broker_name not in away], used, *earlier):
@@ -132,7 +133,7 @@ class Targets:
         return [view for view in seen if view.queues]
 
     def views_now(self, topic: str, client_id: str | None, at_ms: int) -> list[QueueView]:
-        """As `views`, but what a client's own log says of its routes comes first."""
+        """The queue lists a client may have known: what its own log says of its routes, else `views`."""
         told = [r for r in self._history.routes if r.topic == topic and r.client_id == client_id and r.at_ms <= at_ms]
         if not told:
             return self.views(topic, at_ms)
@@ -157,7 +158,7 @@ class Targets:
         return self.shares.of(name, settled.life.client_id, settled.members, view)
 
     def target_for(self, name: str, client_id: str, members: Sequence[str], view: QueueView) -> Queues | None:
-        """The same for any member list."""
+        """What a strategy gives a client for a member list; None if it throws."""
         return self.shares.of(name, client_id, self.shares.member_view(members), view)
 
     def explains(self, name: str, settled: Settled) -> QueueView | None:

@@ -1,8 +1,7 @@
 """Facts: what a record says happened, when, who said so, and how sure the instant is.
 
-Broker-side facts come from wire captures and broker logs, client-side facts from client logs, the rest from snapshots.
-A fact states only what its record states: a list answer is a list answer, no ownership yet. `rebalance.replay` draws
-the conclusions.
+In: fields of records. Out: facts, on one clock: of brokers (wire captures, their logs), of clients (their logs), of
+snapshots. They know no process: a list answer is a list answer, no ownership yet.
 """
 
 from __future__ import annotations
@@ -58,10 +57,10 @@ from rebalance.facts.fact import (
     UnreadRecord,
 )
 from rebalance.facts.snapshot import (
-    Connection,
     ConnectionsSeen,
     GroupConfigSeen,
     GroupSettings,
+    ListedMember,
     RouteSeen,
     TopicQueues,
 )
@@ -79,7 +78,6 @@ __all__ = [
     "ClientFact",
     "ClientUnregistered",
     "CommitRolledBack",
-    "Connection",
     "ConnectionsSeen",
     "ConsumerListAnswered",
     "ConsumerShutdown",
@@ -91,6 +89,7 @@ __all__ = [
     "GroupFact",
     "GroupSettings",
     "HeartbeatReceived",
+    "ListedMember",
     "LockAnswered",
     "LockBatchAnswered",
     "LogBegins",

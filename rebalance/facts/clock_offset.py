@@ -26,6 +26,7 @@ from rebalance.facts import (
     SubscriptionChanged,
     SubscriptionVersionBumped,
 )
+from rebalance.model.span import EVER
 from rebalance.model.timing import THREADS_MS
 
 
@@ -82,7 +83,7 @@ class _Told:
                 waiting.add(run)
             elif isinstance(fact, Notified) and run in waiting:
                 waiting.discard(run)
-                self.notified[who] = min(fact.at_ms + fact.late_ms, self.notified.get(who, 1 << 62))
+                self.notified[who] = min(fact.at_ms + fact.late_ms, self.notified.get(who, EVER))
             if not isinstance(fact, ConsumerShutdown):
                 self.last[who] = sent_ms
             elif fact.finished:
@@ -199,8 +200,8 @@ def _is_off(lead: ClockOffset) -> bool:
 
 
 def by_clock(facts: Iterable[Fact], wrong: Mapping[str, ClockOffset]) -> list[Fact]:
-    """The same facts on the brokers' clock: those of a wrong clock moved, and as uncertain as its lead is; those of a
-    clock that was set are left out, since no instant of theirs can be placed.
+    """Facts on the brokers' clock: those of a wrong clock are moved, as uncertain as its lead is; those of a clock
+    that was set are left out, since no instant of theirs can be placed.
     """
     unplaced = {log for log, lead in wrong.items() if was_set(lead)}
     moved = {log: ClockOffset(min(lead), max(lead)) for log, lead in wrong.items() if log not in unplaced}

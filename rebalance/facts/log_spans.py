@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from rebalance.facts import Fact, LogBegins, LogEnds
 from rebalance.facts.time_zone import of_unknown_zone
 
-Spans = Mapping[str, tuple[int, int]]
+LogSpans = Mapping[str, tuple[int, int]]
 """Source of a log -> instants (epoch ms) of its first and its last dated line; several logs of a broker are one."""
 
 
-def log_spans(edges: Iterable[Fact]) -> Spans:
-    """Spans of the logs whose time zone is known."""
+def log_spans(edges: Iterable[Fact]) -> LogSpans:
+    """LogSpans of the logs whose time zone is known."""
     begins: dict[str, int] = {}
     ends: dict[str, int] = {}
     for edge in edges:

@@ -16,7 +16,7 @@ class TopicQueues(NamedTuple):
     read_queue_nums: int
 
 
-class Connection(NamedTuple):
+class ListedMember(NamedTuple):
     """One member of a group as a broker's snapshot shows it; `remote` is `ip:port`."""
 
     client_id: str
@@ -49,7 +49,7 @@ class RouteSeen(Fact):
 class ConnectionsSeen(GroupFact):
     """GET_CONSUMER_CONNECTION_LIST: the members of a group on the broker `source` at one instant."""
 
-    connections: tuple[Connection, ...]
+    connections: tuple[ListedMember, ...]
     message_model: str | None = None
     topics: tuple[str, ...] = ()
 

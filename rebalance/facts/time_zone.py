@@ -19,7 +19,7 @@ def of_unknown_zone(fact: Fact) -> bool:
 
 
 def in_zone(facts: Iterable[Fact]) -> Iterator[Fact]:
-    """The same facts; those of a log without a zone shifted and narrowed where the brokers' records prove how."""
+    """Shifts and narrows the facts of a log without a zone where brokers' records prove how; keeps all others."""
     everything = list(facts)
     shifts = _shifts(everything)
     stamped_to_ms = {f.source for f in everything if of_unknown_zone(f) and f.at_ms % 1_000}

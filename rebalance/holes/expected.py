@@ -17,8 +17,9 @@ from itertools import chain, islice, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
-from rebalance.holes.silences import Span, is_captured, source_of
+from rebalance.holes.silences import is_captured, source_of
 from rebalance.model.message_queue import MessageQueue
+from rebalance.model.span import EVER, Span
 from rebalance.model.timing import (
     FIRST_COMMIT_MS,
     JITTER_MS,
@@ -33,7 +34,6 @@ from rebalance.model.timing import (
 from rebalance.processes.connection import ADDING, Connection, ListAnswer, Witness, WitnessKind
 from rebalance.processes.process import Process
 
-_EVER = 1 << 62
 _COMMIT, _REMOVED = WitnessKind.COMMIT, WitnessKind.REMOVED
 _CHANGES = (*ADDING, _REMOVED)
 _AT_MS = attrgetter("at_ms")
@@ -82,9 +82,9 @@ def _born_on_record(process: Process) -> bool:
 
     A JVM with other clients has sent requests before.
     """
-    heard = min((c.first_heartbeat_ms for c in process.channels if c.first_heartbeat_ms is not None), default=_EVER)
-    asked = process.lists[0].asked_at_ms if process.lists else _EVER
-    seen = min((witnesses[0].at_ms for witnesses in process.witnesses.values()), default=_EVER)
+    heard = min((c.first_heartbeat_ms for c in process.channels if c.first_heartbeat_ms is not None), default=EVER)
+    asked = process.lists[0].asked_at_ms if process.lists else EVER
+    seen = min((witnesses[0].at_ms for witnesses in process.witnesses.values()), default=EVER)
     at_once = heard == process.first_ms and asked - heard <= ROUND_MS
     return (process.newborn or at_once) and min(heard, asked) <= seen
 
@@ -179,7 +179,7 @@ def _missed_commits(process: Process, by_queue: _Witnesses, *, captured: bool) -
 
 def _missed_at_last(process: Process, last_ms: int) -> Iterator[list[Span]]:
     """What was missed after the last commit of all, until the process was heard again."""
-    until_ms = _EVER if process.left_by_ms is None else process.left_by_ms
+    until_ms = EVER if process.left_by_ms is None else process.left_by_ms
     requests = (at_ms for channel in process.channels for at_ms, _ in channel.requests)
     signs = chain(requests, (answer.asked_at_ms for answer in process.lists))
     heard_ms = min((at_ms for at_ms in signs if last_ms + JITTER_MS < at_ms < until_ms), default=None)

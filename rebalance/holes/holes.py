@@ -5,11 +5,12 @@ And changes of which a client's log does not tell, though it was read from its s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rebalance.holes.expected import Missed, least_delay_ms, missed_by
-from rebalance.holes.silences import Signs, Span
+from rebalance.holes.silences import Signs
 from rebalance.model.message_queue import MessageQueue
+from rebalance.model.span import Span, merged
 from rebalance.model.timing import LATE_COMMIT_MS, ROUND_MS, SETTLED_MS, SILENT_MS
 from rebalance.processes.connection import Witness, WitnessKind
 from rebalance.processes.process import Process, first_commits
@@ -34,7 +35,7 @@ def holes_of(
             for source in signs.captures if missed.source is None else (missed.source,):
                 away = [] if missed.restarted else list(_away(source, down, starts))
                 holes.update(_swallowing(missed, source, signs, away))
-    return _apart(holes)
+    return merged(holes)
 
 
 def _swallowing(missed: Missed, source: str, signs: Signs, away: Sequence[Span]) -> list[Span]:
@@ -62,16 +63,6 @@ def _away(source: str, down: Mapping[str, Sequence[Span]], starts: Mapping[str, 
     """When a broker was down, as far as its stops and starts tell; before a start without a stop it was, too."""
     yield from down.get(source, ())
     yield from ((start - SILENT_MS, start) for start in starts.get(source, ()))  # its log is stamped to the second
-
-
-def _apart(spans: Iterable[Span]) -> list[Span]:
-    apart: list[Span] = []
-    for begin, end in sorted(spans):
-        if apart and begin <= apart[-1][1]:
-            apart[-1] = apart[-1][0], max(apart[-1][1], end)
-        else:
-            apart.append((begin, end))
-    return apart
 
 
 def gaps_of(holes: Sequence[Span], processes: Sequence[Process], *, warm_up_ms: int) -> tuple[Span, ...]:

@@ -6,11 +6,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from rebalance.model.span import Span
 from rebalance.model.timing import SILENT_MS
 from rebalance.processes.connection import Channel, Connection
 from rebalance.processes.process import Process
-
-Span = tuple[int, int]
 
 
 class Signs:

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from rebalance.facts.log_spans import Spans
+from rebalance.facts.log_spans import LogSpans
 from rebalance.model.message_queue import MessageQueue
+from rebalance.model.span import EVER
 from rebalance.model.timing import NEARLY_MS
 from rebalance.ownership.log_limits import untold
 from rebalance.processes.life import Life
@@ -17,7 +18,6 @@ from rebalance.tenures.queue_table import Tenure
 
 NEVER_COMMITTED = "a queue that was never committed, taken in the hole"
 NOT_ON_RECORD = "(a member that is not on record)"
-EVER = 1 << 62
 
 
 class Doubt(NamedTuple):
@@ -37,7 +37,7 @@ class Doubt(NamedTuple):
         )
 
     def within(self, since_ms: int | None, until_ms: int) -> Doubt:
-        """The part of it from an instant (None: from ever) to another (1 << 62: for ever)."""
+        """The part of it from an instant (None: from ever) to another (EVER: for ever)."""
         if since_ms is None and until_ms == EVER:
             return self
         begins = [ms for ms in (self.from_ms, since_ms) if ms is not None]
@@ -52,7 +52,7 @@ def doubts_of(
     down: Mapping[str, Sequence[tuple[int, int]]],
     known_from_ms: int,
     captured: frozenset[str],
-    logs: Spans,
+    logs: LogSpans,
     committed: Mapping[MessageQueue, int],
     polled: Polled,
 ) -> list[Doubt]:
@@ -85,7 +85,7 @@ def _unobserved(
     life: Life,
     queues: frozenset[MessageQueue],
     captured: frozenset[str],
-    logs: Spans,
+    logs: LogSpans,
     committed: Mapping[MessageQueue, int],
 ) -> Iterable[Doubt]:
     """Queues whose coming and going neither the process's log nor a capture of their broker would show."""
@@ -166,7 +166,7 @@ def _silent_members(lives: Sequence[Life], queues: frozenset[MessageQueue]) -> I
 def _polled_members(
     lives: Sequence[Life], queues: frozenset[MessageQueue], members: Iterable[Sighting]
 ) -> Iterable[Doubt]:
-    """Clients that a poll named while no process of theirs on record can have lived."""
+    """Clients named by a poll at a time when none of their known processes was alive."""
     by_client = _by_client(lives)
     spans: dict[tuple[str, int | None, int | None], None] = {}
     for client_id, from_ms, until_ms in members:

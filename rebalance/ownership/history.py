@@ -10,6 +10,7 @@ from typing import NamedTuple
 from rebalance.facts import RouteSeen
 from rebalance.model.message_queue import MessageQueue
 from rebalance.model.settings import Settings
+from rebalance.model.span import EVER
 from rebalance.ownership.doubts import Doubt
 from rebalance.processes.broker_runs import BrokerEvent
 from rebalance.processes.client_clock import HeardChange
@@ -28,7 +29,7 @@ class Epoch(NamedTuple):
     members: list[str]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class GroupHistory:
     """One group, read but not yet explained. Spans are (from, until) in epoch ms."""
 
@@ -66,7 +67,7 @@ class GroupHistory:
             used = min(tenure.begin_latest for tenure in held)
             uses.setdefault((queue.topic, queue.broker_name), {})[queue.queue_id] = used
         for (topic, broker), used_ids in uses.items():
-            earliest = 1 << 62
+            earliest = EVER
             for queue_id in range(max(used_ids), -1, -1):
                 earliest = min(earliest, used_ids.get(queue_id, earliest))
                 self.first_use[MessageQueue(topic, broker, queue_id)] = earliest

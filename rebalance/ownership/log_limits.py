@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from rebalance.facts.log_spans import Spans
+from rebalance.facts.log_spans import LogSpans
 from rebalance.model.message_queue import MessageQueue
+from rebalance.model.span import EVER
 from rebalance.model.timing import TOGETHER_MS
 from rebalance.processes.connection import WitnessKind
 from rebalance.processes.life import Life
@@ -21,7 +22,6 @@ from rebalance.processes.process import Process
 LOG_BEGINS_IN_THE_MIDDLE = "its log begins in the middle"
 LOG_ENDS = "its log ends here"
 LOG_WITHOUT_ZONE = "nothing tells the time zone of its log"
-_NEVER = 1 << 62
 
 
 class Dark(NamedTuple):
@@ -34,7 +34,7 @@ class Dark(NamedTuple):
 
 
 def untold(
-    life: Life, queues: frozenset[MessageQueue], spans: Spans, committed: Mapping[MessageQueue, int]
+    life: Life, queues: frozenset[MessageQueue], spans: LogSpans, committed: Mapping[MessageQueue, int]
 ) -> Iterator[Dark]:
     """What the logs of a process leave open of `queues`; `committed` as `first_commits` gives it."""
     process = life.process
@@ -57,13 +57,13 @@ def _before(life: Life, queues: frozenset[MessageQueue], committed: Mapping[Mess
     persisted = _first_full_persist(process, log_first_ms + TOGETHER_MS)
     until: dict[int | None, set[MessageQueue]] = {}
     for queue in queues:
-        told = [_NEVER if gone_ms is None else gone_ms, results.get(queue.topic, _NEVER)]
+        told = [EVER if gone_ms is None else gone_ms, results.get(queue.topic, EVER)]
         persist_ms = persisted.get(queue.broker_name)
-        if persist_ms is not None and committed.get(queue, _NEVER) < persist_ms:
+        if persist_ms is not None and committed.get(queue, EVER) < persist_ms:
             told.append(persist_ms)
-        until.setdefault(None if min(told) == _NEVER else min(told), set()).add(queue)
+        until.setdefault(None if min(told) == EVER else min(told), set()).add(queue)
     since = process.first_ms if life.seen_from_start else None
-    for until_ms, dark in sorted(until.items(), key=lambda found: found[0] or _NEVER):
+    for until_ms, dark in sorted(until.items(), key=lambda found: found[0] or EVER):
         yield Dark(frozenset(dark), since, until_ms, LOG_BEGINS_IN_THE_MIDDLE)
 
 

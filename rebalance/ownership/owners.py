@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from rebalance.model.frozen import frozen
 from rebalance.model.message_queue import MessageQueue
+from rebalance.model.span import EVER
 from rebalance.ownership.doubts import Doubt
 from rebalance.tenures.queue_table import Tenure
 
@@ -85,4 +86,4 @@ class OwnershipIndex:
 
 
 def _begin(tenure: Tenure) -> int:
-    return -(1 << 62) if tenure.begin_earliest is None else tenure.begin_earliest
+    return -EVER if tenure.begin_earliest is None else tenure.begin_earliest

@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
 from rebalance.model.settings import Settings
+from rebalance.model.span import EVER
 from rebalance.model.timing import BROKER_STOPPING_MS, SHUTDOWN_AFTER_MS, SHUTDOWN_BEFORE_MS
 from rebalance.processes.connection import Channel, ListAnswer
 from rebalance.processes.life import End, EndCause
@@ -89,7 +90,7 @@ def first_absence(
     answers: Sequence[ListAnswer],
     starts: Mapping[str, Sequence[int]],
     after_ms: int,
-    until_ms: int = 1 << 62,
+    until_ms: int = EVER,
 ) -> ListAnswer | None:
     """The first list in (after_ms, until_ms) that has no room for the process beside the others of its id."""
     same_id = [p for p in processes if p is not process and p.client_id == process.client_id]

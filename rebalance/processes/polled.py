@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from rebalance.facts import ConnectionsSeen, QueueTableSeen
 from rebalance.model.message_queue import MessageQueue
+from rebalance.model.span import EVER
 
 
 class Sighting(NamedTuple):
@@ -45,7 +46,7 @@ class Polled:
 
     def within(self, since_ms: int | None, until_ms: int) -> Polled:
         """What was polled from an instant (None: from ever) to another."""
-        since = -(1 << 62) if since_ms is None else since_ms
+        since = -EVER if since_ms is None else since_ms
         return Polled(
             [seen for seen in self.members if since <= seen.from_ms < until_ms],
             [(seen, queue) for seen, queue in self.tables if since <= seen.from_ms < until_ms],

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
 from rebalance.facts import Evidence, RebalanceResultChanged
-from rebalance.facts.log_spans import Spans
+from rebalance.facts.log_spans import LogSpans
 from rebalance.model.frozen import frozen
 from rebalance.model.message_queue import MessageQueue
 from rebalance.model.timing import ZONE_STEP_MS
@@ -158,7 +158,7 @@ class Process:
         """Whether its own log, read from the start of the run, covers an instant."""
         return self.log_from_start and any(c.is_log and c.first_ms <= at_ms <= c.last_ms for c in self.channels)
 
-    def log_until_ms(self, spans: Spans) -> int:
+    def log_until_ms(self, spans: LogSpans) -> int:
         """Instant of the last line of its logs, which may belong to no template, or to a later run."""
         runs = (run for run in self.channels if run.is_log)
         return max(max(run.last_ms, spans.get(run.remote.rpartition("#")[0], (0, 0))[1]) for run in runs)

@@ -20,8 +20,9 @@ from rebalance.facts import (
     RouteSeen,
     UnreadRecord,
 )
-from rebalance.facts.log_spans import Spans
+from rebalance.facts.log_spans import LogSpans
 from rebalance.model.settings import Settings
+from rebalance.model.span import ALWAYS
 from rebalance.model.timing import ROUND_MS
 from rebalance.processes.broker_runs import (
     BROKER_STARTED,
@@ -33,7 +34,6 @@ from rebalance.processes.broker_runs import (
 )
 from rebalance.processes.group_record import GroupRecord
 
-ALWAYS = (-(1 << 62), 1 << 62)
 _NOT_A_BROKERS = (ClientFact, ConnectionsSeen, GroupConfigSeen, RouteSeen, UnreadRecord)
 _AT_MS = attrgetter("at_ms")
 
@@ -43,7 +43,7 @@ class Record:
     """The facts of one replay, sorted into groups and brokers."""
 
     settings: Settings
-    logs: Spans
+    logs: LogSpans
     groups: dict[str, GroupRecord] = field(default_factory=dict)
     broker_facts: list[BrokerStarted | BrokerStopping] = field(default_factory=list)
     routes: list[RouteSeen] = field(default_factory=list)
@@ -82,7 +82,7 @@ class Record:
         return {broker: list(_down_of(self, broker, late_ms)) for broker in sorted(self.stops)}
 
 
-def read_record(facts: Iterable[Fact], logs: Spans, settings: Settings) -> Record:
+def read_record(facts: Iterable[Fact], logs: LogSpans, settings: Settings) -> Record:
     """Sorts facts into one total order (at_ms, then position in the input), groups and brokers.
 
     Args:

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from rebalance.facts import (
-    Connection,
     ConnectionsSeen,
     Evidence,
     Fact,
     GroupConfigSeen,
     GroupSettings,
+    ListedMember,
     QueueTableSeen,
     RouteSeen,
     TopicQueues,
@@ -82,7 +82,7 @@ def _poll(record: Record, source: str, evidence: Evidence) -> Iterator[Fact]:
 def _connections(record: Record, common: dict[str, Any]) -> Fact:
     body: Record = record.get("body") or {}  # a group that is not online has no members
     rows = (
-        Connection(str(row["clientId"]), str(row["clientAddr"]), row.get("version"))
+        ListedMember(str(row["clientId"]), str(row["clientAddr"]), row.get("version"))
         for row in body.get("connectionSet") or ()
     )
     connections = tuple(sorted(rows, key=lambda row: (row.client_id, row.remote)))

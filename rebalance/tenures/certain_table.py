@@ -6,9 +6,8 @@ from bisect import insort
 from collections.abc import Sequence
 
 from rebalance.model.message_queue import Queues
+from rebalance.model.span import EVER
 from rebalance.tenures.queue_table import Tenure
-
-_NEVER = 1 << 62
 
 
 class CertainTable:
@@ -24,7 +23,7 @@ class CertainTable:
 
     def _begin_anew(self) -> None:
         self._coming = sorted(_changes(self._tenures), reverse=True)
-        self._asked_ms = -_NEVER
+        self._asked_ms = -EVER
         self._held: list[int] = []
         self._unsure = 0
         self._answer: Queues | None = ()
@@ -52,7 +51,7 @@ def _changes(tenures: Sequence[Tenure]) -> list[tuple[int, int, int, int]]:
     """(instant, number of the tenure, change in whether it is certain, change in whether it is merely possible)."""
     changes: list[tuple[int, int, int, int]] = []
     for number, tenure in enumerate(tenures):
-        begin, end = tenure.begin_earliest or 0, _NEVER if tenure.end_latest is None else tenure.end_latest
+        begin, end = tenure.begin_earliest or 0, EVER if tenure.end_latest is None else tenure.end_latest
         surely, until = tenure.begin_latest, tenure.end_earliest
         perhaps = [(begin, end)]
         if surely < until:

@@ -20,12 +20,12 @@ from rebalance.processes.connection import ADDING, ListAnswer, Witness, WitnessK
 from rebalance.processes.life import Life
 from rebalance.processes.process import Process
 from rebalance.tenures.persist_runs import Commit, PersistRuns
-from rebalance.tenures.round_clock import RoundClock, held_until
+from rebalance.tenures.rounds import Rounds, held_until
 
 _QUERY, _COMMIT, _PULL = WitnessKind.QUERY, WitnessKind.COMMIT, WitnessKind.PULL
 _ADDED, _REMOVED = WitnessKind.ADDED, WitnessKind.REMOVED
 
-Span = list[Witness]
+Stay = list[Witness]
 """Sightings of one queue with no removal provable between them, in time order; never empty."""
 
 
@@ -64,10 +64,10 @@ class QueueTable:
         """`down`: per broker name the spans (from, until) in which it could not be talked to."""
         self.process = life.process
         self._down = down
-        self._clock = RoundClock(life)
+        self._clock = Rounds(life)
         self._blind = self._clock.misses_rounds([span for spans in down.values() for span in spans])
         self.life = replace(life, rounds_missing=True) if self._blind else life
-        self._spans: dict[MessageQueue, list[Span]] = {}
+        self._stays: dict[MessageQueue, list[Stay]] = {}
         self._runs: dict[str, PersistRuns] = {}
 
     def tenures(self) -> list[Tenure]:
@@ -78,11 +78,11 @@ class QueueTable:
             if left is not None and seen[-1].at_ms >= left:
                 seen = [witness for witness in seen if witness.at_ms < left or witness.kind in ADDING]
             if seen:
-                self._spans[queue] = self._split(queue.topic, seen)
+                self._stays[queue] = self._split(queue.topic, seen)
         self._runs = {broker: PersistRuns(commits) for broker, commits in self._commits().items()}
         tenures: list[Tenure] = []
         hidden: list[Tenure] = []
-        for queue, spans in self._spans.items():
+        for queue, spans in self._stays.items():
             for index, span in enumerate(spans):
                 following = spans[index + 1][0] if index + 1 < len(spans) else None
                 tenure = self._begin(queue, span)
@@ -102,7 +102,7 @@ class QueueTable:
 
     # ---- spans
 
-    def _split(self, topic: str, witnesses: Sequence[Witness]) -> list[Span]:
+    def _split(self, topic: str, witnesses: Sequence[Witness]) -> list[Stay]:
         last = witnesses[0]
         span = [last]
         spans = [span]
@@ -136,7 +136,7 @@ class QueueTable:
 
     # ---- begin
 
-    def _begin(self, queue: MessageQueue, span: Span) -> Tenure:
+    def _begin(self, queue: MessageQueue, span: Stay) -> Tenure:
         first, life, end = span[0], self.life, self.life.end
         begin_list = self._clock.round_of(first.at_ms) if first.kind is _QUERY else None
         tenure = Tenure(
@@ -151,7 +151,7 @@ class QueueTable:
                 tenure.begin_latest = min(first.at_ms, self.process.told_from_ms)
         return tenure
 
-    def _added_by(self, topic: str, span: Span) -> int:
+    def _added_by(self, topic: str, span: Stay) -> int:
         """The first proof that the queue asked for at the span's begin is in the table."""
         first_ms = span[0].at_ms
         stamp, asked_ms = self._clock.next_stamp(topic, first_ms), self.process.lists.next_asked_ms(first_ms)
@@ -164,7 +164,7 @@ class QueueTable:
 
     # ---- end
 
-    def _end(self, tenure: Tenure, span: Span, following: Witness | None) -> bool:
+    def _end(self, tenure: Tenure, span: Stay, following: Witness | None) -> bool:
         """Sets the end if sightings and commits show it; False: only hidden signs, or the process's own end, can
         tell.
         """
@@ -198,7 +198,7 @@ class QueueTable:
         tenure.end_evidence = rounds[0].evidence if rounds else last.evidence
         return True
 
-    def _absent_ms(self, queue: MessageQueue, span: Span) -> int | None:
+    def _absent_ms(self, queue: MessageQueue, span: Stay) -> int | None:
         """The first persistAll run after the span's last sighting that would have named the queue and did not."""
         runs = self._runs.get(queue.broker_name)
         absent_ms = None if runs is None else runs.first_without(queue, span[-1].at_ms)
@@ -207,7 +207,7 @@ class QueueTable:
         told = any(w.kind is _COMMIT or (w.kind is _QUERY and w.queue_offset is not None) for w in span)
         return absent_ms if told else None
 
-    def _is_farewell(self, queue: MessageQueue, span: Span) -> bool:
+    def _is_farewell(self, queue: MessageQueue, span: Stay) -> bool:
         """Whether the last sighting is the commit of a removal: no queue that stayed was committed with it."""
         if span[-1].kind is not _COMMIT:
             return False
@@ -216,7 +216,7 @@ class QueueTable:
 
     def _commits(self) -> dict[str, list[Commit]]:
         by_broker: dict[str, list[Commit]] = {}
-        for queue, spans in self._spans.items():
+        for queue, spans in self._stays.items():
             commits = by_broker.setdefault(queue.broker_name, [])
             for witnesses in spans:
                 stayed_ms = witnesses[-1].at_ms - TOGETHER_MS
@@ -225,7 +225,7 @@ class QueueTable:
 
     def _widen_first_end(self, tenure: Tenure) -> None:
         """A queue seen only as the record begins may have left in the round that was then under way."""
-        last = self._spans[tenure.queue][0][-1]
+        last = self._stays[tenure.queue][0][-1]
         if tenure.begin_earliest is None and self._as_the_record_began(last):
             tenure.end_earliest = min(tenure.end_earliest, max(held_until(last), tenure.begin_latest))
 
@@ -299,4 +299,4 @@ class QueueTable:
         tenure.end_latest = end.latest_ms
 
     def _last(self, tenure: Tenure) -> Witness:
-        return self._spans[tenure.queue][-1][-1]
+        return self._stays[tenure.queue][-1][-1]

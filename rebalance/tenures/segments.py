@@ -11,15 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from rebalance.facts.log_spans import Spans
-from rebalance.holes.silences import Span
+from rebalance.facts.log_spans import LogSpans
 from rebalance.model.message_queue import MessageQueue
+from rebalance.model.span import EVER, Span
 from rebalance.processes.connection import Channel, HeardVersion, Witness
 from rebalance.processes.life import End, Life
 from rebalance.processes.process import Process
 from rebalance.tenures.queue_table import QueueTable, Tenure
-
-_EVER = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +37,7 @@ def segments_of(
     lives: Sequence[Life],
     holes: Sequence[Span],
     down: Mapping[str, Sequence[Span]],
-    logs: Spans,
+    logs: LogSpans,
 ) -> list[Segment]:
     """The parts of a group's record that its holes leave; the whole, if there is none.
 
@@ -48,8 +46,8 @@ def segments_of(
         down: per broker the spans in which it was away.
         logs: from when to when each log speaks.
     """
-    begins = [-_EVER, *(until_ms for _, until_ms in holes)]
-    ends = [*(from_ms for from_ms, _ in holes), _EVER]
+    begins = [-EVER, *(until_ms for _, until_ms in holes)]
+    ends = [*(from_ms for from_ms, _ in holes), EVER]
     segments = []
     for number, span in enumerate(zip(begins, ends, strict=True)):
         parts = [part for life in lives if (part := _part_of(life, span, bool(holes))) is not None]
@@ -187,7 +185,7 @@ def _whole(
             heard_until_ms, last.life = tenure.process.last_ms, whole[tenure.life.key]
             if following is not None and last.end_latest is None and heard_until_ms < last.process.last_ms:
                 heard_ms = _heard_again_ms(last.life, segments, segment)
-                told = committed.get(last.queue, _EVER) <= segment.span[1]
+                told = committed.get(last.queue, EVER) <= segment.span[1]
                 last.end_latest = heard_ms + warm_up_ms if told and heard_ms is not None else last.life.end.latest_ms
                 before.append(last)
     return tenures
@@ -226,7 +224,7 @@ def _rejoined(before: Iterable[Tenure], after: Sequence[Tenure], segment: Segmen
     return rejoined
 
 
-def limit_to_logs(tenures: Iterable[Tenure], spans: Spans) -> None:
+def limit_to_logs(tenures: Iterable[Tenure], spans: LogSpans) -> None:
     """Of a process whose rounds only its log shows, no queue is surely held after the log ends."""
     for tenure in tenures:
         process = tenure.process

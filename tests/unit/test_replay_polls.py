@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from rebalance.facts import Connection, ConnectionsSeen, Fact, QueueTableSeen, RouteSeen, TopicQueues
+from rebalance.facts import ConnectionsSeen, Fact, ListedMember, QueueTableSeen, RouteSeen, TopicQueues
 from rebalance.model.message_queue import MessageQueue
 from rebalance.replay import Replay, replay
 from tests.support.rebalance_facts import BROKER, GROUP, TOPIC, Record, queue
 
 
 def members(at_ms: int, *client_ids: str) -> ConnectionsSeen:
-    rows = tuple(Connection(client_id, "10.0.0.9:1", None) for client_id in client_ids)
+    rows = tuple(ListedMember(client_id, "10.0.0.9:1", None) for client_id in client_ids)
     return ConnectionsSeen(at_ms=at_ms, source=BROKER, early_ms=5_000, group=GROUP, connections=rows, topics=(TOPIC,))
 
 

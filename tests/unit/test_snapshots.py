@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rebalance.facts import (
-    Connection,
     ConnectionsSeen,
     GroupConfigSeen,
     GroupSettings,
+    ListedMember,
     QueueTableSeen,
     RouteSeen,
     TopicQueues,
@@ -33,7 +33,7 @@ def test_members_of_a_group() -> None:
     ]
     fact = poll(kind="consumerConnection", body={"connectionSet": rows, "subscriptionTable": {"T": {}, "S": {}}})
     assert isinstance(fact, ConnectionsSeen)
-    assert fact.connections == (Connection("c1", "10.0.0.1:5", None), Connection("c2", "10.0.0.2:5", 479))
+    assert fact.connections == (ListedMember("c1", "10.0.0.1:5", None), ListedMember("c2", "10.0.0.2:5", 479))
     assert fact.topics == ("S", "T")
     assert (fact.at_ms, fact.early_ms, fact.late_ms, fact.source) == (9_000, 5_000, 0, "b")
 

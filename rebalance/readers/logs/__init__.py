@@ -1,4 +1,7 @@
-"""Logs of brokers and clients: recognised entries (`log_events`) and the facts they state."""
+"""Logs of brokers and clients.
+
+In: lines. Out: recognised entries (rows of `log_events`) and the facts they state. It knows no file and no capture.
+"""
 
 from rebalance.readers.logs.facts import LogFacts, facts_from_log
 from rebalance.readers.logs.reader import LogEvent, LogReader, LogSummary

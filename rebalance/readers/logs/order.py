@@ -37,7 +37,7 @@ class EntryOrder:
         self.last: LogEvent | None = None
 
     def ordered(self, events: Iterable[LogEvent]) -> Iterator[LogEvent]:
-        """The same entries; those of one instant in the order they came."""
+        """Entries in the order of their stamps; those of one instant in the order they came."""
         for held in _some_at_a_time(events):
             backs = _jumps_back(held)
             if backs and _were_moved(held, backs):

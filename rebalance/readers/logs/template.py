@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from parsers.version import NEWEST, Version
 from rebalance.readers.logs.chain import Chain
 
 START_SIZE = 8
@@ -105,18 +104,6 @@ class Template:
     def literals(self) -> tuple[str, ...]:
         """The fixed parts of the text, the first of them being what a line starts with."""
         return tuple(_FIELD.split(self.text.rstrip())[::2])
-
-    @cached_property
-    def version_range(self) -> tuple[Version, Version]:
-        """First and last version that writes this text."""
-        if self.versions == "all":
-            return Version(4, 0, 0), NEWEST
-        if self.versions[0] == "≤":
-            return Version(4, 0, 0), Version.parse(self.versions[1:])
-        if self.versions[0] == "≥":
-            return Version.parse(self.versions[1:]), NEWEST
-        since, _, until = self.versions.partition("–")
-        return Version.parse(since), Version.parse(until)
 
 
 def _pattern(field_name: str) -> str:

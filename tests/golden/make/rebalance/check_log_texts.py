@@ -12,6 +12,7 @@ import sys
 import tarfile
 
 from rebalance.readers.logs import TEMPLATES
+from tests.support.log_versions import version_range
 from parsers.version import Version
 
 MODULES = ["client", "broker", "remoting", "common"]
@@ -44,7 +45,7 @@ tags = re.findall(r"^rocketmq-all-\d+\.\d+\.\d+$", git("tag").decode(), re.MULTI
 sources = {Version.parse(tag.rpartition("-")[2]): source(tag) for tag in tags}
 for template in TEMPLATES:
     pattern = looked_for(template)
-    since, until = template.version_range
+    since, until = version_range(template)
     found = {version for version, text in sources.items() if pattern and pattern.search(text)}
     wanted = {version for version in sources if since <= version <= until}
     if pattern and found != wanted:

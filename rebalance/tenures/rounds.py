@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from rebalance.facts import NO_EVIDENCE, Evidence
 from rebalance.model.frozen import frozen
+from rebalance.model.span import EVER
 from rebalance.model.timing import (
     FAREWELL_MS,
     LATE_COMMIT_MS,
@@ -42,7 +43,7 @@ class Stamp:
     evidence: Evidence
 
 
-_UNHEARD = Stamp(1 << 62, 1 << 62, NO_EVIDENCE)
+_UNHEARD = Stamp(EVER, EVER, NO_EVIDENCE)
 """Of a change that a round may have made and nobody lived to tell."""
 
 
@@ -85,7 +86,7 @@ class _Changes:
     members: set[ListAnswer]
 
 
-class RoundClock:
+class Rounds:
     """Answers questions about the rounds of one process."""
 
     def __init__(self, life: Life) -> None:
@@ -260,6 +261,6 @@ def held_until(last: Witness) -> int:
 def _unbroken_since(requests: Sequence[int]) -> list[int]:
     """For each request the first of those before it with no pause longer than ROUND_MS in between."""
     since: list[int] = []
-    for before_ms, at_ms in pairwise([-(1 << 62), *requests]):
+    for before_ms, at_ms in pairwise([-EVER, *requests]):
         since.append(since[-1] if at_ms - before_ms <= ROUND_MS else at_ms)
     return since
