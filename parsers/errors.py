@@ -45,7 +45,7 @@ class StoreFormatError(Exception):
         self.actual = None if actual is None else str(actual)
 
     def in_file(self, path: Path, *, base: int = 0) -> StoreFormatError:
-        """The same error told by somebody who knows the file and where the decoded slice starts in it."""
+        """Return this error with the file it is in and the place where the decoded slice starts in that file."""
         return type(self)(
             self.problem,
             at=self.at + base,

@@ -57,7 +57,7 @@ def decode_utf8(data: bytes | memoryview) -> str:
 
 
 def _replace(error: UnicodeError) -> tuple[str, int]:
-    """As Python's `replace`, but an encoded surrogate is one U+FFFD, not one for each of its bytes."""
+    """Replace what is no UTF-8 by U+FFFD; an encoded surrogate is one U+FFFD, where Python's `replace` makes three."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
     rest = error.object[error.start : error.start + 3]

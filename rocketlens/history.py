@@ -99,7 +99,7 @@ class History:
             return Piece(self._cluster.exposed(None if store is None else Path(store)))
 
     def what_if(self, strategies: Iterable[str], *, more_clients: int = 0, more_queues: int = 0) -> Piece:
-        """The same memberships, shared out by other strategies, among more clients or queues (`what-if`).
+        """Share the memberships out by other strategies, among more clients or queues (`what-if`).
 
         Raises:
             RocketlensError: a name that is no strategy.

@@ -56,7 +56,7 @@ class Retention(Mapping[str, Any]):
         return _rows(risk_schema(), self["unread_at_risk"])
 
     def section(self) -> Piece:
-        """The same for reading, groups with nothing unread left out."""
+        """The answer as a section to read, without groups that have nothing unread."""
         from pipelines.report.forecast_sections import retention_section
 
         return Piece(retention_section(self._outlook.facts))

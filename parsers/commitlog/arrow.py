@@ -148,7 +148,7 @@ def _valid(flags: npt.NDArray[np.bool_]) -> pa.Buffer | None:
 
 @lru_cache(maxsize=16)
 def _constant(value: str | None) -> pa.Array:
-    """As many rows of one text as a batch can have: a slice of it is a constant column.
+    """Make one text repeated for the longest batch; a slice of it is a constant column.
 
     Made from buffers, since `pa.scalar` imports pandas: a second before the first row.
     """

@@ -62,7 +62,7 @@ def find_record(data: Bytes, at: int, limit: int, base_offset: int, header: int,
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)
 def find_candidate(data: Bytes, at: int, limit: int, base_offset: int, header: int, budget: Budget) -> tuple[int, int]:
-    """As `find_record`, by the magic behind the header: without the blanks of a DLedger log."""
+    """Find a record by the magic behind its header, without the blanks of a DLedger log."""
     to_magic = header + AT_MAGIC
     first = at + to_magic
     last = min(limit + to_magic, len(data))

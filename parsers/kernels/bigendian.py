@@ -35,7 +35,7 @@ def _load(width: int) -> Load:
 
 
 def _load_at(width: int) -> LoadAt:
-    """As `_load`, at an address of the memory: for many arrays at once, whose keeper keeps them."""
+    """Load a big-endian integer from an address in memory: for many arrays at once, kept alive by the caller."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return _signed(builder, builder.inttoptr(arguments[0], ir.IntType(8).as_pointer()), width)

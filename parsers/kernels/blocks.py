@@ -84,7 +84,7 @@ def _copy_block(typing_context: Any, target: Any, to: Any, source: Any, at: Any)
 
 
 def _copy_exactly(typing_context: Any, target: Any, to: Any, source: Any, at: Any, size: Any) -> Any:
-    """As many bytes as are asked for, and no more: the C library's memcpy."""
+    """Copy exactly `size` bytes with the C library's memcpy."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         places = [

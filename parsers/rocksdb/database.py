@@ -101,7 +101,7 @@ class Database:
             place.status()
 
     def _open(self) -> Rdict:
-        """As strictly as RocksDB can; else as its broker would, and what is wrong becomes a flaw."""
+        """Open with the strictest checks; where these refuse, open as a broker does and note the refusal as a flaw."""
         try:
             with self._telling():
                 return _opened(self._links, self.families, strict=True)

@@ -97,7 +97,7 @@ class QueueTable:
         return DATABASE_UNIT.unpack(value) if value is not None and len(value) == DATABASE_UNIT.size else None
 
     def unit_or_none(self, queue: QueueLimits, queue_offset: int) -> dict[str, int] | None:
-        """The same, with a unit that cannot be read reported as damage and as good as not there."""
+        """Return a unit, or None where it is missing or cannot be read; the latter is reported as damage."""
         try:
             return self.unit(queue, queue_offset)
         except StoreFormatError as error:

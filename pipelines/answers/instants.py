@@ -55,7 +55,7 @@ def parse_relative(text: str, now_ms: int) -> int | None:
 
 
 def parse_broker_instant(text: str) -> int:
-    """As `parse_instant`, and any Java long besides: the last of them is a broker's own "until ever".
+    """Parse an instant, or any Java long: the largest of them is a broker's own "for ever".
 
     Raises:
         ValueError: neither.

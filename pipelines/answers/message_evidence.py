@@ -156,7 +156,7 @@ def commits_in(facts: Iterable[Fact], message: StoredRecord) -> Iterator[Commit]
 
 
 def trail_in_lake(lake: Lake, message_id: str) -> Trail | None:
-    """As `trail_in_store`, from the lake's tables, with the offsets and owners they hold."""
+    """Collect the evidence for one message from the lake's tables, with the offsets and owners they hold."""
     rows = lake.query(LAKE_RECORDS, id=message_id).to_pylist()
     if not rows:
         return None

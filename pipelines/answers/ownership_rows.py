@@ -54,7 +54,7 @@ def rows_to_batch(schema: pa.Schema, rows: Sequence[Any], source: str | None = N
 
 
 def rows_to_batches(schema: pa.Schema, rows: Iterable[Any]) -> Iterator[pa.RecordBatch]:
-    """The same for any number of rows, BATCH_ROWS at a time."""
+    """Turn any number of rows into batches of BATCH_ROWS."""
     left = iter(rows)
     while some := list(islice(left, BATCH_ROWS)):
         yield rows_to_batch(schema, some)

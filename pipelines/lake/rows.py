@@ -15,7 +15,7 @@ Constants = Mapping[str, str | int | None]
 def conform(
     batches: Iterable[pa.RecordBatch], schema: pa.Schema, constants: Constants | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """The same rows under `schema`: its columns in its order and types; what neither a batch nor `constants`, which
+    """Bring rows under `schema`: its columns in its order and types; what neither a batch nor `constants`, which
     come first, has is null."""
     import pyarrow as pa
 

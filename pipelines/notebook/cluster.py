@@ -122,7 +122,7 @@ class Cluster:
         return PrintedTable(METRICS, rows)
 
     def strategies(self, names: Iterable[str], *, more_clients: int = 0, more_queues: int = 0) -> PrintedTable:
-        """The same history under each strategy: queues moved in all, and the widest gap between two shares.
+        """Replay the history under each strategy: queues moved in all, and the widest gap between two shares.
 
         Raises ValueError for a name that is none.
         """

@@ -76,7 +76,7 @@ class StartNow:
 
     @property
     def document(self) -> dict[str, Any]:
-        """As the command line prints it."""
+        """The forecast as the document that the command line prints."""
         return forecast_document(self.told)
 
     @property

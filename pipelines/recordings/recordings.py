@@ -99,7 +99,7 @@ def _states(paths: Iterable[Path], place: _Places, broker: str | None) -> Iterat
 
 
 def _near(folder: Path, other: Path) -> bool:
-    """The same folder, or one beside it."""
+    """Whether two folders are one, or stand beside each other."""
     return other == folder or other.parent == folder.parent
 
 

@@ -149,7 +149,7 @@ class BrokerMemory:
         return name is None or self.evidence.can_make_file(unit.topic, unit.queue_id, name)
 
     def dispatch_batch(self, batch: ScanBatch, scanner: LogScanner, wanted: Mask, base_offset: int) -> None:
-        """The same for the wanted rows of a batch of records of one file."""
+        """Dispatch the wanted rows of a batch of records of one file."""
         records, units = batch.records, batch.units
         chosen = np.flatnonzero(wanted[units.record])
         names = scanner.topics.names()

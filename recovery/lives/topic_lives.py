@@ -261,7 +261,7 @@ class TopicsKnown:
 
 
 def _made_at_start(topic: TopicConfig) -> bool:
-    """Also made where topics.json was lost: the topics named after cluster and broker inherit their permissions."""
+    """Whether every start makes this topic, so that its entry tells nothing: topics named after cluster and broker."""
     inherits = topic.perm is not None and topic.perm & PERM_INHERIT
     return bool(inherits or topic.topic.endswith("_REPLY_TOPIC") or is_brokers_own(topic.topic))
 

@@ -134,7 +134,7 @@ class GroupPlace:
 
 
 def of_group(ranges: Iterable[LedgerRange], place: GroupPlace) -> list[LedgerRange]:
-    """The same queue offsets as one group had them.
+    """Read a group's offset into the queue offsets of a ledger.
 
     Below its offset a message that was ever in the queue is `consumed`: that is what the broker takes it for, whether
     a listener got it or the offset was moved past it. From the offset on a stored one is `waiting`, an expired one

@@ -183,7 +183,7 @@ def pack_units(
 
 
 def larger(state: QueueState, capacity: int) -> QueueState:
-    """The same queues with room for more."""
+    """Copy the state of all queues into one with room for more."""
     grown, met = new_state(capacity), int(state.met[0])
     for old, new in zip(state[1:-1], grown[1:-1], strict=True):
         new[:met] = old[:met]

@@ -162,7 +162,7 @@ def _clean_now(played: Restart, decided: Trigger, clock: Clock, *, manual: bool)
 
 
 def _lists_copied(memory: BrokerMemory) -> BrokerMemory:
-    """The same broker with lists of its own, so that cleaning leaves the played start as it was."""
+    """Copy a broker's file lists, so that cleaning leaves the played start as it was."""
 
     def copied(files: FileList) -> FileList:
         return replace(files, files=list(files.files), deleted=list(files.deleted))

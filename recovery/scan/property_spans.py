@@ -72,7 +72,7 @@ def find_spans(data: Bytes, at: int, end: int, split_values: bool, span: Longs) 
 
 @cached_njit(nogil=True)
 def find_rare_spans(data: Bytes, at: int, end: int, span: Longs) -> None:
-    """As `find_spans`, for the names that few messages have."""
+    """Find the spans of the property names that few messages have."""
     while at < end:
         stop = at
         while stop < end and data[stop] != ENTRY_END:

@@ -191,7 +191,7 @@ def sql(
 
 
 def _with_names_apart(schema: pa.Schema) -> pa.Schema:
-    """The same columns, each with a name of its own: the second `x` is `x_1`."""
+    """Give each column a name of its own: the second `x` becomes `x_1`."""
     import pyarrow as pa
 
     fields: dict[str, pa.Field] = {}

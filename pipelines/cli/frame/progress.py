@@ -21,7 +21,7 @@ def wanted(run: Run) -> bool:
 
 
 def tracked(run: Run, pieces: Iterable[Piece], total: int, size_of: Callable[[Piece], int]) -> Iterator[Piece]:
-    """The same pieces; a bar moves on by `size_of(piece)` bytes of `total` when the next one is asked for."""
+    """Pass the pieces on; a bar moves by `size_of(piece)` bytes of `total` when the next one is asked for."""
     if not wanted(run):
         yield from pieces
         return

@@ -69,7 +69,7 @@ class Run:
 
     @property
     def format_(self) -> Format:
-        """As asked for; else by the ending of --out; else table on a terminal, jsonl in a pipe."""
+        """The format asked for; else that of the ending of --out; else table on a terminal, jsonl in a pipe."""
         if self.options.format_ is not None:
             return self.options.format_
         if self.options.out is not None:
@@ -129,7 +129,7 @@ class Run:
             self.note(f"not shown: {named}: choose with --columns, or take --format jsonl")
 
     def emit_rows(self, schema: pa.Schema, rows: Iterable[dict[str, Any]], *, brief: tuple[str, ...] = ()) -> None:
-        """As `emit`, for results that come row by row."""
+        """Emit results that come row by row."""
         self.emit(schema, batches_of(schema, rows), brief=brief)
 
     def emit_documents(self, documents: Iterable[dict[str, Any]], *, one: bool = False) -> None:

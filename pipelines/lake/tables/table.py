@@ -58,7 +58,7 @@ class Table:
 
     @cached_property
     def bare_schema(self) -> pa.Schema:
-        """The same schema without metadata: what batches are compared with."""
+        """The schema without metadata: what batches are compared with."""
         return pa.schema([pa.field(c.name, c.type) for c in self.columns])
 
     def select(self, names: Sequence[str]) -> pa.Schema:

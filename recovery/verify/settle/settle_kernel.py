@@ -69,7 +69,7 @@ def new_cursors(capacity: int) -> QueueCursors:
 
 
 def more_cursors(cursors: QueueCursors) -> QueueCursors:
-    """The same queues with room for twice as many."""
+    """Copy the cursors of all queues into a table with room for twice as many."""
     met = int(cursors.met[0])
     grown = new_cursors(2 * len(cursors.key))
     for old, new in zip(cursors[3:], grown[3:], strict=True):

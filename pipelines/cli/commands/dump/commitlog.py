@@ -134,7 +134,7 @@ def _log_bytes(batch: pa.RecordBatch) -> int:
 
 
 def _placed(batch: pa.RecordBatch, folders: Mapping[str, str]) -> pa.RecordBatch:
-    """The same rows, which are of one file, with `file` below the store root."""
+    """Give the rows of one file their `file` as a path below the store root."""
     if not folders or "file" not in batch.schema.names or not batch.num_rows:
         return batch
     import pyarrow.compute as pc
