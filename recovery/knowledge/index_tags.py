@@ -11,7 +11,7 @@ from parsers.commitlog.message import Message, decode_message
 from parsers.errors import StoreFormatError
 from parsers.index.find import IndexQuery
 from parsers.index.layout import INDEX_ENTRY, build_key
-from parsers.index.open import open_index
+from parsers.index.open import OpenIndex, open_index
 from parsers.java import index_key_hash
 from parsers.mapped import map_file
 from parsers.store import Store
@@ -44,18 +44,30 @@ def _indexed_by_tag(sample: Iterable[Message], store: Store) -> Iterator[bool]:
                 yield bool(query.find(message.topic, f"T#{tags}", **window))
 
 
-def _newest_by_tag(store: Store) -> Iterator[bool]:
-    """For each message with a tag that the newest entries are of: whether one of them is its tag's."""
-    opened = [file for file in open_index(store.index, on_damage="collect") if file.entries]
-    for file in opened[-1:]:
-        count = min(file.entries, NEWEST_ENTRIES)
-        view = INDEX_ENTRY.array(file.data.data, at=file.entry_at(file.entries - count + 1), count=count)
-        for place in np.unique(view["physical_offset"])[1:].tolist():  # the first one's entries may go on before these
-            message = _message_at(store, place)
-            tags = message and message.property_value("TAGS")
-            if message and tags:
-                own = view["key_hash"][view["physical_offset"] == place]
-                yield index_key_hash(build_key(message.topic, f"T#{tags}")) in own.tolist()
+def _newest_by_tag(store: Store) -> list[bool]:
+    """For each message with a tag that the newest entries are of: whether one of them is its tag's.
+
+    Entries at the end may be of messages that the log has lost: the search goes back in growing steps.
+    """
+    for file in reversed([file for file in open_index(store.index, on_damage="collect") if file.entries]):
+        last, step = file.entries, NEWEST_ENTRIES
+        while last > 0:
+            seen = list(_by_tag(store, file, max(1, last - NEWEST_ENTRIES + 1), last))
+            if seen:
+                return seen
+            last, step = last - step, 2 * step
+    return []
+
+
+def _by_tag(store: Store, file: OpenIndex, first: int, last: int) -> Iterator[bool]:
+    """For each message with a tag that the entries `first` to `last` are of: whether one of them is its tag's."""
+    view = INDEX_ENTRY.array(file.data.data, at=file.entry_at(first), count=last - first + 1)
+    for place in np.unique(view["physical_offset"])[1:-1].tolist():  # entries of those at the ends may lie outside
+        message = _message_at(store, place)
+        tags = message and message.property_value("TAGS")
+        if message and tags:
+            own = view["key_hash"][view["physical_offset"] == place]
+            yield index_key_hash(build_key(message.topic, f"T#{tags}")) in own.tolist()
 
 
 def _message_at(store: Store, physical_offset: int) -> Message | None:
