@@ -304,7 +304,7 @@ class Anomalies:
 
 def _first_pull(tenure: Tenure) -> int | None:
     """The queue offset an owner first asked for."""
-    witnesses = tenure.process.witnesses[tenure.queue]
+    witnesses = tenure.life.process.witnesses[tenure.queue]
     for at in range(bisect_left(witnesses, tenure.begin_latest, key=_AT_MS), len(witnesses)):
         if witnesses[at].kind is _PULL:
             return witnesses[at].queue_offset

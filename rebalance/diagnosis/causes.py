@@ -76,7 +76,7 @@ class RoundCauses:
         self._latest = [incident.latest_ms for incident in incidents]
         self._crashes = [incident for incident in incidents if incident.kind == BROKER_VANISHED]
         self._before: dict[ListAnswer, ListAnswer | None] = {}
-        self._of_list: dict[ListAnswer, Causes] = {}
+        self._of_list: dict[ListAnswer, list[Cause]] = {}
         self._news_of: dict[ListAnswer, Causes] = {}
         for life in history.lives:
             lists = life.process.lists
@@ -102,11 +102,11 @@ class RoundCauses:
             str(answer.evidence),
         )
 
-    def of_list(self, life: Life, answer: ListAnswer) -> Causes:
+    def of_list(self, life: Life, answer: ListAnswer) -> list[Cause]:
         """What is new in a member list since the round before, each with the client it is about."""
         causes = self._of_list.get(answer)
         if causes is None:
-            causes = self._of_list[answer] = tuple(self._news(life, answer))
+            causes = self._of_list[answer] = self._news(life, answer)
         return causes
 
     def _news(self, life: Life, answer: ListAnswer) -> list[Cause]:
@@ -120,7 +120,7 @@ class RoundCauses:
                 return own or [Cause(START)]
             causes = self._difference(before, turn)
             if causes:
-                return list(dict.fromkeys(own + causes))
+                return list(dict.fromkeys(own + causes)) if own or len(causes) > 1 else causes
             turn = before
         return own or [Cause(PERIODIC)]
 

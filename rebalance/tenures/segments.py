@@ -50,11 +50,15 @@ def segments_of(
     ends = [*(from_ms for from_ms, _ in holes), EVER]
     segments = []
     for number, span in enumerate(zip(begins, ends, strict=True)):
-        parts = [part for life in lives if (part := _part_of(life, span, bool(holes))) is not None]
-        tables = [QueueTable(part, down) for part in parts]
-        tenures = [tenure for table in tables for tenure in table.tenures()]
+        told: list[Life] = []
+        tenures: list[Tenure] = []
+        for life in lives:
+            part = _part_of(life, span, bool(holes))
+            if part is not None:
+                table = QueueTable(part, down)
+                told.append(table.life)
+                tenures += table.tenures()
         limit_to_logs(tenures, logs)
-        told = [table.life for table in tables]
         segments.append(Segment(span, holes[number - 1][0] if number else None, told, tenures))
     return segments
 
