@@ -48,7 +48,7 @@ class StoreSettings:
         "mapperFileSizeBatchConsumeQueue", 300_000 * 46, (5, 0, 0), least=1
     )
     enable_consume_queue_ext: bool = _setting("enableConsumeQueueExt", False)
-    mapped_file_size_consume_queue_ext: int = _setting("mappedFileSizeConsumeQueueExt", 48 << 20)
+    mapped_file_size_consume_queue_ext: int = _setting("mappedFileSizeConsumeQueueExt", 48 << 20, least=1)
     message_index_enable: bool = _setting("messageIndexEnable", True)
     message_index_safe: bool = _setting("messageIndexSafe", False)
     max_hash_slot_num: int = _setting("maxHashSlotNum", 5_000_000, least=1)

@@ -15,6 +15,7 @@ from parsers.config.offsets import offsets_to_batch, read_delay_offsets, read_of
 from parsers.config.topics import read_topics, topics_to_batch
 from parsers.consumequeue.batch import BATCH_UNIT, read_batch_queue, summarize_batch_queue
 from parsers.consumequeue.ext import read_ext
+from parsers.consumequeue.ext_columns import ext_columns
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.consumequeue.read import read_queue
 from parsers.consumequeue.summary import summarize_queue
@@ -85,6 +86,15 @@ def read_entry_units(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
     EntryIndex.of([file]).units_of(np.array([0, -1, 1 << 62]))
 
 
+def read_ext_units(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
+    columns = ext_columns([file])
+    units = [
+        (unit.size, unit.tags_code, unit.store_timestamp_ms)
+        for unit in read_ext(file, on_damage=on_damage, damage=seen)
+    ]
+    assert np.stack(columns[1:], axis=1).tolist() == [list(unit) for unit in units]
+
+
 def read_times(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
     found = read_checkpoint(file, on_damage=on_damage, damage=seen)
     if found is not None:
@@ -118,7 +128,7 @@ def read_configuration(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None
 READERS: dict[str, Callable[[StoreFile, OnDamage, Seen], object]] = {
     "consumequeue": read_classic,
     "batchconsumequeue": read_batches,
-    "consumequeue_ext": lambda file, on_damage, seen: list(read_ext(file, on_damage=on_damage, damage=seen)),
+    "consumequeue_ext": read_ext_units,
     "index": read_entries,
     "dledger_index": read_entry_units,
     "dledger_state": lambda file, on_damage, seen: read_state([file], on_damage=on_damage, damage=seen),
