@@ -29,7 +29,8 @@ class BrokerFacts:
 
 @dataclass(slots=True)
 class LakeFacts:
-    """What the tables of a lake hold, broker by broker; `cluster` has the ownership of all of them."""
+    """What the tables of a lake hold, broker by broker; `cluster` has the ownership of all of them, and how
+    replicas among them differ."""
 
     source: str
     read_at_ms: int
@@ -54,6 +55,8 @@ def facts_of_lake(lake: Lake, sources: Sources) -> LakeFacts:
     told.cluster.intervals = tables.filled("ownership_intervals")
     if told.cluster.intervals is not None:
         told.cluster.anomalies = tables.rows("SELECT * FROM ownership_anomalies")
+    if lake.version("replica_differences") is not None:
+        told.cluster.replicas = tables.rows("SELECT * FROM replica_differences ORDER BY ALL")
     return told
 
 

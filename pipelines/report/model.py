@@ -123,5 +123,6 @@ class Facts:
     ledger: list[Row] | None = None
     intervals: list[Row] | None = None
     anomalies: list[Row] | None = None
+    replicas: list[Row] | None = None
     unread: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)

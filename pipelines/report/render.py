@@ -16,6 +16,7 @@ from pipelines.report.lake_facts import BrokerFacts, LakeFacts
 from pipelines.report.model import ROWS_SHOWN, Facts, Link, Part, PrintedTable, Section
 from pipelines.report.overview_section import anchor_of, lake_figures, overview_section, state_of
 from pipelines.report.ownership_section import ownership_section
+from pipelines.report.replica_section import replica_section
 from pipelines.report.sections import sections_of
 
 FOLDER = Path(__file__).parent
@@ -68,8 +69,13 @@ def parts_of(facts: Facts | LakeFacts) -> list[Part]:
         return [Part("", "", "plain", "", sections_of(facts))]
     verdicts = [each.verdict for each in facts.brokers]
     first = Part("", "", "plain", "", [overview_section(verdicts)])
-    last = [Part("", "", "plain", "", [ownership_section(facts.cluster)])] if facts.cluster else []
+    last = [Part("", "", "plain", "", _of_the_cluster(facts.cluster))] if facts.cluster else []
     return [first, *(_part(number, each) for number, each in enumerate(facts.brokers)), *last]
+
+
+def _of_the_cluster(cluster: Facts) -> list[Section]:
+    replicas = replica_section(cluster)
+    return [ownership_section(cluster), *([] if replicas is None else [replicas])]
 
 
 def _part(number: int, broker: BrokerFacts) -> Part:

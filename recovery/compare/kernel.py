@@ -1,4 +1,4 @@
-"""Bytes of two logs against each other, inside compiled code."""
+"""Bytes of two logs against each other."""
 
 from __future__ import annotations
 
@@ -16,23 +16,17 @@ Codes = npt.NDArray[np.int8]
 EQUAL, OTHER, OTHER_SIZE, UNWRITTEN, CUT, NO_RECORD = range(6)
 """What stands in the other log in the place of a record: the same bytes; another record of that size; one of another
 size; zeros; its first bytes and then zeros; anything else."""
-BLOCK = 4096
+BLOCK = 1 << 18
+"""Bytes compared at once: little enough to stay in the processor's cache."""
 
 
-@cached_njit(nogil=True, _nrt=False)
 def first_difference(left: Bytes, right: Bytes) -> int:
     """The first position at which two runs of bytes of one length differ; their length where they do not."""
-    size, at = len(left), 0
-    while at + BLOCK <= size:
-        differs = np.uint8(0)
-        for place in range(at, at + BLOCK):
-            differs |= left[place] ^ right[place]
-        if differs != 0:
-            break
-        at += BLOCK
-    while at < size and left[at] == right[at]:
-        at += 1
-    return at
+    for begin in range(0, len(left), BLOCK):
+        own, others = left[begin : begin + BLOCK], right[begin : begin + BLOCK]
+        if not np.array_equal(own, others):
+            return begin + int(np.argmax(own != others))
+    return len(left)
 
 
 @cached_njit(nogil=True, _nrt=False)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from parsers.commitlog.region import RegionKind
+from parsers.commitlog.resync import written_from
 from parsers.errors import DamageSink, StoreFormatError, report
 from parsers.extents import data_end
 from parsers.mapped import map_file, release_pages, require_whole
@@ -221,7 +222,7 @@ def _meets(gap: LogGap, piece: Piece) -> Meets:
 def _zeros(data: Bytes, begin: int, end: int) -> bool:
     for start in range(begin, end, WINDOW_BYTES):
         stop = min(end, start + WINDOW_BYTES)
-        if kernel.is_written(data, start, stop):
+        if written_from(data, start, stop) < stop:
             return False
         release_pages(data, start, stop)
     return True

@@ -10,6 +10,10 @@ import pytest
 from pipelines.ingest.derive import write_replica_differences
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import SourcesError, read_sources
+from pipelines.report.lake_facts import facts_of_lake
+from pipelines.report.model import Facts
+from pipelines.report.render import render
+from pipelines.report.replica_section import replica_section
 from recovery.compare.rows import as_dicts
 from tests.support.replicas import compared, group
 from tests.support.stores import group_names
@@ -34,6 +38,20 @@ def test_the_table_holds_what_the_comparison_gives(name: str, tmp_path: Path) ->
     expected = list(as_dicts(compared(roots, group_size=3)))
     assert len(told) == rows == len(expected) > 0
     assert sorted(map(str, told)) == sorted(str({key: row[key] for key in told[0]}) for row in expected)
+
+
+@pytest.mark.parametrize(("name", "state"), [("5.3.3-ha-clean", "good"), ("5.3.3-autoswitch", "finding")])
+def test_the_report_of_a_lake_tells_how_they_stand(name: str, state: str, tmp_path: Path) -> None:
+    lake = Lake(tmp_path / "lake")
+    sources = read_sources(written(tmp_path, group(name)))
+    write_replica_differences(lake, sources)
+    rows = lake.query("SELECT * FROM replica_differences").to_pylist()
+    section = replica_section(Facts("lake", 0, replicas=rows))
+    assert section is not None
+    assert section.state == state
+    assert compared(group(name)).pairs[0].history.relation.value in section.verdict
+    assert 'id="replicas"' in render(facts_of_lake(lake, sources))
+    assert 'id="replicas"' not in render(facts_of_lake(Lake(tmp_path / "other"), sources))
 
 
 def test_replicas_that_are_not_there_are_named_and_keep_no_other_out(tmp_path: Path) -> None:
