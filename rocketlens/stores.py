@@ -217,6 +217,37 @@ class Store:
             logs=list(map(Path, logs)) or None,
         )
 
+    def offsets(
+        self,
+        *,
+        group: str | None = None,
+        topic: str | None = None,
+        queue: int | None = None,
+        logs: Iterable[Place] = (),
+        offsets: Place | None = None,
+    ) -> Rows:
+        """What moved a group's offset: from where to where, when, by whom and why (`offsets`).
+
+        Args:
+            logs: logs of the broker and of clients, captures, or folders of them.
+            offsets: kept copies of consumerOffset.json, beside the store's own.
+
+        >>> store.offsets(group="CG_lagging").to_pylist()
+        []
+        """
+        from pipelines.cli.commands.offsets import offsets as command
+
+        return rows_of(
+            command,
+            self._broker,
+            store=self.path,
+            group=group,
+            topic=topic,
+            queue=queue,
+            logs=list(map(Path, logs)) or None,
+            offsets=None if offsets is None else Path(offsets),
+        )
+
     def lag_history(self, offsets: Place) -> Rows:
         """Lag at each moment at which the offsets were kept; oldest first.
 

@@ -13,6 +13,7 @@ from parsers.errors import Damage
 from pipelines.answers.finding_rows import finding_row
 from pipelines.answers.lag import offsets_of_store, store_positions
 from pipelines.answers.ledger_rows import ledger_rows
+from pipelines.answers.offset_events import events_of, offset_event_row
 from pipelines.lake.broker_stores import known_store_of
 from pipelines.lake.sources import BrokerSource
 from recovery.forecast.document import forecast_document
@@ -46,6 +47,16 @@ def loss_ledger_rows(broker: BrokerSource, told: Sequence[Outline] | None = None
     offsets = offsets_of_store(store, lost.append)
     found = ledger_of(store, known, files, seen)
     return list(ledger_rows(found, None if offsets is None else offsets.offsets, broker=broker.name))
+
+
+def offset_event_rows(broker: BrokerSource) -> list[Row]:
+    """Rows of `offset_events`, from the store and the logs of one broker."""
+    lost, sentences = list[Damage](), list[str]()
+    logs = [broker.logs] if broker.logs is not None and broker.logs.exists() else []
+    found = events_of(
+        *known_store_of(broker), logs=logs, broker=broker.name, damage=lost.append, problem=sentences.append
+    )
+    return [offset_event_row(event, broker=broker.name) for event in found]
 
 
 def forecast_rows(broker: BrokerSource) -> list[Row]:
@@ -99,5 +110,6 @@ JUDGES: Mapping[str, Callable[[BrokerSource], list[Row]]] = {
     "recovery_forecast": forecast_rows,
     "retention_risk": retention_rows,
     "loss_ledger": loss_ledger_rows,
+    "offset_events": offset_event_rows,
 }
 """Table -> what makes its rows for one broker."""

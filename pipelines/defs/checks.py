@@ -138,6 +138,14 @@ STORE_CHECKS = [
         severity=WARN,
     ),
     check(
+        "offset_events",
+        "no_message_skipped",
+        "No offset was moved past messages, and none will be with the next pull.",
+        'SELECT broker, "group", topic, queue_id, kind, from_queue_offset, to_queue_offset, skipped, cause '
+        "FROM offset_events WHERE skipped > 0 ORDER BY ALL",
+        severity=WARN,
+    ),
+    check(
         "ownership_anomalies",
         "no_anomaly",
         "No queue had two owners, none, or another disorder.",

@@ -19,6 +19,7 @@ from pipelines.lake.tables.derived import (
     LAG,
     LAG_HISTORY,
     LOSS_LEDGER,
+    OFFSET_EVENTS,
     RECOVERY_FORECAST,
     REPLICA_DIFFERENCES,
     RETENTION_RISK,
@@ -31,7 +32,7 @@ from pipelines.spark.jobs.store_rows import judge_brokers
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-JUDGED = (CONSISTENCY_FINDINGS, RECOVERY_FORECAST, RETENTION_RISK, LOSS_LEDGER)
+JUDGED = (CONSISTENCY_FINDINGS, RECOVERY_FORECAST, RETENTION_RISK, LOSS_LEDGER, OFFSET_EVENTS)
 
 
 @dataclass(slots=True)

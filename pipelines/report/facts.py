@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +19,7 @@ from parsers.store import Store
 from pipelines.answers.finding_rows import explained_row, finding_row
 from pipelines.answers.lag import offsets_of_store, store_lag, store_positions
 from pipelines.answers.ledger_rows import ledger_rows
+from pipelines.answers.offset_events import events_of, offset_event_row
 from pipelines.answers.queue_figures import queue_figures
 from pipelines.report.model import Facts, Row
 from rebalance.replay import Replay
@@ -39,12 +40,13 @@ def facts_of_store(
     known: StoreKnowledge,
     *,
     history: Replay | None = None,
+    logs: Sequence[Path] = (),
     say: Say = lambda step: None,
 ) -> Facts:
     """Everything the engines say about one store; what fails to be said is in `unread`.
 
     Args:
-        history: a replay of logs and captures of the cluster, if there are any.
+        history: a replay of logs and captures of the cluster, if there are any; `logs`: where they are.
         say: told what is looked at next.
     """
     facts = Facts(str(store.root), read_at_ms=int(time.time() * 1000))
@@ -64,6 +66,8 @@ def facts_of_store(
     facts.forecast = forecast_document(told)
     say("ledger, lag and retention")
     _consumers(store, facts, known, collect)
+    moved = events_of(store, known, logs=logs, damage=collect, problem=facts.unread.append)
+    facts.offset_events = [offset_event_row(event) for event in moved]
     if history is not None:
         tell_ownership(facts, history)
     return facts

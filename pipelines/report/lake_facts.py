@@ -75,6 +75,7 @@ class _Tables:
             "lag": self._split("lag"),
             "retention_risk": self._split("retention_risk"),
             "ledger": self._split("loss_ledger"),
+            "offset_events": self._split("offset_events"),
         }
 
     def tell(self, facts: Facts, broker: str) -> None:

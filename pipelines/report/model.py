@@ -121,6 +121,7 @@ class Facts:
     retention: Mapping[str, Any] | None = None
     retention_risk: list[Row] | None = None
     ledger: list[Row] | None = None
+    offset_events: list[Row] | None = None
     intervals: list[Row] | None = None
     anomalies: list[Row] | None = None
     replicas: list[Row] | None = None

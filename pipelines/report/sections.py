@@ -5,6 +5,7 @@ from __future__ import annotations
 from pipelines.report.forecast_sections import forecast_section, retention_section
 from pipelines.report.ledger_section import ledger_section
 from pipelines.report.model import Facts, Section
+from pipelines.report.offsets_section import offsets_section
 from pipelines.report.ownership_section import ownership_section
 from pipelines.report.store_sections import agreement_section, contents_section, lag_section
 
@@ -16,6 +17,7 @@ def sections_of(facts: Facts) -> list[Section]:
         agreement_section(facts),
         ledger_section(facts),
         lag_section(facts),
+        offsets_section(facts),
         forecast_section(facts),
         retention_section(facts),
         ownership_section(facts),

@@ -200,6 +200,17 @@ class BrokerVersion(Version):
         return self >= (5, 0, 0)
 
     @property
+    def restarts_overflown_at_zero(self) -> bool:
+        """A pull beyond the end of a queue that begins at 0 goes on at 0. DefaultMessageStore#getMessage @4.9.3."""
+        return self < (4, 9, 4)
+
+    @property
+    def starts_by_page_cache(self) -> bool:
+        """Whether a group without an offset starts at 0 depends on the page cache, not on the log's size.
+        ConsumerManageProcessor#queryConsumerOffset, #checkInMemByConsumeOffset @5.1.0."""
+        return self >= (5, 1, 0)
+
+    @property
     def resets_empty_queue(self) -> bool:
         """Minimum correction forgets what it knew of a queue without files. ConsumeQueue#correctMinOffset @5.5.1."""
         return self >= (5, 5, 1)

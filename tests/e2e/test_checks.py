@@ -122,6 +122,10 @@ CASES: dict[str, tuple[Rows, list[Rows]]] = {
         {"loss_ledger": [{**RANGE, "state": state} for state in ("stored", "expired", "consumed", "waiting")]},
         [{"loss_ledger": [{**RANGE, "state": state}]} for state in ("expired_unread", "truncated", "damaged")],
     ),
+    "no_message_skipped": (
+        {"offset_events": [{"broker": "b", "skipped": skipped} for skipped in (None, 0)]},
+        [{"offset_events": [{"broker": "b", "skipped": 1}]}],
+    ),
     "no_anomaly": ({"ownership_anomalies": []}, [{"ownership_anomalies": [{"kind": "orphan"}]}]),
 }
 

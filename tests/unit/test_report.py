@@ -25,7 +25,7 @@ from tests.support.small_lake import put
 from tests.support.stores import store_root
 
 VOID = {"meta", "br", "link", "img", "rect", "line"}
-SECTIONS = ["contents", "agreement", "ledger", "lag", "forecast", "retention", "ownership"]
+SECTIONS = ["contents", "agreement", "ledger", "lag", "offsets", "forecast", "retention", "ownership"]
 
 
 class Checker(HTMLParser):
@@ -83,6 +83,14 @@ def test_what_groups_miss_is_told(tmp_path: Path) -> None:
     page = target.read_text("utf-8")
     checked(page)
     assert "1 354 expired" in page.replace("\u202f", " ").replace("\u00a0", " ")
+
+
+def test_moves_of_offsets_are_told(tmp_path: Path) -> None:
+    target, case = tmp_path / "report.html", incident("4.9.7-offsets-reset")
+    call("report", case.root, "--logs", case.logs, "--out", target, "--quiet")
+    page = target.read_text("utf-8")
+    checked(page)
+    assert "reset by an admin to the time 1795337157535" in page
 
 
 def test_ownership_is_drawn_for_a_recorded_cluster(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def report(
     broker: BrokerOptions = NOTHING_SAID,
     config_file: ConfigFile = None,
 ) -> None:
-    """One HTML file that needs nothing else: contents, agreement, lag, forecast, retention, ownership.
+    """One HTML file that needs nothing else: contents, agreement, ledger, lag, offsets, forecast, retention, ownership.
 
     Of a lake it begins with its brokers beside each other, worst first, and has a part for each of them.
 
@@ -68,4 +68,4 @@ def _facts(run: Run, path: Path, logs: list[Path] | None, broker: BrokerOptions)
 
     store, known = known_store_at(run, path, broker)
     history = replay_of(facts_in(run, logs)) if logs else None
-    return facts_of_store(store, known, history=history, say=run.note)
+    return facts_of_store(store, known, history=history, logs=logs or (), say=run.note)

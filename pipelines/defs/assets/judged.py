@@ -9,6 +9,7 @@ from pipelines.ingest.derive import readable, write_replica_differences
 from pipelines.lake.tables.derived import (
     CONSISTENCY_FINDINGS,
     LOSS_LEDGER,
+    OFFSET_EVENTS,
     RECOVERY_FORECAST,
     REPLICA_DIFFERENCES,
     RETENTION_RISK,
@@ -75,6 +76,13 @@ JUDGED_ASSETS = [
         STORE_DEPS + CONFIG_DEPS,
         "Every queue offset in exactly one state, so that the states of a queue add up to its maximum.",
         "state",
+    ),
+    judged_asset(
+        OFFSET_EVENTS,
+        "lag",
+        STORE_DEPS + CONFIG_DEPS,
+        "From the broker's store and its logs; what is not known is null and says why.",
+        "kind",
     ),
 ]
 

@@ -9,6 +9,7 @@ from recovery.broker.abort_file import EXITS
 from recovery.compare.rows import Nature, What
 from recovery.query.lag import Status
 from recovery.query.ledger import State
+from recovery.query.move_kind import MoveKind
 from recovery.verify.findings.kind import Severity
 
 LAG = Table(
@@ -135,6 +136,31 @@ reason          text what it means, or why a figure is not known
     ("left",),
 ).holding(what=get_args(What), nature=get_args(Nature))
 
+OFFSET_EVENTS = Table(
+    "offset_events",
+    "one movement of one group's offset on one queue: reset, corrected, set, committed late, stalled, or what the next "
+    "pull will do",
+    columns("""
+broker            text which broker
+group             text consumer group
+topic             text topic
+queue_id          i32  queue; null where no line names it
+kind              text what happened
+from_queue_offset i64  the offset before
+to_queue_offset   i64  the offset after
+skipped           i64  messages that the move passes over
+repeated          i64  messages that it makes come again
+earliest          time begin of the window in which it happened; null: not known, or still to come
+latest            time end of that window; null: still to come
+by                text client id or address that moved it
+cause             text why, as the lines or the saved tables tell
+certain           flag whether nothing else explains the sources
+reason            text why it is not certain, or why a figure is unknown
+evidence          text lines, tables and messages that tell it
+"""),
+    ("broker",),
+).holding(kind=tuple(MoveKind))
+
 DERIVED_TABLES = (
     LAG,
     LAG_HISTORY,
@@ -142,5 +168,6 @@ DERIVED_TABLES = (
     RECOVERY_FORECAST,
     RETENTION_RISK,
     LOSS_LEDGER,
+    OFFSET_EVENTS,
     REPLICA_DIFFERENCES,
 )

@@ -139,6 +139,7 @@ BROKER_TEMPLATES = (
         "≥5.1.0",
         "Update consumer offset is rejected because of previous offset-reset. "
         "Group={group}, Topic={topic}, QueueId={queue_id}, Offset={queue_offset}",
+        "OffsetLine",
     ),
     _broker("group_created", "INFO", "all", "auto create a subscription group, {text}"),
     _broker("topic_created", "INFO", "all", "create new topic {topic_config}", "RouteSeen"),

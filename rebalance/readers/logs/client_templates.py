@@ -257,6 +257,8 @@ _PULL_TEMPLATES = (
         "invoke reset offset operation from broker. "
         "brokerAddr={remote}, topic={topic}, group={group}, timestamp={timestamp}",
     ),
+    _client("reset_group_unknown", "INFO", "≤5.3.1", "[reset-offset] consumer dose not exist. group={group}"),
+    _client("reset_group_unknown", "INFO", "≥5.3.2", "[reset-offset] consumer does not exist. group={group}"),
     _client(
         "ordered_dropped", "WARN", "all", "run, the message queue not be able to consume, because it's dropped. {mq}"
     ),

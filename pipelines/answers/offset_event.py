@@ -1,0 +1,89 @@
+"""One movement of a group's offset: what is certain of it, in which window of time, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pipelines.answers.offset_record import GroupQueueKey, Statement
+from recovery.query.move_kind import MoveKind
+
+LANDING_MS = 30_000
+"""After a reset was sent, a client stops consuming, waits ten seconds, and commits the new offset with its next one."""
+TOGETHER_MS = 2_000
+"""Lines of one pull, on both sides."""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedTable:
+    """The broker's table of offsets as one file held it; `dated` False: it was written at `written_ms` or before."""
+
+    written_ms: int
+    offsets: Mapping[tuple[str, str], Mapping[int, int]]
+    dated: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetEvent:
+    """One movement of one group's offset on one queue.
+
+    Attributes:
+        queue_id: None where no line names it.
+        before, after: the offset it had and has; None where not known.
+        skipped, repeated: messages that the move passes over, or makes come again; None where not known.
+        earliest_ms, latest_ms: when, epoch ms; both None of what is still to come.
+        by: who moved it: a client id or an address.
+        certain: False where something else could explain the sources, which `reason` says.
+    """
+
+    group: str
+    topic: str
+    queue_id: int | None
+    kind: MoveKind
+    before: int | None
+    after: int | None
+    skipped: int | None
+    repeated: int | None
+    earliest_ms: int | None
+    latest_ms: int | None
+    by: str | None
+    cause: str
+    certain: bool
+    reason: str | None
+    evidence: str
+
+    def is_about(self, key: GroupQueueKey, from_ms: int, until_ms: int) -> bool:
+        """Whether it moved one queue's offset within a window."""
+        same = (self.group, self.topic) == key[:2] and self.queue_id in (None, key[2])
+        if not same or self.earliest_ms is None or self.latest_ms is None:
+            return False
+        return self.earliest_ms <= until_ms and self.latest_ms >= from_ms - LANDING_MS
+
+    def explains(self, before: int | None, after: int | None) -> bool:
+        """Whether it moves an offset the same way as from `before` to `after`."""
+        if None in (self.before, self.after, before, after):
+            return self.after == after
+        return (self.after > self.before) == (after > before)  # type: ignore[operator]
+
+
+def differences(before: int | None, after: int | None) -> tuple[int | None, int | None]:
+    """Messages that a move passes over, and that come again."""
+    if before is None or after is None:
+        return None, None
+    return max(0, after - before), max(0, before - after)
+
+
+def order_of(event: OffsetEvent) -> tuple[bool, int, str, str, int]:
+    """By time, what is still to come last; then by group, topic and queue."""
+    at_ms = event.latest_ms if event.earliest_ms is None else event.earliest_ms
+    return at_ms is None, at_ms or 0, event.group, event.topic, -1 if event.queue_id is None else event.queue_id
+
+
+def key_of(each: Statement) -> GroupQueueKey:
+    line = each.line
+    return line.group or "", line.topic or "", -1 if line.queue_id is None else line.queue_id
+
+
+def within(first: Statement, second: Statement, most_ms: int) -> bool:
+    """Whether the second comes with the first or up to so long after it."""
+    return second.until_ms - first.from_ms >= 0 and second.from_ms - first.until_ms <= most_ms

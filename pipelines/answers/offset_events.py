@@ -1,0 +1,154 @@
+"""Every movement of offsets that logs, captures, saved tables and a store tell: rows of the table `offset_events`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from parsers.config.offsets import FILES, read_offsets
+from parsers.errors import DamageSink
+from parsers.queues import StoreQueues
+from parsers.store import Store
+from pipelines.answers.lag import Problem, offsets_in, offsets_of_store
+from pipelines.answers.offset_ends import Ends
+from pipelines.answers.offset_event import OffsetEvent, SavedTable, order_of
+from pipelines.answers.offset_log_moves import UNTOLD, LogMoves
+from pipelines.answers.offset_moved_records import MovedRecord, moved_records
+from pipelines.answers.offset_record import OffsetRecord, read_offset_record
+from pipelines.answers.offset_table_moves import TableMoves
+from recovery.knowledge.inference import StoreKnowledge
+from recovery.lives.topic_lives import StoreLives
+from recovery.query.move_kind import MoveKind
+from recovery.query.next_pull import PullAnswer, next_pull
+from recovery.rules.versions import BrokerVersion
+from recovery.scan.log_access import LogAccess
+
+
+def offset_events(
+    record: OffsetRecord, copies: Sequence[SavedTable], moved: Sequence[MovedRecord] = (), ends: Ends | None = None
+) -> list[OffsetEvent]:
+    """Every movement that the sources tell, in order of time.
+
+    Args:
+        copies: of the broker's table, oldest first.
+        moved: OFFSET_MOVED_EVENT messages of its log.
+        ends: where its queues ended; without a store nothing is known of them.
+    """
+    known = ends or Ends()
+    lines = LogMoves(record, copies, moved, known)
+    lines.take_all()
+    tables = TableMoves(record, copies, known, lines.events)
+    lines.events += list(tables.changes())
+    lines.events += list(tables.set_beyond_end())
+    return sorted([*lines.events, *lines.starts(), *tables.stalls()], key=order_of)
+
+
+def events_of(
+    store: Store | None,
+    known: StoreKnowledge | None,
+    *,
+    logs: Sequence[Path] = (),
+    offsets: Path | None = None,
+    broker: str | None = None,
+    damage: DamageSink,
+    problem: Problem,
+) -> list[OffsetEvent]:
+    """The movements told by a store's files, by logs and captures, and by kept copies of the offset table.
+
+    Raises:
+        FileNotFoundError: a path that is not there.
+    """
+    record = read_offset_record(logs, broker=broker, problem=problem) if logs else OffsetRecord()
+    kept = [] if offsets is None else offsets_in(offsets, problem)
+    copies = [SavedTable(copy.written_ms, copy.offsets) for copy in kept]
+    if store is None or known is None:
+        return offset_events(record, copies)
+    copies = _in_order([*copies, *_tables_of(store, damage)])
+    log = LogAccess(store.commitlog)
+    with closing(StoreQueues(store, on_damage="collect", damage=damage)) as queues:
+        ends = Ends(queues, log, StoreLives(store, known))
+        found = offset_events(record, copies, list(moved_records(queues, log)), ends)
+        return [*found, *(next_pulls(copies[-1], ends, known.version) if copies else ())]
+
+
+def _tables_of(store: Store, damage: DamageSink) -> Iterator[SavedTable]:
+    """The store's own table, and the one before it, which the broker kept as .bak when it wrote the newer one."""
+    own = offsets_of_store(store, damage)
+    if own is None or own.times_lost is not None:
+        return
+    yield SavedTable(own.written_ms, own.offsets)
+    backups = [file for file in store.config if file.path.name in {f"{name}.bak" for name in FILES}]
+    table: dict[tuple[str, str], dict[int, int]] = {}
+    for _, offset in read_offsets(backups, on_damage="collect", damage=damage) if backups else ():
+        if offset.kind != "pull":
+            table.setdefault((offset.group, offset.topic), {})[offset.queue_id] = offset.consumer_offset
+    if table:
+        yield SavedTable(own.written_ms - 1, table, dated=False)
+
+
+def _in_order(copies: Sequence[SavedTable]) -> list[SavedTable]:
+    """By time; of several of one instant the first, and no undated one that a dated one makes superfluous."""
+    dated = {copy.written_ms: copy for copy in reversed(copies) if copy.dated}
+    ordered = [dated[at] for at in sorted(dated)]
+    older = [copy for copy in copies if not copy.dated]
+    return [*older, *ordered] if len(ordered) == 1 else ordered
+
+
+def next_pulls(table: SavedTable, ends: Ends, version: BrokerVersion) -> Iterator[OffsetEvent]:
+    """Offsets that the broker will not take as they are: where the group goes on with its next pull."""
+    for (group, topic), queues in sorted(table.offsets.items()):
+        for queue_id, offset in sorted(queues.items()):
+            limits = ends.limits(topic, queue_id, version)
+            answer = None if limits is None else next_pull(offset, *limits, version)
+            if answer is None or not answer.is_moved:
+                continue
+            is_beyond = answer.answer is PullAnswer.BEYOND_END
+            yield OffsetEvent(
+                group,
+                topic,
+                queue_id,
+                MoveKind.NEXT_PULL,
+                offset,
+                answer.queue_offset,
+                None if is_beyond else answer.expired,
+                None if is_beyond else 0,
+                None,
+                None,
+                None,
+                f"{answer.answer.value}: {version} goes on at {answer.queue_offset}",
+                certain=True,
+                reason=UNTOLD if is_beyond else None,
+                evidence=f"table of {table.written_ms}",
+            )
+
+
+def offset_event_row(event: OffsetEvent, *, broker: str | None = None) -> dict[str, Any]:
+    """A row of the table `offset_events`."""
+    return {
+        "broker": broker,
+        "group": event.group,
+        "topic": event.topic,
+        "queue_id": event.queue_id,
+        "kind": event.kind.value,
+        "from_queue_offset": event.before,
+        "to_queue_offset": event.after,
+        "skipped": event.skipped,
+        "repeated": event.repeated,
+        "earliest": _utc(event.earliest_ms),
+        "latest": _utc(event.latest_ms),
+        "by": event.by,
+        "cause": event.cause,
+        "certain": event.certain,
+        "reason": event.reason,
+        "evidence": event.evidence,
+    }
+
+
+def _utc(epoch_ms: int | None) -> datetime | None:
+    try:
+        return None if epoch_ms is None else datetime.fromtimestamp(epoch_ms / 1000, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None

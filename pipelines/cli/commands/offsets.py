@@ -1,0 +1,94 @@
+"""`rocketlens offsets`: what moved a group's offset, from where to where, when, and by whom."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pipelines.cli.frame.command import command
+from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.frame.options import (
+    STORE_FILES,
+    BrokerOptions,
+    QueueOption,
+    TopicOption,
+)
+from pipelines.cli.frame.rows import schema_of
+from pipelines.cli.frame.run import Run
+
+BRIEF = (
+    "group",
+    "topic",
+    "queue_id",
+    "kind",
+    "from_queue_offset",
+    "to_queue_offset",
+    "skipped",
+    "repeated",
+    "earliest",
+    "latest",
+    "by",
+    "cause",
+    "certain",
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    command(app, "offsets", panel=STORE_FILES)(offsets)
+
+
+def offsets(
+    run: Run,
+    store: Annotated[
+        Path, typer.Argument(readable=False, metavar="STORE", help="Store root of the broker whose offsets they are.")
+    ],
+    group: Annotated[str | None, typer.Option(metavar="G", help="Only this consumer group.")] = None,
+    topic: TopicOption = None,
+    queue: QueueOption = None,
+    logs: Annotated[
+        list[Path] | None,
+        typer.Option(
+            readable=False,
+            metavar="PATH",
+            help="Logs of the broker and of clients, captures, or folders of them; may be repeated.",
+        ),
+    ] = None,
+    offsets: Annotated[
+        Path | None,
+        typer.Option(
+            "--offsets",
+            readable=False,
+            metavar="FILE_OR_DIR",
+            help="Kept copies of consumerOffset.json, beside the store's own and its .bak.",
+        ),
+    ] = None,
+    broker: BrokerOptions = NOTHING_SAID,
+) -> None:
+    """What moved a group's offset: from where to where, in which window of time, by whom and why.
+
+    From broker logs, client logs and captures (--logs), saved tables (--offsets), OFFSET_MOVED_EVENT messages, and the
+    queues. `kind`: reset, reset_refused, corrected (PULL_OFFSET_MOVED), moved_back, moved_forward, first_offset,
+    removed, commits_rejected, started_above_commit, stalled, and next_pull: what this version will make of an offset
+    that it does not take as it is. `skipped` and `repeated` count messages, and are empty where not known; `certain`
+    is false where something else could explain the sources, and `reason` says what.
+
+    Example: `rocketlens offsets /data/store --group CG_orders --logs /data/logs --offsets /data/kept-offsets`
+    """
+    from pipelines.answers.offset_events import events_of, offset_event_row
+    from pipelines.lake.tables.derived import OFFSET_EVENTS
+
+    opened, known = known_store_at(run, store, broker, names_version=True)
+    for place in (*(logs or ()), *([] if offsets is None else [offsets])):
+        place.stat()
+        run.reads(place)
+    found = events_of(opened, known, logs=logs or (), offsets=offsets, damage=run.damage, problem=run.not_read)
+    rows = map(offset_event_row, found)
+    wanted = (
+        row
+        for row in rows
+        if group in (None, row["group"]) and topic in (None, row["topic"]) and queue in (None, row["queue_id"])
+    )
+    run.emit_rows(schema_of(OFFSET_EVENTS, without=["broker"]), wanted, brief=BRIEF)

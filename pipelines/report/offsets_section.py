@@ -1,0 +1,45 @@
+"""What moved the offsets of groups."""
+
+from __future__ import annotations
+
+from pipelines.report.figures import counted, grouped
+from pipelines.report.model import Column, Facts, PrintedTable, Section, with_notes
+
+PLAIN = {"commits_rejected", "stalled", "reset_refused"}
+"""Kinds that move no offset."""
+
+
+def offsets_section(facts: Facts) -> Section:
+    """Moves in order of time, and what the next pull will move."""
+    title = "What moved the offsets of groups"
+    if facts.offset_events is None:
+        return Section("offsets", title, "Not looked at.", "unknown")
+    moves = [row for row in facts.offset_events if row["kind"] not in PLAIN]
+    columns = [
+        Column("earliest", "from"),
+        Column("latest", "until"),
+        Column("group", "group"),
+        Column("topic", "topic"),
+        Column("queue_id", "queue", True),
+        Column("kind", "kind"),
+        Column("from_queue_offset", "offset before", True),
+        Column("to_queue_offset", "offset after", True),
+        Column("skipped", "skipped", True),
+        Column("repeated", "repeated", True),
+        Column("by", "by", blank=True),
+        Column("cause", "cause"),
+        Column("reason", "reason", blank=True),
+    ]
+    rows, notes = with_notes(facts.offset_events)
+    skipped = sum(row["skipped"] or 0 for row in moves)
+    repeated = sum(row["repeated"] or 0 for row in moves)
+    counts = f"{grouped(skipped)} messages skipped, {grouped(repeated)} repeated, as far as known"
+    verdict = f"{counted(len(moves), 'move')} on record: {counts}." if moves else "No move is on record."
+    return Section(
+        "offsets",
+        title,
+        verdict,
+        "finding" if skipped else "plain" if moves else "good",
+        tables=[PrintedTable(columns, rows)] if rows else [],
+        remarks=notes,
+    )

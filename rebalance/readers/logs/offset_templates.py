@@ -1,0 +1,120 @@
+"""What brokers write into broker.log about offsets that were reset, and pulls that they corrected.
+
+Source of the texts: PullMessageProcessor (5.x: DefaultPullMessageResultHandler), AdminBrokerProcessor, Broker2Client
+@4.4.0 - 5.3.3.
+"""
+
+from __future__ import annotations
+
+from rebalance.readers.logs.template import Template
+
+_MOVED = "PULL_OFFSET_MOVED:"
+_RESET = "[reset-offset] "
+
+
+def _broker(name: str, levels: str, versions: str, text: str, yields: str = "") -> Template:
+    return Template(name, "broker", levels, versions, text, yields)
+
+
+OFFSET_TEMPLATES = (
+    _broker(
+        "pull_corrected",
+        "WARN",
+        "all",
+        _MOVED + "correction offset. topic={topic}, groupId={group}, requestOffset={requested}, "
+        "newOffset={queue_offset}, suggestBrokerId={broker_id}",
+        "OffsetLine",
+    ),
+    _broker(
+        "pull_not_corrected",
+        "WARN",
+        "all",
+        _MOVED + "none correction. topic={topic}, groupId={group}, requestOffset={requested}, "
+        "suggestBrokerId={broker_id}",
+    ),
+    _broker(
+        "pull_below_minimum",
+        "INFO",
+        "all",
+        "the request offset too small. group={group}, topic={topic}, requestOffset={requested}, "
+        "brokerMinOffset={queue_offset}, clientIp={remote}",
+        "cause of OffsetLine",
+    ),
+    _broker(
+        "pull_beyond_end",
+        "INFO",
+        "≤4.9.8",
+        "the request offset: {requested} over flow badly, broker max offset: {stored}, consumer: {remote}",
+        "cause of OffsetLine",
+    ),
+    _broker(
+        "pull_beyond_end_fixed",
+        "INFO",
+        "≥5.0.0",
+        "the request offset: {requested} over flow badly, fix to {queue_offset}, broker max offset: {stored}, "
+        "consumer: {remote}",
+        "cause of OffsetLine",
+    ),
+    _broker(
+        "pull_of_empty_queue",
+        "INFO",
+        "≤4.9.8",
+        "the broker store no queue data, fix the request offset {requested} to {queue_offset}, Topic: {topic} "
+        "QueueId: {queue_id} Consumer Group: {group}",
+        "cause of OffsetLine",
+    ),
+    _broker(
+        "pull_of_empty_queue",
+        "INFO",
+        "≥5.0.0",
+        "the broker stores no queue data, fix the request offset {requested} to {queue_offset}, Topic: {topic} "
+        "QueueId: {queue_id} Consumer Group: {group}",
+        "cause of OffsetLine",
+    ),
+    _broker(
+        "pull_was_reset",
+        "INFO",
+        "≥5.1.0",
+        "The queue under pulling was previously reset to start from {queue_offset}",
+        "cause of OffsetLine",
+    ),
+    _broker(
+        "reset_requested",
+        "INFO",
+        "all",
+        _RESET + "reset offset started by {remote}. topic={topic}, group={group}, timestamp={timestamp}, "
+        "isForce={is_force}",
+        "OffsetLine",
+    ),
+    _broker(
+        "reset_sent",
+        "INFO",
+        "all",
+        _RESET + "reset offset success. topic={topic}, group={group}, clientId={client_id}",
+        "OffsetLine",
+    ),
+    _broker("reset_failed", "ERROR", "≤4.7.0", _RESET + "reset offset exception. topic={topic}, group={group}"),
+    _broker(
+        "reset_failed",
+        "ERROR",
+        "≥4.7.1",
+        _RESET + "reset offset exception. topic={topic}, group={group} ,error={text}",
+    ),
+    _broker(
+        "reset_topic_unknown", "ERROR", "all", _RESET + "reset offset failed, no topic in this broker. topic={topic}"
+    ),
+    _broker(
+        "reset_done",
+        "INFO",
+        "≥5.1.0",
+        "Reset offset, topic={topic}, group={group}, queues={text}",
+        "OffsetLine",
+    ),
+    _broker(
+        "reset_refused", "WARN", "≥5.1.0", "Reset offset failed, group does not exist. topic={topic}, group={group}"
+    ),
+    _broker(
+        "reset_refused", "WARN", "≥5.1.0", "Reset offset failed, topic does not exist. topic={topic}, group={group}"
+    ),
+    _broker("reset_of_nothing", "WARN", "≥5.1.0", "Reset offset aborted: no queues to reset"),
+)
