@@ -16,12 +16,23 @@ def dagster_home(lake_root: Path) -> Path:
     """Make `<lake>/dagster` a Dagster home, point DAGSTER_HOME there unless it is set, and return the one in use."""
     if named := os.environ.get("DAGSTER_HOME"):
         return Path(named)
-    home = lake_root / "dagster"
+    home = _made_home(lake_root)
+    os.environ["DAGSTER_HOME"] = str(home)
+    return home
+
+
+def _made_home(lake_root: Path) -> Path:
+    home = lake_root.resolve() / "dagster"
     home.mkdir(parents=True, exist_ok=True)
     if SETTINGS.is_file():
         (home / "dagster.yaml").write_text(SETTINGS.read_text("utf-8"), "utf-8")
-    os.environ["DAGSTER_HOME"] = str(home.resolve())
     return home
+
+
+def instance_of(lake_root: Path) -> dg.DagsterInstance:
+    """The Dagster instance of a lake, or the one that DAGSTER_HOME names; this process's environment stays as it is."""
+    named = os.environ.get("DAGSTER_HOME")
+    return dg.DagsterInstance.from_config(named or str(_made_home(lake_root)))
 
 
 def open_instance(lake_root: Path) -> dg.DagsterInstance:

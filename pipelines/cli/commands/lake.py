@@ -89,7 +89,8 @@ def ingest(
     from where it ended. Then what follows from them: lag, agreement, forecasts, retention, ownership. At last the
     catalogue that `rocketlens sql` asks. A store that is not there, and a file that vanishes, shrinks or cannot be
     read, is named (exit code 4), the others are read. One command at a time writes to a lake. At the end stands a
-    verdict for each broker, with what to ask next; exit code 1 when there is any finding.
+    verdict for each broker, with what to ask next; exit code 1 when there is any finding. `rocketlens ui` shows what
+    was ingested as materialized, and which checks hold.
 
     Example: `rocketlens ingest --broker broker-a`
     """
@@ -99,8 +100,9 @@ def ingest(
     from pipelines.spark.session import spark_session
     from pipelines.spark.shared_folders import require_shared
 
-    need("pyspark", "deltalake")
-    sources = sources_of(run, config_file)
+    need("pyspark", "deltalake", "dagster")
+    config = config_path(run, config_file)
+    sources = sources_of(run, config)
     for place in sources.evidence():
         run.reads(place)
     with writing(lake_to_write(sources).root, "ingest", wait_s=wait):
@@ -111,8 +113,20 @@ def ingest(
             rows = ingested(run, spark, sources, broker or ())
         finally:
             spark.stop()
+    run.note("telling Dagster")
+    _tell_dagster(config, sources)
     _tell_verdicts(run, sources, broker or ())
     run.emit_rows(rows.schema, rows.to_pylist())
+
+
+def _tell_dagster(config: Path, sources: Sources) -> None:
+    """Let `rocketlens ui` show what was ingested, and which checks hold."""
+    from pipelines.defs.dagster_home import instance_of
+    from pipelines.defs.ingest_events import tell_dagster
+    from pipelines.defs.lakehouse import Lakehouse
+
+    with instance_of(sources.lake) as instance:
+        tell_dagster(instance, Lakehouse(config_file=str(config)))
 
 
 def ingested(run: Run, spark: SparkSession, sources: Sources, brokers: Sequence[str]) -> pa.Table:

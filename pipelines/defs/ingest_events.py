@@ -1,0 +1,94 @@
+"""What `rocketlens ingest` did, told to Dagster: partitions, materializations and checks, as of runs of its own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import dagster as dg
+
+from pipelines.defs.checks import STORE_CHECKS
+from pipelines.defs.jobs import BROKER_TABLES, SNAPSHOT_TABLES
+from pipelines.defs.lakehouse import Lakehouse
+from pipelines.defs.metadata import table_metadata
+from pipelines.defs.partitions import BROKERS, FILE_PARTITIONS
+from pipelines.lake.delta import partition_parts
+from pipelines.lake.lake import Lake
+from pipelines.lake.tables.derived import DERIVED_TABLES
+from pipelines.lake.tables.ownership import OWNERSHIP_TABLES
+from pipelines.lake.tables.raw import TABLES
+
+BY = {"made_by": "rocketlens ingest"}
+
+
+WHOLE_TABLES = tuple(table.name for table in (*DERIVED_TABLES, *OWNERSHIP_TABLES))
+ASSETS = (*FILE_PARTITIONS, *BROKER_TABLES, *SNAPSHOT_TABLES, *WHOLE_TABLES)
+
+
+def tell_dagster(instance: dg.DagsterInstance, lakehouse: Lakehouse) -> None:
+    """Report every table that was written since its last materialization, by partition, and every check of them.
+
+    A partition of which Dagster knows, and that was not written since, is not reported again.
+    """
+    lake = lakehouse.lake()
+    for event in _materializations(instance, lake):
+        instance.report_runless_asset_event(event)
+    for check in STORE_CHECKS:
+        (key,) = check.check_keys
+        if lake.version(key.asset_key.to_user_string()) is not None:
+            result = check(lakehouse)
+            assert isinstance(result, dg.AssetCheckResult)
+            _report_check(instance, key, result)
+
+
+def _materializations(instance: dg.DagsterInstance, lake: Lake) -> Iterator[dg.AssetMaterialization]:
+    """The events of tables that were made."""
+    for name in ASSETS:
+        version = lake.version(name)
+        if version is None:
+            continue
+        if name in FILE_PARTITIONS or name in (*BROKER_TABLES, *SNAPSHOT_TABLES):
+            yield from _partitions(instance, lake, name)
+        elif version != _told(instance, name)[1]:
+            yield dg.AssetMaterialization(name, metadata=_metadata(lake, name))
+
+
+def _partitions(instance: dg.DagsterInstance, lake: Lake, name: str) -> Iterator[dg.AssetMaterialization]:
+    """An event for each partition with rows that is new to Dagster or was written since the table's last event."""
+    partitions = FILE_PARTITIONS.get(name, BROKERS)
+    width = 2 if name in FILE_PARTITIONS else 1
+    written, rows = Counter[str](), Counter[str]()
+    for part in partition_parts(TABLES[name], lake.table_root(name)):
+        key = "/".join(part.partition[:width])
+        written[key], rows[key] = max(written[key], part.written_ms), rows[key] + part.rows
+    told_ms, known = _told(instance, name)[0], instance.get_materialized_partitions(dg.AssetKey(name))
+    fresh = [key for key in sorted(written) if key not in known or written[key] > told_ms]
+    instance.add_dynamic_partitions(str(partitions.name), fresh)
+    whole = _metadata(lake, name) if fresh else {}
+    for key in fresh:
+        metadata = {**whole, "dagster/partition_row_count": rows[key]}
+        yield dg.AssetMaterialization(name, partition=key, metadata=metadata)
+
+
+def _told(instance: dg.DagsterInstance, name: str) -> tuple[float, object]:
+    """When Dagster was last told of the table, epoch milliseconds, and of which version; (0, None) where never."""
+    event = instance.get_latest_materialization_event(dg.AssetKey(name))
+    if event is None or event.asset_materialization is None:
+        return 0, None
+    version = event.asset_materialization.metadata.get("delta_version")
+    return event.timestamp * 1000, None if version is None else version.value
+
+
+def _metadata(lake: Lake, name: str) -> dict[str, dg.RawMetadataValue]:
+    return table_metadata(lake, TABLES[name], lake.rows(name), **BY)
+
+
+def _report_check(instance: dg.DagsterInstance, key: dg.AssetCheckKey, result: dg.AssetCheckResult) -> None:
+    evaluation = dg.AssetCheckEvaluation(
+        asset_key=key.asset_key,
+        check_name=key.name,
+        passed=result.passed,
+        metadata=result.metadata,
+        severity=result.severity,
+    )
+    instance.report_runless_asset_event(evaluation)

@@ -1,0 +1,89 @@
+"""What an ingest wrote is materialized in Dagster by partition, its checks are evaluated; told once, not twice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from pipelines.definitions import defs
+from pipelines.defs.dagster_home import instance_of
+from pipelines.defs.ingest_events import ASSETS, tell_dagster
+from pipelines.defs.lakehouse import Lakehouse
+from tests.support.small_lake import put
+
+FILES = ("commitlog/00000000000000000000", "commitlog/00000000000000001024")
+
+
+@pytest.fixture
+def lakehouse(tmp_path: Path) -> Lakehouse:
+    """A lake as an ingest leaves it: two CommitLog files, one of them damaged; the file list; lag without rows."""
+    config = tmp_path / "rocketlens.toml"
+    config.write_text(f'[[broker]]\nname = "a"\nstore = {json.dumps(str(tmp_path / "store"))}\n')
+    lakehouse = Lakehouse(config_file=str(config))
+    put_regions(lakehouse, "messages")
+    lake = lakehouse.lake()
+    put(lake, "store_files", *({"broker": "a", "file": file, "kind": "commitlog", "size": 1024} for file in FILES))
+    put(lake, "lag")
+    return lakehouse
+
+
+def put_regions(lakehouse: Lakehouse, kind: str) -> None:
+    rows = [{"broker": "a", "file": file, "file_pos": 0, "length": 1024} for file in FILES]
+    put(lakehouse.lake(), "commitlog_regions", {**rows[0], "kind": "messages"}, {**rows[1], "kind": kind})
+
+
+@pytest.fixture
+def instance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dg.DagsterInstance]:
+    monkeypatch.delenv("DAGSTER_HOME", raising=False)
+    with instance_of(tmp_path / "lake") as instance:
+        yield instance
+
+
+def told(instance: dg.DagsterInstance, asset: str) -> int:
+    """How many materializations of an asset Dagster knows of."""
+    return len(instance.fetch_materializations(dg.AssetKey(asset), limit=100).records)
+
+
+def passed(instance: dg.DagsterInstance, asset: str, check: str) -> bool:
+    key = dg.AssetCheckKey(dg.AssetKey(asset), check)
+    record = instance.get_latest_asset_check_evaluation_record(key)
+    assert record is not None
+    assert record.event is not None
+    assert record.event.asset_check_evaluation is not None
+    return record.event.asset_check_evaluation.passed
+
+
+def test_every_asset_can_be_told_of() -> None:
+    keys = defs.resolve_asset_graph().materializable_asset_keys
+    assert sorted(ASSETS) == sorted(key.to_user_string() for key in keys)
+
+
+def test_what_was_written_is_materialized_and_checked(lakehouse: Lakehouse, instance: dg.DagsterInstance) -> None:
+    tell_dagster(instance, lakehouse)
+    keys = [f"a/{file}" for file in FILES]
+    assert instance.get_materialized_partitions(dg.AssetKey("commitlog_regions")) == set(keys)
+    assert instance.get_dynamic_partitions("commitlog_file") == keys
+    assert instance.get_materialized_partitions(dg.AssetKey("store_files")) == {"a"}
+    event = instance.get_latest_materialization_event(dg.AssetKey("store_files"))
+    assert event is not None
+    assert event.asset_materialization is not None
+    assert event.asset_materialization.metadata["dagster/row_count"].value == 2
+    assert told(instance, "lag") == 1, "a table without rows was made all the same"
+    assert told(instance, "commitlog_messages") == 0, "a table that was not made is not said to be"
+    assert passed(instance, "commitlog_regions", "no_damage")
+
+
+def test_only_what_was_written_since_is_told_again(lakehouse: Lakehouse, instance: dg.DagsterInstance) -> None:
+    tell_dagster(instance, lakehouse)
+    tell_dagster(instance, lakehouse)
+    before = [told(instance, name) for name in ("commitlog_regions", "store_files", "lag")]
+    assert before == [2, 1, 1]
+    put_regions(lakehouse, "damage")
+    put(lakehouse.lake(), "lag", {"broker": "a", "group": "g", "topic": "t", "queue_id": 0, "status": "zero"})
+    tell_dagster(instance, lakehouse)
+    assert [told(instance, name) for name in ("commitlog_regions", "store_files", "lag")] == [4, 1, 2]
+    assert not passed(instance, "commitlog_regions", "no_damage")
