@@ -2,13 +2,44 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Mapping
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
+from rocketlens.errors import RocketlensError
 from rocketlens.rows import Rows
 
 if TYPE_CHECKING:
     from rocketlens.lakes import Lake
+
+
+PARAMETER = re.compile(r"'\{\{?([A-Za-z_]\w*)\}\}?'|\{\{?([A-Za-z_]\w*)\}\}?")
+"""`{{name}}`, with quotes around it or without. IPython makes `{name}` of it where the question is one line."""
+
+
+def with_values(query: str, variables: Mapping[str, Any]) -> str:
+    """The SQL with the value of a variable for each `{{name}}`, as a literal.
+
+    Raises RocketlensError: no variable of that name, or one that holds no text, number, truth value or time.
+    """
+    return PARAMETER.sub(lambda found: _literal(found[1] or found[2], variables), query)
+
+
+def _literal(name: str, variables: Mapping[str, Any]) -> str:
+    if name not in variables:
+        raise RocketlensError(f"%sql: there is no variable {name!r} to put in the place of {{{{{name}}}}}")
+    value = variables[name]
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool | int | float):
+        return str(value).lower() if isinstance(value, bool) else repr(value)
+    if isinstance(value, str | datetime | date):
+        return "'" + str(value).replace("'", "''") + "'"
+    raise RocketlensError(
+        f"%sql: {name} holds a {type(value).__name__}; text, a number, a truth value or a time is meant"
+    )
 
 
 def offer_sql(lake: Lake) -> None:
@@ -22,7 +53,7 @@ def offer_sql(lake: Lake) -> None:
         return
 
     def sql(line: str, cell: str | None = None) -> Rows | None:
-        answer = lake.sql((cell if cell is not None else line).strip())
+        answer = lake.sql(with_values((cell if cell is not None else line).strip(), shell.user_ns))
         if cell is not None and line.strip():
             shell.user_ns[line.strip()] = answer
             return None
