@@ -1,15 +1,18 @@
-"""The derived tables of a lake, made anew: lag, agreement, forecasts, retention, ownership."""
+"""The derived tables of a lake, made anew where what they come from has changed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from parsers.store import NotAStore
 from pipelines.answers.replica_rows import replica_rows
+from pipelines.ingest.ingested import IngestedFiles
+from pipelines.ingest.made_from import ALL_BROKERS, MadeFrom, all_inputs, broker_inputs, evidence_inputs
 from pipelines.lake.broker_stores import store_of
 from pipelines.lake.catalog import question
 from pipelines.lake.lake import Lake, lake_to_write
@@ -24,7 +27,7 @@ from pipelines.lake.tables.derived import (
     REPLICA_DIFFERENCES,
     RETENTION_RISK,
 )
-from pipelines.lake.tables.ownership import OWNERSHIP_INTERVALS
+from pipelines.lake.tables.ownership import OWNERSHIP_INTERVALS, OWNERSHIP_TABLES
 from pipelines.spark.jobs.lag import write_lag
 from pipelines.spark.jobs.ownership import evidence_paths, replay_sources
 from pipelines.spark.jobs.store_rows import judge_brokers
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 JUDGED = (CONSISTENCY_FINDINGS, RECOVERY_FORECAST, RETENTION_RISK, LOSS_LEDGER, OFFSET_EVENTS)
+TOLD_BY_THE_CLOCK = frozenset({RETENTION_RISK.name})
+"""Tables whose rows hold as of the run: they are made again in another hour."""
 
 
 @dataclass(slots=True)
@@ -43,34 +48,95 @@ class Derived:
     problems: list[str] = field(default_factory=list)
 
 
-def derive(spark: SparkSession, sources: Sources, progress: Callable[[str], None] = lambda table: None) -> Derived:
+def derive(
+    spark: SparkSession,
+    sources: Sources,
+    progress: Callable[[str], None] = lambda table: None,
+    opened: Collection[str] = (),
+) -> Derived:
     """Make every derived table from the lake, the stores, and the logs and captures of the configuration.
+
+    What has not changed is left: a broker whose files are as they were when the table was made.
 
     A store that is not there has no rows in the tables that are made from its files; without logs and captures the
     ownership tables are left as they are.
 
     Args:
+        opened: brokers whose store was just read, and need not be opened to know that it is there.
         progress: told the name of each table before it is made; of the ownership tables the one of intervals.
     """
-    lake, made = lake_to_write(sources), Derived()
-    progress(LAG.name)
-    made.rows[LAG.name] = write_lag(spark, lake)
-    progress(LAG_HISTORY.name)
-    made.rows[LAG_HISTORY.name] = write_lag_history(lake)
-    there, _ = readable(sources.brokers)
+    lake, derived = lake_to_write(sources), Derived()
+    others, _ = readable([broker for broker in sources.brokers if broker.name not in opened])
+    names = {*opened, *(broker.name for broker in others)}
+    there = [broker for broker in sources.brokers if broker.name in names]
+    known, made = IngestedFiles.load_all(lake, [broker.name for broker in there]), MadeFrom.load(lake)
+    now = {broker.name: broker_inputs(broker, known[broker.name].known) for broker in there}
+    hourly = {name: f"{inputs} {datetime.now(UTC):%Y-%m-%d %H}" for name, inputs in now.items()}
+    changed = made.changed(LAG.name, now)
+    if changed or lake.version(LAG.name) is None:
+        progress(LAG.name)
+    derived.rows[LAG.name] = write_lag(spark, lake, unchanged=now.keys() - set(changed))
+    made.note(LAG.name, now)
+    if made.changed(LAG_HISTORY.name, now) or lake.version(LAG_HISTORY.name) is None:
+        progress(LAG_HISTORY.name)
+        write_lag_history(lake)
+        made.note(LAG_HISTORY.name, now)
+    derived.rows[LAG_HISTORY.name] = lake.rows(LAG_HISTORY.name)
     for table in JUDGED:
-        progress(table.name)
-        made.rows[table.name] = judge_brokers(spark, lake, table.name, there)
-    if sources.replicas:
+        inputs = hourly if table.name in TOLD_BY_THE_CLOCK else now
+        changed = made.changed(table.name, inputs)
+        if changed:
+            progress(table.name)
+        judged = [broker for broker in there if broker.name in set(changed)]
+        unchanged = inputs.keys() - set(changed)
+        derived.rows[table.name] = judge_brokers(spark, lake, table.name, judged, unchanged=unchanged)
+        made.note(table.name, inputs)
+    _compare(lake, sources, now, made, derived, progress)
+    _own(spark, lake, sources, made, derived, progress)
+    return derived
+
+
+def _compare(
+    lake: Lake,
+    sources: Sources,
+    now: Mapping[str, str],
+    made: MadeFrom,
+    derived: Derived,
+    progress: Callable[[str], None],
+) -> None:
+    """Compare replicas where any broker has changed. What could not be read is read, and told, every time."""
+    if not sources.replicas:
+        return
+    inputs = {ALL_BROKERS: all_inputs(now, sources.replicas)}
+    if made.changed(REPLICA_DIFFERENCES.name, inputs):
         progress(REPLICA_DIFFERENCES.name)
-        made.rows[REPLICA_DIFFERENCES.name], problems = write_replica_differences(lake, sources)
-        made.problems += problems
-    if evidence_paths(sources):
+        _, problems = write_replica_differences(lake, sources)
+        derived.problems += problems
+        if not problems:
+            made.note(REPLICA_DIFFERENCES.name, inputs)
+    derived.rows[REPLICA_DIFFERENCES.name] = lake.rows(REPLICA_DIFFERENCES.name)
+
+
+def _own(
+    spark: SparkSession,
+    lake: Lake,
+    sources: Sources,
+    made: MadeFrom,
+    derived: Derived,
+    progress: Callable[[str], None],
+) -> None:
+    """Replay logs and captures where any of them has changed. What could not be read is read, and told, every time."""
+    places = evidence_paths(sources)
+    inputs = {ALL_BROKERS: evidence_inputs(places)}
+    if places and made.changed(OWNERSHIP_INTERVALS.name, inputs):
         progress(OWNERSHIP_INTERVALS.name)
         replayed = replay_sources(spark, lake, sources)
-        made.rows |= replayed.rows
-        made.problems += replayed.problems
-    return made
+        derived.rows |= replayed.rows
+        derived.problems += replayed.problems
+        if not replayed.problems:
+            made.note(OWNERSHIP_INTERVALS.name, inputs)
+    elif places:
+        derived.rows |= {table.name: lake.rows(table.name) for table in OWNERSHIP_TABLES}
 
 
 def write_lag_history(lake: Lake) -> int:

@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING
 from parsers.places import name_below
 from parsers.queues import unit_files
 from parsers.store import NotAStore, Store, StoreFile
-from pipelines.ingest.config_snapshots import snapshot_config
+from pipelines.ingest.config_snapshots import MAIN_FILES, snapshot_config
 from pipelines.ingest.gone_files import mark_gone
 from pipelines.ingest.growth import grown_from
 from pipelines.ingest.ingested import IngestedFiles
+from pipelines.ingest.made_from import MadeFrom, broker_inputs
 from pipelines.lake.broker_stores import store_of
 from pipelines.lake.lake import Lake, lake_to_write
 from pipelines.lake.sources import BrokerSource, Sources
-from pipelines.lake.tables.raw import COMMITLOG_MESSAGES
+from pipelines.lake.tables.raw import COMMITLOG_MESSAGES, QUEUES
 from pipelines.spark.transfer import SliceWork, slices_of, write_files, write_table
 
 if TYPE_CHECKING:
@@ -70,11 +71,27 @@ def ingest(
     """
     report = IngestReport()
     lake = lake_to_write(sources)
-    for broker in [sources.broker(name) for name in brokers] or sources.brokers:
+    wanted = [sources.broker(name) for name in brokers] or sources.brokers
+    known, made = IngestedFiles.load_all(lake, [broker.name for broker in wanted]), MadeFrom.load(lake)
+    read = []
+    for broker in wanted:
         try:
-            ingest_store(spark, lake, broker, report, bodies=sources.bodies, progress=progress)
+            ingest_store(
+                spark,
+                lake,
+                broker,
+                report,
+                bodies=sources.bodies,
+                progress=progress,
+                ingested=known[broker.name],
+                made=made,
+            )
+            read.append(broker.name)
         except NotAStore as refused:
             report.refused.append(f"{broker.name}: {refused}")
+    for table in (*FILE_TABLES, QUEUES.name, *MAIN_FILES):
+        rows = lake.rows_by_broker(table)
+        report.rows |= {(name, table): rows[name] for name in read}
     return report
 
 
@@ -86,25 +103,33 @@ def ingest_store(
     *,
     bodies: bool = False,
     progress: Progress | None = None,
+    ingested: IngestedFiles | None = None,
+    made: MadeFrom | None = None,
 ) -> None:
-    """Ingest what is new or changed in one store, table by table, and the broker's configuration."""
+    """Ingest what is new or changed in one store, table by table, and the broker's configuration.
+
+    Args:
+        ingested, made: what the lake holds of this broker, and what its tables were made from; loaded without them.
+    """
     store = store_of(broker)
     report.not_understood += [(broker.name, name_of(store.root, f), f.why or f.kind) for f in store.not_understood]
-    ingested = IngestedFiles.load(lake, broker.name)
+    ingested, made = ingested or IngestedFiles.load(lake, broker.name), made or MadeFrom.load(lake)
     for table in FILE_TABLES:
-        if progress:
-            progress(broker.name, table)
         files = files_of_table(store, table)
         stale = ingested.stale(table, store, files)
+        if progress and stale:
+            progress(broker.name, table)
         unread = ingest_files(spark, lake, broker, table, stale, bodies=bodies, ingested=ingested)
         report.files_read += len(stale) - len(unread)
         report.files_unchanged += len(files) - len(stale)
         report.unread += [told for file in unread if (told := f"{broker.name}: {file}") not in report.unread]
-        report.rows[broker.name, table] = lake.rows(table, broker.name)
-    mark_gone(lake, broker, store)
-    report.rows[broker.name, "queues"] = ingest_queues(spark, lake, broker)
-    for table, rows in snapshot_config(spark, lake, broker).items():
-        report.rows[broker.name, table] = rows
+    ingested.keep_only([name_of(store.root, file) for file in store.files()])
+    inputs = {broker.name: broker_inputs(broker, ingested.known)}
+    if made.changed(QUEUES.name, inputs):
+        mark_gone(lake, broker, store)
+        ingest_queues(spark, lake, broker)
+        snapshot_config(spark, lake, broker)
+        made.note(QUEUES.name, inputs)
 
 
 def ingest_files(

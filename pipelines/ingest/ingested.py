@@ -13,7 +13,7 @@ from parsers.places import name_below
 from parsers.store import Store, StoreFile
 from pipelines.ingest.file_state import FileState, state_of
 from pipelines.lake.lake import Lake
-from pipelines.lake.tables.raw import INGESTED_FILES
+from pipelines.lake.tables.raw import INGESTED_FILES, TABLES
 
 KNOWN = "SELECT * FROM ingested_files WHERE broker = $broker"
 
@@ -39,8 +39,25 @@ class IngestedFiles:
     @classmethod
     def load(cls, lake: Lake, broker: str) -> IngestedFiles:
         """What the lake holds of a broker's files."""
-        rows = lake.query(KNOWN, broker=broker).to_pylist()
-        return cls(lake, broker, {row["file"]: _ingested(row) for row in rows})
+        rows, there = lake.query(KNOWN, broker=broker).to_pylist(), _tables(lake)
+        return cls(lake, broker, {row["file"]: _ingested(row, there) for row in rows})
+
+    @classmethod
+    def load_all(cls, lake: Lake, brokers: Iterable[str]) -> dict[str, IngestedFiles]:
+        """What the lake holds of the files of several brokers, read once."""
+        found: dict[str, IngestedFiles] = {name: cls(lake, name, {}) for name in brokers}
+        there = _tables(lake)
+        for row in lake.query("SELECT * FROM ingested_files").to_pylist():
+            if row["broker"] in found:
+                found[row["broker"]].known[row["file"]] = _ingested(row, there)
+        return found
+
+    def keep_only(self, present: Collection[str]) -> None:
+        """Forget files that the store no longer holds."""
+        if gone := self.known.keys() - set(present):
+            for name in gone:
+                del self.known[name]
+            self._save()
 
     def stale(self, table: str, store: Store, files: Iterable[StoreFile]) -> list[str]:
         """The files whose rows in a table are not those of the file as it is now."""
@@ -84,9 +101,14 @@ class IngestedFiles:
         self.lake.write(INGESTED_FILES.name, table, replaced=[(self.broker,)])
 
 
-def _ingested(row: Mapping[str, Any]) -> Ingested:
+def _tables(lake: Lake) -> frozenset[str]:
+    """The tables that are there: one that is not has the rows of no file, whatever was kept."""
+    return frozenset(name for name in TABLES if lake.has(name))
+
+
+def _ingested(row: Mapping[str, Any], there: frozenset[str]) -> Ingested:
     state = FileState(row["size"], row["modified_ns"], row["inode"], row["written_until"], row["mark"])
-    return Ingested(state, row["read_at"], frozenset(row["tables"]))
+    return Ingested(state, row["read_at"], there.intersection(row["tables"]))
 
 
 def _row(broker: str, name: str, known: Ingested) -> dict[str, Any]:

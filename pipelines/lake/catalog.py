@@ -6,9 +6,11 @@ in its place; whoever has the old one open goes on with it.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterable
+from importlib.metadata import version
 from pathlib import Path
 
 import duckdb
@@ -40,6 +42,10 @@ CONFINEMENT = (
 )
 
 
+VERSIONS = "rocketlens_versions"
+"""A macro of the catalogue that tells what it was made from."""
+
+
 class NoCatalog(Exception):
     """There is no published catalogue to ask: one sentence."""
 
@@ -49,7 +55,10 @@ class NotReading(Exception):
 
 
 def publish(lake: Lake) -> Path:
-    """Write the catalogue of the lake as it is now and swap it in; where it is."""
+    """Write the catalogue of the lake as it is now and swap it in, unless it is there already; where it is."""
+    told = _told(lake)
+    if _published(lake) == told:
+        return lake.catalog
     lake.root.mkdir(parents=True, exist_ok=True)
     fresh = lake.catalog.with_name(f"catalog.{os.getpid()}.new")
     fresh.unlink(missing_ok=True)
@@ -59,11 +68,28 @@ def publish(lake: Lake) -> Path:
             for table in TABLES.values():
                 for statement in view_statements(table, lake.select(table.name)):
                     connection.execute(statement)
+            connection.execute(f"CREATE MACRO {VERSIONS}() AS {quoted(told)}")
             connection.commit()
         os.replace(fresh, lake.catalog)
     finally:
         fresh.unlink(missing_ok=True)
     return lake.catalog
+
+
+def _told(lake: Lake) -> str:
+    """What a catalogue is made from: the lake's place, the versions of its tables, and the version of rocketlens."""
+    return json.dumps([version("rocketlens"), str(lake.root), {name: lake.version(name) for name in TABLES}])
+
+
+def _published(lake: Lake) -> str | None:
+    if not lake.catalog.exists():
+        return None
+    with duckdb.connect(str(lake.catalog), read_only=True) as connection:
+        try:
+            found = connection.execute(f"SELECT {VERSIONS}()").fetchone()
+        except duckdb.Error:
+            return None
+    return None if found is None else str(found[0])
 
 
 def view_statements(table: Table, select: str) -> Iterable[str]:

@@ -48,6 +48,10 @@ class Lake:
 
         return [str(path) for path in active_files(self.table_root(name))]
 
+    def has(self, name: str) -> bool:
+        """Whether a table was ever made."""
+        return (self.table_root(name) / "_delta_log").is_dir()
+
     def version(self, name: str) -> int | None:
         """Delta version of a table, None when it was never written."""
         from deltalake import DeltaTable
@@ -67,6 +71,13 @@ class Lake:
         rows: Counter[tuple[str, ...]] = Counter()
         for part in partition_parts(TABLES[name], self.table_root(name)):
             rows[part.partition] += part.rows
+        return rows
+
+    def rows_by_broker(self, name: str) -> Counter[str]:
+        """Rows of a table for each broker, from the Delta log alone; 0 for one that is not there."""
+        rows: Counter[str] = Counter()
+        for partition, count in self.partition_rows(name).items():
+            rows[partition[0]] += count
         return rows
 
     def select(self, name: str) -> str:

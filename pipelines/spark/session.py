@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pipelines.spark.java_home import ensure_java
 
@@ -51,6 +52,24 @@ def spark_session(master: str = "local[*]", *, short_lived: bool = False) -> Spa
     spark = builder.getOrCreate()
     register_sources(spark)
     return spark
+
+
+class SparkWhenAsked:
+    """Starts Spark when something of the session is first asked for: an ingest that finds nothing new needs none."""
+
+    def __init__(self, start: Callable[[], SparkSession]) -> None:
+        self._start = start
+        self._session: SparkSession | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        if self._session is None:
+            self._session = self._start()
+        return getattr(self._session, name)
+
+    def stop(self) -> None:
+        """Stop Spark where it was started."""
+        if self._session is not None:
+            self._session.stop()
 
 
 def register_sources(spark: SparkSession) -> None:

@@ -34,8 +34,10 @@ def on_workers(
     Raises:
         WorkFailed: a task failed, a worker died, or Spark itself did.
     """
+    if not tasks:
+        return []
     try:
-        return spark.sparkContext.parallelize(tasks, max(1, len(tasks))).map(function).collect()
+        return spark.sparkContext.parallelize(tasks, len(tasks)).map(function).collect()
     except (Py4JError, PySparkException, ConnectionError, EOFError) as error:
         raise WorkFailed(f"{doing}: {cause_of_failure(error)}") from error
 

@@ -19,7 +19,10 @@ KEPT = ("commitlog", "index", "consumequeue/OrderTopic0", "consumequeue/OrderTop
 LAST = "commitlog/00000000000003145728"
 WHEN_S = {"early": 1_790_000_000, "late": 1_790_000_600}
 """Modification time, epoch seconds, of the file that grows."""
-NOT_CONTENT: Mapping[str, tuple[str, ...]] = {"ingested_files": ("inode", "read_at", "modified_ns")}
+NOT_CONTENT: Mapping[str, tuple[str, ...]] = {
+    "ingested_files": ("inode", "read_at", "modified_ns"),
+    "made_from": ("inputs", "made_at"),
+}
 """Columns that say when and where an ingest read, not what."""
 SUMS = "SELECT count(*) AS n, bit_xor(hash(told)) AS x, sum(hash(told)::HUGEINT) AS s FROM ({rows}) AS told"
 

@@ -21,6 +21,7 @@ from tests.support.fixtures import unpack_store
 from tests.support.plain_spark import plain_spark
 
 MESSAGES = 6114
+BY_BROKER = ("consumequeue_units", "store_files", "queues", "consistency_findings", "recovery_forecast")
 CONFIG = """
 [lake]
 path = "lake"
@@ -113,6 +114,53 @@ def test_what_the_store_no_longer_holds_is_named(folder: Path) -> None:
     assert ended.code == 4
     lost = MESSAGES - lake.rows("commitlog_messages")
     assert f"commitlog_messages of b commitlog/00000000000000000000: had {lost} rows, the store gives 0" in ended.err
+
+
+def test_an_ingest_that_finds_nothing_new_starts_no_spark_and_writes_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake = Lake(folder / "lake")
+    assert rows("ingest", folder=folder, code=1), "the copied store's files have other inodes"
+    monkeypatch.delattr(session, "spark_session")
+    before = {name: lake.version(name) for name in TABLES}, lake.catalog.stat().st_ino
+    assert rows("ingest", folder=folder, code=1)
+    assert ({name: lake.version(name) for name in TABLES}, lake.catalog.stat().st_ino) == before
+
+
+@pytest.mark.parametrize(
+    "table", ["commitlog_messages", "queues", "consistency_findings", "ingested_files", "made_from"]
+)
+def test_a_table_whose_folder_was_removed_is_made_again(folder: Path, table: str) -> None:
+    lake = Lake(folder / "lake")
+    before, findings = content(lake), lake.query("SELECT * FROM consistency_findings ORDER BY ALL")
+    shutil.rmtree(lake.table_root(table))
+    assert rows("ingest", folder=folder, code=1)
+    assert content(lake) == before
+    assert lake.rows("queues") > 0
+    assert lake.query("SELECT * FROM consistency_findings ORDER BY ALL").equals(findings)
+
+
+def test_only_the_broker_that_changed_is_made_again(folder: Path) -> None:
+    lake, other = Lake(folder / "lake"), folder / "store2"
+    shutil.copytree(folder / "store", other)
+    with (folder / "rocketlens.toml").open("a") as config:
+        config.write('[[broker]]\nname = "c"\nstore = "store2"\nversion = "5.3.3"\n')
+    assert rows("ingest", folder=folder, code=1)
+    before = {name: _parts_by_broker(lake, name) for name in BY_BROKER}
+    grown = sorted((other / "consumequeue/OrderTopic0/0").iterdir())[-1]
+    os.utime(grown)
+    assert rows("ingest", folder=folder, code=1)
+    after = {name: _parts_by_broker(lake, name) for name in BY_BROKER}
+    assert {name: parts["b"] for name, parts in after.items()} == {name: parts["b"] for name, parts in before.items()}
+    for name, parts in after.items():
+        assert parts["c"] != before[name]["c"], name
+
+
+def _parts_by_broker(lake: Lake, name: str) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {"b": set(), "c": set()}
+    for part in partition_parts(TABLES[name], lake.table_root(name)):
+        found[part.partition[0]].add(part.path)
+    return found
 
 
 def test_a_vacuum_removes_only_what_no_kept_version_and_no_catalogue_names(folder: Path) -> None:

@@ -47,6 +47,7 @@ def lake(tmp_path: Path) -> Lake:
 def ingested(lake: Lake, broker: BrokerSource) -> IngestReport:
     report = IngestReport()
     ingest_store(plain_spark(), lake, broker, report)
+    report.rows = {(broker.name, name): lake.rows(name, broker.name) for name in FILE_TABLES}
     return report
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -97,8 +97,7 @@ def ingest(
     from pipelines.installed.extras import need
     from pipelines.lake.lake import lake_to_write
     from pipelines.lake.lock import writing
-    from pipelines.spark.session import spark_session
-    from pipelines.spark.shared_folders import require_shared
+    from pipelines.spark.session import SparkWhenAsked
 
     need("pyspark", "deltalake", "dagster")
     config = config_path(run, config_file)
@@ -106,11 +105,9 @@ def ingest(
     for place in sources.evidence():
         run.reads(place)
     with writing(lake_to_write(sources).root, "ingest", wait_s=wait):
-        run.note("starting Spark")
-        spark = spark_session(sources.spark_master)
+        spark = SparkWhenAsked(lambda: _started(run, sources))
         try:
-            require_shared(spark, sources.lake, [one.store for one in sources.brokers])
-            rows = ingested(run, spark, sources, broker or ())
+            rows = ingested(run, cast("SparkSession", spark), sources, broker or ())
         finally:
             spark.stop()
     run.note("telling Dagster")
@@ -127,6 +124,17 @@ def _tell_dagster(config: Path, sources: Sources) -> None:
 
     with instance_of(sources.lake) as instance:
         tell_dagster(instance, Lakehouse(config_file=str(config)))
+
+
+def _started(run: Run, sources: Sources) -> SparkSession:
+    """Spark, whose workers see the lake and the stores. Raises NotShared."""
+    from pipelines.spark.session import spark_session
+    from pipelines.spark.shared_folders import require_shared
+
+    run.note("starting Spark")
+    spark = spark_session(sources.spark_master)
+    require_shared(spark, sources.lake, [one.store for one in sources.brokers])
+    return spark
 
 
 def ingested(run: Run, spark: SparkSession, sources: Sources, brokers: Sequence[str]) -> pa.Table:
@@ -146,7 +154,8 @@ def ingested(run: Run, spark: SparkSession, sources: Sources, brokers: Sequence[
     if report.refused and not report.rows:
         raise Unreadable("; ".join(report.refused))
     try:
-        derived = derive(spark, sources, lambda table: run.note(f"all brokers: {table}"))
+        opened = {name for name, _ in report.rows}
+        derived = derive(spark, sources, lambda table: run.note(f"all brokers: {table}"), opened)
     finally:
         catalogue = publish(Lake(sources.lake))
     for sentence in (*report.refused, *report.unread, *derived.problems):

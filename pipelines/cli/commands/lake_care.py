@@ -69,6 +69,7 @@ def _repair(run: Run, lake: Lake, sources: Sources, found: Sequence[Fault]) -> N
     """Drop what is not whole, ingest, and name what the stores did not give back."""
     from pipelines.ingest.ingest import FILE_TABLES
     from pipelines.ingest.ingested import IngestedFiles
+    from pipelines.ingest.made_from import MadeFrom
     from pipelines.lake.check import drop
     from pipelines.spark.session import spark_session
 
@@ -78,6 +79,9 @@ def _repair(run: Run, lake: Lake, sources: Sources, found: Sequence[Fault]) -> N
         of_broker = [(t, file) for t in FILE_TABLES for name, file in dropped.get(t, ()) if name == broker.name]
         if of_broker:
             IngestedFiles.load(lake, broker.name).forget(of_broker)
+    made = MadeFrom.load(lake)
+    made.forget(dropped)
+    made.save()
     spark = spark_session(sources.spark_master)
     try:
         ingested(run, spark, sources, ())

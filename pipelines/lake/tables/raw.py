@@ -302,9 +302,21 @@ tables        texts tables whose rows were read from the file as it was then
     ("broker",),
 )
 
+MADE_FROM = Table(
+    "made_from",
+    "one table made of one broker's files, or of all brokers': an ingest makes it again when these have changed",
+    columns("""
+broker  text which broker; empty for a table made of all brokers, logs and captures together
+made    text table
+inputs  text hash over the states of the files, and over what rocketlens.toml says
+made_at time when
+"""),
+)
+
 STORE_TABLES = (
     STORE_FILES,
     INGESTED_FILES,
+    MADE_FROM,
     COMMITLOG_MESSAGES,
     COMMITLOG_REGIONS,
     CONSUMEQUEUE_UNITS,

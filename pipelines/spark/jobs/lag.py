@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -82,13 +82,20 @@ def message_times(spark: SparkSession, lake: Lake, broker: str, wanted: set[Queu
     return {(row.topic, row.queue_id, row.queue_offset): row.stored_ms for row in found.collect()}
 
 
-def lag_of_brokers(spark: SparkSession, lake: Lake) -> Iterator[tuple[str, pa.Table]]:
-    """(broker, rows) for every broker with offsets in the lake."""
+def lag_of_brokers(spark: SparkSession, lake: Lake, unchanged: Collection[str] = ()) -> Iterator[tuple[str, pa.Table]]:
+    """(broker, rows) for every broker with offsets in the lake that is not `unchanged`."""
     for row in lake.query("SELECT DISTINCT broker FROM offset_snapshots ORDER BY 1").to_pylist():
-        yield row["broker"], broker_lag(spark, lake, row["broker"])
+        if row["broker"] not in unchanged:
+            yield row["broker"], broker_lag(spark, lake, row["broker"])
 
 
-def write_lag(spark: SparkSession, lake: Lake) -> int:
-    """Make the table `lag` anew for every broker with offsets in the lake; its rows."""
-    found = [rows for _, rows in lag_of_brokers(spark, lake)]
-    return lake.write(LAG.name, pa.concat_tables(found) if found else LAG.bare_schema.empty_table(), replaced=None)
+def write_lag(spark: SparkSession, lake: Lake, *, unchanged: Collection[str] = ()) -> int:
+    """Make the table `lag` anew for every broker with offsets in the lake, but for those `unchanged`; its rows."""
+    found = [rows for _, rows in lag_of_brokers(spark, lake, unchanged)]
+    present = lake.partition_rows(LAG.name)
+    replaced: set[tuple[str, ...]] = {(rows["broker"][0].as_py(),) for rows in found if rows.num_rows}
+    replaced |= {partition for partition in present if partition[0] not in unchanged}
+    if found or replaced or lake.version(LAG.name) is None:
+        rows = pa.concat_tables(found) if found else LAG.bare_schema.empty_table()
+        lake.write(LAG.name, rows, replaced=sorted(replaced))
+    return lake.rows(LAG.name)

@@ -5,7 +5,7 @@ What takes long of a verification, the pass over the log, is done in slices befo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,17 +30,23 @@ def judge_brokers(
     table: str,
     brokers: Sequence[BrokerSource],
     *,
+    unchanged: Collection[str] = (),
     split_bytes: int = DEFAULT_SPLIT_BYTES,
 ) -> int:
-    """Make a derived table anew for these brokers, which is the whole table afterwards; its rows.
+    """Make a derived table anew for these brokers; its rows. What it holds of others goes, but for those `unchanged`.
 
     `split_bytes`: about how much of a log one task reads, where a log is read in slices.
     """
+    replaced = {(broker.name,) for broker in brokers} | {
+        partition for partition in lake.partition_rows(table) if partition[0] not in unchanged
+    }
+    if not replaced and lake.version(table) is not None:
+        return lake.rows(table)
     work: list[Work] = [JudgeWork(table, broker) for broker in brokers]
     if table in SLICED:
         read = zip(brokers, outlines(spark, brokers, split_bytes), strict=True)
         work = [SlicedWork(table, *pair) for pair in read]
-    write_table(spark, lake, table, work, replaced=None)
+    write_table(spark, lake, table, work, replaced=replaced)
     return lake.rows(table)
 
 

@@ -1,0 +1,99 @@
+"""What the tables that are made broker by broker were last made from, so that only what has changed is made again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+import pyarrow as pa
+
+from pipelines.ingest.ingested import Ingested
+from pipelines.lake.lake import Lake
+from pipelines.lake.sources import BrokerSource
+from pipelines.lake.tables.ownership import OWNERSHIP_INTERVALS, OWNERSHIP_TABLES
+from pipelines.lake.tables.raw import CONFIG_TABLES, MADE_FROM, QUEUES, TABLES
+
+WITH: Mapping[str, str] = {
+    **dict.fromkeys((table.name for table in CONFIG_TABLES), QUEUES.name),
+    **dict.fromkeys((table.name for table in OWNERSHIP_TABLES), OWNERSHIP_INTERVALS.name),
+}
+"""Tables that are made in one go with another one, whose name stands for them."""
+ALL_BROKERS = ""
+"""In place of a broker's name where a table is made from all of them."""
+
+
+@dataclass(slots=True)
+class MadeFrom:
+    """By (broker, table): a text that is another one when anything has changed that the rows were made from."""
+
+    lake: Lake
+    inputs: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, lake: Lake) -> MadeFrom:
+        """What the lake says of tables that are there."""
+        rows = lake.query("SELECT * FROM made_from").to_pylist()
+        made = cls(lake, {(row["broker"], row["made"]): row["inputs"] for row in rows})
+        made.forget(table for table in TABLES if not lake.has(table))
+        return made
+
+    def forget(self, tables: Iterable[str]) -> None:
+        """Let tables be made again, with all that is made in one go with them."""
+        lost = {WITH.get(table, table) for table in tables}
+        self.inputs = {key: inputs for key, inputs in self.inputs.items() if key[1] not in lost}
+
+    def changed(self, table: str, now: Mapping[str, str]) -> list[str]:
+        """The brokers whose inputs, by broker, are not those that the table was made from."""
+        return [broker for broker, inputs in now.items() if self.inputs.get((broker, table)) != inputs]
+
+    def note(self, table: str, now: Mapping[str, str]) -> None:
+        """Keep that a table was made from these inputs, by broker."""
+        fresh = {(broker, table): inputs for broker, inputs in now.items()}
+        if fresh.items() <= self.inputs.items():
+            return
+        self.inputs |= fresh
+        self.save()
+
+    def save(self) -> None:
+        """Keep it in the lake."""
+        made_at = datetime.now(UTC)
+        rows = [
+            {"broker": broker, "made": made, "inputs": inputs, "made_at": made_at}
+            for (broker, made), inputs in sorted(self.inputs.items())
+        ]
+        self.lake.write(MADE_FROM.name, pa.Table.from_pylist(rows, schema=MADE_FROM.bare_schema))
+
+
+def broker_inputs(broker: BrokerSource, files: Mapping[str, Ingested], *further: str) -> str:
+    """The inputs of what is made from one broker: its files as they were read, its logs, what is said of it."""
+    conf = _bytes_of(broker.broker_conf)
+    said = (broker.name, str(broker.store), broker.version, sorted(broker.settings.items()), conf, *further)
+    logs = [] if broker.logs is None else [path for path in sorted(broker.logs.rglob("*")) if path.is_file()]
+    states = sorted((name, repr(known.state)) for name, known in files.items())
+    return _hashed((said, states, evidence_inputs(logs)))
+
+
+def evidence_inputs(places: Iterable[Path]) -> str:
+    """The inputs of what is made from logs and captures: names, sizes, times and inodes of the files."""
+    seen = ((str(path), path.stat()) for path in places)
+    return _hashed(sorted((name, found.st_size, found.st_mtime_ns, found.st_ino) for name, found in seen))
+
+
+def all_inputs(brokers: Mapping[str, str], *further: object) -> str:
+    """The inputs of what is made from several brokers together, from those of each."""
+    return _hashed((sorted(brokers.items()), further))
+
+
+def _bytes_of(path: Path | None) -> bytes | None:
+    try:
+        return None if path is None else path.read_bytes()
+    except OSError:
+        return None
+
+
+def _hashed(inputs: object) -> str:
+    return hashlib.sha256(repr((version("rocketlens"), inputs)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
