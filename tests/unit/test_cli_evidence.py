@@ -24,6 +24,10 @@ CALLS: dict[str, list[str]] = {
     "find": ["{store}", "--message-id", "{message_id}"],
     "offset-at": ["{store}", "--topic", "Small", "--queue", "0", "--at", "1795273632813"],
     "lag": ["{store}"],
+    "ledger": ["{store}"],
+    "offsets": ["{store}"],
+    "start-at": ["{store}", "--topic", "Small"],
+    "init": ["{store}", "--to", "{out}/drafted.toml"],
     "verify": ["{store}", "--deep", "--explained"],
     "rebuild": ["{store}", "--to", "{out}/rebuilt"],
     "forecast": ["{store}"],
@@ -42,7 +46,7 @@ CALLS: dict[str, list[str]] = {
     "dump config": ["{store}"],
 }
 MAY_HAVE_NO_ROWS = {"dump timer", "dump dledger"}
-NO_STORE = {"allocate", "docs", "replay", "what-if", "sql", "tables"}
+NO_STORE = {"allocate", "docs", "replay", "what-if", "sql", "tables", "check-lake", "vacuum", "completion"}
 """Commands that read no store."""
 OTHER_PROGRAMS = {"ui", "lab"}
 THROUGH_SPARK = {"demo", "ingest"}

@@ -13,7 +13,7 @@ from pipelines.installed.shipped import DEMO
 from tests.support.fixtures import unpack_store
 from tests.support.light import call_light, light_distributions, run_light, withheld_modules
 
-OF_THE_PLATFORM = ("ingest", "demo", "ui", "lab", "tables")
+OF_THE_PLATFORM = ("ingest", "demo", "ui", "lab", "tables", "check-lake", "vacuum")
 ORDERS = str(DEMO / "orders-cluster")
 ARGUMENTS: dict[str, list[str]] = {
     "explain": ["{store}/checkpoint"],
@@ -27,6 +27,9 @@ ARGUMENTS: dict[str, list[str]] = {
     "who": ["{store}", "--message-id", "7F00000100002A9F0000000000000000", "--logs", ORDERS],
     "report": ["{store}", "--logs", ORDERS, "--out", "{out}/report.html"],
     "docs": ["recovery"],
+    "completion": ["bash"],
+    "start-at": ["{store}", "--topic", "OrderTopic0"],
+    "init": ["{store}", "--to", "{out}/drafted.toml"],
 }
 """Of commands that take more, or other things, than a store."""
 
