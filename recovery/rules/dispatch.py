@@ -8,7 +8,7 @@ MultiDispatchUtils, IndexService#buildIndex @5.3.3, and the versions each rule n
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 from parsers.commitlog.layout import SYS_FLAG_TRANSACTION
@@ -26,6 +26,9 @@ SHORT_MIN, SHORT_MAX = -(2**15), 2**15 - 1
 
 class InvalidForDispatch(ValueError):
     """A property that dispatch reads as a number is none: the broker takes the whole record for invalid."""
+
+
+FIRST_MULTI_DISPATCH = BrokerVersion.parse("4.9.3")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,18 @@ class DispatchRules:
             or (version.multi_dispatch_excludes_system and topic.startswith(SYSTEM_PREFIX))
         )
         return self.enable_multi_dispatch and not excluded
+
+    @property
+    def leaves_topics_out(self) -> bool:
+        """Whether an earlier version dispatched records to light queues that this one does not."""
+        return self.enable_multi_dispatch and self.version.multi_dispatch_excludes_retry
+
+    def with_every_topic(self) -> Self:
+        """The rules that units in light queues were once made by: records of every topic were asked.
+
+        Source: DefaultMessageStore#checkMultiDispatchQueue @4.9.3 … 4.9.8, ConsumeQueue#checkMultiDispatchQueue @5.0.0.
+        """
+        return replace(self, version=FIRST_MULTI_DISPATCH)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from recovery.verify.checks.dledger import check_dledger
 from recovery.verify.checks.files import check_files
 from recovery.verify.checks.head import cleaner_traces, missing_head
 from recovery.verify.checks.index import IndexContext, check_index
-from recovery.verify.checks.light_queue import as_appended
+from recovery.verify.checks.light_queue import as_appended, with_former
 from recovery.verify.checks.lives import check_lives, with_doubts
 from recovery.verify.checks.log import (
     LOCK_WAIT_MS,
@@ -64,6 +64,7 @@ from recovery.verify.queue_columns import NO_MESSAGES, of_places, queue_files, q
 from recovery.verify.settle.index_entries import read_places
 from recovery.verify.settle.log_columns import LogColumns
 from recovery.verify.settle.outline import Files, Outline
+from recovery.verify.settle.second_pass import gather
 from recovery.verify.timer_columns import judge_timer
 
 HEAD_LOST = ("log_begins_late", "log_head_missing")
@@ -254,16 +255,34 @@ class _Verify:
     def _pairs(self, lost: Intervals) -> tuple[LogFacts, dict[QueueKey, tuple[QueueMessages, QueueUnits]]]:
         """What the log and each queue have of one another, as far as the first pass left it."""
         facts, messages = self._facts(lost), queue_messages(self._log)
+        former = self._formerly_dispatched(messages)
         pairs: dict[QueueKey, tuple[QueueMessages, QueueUnits]] = {}
         for key, queue in self._left.queues.items():
             own = messages.get(key, NO_MESSAGES)
             own = own if queue.is_whole else of_places(own, queue.places)
             units = queue.with_settled(own)
+            own = with_former(own, former[key], units) if key in former else own
             appends = is_lmq(key[0]) and self._places(key).appends_light
             pairs[key] = as_appended(own, units) if appends else own, units
         misdirected = _together(misdirected_units(*pair, facts) for pair in pairs.values())
         unserved = _together(unserved_messages(*pair) for pair in pairs.values())
         return facts._replace(misdirected=np.intersect1d(misdirected, unserved)), pairs
+
+    def _formerly_dispatched(self, messages: Mapping[QueueKey, QueueMessages]) -> dict[QueueKey, QueueMessages]:
+        """For each light queue the messages that only an earlier version dispatched to it, among others."""
+        rules = self._known.rules
+        light = {key: queue for key, queue in self._left.queues.items() if is_lmq(key[0])}
+        if not light or not rules.leaves_topics_out:
+            return {}
+        strange = _together(
+            np.setdiff1d(queue.units.physical_offset, messages.get(key, NO_MESSAGES).physical_offset)
+            for key, queue in light.items()
+        )
+        places = np.intersect1d(strange, self._log.messages.physical_offset)
+        if not len(places):
+            return {}
+        former = gather(self._store.commitlog, self._seen, rules.with_every_topic(), places=places, queues=())
+        return {key: found for key, found in queue_messages(former).items() if key in light}
 
     def _check_ext(self, key: QueueKey, messages: QueueMessages, units: QueueUnits) -> Iterator[Finding]:
         ext = ext_columns(self._store.ext_queues.get(key, ()))

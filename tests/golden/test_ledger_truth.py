@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 
 from parsers.commitlog.layout import SYS_FLAG_TRANSACTION
-from parsers.commitlog.message import decode_message
+from parsers.commitlog.message import Message, decode_message
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.errors import StoreFormatError
 from parsers.store import Store
+from parsers.topics import is_lmq
 from recovery.query.ledger import State
 from recovery.rules.dispatch import COMMIT
 from recovery.rules.settings import StoreSettings
@@ -174,12 +175,20 @@ def judge_units(store: Store, queue: QueueLedger, found: Mapping[int, State]) ->
             unit = CQ_UNIT.unpack(data, number * CQ_UNIT.size)
             if first + number in found:
                 own = (queue.topic, queue.queue_id, first + number)
-                is_sound = sound_record_at(store, unit["physical_offset"], unit["msg_size"]) == own
+                message = sound_record_at(store, unit["physical_offset"], unit["msg_size"])
+                is_sound = message is not None and is_of(message, *own)
                 assert (found[first + number] is State.STORED) == is_sound, own
 
 
-def sound_record_at(store: Store, physical_offset: int, msg_size: int) -> tuple[str, int, int] | None:
-    """Topic, queue and queue offset of the record there; None without one that a queue can serve."""
+def is_of(message: Message, topic: str, queue_id: int, queue_offset: int) -> bool:
+    """The message is of this place; of a light queue anywhere, if it lists the queue."""
+    if is_lmq(topic):
+        return topic in (message.property_value("INNER_MULTI_DISPATCH") or "").split(",")
+    return (message.topic, message.queue_id, message.queue_offset) == (topic, queue_id, queue_offset)
+
+
+def sound_record_at(store: Store, physical_offset: int, msg_size: int) -> Message | None:
+    """The message of the record there; None without one that a queue can serve."""
     for file in store.commitlog:
         at = physical_offset - (file.base_offset or 0)
         if 0 <= at < file.size:
@@ -190,7 +199,7 @@ def sound_record_at(store: Store, physical_offset: int, msg_size: int) -> tuple[
             placed = (message.physical_offset, message.total_size) == (physical_offset, msg_size)
             served = message.sys_flag & SYS_FLAG_TRANSACTION in (0, COMMIT)
             is_sound = placed and served and message.body_crc_ok
-            return (message.topic, message.queue_id, message.queue_offset) if is_sound else None
+            return message if is_sound else None
     return None
 
 

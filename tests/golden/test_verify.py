@@ -119,7 +119,11 @@ TRUE_OF_A_STORE = {
     "5.3.3-ha-behind/slave": {"queue_without_topic_config"},  # halted before it had its master's configuration
 }
 """What is wrong with a store as its broker left it."""
-TRUE_OF_A_BASE = {"r533-clean-7304000": {"log_begins_late"}, "r551-halt-8506001": {"log_begins_late"}}
+TRUE_OF_A_BASE = {
+    "r531-clean-8506002": {"log_begins_late"},
+    "r533-clean-7304000": {"log_begins_late"},
+    "r551-halt-8506001": {"log_begins_late"},
+}
 """A cleaner deleted the first files of so small a log that nothing else shows it."""
 
 

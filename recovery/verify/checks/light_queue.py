@@ -1,4 +1,7 @@
-"""Light queues (LMQ): dispatch appends their units, whatever offsets the messages list."""
+"""Light queues (LMQ): dispatch appends their units, whatever offsets the messages list.
+
+Versions differ in the topics whose messages they dispatch to light queues; an upgraded store has units of both.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,18 @@ from recovery.verify.checks.queue import QueueMessages, QueueUnits
 
 AROUND = 2
 """Units before and behind one that tell its place in a light queue, so that a single wrong one does not."""
+
+
+def with_former(messages: QueueMessages, former: QueueMessages, units: QueueUnits) -> QueueMessages:
+    """The messages of a light queue, with those of `former` that one of its units leads to.
+
+    `former`: what an earlier version dispatched to the queue, of topics that this version leaves out.
+    """
+    has_unit = np.isin(former.physical_offset, units.physical_offset)
+    is_new = has_unit & ~np.isin(former.physical_offset, messages.physical_offset)
+    joined = [np.concatenate((own, more[is_new])) for own, more in zip(messages, former, strict=True)]
+    order = np.argsort(joined[1], kind="stable")
+    return QueueMessages._make(column[order] for column in joined)
 
 
 def as_appended(messages: QueueMessages, units: QueueUnits) -> QueueMessages:
