@@ -45,7 +45,7 @@ CALLS: dict[str, list[str]] = {
     "dump timer": ["{store}"],
     "dump config": ["{store}"],
 }
-MAY_HAVE_NO_ROWS = {"dump timer", "dump dledger"}
+MAY_HAVE_NO_ROWS = {"dump timer", "dump dledger", "offsets"}
 NO_STORE = {"allocate", "docs", "replay", "what-if", "sql", "tables", "check-lake", "vacuum", "completion"}
 """Commands that read no store."""
 OTHER_PROGRAMS = {"ui", "lab"}
