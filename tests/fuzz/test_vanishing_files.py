@@ -12,9 +12,9 @@ import pytest
 
 from parsers.store import Store, open_store
 from recovery.broker.store_folder import Evidence, read_evidence
-from recovery.forecast.forecast import forecast
+from recovery.forecast import forecast
 from recovery.knowledge import knowledge
-from recovery.retention.retention import retention
+from recovery.retention import retention
 from recovery.rules.settings import StoreSettings
 from tests.fuzz.test_cli_fuzz import COMMANDS, ENDINGS, FILES
 from tests.support.cli import call

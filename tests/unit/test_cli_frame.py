@@ -25,6 +25,7 @@ QUEUE_COLUMNS = [
     "units",
     "files",
     "messages",
+    "reason",
 ]
 
 
@@ -44,6 +45,7 @@ def test_jsonl_in_a_pipe(store: Path) -> None:
             "units": 2,
             "files": 1,
             "messages": 2,
+            "reason": None,
         }
     ]
 

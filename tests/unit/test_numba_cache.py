@@ -95,6 +95,6 @@ print(is_blank(np.frombuffer(bytes.fromhex("ffffffff00000008"), np.uint8), 0, 1)
 def test_an_edited_constant_of_our_own_kernels_is_seen(tmp_path: Path) -> None:
     room = shutil.copytree(CHECKOUT / "parsers", tmp_path / "parsers", ignore=shutil.ignore_patterns("__pycache__"))
     assert run_program(IS_BLANK, tmp_path, tmp_path / "cache") == "True"
-    layout = room / "dledger" / "layout.py"
+    layout = room / "commitlog" / "dledger_layout.py"
     layout.write_text(layout.read_text().replace("MAGIC_BLANK = -1", "MAGIC_BLANK = -2"))
     assert run_program(IS_BLANK, tmp_path, tmp_path / "cache") == "False"

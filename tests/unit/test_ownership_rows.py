@@ -57,7 +57,7 @@ def test_half_a_surrogate_pair_is_written_out() -> None:
 def test_writers_write_every_row_once(tmp_path: Path) -> None:
     facts = generate_group("g", clients=4, queues=6).facts
     history = replay(facts)
-    writers = TableWriters([HEARTBEATS, OWNERSHIP_INTERVALS], lambda name: tmp_path / name, "here")
+    writers = TableWriters([HEARTBEATS, OWNERSHIP_INTERVALS], lambda name: tmp_path / name, "job", "here")
     writers.add(HEARTBEATS.name, heartbeats_of(facts))
     for row in history.intervals * (ownership_rows.BATCH_ROWS // len(history.intervals)):
         writers.add(OWNERSHIP_INTERVALS.name, (row,))

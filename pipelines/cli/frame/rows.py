@@ -6,16 +6,18 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from parsers.places import name_below, printable_name
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from pipelines.lake.tables.table import Table
 
 
 def schema_of(table: Table, *, without: Iterable[str] = ()) -> pa.Schema:
     """The table's schema for output, some columns left out."""
+    import pyarrow as pa
+
     dropped = set(without)
     return pa.schema([field for field in table.bare_schema if field.name not in dropped])
 
