@@ -65,6 +65,14 @@ def parse_broker_instant(text: str) -> int:
     return parse_instant(text)
 
 
+def utc(epoch_ms: int | None) -> datetime | None:
+    """Epoch milliseconds as a time in UTC; None for what the calendar cannot hold."""
+    try:
+        return None if epoch_ms is None else EPOCH + epoch_ms * MILLISECOND
+    except OverflowError:
+        return None
+
+
 def iso_instant(epoch_ms: int | None) -> str | None:
     """ISO 8601 UTC with milliseconds; None stays None; what the calendar cannot hold stays a number."""
     if epoch_ms is None:

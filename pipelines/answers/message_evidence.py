@@ -10,12 +10,13 @@ from parsers.queues import StoreQueues
 from parsers.store import Store
 from parsers.topics import BROKERS_OWN, DLQ_PREFIX, RETRY_PREFIX, SCHEDULE_TOPIC
 from pipelines.answers.lag import OffsetsAt
+from pipelines.answers.life_rows import lives_of_rows
 from pipelines.answers.message_life import message_life
 from pipelines.answers.message_steps import Commit, KeptOffset, StoredRecord, Trail
 from pipelines.lake.lake import Lake
 from rebalance.diagnosis.intervals import OwnershipInterval
 from rebalance.facts import Fact, OffsetCommitted, OffsetPersisted
-from recovery.lives.offset_lives import doubtful_offsets
+from recovery.lives.offset_lives import QueueEnds, doubtful_offsets
 from recovery.lives.topic_lives import StoreLives, TopicLives
 from recovery.query.query import KeyQuestion, StoreQuery
 
@@ -44,8 +45,15 @@ WHERE broker = $broker AND topic = $topic AND queue_id = $queue_id AND queue_off
 """
 LAKE_INDEX = "SELECT DISTINCT file FROM index_entries WHERE broker = $broker AND physical_offset = $place ORDER BY file"
 LAKE_OFFSETS = """
-SELECT epoch_ms(written_at) AS written_ms, "group", consumer_offset FROM offset_snapshots
-WHERE broker = $broker AND topic = $topic AND queue_id = $queue_id AND kind <> 'pull' ORDER BY written_at
+SELECT epoch_ms(written_at) AS written_ms, "group", queue_id, consumer_offset FROM offset_snapshots
+WHERE broker = $broker AND topic = $topic AND kind <> 'pull' ORDER BY written_at
+"""
+LAKE_LIVES = """
+SELECT * REPLACE (epoch_ms(begins_at) AS begins_at) FROM topic_lives WHERE broker = $broker AND topic = $topic
+"""
+LAKE_ENDS = """
+SELECT queue_id, coalesce(min_queue_offset, 0) AS first, max_queue_offset AS behind FROM queues
+WHERE broker = $broker AND topic = $topic
 """
 LAKE_OWNERS = """
 SELECT * REPLACE (epoch_ms(begin_earliest) AS begin_earliest, epoch_ms(begin_latest) AS begin_latest,
@@ -133,16 +141,30 @@ def kept_offsets(
     store: Store, lives: TopicLives, copies: Iterable[OffsetsAt], message: StoredRecord
 ) -> Iterator[KeptOffset]:
     """What each kept copy says of the message's queue, for the groups that have the topic in some copy."""
-    topic, queue_id, copies = message.topic, message.queue_id, list(copies)
-    groups = {group for copy in copies for group, named in copy.offsets if named == topic}
+    topic = message.topic
     with StoreQueues(store, on_damage="collect") as queues:
         ends = {key: queue.ends(0) for key, queue in queues.items() if key[0] == topic}
-    for copy in copies:
-        of_topic = {(group, topic): copy.offsets.get((group, topic), {}) for group in groups}
-        doubts = {d.group: d.life for d in doubtful_offsets(lives, of_topic, ends) if d.queue_id == queue_id}
-        for group in sorted(groups):
-            offset = of_topic[group, topic].get(queue_id)
-            yield KeptOffset(copy.written_ms, group, offset, doubts.get(group))
+    of_topic = [
+        (copy.written_ms, {group: offsets for (group, named), offsets in copy.offsets.items() if named == topic})
+        for copy in copies
+    ]
+    yield from _kept(of_topic, lives, ends, message)
+
+
+def _kept(
+    copies: Sequence[tuple[int, Mapping[str, Mapping[int, int]]]],
+    lives: TopicLives,
+    ends: QueueEnds,
+    message: StoredRecord,
+) -> Iterator[KeptOffset]:
+    """`copies`: when each was written (epoch ms), and by group the offsets that it has of the message's topic."""
+    topic, queue_id = message.topic, message.queue_id
+    groups = sorted({group for _, of_topic in copies for group in of_topic})
+    for written_ms, of_topic in copies:
+        named = {(group, topic): of_topic.get(group, {}) for group in groups}
+        doubts = {d.group: d.life for d in doubtful_offsets(lives, named, ends) if d.queue_id == queue_id}
+        for group in groups:
+            yield KeptOffset(written_ms, group, named[group, topic].get(queue_id), doubts.get(group))
 
 
 def commits_in(facts: Iterable[Fact], message: StoredRecord) -> Iterator[Commit]:
@@ -163,17 +185,31 @@ def trail_in_lake(lake: Lake, message_id: str) -> Trail | None:
     records = [_record(row) for row in rows]
     asked = [record for record in records if record.message_id == message_id.upper()]
     message, broker = (asked or [_original(records)])[0], rows[0]["broker"]
-    place = {"topic": message.topic, "queue_id": message.queue_id}
-    units = lake.query(LAKE_UNIT, broker=broker, queue_offset=message.queue_offset, **place).to_pylist()
+    of_queue = {"topic": message.topic, "queue_id": message.queue_id}
+    of_topic = {"broker": broker, "topic": message.topic}
+    units = lake.query(LAKE_UNIT, broker=broker, queue_offset=message.queue_offset, **of_queue).to_pylist()
     files = lake.query(LAKE_INDEX, broker=broker, place=message.physical_offset).to_pylist()
-    offsets = lake.query(LAKE_OFFSETS, broker=broker, **place).to_pylist()
-    owners = lake.query(LAKE_OWNERS, **place).to_pylist()
+    owners = lake.query(LAKE_OWNERS, **of_queue).to_pylist()
+    lives = lives_of_rows(lake.query(LAKE_LIVES, **of_topic).to_pylist())
+    known = lake.query(LAKE_ENDS, **of_topic).to_pylist()
+    ends = {(message.topic, row["queue_id"]): (row["first"], row["behind"]) for row in known}
+    key = message.topic, message.queue_id
     return Trail(
         message,
         records,
         units[0]["physical_offset"] if units else None,
         [row["file"] for row in files] if lake.rows("index_files") else None,
-        kept=[KeptOffset(row["written_ms"], row["group"], row["consumer_offset"]) for row in offsets],
+        kept=list(_kept(_copies(lake.query(LAKE_OFFSETS, **of_topic).to_pylist()), lives, ends, message)),
         intervals=[OwnershipInterval(**{k: v for k, v in row.items() if k != "source"}) for row in owners],
         looked_at=["the lake's snapshots of offsets and its ownership intervals"],
+        life=message_life(lives, key, message.physical_offset, ends.get(key, (0, 0))[1]),
     )
+
+
+def _copies(rows: Iterable[Mapping[str, Any]]) -> list[tuple[int, dict[str, dict[int, int]]]]:
+    """Snapshots of the offsets of one topic, in the order in which they were written."""
+    copies: dict[int, dict[str, dict[int, int]]] = {}
+    for row in rows:
+        of_group = copies.setdefault(row["written_ms"], {}).setdefault(row["group"], {})
+        of_group[row["queue_id"]] = row["consumer_offset"]
+    return list(copies.items())

@@ -6,18 +6,20 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import Any
 
 from parsers.errors import Damage
 from pipelines.answers.finding_rows import finding_row
-from pipelines.answers.lag import offsets_of_store, store_positions
+from pipelines.answers.instants import utc
+from pipelines.answers.lag import lag_record, offsets_of_store, store_lag, store_positions
 from pipelines.answers.ledger_rows import ledger_rows
+from pipelines.answers.life_rows import life_rows
 from pipelines.answers.offset_events import events_of, offset_event_row
 from pipelines.lake.broker_stores import known_store_of
 from pipelines.lake.sources import BrokerSource
 from recovery.forecast.document import forecast_document
 from recovery.forecast.forecast import Forecast, forecast
+from recovery.lives.topic_lives import StoreLives
 from recovery.retention.retention import retention
 from recovery.retention.risk import retention_risks
 from recovery.verify.first_pass import files_of, first_pass, whole_outline
@@ -84,6 +86,22 @@ def _forecast_row(broker: BrokerSource, told: Forecast) -> Row:
     }
 
 
+def lag_rows(broker: BrokerSource) -> list[Row]:
+    """Rows of `lag`, as the command of that name has them; none where no offsets are stored."""
+    (store, known), lost = known_store_of(broker), list[Damage]()
+    offsets = offsets_of_store(store, lost.append)
+    if offsets is None:
+        return []
+    found = store_lag(store, offsets, damage=lost.append, lives=StoreLives(store, known))
+    return [lag_record(row, broker=broker.name) for row in found]
+
+
+def topic_life_rows(broker: BrokerSource) -> list[Row]:
+    """Rows of `topic_lives`: the lives of every topic that the log has messages of."""
+    store, known = known_store_of(broker)
+    return list(life_rows(StoreLives(store, known)(), broker=broker.name))
+
+
 def retention_rows(broker: BrokerSource) -> list[Row]:
     """Rows of `retention_risk` as of now; none where no offsets are stored."""
     (store, known), lost = known_store_of(broker), list[Damage]()
@@ -93,11 +111,7 @@ def retention_rows(broker: BrokerSource) -> list[Row]:
     kept = retention(store, known, int(time.time() * 1000))
     queues = store_positions(store, offsets, lost.append)
     rows = [asdict(risk) for risk in retention_risks(kept, queues)]
-    return [{"broker": broker.name, "due_at": _utc(row.pop("due_at_ms")), **row} for row in rows]
-
-
-def _utc(epoch_ms: int | None) -> datetime | None:
-    return None if epoch_ms is None else datetime.fromtimestamp(epoch_ms / 1000, UTC)
+    return [{"broker": broker.name, "due_at": utc(row.pop("due_at_ms")), **row} for row in rows]
 
 
 SLICED: Mapping[str, Callable[[BrokerSource, Sequence[Outline] | None], list[Row]]] = {
@@ -108,8 +122,10 @@ SLICED: Mapping[str, Callable[[BrokerSource, Sequence[Outline] | None], list[Row
 JUDGES: Mapping[str, Callable[[BrokerSource], list[Row]]] = {
     "consistency_findings": finding_rows,
     "recovery_forecast": forecast_rows,
+    "lag": lag_rows,
     "retention_risk": retention_rows,
     "loss_ledger": loss_ledger_rows,
     "offset_events": offset_event_rows,
+    "topic_lives": topic_life_rows,
 }
 """Table -> what makes its rows for one broker."""

@@ -26,16 +26,16 @@ from pipelines.lake.tables.derived import (
     RECOVERY_FORECAST,
     REPLICA_DIFFERENCES,
     RETENTION_RISK,
+    TOPIC_LIVES,
 )
 from pipelines.lake.tables.ownership import OWNERSHIP_INTERVALS, OWNERSHIP_TABLES
-from pipelines.spark.jobs.lag import write_lag
 from pipelines.spark.jobs.ownership import evidence_paths, replay_sources
 from pipelines.spark.jobs.store_rows import judge_brokers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-JUDGED = (CONSISTENCY_FINDINGS, RECOVERY_FORECAST, RETENTION_RISK, LOSS_LEDGER, OFFSET_EVENTS)
+JUDGED = (LAG, CONSISTENCY_FINDINGS, RECOVERY_FORECAST, RETENTION_RISK, LOSS_LEDGER, OFFSET_EVENTS, TOPIC_LIVES)
 TOLD_BY_THE_CLOCK = frozenset({RETENTION_RISK.name})
 """Tables whose rows hold as of the run: they are made again in another hour."""
 
@@ -72,11 +72,6 @@ def derive(
     known, made = IngestedFiles.load_all(lake, [broker.name for broker in there]), MadeFrom.load(lake)
     now = {broker.name: broker_inputs(broker, known[broker.name].known) for broker in there}
     hourly = {name: f"{inputs} {datetime.now(UTC):%Y-%m-%d %H}" for name, inputs in now.items()}
-    changed = made.changed(LAG.name, now)
-    if changed or lake.version(LAG.name) is None:
-        progress(LAG.name)
-    derived.rows[LAG.name] = write_lag(spark, lake, unchanged=now.keys() - set(changed))
-    made.note(LAG.name, now)
     if made.changed(LAG_HISTORY.name, now) or lake.version(LAG_HISTORY.name) is None:
         progress(LAG_HISTORY.name)
         write_lag_history(lake)

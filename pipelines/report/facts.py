@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from parsers.errors import Damage
 from parsers.places import name_below
 from parsers.store import Store
 from pipelines.answers.finding_rows import explained_row, finding_row
+from pipelines.answers.instants import utc
 from pipelines.answers.lag import offsets_of_store, store_lag, store_positions
 from pipelines.answers.ledger_rows import ledger_rows
 from pipelines.answers.offset_events import events_of, offset_event_row
@@ -141,11 +141,4 @@ def tell_ownership(facts: Facts, history: Replay) -> None:
 
 def with_instants(row: dict[str, Any]) -> Row:
     """The row with epoch milliseconds as times in UTC, under the names that the tables give them."""
-    return {INSTANTS.get(name, name): _utc(value) if name in INSTANTS else value for name, value in row.items()}
-
-
-def _utc(epoch_ms: int | None) -> datetime | None:
-    try:
-        return None if epoch_ms is None else datetime.fromtimestamp(epoch_ms / 1000, UTC)
-    except (OverflowError, ValueError, OSError):
-        return None
+    return {INSTANTS.get(name, name): utc(value) if name in INSTANTS else value for name, value in row.items()}

@@ -12,7 +12,7 @@ from pipelines.ingest.ingest import ingest
 from pipelines.lake.catalog import publish
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import read_sources
-from pipelines.spark.jobs.lag import broker_lag
+from pipelines.spark.jobs.store_rows import judge_brokers
 from tests.support.notebooks import NOTEBOOKS, run_notebook
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def configured(tmp_path: Path, demo_store: Path, spark: SparkSession, monkeypatc
     sources = read_sources(config)
     ingest(spark, sources)
     lake = Lake(sources.lake)
-    lake.write("lag", broker_lag(spark, lake, "broker-a"))
+    judge_brokers(spark, lake, "lag", sources.brokers)
     publish(lake)
     monkeypatch.setenv("ROCKETLENS_CONFIG", str(config))
     return lake

@@ -13,6 +13,7 @@ from pipelines.lake.tables.derived import (
     RECOVERY_FORECAST,
     REPLICA_DIFFERENCES,
     RETENTION_RISK,
+    TOPIC_LIVES,
 )
 from pipelines.lake.tables.table import Table
 from pipelines.spark.jobs.store_rows import judge_brokers
@@ -83,6 +84,13 @@ JUDGED_ASSETS = [
         STORE_DEPS + CONFIG_DEPS,
         "From the broker's store and its logs; what is not known is null and says why.",
         "kind",
+    ),
+    judged_asset(
+        TOPIC_LIVES,
+        "consistency",
+        STORE_DEPS + CONFIG_DEPS,
+        "Messages of a life that a deletion ended are in the log and in no queue.",
+        "state",
     ),
 ]
 

@@ -7,10 +7,10 @@ import dagster as dg
 from pipelines.defs.assets.raw import SPARK_POOL
 from pipelines.defs.lakehouse import Lakehouse
 from pipelines.defs.metadata import bar_plot, column_lineage, column_schema, table_metadata
-from pipelines.ingest.derive import write_lag_history
+from pipelines.ingest.derive import readable, write_lag_history
 from pipelines.lake.tables.derived import LAG, LAG_HISTORY
 from pipelines.lake.tables.raw import CONSUMEQUEUE_UNITS, OFFSET_SNAPSHOTS, QUEUES
-from pipelines.spark.jobs.lag import write_lag
+from pipelines.spark.jobs.store_rows import judge_brokers
 
 LAG_DEPS = ["offset_snapshots", "topic_configs", "queues", "consumequeue_units", "commitlog_messages"]
 PER_GROUP = """
@@ -37,8 +37,9 @@ FROM lag_history GROUP BY ALL ORDER BY instant DESC LIMIT 12
 )
 def lag(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
     lake = lakehouse.lake()
+    brokers, refused = readable(lakehouse.sources().brokers)
     with lakehouse.writing(LAG.name):
-        rows = write_lag(lakehouse.spark(), lake)
+        rows = judge_brokers(lakehouse.spark(), lake, LAG.name, brokers)
     groups = lake.query(PER_GROUP).to_pylist()
     behind = [row["behind"] for row in groups]
     return dg.MaterializeResult(
@@ -49,6 +50,7 @@ def lag(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
             **{"dagster/column_lineage": column_lineage(LAG, [OFFSET_SNAPSHOTS, QUEUES, CONSUMEQUEUE_UNITS])},
             messages_behind=bar_plot("messages behind by group", [row["group"] for row in groups], behind, "messages"),
             queues_unknown=sum(row["unknown"] for row in groups),
+            not_read="; ".join(refused) or "none",
         )
     )
 

@@ -7,6 +7,8 @@ from typing import get_args
 from pipelines.lake.tables.table import Table, columns
 from recovery.broker.abort_file import EXITS
 from recovery.compare.rows import Nature, What
+from recovery.lives.topic_lives import Ground
+from recovery.lives.topic_lives import State as LifeState
 from recovery.query.lag import Status
 from recovery.query.ledger import State
 from recovery.query.move_kind import MoveKind
@@ -74,6 +76,29 @@ document              text the whole forecast as JSON
 """),
     ("broker",),
 ).holding(exit=EXITS)
+
+TOPIC_LIVES = Table(
+    "topic_lives",
+    "one queue in one life of a topic: a topic that was deleted and created again has several, each counting from 0",
+    columns("""
+broker                text which broker
+topic                 text topic
+life                  i32  1 is the first that the log knows of
+state                 text alive; recreated, alive after a deletion; deleted; vanished, without proof of a deletion
+queue_id              i32  queue; null for a life that got no message yet
+first_queue_offset    i64  number of the queue's first message in this life
+last_queue_offset     i64  number of its last one
+messages              i64  the queue's messages of this life that the log has
+queue_begins_at       i64  where the queue's first message starts, byte in the CommitLog
+first_physical_offset i64  messages of the life start at or behind this byte of the CommitLog
+end_physical_offset   i64  and end before this one
+begins_at             time when its first message was stored; without one, when a log says that it was created
+is_certain            flag nothing else explains what is there
+ground                text by what the state is known
+evidence              text the same as a sentence
+"""),
+    ("broker",),
+).holding(state=get_args(LifeState), ground=tuple(ground.name.lower() for ground in Ground))
 
 RETENTION_RISK = Table(
     "retention_risk",
@@ -170,4 +195,5 @@ DERIVED_TABLES = (
     LOSS_LEDGER,
     OFFSET_EVENTS,
     REPLICA_DIFFERENCES,
+    TOPIC_LIVES,
 )
