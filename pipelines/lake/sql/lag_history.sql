@@ -15,6 +15,8 @@ WITH kept AS (
     GROUP BY ALL
 ), placed AS (
     SELECT kept.*, coalesce(queues.min_queue_offset, 0) AS min_queue_offset,
+           CASE WHEN queues.queue_id IS NULL THEN 'the store has no file of this queue: it never had a message, '
+                || 'or lost its files; the broker counts from 0' END AS no_files,
            CASE WHEN kept.topic LIKE '\%LMQ\%%' ESCAPE '\' OR configured.topic IS NOT NULL
                 THEN coalesce(ends.broker_offset, queues.min_queue_offset, 0) END AS broker_offset
     FROM kept
@@ -33,7 +35,10 @@ SELECT placed.broker, "group", placed.topic, placed.queue_id, "at", broker_offse
        CASE WHEN broker_offset IS NULL THEN 'unknown'
             WHEN broker_offset = consumer_offset THEN 'zero' ELSE 'number' END AS status,
        CASE WHEN broker_offset IS NULL THEN 'the topic is not in topics.json: its end is not known'
-            WHEN broker_offset < consumer_offset THEN 'the offset is ahead of the queue'
+            WHEN no_files IS NOT NULL
+            THEN CASE WHEN broker_offset = consumer_offset THEN '' ELSE 'the offset is ahead of the queue: ' END || no_files
+            WHEN broker_offset < consumer_offset
+            THEN 'the offset is ahead of the queue: the queue became shorter, or the offset was set by hand'
             WHEN least(min_queue_offset, broker_offset) > consumer_offset
             THEN (least(min_queue_offset, broker_offset) - consumer_offset) || ' of them were deleted unread'
             WHEN broker_offset > consumer_offset AND oldest.store_timestamp IS NULL
