@@ -7,6 +7,7 @@ our rooms that its module imports, directly or through others.
 
 from __future__ import annotations
 
+import pickle
 import re
 import sys
 from collections.abc import Callable
@@ -34,10 +35,28 @@ def cached_njit(**options: Any) -> Callable[[Kernel], Kernel]:
             return cast("Kernel", njit(**options)(function))
         cache = dispatcher._cache  # numba has no door for what follows
         cache._cache_file._source_stamp = source_stamp(function)
+        cache._cache_file._load_index = _index_loader(cache._cache_file)
         cache.load_overload = _loader(cache, allocates=options.get("_nrt", True))
         return cast("Kernel", dispatcher)
 
     return compile_lazily
+
+
+def _index_loader(cache_file: Any) -> Callable[[], dict[Any, str]]:
+    """`IndexDataCacheFile._load_index` that finds nothing in an index it cannot read.
+
+    The index is a pickle that names the types of arguments: of another version of the code a type may be gone, and the
+    stamp, which would tell, stands in the same pickle.
+    """
+    load_index = cache_file._load_index
+
+    def load() -> dict[Any, str]:
+        try:
+            return dict(load_index())
+        except (AttributeError, EOFError, ImportError, IndexError, TypeError, ValueError, pickle.UnpicklingError):
+            return {}
+
+    return load
 
 
 def _loader(cache: Any, *, allocates: bool) -> Callable[[Any, Any], Any]:

@@ -63,6 +63,27 @@ def test_a_loaded_function_can_allocate(tmp_path: Path) -> None:
     assert [answer(tmp_path), answer(tmp_path)] == ["21", "21"]
 
 
+TAKES_A_TUPLE = """from typing import NamedTuple
+from parsers.numba_cache import cached_njit
+class {name}(NamedTuple):
+    value: int
+@cached_njit()
+def of(given):
+    return given.value
+def caller():
+    return of({name}(21))
+"""
+
+
+def test_a_type_that_is_gone_from_the_code_is_a_miss(tmp_path: Path) -> None:
+    package = tmp_path / "recovery_kernels"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    for name in ("Former", "Later"):
+        (package / "caller.py").write_text(TAKES_A_TUPLE.format(name=name))
+        assert [answer(tmp_path), answer(tmp_path)] == ["21", "21"]
+
+
 CONSTANT = "VALUE = {value}\n"
 BETWEEN = "from recovery_kernels.layouts import (\n    constant,\n)\nSUM = constant.VALUE + 1\n"
 READS = """from parsers.numba_cache import cached_njit
