@@ -26,6 +26,7 @@ CHAPTERS = {
     ),
     "recovery": (
         "rules",
+        "filter",
         "scan",
         "knowledge",
         "lives",

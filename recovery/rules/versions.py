@@ -314,6 +314,14 @@ class BrokerVersion(Version):
         DefaultMessageStore#getOffsetInQueueByTime @5.0.0."""
         return self >= (5, 0, 0)
 
+    # -- filtering: SelectorParser
+
+    @property
+    def filters_by_parts_of_texts(self) -> bool:
+        """CONTAINS, STARTSWITH and ENDSWITH are words of SQL92 filters (before: names, behind which a filter ends).
+        SelectorParser.jj @5.1.3."""
+        return self >= (5, 1, 3)
+
     # -- cleaning: CleanCommitLogService
 
     @property
