@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import dagster as dg
 
 from pipelines.defs.checks import STORE_CHECKS
-from pipelines.defs.jobs import BROKER_TABLES, SNAPSHOT_TABLES
+from pipelines.defs.jobs import BROKER_TABLES, CONFIG_TABLES
 from pipelines.defs.lakehouse import Lakehouse
 from pipelines.defs.metadata import table_metadata
 from pipelines.defs.partitions import BROKERS, FILE_PARTITIONS
@@ -22,7 +22,7 @@ BY = {"made_by": "rocketlens ingest"}
 
 
 WHOLE_TABLES = tuple(table.name for table in (*DERIVED_TABLES, *OWNERSHIP_TABLES))
-ASSETS = (*FILE_PARTITIONS, *BROKER_TABLES, *SNAPSHOT_TABLES, *WHOLE_TABLES)
+ASSETS = (*FILE_PARTITIONS, *BROKER_TABLES, *CONFIG_TABLES, *WHOLE_TABLES)
 
 
 def tell_dagster(instance: dg.DagsterInstance, lakehouse: Lakehouse) -> None:
@@ -47,7 +47,7 @@ def _materializations(instance: dg.DagsterInstance, lake: Lake) -> Iterator[dg.A
         version = lake.version(name)
         if version is None:
             continue
-        if name in FILE_PARTITIONS or name in (*BROKER_TABLES, *SNAPSHOT_TABLES):
+        if name in FILE_PARTITIONS or name in (*BROKER_TABLES, *CONFIG_TABLES):
             yield from _partitions(instance, lake, name)
         elif version != _told(instance, name)[1]:
             yield dg.AssetMaterialization(name, metadata=_metadata(lake, name))

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import dagster as dg
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
-from pipelines.defs.partitions import TABLES_BY_PARTITION
+from pipelines.defs.partitions import FILE_PARTITIONS, TABLES_BY_PARTITION
+from pipelines.lake.tables.raw import FILE_TABLES, QUEUES, SNAPSHOT_TABLES
+from pipelines.lake.tables.raw_table import FileTable
 
-BROKER_TABLES = ("store_files", "queues", "checkpoints")
-SNAPSHOT_TABLES = ("topic_configs", "group_configs", "offset_snapshots")
+BROKER_TABLES = tuple(table.name for table in (*FILE_TABLES, QUEUES) if table.name not in FILE_PARTITIONS)
+CONFIG_TABLES = tuple(table.name for table in SNAPSHOT_TABLES)
 
 
-def _file_job(partition: str, tables: tuple[str, ...]) -> UnresolvedAssetJobDefinition:
+def _file_job(partition: str, tables: Sequence[FileTable]) -> UnresolvedAssetJobDefinition:
+    names = [table.name for table in tables]
     return dg.define_asset_job(
         f"ingest_{partition}s",
-        selection=dg.AssetSelection.assets(*tables),
-        description=f"Bring {' and '.join(tables)} up to date with some store files.",
+        selection=dg.AssetSelection.assets(*names),
+        description=f"Bring {' and '.join(names)} up to date with some store files.",
     )
 
 
@@ -27,7 +32,7 @@ STORE_JOB = dg.define_asset_job(
 )
 SNAPSHOT_JOB = dg.define_asset_job(
     "snapshot_config",
-    selection=dg.AssetSelection.assets(*SNAPSHOT_TABLES),
+    selection=dg.AssetSelection.assets(*CONFIG_TABLES),
     description="Keep the offsets and configuration a broker has written since the last snapshot.",
 )
 DERIVED_JOB = dg.define_asset_job(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import dagster as dg
@@ -12,6 +12,7 @@ from pipelines.defs.asset_failure import failure_of
 from pipelines.defs.lakehouse import Lakehouse
 from pipelines.defs.partitions import BROKERS, FILE_PARTITIONS, TABLES_BY_PARTITION, keys_of
 from pipelines.lake.broker_stores import store_of
+from pipelines.lake.tables.raw_table import FileTable
 
 Progress = Callable[[str], None]
 
@@ -46,7 +47,7 @@ def stages(lakehouse: Lakehouse, derived: dg.AssetSelection) -> Iterator[Stage]:
             files[name] += keys
     for name, tables in TABLES_BY_PARTITION.items():
         if files[name]:
-            yield Stage(" and ".join(tables), dg.AssetSelection.assets(*tables), tuple(files[name]))
+            yield Stage(_title(tables), dg.AssetSelection.assets(*(t.name for t in tables)), tuple(files[name]))
     per_broker = dg.AssetSelection.groups("store", "config") - dg.AssetSelection.assets(*FILE_PARTITIONS)
     yield Stage("queues, checkpoints and configuration", per_broker, tuple(broker.name for broker in brokers))
     yield Stage("everything derived", derived)
@@ -91,8 +92,12 @@ def _run(
         outcome.checks[evaluation.asset_key.to_user_string(), evaluation.check_name] = evaluation.passed
 
 
+def _title(tables: Sequence[FileTable]) -> str:
+    return " and ".join(table.name for table in tables)
+
+
 def _partitions_name(stage: Stage) -> str:
     for name, tables in TABLES_BY_PARTITION.items():
-        if stage.title == " and ".join(tables):
+        if stage.title == _title(tables):
             return name
     return str(BROKERS.name)

@@ -2,39 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
 import dagster as dg
 
 from parsers.store import Store
-from pipelines.ingest.ingest import files_of_table, partition_key
+from pipelines.ingest.ingest import partition_key
 from pipelines.lake.sources import BrokerSource
+from pipelines.lake.tables.raw import FILE_TABLES
+from pipelines.lake.tables.raw_table import FileTable
 
-COMMITLOG_FILES = dg.DynamicPartitionsDefinition(name="commitlog_file")
-CONSUMEQUEUE_FILES = dg.DynamicPartitionsDefinition(name="consumequeue_file")
-INDEX_FILES = dg.DynamicPartitionsDefinition(name="index_file")
-TIMER_FILES = dg.DynamicPartitionsDefinition(name="timer_file")
 BROKERS = dg.DynamicPartitionsDefinition(name="broker")
 
+
+def _by_partition() -> dict[str, list[FileTable]]:
+    """The raw tables with partitions of their own, by the name of these."""
+    tables: dict[str, list[FileTable]] = defaultdict(list)
+    for table in FILE_TABLES:
+        if table.files.partition is not None:
+            tables[table.files.partition].append(table)
+    return dict(tables)
+
+
+TABLES_BY_PARTITION: Mapping[str, Sequence[FileTable]] = _by_partition()
 FILE_PARTITIONS: Mapping[str, dg.DynamicPartitionsDefinition] = {
-    "commitlog_messages": COMMITLOG_FILES,
-    "commitlog_regions": COMMITLOG_FILES,
-    "consumequeue_units": CONSUMEQUEUE_FILES,
-    "index_files": INDEX_FILES,
-    "index_entries": INDEX_FILES,
-    "timer_records": TIMER_FILES,
-}
-TABLES_BY_PARTITION: Mapping[str, tuple[str, ...]] = {
-    "commitlog_file": ("commitlog_messages", "commitlog_regions"),
-    "consumequeue_file": ("consumequeue_units",),
-    "index_file": ("index_files", "index_entries"),
-    "timer_file": ("timer_records",),
+    table.name: dg.DynamicPartitionsDefinition(name=name)
+    for name, tables in TABLES_BY_PARTITION.items()
+    for table in tables
 }
 
 
 def keys_of(broker: BrokerSource, store: Store) -> dict[str, list[str]]:
     """Partition keys of a store's files, by the name of their partitions definition."""
     return {
-        name: [partition_key(broker, store.root, file) for file in files_of_table(store, tables[0])]
+        name: [partition_key(broker, store.root, file) for file in tables[0].files.of(store)]
         for name, tables in TABLES_BY_PARTITION.items()
     }

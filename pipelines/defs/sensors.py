@@ -12,7 +12,7 @@ from parsers.store import NotAStore, Store
 from pipelines.defs.jobs import FILE_JOBS, STORE_JOB
 from pipelines.defs.lakehouse import Lakehouse
 from pipelines.defs.partitions import TABLES_BY_PARTITION
-from pipelines.ingest.ingest import files_of_table, partition_key
+from pipelines.ingest.ingest import partition_key
 from pipelines.lake.broker_stores import store_of
 from pipelines.lake.sources import BrokerSource
 
@@ -27,7 +27,7 @@ def seen_files(broker: BrokerSource, store: Store) -> dict[str, dict[str, str]]:
     return {
         name: {
             partition_key(broker, store.root, file): f"{file.size}:{file.mtime_ns}"
-            for file in files_of_table(store, tables[0])
+            for file in tables[0].files.of(store)
         }
         for name, tables in TABLES_BY_PARTITION.items()
     }

@@ -7,27 +7,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from parsers.config.document import BACKUP, holds_table
-from parsers.config.groups import FILE as GROUPS_FILE
-from parsers.config.offsets import FILES as OFFSET_FILES
-from parsers.config.topics import FILE as TOPICS_FILE
 from parsers.store import NotAStore, StoreFile
 from pipelines.lake.broker_stores import store_of
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource
+from pipelines.lake.tables.raw import SNAPSHOT_TABLES
 from pipelines.spark.transfer import slices_of, write_table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-MAIN_FILES: Mapping[str, tuple[str, ...]] = {
-    "topic_configs": (TOPICS_FILE,),
-    "group_configs": (GROUPS_FILE,),
-    "offset_snapshots": OFFSET_FILES,
-}
 KNOWN = "SELECT DISTINCT file, epoch_us(written_at) AS written_us FROM {table} WHERE broker = $broker"
 
 
@@ -37,13 +30,13 @@ def snapshot_config(spark: SparkSession, lake: Lake, broker: BrokerSource) -> di
     Raises NotAStore: one sentence.
     """
     files = store_of(broker, needs_log=False).config
-    for table, names in MAIN_FILES.items():
-        known = known_states(lake, broker, table)
-        present = [file for file in files if not _is_backup(file) and _holds_one_of(file, names)]
+    for table in SNAPSHOT_TABLES:
+        known = known_states(lake, broker, table.name)
+        present = [file for file in files if not _is_backup(file) and _holds_one_of(file, table.main_files)]
         if not present or any((f"config/{f.path.name}", f.mtime_ns // 1000) not in known for f in present):
-            work = slices_of(broker, table, options={"known": json.dumps(sorted(known))})
-            write_table(spark, lake, table, work, replaced=[])
-    return {table: lake.rows(table, broker.name) for table in MAIN_FILES}
+            work = slices_of(broker, table.name, options={"known": json.dumps(sorted(known))})
+            write_table(spark, lake, table.name, work, replaced=[])
+    return {table.name: lake.rows(table.name, broker.name) for table in SNAPSHOT_TABLES}
 
 
 def known_states(lake: Lake, broker: BrokerSource, table: str) -> set[tuple[str, int]]:
@@ -58,7 +51,7 @@ def config_state(broker: BrokerSource) -> str | None:
         files = store_of(broker, needs_log=False).config
     except NotAStore:
         return None
-    names = {name for main in MAIN_FILES.values() for name in main}
+    names = {name for table in SNAPSHOT_TABLES for name in table.main_files}
     times = sorted((file.path.name, file.mtime_ns, file.size) for file in files if _holds_one_of(file, names))
     return hashlib.sha256(json.dumps(times).encode()).hexdigest()[:16] if times else None
 

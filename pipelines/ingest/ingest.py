@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parsers.places import name_below
-from parsers.queues import unit_files
-from parsers.store import NotAStore, Store, StoreFile
-from pipelines.ingest.config_snapshots import MAIN_FILES, snapshot_config
+from parsers.store import NotAStore, StoreFile
+from pipelines.ingest.config_snapshots import snapshot_config
 from pipelines.ingest.gone_files import mark_gone
 from pipelines.ingest.growth import grown_from
 from pipelines.ingest.ingested import IngestedFiles
@@ -24,23 +23,13 @@ from pipelines.ingest.made_from import MadeFrom, broker_inputs
 from pipelines.lake.broker_stores import store_of
 from pipelines.lake.lake import Lake, lake_to_write
 from pipelines.lake.sources import BrokerSource, Sources
-from pipelines.lake.tables.raw import COMMITLOG_MESSAGES, QUEUES
+from pipelines.lake.tables.raw import COMMITLOG_MESSAGES, FILE_TABLES, QUEUES, SNAPSHOT_TABLES
+from pipelines.lake.tables.raw_table import FileTable
 from pipelines.spark.transfer import SliceWork, slices_of, write_files, write_table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-FILE_TABLES = (
-    "commitlog_messages",
-    "commitlog_regions",
-    "consumequeue_units",
-    "index_files",
-    "index_entries",
-    "timer_records",
-    "checkpoints",
-    "store_files",
-)
-"""Raw tables with one Delta partition per store file, in the order they are ingested."""
 Progress = Callable[[str, str], None]
 
 
@@ -89,9 +78,9 @@ def ingest(
             read.append(broker.name)
         except NotAStore as refused:
             report.refused.append(f"{broker.name}: {refused}")
-    for table in (*FILE_TABLES, QUEUES.name, *MAIN_FILES):
-        rows = lake.rows_by_broker(table)
-        report.rows |= {(name, table): rows[name] for name in read}
+    for table in (*FILE_TABLES, QUEUES, *SNAPSHOT_TABLES):
+        rows = lake.rows_by_broker(table.name)
+        report.rows |= {(name, table.name): rows[name] for name in read}
     return report
 
 
@@ -115,10 +104,10 @@ def ingest_store(
     report.not_understood += [(broker.name, name_of(store.root, f), f.why or f.kind) for f in store.not_understood]
     ingested, made = ingested or IngestedFiles.load(lake, broker.name), made or MadeFrom.load(lake)
     for table in FILE_TABLES:
-        files = files_of_table(store, table)
-        stale = ingested.stale(table, store, files)
+        files = table.files.of(store)
+        stale = ingested.stale(table.name, store, files)
         if progress and stale:
-            progress(broker.name, table)
+            progress(broker.name, table.name)
         unread = ingest_files(spark, lake, broker, table, stale, bodies=bodies, ingested=ingested)
         report.files_read += len(stale) - len(unread)
         report.files_unchanged += len(files) - len(stale)
@@ -136,13 +125,13 @@ def ingest_files(
     spark: SparkSession,
     lake: Lake,
     broker: BrokerSource,
-    table: str,
+    table: FileTable,
     files: Sequence[str],
     *,
     bodies: bool = False,
     ingested: IngestedFiles | None = None,
 ) -> list[str]:
-    """Ingest named files (paths below the store root) into one of FILE_TABLES.
+    """Ingest named files (paths below the store root) into a table of store files.
 
     Args:
         ingested: the broker's files as this ingest has looked at them; they are looked at now without it.
@@ -152,17 +141,17 @@ def ingest_files(
     if not files:
         return []
     ingested = ingested or looked_at(lake, broker, table, files)
-    version = lake.version(table)
-    starts = grown_from(lake, broker, files) if table == COMMITLOG_MESSAGES.name else {}
+    version = lake.version(table.name)
+    starts = grown_from(lake, broker, files) if table.name == COMMITLOG_MESSAGES.name else {}
     fresh = [file for file in files if file not in starts]
     options = {"bodies": str(bodies).lower()}
-    work = slices_of(broker, table, fresh, options) if fresh else []
+    work = slices_of(broker, table.name, fresh, options) if fresh else []
     if starts:
-        work += slices_of(broker, table, list(starts), {**options, "starts": json.dumps(starts)})
+        work += slices_of(broker, table.name, list(starts), {**options, "starts": json.dumps(starts)})
     lost = dict.fromkeys(lost_since(broker, ingested, fresh, work), "is gone or became shorter since it was listed")
     replaced = [(broker.name, file) for file in fresh]
-    unread = write_files(spark, lake, table, work, replaced, at_version=version, lost=lost)
-    ingested.note(table, [file for file in files if file not in unread])
+    unread = write_files(spark, lake, table.name, work, replaced, at_version=version, lost=lost)
+    ingested.note(table.name, [file for file in files if file not in unread])
     return [f"{file}: {why}" for file, why in unread.items()]
 
 
@@ -175,10 +164,10 @@ def lost_since(
     return [file for file, state in states if state is None or planned.get(file, 0) < state.size]
 
 
-def looked_at(lake: Lake, broker: BrokerSource, table: str, files: Sequence[str]) -> IngestedFiles:
+def looked_at(lake: Lake, broker: BrokerSource, table: FileTable, files: Sequence[str]) -> IngestedFiles:
     """The broker's files as the lake knows them, and the named ones as they are now."""
     ingested, store, wanted = IngestedFiles.load(lake, broker.name), store_of(broker), set(files)
-    for file in files_of_table(store, table):
+    for file in table.files.of(store):
         if (name := name_of(store.root, file)) in wanted:
             ingested.look(name, file)
     return ingested
@@ -188,23 +177,6 @@ def ingest_queues(spark: SparkSession, lake: Lake, broker: BrokerSource) -> int:
     """Sum up every queue of a store anew; queues in the lake afterwards."""
     write_table(spark, lake, "queues", slices_of(broker, "queues"), replaced=[(broker.name,)])
     return lake.rows("queues", broker.name)
-
-
-def files_of_table(store: Store, table: str) -> list[StoreFile]:
-    """The files whose rows one of FILE_TABLES holds. Raises ValueError for another name."""
-    if table in ("commitlog_messages", "commitlog_regions"):
-        return store.commitlog
-    if table == "consumequeue_units":
-        return unit_files(store)
-    if table in ("index_files", "index_entries"):
-        return store.index
-    if table == "timer_records":
-        return [file for file in store.timer if file.kind == "timerlog"]
-    if table == "checkpoints":
-        return [store.checkpoint] if store.checkpoint is not None else []
-    if table == "store_files":
-        return sorted(store.files(), key=lambda file: file.path)
-    raise ValueError(f"{table} is not a table of store files (those are {', '.join(FILE_TABLES)})")
 
 
 def name_of(root: Path, file: StoreFile) -> str:

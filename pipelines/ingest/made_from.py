@@ -15,10 +15,10 @@ from pipelines.ingest.ingested import Ingested
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.ownership import OWNERSHIP_INTERVALS, OWNERSHIP_TABLES
-from pipelines.lake.tables.raw import CONFIG_TABLES, MADE_FROM, QUEUES, TABLES
+from pipelines.lake.tables.raw import MADE_FROM, QUEUES, SNAPSHOT_TABLES, TABLES
 
 WITH: Mapping[str, str] = {
-    **dict.fromkeys((table.name for table in CONFIG_TABLES), QUEUES.name),
+    **dict.fromkeys((table.name for table in SNAPSHOT_TABLES), QUEUES.name),
     **dict.fromkeys((table.name for table in OWNERSHIP_TABLES), OWNERSHIP_INTERVALS.name),
 }
 """Tables that are made in one go with another one, whose name stands for them."""

@@ -20,14 +20,14 @@ from pipelines.ingest.config_snapshots import snapshot_config
 from pipelines.ingest.derive import derive
 from pipelines.ingest.gone_files import mark_gone
 from pipelines.ingest.growth import grown_from
-from pipelines.ingest.ingest import FILE_TABLES, IngestReport, ingest, ingest_store
+from pipelines.ingest.ingest import IngestReport, ingest, ingest_store
 from pipelines.lake.catalog import NoCatalog, open_catalog, publish, question, question_names
 from pipelines.lake.commit import commit
 from pipelines.lake.delta import SELDOM_TWICE, write_parts
 from pipelines.lake.errors import WorkFailed
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource, Sources
-from pipelines.lake.tables.raw import TABLES
+from pipelines.lake.tables.raw import FILE_TABLES, OFFSET_SNAPSHOTS, QUEUES, TABLES
 from pipelines.lake.tables.table import Table
 from pipelines.spark.transfer import write_table
 from tests.support.cli import small_store
@@ -87,7 +87,8 @@ def test_twice_is_once_and_every_reader_sees_it(
     age(own_store)
     sources = Sources(lake=lake.root, brokers=(broker,))
     first = ingest(spark, sources)
-    before = {table: rows_of(lake, table) for table in (*FILE_TABLES, "queues", "offset_snapshots")}
+    tables = [table.name for table in (*FILE_TABLES, QUEUES, OFFSET_SNAPSHOTS)]
+    before = {table: rows_of(lake, table) for table in tables}
     again = ingest(spark, sources)
     assert first.rows == again.rows
     assert first.rows["broker-a", "commitlog_messages"] == first.rows["broker-a", "consumequeue_units"] == 6114

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from pipelines.demo import BUNDLE
-from pipelines.ingest.ingest import FILE_TABLES
 from pipelines.lake.catalog import open_catalog, publish
 from pipelines.lake.delta import partition_parts
 from pipelines.lake.lake import Lake
-from pipelines.lake.tables.raw import TABLES
+from pipelines.lake.tables.raw import FILE_TABLES, TABLES
 from pipelines.spark import session
 from tests.support.cli import call
 from tests.support.fixtures import unpack_store
 from tests.support.plain_spark import plain_spark
 
+FILES = [table.name for table in FILE_TABLES]
 MESSAGES = 6114
 BY_BROKER = ("consumequeue_units", "store_files", "queues", "consistency_findings", "recovery_forecast")
 CONFIG = """
@@ -63,7 +63,7 @@ def rows(*arguments: str, folder: Path, code: int) -> list[dict[str, object]]:
 
 
 def content(lake: Lake) -> dict[str, list[dict[str, object]]]:
-    return {name: lake.query(f"SELECT * FROM {name} ORDER BY ALL").to_pylist() for name in FILE_TABLES}
+    return {name: lake.query(f"SELECT * FROM {name} ORDER BY ALL").to_pylist() for name in FILES}
 
 
 def part_of(lake: Lake, table: str, file: str) -> Path:

@@ -11,15 +11,17 @@ import pytest
 
 from parsers.commitlog.message import decode_message
 from pipelines.demo import BUNDLE
-from pipelines.ingest.ingest import FILE_TABLES, IngestReport, ingest_store
+from pipelines.ingest.ingest import IngestReport, ingest_store
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.lake.errors import LakeMoved
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource
+from pipelines.lake.tables.raw import FILE_TABLES
 from pipelines.spark import transfer
 from tests.support.fixtures import unpack_store
 from tests.support.plain_spark import plain_spark
 
+FILES = [table.name for table in FILE_TABLES]
 FIRST, LAST = "commitlog/00000000000000000000", "commitlog/00000000000003145728"
 MESSAGES = 6114
 
@@ -47,12 +49,12 @@ def lake(tmp_path: Path) -> Lake:
 def ingested(lake: Lake, broker: BrokerSource) -> IngestReport:
     report = IngestReport()
     ingest_store(plain_spark(), lake, broker, report)
-    report.rows = {(broker.name, name): lake.rows(name, broker.name) for name in FILE_TABLES}
+    report.rows = {(broker.name, name): lake.rows(name, broker.name) for name in FILES}
     return report
 
 
 def content(lake: Lake) -> dict[str, list[dict[str, object]]]:
-    return {name: lake.query(f"SELECT * FROM {name} ORDER BY ALL").to_pylist() for name in (*FILE_TABLES, "queues")}
+    return {name: lake.query(f"SELECT * FROM {name} ORDER BY ALL").to_pylist() for name in (*FILES, "queues")}
 
 
 def half_of(path: Path) -> tuple[bytes, bytes]:
@@ -95,10 +97,10 @@ def test_a_copy_of_another_inode_is_read(lake: Lake, broker: BrokerSource, tmp_p
 
 def test_files_as_they_were_are_not_read_again(lake: Lake, broker: BrokerSource) -> None:
     ingested(lake, broker)
-    versions = {name: lake.version(name) for name in FILE_TABLES}
+    versions = {name: lake.version(name) for name in FILES}
     again = ingested(lake, broker)
     assert again.files_read == 0 < again.files_unchanged
-    assert {name: lake.version(name) for name in FILE_TABLES} == versions
+    assert {name: lake.version(name) for name in FILES} == versions
 
 
 def _delete(path: Path) -> None:

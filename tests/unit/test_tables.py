@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dagster as dg
 import pyarrow as pa
 import pytest
 
+from pipelines.definitions import defs
 from pipelines.lake.tables.document import DOCUMENT, document
-from pipelines.lake.tables.raw import TABLES
-from pipelines.lake.tables.table import Column, described, plain_type
+from pipelines.lake.tables.raw import FILE_TABLES, QUEUES, SNAPSHOT_TABLES, TABLES
+from pipelines.lake.tables.table import Column, Table, described, plain_type
+from pipelines.spark.sources.registry import source_of
 
 
 def test_the_document_is_printed_from_the_declarations() -> None:
@@ -26,6 +29,12 @@ def test_every_column_has_a_meaning_and_a_type_that_spark_takes(name: str) -> No
     spark = from_arrow_schema(table.bare_schema, prefer_timestamp_ntz=False)
     assert to_arrow_schema(spark, timezone="UTC").names == table.schema.names
     assert {field.name for field in table.schema if field.name in ("offset", "ts", "data")} == set()
+
+
+@pytest.mark.parametrize("table", [*FILE_TABLES, QUEUES, *SNAPSHOT_TABLES], ids=lambda table: table.name)
+def test_a_raw_table_has_a_data_source_and_an_asset(table: Table) -> None:
+    assert source_of(table.name)
+    assert dg.AssetKey(table.name) in defs.resolve_asset_graph().get_all_asset_keys()
 
 
 def test_meanings_and_columns_may_not_drift() -> None:

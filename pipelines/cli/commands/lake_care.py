@@ -67,16 +67,21 @@ def check_lake(
 
 def _repair(run: Run, lake: Lake, sources: Sources, found: Sequence[Fault]) -> None:
     """Drop what is not whole, ingest, and name what the stores did not give back."""
-    from pipelines.ingest.ingest import FILE_TABLES
     from pipelines.ingest.ingested import IngestedFiles
     from pipelines.ingest.made_from import MadeFrom
     from pipelines.lake.check import drop
+    from pipelines.lake.tables.raw import FILE_TABLES
     from pipelines.spark.session import spark_session
 
     before = {fault.table: lake.partition_rows(fault.table) for fault in found if fault.part is not None}
     dropped = drop(lake, found)
     for broker in sources.brokers:
-        of_broker = [(t, file) for t in FILE_TABLES for name, file in dropped.get(t, ()) if name == broker.name]
+        of_broker = [
+            (table.name, file)
+            for table in FILE_TABLES
+            for name, file in dropped.get(table.name, ())
+            if name == broker.name
+        ]
         if of_broker:
             IngestedFiles.load(lake, broker.name).forget(of_broker)
     made = MadeFrom.load(lake)
@@ -94,11 +99,10 @@ def _repair(run: Run, lake: Lake, sources: Sources, found: Sequence[Fault]) -> N
 def _not_given_back(
     lake: Lake, before: Mapping[str, Counter[tuple[str, ...]]], dropped: Mapping[str, set[tuple[str, ...]]]
 ) -> list[str]:
-    from pipelines.ingest.config_snapshots import MAIN_FILES
-    from pipelines.ingest.ingest import FILE_TABLES
+    from pipelines.lake.tables.raw import FILE_TABLES, SNAPSHOT_TABLES
 
     told = []
-    for table in (*FILE_TABLES, *MAIN_FILES):
+    for table in (each.name for each in (*FILE_TABLES, *SNAPSHOT_TABLES)):
         now = lake.partition_rows(table) if table in before else {}
         for values in sorted(dropped.get(table, ()) if table in before else ()):
             if (rows := now.get(values, 0)) < (had := before[table][values]):

@@ -6,18 +6,17 @@ import dagster as dg
 from pyspark.sql import SparkSession
 
 from pipelines.defs.assets.raw import SPARK_POOL
-from pipelines.defs.jobs import SNAPSHOT_TABLES
 from pipelines.defs.lakehouse import Lakehouse
 from pipelines.defs.metadata import bar_plot, column_schema, table_metadata
 from pipelines.defs.partitions import BROKERS
 from pipelines.ingest.config_snapshots import snapshot_config
 from pipelines.ingest.gone_files import mark_gone
-from pipelines.ingest.ingest import files_of_table, ingest_files, ingest_queues
+from pipelines.ingest.ingest import ingest_files, ingest_queues
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.lake.broker_stores import store_of
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource
-from pipelines.lake.tables.raw import CHECKPOINTS, QUEUES, STORE_FILES, TABLES
+from pipelines.lake.tables.raw import CHECKPOINTS, QUEUES, SNAPSHOT_TABLES, STORE_FILES
 from pipelines.lake.tables.table import Table
 
 Refresh = Callable[[SparkSession, Lake, BrokerSource], None]
@@ -26,9 +25,9 @@ Refresh = Callable[[SparkSession, Lake, BrokerSource], None]
 def refresh_files(spark: SparkSession, lake: Lake, broker: BrokerSource) -> None:
     """Hash the files that changed since their row was written; say which are gone."""
     store = store_of(broker)
-    ingested, table = IngestedFiles.load(lake, broker.name), STORE_FILES.name
-    stale = ingested.stale(table, store, files_of_table(store, table))
-    ingest_files(spark, lake, broker, table, stale, ingested=ingested)
+    ingested = IngestedFiles.load(lake, broker.name)
+    stale = ingested.stale(STORE_FILES.name, store, STORE_FILES.files.of(store))
+    ingest_files(spark, lake, broker, STORE_FILES, stale, ingested=ingested)
     mark_gone(lake, broker, store)
 
 
@@ -36,7 +35,7 @@ def refresh_checkpoint(spark: SparkSession, lake: Lake, broker: BrokerSource) ->
     """Read the checkpoint as it is now."""
     store = store_of(broker)
     if store.checkpoint is not None:
-        ingest_files(spark, lake, broker, CHECKPOINTS.name, [store.checkpoint.path.name])
+        ingest_files(spark, lake, broker, CHECKPOINTS, [store.checkpoint.path.name])
 
 
 def refresh_queues(spark: SparkSession, lake: Lake, broker: BrokerSource) -> None:
@@ -72,13 +71,13 @@ def broker_asset(table: Table, refresh: Refresh, plotted: str) -> dg.AssetsDefin
 @dg.multi_asset(
     specs=[
         dg.AssetSpec(
-            name,
+            table.name,
             group_name="config",
-            description=f"One row: {TABLES[name].grain}. History: a snapshot is kept when the broker has written one.",
-            metadata={"dagster/column_schema": column_schema(TABLES[name])},
+            description=f"One row: {table.grain}. History: a snapshot is kept when the broker has written one.",
+            metadata={"dagster/column_schema": column_schema(table)},
             kinds={"spark", "deltalake"},
         )
-        for name in SNAPSHOT_TABLES
+        for table in SNAPSHOT_TABLES
     ],
     name="config_snapshots",
     partitions_def=BROKERS,
@@ -91,10 +90,9 @@ def config_snapshots(context: dg.AssetExecutionContext, lakehouse: Lakehouse) ->
     with lakehouse.writing("config_snapshots"):
         for name in context.partition_keys:
             snapshot_config(lakehouse.spark(), lake, lakehouse.broker(name))
-    for name in SNAPSHOT_TABLES:
-        table = TABLES[name]
-        plot = counts(lake, table, "written_at")
-        yield dg.MaterializeResult(asset_key=name, metadata=table_metadata(lake, table, lake.rows(name), plot=plot))
+    for table in SNAPSHOT_TABLES:
+        metadata = table_metadata(lake, table, lake.rows(table.name), plot=counts(lake, table, "written_at"))
+        yield dg.MaterializeResult(asset_key=table.name, metadata=metadata)
 
 
 def counts(lake: Lake, table: Table, column: str) -> dg.MarkdownMetadataValue:

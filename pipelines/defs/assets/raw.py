@@ -7,16 +7,16 @@ import dagster as dg
 
 from pipelines.defs.lakehouse import Lakehouse
 from pipelines.defs.metadata import bar_plot, column_schema, table_metadata
-from pipelines.defs.partitions import FILE_PARTITIONS
+from pipelines.defs.partitions import FILE_PARTITIONS, TABLES_BY_PARTITION
 from pipelines.ingest.ingest import ingest_files, split_key
-from pipelines.lake.tables.raw import TABLES
+from pipelines.lake.tables.raw_table import FileTable
 
 SPARK_POOL = "spark"
 
 
-def raw_asset(name: str) -> dg.AssetsDefinition:
+def raw_asset(table: FileTable) -> dg.AssetsDefinition:
     """The asset of one raw table; several partitions of one run are one Spark job and one Delta transaction."""
-    table = TABLES[name]
+    name = table.name
 
     @dg.asset(
         name=name,
@@ -34,7 +34,9 @@ def raw_asset(name: str) -> dg.AssetsDefinition:
         unread = []
         with lakehouse.writing(name):
             for broker, files in by_broker(keys).items():
-                told = ingest_files(lakehouse.spark(), lake, sources.broker(broker), name, files, bodies=sources.bodies)
+                told = ingest_files(
+                    lakehouse.spark(), lake, sources.broker(broker), table, files, bodies=sources.bodies
+                )
                 unread += [f"{broker}: {file}" for file in told]
         held = lake.partition_rows(name)
         rows = {key: held[split_key(key)] for key in keys}
@@ -58,4 +60,4 @@ def by_broker(keys: Sequence[str]) -> dict[str, list[str]]:
     return dict(files)
 
 
-RAW_ASSETS = [raw_asset(name) for name in FILE_PARTITIONS]
+RAW_ASSETS = [raw_asset(table) for tables in TABLES_BY_PARTITION.values() for table in tables]

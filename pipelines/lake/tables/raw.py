@@ -9,25 +9,36 @@ from parsers.checkpoint import CHECKPOINT_SCHEMA
 from parsers.commitlog.arrow import ALL_COLUMNS
 from parsers.commitlog.layout import COMPRESSION_TYPES, TRANSACTION_TYPES, UNKNOWN_COMPRESSION
 from parsers.commitlog.region import RegionKind
+from parsers.config.groups import FILE as GROUPS_FILE
 from parsers.config.groups import GROUP_CONFIG_SCHEMA
+from parsers.config.offsets import FILES as OFFSET_FILES
 from parsers.config.offsets import OFFSET_SCHEMA, OffsetKind
+from parsers.config.topics import FILE as TOPICS_FILE
 from parsers.config.topics import TOPIC_CONFIG_SCHEMA
 from parsers.consumequeue.layout import TAGS_CODE_KINDS, UNIT_KINDS
 from parsers.index.read import INDEX_ENTRY_SCHEMA, INDEX_FILE_SCHEMA
 from parsers.places import FileKind
+from parsers.queues import unit_files
 from parsers.rocksdb.queue_units import DATABASE_UNIT_KINDS, DATABASE_UNIT_SCHEMA
 from parsers.timer import TIMER_RECORD_SCHEMA
 from pipelines.lake.tables.derived import DERIVED_TABLES
 from pipelines.lake.tables.ownership import OWNERSHIP_TABLES
+from pipelines.lake.tables.raw_table import FileSet, FileTable, SnapshotTable
 from pipelines.lake.tables.table import Table, columns, described
 
 ORIGIN = columns("""
 broker text which broker's store, as named in rocketlens.toml
 file   text path below the store root, e.g. commitlog/00000000000000000000
 """)
-BY_FILE = ("broker", "file")
 
-STORE_FILES = Table(
+ALL_FILES = FileSet(lambda store: sorted(store.files(), key=lambda file: file.path))
+COMMITLOG_FILES = FileSet(lambda store: store.commitlog, "commitlog_file")
+CONSUMEQUEUE_FILES = FileSet(unit_files, "consumequeue_file")
+INDEX_FOLDER = FileSet(lambda store: store.index, "index_file")
+TIMERLOG_FILES = FileSet(lambda store: [file for file in store.timer if file.kind == "timerlog"], "timer_file")
+CHECKPOINT_FILE = FileSet(lambda store: [store.checkpoint] if store.checkpoint is not None else [])
+
+STORE_FILES = FileTable(
     "store_files",
     "one file of a store as last read; it keeps its row when the broker has deleted it, see gone_at",
     ORIGIN
@@ -44,10 +55,10 @@ why            text why a file is not understood, or why it could not be read
 parser_version text rocketlens version that read it
 gone_at        time when an ingest first missed it: the broker has deleted it, its rows in other tables stay; else null
 """),
-    BY_FILE,
+    files=ALL_FILES,
 ).holding(kind=get_args(FileKind))
 
-COMMITLOG_MESSAGES = Table(
+COMMITLOG_MESSAGES = FileTable(
     "commitlog_messages",
     "one message of the CommitLog, in physical order",
     described(
@@ -84,10 +95,10 @@ body_decompressed body as the producer handed it over; only where the lake keeps
 """,
         leading=ORIGIN,
     ),
-    BY_FILE,
+    files=COMMITLOG_FILES,
 ).holding(transaction_type=TRANSACTION_TYPES.values(), compression=(*COMPRESSION_TYPES.values(), UNKNOWN_COMPRESSION))
 
-COMMITLOG_REGIONS = Table(
+COMMITLOG_REGIONS = FileTable(
     "commitlog_regions",
     "one byte range of a CommitLog file; the ranges of a file add up to its size",
     ORIGIN
@@ -100,10 +111,10 @@ records         i64  messages in the range
 file_size       i64  bytes of the whole file when it was read
 reason          text why it is not messages
 """),
-    BY_FILE,
+    files=COMMITLOG_FILES,
 ).holding(kind=get_args(RegionKind))
 
-CONSUMEQUEUE_UNITS = Table(
+CONSUMEQUEUE_UNITS = FileTable(
     "consumequeue_units",
     "one unit of a ConsumeQueue, in a file or in a database",
     described(
@@ -121,7 +132,7 @@ store_timestamp_ms when the broker stored the message, epoch milliseconds; null 
 """,
         leading=ORIGIN,
     ),
-    BY_FILE,
+    files=CONSUMEQUEUE_FILES,
 ).holding(kind=(*UNIT_KINDS, *DATABASE_UNIT_KINDS), tags_code_kind=TAGS_CODE_KINDS)
 
 QUEUES = Table(
@@ -141,7 +152,7 @@ files               i32  ConsumeQueue files; 0 where a database keeps the queue
     ("broker",),
 )
 
-INDEX_FILES = Table(
+INDEX_FILES = FileTable(
     "index_files",
     "one index file",
     described(
@@ -161,10 +172,10 @@ geometry_known how the two were found out, or why not
 """,
         leading=ORIGIN,
     ),
-    BY_FILE,
+    files=INDEX_FOLDER,
 )
 
-INDEX_ENTRIES = Table(
+INDEX_ENTRIES = FileTable(
     "index_entries",
     "one entry of an index file",
     described(
@@ -179,10 +190,10 @@ slot hash slot whose chain it is in
 """,
         leading=ORIGIN,
     ),
-    BY_FILE,
+    files=INDEX_FOLDER,
 )
 
-TIMER_RECORDS = Table(
+TIMER_RECORDS = FileTable(
     "timer_records",
     "one unit of a timerlog file: a timer taken in, rolled on or deleted",
     described(
@@ -201,10 +212,10 @@ real_topic_hash String.hashCode of the topic it will be delivered to, 0 for none
 """,
         leading=ORIGIN,
     ),
-    BY_FILE,
+    files=TIMERLOG_FILES,
 )
 
-CHECKPOINTS = Table(
+CHECKPOINTS = FileTable(
     "checkpoints",
     "one checkpoint file",
     described(
@@ -221,14 +232,14 @@ min_timestamp_index the same with the index taken in
 """,
         leading=ORIGIN,
     ),
-    BY_FILE,
+    files=CHECKPOINT_FILE,
 )
 
 SNAPSHOT = ORIGIN + columns("""
 written_at time when the broker wrote the file (its modification time): the instant the row holds for
 """)
 
-TOPIC_CONFIGS = Table(
+TOPIC_CONFIGS = SnapshotTable(
     "topic_configs",
     "one topic's configuration at one snapshot of config/topics.json",
     described(
@@ -245,10 +256,10 @@ attributes further attributes as JSON, e.g. the queue type; null for versions wi
 """,
         leading=SNAPSHOT,
     ),
-    BY_FILE,
+    main_files=(TOPICS_FILE,),
 )
 
-GROUP_CONFIGS = Table(
+GROUP_CONFIGS = SnapshotTable(
     "group_configs",
     "one consumer group's configuration at one snapshot of config/subscriptionGroup.json",
     described(
@@ -266,10 +277,10 @@ settings every stored field as JSON
 """,
         leading=SNAPSHOT,
     ),
-    BY_FILE,
+    main_files=(GROUPS_FILE,),
 )
 
-OFFSET_SNAPSHOTS = Table(
+OFFSET_SNAPSHOTS = SnapshotTable(
     "offset_snapshots",
     "one stored consumer offset at one snapshot of consumerOffset.json, lmqConsumerOffset.json or their database",
     described(
@@ -283,7 +294,7 @@ kind pull is the next message to pull, lmq of a light topic
 """,
         leading=SNAPSHOT,
     ),
-    BY_FILE,
+    main_files=OFFSET_FILES,
 ).holding(kind=get_args(OffsetKind))
 
 INGESTED_FILES = Table(
@@ -313,7 +324,7 @@ made_at time when
 """),
 )
 
-STORE_TABLES = (
+RAW_TABLES: tuple[Table, ...] = (
     STORE_FILES,
     INGESTED_FILES,
     MADE_FROM,
@@ -325,8 +336,10 @@ STORE_TABLES = (
     INDEX_ENTRIES,
     TIMER_RECORDS,
     CHECKPOINTS,
+    TOPIC_CONFIGS,
+    GROUP_CONFIGS,
+    OFFSET_SNAPSHOTS,
 )
-CONFIG_TABLES = (TOPIC_CONFIGS, GROUP_CONFIGS, OFFSET_SNAPSHOTS)
-TABLES: dict[str, Table] = {
-    table.name: table for table in (*STORE_TABLES, *CONFIG_TABLES, *DERIVED_TABLES, *OWNERSHIP_TABLES)
-}
+FILE_TABLES = tuple(table for table in RAW_TABLES if isinstance(table, FileTable))
+SNAPSHOT_TABLES = tuple(table for table in RAW_TABLES if isinstance(table, SnapshotTable))
+TABLES: dict[str, Table] = {table.name: table for table in (*RAW_TABLES, *DERIVED_TABLES, *OWNERSHIP_TABLES)}

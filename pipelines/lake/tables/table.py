@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import pyarrow as pa
 
@@ -65,7 +66,7 @@ class Table:
         """The schema of some columns, in the order asked for."""
         return pa.schema([self.bare_schema.field(name) for name in names])
 
-    def holding(self, **values: Iterable[str]) -> Table:
+    def holding(self, **values: Iterable[str]) -> Self:
         """The table with columns that hold one of a few values, as the code declares them that writes them; their
         meaning ends with the list. Raises ValueError for a column that is not there."""
         if strays := values.keys() - {column.name for column in self.columns}:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from parsers.store import Store, StoreFile
 from pipelines.spark.sources.slices import Piece
 from pipelines.spark.sources.source import StoreReader, StoreSource
 
@@ -15,9 +14,6 @@ if TYPE_CHECKING:
 
 class CheckpointReader(StoreReader):
     """Further option: `version` of the broker, which tells a field it does not have from one that is 0."""
-
-    def files_of(self, store: Store) -> list[StoreFile]:
-        return [store.checkpoint] if store.checkpoint is not None else []
 
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         from parsers.checkpoint import checkpoint_to_batch, read_checkpoint

@@ -42,7 +42,7 @@ class CommitLogReader(StoreReader):
 
     def files_of(self, store: Store) -> list[StoreFile]:
         where = self._where()
-        return [file for file in store.commitlog if where.may_hold(file)]
+        return [file for file in super().files_of(store) if where.may_hold(file)]
 
     def partitions(self) -> Sequence[InputPartition]:
         planned = [slice_ for slice_ in super().partitions() if isinstance(slice_, Slice)]
@@ -121,9 +121,6 @@ def _begin(file: StoreFile, file_pos: int) -> int:
 
 class RegionsReader(StoreReader):
     """A file is one piece: what a byte range is depends on what is before it."""
-
-    def files_of(self, store: Store) -> list[StoreFile]:
-        return store.commitlog
 
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa

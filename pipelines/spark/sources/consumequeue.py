@@ -17,10 +17,8 @@ class ConsumeQueueReader(StoreReader):
     """Further option: `topics`, names separated by commas."""
 
     def files_of(self, store: Store) -> list[StoreFile]:
-        from parsers.queues import unit_files
-
         topics = self._topics()
-        return [file for file in unit_files(store) if topics is None or file.topic in (None, *topics)]
+        return [file for file in super().files_of(store) if topics is None or file.topic in (None, *topics)]
 
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         from parsers.queues import read_units

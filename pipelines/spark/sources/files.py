@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from parsers.errors import Damage, DamageSink, StoreFormatError
-from parsers.store import Store, StoreFile
+from parsers.store import StoreFile
 from pipelines.spark.sources.slices import Piece
 from pipelines.spark.sources.source import StoreReader, StoreSource, table_of
 
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
 
 class FilesReader(StoreReader):
-    def files_of(self, store: Store) -> list[StoreFile]:
-        return sorted(store.files(), key=lambda file: file.path)
-
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import InputPartition
 
-from parsers.store import Store, StoreFile
 from pipelines.spark.sources.slices import Piece, Slice
 from pipelines.spark.sources.source import StoreReader, StoreSource
 
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
 
 class IndexReader(StoreReader):
     """How many slots a file has is not in the file, so planning asks all index files of the store together."""
-
-    def files_of(self, store: Store) -> list[StoreFile]:
-        return store.index
 
     def partitions(self) -> Sequence[InputPartition]:
         from parsers.index.open import open_index

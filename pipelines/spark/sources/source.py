@@ -25,6 +25,7 @@ from pipelines.spark.sources.slices import DEFAULT_SPLIT_BYTES, Piece, Slice, cu
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from pipelines.lake.tables.raw_table import FileTable
     from pipelines.lake.tables.table import Table
 
 Options = Mapping[str, str]
@@ -59,7 +60,7 @@ class StoreSource(DataSource):
 
 
 class StoreReader(DataSourceReader):
-    """Plans slices on the driver, reads them on workers. Subclasses say which files, and read one piece.
+    """Plans slices on the driver, reads them on workers. Subclasses read one piece.
 
     Attributes:
         unread: files that could not be read as planned, or not to their end, by the names of the column `file`: why.
@@ -75,8 +76,8 @@ class StoreReader(DataSourceReader):
             raise ValueError('the option "store" is missing: the store root to read')
 
     def files_of(self, store: Store) -> list[StoreFile]:
-        """The files of this kind, in the order their rows come."""
-        raise NotImplementedError
+        """The files whose rows the table holds, in the order in which they come."""
+        return file_table_of(self.table_name).files.of(store)
 
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         """Rows of one piece: any columns of the table except broker and file, in any order."""
@@ -146,3 +147,13 @@ def table_of(name: str) -> Table:
     from pipelines.lake.tables.raw import TABLES
 
     return TABLES[name]
+
+
+def file_table_of(name: str) -> FileTable:
+    """`table_of` for a table of store files. Raises ValueError for another."""
+    from pipelines.lake.tables.raw_table import FileTable
+
+    table = table_of(name)
+    if not isinstance(table, FileTable):
+        raise ValueError(f"{name} is not a table of store files")
+    return table

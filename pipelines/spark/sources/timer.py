@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from parsers.store import Store, StoreFile
 from pipelines.spark.sources.slices import Piece
 from pipelines.spark.sources.source import StoreReader, StoreSource
 
@@ -14,9 +13,6 @@ if TYPE_CHECKING:
 
 
 class TimerReader(StoreReader):
-    def files_of(self, store: Store) -> list[StoreFile]:
-        return [file for file in store.timer if file.kind == "timerlog"]
-
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         from parsers.timer import read_timerlog
 
