@@ -68,6 +68,7 @@ CHAPTERS = {
         "",
     ),
     "pipelines/lake": ("tables", ""),
+    "pipelines/answers": ("offsets", ""),
     "pipelines/spark": ("sources", "", "jobs"),
     "pipelines/defs": ("", "assets"),
     "pipelines/cli": ("frame", "commands", ""),

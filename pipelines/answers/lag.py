@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import zlib
-from collections import defaultdict
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-from parsers.config.document import Document, holds_table
-from parsers.config.offsets import FILES, document_offsets, read_offsets
 from parsers.config.topics import read_topics
-from parsers.errors import Damage, StoreFormatError, why_unreadable
+from parsers.errors import DamageSink
 from parsers.queues import BatchQueue, StoreQueues
-from parsers.store import Store, StoreFile
-from pipelines.recordings.kept_copy import read_copy, written_ms
-from recovery.knowledge.copied_times import TimesLost, copied_without_times, newest_message_ms
+from parsers.store import Store
+from pipelines.answers.offsets.saved import OffsetsAt
+from recovery.knowledge.copied_times import TimesLost, newest_message_ms
 from recovery.lives.offset_lives import DoubtfulOffset, OffsetLife, doubtful_offsets, may_be_doubtful
 from recovery.lives.topic_lives import StoreLives, TopicLives
 from recovery.query.hidden_queues import every_queue
@@ -34,63 +29,6 @@ from recovery.query.lag import (
 )
 from recovery.query.search_of_queue import search_of
 from recovery.scan.log_access import NO_TIME, LogAccess
-
-Problem = Callable[[str], None]
-DamageSink = Callable[[Damage], None]
-
-
-@dataclass(frozen=True, slots=True)
-class OffsetsAt:
-    """Committed offsets as one file held them at one instant.
-
-    `times_lost`: why that instant is not known, so that `written_ms` only says not before when.
-    """
-
-    written_ms: int
-    offsets: dict[tuple[str, str], dict[int, int]]
-    times_lost: TimesLost | None = None
-
-
-def offsets_of_store(store: Store, damage: DamageSink) -> OffsetsAt | None:
-    """The offsets in the store's own config folder; None when it holds none."""
-    holders = [file for file in store.config if any(holds_table(file, name) for name in FILES)]
-    if not holders:
-        return None
-    written = [file.mtime_ns // 1_000_000 for file in holders]
-    table: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
-    for _, offset in read_offsets(store.config, on_damage="collect", damage=damage):
-        if offset.kind != "pull":
-            table[offset.group, offset.topic][offset.queue_id] = offset.consumer_offset
-    lost = copied_without_times(store)
-    return OffsetsAt(max(written) if lost is None else lost.newest_message_ms, dict(table), lost)
-
-
-def offsets_in(place: Path, problem: Problem) -> list[OffsetsAt]:
-    """Kept copies of consumerOffset.json (plain or gzipped, a file or a folder of them), oldest first.
-
-    A copy was written at the epoch milliseconds in its name, else when the file was last changed.
-    """
-    paths = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
-    found = (_copy(path, problem) for path in paths if ".json" in path.suffixes or not place.is_dir())
-    return sorted((copy for copy in found if copy is not None), key=lambda copy: copy.written_ms)
-
-
-def _copy(path: Path, problem: Problem) -> OffsetsAt | None:
-    seen = path.stat()
-    file = StoreFile(path, "config", seen.st_size, seen.st_mtime_ns)
-    try:
-        content = read_copy(path)
-        document = Document(file, content if isinstance(content, dict) else {})
-        table: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
-        for offset in document_offsets(document):
-            if offset.kind != "pull":
-                table[offset.group, offset.topic][offset.queue_id] = offset.consumer_offset
-    except (StoreFormatError, OSError, EOFError, zlib.error) as unreadable:
-        problem(f"{path}: {why_unreadable(unreadable)}")
-        return None
-    if not table and not {"offsetTable", "lmqOffsetTable"} & document.content.keys():
-        return None
-    return OffsetsAt(written_ms(path), dict(table))
 
 
 def store_lag(

@@ -11,10 +11,11 @@ from typing import Any
 from parsers.errors import Damage
 from pipelines.answers.finding_rows import finding_row
 from pipelines.answers.instants import utc
-from pipelines.answers.lag import lag_record, offsets_of_store, store_lag, store_positions
+from pipelines.answers.lag import lag_record, store_lag, store_positions
 from pipelines.answers.ledger_rows import ledger_rows
 from pipelines.answers.life_rows import life_rows
-from pipelines.answers.offset_events import events_of, offset_event_row
+from pipelines.answers.offsets.events import events_of, offset_event_row
+from pipelines.answers.offsets.saved import offsets_of_store
 from pipelines.lake.broker_stores import known_store_of
 from pipelines.lake.sources import BrokerSource
 from recovery.forecast.document import forecast_document

@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from parsers.errors import DamageSink
 from parsers.store import Store
-from pipelines.answers.lag import DamageSink, OffsetsAt, Problem, lag_record, offsets_in, store_lag
+from pipelines.answers.lag import lag_record, store_lag
+from pipelines.answers.offsets.saved import OffsetsAt, offsets_in
 from pipelines.lake.tables.derived import LAG
+from pipelines.recordings.lines import Problem
 from recovery.knowledge.knowledge import NOTHING_SAID, Said, knowledge_of, open_known
 from recovery.knowledge.topic_events import TopicEvent
 from recovery.lives.topic_lives import StoreLives

@@ -10,7 +10,9 @@ from typing import Any
 
 from parsers.explain.explain import explain
 from parsers.store import Store
-from pipelines.answers.lag import Problem, offsets_of_store, store_positions
+from pipelines.answers.lag import store_positions
+from pipelines.answers.offsets.saved import offsets_of_store
+from pipelines.recordings.lines import Problem
 from pipelines.report.facts import with_instants
 from pipelines.report.model import Column, Facts, PrintedTable, Row
 from recovery.forecast.document import forecast_document

@@ -17,9 +17,10 @@ from parsers.places import name_below
 from parsers.store import Store
 from pipelines.answers.finding_rows import explained_row, finding_row
 from pipelines.answers.instants import utc
-from pipelines.answers.lag import offsets_of_store, store_lag, store_positions
+from pipelines.answers.lag import store_lag, store_positions
 from pipelines.answers.ledger_rows import ledger_rows
-from pipelines.answers.offset_events import events_of, offset_event_row
+from pipelines.answers.offsets.events import events_of, offset_event_row
+from pipelines.answers.offsets.saved import offsets_of_store
 from pipelines.answers.queue_figures import queue_figures
 from pipelines.report.model import Facts, Row
 from rebalance.replay import Replay

@@ -12,7 +12,7 @@ import pytest
 
 import rocketlens as rl
 from parsers.store import open_store
-from pipelines.answers.lag import offsets_in
+from pipelines.answers.offsets.saved import offsets_in
 from pipelines.lake.catalog import question
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import read_sources

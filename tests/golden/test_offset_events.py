@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from pipelines.answers.offset_event import OffsetEvent
-from pipelines.answers.offset_events import events_of
+from pipelines.answers.offsets.event import OffsetEvent
+from pipelines.answers.offsets.events import events_of
 from recovery.query.move_kind import MoveKind
 from recovery.query.next_pull import next_pull
 from recovery.rules.versions import BrokerVersion

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from parsers.store import Store
-    from pipelines.answers.lag import OffsetsAt
+    from pipelines.answers.offsets.saved import OffsetsAt
     from pipelines.lake.tables.table import Table
     from recovery.lives.topic_lives import StoreLives
 
@@ -91,7 +91,7 @@ def _schema(table: Table) -> pa.Schema:
 
 def offsets_at(run: Run, store: Store, place: Path | None, at_ms: int | None) -> OffsetsAt:
     """The newest copy written by `at_ms`; the oldest there is when all are younger."""
-    from pipelines.answers.lag import offsets_in, offsets_of_store
+    from pipelines.answers.offsets.saved import offsets_in, offsets_of_store
 
     if place is None:
         own = offsets_of_store(store, run.damage)

@@ -61,8 +61,8 @@ def ledger(
 
     Example: `rocketlens ledger /data/store --group CG_orders --lost`
     """
-    from pipelines.answers.lag import offsets_of_store
     from pipelines.answers.ledger_rows import ledger_rows
+    from pipelines.answers.offsets.saved import offsets_of_store
     from pipelines.lake.tables.derived import LOSS_LEDGER
     from recovery.query.ledger import LOST
     from recovery.verify.store_ledger import store_ledger

@@ -70,7 +70,8 @@ def retention(
 
 def risks_of(run: Run, store: Store, kept: Retention) -> list[RetentionRisk]:
     """Per group and queue, when its unread messages are due; nothing where no offsets are stored."""
-    from pipelines.answers.lag import offsets_of_store, store_positions
+    from pipelines.answers.lag import store_positions
+    from pipelines.answers.offsets.saved import offsets_of_store
     from recovery.retention.risk import retention_risks
 
     offsets = offsets_of_store(store, run.damage)

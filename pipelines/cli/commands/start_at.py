@@ -42,7 +42,7 @@ def start_at(
     """
     import pyarrow as pa
 
-    from pipelines.answers.offset_ends import Ends
+    from pipelines.answers.offsets.ends import Ends
     from recovery.query.group_start import QueueNow, group_start
     from recovery.scan.log_access import LogAccess
 

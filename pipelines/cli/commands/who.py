@@ -83,8 +83,8 @@ def _lake_trail(run: Run, source: Path, message_id: str) -> Trail | None:
 
 
 def _store_trail(run: Run, store: Store, known: StoreKnowledge, message_id: str, offsets: Path | None) -> Trail | None:
-    from pipelines.answers.lag import offsets_in, offsets_of_store
     from pipelines.answers.message_evidence import kept_offsets, trail_in_store
+    from pipelines.answers.offsets.saved import offsets_in, offsets_of_store
     from recovery.lives.topic_lives import StoreLives
     from recovery.query.query import StoreQuery
 

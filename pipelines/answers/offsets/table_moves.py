@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from pipelines.answers.offset_ends import Ends
-from pipelines.answers.offset_event import OffsetEvent, SavedTable, differences, key_of
-from pipelines.answers.offset_log_moves import BEYOND_END
-from pipelines.answers.offset_record import GroupQueueKey, OffsetRecord
+from pipelines.answers.offsets.corrections import BEYOND_END
+from pipelines.answers.offsets.ends import Ends
+from pipelines.answers.offsets.event import EventsInTime, OffsetEvent, SavedTable, differences, key_of
+from pipelines.answers.offsets.record import GroupQueueKey, OffsetRecord, statements_by
 from rebalance.readers.logs.offset_lines import LineKind
 from recovery.query.move_kind import MoveKind
 
@@ -21,33 +21,41 @@ SET_OFFLINE = (
 )
 
 
-@dataclass(slots=True)
 class TableMoves:
-    """The changes of one broker's table; `events`: what lines have told."""
+    """The changes of one broker's table.
 
-    record: OffsetRecord
-    copies: Sequence[SavedTable]
-    ends: Ends
-    events: Sequence[OffsetEvent]
+    Args:
+        copies: oldest first.
+    """
 
-    def changes(self) -> Iterator[OffsetEvent]:
-        """What neighbouring tables show and no line explains; an offset that goes forward was consumed, mostly."""
+    def __init__(self, record: OffsetRecord, copies: Sequence[SavedTable], ends: Ends) -> None:
+        self.record, self.copies, self.ends = record, copies, ends
+        self._pulls = statements_by(key_of, record.of(LineKind.FLOW_CONTROL))
+
+    def changes(self, told: Iterable[OffsetEvent]) -> Iterator[OffsetEvent]:
+        """What neighbouring tables show and no line told; an offset that goes forward was consumed, mostly."""
+        lines = EventsInTime(told)
         for old, new in pairwise(self.copies):
+            clones = _Clones(old)
             for where in sorted(old.offsets.keys() | new.offsets.keys()):
                 before, after = old.offsets.get(where, {}), new.offsets.get(where, {})
                 for queue_id in sorted(before.keys() | after.keys()):
-                    pair = before.get(queue_id), after.get(queue_id)
-                    if pair[0] != pair[1]:
-                        yield from self._change((*where, queue_id), pair, old, new)
+                    key, pair = (*where, queue_id), (before.get(queue_id), after.get(queue_id))
+                    if pair[0] == pair[1]:
+                        continue
+                    near = lines.about(key, old.written_ms, new.written_ms)
+                    if not any(event.explains(*pair) for event in near):
+                        yield from self._change(key, pair, old, new, clones)
 
     def _change(
-        self, key: GroupQueueKey, pair: tuple[int | None, int | None], old: SavedTable, new: SavedTable
+        self,
+        key: GroupQueueKey,
+        pair: tuple[int | None, int | None],
+        old: SavedTable,
+        new: SavedTable,
+        clones: _Clones,
     ) -> Iterator[OffsetEvent]:
         (before, after), from_ms, until_ms = pair, old.written_ms, new.written_ms
-        if any(event.is_about(key, from_ms, until_ms) and event.explains(before, after) for event in self.events):
-            return
-        offline = self.record.is_offline(key[0], from_ms, until_ms)
-        clone = self._clone_of(key, old, new)
         most = None if after is None else self._most(key, until_ms)
         skipped, repeated = differences(before, after)
         cause, reason = "not told", BY_TABLES
@@ -59,10 +67,10 @@ class TableMoves:
             kind, cause = MoveKind.MOVED_FORWARD, f"set by hand: beyond the queue's end, which was {most} at most"
             skipped = None
             reason = "" if self.ends.has_whole_log else LEFT_LIFE
-        elif offline:
+        elif self.record.is_offline(key[0], from_ms, until_ms):
             kind = MoveKind.FIRST_OFFSET if before is None else MoveKind.MOVED_FORWARD
-            cause, reason = f"{SET_OFFLINE}{clone}", ""
-        elif before is None and clone:
+            cause, reason = f"{SET_OFFLINE}{clones.of(key, new)}", ""
+        elif before is None and (clone := clones.of(key, new)):
             kind, cause = MoveKind.FIRST_OFFSET, f"not told{clone}"
             reason = "a consumer of the group may have read them"
         else:
@@ -83,17 +91,18 @@ class TableMoves:
             evidence=f"tables of {from_ms} and {until_ms}",
         )
 
-    def set_beyond_end(self) -> Iterator[OffsetEvent]:
-        """Offsets that a correction shows beyond the end, that no saved table has, and that nothing else explains."""
-        for event in self.events:
+    def set_beyond_end(self, told: Sequence[OffsetEvent]) -> Iterator[OffsetEvent]:
+        """Offsets that a correction shows beyond the end, that no saved table has, and that nothing told explains."""
+        moves = EventsInTime(told)
+        for event in told:
             if event.kind is not MoveKind.CORRECTED or event.cause != BEYOND_END or event.queue_id is None:
                 continue
             key, at_ms = (event.group, event.topic, event.queue_id), event.earliest_ms or 0
-            saved = [c for c in self.copies if c.written_ms <= at_ms and key[2] in c.offsets.get(key[:2], {})]
-            before = saved[-1].offsets[key[:2]][key[2]] if saved else None
-            known = [other for other in self.events if other is not event and other.after == event.before]
-            is_told = any(other.is_about(key, at_ms, event.latest_ms or at_ms) for other in known)
-            if before is None or before == event.before or is_told or not self.ends.may_have_one_life(key[1]):
+            saved = self._last_saved(key, at_ms)
+            before = None if saved is None else saved.offsets[key[:2]][key[2]]
+            near = moves.about(key, at_ms, event.latest_ms or at_ms)
+            is_told = any(other is not event and other.after == event.before for other in near)
+            if saved is None or before == event.before or is_told or not self.ends.may_have_one_life(key[1]):
                 continue
             yield OffsetEvent(
                 *key,
@@ -102,25 +111,24 @@ class TableMoves:
                 event.before,
                 None,
                 0,
-                saved[-1].written_ms,
+                saved.written_ms,
                 event.latest_ms,
                 None,
                 "set by hand: beyond the queue's end, as the next pull showed",
                 certain=self.ends.has_whole_log,
                 reason=None if self.ends.has_whole_log else LEFT_LIFE,
-                evidence=f"table of {saved[-1].written_ms}; {event.evidence}",
+                evidence=f"table of {saved.written_ms}; {event.evidence}",
             )
+
+    def _last_saved(self, key: GroupQueueKey, at_ms: int) -> SavedTable | None:
+        """The newest table by an instant that holds a queue's offset."""
+        older = bisect_right(self.copies, at_ms, key=lambda copy: copy.written_ms)
+        return next((copy for copy in reversed(self.copies[:older]) if key[2] in copy.offsets.get(key[:2], {})), None)
 
     def _most(self, key: GroupQueueKey, at_ms: int) -> int | None:
         """The most that the queue's maximum can have been at an instant."""
         then = self.ends.at(key[1], key[2], at_ms)
         return self.ends.now(key[1], key[2]) if then is None else then
-
-    def _clone_of(self, key: GroupQueueKey, old: SavedTable, new: SavedTable) -> str:
-        """Another group that had the same offsets on every queue of the topic before: what a clone leaves."""
-        own = new.offsets.get(key[:2])
-        same = [g for (g, t), queues in sorted(old.offsets.items()) if t == key[1] and g != key[0] and queues == own]
-        return f"; the offsets are those that {', '.join(same[:3])} had, as a clone leaves them" if same else ""
 
     def stalls(self) -> Iterator[OffsetEvent]:
         """Offsets that stood still for STALLED_MS and more while the queue had messages behind them."""
@@ -144,9 +152,8 @@ class TableMoves:
         end = self.ends.at(key[1], key[2], end_ms)
         if end is None or end <= offset:
             return
-        pulls = [
-            s for s in self.record.of(LineKind.FLOW_CONTROL) if key_of(s) == key and begin <= s.line.at_ms <= end_ms
-        ]
+        near = self._pulls.touching(key, begin, end_ms)
+        pulls = [each for each in near if begin <= each.line.at_ms <= end_ms]
         offline = self.record.is_offline(key[0], begin, end_ms)
         cause = (
             f"pulls went on to {max(each.line.after or 0 for each in pulls)}: the message at {offset} is not finished"
@@ -171,3 +178,18 @@ class TableMoves:
             reason=reason,
             evidence=f"tables of {begin} and {end_ms}",
         )
+
+
+class _Clones:
+    """Which groups had the same offsets on every queue of a topic in a table: what a clone of a group leaves."""
+
+    def __init__(self, table: SavedTable) -> None:
+        self._groups: dict[str, list[tuple[str, Mapping[int, int]]]] = {}
+        for (group, topic), queues in sorted(table.offsets.items()):
+            self._groups.setdefault(topic, []).append((group, queues))
+
+    def of(self, key: GroupQueueKey, new: SavedTable) -> str:
+        """The words for a group's offset in a newer table; empty where no group had the same."""
+        own = new.offsets.get(key[:2])
+        same = [group for group, queues in self._groups.get(key[1], ()) if group != key[0] and queues == own]
+        return f"; the offsets are those that {', '.join(same[:3])} had, as a clone leaves them" if same else ""

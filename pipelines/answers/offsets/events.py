@@ -12,13 +12,16 @@ from parsers.config.offsets import FILES, read_offsets
 from parsers.errors import DamageSink
 from parsers.queues import StoreQueues
 from parsers.store import Store
-from pipelines.answers.lag import Problem, offsets_in, offsets_of_store
-from pipelines.answers.offset_ends import Ends
-from pipelines.answers.offset_event import OffsetEvent, SavedTable, order_of
-from pipelines.answers.offset_log_moves import UNTOLD, LogMoves
-from pipelines.answers.offset_moved_records import MovedRecord, moved_records
-from pipelines.answers.offset_record import OffsetRecord, read_offset_record
-from pipelines.answers.offset_table_moves import TableMoves
+from pipelines.answers.offsets.commits import CorrectedCommits, late_commits, rejected_commits, starts_above_commit
+from pipelines.answers.offsets.corrections import UNTOLD, corrections
+from pipelines.answers.offsets.ends import Ends
+from pipelines.answers.offsets.event import OffsetEvent, SavedTable, order_of
+from pipelines.answers.offsets.moved_records import MovedRecord, moved_records
+from pipelines.answers.offsets.record import OffsetRecord, read_offset_record
+from pipelines.answers.offsets.resets import Resets
+from pipelines.answers.offsets.saved import offsets_in, offsets_of_store
+from pipelines.answers.offsets.table_moves import TableMoves
+from pipelines.recordings.lines import Problem
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.lives.topic_lives import StoreLives
 from recovery.query.move_kind import MoveKind
@@ -38,12 +41,15 @@ def offset_events(
         ends: where its queues ended; without a store nothing is known of them.
     """
     known = ends or Ends()
-    lines = LogMoves(record, copies, moved, known)
-    lines.take_all()
-    tables = TableMoves(record, copies, known, lines.events)
-    lines.events += list(tables.changes())
-    lines.events += list(tables.set_beyond_end())
-    return sorted([*lines.events, *lines.starts(), *tables.stalls()], key=order_of)
+    resets = Resets(record, copies, known)
+    of_resets = list(resets.events())
+    corrected = CorrectedCommits(list(corrections(record, moved)))
+    of_commits = list(late_commits(record, resets.landed, corrected))
+    told = [*corrected.events(), *of_resets, *of_commits, *rejected_commits(record)]
+    tables = TableMoves(record, copies, known)
+    told += list(tables.changes(told))
+    told += list(tables.set_beyond_end(told))
+    return sorted([*told, *starts_above_commit(record, told), *tables.stalls()], key=order_of)
 
 
 def events_of(

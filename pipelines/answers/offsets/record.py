@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
+from pipelines.answers.offsets.in_time import InTime, Span
 from pipelines.recordings.lines import Problem, lines_of
 from pipelines.recordings.recordings import Recording, facts_of, find_recordings
 from rebalance.facts import OffsetCommitted
@@ -38,6 +40,18 @@ class Statement:
     def until_ms(self) -> int:
         return self.line.at_ms + self.line.late_ms
 
+    @property
+    def span(self) -> Span:
+        return self.from_ms, self.until_ms
+
+
+K = TypeVar("K", bound=Hashable)
+
+
+def statements_by(key: Callable[[Statement], K], statements: Iterable[Statement]) -> InTime[K, Statement]:
+    """Statements by what they are about."""
+    return InTime(statements, key, lambda each: each.span)
+
 
 @dataclass(slots=True)
 class Commits:
@@ -67,7 +81,10 @@ class Commits:
 
 @dataclass(slots=True)
 class Presence:
-    """The consumers of one group that a broker's log shows: who came or went when, and when there was nobody left."""
+    """The consumers of one group that a broker's log shows: who came or went when, and when there was nobody left.
+
+    `changes` are in order of time once the record was put in order.
+    """
 
     changes: list[tuple[int, str, bool]] = field(default_factory=list)
     nobody_ms: list[int] = field(default_factory=list)
@@ -79,11 +96,12 @@ class Presence:
         if since_ms is None:
             return False
         connected: set[str] = set()
-        for at_ms, remote, is_there in sorted(self.changes, key=lambda change: change[0]):
-            if since_ms <= at_ms < from_ms:
-                (connected.add if is_there else connected.discard)(remote)
-            elif from_ms <= at_ms <= until_ms:
+        for at_ms, remote, is_there in self.changes[bisect_left(self.changes, since_ms, key=_change_ms) :]:
+            if at_ms > until_ms:
+                break
+            if at_ms >= from_ms:
                 return False
+            (connected.add if is_there else connected.discard)(remote)
         return not connected
 
 
@@ -96,6 +114,7 @@ class OffsetRecord:
         commits: by queue.
         presence: by group; `covered`: from when to when broker logs speak; `boots`: when the broker started.
         clients: address -> client id, of connections that a broker's log shows.
+        by_kind: the statements again; `offline`: answers given, by group and window.
     """
 
     statements: list[Statement] = field(default_factory=list)
@@ -104,19 +123,16 @@ class OffsetRecord:
     covered: list[tuple[int, int]] = field(default_factory=list)
     boots: list[int] = field(default_factory=list)
     clients: dict[str, str] = field(default_factory=dict)
-
     by_kind: dict[LineKind, list[Statement]] = field(default_factory=dict)
+    offline: dict[tuple[str, int, int], bool] = field(default_factory=dict)
 
     def of(self, kind: LineKind) -> list[Statement]:
         """The statements of one kind, in order of time."""
         return self.by_kind.get(kind, [])
 
-    def around(self, at_ms: int, most_ms: int) -> Iterator[Statement]:
-        """The statements up to so long before and after an instant."""
-        row = bisect_left(self.statements, at_ms - most_ms, key=_at_ms)
-        while row < len(self.statements) and self.statements[row].line.at_ms <= at_ms + most_ms:
-            yield self.statements[row]
-            row += 1
+    def client(self, address: str | None) -> str | None:
+        """The client id behind an address where a broker's log shows it, else the address."""
+        return None if address is None else self.clients.get(address, address)
 
     def put_in_order(self) -> None:
         """Sort by time; to be called once all is taken in."""
@@ -125,14 +141,18 @@ class OffsetRecord:
             self.by_kind.setdefault(each.line.kind, []).append(each)
         for commits in self.commits.values():
             commits.sort()
+        for presence in self.presence.values():
+            presence.changes.sort(key=_change_ms)
 
     def is_offline(self, group: str, from_ms: int, until_ms: int) -> bool:
         """Whether a broker's log shows that no consumer of a group was connected in all of [from_ms, until_ms]."""
-        if group.startswith(BROKERS_OWN) or not any(
-            begin <= from_ms and until_ms <= end for begin, end in self.covered
-        ):
-            return False
-        return self.presence.get(group, Presence()).is_empty(from_ms, until_ms, self.boots)
+        asked = group, from_ms, until_ms
+        if asked not in self.offline:
+            is_covered = any(begin <= from_ms and until_ms <= end for begin, end in self.covered)
+            is_known = is_covered and not group.startswith(BROKERS_OWN)
+            presence = self.presence.get(group, Presence())
+            self.offline[asked] = is_known and presence.is_empty(from_ms, until_ms, self.boots)
+        return self.offline[asked]
 
 
 def read_offset_record(paths: Iterable[Path], *, broker: str | None = None, problem: Problem) -> OffsetRecord:
@@ -156,6 +176,10 @@ def read_offset_record(paths: Iterable[Path], *, broker: str | None = None, prob
 
 def _at_ms(each: Statement) -> int:
     return each.line.at_ms
+
+
+def _change_ms(change: tuple[int, str, bool]) -> int:
+    return change[0]
 
 
 def _take_log(record: OffsetRecord, recording: Recording, problem: Problem) -> None:

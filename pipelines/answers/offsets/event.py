@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from pipelines.answers.offset_record import GroupQueueKey, Statement
+from pipelines.answers.offsets.in_time import InTime
+from pipelines.answers.offsets.record import GroupQueueKey, Statement
 from recovery.query.move_kind import MoveKind
 
 LANDING_MS = 30_000
@@ -52,13 +53,6 @@ class OffsetEvent:
     reason: str | None
     evidence: str
 
-    def is_about(self, key: GroupQueueKey, from_ms: int, until_ms: int) -> bool:
-        """Whether it moved one queue's offset within a window."""
-        same = (self.group, self.topic) == key[:2] and self.queue_id in (None, key[2])
-        if not same or self.earliest_ms is None or self.latest_ms is None:
-            return False
-        return self.earliest_ms <= until_ms and self.latest_ms >= from_ms - LANDING_MS
-
     def explains(self, before: int | None, after: int | None) -> bool:
         """Whether it moves an offset the same way as from `before` to `after`."""
         if None in (self.before, self.after, before, after):
@@ -84,6 +78,18 @@ def key_of(each: Statement) -> GroupQueueKey:
     return line.group or "", line.topic or "", -1 if line.queue_id is None else line.queue_id
 
 
-def within(first: Statement, second: Statement, most_ms: int) -> bool:
-    """Whether the second comes with the first or up to so long after it."""
-    return second.until_ms - first.from_ms >= 0 and second.from_ms - first.until_ms <= most_ms
+class EventsInTime:
+    """Dated movements by group and topic."""
+
+    def __init__(self, events: Iterable[OffsetEvent]) -> None:
+        dated = (event for event in events if event.earliest_ms is not None and event.latest_ms is not None)
+        self._events = InTime(
+            dated,
+            lambda event: (event.group, event.topic),
+            lambda event: (event.earliest_ms or 0, event.latest_ms or 0),
+        )
+
+    def about(self, key: GroupQueueKey, from_ms: int, until_ms: int) -> Iterator[OffsetEvent]:
+        """Those that moved one queue's offset within a window; a reset lands up to LANDING_MS after it was sent."""
+        near = self._events.touching(key[:2], from_ms - LANDING_MS, until_ms)
+        return (event for event in near if event.queue_id in (None, key[2]))

@@ -1,0 +1,141 @@
+"""Commits of less than the broker had, commits that it rejected, and owners that began above the last commit.
+
+Source: ConsumerOffsetManager#commitOffset, ConsumerManageProcessor#updateConsumerOffset @4.4.0 - 5.3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from pipelines.answers.offsets.corrections import BEYOND_END, UNTOLD
+from pipelines.answers.offsets.event import EventsInTime, OffsetEvent, differences, key_of
+from pipelines.answers.offsets.record import GroupQueueKey, OffsetRecord, Statement
+from rebalance.readers.logs.offset_lines import LineKind
+from recovery.query.move_kind import MoveKind
+
+MOST_EVIDENCE = 8
+"""Lines that one row names as its evidence; of more their number."""
+
+
+class CorrectedCommits:
+    """Corrections, and the commits with which clients took them over; such a line names the queue, as the broker's
+    correction does not."""
+
+    def __init__(self, corrected: Sequence[OffsetEvent]) -> None:
+        self._corrected = corrected
+        self._queue_of = [event.queue_id for event in corrected]
+        self._evidence: list[list[str]] = [[event.evidence] for event in corrected]
+        self._first: dict[tuple[GroupQueueKey, int | None, int | None], int] = {}
+        self._unnamed: dict[tuple[str, str, int | None, int | None], list[int]] = {}
+        for number, event in reversed(list(enumerate(corrected))):
+            if event.queue_id is None:
+                self._unnamed.setdefault((event.group, event.topic, event.before, event.after), []).append(number)
+            else:
+                self._first[(event.group, event.topic, event.queue_id), event.before, event.after] = number
+
+    def take(self, each: Statement) -> bool:
+        """Whether a client commits where a correction sent it; the correction then knows its queue."""
+        key, move = key_of(each), (each.line.before, each.line.after)
+        unnamed = self._unnamed.get((*key[:2], *move), [])
+        number = self._first.get((key, *move))
+        if unnamed and (number is None or unnamed[-1] < number):
+            number = unnamed.pop()
+            self._first[(key, *move)] = number
+            self._queue_of[number] = key[2]
+        if number is None:
+            return False
+        self._evidence[number].append(each.evidence)
+        return True
+
+    def events(self) -> Iterator[OffsetEvent]:
+        """The corrections with what commits told of them."""
+        for event, queue_id, lines in zip(self._corrected, self._queue_of, self._evidence, strict=True):
+            if len(lines) == 1:
+                yield event
+                continue
+            more = [f"{len(lines) - MOST_EVIDENCE} more lines"] if len(lines) > MOST_EVIDENCE else []
+            reason = UNTOLD if event.cause == BEYOND_END else None
+            evidence = "; ".join([*lines[:MOST_EVIDENCE], *more])
+            yield replace(event, queue_id=queue_id, reason=reason, evidence=evidence)
+
+
+def late_commits(record: OffsetRecord, landed: Collection[int], corrected: CorrectedCommits) -> Iterator[OffsetEvent]:
+    """Commits of less than the table had, as far as no reset (`landed`: ids of statements) or correction tells them."""
+    admins = {asked.line.by for asked in record.of(LineKind.RESET_REQUESTED)}
+    for each in record.of(LineKind.COMMIT_LESS):
+        if id(each) in landed or corrected.take(each):
+            continue
+        line = each.line
+        cause = "a late commit of a consumer"
+        kind, reason = MoveKind.MOVED_BACK, None
+        if line.by in admins:
+            kind, cause = MoveKind.RESET, "set by an admin: the address is one that also asked for resets"
+        elif line.by not in record.clients:
+            cause, reason = "not told", "no line shows whose connection it is: an admin's, or a consumer's"
+        skipped, repeated = differences(line.before, line.after)
+        yield OffsetEvent(
+            *key_of(each),
+            kind,
+            line.before,
+            line.after,
+            skipped,
+            repeated,
+            each.from_ms,
+            each.until_ms,
+            record.client(line.by),
+            cause,
+            certain=reason is None,
+            reason=reason,
+            evidence=each.evidence,
+        )
+
+
+def rejected_commits(record: OffsetRecord) -> Iterator[OffsetEvent]:
+    """Runs of equal commits that a broker rejected after a reset."""
+    runs: dict[tuple[GroupQueueKey, int | None], list[Statement]] = {}
+    for each in record.of(LineKind.COMMIT_REJECTED):
+        runs.setdefault((key_of(each), each.line.after), []).append(each)
+    for (key, offset), run in runs.items():
+        yield OffsetEvent(
+            *key,
+            MoveKind.COMMITS_REJECTED,
+            offset,
+            None,
+            0,
+            0,
+            run[0].from_ms,
+            run[-1].until_ms,
+            None,
+            f"{len(run)} commits of {offset} rejected: the offset was reset, and the client had not pulled since",
+            certain=True,
+            reason=None,
+            evidence=run[0].evidence,
+        )
+
+
+def starts_above_commit(record: OffsetRecord, told: Iterable[OffsetEvent]) -> Iterator[OffsetEvent]:
+    """Queues whose new owner began above the last commit on record, where no movement in `told` led there."""
+    moves = EventsInTime(told)
+    for each in record.of(LineKind.STARTED):
+        key, start = key_of(each), each.line.after
+        last = record.commits[key].last_before(each.line.at_ms) if key in record.commits else None
+        if last is None or start is None or start <= last:
+            continue
+        if any(event.after == start for event in moves.about(key, each.from_ms, each.until_ms)):
+            continue
+        yield OffsetEvent(
+            *key,
+            MoveKind.STARTED_ABOVE_COMMIT,
+            last,
+            start,
+            start - last,
+            0,
+            each.from_ms,
+            each.until_ms,
+            record.client(each.line.by),
+            "the new owner began above the last commit",
+            certain=False,
+            reason="a commit of a client whose log is not here may lie between",
+            evidence=each.evidence,
+        )
