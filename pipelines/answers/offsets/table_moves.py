@@ -16,6 +16,9 @@ from recovery.query.move_kind import MoveKind
 STALLED_MS = 60_000
 LEFT_LIFE = "a life of the topic that has left the log could explain it"
 BY_TABLES = "by the saved tables alone"
+READ_OR_BEGAN = (
+    "a consumer of the group may have read them, or begun at the queue's end, as those of a new group do by default"
+)
 SET_OFFLINE = (
     "set while no consumer of the group was connected: by an admin's tool, or by a client that does not register"
 )
@@ -72,7 +75,7 @@ class TableMoves:
             cause, reason = f"{SET_OFFLINE}{clones.of(key, new)}", ""
         elif before is None and (clone := clones.of(key, new)):
             kind, cause = MoveKind.FIRST_OFFSET, f"not told{clone}"
-            reason = "a consumer of the group may have read them"
+            reason = READ_OR_BEGAN if after == most else "a consumer of the group may have read them"
         else:
             return
         yield OffsetEvent(
