@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from parsers.errors import Damage
+from parsers.store import Store
 from pipelines.answers.finding_rows import finding_row
 from pipelines.answers.instants import utc
 from pipelines.answers.lag import lag_record, store_lag, store_positions
@@ -18,8 +19,10 @@ from pipelines.answers.offsets.events import events_of, offset_event_row
 from pipelines.answers.offsets.saved import offsets_of_store
 from pipelines.lake.broker_stores import known_store_of
 from pipelines.lake.sources import BrokerSource
+from pipelines.recordings.topic_log import events_of_broker
 from recovery.forecast.document import forecast_document
 from recovery.forecast.forecast import Forecast, forecast
+from recovery.knowledge.inference import StoreKnowledge
 from recovery.lives.topic_lives import StoreLives
 from recovery.retention.retention import retention
 from recovery.retention.risk import retention_risks
@@ -31,12 +34,24 @@ from recovery.verify.verify import judged
 Row = dict[str, Any]
 
 
+def _known_store_of(broker: BrokerSource) -> tuple[Store, StoreKnowledge]:
+    """The broker's store, and what is known of it by its configuration, its files, and what its logs say of topics.
+
+    What of the logs cannot be read, the replay of them tells.
+    """
+    store, known = known_store_of(broker)
+    if broker.logs is None or not broker.logs.exists():
+        return store, known
+    events = events_of_broker(broker.logs, broker.name, lambda sentence: None)
+    return store, replace(known, topic_events=events)
+
+
 def finding_rows(broker: BrokerSource, told: Sequence[Outline] | None = None) -> list[Row]:
     """Rows of `consistency_findings`; none for a store whose files agree.
 
     `told`: what the first pass found in the parts of the log, in log order, where it was read apart.
     """
-    store, known = known_store_of(broker)
+    store, known = _known_store_of(broker)
     files = files_of(store, known)
     seen = first_pass(store, known, files) if told is None else whole_outline(store, known, files, told)
     return [finding_row(finding, broker=broker.name) for finding in judged(store, known, files, seen).findings]
@@ -44,7 +59,7 @@ def finding_rows(broker: BrokerSource, told: Sequence[Outline] | None = None) ->
 
 def loss_ledger_rows(broker: BrokerSource, told: Sequence[Outline] | None = None) -> list[Row]:
     """Rows of `loss_ledger`: of the store's queues, and of the groups whose offsets are stored; `told` as above."""
-    (store, known), lost = known_store_of(broker), list[Damage]()
+    (store, known), lost = _known_store_of(broker), list[Damage]()
     files = files_of(store, known)
     seen = first_pass(store, known, files) if told is None else whole_outline(store, known, files, told)
     offsets = offsets_of_store(store, lost.append)
@@ -64,7 +79,7 @@ def offset_event_rows(broker: BrokerSource) -> list[Row]:
 
 def forecast_rows(broker: BrokerSource) -> list[Row]:
     """Rows of `recovery_forecast`: one for each answer, which is one unless the version is unknown and matters."""
-    told = forecast(*known_store_of(broker))
+    told = forecast(*_known_store_of(broker))
     return [_forecast_row(broker, each) for each in (told, *told.otherwise)]
 
 
@@ -89,7 +104,7 @@ def _forecast_row(broker: BrokerSource, told: Forecast) -> Row:
 
 def lag_rows(broker: BrokerSource) -> list[Row]:
     """Rows of `lag`, as the command of that name has them; none where no offsets are stored."""
-    (store, known), lost = known_store_of(broker), list[Damage]()
+    (store, known), lost = _known_store_of(broker), list[Damage]()
     offsets = offsets_of_store(store, lost.append)
     if offsets is None:
         return []
@@ -99,7 +114,7 @@ def lag_rows(broker: BrokerSource) -> list[Row]:
 
 def topic_life_rows(broker: BrokerSource) -> list[Row]:
     """Rows of `topic_lives`: the lives of every topic that the log has messages of."""
-    store, known = known_store_of(broker)
+    store, known = _known_store_of(broker)
     return list(life_rows(StoreLives(store, known)(), broker=broker.name))
 
 

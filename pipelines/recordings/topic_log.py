@@ -47,3 +47,14 @@ def _topic_event(event: LogEvent) -> Iterator[TopicEvent]:
     told = topic_config(event.named_fields["topic_config"])
     if told is not None:
         yield TopicEvent(told[0], KINDS[event.template.name], event.at_ms - event.early_ms, event.at_ms + event.late_ms)
+
+
+def events_of_broker(logs: Path, broker: str, problem: Problem) -> tuple[TopicEvent, ...]:
+    """What a folder with the logs of one broker says of its topics.
+
+    Where it has logs of several, those that are of the broker by their own words; none where no log is.
+    Raises FileNotFoundError.
+    """
+    found = topic_logs([logs], problem)
+    own = next(iter(found.values())) if len(found) == 1 else found.get(broker, ())
+    return tuple(topic_events(own, problem))

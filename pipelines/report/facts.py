@@ -27,6 +27,7 @@ from rebalance.replay import Replay
 from recovery.forecast.document import forecast_document
 from recovery.forecast.forecast import forecast
 from recovery.knowledge.inference import StoreKnowledge
+from recovery.lives.topic_lives import StoreLives
 from recovery.retention.retention import retention
 from recovery.retention.risk import retention_risks
 from recovery.verify.store_ledger import store_ledger
@@ -117,7 +118,7 @@ def _consumers(store: Store, facts: Facts, known: StoreKnowledge, collect: _Dama
     facts.ledger = list(ledger_rows(store_ledger(store, known), None if offsets is None else offsets.offsets))
     if offsets is None:
         return
-    facts.lag = [asdict(row) for row in store_lag(store, offsets, damage=collect)]
+    facts.lag = [asdict(row) for row in store_lag(store, offsets, damage=collect, lives=StoreLives(store, known))]
     kept = retention(store, known, facts.read_at_ms)
     queues = store_positions(store, offsets, collect)
     facts.retention_risk = [with_instants(asdict(risk)) for risk in retention_risks(kept, queues)]

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from pipelines.answers.store_rows import finding_rows, topic_life_rows
+from pipelines.lake.sources import BrokerSource
 from recovery.forecast.forecast import forecast
 from recovery.lives.topic_lives import lives_of
 from recovery.query.lag import NO_FILES, NOT_THEN, TOPIC_DELETED
@@ -231,9 +233,7 @@ def epoch_ms(text: str) -> int:
 @pytest.mark.parametrize("name", NAMES)
 def test_logs_decide_what_a_store_without_topics_json_leaves_open(name: str, tmp_path: Path) -> None:
     case = incident(name)
-    shutil.copytree(case.root, root := tmp_path / "store")
-    for file in (root / "config").glob("topics.json*"):
-        file.unlink()
+    root = without_topics(case, tmp_path / "store")
     alone, told = (call("topics", root, *logs, "--quiet").rows for logs in ([], ["--logs", case.logs]))
     for topic, answer in topics_of(case).items():
         assert not all(row["certain"] for row in alone if row["topic"] == topic)
@@ -247,6 +247,36 @@ def test_logs_decide_what_a_store_without_topics_json_leaves_open(name: str, tmp
     assert kinds == ([{"queue_missing"}, set()] if name.endswith("topic-deleted") else [set(), set()])
     made = call("rebuild", root, "--to", tmp_path / "new", "--logs", case.logs, "--quiet")
     assert json.loads(made.out)["undecided"] == []
+
+
+def without_topics(case: Incident, root: Path) -> Path:
+    """A copy of the store whose topics.json is lost."""
+    shutil.copytree(case.root, root)
+    for file in (root / "config").glob("topics.json*"):
+        file.unlink()
+    return root
+
+
+@pytest.mark.parametrize("name", incident_names("topic-deleted"))
+def test_the_report_takes_the_lives_of_topics_from_logs_too(name: str, tmp_path: Path) -> None:
+    case, page = incident(name), tmp_path / "report.html"
+    root = without_topics(case, tmp_path / "store")
+    missing = []
+    for logs in ([], ["--logs", case.logs]):
+        call("report", root, "--out", page, "--quiet", *logs)
+        missing.append("queue_missing" in page.read_text())
+    assert missing == [True, False]
+
+
+@pytest.mark.parametrize("name", incident_names("topic-deleted"))
+def test_the_lake_takes_the_lives_of_topics_from_logs_too(name: str, tmp_path: Path) -> None:
+    case = incident(name)
+    root = without_topics(case, tmp_path / "store")
+    alone, told = (BrokerSource("b", root, version=case.version, logs=logs) for logs in (None, case.logs))
+    assert "queue_missing" in {row["kind"] for row in finding_rows(alone)}
+    assert "queue_missing" not in {row["kind"] for row in finding_rows(told)}
+    assert not all(row["is_certain"] for row in topic_life_rows(alone))
+    assert all(row["is_certain"] for row in topic_life_rows(told) if row["topic"] in topics_of(case))
 
 
 @pytest.mark.parametrize("name", incident_names("topic-deleted"))

@@ -14,6 +14,7 @@ from pipelines.cli.frame.errors import WrongUsage
 from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
 from pipelines.cli.frame.options import LAKE, BrokerOptions
 from pipelines.cli.frame.run import Run
+from pipelines.cli.frame.topic_logs import with_logs
 
 if TYPE_CHECKING:
     from pipelines.report.lake_facts import LakeFacts
@@ -36,7 +37,9 @@ def report(
     logs: Annotated[
         list[Path] | None,
         typer.Option(
-            readable=False, metavar="PATH", help="Logs and captures, for who owned which queue; may be repeated."
+            readable=False,
+            metavar="PATH",
+            help="Logs and captures: who owned which queue, when topics were deleted and created; may be repeated.",
         ),
     ] = None,
     broker: BrokerOptions = NOTHING_SAID,
@@ -68,4 +71,4 @@ def _facts(run: Run, path: Path, logs: list[Path] | None, broker: BrokerOptions)
 
     store, known = known_store_at(run, path, broker)
     history = replay_of(facts_in(run, logs)) if logs else None
-    return facts_of_store(store, known, history=history, logs=logs or (), say=run.note)
+    return facts_of_store(store, with_logs(run, known, logs), history=history, logs=logs or (), say=run.note)
