@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from parsers.topics import is_retry
 from recovery.rules.versions import BrokerVersion
 
 IN_MEMORY_PERCENT = 40
 """accessMessageInMemoryMaxRatio by default."""
-RETRY_PREFIX = "%RETRY%"
 PAGE_CACHE = "it begins at 0 while the queue's first message is in the page cache, else by its policy"
 
 
@@ -32,7 +32,7 @@ class QueueNow:
     Attributes:
         minimum, maximum: as this version answers them.
         first_place: where the message of queue offset 0 starts in the log, None without a unit for it.
-        log_end: the log's end.
+        log_end: where the log ends: the byte behind its last record.
         at_timestamp: what the broker's search by time finds for the client's timestamp; None: not asked.
     """
 
@@ -87,10 +87,10 @@ def _start(queue: QueueNow, earliest: int, latest: int, reason: str | None) -> G
 
 def _by_policy(queue: QueueNow, policy: Policy) -> tuple[int | None, str | None]:
     """Where the client begins when the broker answers that it has no offset."""
-    is_retry = queue.topic.startswith(RETRY_PREFIX)
-    if policy is Policy.FIRST or (policy is Policy.LAST and is_retry):
+    of_retries = is_retry(queue.topic)
+    if policy is Policy.FIRST or (policy is Policy.LAST and of_retries):
         return max(0, min(queue.minimum, queue.maximum)), None  # it asks for 0, and is corrected to the minimum
-    if policy is Policy.LAST or is_retry:
+    if policy is Policy.LAST or of_retries:
         return queue.maximum, None
     return queue.at_timestamp, "the client's timestamp is not known"
 

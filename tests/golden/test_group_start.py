@@ -6,15 +6,25 @@ import gzip
 
 import pytest
 
+from parsers.commitlog.segment import log_end
+from parsers.store import open_store
+from parsers.topics import is_retry
+from pipelines.answers.offsets.start_rows import NewGroup, start_rows
 from rebalance.readers.logs import LogReader
 from rebalance.readers.logs.offset_lines import LineKind, offset_lines
 from recovery.query.group_start import Policy, QueueNow, group_start
 from recovery.rules.versions import BrokerVersion
 from tests.support.cli import call
 from tests.support.incidents import incident, incident_names
+from tests.support.recovery_cases import golden_cases
 
 MEMORY = 1 << 30
 NAMES = [name for name in incident_names() if (incident(name).logs / "rocketmq_client.log.gz").is_file()]
+
+CASES = golden_cases()
+CLEAN = [name for name in CASES.names() if "-clean" in CASES.case(name)["base"]]
+HEADLESS = [name for name in CLEAN if CASES.case(name)["damageClass"].startswith("file.missing_first")]
+WITH_A_WHOLE_LOG = [name for name in CLEAN if CASES.case(name)["damageClass"] in ("none", "cq.tail_zeroed_all")]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -47,6 +57,31 @@ def test_memory_and_version_decide_and_what_is_not_known_is_a_window() -> None:
     assert group_start(expired, Policy.LAST, new).never_delivered == 25
     assert group_start(expired, Policy.FIRST, new).earliest == 50
     assert group_start(expired, Policy.TIMESTAMP, new).earliest is None
+
+
+@pytest.mark.parametrize("name", HEADLESS)
+def test_a_queue_that_lost_its_first_messages_is_left_to_the_policy(name: str) -> None:
+    """The file of the queue still has the unit of offset 0, but the started broker's minimum is behind it."""
+    case = CASES.case(name)
+    version, started = BrokerVersion.parse(case["version"]), case["truth"]["afterLoad"]["queues"]
+    with CASES.built(case) as root:
+        store = open_store(root)
+        for queue, told in started.items():
+            topic, queue_id = queue.rsplit("/", 1)
+            if told["min"] > 0 and not is_retry(topic):
+                by_policy = {Policy.LAST: told["max"], Policy.FIRST: told["min"]}
+                for policy, begins in by_policy.items():
+                    rows = list(start_rows(store, topic, NewGroup(policy, version, MEMORY), lambda damage: None))
+                    row = next(row for row in rows if row["queue_id"] == int(queue_id))
+                    assert (row["earliest"], row["latest"]) == (begins, begins)
+
+
+@pytest.mark.parametrize("name", WITH_A_WHOLE_LOG)
+def test_the_end_of_the_log_is_the_started_brokers(name: str) -> None:
+    """Also where the queues end before the log does: their last units are lost."""
+    case = CASES.case(name)
+    with CASES.built(case) as root:
+        assert log_end(open_store(root).commitlog) == case["truth"]["afterLoad"]["commitLogMax"]
 
 
 def test_the_command_gives_a_row_for_each_queue() -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -40,52 +39,9 @@ def start_at(
 
     Example: `rocketlens start-at /data/store --topic Orders --memory 17179869184 --version 4.9.7`
     """
-    import pyarrow as pa
-
-    from pipelines.answers.offsets.ends import Ends
-    from recovery.query.group_start import QueueNow, group_start
-    from recovery.scan.log_access import LogAccess
+    from pipelines.answers.offsets.start_rows import START_SCHEMA, NewGroup, start_rows
 
     opened, known = known_store_at(run, store, broker, names_version=True)
-    at_ms = None if timestamp is None else instant_of(timestamp, "--timestamp")
-    numbers = ("min_queue_offset", "max_queue_offset", "earliest", "latest", "never_delivered")
-    schema = pa.schema(
-        [
-            ("topic", pa.string()),
-            ("queue_id", pa.int32()),
-            *((name, pa.int64()) for name in numbers),
-            ("certain", pa.bool_()),
-            ("reason", pa.string()),
-        ]
-    )
-    log = LogAccess(opened.commitlog)
-
-    def rows() -> Iterator[dict[str, Any]]:
-        from parsers.queues import StoreQueues
-
-        with StoreQueues(opened, on_damage="collect", damage=run.damage) as queues:
-            ends = Ends(queues, log)
-            last = (queue.last_pointer() for queue in queues.values())
-            log_end = max((sum(pointer) for pointer in last if pointer is not None), default=0)
-            for (name, queue_id), queue in queues.items():
-                limits = ends.limits(name, queue_id, known.version)
-                if name != topic or limits is None:
-                    continue
-                first = queue.pointer(0)
-                place = None if first is None else first.physical_offset
-                found = None if at_ms is None else ends.at(name, queue_id, at_ms - 1)
-                now = QueueNow(name, *limits, place, log_end, found)
-                start = group_start(now, policy, known.version, memory)
-                yield {
-                    "topic": name,
-                    "queue_id": queue_id,
-                    "min_queue_offset": limits[0],
-                    "max_queue_offset": limits[1],
-                    "earliest": start.earliest,
-                    "latest": start.latest,
-                    "never_delivered": start.never_delivered,
-                    "certain": start.certain,
-                    "reason": start.reason,
-                }
-
-    run.emit_rows(schema, rows())
+    timestamp_ms = None if timestamp is None else instant_of(timestamp, "--timestamp")
+    group = NewGroup(policy, known.version, memory, timestamp_ms)
+    run.emit_rows(START_SCHEMA, start_rows(opened, topic, group, run.damage))
