@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pipelines.cli.frame.command import refuse_addresses
 from pipelines.cli.frame.errors import ExitCode, explain_error
 from pipelines.cli.frame.opening import NOTHING_SAID
 from pipelines.cli.frame.options import BrokerOptions, Format, OutputOptions
@@ -100,6 +101,7 @@ def _carried_out(body: Callable[..., None], broker: BrokerOptions, run: Gathered
     if (asked := inspect.signature(body).parameters.get("broker")) and asked.annotation == BrokerOptions.__name__:
         given[asked.name] = broker
     with sentences():
+        refuse_addresses(given)
         body(run, **given)
     return run
 

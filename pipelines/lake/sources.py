@@ -6,7 +6,6 @@ Relative paths count from the folder of the file, so that it may be kept beside 
 from __future__ import annotations
 
 import os
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,10 +15,10 @@ from typing import Any
 
 from parsers.errors import why_unreadable
 from parsers.mapped import read_small
+from pipelines.installed.addresses import is_address, why_refused
 from pipelines.installed.shipped import DEMO, workplace
 
 CONFIG_NAME = "rocketlens.toml"
-ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 MOST_BYTES = 1 << 22
 CONFIG_VARIABLE = "ROCKETLENS_CONFIG"
 DEMO_CONFIG = DEMO / CONFIG_NAME
@@ -224,8 +223,8 @@ class _Reader:
             raise self.complaint(f"{where}: unknown key {strange[0]!r} (known: {', '.join(sorted(known))})")
 
     def place(self, text: str) -> Path:
-        if ADDRESS.match(text):
-            raise self.complaint(f"{text!r}: only folders and files of this machine are read and written, no addresses")
+        if is_address(text):
+            raise self.complaint(why_refused(text))
         try:
             return Path(os.path.normpath(self.folder / Path(text).expanduser()))
         except RuntimeError:

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+import rocketlens as rl
 from pipelines.cli.frame.opening import process_using
+from rocketlens.errors import RocketlensError
 from tests.support.cli import call
 from tests.support.stores import store_root
 
@@ -45,6 +47,24 @@ def test_a_truncated_last_file(store: Path) -> None:
     assert called.code == 4
     assert called.rows == whole[:-1]
     assert f"{last_log(store)} bytes {last}..{written}" in called.err
+
+
+def test_an_address_is_no_folder_of_this_machine(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    for words in (
+        ("verify", "s3://bucket/store"),
+        ("compare", store, "hdfs://name/store"),
+        ("rebuild", store, "--to", "abfs://box@host/out"),
+        ("verify", store, "--out", "gs://bucket/findings.jsonl"),
+        ("ingest", "--config-file", "s3://bucket/rocketlens.toml"),
+    ):
+        called = call(*words)
+        assert called.code == 2, called.err
+        assert "only folders and files of this machine are read and written, no addresses" in called.err
+    with pytest.raises(RocketlensError, match="no addresses"):
+        rl.store(store).rebuild("s3://bucket/out")
+    assert sorted(tmp_path.iterdir()) == before
 
 
 def test_a_damaged_record_in_the_middle(store: Path) -> None:

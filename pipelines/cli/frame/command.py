@@ -15,6 +15,7 @@ from pipelines.cli.frame.options import LAKE, SHARED, BrokerOptions, OutputOptio
 from pipelines.cli.frame.run import Run
 from pipelines.cli.frame.start import allow_everything
 from pipelines.cli.frame.visible import say
+from pipelines.installed.addresses import is_address, why_refused
 
 Body = Callable[..., None]
 WRITTEN = {"to"}
@@ -83,8 +84,9 @@ def carry_out(run: Run, body: Body, given: dict[str, Any]) -> int:
     """Call the body; whatever goes wrong becomes one sentence on stderr and an exit code."""
     try:
         refuse_no_text(given)
+        refuse_addresses({**given, "out": run.options.out})
         with run:
-            for path in _paths_read(given):
+            for path in _paths({name: value for name, value in given.items() if name not in WRITTEN}):
                 run.reads(path)
             body(run, **given)
             run.finish()
@@ -102,11 +104,17 @@ def carry_out(run: Run, body: Body, given: dict[str, Any]) -> int:
     return run.exit_code
 
 
-def _paths_read(given: dict[str, Any]) -> Iterator[Path]:
-    """The files and folders among the arguments, but for those that are written."""
-    for name, value in given.items():
-        if name not in WRITTEN:
-            yield from (path for path in (value if isinstance(value, list) else [value]) if isinstance(path, Path))
+def _paths(given: dict[str, Any]) -> Iterator[Path]:
+    """The files and folders among the arguments."""
+    for value in given.values():
+        yield from (path for path in (value if isinstance(value, list) else [value]) if isinstance(path, Path))
+
+
+def refuse_addresses(given: dict[str, Any]) -> None:
+    """Raise WrongUsage for an address among the files and folders of the arguments (`s3://…`)."""
+    for path in _paths(given):
+        if is_address(path):
+            raise WrongUsage(why_refused(path))
 
 
 def refuse_no_text(given: dict[str, Any]) -> None:

@@ -1,0 +1,19 @@
+"""Addresses such as `s3://bucket/lake`: a path library takes them for folders named `s3:`, so they are refused."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
+"""A scheme, and one slash: a `Path` of `s3://bucket` keeps no more. A folder of such a name is given from `/` on."""
+
+
+def is_address(place: str | Path) -> bool:
+    """Whether a text or path names no place of this machine."""
+    return ADDRESS.match(str(place)) is not None
+
+
+def why_refused(place: str | Path) -> str:
+    """The sentence for an address."""
+    return f"{str(place)!r}: only folders and files of this machine are read and written, no addresses"
