@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,15 +71,23 @@ def _wrong_with(root: Path, part: Part) -> str | None:
     return None if rows == part.rows else f"{rows} rows where {part.rows} were written"
 
 
-def drop(lake: Lake, found: Iterable[Fault]) -> dict[str, set[tuple[str, ...]]]:
-    """Take the partitions with faults out of their tables, one transaction for each table; partitions by table.
+def drop(lake: Lake, found: Iterable[Fault], is_held: Callable[[str, tuple[str, ...]], bool]) -> list[Fault]:
+    """Take faulty parts out of their tables, one transaction for each table; the faults that are left as they are.
 
-    A partition goes whole, so that what is read again is not put behind a hole.
+    A partition that can be read again goes whole, so that what is read is not put behind a hole. Of any other one only
+    the parts go that cannot be read: the rest of its rows may be nowhere else.
+
+    Args:
+        is_held: whether the evidence still holds all that a partition (table, values) was made from.
     """
-    dropped: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
+    left, by_table = [], defaultdict[str, list[Fault]](list)
     for fault in found:
-        if fault.partition is not None:
-            dropped[fault.table].add(fault.partition)
-    for name, partitions in dropped.items():
-        commit(TABLES[name], lake.table_root(name), [], partitions)
-    return dict(dropped)
+        by_table[fault.table].append(fault)
+    for name, faults_there in by_table.items():
+        whole = {fault.partition for fault in faults_there if fault.partition and is_held(name, fault.partition)}
+        others = [fault for fault in faults_there if fault.partition not in whole]
+        left += [fault for fault in others if fault.part is None]
+        gone = {fault.part for fault in others if fault.part is not None}
+        if whole or gone:
+            commit(TABLES[name], lake.table_root(name), [], whole, without=gone)
+    return left

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -37,6 +37,7 @@ def commit(
     parts: Sequence[Part],
     replaced: Iterable[tuple[str, ...]] | None,
     *,
+    without: Collection[str] = (),
     at_version: int | None = None,
 ) -> int:
     """Record parts in one transaction, on the very version that was read for it; the table's version with them.
@@ -44,6 +45,7 @@ def commit(
     Args:
         replaced: partitions whose present rows go in the same transaction; None replaces the whole table, an empty
             list only appends. A partition named here that gets no part is empty afterwards.
+        without: paths of parts that go too.
         at_version: the version that the parts were made for; None where they do not depend on what the table holds.
     Raises:
         PartsMissing, LakeMoved, LakeMismatch: one sentence; the table is as it was and the parts are gone.
@@ -54,7 +56,11 @@ def commit(
         if at_version is not None and delta.version() != at_version:
             raise LakeMoved(_moved(root, at_version))
         wanted = None if replaced is None else set(replaced)
-        gone = [_remove(p.path) for p in parts_of(table, delta) if wanted is None or p.partition in wanted]
+        gone = [
+            _remove(part.path)
+            for part in parts_of(table, delta)
+            if wanted is None or part.partition in wanted or part.path in without
+        ]
     except BaseException:
         discard(root, parts)
         raise

@@ -7,6 +7,8 @@ import os
 import shutil
 from pathlib import Path
 
+import duckdb
+import pyarrow.parquet as pq
 import pytest
 
 from pipelines.demo import BUNDLE
@@ -113,7 +115,54 @@ def test_what_the_store_no_longer_holds_is_named(folder: Path) -> None:
     ended = call("check-lake", "--repair", "--config-file", str(folder / "rocketlens.toml"))
     assert ended.code == 4
     lost = MESSAGES - lake.rows("commitlog_messages")
-    assert f"commitlog_messages of b commitlog/00000000000000000000: had {lost} rows, the store gives 0" in ended.err
+    assert f"commitlog_messages of b commitlog/00000000000000000000: had {lost} rows, 0 are left" in ended.err
+
+
+def test_of_a_file_that_the_store_no_longer_holds_every_readable_row_stays(folder: Path) -> None:
+    lake, file = Lake(folder / "lake"), "commitlog/00000000000000000000"
+    of_file = f"SELECT * FROM commitlog_messages WHERE file = '{file}' ORDER BY ALL"
+    rows_before = lake.query(of_file)
+    later = rows_before.slice(100, 7)
+    lake.write("commitlog_messages", later, replaced=[])
+    broken = part_of(lake, "commitlog_messages", file)
+    (folder / "store" / file).unlink()
+    ended = call("check-lake", "--repair", "--config-file", str(folder / "rocketlens.toml"), "--format", "jsonl")
+    assert ended.code == 1, "doubles of a file that is gone are named and left"
+    assert [(row["partition"], row["what"]) for row in ended.rows] == [
+        (f"b/{file}", "14 rows of messages that are there more than once")
+    ]
+    assert f"commitlog_messages of b {file}: 14 rows of messages that are there more than once, left" in ended.err
+    assert lake.query(of_file).num_rows == rows_before.num_rows + 7
+    gone = pq.read_metadata(broken).num_rows
+    broken.unlink()
+    ended = call("check-lake", "--repair", "--config-file", str(folder / "rocketlens.toml"))
+    assert ended.code == 4
+    whole, rest = rows_before.num_rows + 7, rows_before.num_rows + 7 - gone
+    assert f"commitlog_messages of b {file}: had {whole} rows, {rest} are left" in ended.err
+    assert lake.query(of_file).num_rows == rest > 0
+
+
+def test_snapshots_of_earlier_instants_outlive_a_repair(folder: Path) -> None:
+    lake, configured = Lake(folder / "lake"), folder / "store/config/consumerOffset.json"
+    configured.parent.mkdir()
+    for offset in (5, 6, 7):
+        configured.write_text(json.dumps({"offsetTable": {"OrderTopic0@group": {0: offset}}}))
+        os.utime(configured, (1_795_000_000 + offset, 1_795_000_000 + offset))
+        assert rows("ingest", folder=folder, code=1)
+    asked = "SELECT consumer_offset, part FROM (SELECT consumer_offset, filename AS part FROM read_parquet($files))"
+    by_offset = dict(lake_rows(asked, lake.files("offset_snapshots")))
+    assert sorted(by_offset) == [5, 6, 7]
+    Path(by_offset[6]).unlink()
+    ended = call("check-lake", "--repair", "--config-file", str(folder / "rocketlens.toml"))
+    assert ended.code == 4, ended.err
+    assert "offset_snapshots of b config/consumerOffset.json: had 3 rows, 2 are left" in ended.err
+    left = lake.query("SELECT consumer_offset FROM offset_snapshots ORDER BY ALL")["consumer_offset"].to_pylist()
+    assert left == [5, 7]
+
+
+def lake_rows(sql: str, files: list[str]) -> list[tuple[int, str]]:
+    with duckdb.connect() as connection:
+        return connection.execute(sql, {"files": files}).fetchall()
 
 
 def test_an_ingest_that_finds_nothing_new_starts_no_spark_and_writes_nothing(

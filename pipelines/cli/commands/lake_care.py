@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -40,9 +41,14 @@ def check_lake(
 ) -> None:
     """Look at every part that the lake's tables name, and whether a message is there twice. Exit code 1: something is.
 
-    With --repair the partitions that are not whole leave their tables, and an ingest reads them again. What the stores
-    no longer hold is named, with its rows, and the exit code is 4. Nothing is repaired in a table whose log cannot be
-    read: every table is made from the evidence, so its folder may be removed and `rocketlens ingest` makes it again.
+    With --repair the rows of a file that the store still holds leave their table, and an ingest reads them again. Of
+    what no store holds any more only the parts that cannot be read are taken out: all other rows stay, messages that
+    are there twice too. What is lost is named with its rows (exit code 4), and what is left is named.
+
+    A table whose log cannot be read is not repaired. Move its folder to another place and keep it, then
+    `rocketlens ingest` makes the table from what the stores hold now. Only the folder you kept has the rest: rows of
+    files that a broker has deleted since, and of topic_configs, group_configs and offset_snapshots every earlier
+    snapshot, from which lag_history is made.
 
     Example: `rocketlens check-lake --format table`
     """
@@ -66,47 +72,76 @@ def check_lake(
 
 
 def _repair(run: Run, lake: Lake, sources: Sources, found: Sequence[Fault]) -> None:
-    """Drop what is not whole, ingest, and name what the stores did not give back."""
-    from pipelines.ingest.ingested import IngestedFiles
-    from pipelines.ingest.made_from import MadeFrom
+    """Take out what is not whole, ingest, and name what is lost and what is left.
+
+    That it has to be read is kept before anything is taken out: a repair that is killed in between loses nothing.
+    """
     from pipelines.lake.check import drop
-    from pipelines.lake.tables.raw import FILE_TABLES
+    from pipelines.lake.tables.raw import FILE_TABLES, INGESTED_FILES, MADE_FROM
     from pipelines.spark.session import spark_session
 
+    held, read_from_files = _files_held(sources), {table.name for table in FILE_TABLES}
     before = {fault.table: lake.partition_rows(fault.table) for fault in found if fault.part is not None}
-    dropped = drop(lake, found)
-    for broker in sources.brokers:
-        of_broker = [
-            (table.name, file)
-            for table in FILE_TABLES
-            for name, file in dropped.get(table.name, ())
-            if name == broker.name
-        ]
-        if of_broker:
-            IngestedFiles.load(lake, broker.name).forget(of_broker)
-    made = MadeFrom.load(lake)
-    made.forget(dropped)
-    made.save()
+    kept_books = [fault for fault in found if fault.table in (INGESTED_FILES.name, MADE_FROM.name)]
+    drop(lake, kept_books, lambda table, values: False)
+    _forget(lake, sources, found)
+    others = [fault for fault in found if fault not in kept_books]
+    left = drop(lake, others, lambda table, values: table in read_from_files and values in held)
     spark = spark_session(sources.spark_master)
     try:
         ingested(run, spark, sources, ())
     finally:
         spark.stop()
-    for sentence in _not_given_back(lake, before, dropped):
+    for sentence in _lost(lake, before, found):
         run.not_read(sentence)
+    for fault in left:
+        if fault.partition is not None:
+            run.note(f"{fault.table} of {' '.join(fault.partition)}: {fault.what}, left: the store has no such file")
 
 
-def _not_given_back(
-    lake: Lake, before: Mapping[str, Counter[tuple[str, ...]]], dropped: Mapping[str, set[tuple[str, ...]]]
-) -> list[str]:
+def _files_held(sources: Sources) -> set[tuple[str, str]]:
+    """(broker, file) of every file that the stores of the configuration hold; none of a store that is not there."""
+    from parsers.places import name_below
+    from parsers.store import NotAStore
+    from pipelines.lake.broker_stores import store_of
+
+    held = set()
+    for broker in sources.brokers:
+        with suppress(NotAStore):
+            store = store_of(broker)
+            held |= {(broker.name, name_below(store.root, file.path)) for file in store.files()}
+    return held
+
+
+def _forget(lake: Lake, sources: Sources, found: Sequence[Fault]) -> None:
+    """Let the next ingest read and make again what has faults."""
+    from pipelines.ingest.ingested import IngestedFiles
+    from pipelines.ingest.made_from import MadeFrom
+    from pipelines.lake.tables.raw import FILE_TABLES
+
+    read_from_files = {table.name for table in FILE_TABLES}
+    of_files = [
+        (fault.table, *fault.partition) for fault in found if fault.table in read_from_files and fault.partition
+    ]
+    for broker in sources.brokers:
+        if of_broker := [(table, file) for table, name, file in of_files if name == broker.name]:
+            IngestedFiles.load(lake, broker.name).forget(of_broker)
+    made = MadeFrom.load(lake)
+    made.forget(fault.table for fault in found)
+    made.save()
+
+
+def _lost(lake: Lake, before: Mapping[str, Counter[tuple[str, ...]]], found: Sequence[Fault]) -> list[str]:
+    """A sentence for each partition of what was read from files that has fewer rows than before."""
     from pipelines.lake.tables.raw import FILE_TABLES, SNAPSHOT_TABLES
 
     told = []
     for table in (each.name for each in (*FILE_TABLES, *SNAPSHOT_TABLES)):
+        faulty = {fault.partition for fault in found if fault.table == table and fault.partition is not None}
         now = lake.partition_rows(table) if table in before else {}
-        for values in sorted(dropped.get(table, ()) if table in before else ()):
+        for values in sorted(faulty if table in before else ()):
             if (rows := now.get(values, 0)) < (had := before[table][values]):
-                told.append(f"{table} of {' '.join(values)}: had {had} rows, the store gives {rows}")
+                told.append(f"{table} of {' '.join(values)}: had {had} rows, {rows} are left")
     return told
 
 
