@@ -12,6 +12,7 @@ from pipelines.defs.jobs import BROKER_TABLES, CONFIG_TABLES
 from pipelines.defs.lakehouse import Lakehouse
 from pipelines.defs.metadata import table_metadata
 from pipelines.defs.partitions import BROKERS, FILE_PARTITIONS
+from pipelines.lake.catalog import made_from
 from pipelines.lake.delta import partition_parts
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.derived import DERIVED_TABLES
@@ -19,7 +20,8 @@ from pipelines.lake.tables.ownership import OWNERSHIP_TABLES
 from pipelines.lake.tables.raw import TABLES
 
 BY = {"made_by": "rocketlens ingest"}
-
+TOLD = "rocketlens: what Dagster was told of "
+"""Key of Dagster's own store, with the folder of a lake: what the lake was when all of it had been told."""
 
 WHOLE_TABLES = tuple(table.name for table in (*DERIVED_TABLES, *OWNERSHIP_TABLES))
 ASSETS = (*FILE_PARTITIONS, *BROKER_TABLES, *CONFIG_TABLES, *WHOLE_TABLES)
@@ -28,9 +30,13 @@ ASSETS = (*FILE_PARTITIONS, *BROKER_TABLES, *CONFIG_TABLES, *WHOLE_TABLES)
 def tell_dagster(instance: dg.DagsterInstance, lakehouse: Lakehouse) -> None:
     """Report every table that was written since its last materialization, by partition, and every check of them.
 
-    A partition of which Dagster knows, and that was not written since, is not reported again.
+    A partition of which Dagster knows, and that was not written since, is not reported again; where no table was
+    written since, nothing is looked at.
     """
     lake = lakehouse.lake()
+    key_of_lake, now = f"{TOLD}{lake.root}", made_from(lake)
+    if instance.daemon_cursor_storage.get_cursor_values({key_of_lake}).get(key_of_lake) == now:
+        return
     for event in _materializations(instance, lake):
         instance.report_runless_asset_event(event)
     for check in STORE_CHECKS:
@@ -39,6 +45,7 @@ def tell_dagster(instance: dg.DagsterInstance, lakehouse: Lakehouse) -> None:
             result = check(lakehouse)
             assert isinstance(result, dg.AssetCheckResult)
             _report_check(instance, key, result)
+    instance.daemon_cursor_storage.set_cursor_values({key_of_lake: now})
 
 
 def _materializations(instance: dg.DagsterInstance, lake: Lake) -> Iterator[dg.AssetMaterialization]:

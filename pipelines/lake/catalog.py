@@ -56,7 +56,7 @@ class NotReading(Exception):
 
 def publish(lake: Lake) -> Path:
     """Write the catalogue of the lake as it is now and swap it in, unless it is there already; where it is."""
-    told = _told(lake)
+    told = made_from(lake)
     if _published(lake) == told:
         return lake.catalog
     lake.root.mkdir(parents=True, exist_ok=True)
@@ -76,8 +76,9 @@ def publish(lake: Lake) -> Path:
     return lake.catalog
 
 
-def _told(lake: Lake) -> str:
-    """What a catalogue is made from: the lake's place, the versions of its tables, and the version of rocketlens."""
+def made_from(lake: Lake) -> str:
+    """What a catalogue, and all else that follows from a whole lake, is made from: the lake's place, the versions of
+    its tables, and the version of rocketlens."""
     return json.dumps([version("rocketlens"), str(lake.root), {name: lake.version(name) for name in TABLES}])
 
 

@@ -10,6 +10,7 @@ import dagster as dg
 import pytest
 
 from pipelines.definitions import defs
+from pipelines.defs import ingest_events
 from pipelines.defs.dagster_home import instance_of
 from pipelines.defs.ingest_events import ASSETS, tell_dagster
 from pipelines.defs.lakehouse import Lakehouse
@@ -75,6 +76,23 @@ def test_what_was_written_is_materialized_and_checked(lakehouse: Lakehouse, inst
     assert told(instance, "lag") == 1, "a table without rows was made all the same"
     assert told(instance, "commitlog_messages") == 0, "a table that was not made is not said to be"
     assert passed(instance, "commitlog_regions", "no_damage")
+
+
+def test_of_a_lake_as_it_was_nothing_is_looked_at(
+    lakehouse: Lakehouse, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell_dagster(instance, lakehouse)
+    with monkeypatch.context() as patched:
+        patched.delattr(ingest_events, "_materializations")
+        patched.delattr(ingest_events, "_report_check")
+        tell_dagster(instance, lakehouse)
+    put_regions(lakehouse, "damage")
+    monkeypatch.delattr(ingest_events, "_report_check")
+    with pytest.raises(NameError):
+        tell_dagster(instance, lakehouse)
+    monkeypatch.undo()
+    tell_dagster(instance, lakehouse)
+    assert not passed(instance, "commitlog_regions", "no_damage"), "what was told in part is told again"
 
 
 def test_only_what_was_written_since_is_told_again(lakehouse: Lakehouse, instance: dg.DagsterInstance) -> None:
