@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -28,7 +29,8 @@ from recovery.verify.settle.outline import Files, Outline, Part, QueueTrace, joi
 from recovery.verify.settle.queue_disk import QueueOnDisk
 from recovery.verify.settle.second_pass import gather
 
-PARTS_AT_ONCE = 2
+MOST_AT_ONCE = 8
+"""Parts read at once at most: each keeps its columns, and beyond that the disk is what is waited for."""
 WORTH_A_PART = 1 << 26
 Parts = Sequence[Sequence[Part]]
 
@@ -67,6 +69,12 @@ def files_of(store: Store, known: StoreKnowledge, *, settles: bool = True) -> Fi
     )
 
 
+def at_once() -> int:
+    """How many parts are read at once: one for each core that this process may use, up to MOST_AT_ONCE."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(MOST_AT_ONCE, allowed)
+
+
 def _queues_on_disk(store: Store, file_size: int, spooled: Spool | None) -> dict[QueueKey, QueueOnDisk]:
     if spooled is not None and spooled.is_stores:
         return {key: queue.disk for key, queue in spooled.queues.items()}
@@ -87,7 +95,7 @@ def _entries(opened: Sequence[OpenIndex], log: LogAccess) -> Iterator[FileEntrie
 def first_pass(store: Store, known: StoreKnowledge, files: Files, parts: Parts | None = None) -> Outline:
     """The outline of a store's log, read in parts at once; `parts` in log order, a few when not given."""
     wanted = parts or cut(store.commitlog)
-    with ThreadPoolExecutor(max_workers=PARTS_AT_ONCE) as pool:
+    with ThreadPoolExecutor(max_workers=at_once()) as pool:
         told = list(pool.map(partial(outline, rules=known.rules, files=files), wanted))
     return whole_outline(store, known, files, told)
 
@@ -105,9 +113,9 @@ def whole_outline(store: Store, known: StoreKnowledge, files: Files, told: Seque
 
 
 def cut(files: Sequence[StoreFile]) -> list[list[Part]]:
-    """The log in a few parts of about as many bytes; a small one is not cut."""
+    """The log in as many parts of about as many bytes as are read at once; a small one is not cut."""
     size = sum(file.size for file in files)
-    step = max(WORTH_A_PART, -(-size // PARTS_AT_ONCE))
+    step = max(WORTH_A_PART, -(-size // at_once()))
     parts: list[list[Part]] = [[]]
     room = step
     for file in files:
@@ -172,7 +180,7 @@ def _left_entries(files: Files, seen: Outline, start: int, end: int) -> Iterator
             *walked.spans,
             *between(walked.end, everything[1], files.index),
         ]
-    with ThreadPoolExecutor(max_workers=PARTS_AT_ONCE) as pool:
+    with ThreadPoolExecutor(max_workers=at_once()) as pool:
         chains = list(pool.map(_chains if files.compares_index else _no_chains, files.index))
     for number, (entries, of_file) in enumerate(zip(files.index, chains, strict=True)):
         spans = [(first, behind) for file, first, behind in left if file == number]
