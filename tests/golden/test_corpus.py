@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 from collections import Counter
 from hashlib import sha256
 from pathlib import Path
@@ -12,8 +13,10 @@ from typing import Any
 
 import pytest
 
-from tests.support.fixtures import GOLDEN
-from tests.support.stores import LEFT_OUT, NEVER, STORES, store_names, store_root
+from tests.support.fixtures import CHECKOUT, GOLDEN
+from tests.support.incidents import incident_names
+from tests.support.recovery_cases import golden_cases
+from tests.support.stores import LEFT_OUT, NEVER, STORES, store_names, store_root, truth_lines
 
 MANIFEST = [json.loads(line) for line in (GOLDEN / "MANIFEST.jsonl").read_text("utf-8").splitlines()]
 FILES: list[dict[str, Any]] = [row for row in MANIFEST if "path" in row]
@@ -69,3 +72,33 @@ def test_an_archive_unpacks_to_what_its_broker_left(name: str) -> None:
         if path.is_file()
     }
     assert found == told
+
+
+def messages_judged() -> int:
+    lines = (line for name in store_names(subject="every message") for line in truth_lines(name, "messages.jsonl.gz"))
+    return sum(line["type"] == "message" for line in lines)
+
+
+def units_judged() -> int:
+    lines = (line for name in store_names(subject="queues") for line in truth_lines(name, "queues.jsonl.gz"))
+    return sum(len(line["units"]) for line in lines)
+
+
+def test_the_readme_counts_what_is_here() -> None:
+    said = {int(number.replace(" ", "")) for number in re.findall(r"\d{1,3}(?: \d{3})*", readme_proof())}
+    dledger = (GOLDEN / "recovery" / "dledger_recover.jsonl").read_text("utf-8").count("\n")
+    counted = {
+        "stores": len(store_names()),
+        "messages": messages_judged(),
+        "units": units_judged(),
+        "damaged stores": len(golden_cases().names()),
+        "DLedger logs": dledger,
+        "incidents": len(incident_names()),
+    }
+    assert {what: number for what, number in counted.items() if number not in said} == {}
+
+
+def readme_proof() -> str:
+    """The part of the README that says what is proven."""
+    text = (CHECKOUT / "README.md").read_text("utf-8")
+    return text[text.index("## How it is proven") : text.index("Speed: `benchmarks/`")]
