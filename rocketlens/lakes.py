@@ -47,7 +47,7 @@ class Lake:
         """Names of the stored questions.
 
         >>> lake.questions()[:2]
-        ['bytes_accounted_for', 'files_by_kind']
+        ['bytes_accounted_for', 'delays_by_level']
         """
         from pipelines.lake.catalog import question_names
 

@@ -248,6 +248,39 @@ class Store:
             offsets=None if offsets is None else Path(offsets),
         )
 
+    def delays(
+        self,
+        *,
+        topic: str | None = None,
+        level: int | None = None,
+        messages: bool = False,
+        pending: bool = False,
+        now: Instant | None = None,
+    ) -> Rows:
+        """Delayed and timer messages: what is pending and overdue, what was delivered and how late (`delays`).
+
+        Args:
+            level: only this delay level; 0: timer messages.
+            messages: a row for each message, else one for each level and topic.
+            pending: only what is not delivered yet.
+            now: when a pending message counts as overdue; else now.
+
+        >>> sorted(set(store.delays(messages=True)["state"]))
+        ['delivered', 'pending']
+        """
+        from pipelines.cli.commands.delays import delays
+
+        return rows_of(
+            delays,
+            self._broker,
+            store=self.path,
+            topic=topic,
+            level=level,
+            messages=messages,
+            pending=pending,
+            now=instant(now),
+        )
+
     def lag_history(self, offsets: Place) -> Rows:
         """Lag at each moment at which the offsets were kept; oldest first.
 

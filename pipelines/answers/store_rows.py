@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+import pyarrow as pa
+
 from parsers.errors import Damage
 from parsers.store import Store
+from pipelines.answers.fates.delays import DelayAnswer
 from pipelines.answers.finding_rows import finding_row
 from pipelines.answers.instants import utc
 from pipelines.answers.lag import lag_record, store_lag, store_positions
@@ -130,6 +133,13 @@ def retention_rows(broker: BrokerSource) -> list[Row]:
     return [{"broker": broker.name, "due_at": utc(row.pop("due_at_ms")), **row} for row in rows]
 
 
+def delay_batches(broker: BrokerSource) -> Iterator[pa.RecordBatch]:
+    """Rows of `delayed_messages`; files of pending ones are looked at as of now."""
+    lost = list[Damage]()
+    answer = DelayAnswer.of(*known_store_of(broker), lost.append, int(time.time() * 1000))
+    yield from answer.batches(broker=broker.name)
+
+
 SLICED: Mapping[str, Callable[[BrokerSource, Sequence[Outline] | None], list[Row]]] = {
     "consistency_findings": finding_rows,
     "loss_ledger": loss_ledger_rows,
@@ -145,3 +155,5 @@ JUDGES: Mapping[str, Callable[[BrokerSource], list[Row]]] = {
     "topic_lives": topic_life_rows,
 }
 """Table -> what makes its rows for one broker."""
+STREAMS: Mapping[str, Callable[[BrokerSource], Iterator[pa.RecordBatch]]] = {"delayed_messages": delay_batches}
+"""The same of tables with a row for each message, which come as batches."""

@@ -146,6 +146,22 @@ STORE_CHECKS = [
         severity=WARN,
     ),
     check(
+        "delayed_messages",
+        "none_passed",
+        "No delayed message was passed over: each one that the broker is past has its delivery in the log.",
+        "SELECT broker, kind, level, topic, unique_id, due_at, state, reason FROM delayed_messages "
+        "WHERE state IN ('passed', 'unknown') ORDER BY ALL",
+        severity=WARN,
+    ),
+    check(
+        "delayed_messages",
+        "none_expires_first",
+        "No pending delayed message has its log file deleted before it is due.",
+        "SELECT broker, kind, level, topic, unique_id, due_at, expires_at FROM delayed_messages "
+        "WHERE expires_first ORDER BY ALL",
+        severity=WARN,
+    ),
+    check(
         "ownership_anomalies",
         "no_anomaly",
         "No queue had two owners, none, or another disorder.",

@@ -19,6 +19,7 @@ from pipelines.lake.lake import Lake, lake_to_write
 from pipelines.lake.sources import BrokerSource, Sources
 from pipelines.lake.tables.derived import (
     CONSISTENCY_FINDINGS,
+    DELAYED_MESSAGES,
     LAG,
     LAG_HISTORY,
     LOSS_LEDGER,
@@ -35,7 +36,16 @@ from pipelines.spark.jobs.store_rows import judge_brokers
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-JUDGED = (LAG, CONSISTENCY_FINDINGS, RECOVERY_FORECAST, RETENTION_RISK, LOSS_LEDGER, OFFSET_EVENTS, TOPIC_LIVES)
+JUDGED = (
+    LAG,
+    CONSISTENCY_FINDINGS,
+    RECOVERY_FORECAST,
+    RETENTION_RISK,
+    LOSS_LEDGER,
+    OFFSET_EVENTS,
+    TOPIC_LIVES,
+    DELAYED_MESSAGES,
+)
 TOLD_BY_THE_CLOCK = frozenset({RETENTION_RISK.name})
 """Tables whose rows hold as of the run: they are made again in another hour."""
 

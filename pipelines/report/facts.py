@@ -15,6 +15,7 @@ from parsers.commitlog.region import Region
 from parsers.errors import Damage
 from parsers.places import name_below
 from parsers.store import Store
+from pipelines.answers.fates.delays import DelayAnswer, delay_sums
 from pipelines.answers.finding_rows import explained_row, finding_row
 from pipelines.answers.instants import utc
 from pipelines.answers.lag import store_lag, store_positions
@@ -70,6 +71,9 @@ def facts_of_store(
     _consumers(store, facts, known, collect)
     moved = events_of(store, known, logs=logs, damage=collect, problem=facts.unread.append)
     facts.offset_events = [offset_event_row(event) for event in moved]
+    say("delayed messages")
+    delayed = DelayAnswer.of(store, known, collect, facts.read_at_ms)
+    facts.delays, facts.delay_notes = delay_sums(delayed.batches(), facts.read_at_ms).to_pylist(), list(delayed.notes())
     if history is not None:
         tell_ownership(facts, history)
     return facts

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pipelines.answers.verdicts import BrokerVerdict, forecasts_of, verdicts_of
+from pipelines.lake.catalog import question
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import Sources
 from pipelines.report.model import Facts, Row
@@ -76,6 +77,7 @@ class _Tables:
             "retention_risk": self._split("retention_risk"),
             "ledger": self._split("loss_ledger"),
             "offset_events": self._split("offset_events"),
+            "delays": self._split("delayed_messages", question("delays_by_level")),
         }
 
     def tell(self, facts: Facts, broker: str) -> None:

@@ -122,6 +122,8 @@ class Facts:
     retention_risk: list[Row] | None = None
     ledger: list[Row] | None = None
     offset_events: list[Row] | None = None
+    delays: list[Row] | None = None
+    delay_notes: list[str] = field(default_factory=list)
     intervals: list[Row] | None = None
     anomalies: list[Row] | None = None
     replicas: list[Row] | None = None

@@ -126,6 +126,14 @@ CASES: dict[str, tuple[Rows, list[Rows]]] = {
         {"offset_events": [{"broker": "b", "skipped": skipped} for skipped in (None, 0)]},
         [{"offset_events": [{"broker": "b", "skipped": 1}]}],
     ),
+    "none_passed": (
+        {"delayed_messages": [{"broker": "b", "state": state} for state in ("delivered", "pending", "rolled")]},
+        [{"delayed_messages": [{"broker": "b", "state": state}]} for state in ("passed", "unknown")],
+    ),
+    "none_expires_first": (
+        {"delayed_messages": [{"broker": "b", "expires_first": first} for first in (None, False)]},
+        [{"delayed_messages": [{"broker": "b", "expires_first": True}]}],
+    ),
     "no_anomaly": ({"ownership_anomalies": []}, [{"ownership_anomalies": [{"kind": "orphan"}]}]),
 }
 

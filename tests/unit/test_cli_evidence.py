@@ -26,6 +26,7 @@ CALLS: dict[str, list[str]] = {
     "lag": ["{store}"],
     "ledger": ["{store}"],
     "offsets": ["{store}"],
+    "delays": ["{store}", "--messages"],
     "start-at": ["{store}", "--topic", "Small"],
     "init": ["{store}", "--to", "{out}/drafted.toml"],
     "verify": ["{store}", "--deep", "--explained"],

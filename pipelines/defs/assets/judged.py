@@ -8,6 +8,7 @@ from pipelines.defs.metadata import bar_plot, column_schema, table_metadata
 from pipelines.ingest.derive import readable, write_replica_differences
 from pipelines.lake.tables.derived import (
     CONSISTENCY_FINDINGS,
+    DELAYED_MESSAGES,
     LOSS_LEDGER,
     OFFSET_EVENTS,
     RECOVERY_FORECAST,
@@ -91,6 +92,13 @@ JUDGED_ASSETS = [
         STORE_DEPS + CONFIG_DEPS,
         "Messages of a life that a deletion ended are in the log and in no queue.",
         "state",
+    ),
+    judged_asset(
+        DELAYED_MESSAGES,
+        "recovery",
+        STORE_DEPS + CONFIG_DEPS,
+        "The log's own records; when the file of a pending one is deleted is as of the ingest.",
+        "concat_ws(' ', kind, state)",
     ),
 ]
 

@@ -7,6 +7,7 @@ from typing import get_args
 from pipelines.lake.tables.table import Table, columns
 from recovery.broker.abort_file import EXITS
 from recovery.compare.rows import Nature, What
+from recovery.fates.delays import DelayState
 from recovery.lives.topic_lives import Ground
 from recovery.lives.topic_lives import State as LifeState
 from recovery.query.lag import Status
@@ -186,6 +187,33 @@ evidence          text lines, tables and messages that tell it
     ("broker",),
 ).holding(kind=tuple(MoveKind))
 
+DELAYED_MESSAGES = Table(
+    "delayed_messages",
+    "one record that waits, or waited, for its time: a message with a delay level, or a timer message",
+    columns("""
+broker                    text which broker
+kind                      text what it waits for
+level                     i32  delay level; null: a timer message
+topic                     text topic that it is delivered to
+unique_id                 text UNIQ_KEY; null without one
+queue_offset              i64  its number in the queue in which it waits
+physical_offset           i64  where it starts, byte in the CommitLog
+stored_at                 time when it was stored there
+due_at                    time when it is due; null: it does not say
+state                     text what became of it; passed: the broker is past it, and the log has no delivery
+late_ms                   i64  delivery minus due time; null: not delivered
+deliveries                i32  copies of it in its topic
+delivered_at              time when the first of them was stored
+delivered_queue_id        i32  queue of that copy
+delivered_queue_offset    i64  its message number
+delivered_physical_offset i64  where it starts, byte in the CommitLog
+expires_at                time of a pending one, when the cleaner deletes the log file that has it; null: not known
+expires_first             flag whether that is before it is due
+reason                    text why the state is what it is, where that needs a word
+"""),
+    ("broker",),
+).holding(kind=("level", "timer"), state=tuple(DelayState))
+
 DERIVED_TABLES = (
     LAG,
     LAG_HISTORY,
@@ -194,6 +222,7 @@ DERIVED_TABLES = (
     RETENTION_RISK,
     LOSS_LEDGER,
     OFFSET_EVENTS,
+    DELAYED_MESSAGES,
     REPLICA_DIFFERENCES,
     TOPIC_LIVES,
 )

@@ -60,8 +60,11 @@ class JudgeWork:
     def __call__(self) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
-        from pipelines.answers.store_rows import JUDGES
+        from pipelines.answers.store_rows import JUDGES, STREAMS
 
+        if self.table in STREAMS:
+            yield from STREAMS[self.table](self.broker)
+            return
         yield pa.RecordBatch.from_pylist(JUDGES[self.table](self.broker), schema=TABLES[self.table].bare_schema)
 
 

@@ -1,0 +1,145 @@
+"""Delayed messages as rows of the table `delayed_messages`, and their sums by level and topic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from parsers.errors import DamageSink
+from parsers.instants import MAX_MS
+from parsers.store import Store
+from pipelines.lake.catalog import question
+from pipelines.lake.tables.derived import DELAYED_MESSAGES
+from pipelines.lake.tables.table import TIMESTAMP
+from recovery.fates.delays import PENDING, REASONS, STATES, TIMER, Delays, delays
+from recovery.fates.held import UNIQ_KEY, property_texts
+from recovery.fates.held_kernel import NONE
+from recovery.knowledge.inference import StoreKnowledge
+from recovery.retention.retention import Retention, retention
+
+BATCH_ROWS = 1 << 16
+Longs = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class DelayAnswer:
+    """What became of a store's delayed messages, and when the cleaners delete the files of pending ones.
+
+    `kept` is None where nothing is pending.
+    """
+
+    store: Store
+    found: Delays
+    kept: Retention | None
+
+    @classmethod
+    def of(cls, store: Store, known: StoreKnowledge, damage: DamageSink, now_ms: int) -> DelayAnswer:
+        """Read the log once; `now_ms`: when the cleaners are looked at."""
+        found = delays(store, known, damage)
+        is_pending = bool((found.fates.state == PENDING).any())
+        return cls(store, found, retention(store, known, now_ms) if is_pending else None)
+
+    def notes(self) -> Iterator[str]:
+        """What no row can tell."""
+        for level, gone in self.found.expired.items():
+            yield f"level {level}: {gone} messages expired from the log before the broker delivered them"
+        if self.kept is not None and self.kept.why_not is not None:
+            yield f"when files with pending messages are deleted is not known: {self.kept.why_not}"
+
+    def batches(
+        self, *, topic: str | None = None, level: int | None = None, pending: bool = False, broker: str | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """Rows of `delayed_messages`, in log order.
+
+        Args:
+            level: only this delay level; 0: only timer messages.
+        """
+        held, fates = self.found.held, self.found.fates
+        wanted = np.ones(len(fates.record), np.bool_)
+        if topic is not None:
+            code = held.topics.index(topic) if topic in held.topics else NONE
+            wanted &= (held.columns.real_topic[fates.record] == code) & (code != NONE)
+        if level is not None:
+            wanted &= fates.level == level
+        if pending:
+            wanted &= fates.state == PENDING
+        rows, late_ms, expires_ms = np.flatnonzero(wanted), self.found.late_ms(), self._expires_ms()
+        for first in range(0, len(rows), BATCH_ROWS):
+            yield self._batch(rows[first : first + BATCH_ROWS], late_ms, expires_ms, broker)
+
+    def _expires_ms(self) -> Longs:
+        """When the file of each pending message is due to be deleted; NONE of others and where it is not known."""
+        fates = self.found.fates
+        expires = np.full(len(fates.record), NONE, np.int64)
+        if self.kept is None or self.kept.why_not is not None:
+            return expires
+        files = self.store.commitlog
+        bases = np.array([file.base_offset or 0 for file in files], np.int64)
+        due = [self.kept.due_of(base)[0] for base in bases.tolist()]
+        of_file = np.array([NONE if each is None else each for each in due], np.int64)
+        rows = np.flatnonzero(fates.state == PENDING)
+        place = self.found.held.columns.physical_offset[fates.record[rows]]
+        expires[rows] = of_file[np.searchsorted(bases, place, side="right") - 1]
+        return expires
+
+    def _batch(self, rows: Longs, late_ms: Longs, expires_ms: Longs, broker: str | None) -> pa.RecordBatch:
+        held, fates = self.found.held, self.found.fates
+        columns, record = held.columns, fates.record[rows]
+        delivery = fates.delivery[rows]
+        has, at = delivery != NONE, np.maximum(delivery, 0)
+        level, due, expires = fates.level[rows], fates.due_ms[rows], expires_ms[rows]
+        reasons = fates.reason[rows]
+        made: dict[str, pa.Array] = {
+            "broker": pa.array([broker] * len(rows), pa.string()),
+            "kind": _words(("timer", "level"), (level != TIMER).astype(np.int8)),
+            "level": pa.array(level, mask=level == TIMER),
+            "topic": _words(held.topics, columns.real_topic[record]),
+            "unique_id": property_texts(self.store.commitlog, columns.physical_offset[record], UNIQ_KEY),
+            "queue_offset": pa.array(columns.queue_offset[record]),
+            "physical_offset": pa.array(columns.physical_offset[record]),
+            "stored_at": _instants(columns.store_timestamp_ms[record]),
+            "due_at": _instants(due),
+            "state": _words(STATES, fates.state[rows]),
+            "late_ms": _known(late_ms[rows], late_ms[rows] != NONE),
+            "deliveries": pa.array(fates.deliveries[rows]),
+            "delivered_at": _instants(np.where(has, columns.store_timestamp_ms[at], NONE)),
+            "delivered_queue_id": _known(columns.queue_id[at], has),
+            "delivered_queue_offset": _known(columns.queue_offset[at], has),
+            "delivered_physical_offset": _known(columns.physical_offset[at], has),
+            "expires_at": _instants(expires),
+            "expires_first": _known(expires <= due, (expires != NONE) & (due != NONE)),
+            "reason": _words(REASONS, reasons, ~(reasons == 0)),
+        }
+        schema = DELAYED_MESSAGES.bare_schema
+        return pa.RecordBatch.from_arrays([made[name] for name in schema.names], schema=schema)
+
+
+def delay_sums(batches: Iterable[pa.RecordBatch], now_ms: int) -> pa.Table:
+    """The answer of delays_by_level.sql over rows of `delayed_messages`, as of an instant."""
+    reader = pa.RecordBatchReader.from_batches(DELAYED_MESSAGES.bare_schema, batches)
+    with duckdb.connect() as database:
+        database.execute("SET TimeZone = 'UTC'")
+        database.register(DELAYED_MESSAGES.name, reader)
+        database.execute("SET VARIABLE now_ms = CAST(? AS BIGINT)", [now_ms])
+        return database.sql(question("delays_by_level")).to_arrow_table()
+
+
+def _known(values: npt.NDArray[np.generic], known: Mask) -> pa.Array:
+    return pa.array(values, mask=~known)
+
+
+def _instants(millis: Longs) -> pa.Array:
+    known = (millis >= 0) & (millis <= MAX_MS)
+    return pa.array(np.where(known, millis, 0) * 1000, mask=~known).cast(TIMESTAMP)
+
+
+def _words(words: Iterable[str], codes: npt.NDArray[np.signedinteger], known: Mask | None = None) -> pa.Array:
+    """The word of each code, null where it is not known or negative."""
+    is_null = codes < 0 if known is None else ~known
+    return pa.array([*map(str, words)], pa.string()).take(pa.array(codes, mask=is_null))

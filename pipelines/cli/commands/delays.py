@@ -1,0 +1,67 @@
+"""`rocketlens delays`: delayed and timer messages: what is pending, overdue, delivered and how late."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+from parsers.java import INT_MAX
+from pipelines.cli.frame.command import command
+from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.frame.options import (
+    STORE_FILES,
+    BrokerOptions,
+    InstantOption,
+    StoreArgument,
+    TopicOption,
+    instant_of,
+)
+from pipelines.cli.frame.rows import schema_of
+from pipelines.cli.frame.run import Run
+
+BRIEF = ("kind", "level", "topic", "delivered", "pending", "overdue", "next_due", "late_p99_ms", "late_max_ms")
+MESSAGES_BRIEF = ("level", "topic", "unique_id", "due_at", "state", "late_ms", "reason")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    command(app, "delays", panel=STORE_FILES)(delays)
+
+
+def delays(
+    run: Run,
+    store: StoreArgument,
+    topic: TopicOption = None,
+    level: Annotated[
+        int | None, typer.Option(metavar="N", min=0, max=INT_MAX, help="Only this delay level; 0: timer messages.")
+    ] = None,
+    messages: Annotated[bool, typer.Option("--messages", help="A row for each message.")] = False,
+    pending: Annotated[bool, typer.Option("--pending", help="Only what is not delivered yet.")] = False,
+    now: InstantOption = None,
+    broker: BrokerOptions = NOTHING_SAID,
+) -> None:
+    """Delayed and timer messages: what is pending and overdue, what was delivered and how late.
+
+    A row for each delay level and topic, or with --messages for each message: due when, delivered when and where. Late
+    is the store time of the delivery minus the due time. `overdue` is as of --now, without it now. `passed`: the
+    broker is past it, and the log has no delivery. `expires_first`: the cleaner deletes the message's log file before
+    it is due. Retries wait as delayed messages too; their topic is %RETRY% and the group. Reads the whole log.
+
+    Example: `rocketlens delays /data/store --messages --pending --format table`
+    """
+    from pipelines.answers.fates.delays import DelayAnswer, delay_sums
+    from pipelines.lake.tables.derived import DELAYED_MESSAGES
+
+    now_ms = int(time.time() * 1000) if now is None else instant_of(now, "--now")
+    answer = DelayAnswer.of(*known_store_at(run, store, broker), run.damage, now_ms)
+    for note in answer.notes():
+        run.note(note)
+    batches = answer.batches(topic=topic, level=level, pending=pending)
+    if messages:
+        schema = schema_of(DELAYED_MESSAGES, without=["broker"])
+        run.emit(schema, (batch.select(schema.names) for batch in batches), brief=MESSAGES_BRIEF)
+        return
+    sums = delay_sums(batches, now_ms).drop_columns(["broker"])
+    run.emit(sums.schema, sums.to_batches(), brief=BRIEF)

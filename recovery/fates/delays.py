@@ -1,0 +1,323 @@
+"""Delayed messages: which were delivered and how late, which are pending and since when they are due.
+
+Two kinds. A message with a delay level waits in queue level - 1 of SCHEDULE_TOPIC_XXXX until the time that its queue
+unit holds; delayOffset.json has, for each level, the number of the next one to deliver. A timer message (since 5.0.0)
+waits in rmq_sys_wheel_timer until its TIMER_OUT_MS; one that is due beyond the wheel is written again, which is a roll.
+Either is delivered as a copy: topic, queue and store time are new; id, birth, body, REAL_TOPIC are kept.
+Source: ScheduleMessageService#messageTimeUp, #start, DeliverDelayedMessageTimerTask#executeOnTimeUp @3.2.6 … 5.3.3;
+TimerMessageStore#doEnqueue, #dequeue, #convertMessage, #doPut @5.0.0 … 5.3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from parsers.config.offsets import read_delay_offsets
+from parsers.consumequeue.read import units
+from parsers.errors import Damage, DamageSink, StoreFormatError
+from parsers.store import Store
+from parsers.timer import TIMER_CHECK, read_timercheck
+from parsers.topics import SCHEDULE_TOPIC, TIMER_TOPIC
+from recovery.fates.held import Held, Story, held_records
+from recovery.fates.held_kernel import HASH_BEHIND_PLUS, NONE, NUMBER, Longs
+from recovery.knowledge.inference import StoreKnowledge
+from recovery.rules.dispatch import DispatchRules
+
+OUT_MS, ROLL_TIMES, DELETES = 0, 1, 2
+"""Rows of `HeldColumns.own` of this story."""
+DELAYS = Story(
+    keeps=(SCHEDULE_TOPIC, TIMER_TOPIC).__contains__,
+    own=(("TIMER_OUT_MS", NUMBER), ("TIMER_ROLL_TIMES", NUMBER), ("TIMER_DEL_UNIQKEY", HASH_BEHIND_PLUS)),
+)
+TIMER = 0
+"""Stands for a level in the columns of timer messages."""
+UNKNOWN_LEVEL_MS = 1000
+"""ScheduleMessageService#computeDeliverTimestamp: of a level that messageDelayLevel does not have @4.9.7, 5.3.3."""
+Ints = npt.NDArray[np.int32]
+Codes = npt.NDArray[np.int8]
+Mask = npt.NDArray[np.bool_]
+
+
+class DelayState(StrEnum):
+    """What became of a delayed message."""
+
+    DELIVERED = "delivered"
+    PENDING = "pending"
+    ROLLED = "rolled"
+    DELETED = "deleted"
+    DELETION = "deletion"
+    PASSED = "passed"
+    UNKNOWN = "unknown"
+
+
+STATES = tuple(DelayState)
+DELIVERED, PENDING, ROLLED, DELETED, DELETION, PASSED, UNKNOWN = range(len(STATES))
+
+
+class Reason(StrEnum):
+    """Why a state is what it is, where that needs a word."""
+
+    NONE = ""
+    AGAIN = "the level's stored offset is not past it: a start on these files delivers it again"
+    PASSED = (
+        "the stored offset is past it and the log has no delivery of it: delivered by another broker, discarded, "
+        "or lost with the end of a log"
+    )
+    PASSED_DAMAGE = "the stored offset is past it; its delivery may be in the damaged bytes behind it"
+    TIME_PASSED = (
+        "the wheel has been read past its time and the log has no delivery of it: delivered by another broker, "
+        "discarded, or lost with the end of a log"
+    )
+    NO_OFFSETS = "no offset is stored for the level: a start begins with the queue's first message"
+    UNREADABLE = "delayOffset.json cannot be read, and the log has no delivery of it"
+    NO_TIMERCHECK = "there is no timercheck to tell how far the wheel was read, and the log has no delivery of it"
+    NOT_TAKEN_IN = "not taken into the wheel yet"
+    DELETED = "a later message deletes this timer when it is due"
+
+
+REASONS = tuple(Reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the broker says that it is.
+
+    Attributes:
+        next_offset: delay level -> number of the next message to deliver; None: delayOffset.json cannot be read.
+        read_ms: timers due before it are delivered; next_timer: number of the next timer message to take in.
+            None: there is no timercheck.
+    """
+
+    next_offset: Mapping[int, int] | None
+    read_ms: int | None
+    next_timer: int | None
+
+    @classmethod
+    def of(cls, store: Store, damage: DamageSink) -> Progress:
+        """As config/delayOffset.json and config/timercheck have it."""
+        broken: list[Damage] = []
+        offsets = read_delay_offsets(store.config, on_damage="collect", damage=broken.append)
+        for each in broken:
+            damage(each)
+        checks = [file for file in store.timer if file.kind == "timercheck" and file.size >= TIMER_CHECK.size]
+        check = read_timercheck(checks[0], on_damage="collect", damage=damage) if checks else None
+        return cls(
+            None if broken else offsets,
+            None if check is None else check["last_read_time_ms"],
+            None if check is None else check["last_queue_offset"],
+        )
+
+
+class Fates(NamedTuple):
+    """One row per delayed record, in log order; `record` is its row among the records held.
+
+    `level`: TIMER for a timer message. `due_ms`: NONE where it is not known. `state`, `reason`: places in STATES and
+    REASONS. `delivery`: row of its first delivery among the records held, NONE without one; `deliveries`: how many.
+    """
+
+    record: Longs
+    level: Ints
+    due_ms: Longs
+    state: Codes
+    reason: Codes
+    delivery: Longs
+    deliveries: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Delays:
+    """The fates of a store's delayed messages.
+
+    Attributes:
+        expired: level -> how many of its messages expired from the log before they were delivered.
+    """
+
+    held: Held
+    fates: Fates
+    progress: Progress
+    expired: Mapping[int, int]
+
+    def late_ms(self) -> Longs:
+        """Delivery minus due time, in milliseconds; NONE of those that have no delivery or no known time."""
+        fates = self.fates
+        known = (fates.delivery >= 0) & (fates.due_ms >= 0)
+        stored = self.held.columns.store_timestamp_ms[np.maximum(fates.delivery, 0)] if len(known) else fates.due_ms
+        return np.where(known, np.maximum(stored - fates.due_ms, 0), NONE)
+
+
+def delays(store: Store, known: StoreKnowledge, damage: DamageSink) -> Delays:
+    """What became of every delayed message that the log has."""
+    held = held_records(store.commitlog, known.rules, DELAYS)
+    progress = Progress.of(store, damage)
+    fates = fates_of(held, due_times(held, store, known.rules), progress)
+    return Delays(held, fates, progress, _expired(held, fates, progress))
+
+
+def due_times(held: Held, store: Store, rules: DispatchRules) -> Longs:
+    """When each record held is due, in epoch ms; NONE of what is no delayed message or does not say.
+
+    Of a delay level the time in its queue unit, which the broker goes by; where no unit is for it, the store time and
+    what messageDelayLevel says now.
+    """
+    columns = held.columns
+    due = np.where(held.of_topic(TIMER_TOPIC), columns.own[OUT_MS], NONE)
+    scheduled = np.flatnonzero(held.of_topic(SCHEDULE_TOPIC))
+    millis = rules.delay_levels.millis
+    delay = np.array([UNKNOWN_LEVEL_MS, *millis, UNKNOWN_LEVEL_MS], np.int64)
+    level = np.clip(columns.queue_id[scheduled].astype(np.int64) + 1, 0, len(millis) + 1)
+    due[scheduled] = columns.store_timestamp_ms[scheduled] + delay[level]
+    for queue_id in np.unique(columns.queue_id[scheduled]).tolist():
+        rows = scheduled[columns.queue_id[scheduled] == queue_id]
+        for file in store.queues.get((SCHEDULE_TOPIC, queue_id), ()):
+            try:
+                stored = units(file)
+            except StoreFormatError:
+                continue
+            at = columns.queue_offset[rows] - (file.base_offset or 0) // stored.dtype.itemsize
+            inside = np.flatnonzero((at >= 0) & (at < len(stored)))
+            unit = stored[at[inside]]
+            own = (unit["physical_offset"] == columns.physical_offset[rows[inside]]) & (unit["tags_code"] > 0)
+            due[rows[inside[own]]] = unit["tags_code"][own]
+    return due
+
+
+def fates_of(held: Held, due: Longs, progress: Progress) -> Fates:
+    """The fate of each record held that is a delayed message; `due`: by record held."""
+    columns, is_timer, is_scheduled = held.columns, held.of_topic(TIMER_TOPIC), held.of_topic(SCHEDULE_TOPIC)
+    record = np.flatnonzero(is_timer | is_scheduled)
+    rolled = _rolled(held, is_timer)
+    is_copy = ~is_timer & ~is_scheduled & (columns.topic == columns.real_topic)
+    takes = (is_timer & (columns.own[DELETES] == NONE) & ~rolled) | is_scheduled
+    delivery, deliveries = _deliveries(held, takes, is_copy)
+    state, reason = np.full(held.rows, UNKNOWN, np.int8), np.zeros(held.rows, np.int8)
+    _judge_levels(held, is_scheduled, progress, state, reason)
+    _judge_timers(held, is_timer, due, progress, state, reason)
+    state[rolled], reason[rolled] = ROLLED, 0
+    _put(state, reason, _deleted(held, is_timer) & (state == PENDING), DELETED, Reason.DELETED)
+    delivered = delivery != NONE
+    again = delivered & is_scheduled & (state == PENDING) & (reason == 0)
+    _put(state, reason, delivered, DELIVERED, Reason.NONE)
+    _put(state, reason, again, DELIVERED, Reason.AGAIN)
+    return Fates(
+        record,
+        np.where(is_timer, TIMER, columns.queue_id + 1)[record].astype(np.int32),
+        due[record],
+        state[record],
+        reason[record],
+        delivery[record],
+        deliveries[record],
+    )
+
+
+def _put(state: Codes, reason: Codes, rows: Mask, put: int, why: Reason) -> None:
+    state[rows], reason[rows] = put, REASONS.index(why)
+
+
+def _judge_levels(held: Held, rows: Mask, progress: Progress, state: Codes, reason: Codes) -> None:
+    """States of messages with a delay level, as if none had a delivery in the log."""
+    columns, offsets = held.columns, progress.next_offset
+    if offsets is None:
+        _put(state, reason, rows, UNKNOWN, Reason.UNREADABLE)
+        return
+    damaged_from = max((gap.physical_offset for gap in held.gaps), default=NONE)
+    for queue_id in np.unique(columns.queue_id[rows]).tolist():
+        of_level = rows & (columns.queue_id == queue_id)
+        if queue_id + 1 not in offsets:
+            _put(state, reason, of_level, PENDING, Reason.NO_OFFSETS)
+            continue
+        passed = of_level & (columns.queue_offset < offsets[queue_id + 1])
+        _put(state, reason, of_level & ~passed, PENDING, Reason.NONE)
+        _put(state, reason, passed, PASSED, Reason.PASSED)
+        _put(state, reason, passed & (columns.physical_offset < damaged_from), UNKNOWN, Reason.PASSED_DAMAGE)
+
+
+def _judge_timers(held: Held, rows: Mask, due: Longs, progress: Progress, state: Codes, reason: Codes) -> None:
+    """States of timer messages, as if none had a delivery in the log."""
+    columns = held.columns
+    if progress.read_ms is None or progress.next_timer is None:
+        _put(state, reason, rows, UNKNOWN, Reason.NO_TIMERCHECK)
+    else:
+        taken_in = columns.queue_offset < progress.next_timer
+        _put(state, reason, rows & ~taken_in, PENDING, Reason.NOT_TAKEN_IN)
+        _put(state, reason, rows & taken_in, PENDING, Reason.NONE)
+        passed = rows & taken_in & (due != NONE) & (due < progress.read_ms)
+        _put(state, reason, passed, PASSED, Reason.TIME_PASSED)
+    _put(state, reason, rows & (columns.own[DELETES] != NONE), DELETION, Reason.NONE)
+
+
+def _rolled(held: Held, is_timer: Mask) -> Mask:
+    """Timer messages that were written again, with one more in TIMER_ROLL_TIMES."""
+    rows, columns = np.flatnonzero(is_timer), held.columns
+    times = np.maximum(columns.own[ROLL_TIMES][rows], 0)
+    order = rows[np.lexsort((columns.physical_offset[rows], times, columns.message[rows]))]
+    next_times = np.maximum(columns.own[ROLL_TIMES][order[1:]], 0)
+    is_next = (columns.message[order[1:]] == columns.message[order[:-1]]) & (
+        next_times == np.maximum(columns.own[ROLL_TIMES][order[:-1]], 0) + 1
+    )
+    rolled = np.zeros(held.rows, np.bool_)
+    rolled[order[:-1][is_next]] = True
+    return rolled
+
+
+def _deleted(held: Held, is_timer: Mask) -> Mask:
+    """Timer messages that a TIMER_DEL_UNIQKEY names."""
+    deletes = held.columns.own[DELETES]
+    is_deletion = is_timer & (deletes != NONE)
+    is_named: Mask = np.isin(held.columns.message, deletes[is_deletion])
+    found: Mask = is_timer & ~is_deletion & is_named
+    return found
+
+
+def _deliveries(held: Held, takes: Mask, is_copy: Mask) -> tuple[Longs, Ints]:
+    """Each delayed record's first delivery, and how many it has.
+
+    A copy belongs to the record of the same message, real topic and number of retries that is before it in the log; of
+    several such records the first copy is the first one's, and so on, and what is left over the last one's.
+    """
+    columns = held.columns
+    rows = np.flatnonzero(takes | is_copy)
+    order = rows[
+        np.lexsort(
+            (
+                columns.physical_offset[rows],
+                columns.reconsume_times[rows],
+                columns.real_topic[rows],
+                columns.message[rows],
+            )
+        )
+    ]
+    same = np.ones(max(0, len(order) - 1), np.bool_)
+    for column in (columns.message, columns.real_topic, columns.reconsume_times):
+        same &= column[order[1:]] == column[order[:-1]]
+    group = np.concatenate(([0], np.cumsum(~same))) if len(order) else np.empty(0, np.int64)
+    delivery, deliveries = np.full(held.rows, NONE, np.int64), np.zeros(held.rows, np.int32)
+    sources, copies = order[takes[order]], order[is_copy[order]]
+    source_group, copy_group = group[takes[order]], group[is_copy[order]]
+    first = np.searchsorted(source_group, copy_group)
+    count = np.searchsorted(source_group, copy_group, "right") - first
+    rank = np.arange(len(copies)) - np.searchsorted(copy_group, copy_group)
+    wanted = count > 0
+    source = sources[(first + np.minimum(rank, count - 1))[wanted]]
+    taken = copies[wanted]
+    later = columns.physical_offset[taken] > columns.physical_offset[source]
+    source, taken = source[later], taken[later]
+    delivery[source[::-1]] = taken[::-1]
+    np.add.at(deliveries, source, 1)
+    return delivery, deliveries
+
+
+def _expired(held: Held, fates: Fates, progress: Progress) -> dict[int, int]:
+    """Of each level, message numbers between the stored offset and the first that the log has."""
+    found: dict[int, int] = {}
+    for level in np.unique(fates.level[fates.level != TIMER]).tolist():
+        first = int(held.columns.queue_offset[fates.record[fates.level == level]].min())
+        gone = first - (progress.next_offset or {}).get(level, first)
+        if gone > 0:
+            found[level] = gone
+    return found

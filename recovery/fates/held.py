@@ -1,0 +1,139 @@
+"""The records of a log that a story is about: those of a few topics, and the copies of them in others.
+
+Memory: 48 bytes for each record that is kept, and 8 more for each property of the story's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from parsers.kernels.blocks import BLOCK
+from parsers.kernels.utf8 import GROWTH
+from parsers.mapped import map_file
+from parsers.store import StoreFile
+from recovery.fates.held_kernel import (
+    HASH,
+    HeldColumns,
+    Ints,
+    Longs,
+    Names,
+    hold_records,
+    put_values,
+    value_sizes,
+)
+from recovery.rules.dispatch import DispatchRules
+from recovery.scan.log_runs import LogGap, LogRun, log_runs
+from recovery.scan.topic_table import TopicTable
+
+UNIQ_KEY = "UNIQ_KEY"
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """Which records are wanted.
+
+    Attributes:
+        keeps: whether all records of a topic are; of other topics those with the property REAL_TOPIC.
+        id_name: the property that names the message in all its records.
+        own: further properties, and what is kept of each (`held_kernel`).
+    """
+
+    keeps: Callable[[str], bool]
+    id_name: str = UNIQ_KEY
+    own: Sequence[tuple[str, int]] = ()
+
+    def names(self) -> Names:
+        return _names([("REAL_TOPIC", HASH), (self.id_name, HASH), *self.own])
+
+
+def _names(wanted: Sequence[tuple[str, int]]) -> Names:
+    texts = [name.encode() for name, _ in wanted]
+    ends = np.cumsum([0, *map(len, texts)])
+    kinds = np.array([kind for _, kind in wanted], np.int64)
+    return Names(np.frombuffer(b"".join(texts), np.uint8), ends.astype(np.int64), kinds)
+
+
+@dataclass(slots=True)
+class Held:
+    """The records that a story keeps, in log order.
+
+    Attributes:
+        topics: the name of each topic code.
+        gaps: damaged bytes of the log, in which records may be that nobody reads.
+    """
+
+    columns: HeldColumns
+    topics: list[str]
+    gaps: list[LogGap] = field(default_factory=list)
+
+    @property
+    def rows(self) -> int:
+        return len(self.columns.message)
+
+    def of_topic(self, topic: str) -> npt.NDArray[np.bool_]:
+        """Which rows are records of this topic."""
+        code = self.topics.index(topic) if topic in self.topics else -1
+        is_of: npt.NDArray[np.bool_] = self.columns.topic == code
+        return is_of
+
+
+def held_records(files: Sequence[StoreFile], rules: DispatchRules, story: Story) -> Held:
+    """Read the log's files, which are given in offset order, once."""
+    gaps: list[LogGap] = []
+    topics, names, kept = TopicTable(rules), story.names(), np.zeros(0, np.int64)
+    found = [_room(0, len(story.own))]
+    for run in log_runs(files, gaps.append):
+        columns, kept = _of_run(run, topics, kept, names, story)
+        found.append(columns)
+    joined = HeldColumns._make(np.concatenate(parts, axis=-1) for parts in zip(*found, strict=True))
+    return Held(joined, topics.names(), [gap for gap in gaps if gap.kind == "damage"])
+
+
+def _of_run(run: LogRun, topics: TopicTable, kept: Longs, names: Names, story: Story) -> tuple[HeldColumns, Longs]:
+    """The wanted records of one run, and which topics are kept by now."""
+    held, span = _room(len(run.positions), len(story.own)), np.empty(2 * len(names.kinds), np.int64)
+    row, used = 0, 0
+    while row < len(run.positions):
+        row, used, start, end = hold_records(run.data, run.positions, row, topics.arrays, kept, names, span, held, used)
+        if row < len(run.positions):
+            topics.code(bytes(run.data[start:end]))
+            kept = np.array([story.keeps(name) for name in topics.names()], np.int64)
+    return HeldColumns._make(column[..., :used].copy() for column in held), kept
+
+
+def _room(rows: int, own: int) -> HeldColumns:
+    longs, ints = np.empty((4, rows), np.int64), np.empty((4, rows), np.int32)
+    return HeldColumns._make([*longs, *ints, np.empty((own, rows), np.int64)])
+
+
+def property_texts(files: Sequence[StoreFile], physical_offsets: Longs, name: str) -> pa.Array:
+    """The value of a property of each of these records of the log as text; null without one.
+
+    Raises UnreadableFile for a file that can no longer be read.
+    """
+    found: list[pa.Array] = []
+    bases = np.array([file.base_offset or 0 for file in files], np.int64)
+    number = np.searchsorted(bases, physical_offsets, side="right") - 1
+    order = np.argsort(physical_offsets, kind="stable")
+    for file_number in np.unique(number):
+        rows = order[number[order] == file_number]
+        data = np.frombuffer(map_file(files[file_number].path), np.uint8)
+        found.append(_texts(data, physical_offsets[rows] - bases[file_number], _names([(name, HASH)])))
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order))
+    return pa.concat_arrays([pa.array([], pa.string()), *found]).take(pa.array(places))
+
+
+def _texts(data: npt.NDArray[np.uint8], positions: Longs, names: Names) -> pa.Array:
+    starts, sizes = np.empty(len(positions), np.int64), np.empty(len(positions), np.int64)
+    value_sizes(data, positions, names, np.empty(2, np.int64), starts, sizes)
+    text = np.empty(GROWTH * int(np.maximum(sizes, 0).sum()) + BLOCK, np.uint8)
+    ends: Ints = np.zeros(len(positions) + 1, np.int32)
+    put_values(data, starts, sizes, text, ends)
+    is_there = pa.array(sizes >= 0).buffers()[1]
+    return pa.Array.from_buffers(pa.string(), len(positions), [is_there, pa.py_buffer(ends), pa.py_buffer(text)])
