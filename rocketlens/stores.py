@@ -34,7 +34,13 @@ class Store:
         key: str | None = None,
         since: Instant | None = None,
         until: Instant | None = None,
+        unread_by: str | None = None,
+        lost_by_start: bool = False,
+        body_contains: str | None = None,
+        where: str | None = None,
+        offsets: Place | None = None,
         bodies: bool = False,
+        sendable: bool = False,
         columns: Sequence[str] | None = None,
         limit: int | None = None,
     ) -> Rows:
@@ -42,7 +48,11 @@ class Store:
 
         Args:
             until: stored before.
-            bodies: with `body` as stored and `body_decompressed`.
+            unread_by: what this group has not read, by its stored offsets, or a kept copy of them (`offsets`).
+            lost_by_start: what the next start of the broker loses.
+            where: an SQL condition over the columns.
+            bodies: with `body` as stored, `body_decompressed`, and `body_text` where it is UTF-8.
+            sendable: only what a producer says of a message, to send it again.
             columns, limit: only these, and only so many; both are much faster on a large log.
 
         >>> store.messages(topic="OrderTopic1", columns=["physical_offset", "tags"], limit=2).to_pylist()
@@ -61,7 +71,14 @@ class Store:
             key=key,
             since=instant(since),
             until=instant(until),
+            unread_by=unread_by,
+            lost_by_start=lost_by_start,
+            body_contains=body_contains,
+            where=where,
+            offsets=None if offsets is None else Path(offsets),
+            logs=self._logs,
             bodies=bodies,
+            sendable=sendable,
         )
 
     def regions(self) -> Rows:

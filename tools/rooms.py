@@ -60,6 +60,7 @@ CHAPTERS = {
         "lake",
         "recordings",
         "answers",
+        "selection",
         "spark",
         "ingest",
         "report",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+import numpy.typing as npt
+
 from parsers.kernels.blocks import BLOCK, Bytes, block_before_end, copy, high_mask, lowest_bit
 from parsers.numba_cache import cached_njit
 
@@ -79,3 +82,16 @@ def copy_repaired(target: Bytes, to: int, source: Bytes, at: int, size: int) -> 
             to += 3
             at -= taken
     return to
+
+
+def are_valid(data: Bytes, ends: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+    """Which of the texts between consecutive `ends` are UTF-8 that Java keeps as it is."""
+    valid = np.zeros(len(ends) - 1, np.bool_)
+    _note_valid(data if len(data) >= BLOCK else np.pad(data, (0, BLOCK - len(data))), ends, valid)
+    return valid
+
+
+@cached_njit(nogil=True, _nrt=False)
+def _note_valid(data: Bytes, ends: npt.NDArray[np.int32], valid: npt.NDArray[np.bool_]) -> None:
+    for row in range(len(valid)):
+        valid[row] = is_valid(data, ends[row], ends[row + 1] - ends[row])

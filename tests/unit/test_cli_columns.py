@@ -25,7 +25,7 @@ INTERVALS = (
 FOUND = "physical_offset, message_id, topic, queue_id, queue_offset, store_timestamp, keys, unique_id, found_by, life"
 CONTRACT = {
     "dump commitlog {store}": MESSAGES,
-    "dump commitlog {store} --bodies": MESSAGES + ", body, body_decompressed",
+    "dump commitlog {store} --bodies": MESSAGES + ", record_crc_ok, body, body_decompressed, body_text",
     "dump regions {store}": "broker, file, physical_offset, file_pos, length, kind, reason",
     "dump consumequeue {store}": UNITS,
     "dump index {store}": INDEX,

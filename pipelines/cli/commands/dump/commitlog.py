@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from parsers.java import LONG_MAX
+from pipelines.cli.commands.dump.selection import Wanted, of_batch, of_store, opened_for
 from pipelines.cli.frame.command import command
+from pipelines.cli.frame.errors import WrongUsage
 from pipelines.cli.frame.opening import NOTHING_SAID, file_at, is_file, store_at
-from pipelines.cli.frame.options import BrokerOptions, QueueOption, StoreOrFile, TopicOption, instant_of
+from pipelines.cli.frame.options import (
+    BrokerOptions,
+    KeptOffsetsOption,
+    QueueOption,
+    StoreOrFile,
+    TopicLogsOption,
+    TopicOption,
+    instant_of,
+)
 from pipelines.cli.frame.progress import tracked
 from pipelines.cli.frame.run import Run
 
@@ -20,6 +30,7 @@ if TYPE_CHECKING:
 
     from parsers.commitlog.read import MessageFilter
     from parsers.store import StoreFile
+    from pipelines.selection.selector import Selector
 
 BRIEF = (
     "physical_offset",
@@ -61,27 +72,56 @@ def commitlog(
     to_offset: Annotated[
         int | None, typer.Option(metavar="N", min=0, max=LONG_MAX, help="Physical offset below.")
     ] = None,
+    unread_by: Annotated[
+        str | None, typer.Option(metavar="G", help="Only what this consumer group has not read, by its stored offsets.")
+    ] = None,
+    lost_by_start: Annotated[
+        bool, typer.Option("--lost-by-start", help="Only what the next start of the broker loses.")
+    ] = False,
+    body_contains: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Only bodies that hold this text, decompressed.")
+    ] = None,
+    where: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SQL",
+            help="Only where this SQL condition over the columns is true; `property(properties, 'k')` is a property.",
+        ),
+    ] = None,
     bodies: Annotated[
         bool,
         typer.Option(
             "--bodies",
-            help="Add body (as stored) and body_decompressed: in a table as text or hexadecimal, in JSON as base64.",
+            help="Add body (as stored) and body_decompressed, in a table as text or hexadecimal, in JSON as base64; "
+            "and body_text, where it is UTF-8.",
         ),
     ] = False,
+    sendable: Annotated[
+        bool,
+        typer.Option("--sendable", help="Only what a producer says of a message, to send it again (docs/resend.md)."),
+    ] = False,
+    offsets: KeptOffsetsOption = None,
+    logs: TopicLogsOption = None,
     broker: BrokerOptions = NOTHING_SAID,
 ) -> None:
     """Messages of the CommitLog in physical order, every header field decoded.
 
-    Example: `rocketlens dump commitlog /data/store --topic Orders --since 2026-11-21T03:00Z --format csv`
-    """
-    import pyarrow as pa
+    --unread-by and --lost-by-start ask the whole store first. Of what the files do not decide (a queue without an
+    offset, an offset of a former life of the topic) each range is named on stderr and left out, with exit code 4.
 
-    from parsers.commitlog.arrow import ALL_COLUMNS, MESSAGE_SCHEMA
+    Example: `rocketlens dump commitlog /data/store --topic Orders --since 2026-11-21T03:00Z --format csv`
+
+    Example: `rocketlens dump commitlog /data/store --unread-by CG_orders --sendable --out unread.parquet`
+    """
     from parsers.commitlog.read import MessageFilter
     from pipelines.cli.frame.output import pick_columns
 
-    schema = pa.schema([*MESSAGE_SCHEMA, *(ALL_COLUMNS.field(name) for name in BODIES if bodies)])
-    where = MessageFilter(
+    wanted = Wanted(topic, unread_by, lost_by_start, body_contains, where, offsets, logs)
+    if sendable and bodies:
+        raise WrongUsage("--sendable, --bodies: what can be sent again has its body as the producer handed it over")
+    schema = _schema(bodies=bodies, sendable=sendable)
+    selectors = list(of_batch(wanted))
+    fields = MessageFilter(
         topics=None if topic is None else [topic],
         queue_id=queue,
         key=key,
@@ -90,9 +130,49 @@ def commitlog(
         since_ms=None if since is None else instant_of(since, "--since"),
         until_ms=None if until is None else instant_of(until, "--until"),
     )
-    wanted = pick_columns(schema, run.columns)
-    brief = (*BRIEF[:5], "tags", "keys", "body_decompressed") if bodies else BRIEF
-    run.emit(schema, _messages(run, source, _files(run, source, broker), where, wanted), brief=brief)
+    if wanted.asks_the_store:
+        opened, known = opened_for(run, source, broker, wanted)
+        files, selectors = opened.commitlog, [*of_store(run, opened, known, wanted), *selectors]
+    else:
+        files = _files(run, source, broker)
+    shown = schema.names if sendable else pick_columns(schema, run.columns)
+    found = _messages(run, source, files, fields, selectors, _read_for(shown, sendable=sendable))
+    brief = (*BRIEF[:5], "tags", "keys", "body_text") if bodies else BRIEF
+    run.emit(schema, _as_sendable(run, found) if sendable else found, brief=brief)
+
+
+def _schema(*, bodies: bool, sendable: bool) -> pa.Schema:
+    import pyarrow as pa
+
+    from parsers.commitlog.arrow import ALL_COLUMNS, MESSAGE_SCHEMA
+
+    if sendable:
+        from pipelines.selection.sendable import SENDABLE
+
+        return SENDABLE
+    from pipelines.selection.content import BODY_TEXT
+
+    added = [*(ALL_COLUMNS.field(name) for name in BODIES), BODY_TEXT] if bodies else []
+    return pa.schema([*MESSAGE_SCHEMA, *added])
+
+
+def _read_for(shown: list[str], *, sendable: bool) -> list[str]:
+    """The columns to read for those that are shown."""
+    if not sendable:
+        return shown
+    from pipelines.selection.sendable import BODY, NEEDED
+
+    return [*NEEDED, BODY]
+
+
+def _as_sendable(run: Run, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    from pipelines.selection.sendable import sendable
+
+    for batch in batches:
+        whole, unreadable = sendable(batch)
+        if unreadable:
+            run.not_read(f"{unreadable} messages are left out: their bodies cannot be decompressed")
+        yield whole
 
 
 def regions(run: Run, source: StoreOrFile, broker: BrokerOptions = NOTHING_SAID) -> None:
@@ -117,14 +197,33 @@ def _files(run: Run, source: Path, broker: BrokerOptions) -> list[StoreFile]:
 
 
 def _messages(
-    run: Run, source: Path, files: list[StoreFile], where: MessageFilter, wanted: list[str]
+    run: Run,
+    source: Path,
+    files: list[StoreFile],
+    fields: MessageFilter,
+    selectors: Sequence[Selector],
+    wanted: list[str],
 ) -> Iterator[pa.RecordBatch]:
     from parsers.commitlog.read import read_commitlog
+    from pipelines.selection.content import BODY_TEXT, BodyContains, with_body_text
+    from pipelines.selection.selector import WrongCondition, selected
 
-    columns = list(dict.fromkeys([*wanted, "physical_offset"]))
-    batches = read_commitlog(files, columns=columns, where=where, damage=run.damage)
-    for batch in tracked(run, batches, sum(file.size for file in files), _log_bytes):
-        yield _placed(batch, {} if is_file(source) else {file.name: file.log_folder for file in files})
+    asked = [*wanted, "physical_offset", *(name for selector in selectors for name in selector.columns)]
+    has_text = BODY_TEXT.name in asked
+    columns = [name for name in dict.fromkeys(asked) if name != BODY_TEXT.name]
+    if has_text and "body_decompressed" not in columns:
+        columns.append("body_decompressed")
+    batches = read_commitlog(files, columns=columns, where=fields, damage=run.damage)
+    followed = tracked(run, batches, sum(file.size for file in files), _log_bytes)
+    folders = {} if is_file(source) else {file.name: file.log_folder for file in files}
+    try:
+        for batch in selected(map(with_body_text, followed) if has_text else followed, selectors):
+            yield _placed(batch, folders)
+    except WrongCondition as wrong:  # a value of a message that the SQL cannot take
+        raise WrongUsage(f"--where: {wrong}") from wrong
+    unread = sum(selector.unread for selector in selectors if isinstance(selector, BodyContains))
+    if unread:
+        run.not_read(f"{unread} bodies could not be decompressed, and were not searched")
 
 
 def _log_bytes(batch: pa.RecordBatch) -> int:
