@@ -316,12 +316,12 @@ class _Verify:
         )
 
     def _dispatched_to(self) -> int:
-        """The end of the last message of the log that any queue has. Without queues: how far the index had come after
-        an unclean exit, else the log's end."""
+        """The end of the last message of the log that any queue has. Without queues: behind the last message that the
+        index has after an unclean exit, else the log's end."""
         if self._files.queues:
             return max(self._log.start, self._left.dispatched_to or 0)
         opened = self._files.opened
-        indexed = [file.header["end_physical_offset"] for file in opened if self._store.abort_present]
+        indexed = [file.header["end_physical_offset"] + 1 for file in opened if self._store.abort_present]
         return max(indexed, default=self._log.end)
 
     def _judge_index(self, lost: Intervals, doubtful_times: Intervals) -> Judgement:
@@ -332,6 +332,7 @@ class _Verify:
             keys=self._log.keys,
             start=self._log.start,
             end=self._log.end,
+            latest_ms=self._log.latest_ms,
             lost=lost,
             dispatched_to=self._dispatched_to(),
             doubtful_times=doubtful_times,
@@ -348,6 +349,7 @@ class _Verify:
             self._log,
             clean_exit=clean_exit,
             log_is_cut=self._log_is_cut(ends) or bool(len(doubtful_times.starts)),
+            reached=max((found.span.end_physical_offset or 0 for found in ends.findings), default=0),
             file_size=self._shape.file_size,
             sets_queue_time=self._files.spool is None or not self._files.spool.is_stores,
         )

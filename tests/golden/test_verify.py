@@ -120,9 +120,12 @@ TRUE_OF_A_STORE = {
 }
 """What is wrong with a store as its broker left it."""
 TRUE_OF_A_BASE = {
+    "r498-clean-9101002": {"log_begins_late"},
+    "r498-halt-8506001": {"log_begins_late"},
     "r531-clean-8506002": {"log_begins_late"},
     "r533-clean-7304000": {"log_begins_late"},
     "r551-halt-8506001": {"log_begins_late"},
+    "r551-halt-9102001": {"log_begins_late"},
 }
 """A cleaner deleted the first files of so small a log that nothing else shows it."""
 

@@ -138,7 +138,8 @@ def _queues(
 
     A broker keeps a queue's end in memory. Behind that of a queue that was cut old units stay in the file: ours is
     greater. It may count places without a unit, which it would write over or not: ours is less, and so is the least of
-    a queue without any message. After a restart it may count pre-blanks, ours begins behind them.
+    a queue without any message. After a restart it may count pre-blanks, ours begins behind them. Where it takes such a
+    place for the last message (`truncate_to_log` of recovery/broker/consume_queue.py), it calls a whole queue expired.
     """
     with StoreQueues(store, on_damage="collect") as queues:
         for key, queue in queues.items():
@@ -150,7 +151,7 @@ def _queues(
             written = _written(told["units"])
             blanks = _pre_blanks(written)
             written = written[blanks:]
-            if least == most <= told["min"] == told["max"]:
+            if least == most <= told["min"] == told["max"] or least < most < told["min"] == told["max"]:
                 continue
             if least not in (told["min"], told["min"] + blanks) or most < least + len(written):
                 yield f"{name} ends", ((least, most), (told["min"], told["max"]))

@@ -20,10 +20,12 @@ from parsers.commitlog.read import read_commitlog
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.errors import StoreFormatError
 from parsers.index.layout import INDEX_ENTRY
+from parsers.index.open import open_index
 from parsers.store import NotAStore, classify, open_store
 from parsers.topics import SCHEDULE_TOPIC
 from recovery.rules.versions import BrokerVersion
 from recovery.verify.findings.finding import Finding, Place
+from recovery.verify.settle.index_entries import read_places
 from recovery.verify.verify import Verification, verify
 from tests.support.bit_flips import field_of_each_byte
 from tests.support.opened import opened
@@ -50,13 +52,16 @@ KNOWN_TO_NOBODY = {
 }
 """Fields of a message that have no CRC and no second place in the store (docs/damage.md)."""
 KNOWN_TO_THE_UNIT = {"queue_id", "queue_offset"}
+KNOWN_TO_THE_KEY = {"key_hash", "physical_offset", "time_diff_s"}
+"""Fields of an index entry that only the keys of its message can prove."""
 UNDECIDED = "log_begins_late"
 """Earned where the files are too small to tell that a cleaner deleted the log's first ones."""
 LEFT_BY_RECOVERY = ("index_keys_missing", "not_dispatched")
 """Kinds that a start after a crash leaves: the index of older files is gone for good (IndexService#load), and 5.0.0 to
 5.3.1, and 5.3.2 and later by one message, do not dispatch again what the queues lack."""
-FROM_THE_CRASH = ("not_dispatched_yet", "index_keys_missing")
-"""Kinds that a crashed store earns once `abort` is taken away: it then claims to have been shut down in order."""
+FROM_THE_CRASH = ("not_dispatched_yet", "index_keys_missing", "queue_missing")
+"""Kinds that a crashed store earns once `abort` or all queues are taken away: nothing then shows how far it came."""
+FORMER_LIVES = ("former life of a topic", "deleted topic")
 
 UNFORCED_MS = 15_000
 """A log is forced to disk every 10 s at least; what was dispatched since may be lost to the log."""
@@ -109,7 +114,7 @@ def judge_case(cases: CaseSet, name: str) -> Verdict:
                 verdict.traceless += 1
             else:
                 verdict.missed.append(change)
-    from_the_crash = _not_reached_from(cases, case["base"]) if _deletes_abort(case) else None
+    from_the_crash = _not_reached_from(cases, case["base"]) if _hides_the_crash(case) else None
     for finding in verification.findings:
         excused = (
             from_the_crash is not None
@@ -118,6 +123,7 @@ def judge_case(cases: CaseSet, name: str) -> Verdict:
         )
         excused |= finding.kind == UNDECIDED and _begins_late(base)
         excused |= finding.kind in LEFT_BY_RECOVERY and _is_of(base, finding)
+        excused |= finding.kind == "not_dispatched" and _is_of_former_life(base, finding) and _damages_log(changes)
         if not excused and not touches(finding, changes):
             verdict.outside.append(finding)
     return verdict
@@ -136,9 +142,29 @@ def _is_of(base: Path, finding: Finding) -> bool:
     return any((one.physical_offset or 0) <= start and end <= (one.end_physical_offset or 0) for one in own)
 
 
+def _is_of_former_life(base: Path, finding: Finding) -> bool:
+    """The topic was deleted and created again, which the base shows by messages that the edits took."""
+    start, end = finding.span.physical_offset or 0, finding.span.end_physical_offset or 0
+    former = [state.span for state in _judged_once(base).explained if state.what in FORMER_LIVES]
+    return any(
+        life.topic == finding.span.topic
+        and (life.physical_offset or 0) <= start
+        and end <= (life.end_physical_offset or 0)
+        for life in former
+    )
+
+
+def _damages_log(changes: Sequence[Change]) -> bool:
+    return any(change.file.startswith("commitlog/") for change in changes)
+
+
 @cache
+def _judged_once(base: Path) -> Verification:
+    return _verified(base)
+
+
 def _earned(base: Path) -> tuple[Finding, ...]:
-    return _verified(base).findings
+    return _judged_once(base).findings
 
 
 @cache
@@ -180,8 +206,8 @@ def _verified(root: Path) -> Verification:
         return NOTHING_LEFT
 
 
-def _deletes_abort(case: Case) -> bool:
-    return any(edit["op"] == "delete" and edit["path"] == "abort" for edit in case["edits"])
+def _hides_the_crash(case: Case) -> bool:
+    return any(edit["op"] == "delete" and edit["path"] in ("abort", "consumequeue") for edit in case["edits"])
 
 
 def changes_between(base: Path, root: Path) -> Iterable[Change]:
@@ -233,8 +259,17 @@ def covered(change: Change, places: Sequence[Place]) -> bool:
 
 
 def touches(finding: Finding, changes: Sequence[Change]) -> bool:
-    """The finding is about bytes that an edit changed, or right beside them."""
-    return any(_near(place, change) for place in finding.places for change in changes)
+    """The finding is about bytes that an edit changed, or right beside them, or about a message whose record it was."""
+    return any(_near(place, change) for place in finding.places for change in changes) or any(
+        _takes(change, finding.span.physical_offset) for change in changes
+    )
+
+
+def _takes(change: Change, physical_offset: int | None) -> bool:
+    folder, _, name = change.file.rpartition("/")
+    if folder != "commitlog" or not name.isdigit() or physical_offset is None:
+        return False
+    return change.start <= physical_offset - int(name) < change.end
 
 
 def _near(place: Place, change: Change) -> bool:
@@ -253,8 +288,9 @@ def _left_no_trace(change: Change, base: Path, root: Path, places: Sequence[Plac
     broker that ended without shutting down, the queues' or the index's to one of messages that a loss of power took.
     Fields of a message that nothing else in the store knows of. A unit at the end of its queue zeroed whose record the
     same damage took. A whole index file of a crashed broker zeroed: its messages are gone or were not dispatched yet. A
-    log file without a record taken away. The only index file some unwritten entries shorter: no file is left to tell
-    how many entries one has.
+    log file without a record taken away, or a queue file without a unit; one without a unit added behind a full one.
+    Units of expired messages changed into others of expired messages, whose records nobody has. The only index file
+    some unwritten entries shorter: no file is left to tell how many entries one has.
     """
     left = _files(root)
     if change.file.startswith("config/"):
@@ -265,20 +301,60 @@ def _left_no_trace(change: Change, base: Path, root: Path, places: Sequence[Plac
         return change.what == "bytes" and (_offsets_not_beyond_the_log(change, left) or _times_of_the_log(change, root))
     if change.file.startswith("commitlog/"):
         return _was_zero(change, base) or (change.what == "bytes" and _nobody_knows(change, base, root))
+    if change.file.startswith("consumequeue/") and change.what in ("gone", "new"):
+        return _was_zero(change, base) or (change.what == "new" and _follows_full_file(change, left))
     if change.file.startswith("consumequeue/") and change.what == "bytes":
+        if _stays_expired(change, base, left, places):
+            return True
         return _is_zero(change, root, places) and not any(
             _same_record(place, base, root) for place in _unreported(change, base, places)
         )
+    if change.file.startswith("index/") and change.what == "bytes" and _is_of_expired_entry(change, base, root):
+        return True
     if change.file.startswith("index/") and change.what == "size":
         return _lacks_unwritten_entries(change, base, left)
     crashed = "abort" in left or "halt" in base.name
     return change.file.startswith("index/") and crashed and change.what == "bytes" and not any(left[change.file])
 
 
+def _is_of_expired_entry(change: Change, base: Path, root: Path) -> bool:
+    """Key hash, offset or seconds of entries whose messages are expired, before as after."""
+    start = min((file.base_offset or 0 for file in open_store(root).commitlog), default=0)
+    fields = set(field_of_each_byte(classify(root, root / change.file))[change.start : change.end])
+    if not fields <= KNOWN_TO_THE_KEY:
+        return False
+    offsets = []
+    for store in (base, root):
+        (file,) = open_index([classify(store, store / change.file)])
+        numbers = np.arange(
+            (change.start - file.entry_at(0)) // INDEX_ENTRY.size,
+            1 + (change.end - 1 - file.entry_at(0)) // INDEX_ENTRY.size,
+        )
+        offsets.append(read_places(file, numbers))
+    return bool((np.concatenate(offsets) < start).all())
+
+
 def _lacks_unwritten_entries(change: Change, base: Path, left: Files) -> bool:
     whole, cut = (base / change.file).read_bytes(), left[change.file]
     is_only = sum(name.startswith("index/") for name in left) == 1
     return is_only and (len(whole) - len(cut)) % INDEX_ENTRY.size == 0 and not any(whole[len(cut) :])
+
+
+def _follows_full_file(change: Change, left: Files) -> bool:
+    """The file holds no unit, and the one before it is full: a broker that was to write its first unit made it."""
+    folder, _, name = change.file.rpartition("/")
+    before = left.get(f"{folder}/{int(name) - len(left[change.file]):020d}") if name.isdigit() else None
+    return before is not None and not any(left[change.file]) and any(before[-CQ_UNIT.size :])
+
+
+def _stays_expired(change: Change, base: Path, left: Files, places: Sequence[Place]) -> bool:
+    """Every changed unit that no place reports was of an expired message, and is again."""
+    start = min((int(name.rpartition("/")[2]) for name in left if name.startswith("commitlog/")), default=0)
+    files = [CQ_UNIT.array(content) for content in ((base / change.file).read_bytes(), left[change.file])]
+    slots = _unreported_slots(change, places)
+    return all(
+        0 <= units["physical_offset"][slot] < start and units["msg_size"][slot] > 0 for units in files for slot in slots
+    )
 
 
 def _was_zero(change: Change, base: Path) -> bool:
@@ -359,11 +435,18 @@ def _times_of_the_log(change: Change, root: Path) -> bool:
 def _unreported(change: Change, base: Path, places: Sequence[Place]) -> Iterable[int]:
     """Physical offsets of the base's units in the changed range that no place reports."""
     units = CQ_UNIT.array((base / change.file).read_bytes())
-    for slot in range(change.start // CQ_UNIT.size, -(-change.end // CQ_UNIT.size)):
-        at = slot * CQ_UNIT.size
-        reported = covered(Change(change.file, at, at + CQ_UNIT.size, "bytes"), places)
-        if not reported and units["msg_size"][slot] > 0:
+    for slot in _unreported_slots(change, places):
+        if units["msg_size"][slot] > 0:
             yield int(units["physical_offset"][slot])
+
+
+def _unreported_slots(change: Change, places: Sequence[Place]) -> list[int]:
+    """The units that lie in the changed range and in no place."""
+    slots = range(change.start // CQ_UNIT.size, -(-change.end // CQ_UNIT.size))
+    starts = {slot: slot * CQ_UNIT.size for slot in slots}
+    return [
+        slot for slot, at in starts.items() if not covered(Change(change.file, at, at + CQ_UNIT.size, "bytes"), places)
+    ]
 
 
 def _same_record(physical_offset: int, base: Path, root: Path) -> bool:

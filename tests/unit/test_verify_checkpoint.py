@@ -18,10 +18,10 @@ FILE = 65_536
 NOTHING = np.empty(0, np.int64)
 
 
-def log(lasted_ms: int) -> LogColumns:
+def log(lasted_ms: int, start: int = 0) -> LogColumns:
     """The totals of a log of a hundred messages from FIRST_MS on."""
     return LogColumns(
-        files=(),
+        files=(StoreFile(Path("log"), "commitlog", 0, 0, base_offset=start),),
         messages=MessageColumns._make([NOTHING] * len(MessageColumns._fields)),
         units=ExpectedUnits._make([NOTHING] * len(ExpectedUnits._fields)),
         keys=ExpectedKeys._make([NOTHING] * len(ExpectedKeys._fields)),
@@ -42,12 +42,13 @@ def written(folder: Path, physic: int, logics: int, index: int, logics_offset: i
     return classify(folder, path)
 
 
-def judged(file: StoreFile, lasted_ms: int, *, clean_exit: bool) -> Judgement:
+def judged(file: StoreFile, lasted_ms: int, *, clean_exit: bool, cut: bool = False, start: int = 0) -> Judgement:
     return check_checkpoint(
         file,
-        log(lasted_ms),
+        log(lasted_ms, start),
         clean_exit=clean_exit,
-        log_is_cut=False,
+        log_is_cut=cut,
+        reached=50_000 + FILE if cut else 0,
         file_size=FILE,
         sets_queue_time=True,
     )
@@ -104,3 +105,18 @@ def test_what_was_never_in_the_log_is_found_after_a_crash_too(tmp_path: Path) ->
     assert [finding.kind for finding in far.findings] == ["checkpoint_later_than_data"] * 2
     forced = judged(written(tmp_path, FIRST_MS + 31_000, FIRST_MS, 0, 50_000 + FILE), 30_000, clean_exit=False)
     assert [place.file_pos for finding in forced.findings for place in finding.places] == [0]
+
+
+def test_an_index_time_that_no_broker_set_is_found_where_the_log_was_cleaned_too(tmp_path: Path) -> None:
+    old = judged(written(tmp_path, FIRST_MS, FIRST_MS, FIRST_MS - 10**9), 3_000, clean_exit=True, start=FILE)
+    assert old.findings == ()  # of an index file that is gone since
+    found = judged(written(tmp_path, FIRST_MS, FIRST_MS, 1), 3_000, clean_exit=True, start=FILE)
+    assert [place.file_pos for finding in found.findings for place in finding.places] == [16]
+
+
+def test_an_offset_beyond_what_a_cut_log_may_have_had_is_found(tmp_path: Path) -> None:
+    reached = 50_000 + FILE
+    lost = judged(written(tmp_path, FIRST_MS, FIRST_MS, 0, reached + FILE), 3_000, clean_exit=True, cut=True)
+    assert lost.findings == ()
+    never = judged(written(tmp_path, FIRST_MS, FIRST_MS, 0, 1 << 41), 3_000, clean_exit=True, cut=True)
+    assert [finding.kind for finding in never.findings] == ["checkpoint_later_than_data"]

@@ -23,6 +23,8 @@ CHECKPOINT_INTERVAL_MS = 65_000
 """It writes the checkpoint with the thorough flush of the queues, at its start and every 60 s, when an index file is
 full, and at shutdown: FlushRealTimeService, FlushConsumeQueueService, IndexService#flush, DefaultMessageStore#shutdown
 @4.9.8 … 5.5.1. A time that no flush came to set is 0 there."""
+FIRST_BROKERS_MS = 1_325_376_000_000
+"""2012-01-01: no message of RocketMQ is older."""
 LOST_MESSAGES_MS = 3_600_000
 """How far beyond the log's own store times those of lost messages may lie."""
 
@@ -33,13 +35,14 @@ def check_checkpoint(
     *,
     clean_exit: bool,
     log_is_cut: bool,
+    reached: int,
     file_size: int,
     sets_queue_time: bool,
 ) -> Judgement:
     """Missing, unreadable, later than the data, or earlier than all of it.
 
     `log_is_cut`: the log lost its first or last messages, or their store times; times near its own are then theirs.
-    `file_size`: of the log's files, in bytes.
+    `reached`: the end of the log as far as queues and index know more of it; `file_size`: of its files, in bytes.
     `sets_queue_time`: False for a broker with its queues in a database, which never sets their time
     (RocksDBConsumeQueueStore @5.3.3, 5.4.0).
     """
@@ -58,14 +61,15 @@ def check_checkpoint(
     slack_ms = LOST_MESSAGES_MS if log_is_cut else 0
     set_times = tuple(name for name in TIMES if sets_queue_time or name != QUEUE_TIME)
     early = _earlier(checkpoint, log, slack_ms, set_times)
-    late = _later(checkpoint, log, slack_ms, 0 if clean_exit else file_size)
+    unforced = 0 if clean_exit and not log_is_cut else file_size
+    late = _later(checkpoint, log, slack_ms, unforced, max(reached, log.end))
     return Judgement((*findings, *late, *early.findings), early.explained)
 
 
-def _later(checkpoint: Checkpoint, log: LogColumns, slack_ms: int, unforced: int) -> Iterator[Finding]:
+def _later(checkpoint: Checkpoint, log: LogColumns, slack_ms: int, unforced: int, reached: int) -> Iterator[Finding]:
     """Times and offsets beyond the log; a power loss takes messages that were dispatched and not forced to disk.
 
-    `unforced`: how many bytes of the log may have gone so, 0 after a shutdown in order.
+    `unforced`: how many bytes behind `reached` may have gone so, 0 of a whole log after a shutdown in order.
     """
     if slack_ms and not log.records:
         return
@@ -74,29 +78,37 @@ def _later(checkpoint: Checkpoint, log: LogColumns, slack_ms: int, unforced: int
     slacks[LOG_TIME] = slack_ms
     late = [name for name, slack in slacks.items() if getattr(checkpoint, name) > newest + slack]
     yield from _fields("checkpoint_later_than_data", late, checkpoint, f"log: the latest store time is {newest}")
-    far = [name for name in OFFSETS if not slack_ms and (getattr(checkpoint, name) or 0) > log.end + unforced]
+    far = [name for name in OFFSETS if (getattr(checkpoint, name) or 0) > reached + unforced]
     yield from _fields("checkpoint_later_than_data", far, checkpoint, f"log: ends at {log.end}")
 
 
 def _earlier(checkpoint: Checkpoint, log: LogColumns, slack_ms: int, set_times: Sequence[str]) -> Judgement:
     """Times before the first message.
 
-    That of the index says nothing alone: it stays 0 until an index file is full, and then as it is until another one
-    is, even if all its messages expire. Where the cleaner deleted the log's first files, a time may be of a message of
-    theirs: it is as old as the last write of the checkpoint.
+    That of the index says nothing alone, unless no broker is so old: it stays 0 until an index file is full, and then
+    as it is until another one is, even if all its messages expire. Where the cleaner deleted the log's first files, a
+    time may be of a message of theirs: it is as old as the last write of the checkpoint.
     """
+    ancient = [name for name in set_times if 0 < getattr(checkpoint, name) < FIRST_BROKERS_MS]
+    if not log.records:
+        return Judgement(tuple(_fields("checkpoint_earlier_than_data", ancient, checkpoint, "no broker is so old")))
     slack_ms = max(slack_ms, CHECKPOINT_INTERVAL_MS if log.start else 0)
-    early = [name for name in set_times if log.records and getattr(checkpoint, name) < log.first_ms - slack_ms]
-    if not set(early) & {*TIMES[:2]} and (log.start or not any(getattr(checkpoint, name) for name in early)):
+    early = [name for name in set_times if getattr(checkpoint, name) < log.first_ms - slack_ms]
+    tells = bool({*TIMES[:2], *ancient} & set(early))
+    if not tells and (log.start or not _is_any_set(checkpoint, early)):
         return Judgement()
     found = tuple(
         _fields("checkpoint_earlier_than_data", early, checkpoint, f"log: the first store time is {log.first_ms}")
     )
     lasted_ms = log.latest_ms - log.first_ms
-    if lasted_ms > CHECKPOINT_INTERVAL_MS or any(getattr(checkpoint, name) for name in early):
+    if lasted_ms > CHECKPOINT_INTERVAL_MS or _is_any_set(checkpoint, early):
         return Judgement(found)
     why = "a broker that ran only a short time may have ended before it set this"
     return Judgement((), tuple(Explained("checkpoint not set yet", why, places=one.places) for one in found))
+
+
+def _is_any_set(checkpoint: Checkpoint, names: Sequence[str]) -> bool:
+    return any(getattr(checkpoint, name) for name in names)
 
 
 def _fields(kind: str, names: Sequence[str], checkpoint: Checkpoint, other: str) -> Iterator[Finding]:

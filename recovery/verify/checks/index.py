@@ -13,6 +13,7 @@ import numpy as np
 from parsers.commitlog.layout import SYS_FLAG_TRANSACTION
 from parsers.index.layout import INDEX_HEADER, INDEX_SLOT
 from parsers.index.open import OpenIndex
+from parsers.java import LONG_MAX
 from parsers.runs import runs
 from recovery.rules.dispatch import PREPARED
 from recovery.scan.intervals import Intervals, Longs, Mask, found_at, neighbours
@@ -25,10 +26,15 @@ from recovery.verify.settle.index_entries import (
     entry_places,
     name_of,
     read_entries,
+    read_places,
     record_places,
+    slots_of,
 )
 from recovery.verify.settle.index_kernel import seconds_since
 from recovery.verify.settle.log_columns import ExpectedKeys, MessageColumns
+
+LOST_MS = 3_600_000
+"""How far beyond the log's own store times those of lost messages may lie."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,7 @@ class IndexContext:
     keys: ExpectedKeys
     start: int
     end: int
+    latest_ms: int
     lost: Intervals
     dispatched_to: int
     doubtful_times: Intervals
@@ -185,6 +192,15 @@ def _chain_findings(
 ) -> Iterator[Finding]:
     """Breaks of the chains, except where an entry with a wrong hash is the cause; `wrong`: the numbers of such."""
     stored = np.clip(entries.prev_index_no[np.searchsorted(entries.number, chains.broken)], 0, count)
+    strange = _strange_to_their_slots(file, stored.astype(np.int64), chains, context)
+    yield from _entry_findings(
+        "index_chain_wrong",
+        np.ones(len(strange), np.bool_),
+        file,
+        read_entries(file, strange, context.messages),
+        context,
+    )
+    wrong = np.union1d(wrong, strange)
     caused = np.isin(chains.broken, wrong) | np.isin(chains.previous, wrong) | np.isin(stored, wrong)
     broken = np.isin(entries.number, chains.broken[~caused])
     yield from _entry_findings("index_chain_wrong", broken, file, entries, context)
@@ -201,12 +217,28 @@ def _chain_findings(
         )
 
 
+def _strange_to_their_slots(file: OpenIndex, stored: Longs, chains: Chains, context: IndexContext) -> Longs:
+    """Entries of expired messages, whose keys nobody has, that a chain of another slot names, and that the chain of
+    the slot that their hash asks for leaves out."""
+    left_out = np.concatenate((chains.previous, chains.newest))
+    named = np.intersect1d(stored, left_out)
+    named = named[named > 0]
+    by = chains.broken[[np.flatnonzero(stored == number)[0] for number in named.tolist()]]
+    in_other_slot = slots_of(file, named) != slots_of(file, by)
+    expired = read_places(file, named) < context.start
+    strange: Longs = named[in_other_slot & expired]
+    return strange
+
+
 def _header_findings(file: OpenIndex, entries: Entries, chains: Chains, context: IndexContext) -> Iterator[Finding]:
     """Header fields that the entries contradict, neighbours together."""
     if not len(entries) and _empty_header_ok(file):
         return
     should = _header_of(entries, chains, context)
     wrong = [name for name, value in should.items() if value is not None and file.header[name] != value]
+    latest_ms = context.latest_ms + LOST_MS if context.latest_ms else LONG_MAX
+    if should.get("end_timestamp_ms", 0) is None and file.header["end_timestamp_ms"] > latest_ms:
+        wrong.append("end_timestamp_ms")
     fields = list(INDEX_HEADER.offsets)
     mask = np.array([name in wrong for name in fields])
     for first, end in runs(mask):
@@ -220,9 +252,13 @@ def _header_findings(file: OpenIndex, entries: Entries, chains: Chains, context:
             len(names),
             (
                 "header: " + ", ".join(f"{name} {file.header[name]}" for name in names),
-                "entries and log: " + ", ".join(f"{name} {should[name]}" for name in names),
+                "entries and log: " + ", ".join(f"{name} {_said(should[name], context)}" for name in names),
             ),
         )
+
+
+def _said(value: int | None, context: IndexContext) -> str:
+    return f"not later than {context.latest_ms}" if value is None else str(value)
 
 
 def _header_of(entries: Entries, chains: Chains, context: IndexContext) -> dict[str, int | None]:

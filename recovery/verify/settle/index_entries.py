@@ -64,6 +64,12 @@ def read_entries(file: OpenIndex, numbers: Longs, messages: MessageColumns) -> E
     return Entries(numbers, key_hash, physical_offset, time_diff_s, prev_index_no, record, is_record)
 
 
+def slots_of(file: OpenIndex, numbers: Longs) -> Longs:
+    """The hash slots that these entries belong into. IndexFile#putKey @5.3.3."""
+    key_hash = _entry_columns(file, numbers)[0].astype(np.int64)
+    return np.where(key_hash >= 0, key_hash % file.slots, 0)
+
+
 def _entry_columns(file: OpenIndex, numbers: Longs) -> tuple[Ints, Longs, Ints, Ints]:
     if len(numbers):
         view = INDEX_ENTRY.array(file.data.data, at=file.entry_at(1), count=int(numbers[-1]))
