@@ -87,7 +87,7 @@ def place_of(parts: Sequence[str]) -> Place:
     if len(parts) == 1 and name in SINGLE_FILES:
         return Place(SINGLE_FILES[name])
     if folder in NUMBERED_FOLDERS and len(parts) == 2:
-        number = _number(name, LONG_MAX)
+        number = number_in(name)
         if number is None:
             return _not_understood(f"its name is not a number, as every file in {folder}/ has")
         return Place(NUMBERED_FOLDERS[folder], number)
@@ -121,14 +121,14 @@ def _dledger_file(parts: Sequence[str]) -> Place:
         return Place("dledger_state")
     if len(parts) != 3 or parts[1] not in DLEDGER_FOLDERS:
         return _not_understood(ELSEWHERE)
-    number = _number(parts[2], LONG_MAX)
+    number = number_in(parts[2])
     if number is None:
         return _not_understood(f"its name is not a number, as every file in {parts[0]}/{parts[1]}/ has")
     return Place(DLEDGER_FOLDERS[parts[1]], number)
 
 
 def _queue_file(kind: FileKind, topic: str, queue: str, name: str) -> Place:
-    queue_id, number = _number(queue, INT_MAX), _number(name, LONG_MAX)
+    queue_id, number = number_in(queue, INT_MAX), number_in(name)
     if queue_id is None or str(queue_id) != queue:
         return _not_understood("its folder is not a queue number, so brokers pass it over")
     if number is None:
@@ -146,7 +146,7 @@ def name_below(root: Path, path: Path) -> str:
     return (path.relative_to(root) if path.is_relative_to(root) else path.absolute()).as_posix()
 
 
-def _number(name: str, most: int) -> int | None:
+def number_in(name: str, most: int = LONG_MAX) -> int | None:
     """Java's parseInt or parseLong of a name of plain digits; None for anything else, or beyond `most`."""
     if not (name.isascii() and name.isdigit() and len(name) <= MAX_DIGITS):
         return None

@@ -49,6 +49,14 @@ def test_a_truncated_last_file(store: Path) -> None:
     assert f"{last_log(store)} bytes {last}..{written}" in called.err
 
 
+@pytest.mark.parametrize("name", ["9223372036854775808", "99999999999999999999"])
+def test_a_log_file_whose_name_is_more_than_a_long_is_placed_by_its_records(name: str, store: Path) -> None:
+    told = ("--columns", "physical_offset,total_size")
+    whole = call("dump", "commitlog", last_log(store), *told)
+    called = call("dump", "commitlog", last_log(store).rename(store / "commitlog" / name), *told)
+    assert (called.code, called.rows) == (whole.code, whole.rows)
+
+
 def test_an_address_is_no_folder_of_this_machine(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     before = sorted(tmp_path.iterdir())

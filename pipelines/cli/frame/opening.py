@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from parsers.places import DATABASE_PART, name_below
+from parsers.places import DATABASE_PART, name_below, number_in
 from parsers.store import FileKind, NotAStore, Store, StoreFile, locate
 from pipelines.cli.frame.errors import Unreadable
 from pipelines.cli.frame.options import BrokerOptions
@@ -151,8 +151,7 @@ def file_at(run: Run, path: Path, kind: FileKind, *others: FileKind) -> StoreFil
         return placed
     if placed.kind == "rocksdb":
         raise Unreadable(f"{path}: {DATABASE_PART}")
-    number = int(path.name) if path.name.isascii() and path.name.isdigit() and len(path.name) <= 20 else None
-    return StoreFile(path, kind, seen.st_size, seen.st_mtime_ns, number)
+    return StoreFile(path, kind, seen.st_size, seen.st_mtime_ns, number_in(path.name))
 
 
 def is_file(path: Path) -> bool:
