@@ -10,7 +10,8 @@ from pipelines.defs.assets.ownership import replayed_ownership
 from pipelines.defs.assets.per_broker import BROKER_ASSETS
 from pipelines.defs.assets.raw import RAW_ASSETS
 from pipelines.defs.checks import STORE_CHECKS
-from pipelines.defs.jobs import DERIVED_JOB, FILE_JOBS, SNAPSHOT_JOB, STORE_JOB
+from pipelines.defs.ingest_job import ingest_broker
+from pipelines.defs.jobs import DERIVED_JOB, SNAPSHOT_JOB
 from pipelines.defs.lakehouse import Lakehouse
 from pipelines.defs.schedules import config_snapshot_schedule
 from pipelines.defs.sensors import store_files_sensor
@@ -20,7 +21,7 @@ DERIVED_ASSETS = [lag, lag_history, *JUDGED_ASSETS, replica_differences, replaye
 defs = dg.Definitions(
     assets=[*RAW_ASSETS, *BROKER_ASSETS, *DERIVED_ASSETS],
     asset_checks=STORE_CHECKS,
-    jobs=[*FILE_JOBS.values(), STORE_JOB, SNAPSHOT_JOB, DERIVED_JOB],
+    jobs=[ingest_broker, SNAPSHOT_JOB, DERIVED_JOB],
     sensors=[store_files_sensor],
     schedules=[config_snapshot_schedule],
     resources={"lakehouse": Lakehouse()},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import dagster as dg
 
@@ -37,20 +37,30 @@ def tell_dagster(instance: dg.DagsterInstance, lakehouse: Lakehouse) -> None:
     key_of_lake, now = f"{TOLD}{lake.root}", made_from(lake)
     if instance.daemon_cursor_storage.get_cursor_values({key_of_lake}).get(key_of_lake) == now:
         return
-    for event in _materializations(instance, lake):
-        instance.report_runless_asset_event(event)
-    for check in STORE_CHECKS:
-        (key,) = check.check_keys
-        if lake.version(key.asset_key.to_user_string()) is not None:
-            result = check(lakehouse)
-            assert isinstance(result, dg.AssetCheckResult)
-            _report_check(instance, key, result)
+    for written in materializations(instance, lake, ASSETS):
+        instance.report_runless_asset_event(written)
+    for checked in evaluations(lakehouse, ASSETS):
+        instance.report_runless_asset_event(checked)
     instance.daemon_cursor_storage.set_cursor_values({key_of_lake: now})
 
 
-def _materializations(instance: dg.DagsterInstance, lake: Lake) -> Iterator[dg.AssetMaterialization]:
-    """The events of tables that were made."""
-    for name in ASSETS:
+def evaluations(lakehouse: Lakehouse, names: Collection[str]) -> Iterator[dg.AssetCheckEvaluation]:
+    """What each check of these tables says now; none of a table that was never made."""
+    lake = lakehouse.lake()
+    for check in STORE_CHECKS:
+        (key,) = check.check_keys
+        name = key.asset_key.to_user_string()
+        if name in names and lake.version(name) is not None:
+            result = check(lakehouse)
+            assert isinstance(result, dg.AssetCheckResult)
+            yield _evaluation(key, result)
+
+
+def materializations(
+    instance: dg.DagsterInstance, lake: Lake, names: Collection[str]
+) -> Iterator[dg.AssetMaterialization]:
+    """An event for each of these tables, or its partitions, that was written since Dagster was told of it last."""
+    for name in names:
         version = lake.version(name)
         if version is None:
             continue
@@ -90,12 +100,12 @@ def _metadata(lake: Lake, name: str) -> dict[str, dg.RawMetadataValue]:
     return table_metadata(lake, TABLES[name], lake.rows(name), **BY)
 
 
-def _report_check(instance: dg.DagsterInstance, key: dg.AssetCheckKey, result: dg.AssetCheckResult) -> None:
-    evaluation = dg.AssetCheckEvaluation(
+def _evaluation(key: dg.AssetCheckKey, result: dg.AssetCheckResult) -> dg.AssetCheckEvaluation:
+    return dg.AssetCheckEvaluation(
         asset_key=key.asset_key,
         check_name=key.name,
         passed=result.passed,
         metadata=result.metadata,
         severity=result.severity,
+        description=result.description,
     )
-    instance.report_runless_asset_event(evaluation)

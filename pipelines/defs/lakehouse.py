@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+SPARK_POOL = "spark"
+"""Steps that start Spark run one at a time."""
 WAIT_S = 600
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import dagster as dg
 
 from parsers.store import Store
-from pipelines.ingest.ingest import partition_key
+from pipelines.ingest.file_names import partition_key
 from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.raw import FILE_TABLES
 from pipelines.lake.tables.raw_table import FileTable

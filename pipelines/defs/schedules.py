@@ -8,7 +8,6 @@ import dagster as dg
 
 from pipelines.defs.jobs import SNAPSHOT_JOB
 from pipelines.defs.lakehouse import Lakehouse
-from pipelines.ingest.config_snapshots import config_state
 
 
 @dg.schedule(
@@ -20,6 +19,8 @@ def config_snapshot_schedule(
     context: dg.ScheduleEvaluationContext, lakehouse: Lakehouse
 ) -> Iterator[dg.RunRequest | dg.SkipReason]:
     """One run per broker whose configuration files changed; the files' times are the run key, so twice is once."""
+    from pipelines.ingest.config_snapshots import config_state
+
     asked = 0
     for broker in lakehouse.sources().brokers:
         state = config_state(broker)

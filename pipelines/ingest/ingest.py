@@ -10,12 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from parsers.places import name_below
-from parsers.store import NotAStore, StoreFile
+from parsers.store import NotAStore
 from pipelines.ingest.config_snapshots import snapshot_config
+from pipelines.ingest.file_names import name_of
 from pipelines.ingest.gone_files import mark_gone
 from pipelines.ingest.growth import grown_from
 from pipelines.ingest.ingested import IngestedFiles
@@ -177,19 +176,3 @@ def ingest_queues(spark: SparkSession, lake: Lake, broker: BrokerSource) -> int:
     """Sum up every queue of a store anew; queues in the lake afterwards."""
     write_table(spark, lake, "queues", slices_of(broker, "queues"), replaced=[(broker.name,)])
     return lake.rows("queues", broker.name)
-
-
-def name_of(root: Path, file: StoreFile) -> str:
-    """The column `file`."""
-    return name_below(root, file.path)
-
-
-def partition_key(broker: BrokerSource, root: Path, file: StoreFile) -> str:
-    """`broker-a/commitlog/00000000000000000000`: a store file's name in Dagster."""
-    return f"{broker.name}/{name_of(root, file)}"
-
-
-def split_key(key: str) -> tuple[str, str]:
-    """(broker, file) of a partition key."""
-    broker, _, file = key.partition("/")
-    return broker, file

@@ -14,11 +14,9 @@ import pytest
 from parsers.commitlog.message import decode_message
 from parsers.consumequeue.layout import CQ_UNIT
 from pipelines.definitions import defs
-from pipelines.defs.jobs import FILE_JOBS, STORE_JOB
 from pipelines.defs.lakehouse import Lakehouse
 from pipelines.defs.materialize import materialize_everything
 from pipelines.defs.schedules import config_snapshot_schedule
-from pipelines.defs.sensors import FILES_PER_TICK, changes, first_of, remembered, store_files_sensor
 from pipelines.lake.lake import Lake
 
 if TYPE_CHECKING:
@@ -130,66 +128,6 @@ def test_damage_turns_exactly_its_checks_red(
     assert 5 in found
 
 
-def tick(instance: dg.DagsterInstance, lakehouse: Lakehouse, cursor: str | None) -> dg.SensorResult | dg.SkipReason:
-    with dg.build_sensor_context(
-        instance=instance, cursor=cursor, resources={"lakehouse": lakehouse}, definitions=defs
-    ) as context:
-        result = store_files_sensor(context)
-    assert isinstance(result, dg.SensorResult | dg.SkipReason)
-    return result
-
-
-def test_the_sensor_asks_for_new_and_grown_files_once(
-    lakehouse: Lakehouse, instance: dg.DagsterInstance, own_store: Path
-) -> None:
-    asked: list[dg.RunRequest] = []
-    cursor = None
-    while isinstance(result := tick(instance, lakehouse, cursor), dg.SensorResult):
-        asked += result.run_requests or []
-        cursor = result.cursor
-    files = [run.partition_key for run in asked if run.job_name != STORE_JOB.name]
-    on_disk = [
-        f"broker-a/{path.relative_to(own_store).as_posix()}"
-        for folder in ("commitlog", "consumequeue", "index", "timerlog")
-        for path in (own_store / folder).rglob("*")
-        if path.is_file()
-    ]
-    assert sorted(map(str, files)) == sorted(on_disk)
-    assert len({run.run_key for run in asked}) == len(asked)
-    grown = own_store / "commitlog" / "00000000000003145728"
-    os.utime(grown, ns=(grown.stat().st_atime_ns, grown.stat().st_mtime_ns + 1))
-    (own_store / "commitlog" / "00000000000004194304").write_bytes(bytes(1024))
-    result = tick(instance, lakehouse, cursor)
-    assert isinstance(result, dg.SensorResult)
-    later = [run.partition_key for run in result.run_requests or [] if run.job_name == FILE_JOBS["commitlog_file"].name]
-    assert later == ["broker-a/commitlog/00000000000003145728", "broker-a/commitlog/00000000000004194304"]
-    assert not {run.run_key for run in result.run_requests or []} & {run.run_key for run in asked}
-    assert isinstance(tick(instance, lakehouse, result.cursor), dg.SkipReason)
-
-
-def test_a_store_that_is_gone_is_said_not_raised(
-    lakehouse: Lakehouse, instance: dg.DagsterInstance, own_store: Path
-) -> None:
-    own_store.rename(own_store.with_name("moved"))
-    result = tick(instance, lakehouse, None)
-    assert isinstance(result, dg.SkipReason)
-    assert "no such folder" in str(result.skip_message)
-
-
-def test_a_tick_asks_for_no_more_than_its_share() -> None:
-    now = {"commitlog_file": {f"b/{n:03}": "1" for n in range(FILES_PER_TICK + 5)}, "index_file": {"b/i": "1"}}
-    changed = {name: changes({}, files) for name, files in now.items()}
-    taken = first_of(changed, FILES_PER_TICK)
-    assert sum(map(len, taken.values())) == FILES_PER_TICK
-    cursor = remembered({}, now, taken)
-    left = {name: changes(cursor.get(name, {}), files) for name, files in now.items()}
-    assert sum(map(len, left.values())) == 6
-    assert remembered(cursor, {"commitlog_file": {}, "index_file": {}}, {"commitlog_file": [], "index_file": []}) == {
-        "commitlog_file": {},
-        "index_file": {},
-    }
-
-
 def test_the_schedule_asks_once_for_each_written_state(
     lakehouse: Lakehouse, instance: dg.DagsterInstance, own_store: Path
 ) -> None:
@@ -211,5 +149,3 @@ def test_the_schedule_asks_once_for_each_written_state(
 
 def test_definitions_load_and_name_every_table_that_is_made() -> None:
     dg.Definitions.validate_loadable(defs)
-    for job in (*FILE_JOBS.values(), STORE_JOB):
-        assert defs.resolve_job_def(job.name)

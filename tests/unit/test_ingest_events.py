@@ -83,11 +83,11 @@ def test_of_a_lake_as_it_was_nothing_is_looked_at(
 ) -> None:
     tell_dagster(instance, lakehouse)
     with monkeypatch.context() as patched:
-        patched.delattr(ingest_events, "_materializations")
-        patched.delattr(ingest_events, "_report_check")
+        patched.delattr(ingest_events, "materializations")
+        patched.delattr(ingest_events, "evaluations")
         tell_dagster(instance, lakehouse)
     put_regions(lakehouse, "damage")
-    monkeypatch.delattr(ingest_events, "_report_check")
+    monkeypatch.delattr(ingest_events, "evaluations")
     with pytest.raises(NameError):
         tell_dagster(instance, lakehouse)
     monkeypatch.undo()

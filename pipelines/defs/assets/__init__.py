@@ -4,5 +4,5 @@ import warnings
 
 import dagster as dg
 
-# Backfill policies carry this remark on every load; the exact version is locked, and the tests use them.
-warnings.filterwarnings("ignore", category=dg.BetaWarning, message=".*backfill_policy.*")
+# Backfill policies and owners carry this remark on every load; the exact version is locked, and the tests use them.
+warnings.filterwarnings("ignore", category=dg.BetaWarning, message=".*(backfill_policy|owners).*")

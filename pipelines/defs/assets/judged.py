@@ -2,10 +2,8 @@
 
 import dagster as dg
 
-from pipelines.defs.assets.raw import SPARK_POOL
-from pipelines.defs.lakehouse import Lakehouse
+from pipelines.defs.lakehouse import SPARK_POOL, Lakehouse
 from pipelines.defs.metadata import bar_plot, column_schema, table_metadata
-from pipelines.ingest.derive import readable, write_replica_differences
 from pipelines.lake.tables.derived import (
     CONSISTENCY_FINDINGS,
     DELAYED_MESSAGES,
@@ -17,7 +15,6 @@ from pipelines.lake.tables.derived import (
     TOPIC_LIVES,
 )
 from pipelines.lake.tables.table import Table
-from pipelines.spark.jobs.store_rows import judge_brokers
 
 STORE_DEPS = ["commitlog_regions", "consumequeue_units", "index_entries", "checkpoints", "store_files"]
 CONFIG_DEPS = ["topic_configs", "offset_snapshots"]
@@ -37,6 +34,9 @@ def judged_asset(table: Table, group: str, deps: list[str], description: str, co
         pool=SPARK_POOL,
     )
     def built(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
+        from pipelines.ingest.derive import readable
+        from pipelines.spark.jobs.store_rows import judge_brokers
+
         lake = lakehouse.lake()
         brokers, refused = readable(lakehouse.sources().brokers)
         with lakehouse.writing(table.name):
@@ -114,6 +114,8 @@ JUDGED_ASSETS = [
 )
 def replica_differences(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
     """The replicas of rocketlens.toml compared."""
+    from pipelines.ingest.derive import write_replica_differences
+
     lake = lakehouse.lake()
     with lakehouse.writing(REPLICA_DIFFERENCES.name):
         rows, problems = write_replica_differences(lake, lakehouse.sources())

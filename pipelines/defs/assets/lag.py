@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import dagster as dg
 
-from pipelines.defs.assets.raw import SPARK_POOL
-from pipelines.defs.lakehouse import Lakehouse
+from pipelines.defs.lakehouse import SPARK_POOL, Lakehouse
 from pipelines.defs.metadata import bar_plot, column_lineage, column_schema, table_metadata
-from pipelines.ingest.derive import readable, write_lag_history
 from pipelines.lake.tables.derived import LAG, LAG_HISTORY
 from pipelines.lake.tables.raw import CONSUMEQUEUE_UNITS, OFFSET_SNAPSHOTS, QUEUES
-from pipelines.spark.jobs.store_rows import judge_brokers
 
 LAG_DEPS = ["offset_snapshots", "topic_configs", "queues", "consumequeue_units", "commitlog_messages"]
 PER_GROUP = """
@@ -36,6 +33,9 @@ FROM lag_history GROUP BY ALL ORDER BY instant DESC LIMIT 12
     pool=SPARK_POOL,
 )
 def lag(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
+    from pipelines.ingest.derive import readable
+    from pipelines.spark.jobs.store_rows import judge_brokers
+
     lake = lakehouse.lake()
     brokers, refused = readable(lakehouse.sources().brokers)
     with lakehouse.writing(LAG.name):
@@ -66,6 +66,8 @@ def lag(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
     kinds={"duckdb", "deltalake"},
 )
 def lag_history(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
+    from pipelines.ingest.derive import write_lag_history
+
     lake = lakehouse.lake()
     with lakehouse.writing(LAG_HISTORY.name):
         rows = write_lag_history(lake)

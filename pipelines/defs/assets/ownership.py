@@ -1,15 +1,16 @@
 """Who owned which queue when: one replay of the logs and captures makes all tables of it."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from pipelines.defs.assets.raw import SPARK_POOL
-from pipelines.defs.lakehouse import Lakehouse
+from pipelines.defs.lakehouse import SPARK_POOL, Lakehouse
 from pipelines.defs.metadata import bar_plot, column_schema, table_metadata
 from pipelines.lake.tables.ownership import LOG_EVENTS, OWNERSHIP_TABLES
-from pipelines.recordings.line_counts import RecordedLines
-from pipelines.spark.jobs.ownership import replay_sources
+
+if TYPE_CHECKING:
+    from pipelines.recordings.line_counts import RecordedLines
 
 PLOTTED = {
     "log_events": "kind",
@@ -38,6 +39,8 @@ PROBLEMS_SHOWN = 20
 )
 def replayed_ownership(lakehouse: Lakehouse) -> Iterator[dg.MaterializeResult[None]]:
     """Read every log and capture of the configuration and replay each group in Spark."""
+    from pipelines.spark.jobs.ownership import replay_sources
+
     lake = lakehouse.lake()
     with lakehouse.writing("ownership"):
         replayed = replay_sources(lakehouse.spark(), lake, lakehouse.sources())
@@ -60,7 +63,7 @@ def replayed_ownership(lakehouse: Lakehouse) -> Iterator[dg.MaterializeResult[No
         )
 
 
-def _unrecognised(lines: RecordedLines) -> dg.MarkdownMetadataValue:
+def _unrecognised(lines: "RecordedLines") -> dg.MarkdownMetadataValue:
     """How the lines begin that fit no known text, the most frequent first."""
     most = sorted(lines.rows(), key=lambda row: -row.lines)[:PROBLEMS_SHOWN]
     return dg.MetadataValue.md("\n".join(f"- {row.lines:,} of {row.log}: `{row.text}`" for row in most) or "none")

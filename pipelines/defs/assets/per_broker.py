@@ -1,17 +1,13 @@
 """Raw tables with few rows, partitioned by broker: file list, queues, checkpoint, snapshots of the configuration."""
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import dagster as dg
-from pyspark.sql import SparkSession
 
-from pipelines.defs.assets.raw import SPARK_POOL
-from pipelines.defs.lakehouse import Lakehouse
+from pipelines.defs.lakehouse import SPARK_POOL, Lakehouse
 from pipelines.defs.metadata import bar_plot, column_schema, table_metadata
 from pipelines.defs.partitions import BROKERS
-from pipelines.ingest.config_snapshots import snapshot_config
-from pipelines.ingest.gone_files import mark_gone
-from pipelines.ingest.ingest import ingest_files, ingest_queues
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.lake.broker_stores import store_of
 from pipelines.lake.lake import Lake
@@ -19,11 +15,17 @@ from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.raw import CHECKPOINTS, QUEUES, SNAPSHOT_TABLES, STORE_FILES
 from pipelines.lake.tables.table import Table
 
-Refresh = Callable[[SparkSession, Lake, BrokerSource], None]
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Refresh = Callable[["SparkSession", Lake, BrokerSource], None]
 
 
-def refresh_files(spark: SparkSession, lake: Lake, broker: BrokerSource) -> None:
+def refresh_files(spark: "SparkSession", lake: Lake, broker: BrokerSource) -> None:
     """Hash the files that changed since their row was written; say which are gone."""
+    from pipelines.ingest.gone_files import mark_gone
+    from pipelines.ingest.ingest import ingest_files
+
     store = store_of(broker)
     ingested = IngestedFiles.load(lake, broker.name)
     stale = ingested.stale(STORE_FILES.name, store, STORE_FILES.files.of(store))
@@ -31,15 +33,19 @@ def refresh_files(spark: SparkSession, lake: Lake, broker: BrokerSource) -> None
     mark_gone(lake, broker, store)
 
 
-def refresh_checkpoint(spark: SparkSession, lake: Lake, broker: BrokerSource) -> None:
+def refresh_checkpoint(spark: "SparkSession", lake: Lake, broker: BrokerSource) -> None:
     """Read the checkpoint as it is now."""
+    from pipelines.ingest.ingest import ingest_files
+
     store = store_of(broker)
     if store.checkpoint is not None:
         ingest_files(spark, lake, broker, CHECKPOINTS, [store.checkpoint.path.name])
 
 
-def refresh_queues(spark: SparkSession, lake: Lake, broker: BrokerSource) -> None:
+def refresh_queues(spark: "SparkSession", lake: Lake, broker: BrokerSource) -> None:
     """Sum up every queue as it is now."""
+    from pipelines.ingest.ingest import ingest_queues
+
     ingest_queues(spark, lake, broker)
 
 
@@ -86,6 +92,8 @@ def broker_asset(table: Table, refresh: Refresh, plotted: str) -> dg.AssetsDefin
 )
 def config_snapshots(context: dg.AssetExecutionContext, lakehouse: Lakehouse) -> Iterator[dg.MaterializeResult[None]]:
     """Keep what the brokers have written to config/*.json since the last snapshot."""
+    from pipelines.ingest.config_snapshots import snapshot_config
+
     lake = lakehouse.lake()
     with lakehouse.writing("config_snapshots"):
         for name in context.partition_keys:

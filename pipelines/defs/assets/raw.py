@@ -5,13 +5,11 @@ from collections.abc import Sequence
 
 import dagster as dg
 
-from pipelines.defs.lakehouse import Lakehouse
+from pipelines.defs.lakehouse import SPARK_POOL, Lakehouse
 from pipelines.defs.metadata import bar_plot, column_schema, table_metadata
 from pipelines.defs.partitions import FILE_PARTITIONS, TABLES_BY_PARTITION
-from pipelines.ingest.ingest import ingest_files, split_key
+from pipelines.ingest.file_names import split_key
 from pipelines.lake.tables.raw_table import FileTable
-
-SPARK_POOL = "spark"
 
 
 def raw_asset(table: FileTable) -> dg.AssetsDefinition:
@@ -29,6 +27,8 @@ def raw_asset(table: FileTable) -> dg.AssetsDefinition:
         pool=SPARK_POOL,
     )
     def built(context: dg.AssetExecutionContext, lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
+        from pipelines.ingest.ingest import ingest_files
+
         sources, lake = lakehouse.sources(), lakehouse.lake()
         keys = list(context.partition_keys)
         unread = []

@@ -1,0 +1,45 @@
+"""What an ingest of one broker has to do: the files whose rows in the lake are not those of the file as it is now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from parsers.store import Store
+from pipelines.ingest.file_names import name_of
+from pipelines.ingest.ingested import IngestedFiles
+from pipelines.ingest.made_from import MadeFrom, all_inputs, broker_inputs
+from pipelines.lake.sources import BrokerSource
+from pipelines.lake.tables.raw import FILE_TABLES, QUEUES
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The difference of one store and the lake.
+
+    Attributes:
+        files: by table, the files to read.
+        queues: whether the broker's queues and configuration were made from other files than these.
+        state: a text that is another one as soon as anything of this is.
+    """
+
+    files: Mapping[str, list[str]]
+    queues: bool
+    state: str
+
+    def __bool__(self) -> bool:
+        return self.queues or any(self.files.values())
+
+    @property
+    def count(self) -> int:
+        """Files that some table lacks, each counted once."""
+        return len({name for names in self.files.values() for name in names})
+
+
+def changes_of(broker: BrokerSource, store: Store, ingested: IngestedFiles, made: MadeFrom) -> Changes:
+    """Compare a store with what the lake holds of it. Reads three pages of a file at most, and writes nothing."""
+    files = {table.name: ingested.stale(table.name, store, table.files.of(store)) for table in FILE_TABLES}
+    present = {name_of(store.root, file) for file in store.files()}
+    inputs = {broker.name: broker_inputs(broker, {k: v for k, v in ingested.known.items() if k in present})}
+    looks = [(table, name, repr(ingested.seen.get(name))) for table, names in files.items() for name in names]
+    return Changes(files, bool(made.changed(QUEUES.name, inputs)), all_inputs(inputs, looks))
