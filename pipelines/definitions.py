@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dagster as dg
 
+from pipelines.defs.assets.evidence import EVIDENCE
 from pipelines.defs.assets.judged import JUDGED_ASSETS, replica_differences
 from pipelines.defs.assets.lag import lag, lag_history
 from pipelines.defs.assets.ownership import replayed_ownership
@@ -19,7 +20,7 @@ from pipelines.defs.sensors import store_files_sensor
 DERIVED_ASSETS = [lag, lag_history, *JUDGED_ASSETS, replica_differences, replayed_ownership]
 
 defs = dg.Definitions(
-    assets=[*RAW_ASSETS, *BROKER_ASSETS, *DERIVED_ASSETS],
+    assets=[*EVIDENCE, *RAW_ASSETS, *BROKER_ASSETS, *DERIVED_ASSETS],
     asset_checks=STORE_CHECKS,
     jobs=[ingest_broker, SNAPSHOT_JOB, DERIVED_JOB],
     sensors=[store_files_sensor],

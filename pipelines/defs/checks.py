@@ -2,40 +2,89 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import dagster as dg
 
 from pipelines.defs.lakehouse import Lakehouse
+from pipelines.defs.metadata import cell, record
 from pipelines.lake.catalog import question
 
 SHOWN = 20
 PLACES_OF_MESSAGES = (
     r"^(commitlog|consumequeue|batchconsumequeue|index|timerlog|dledger-[^/]*|compaction/compaction[^/]*)/"
 )
+MENDS_THE_LAKE = "The lake is at fault, not the store: `rocketlens check-lake --repair` reads these files again."
+SAYS_WHICH_IS_RIGHT = "The finding of these bytes in `consistency_findings` says which side is right and what is safe."
 
 
 def check(
-    asset: str, name: str, description: str, sql: str, *, severity: dg.AssetCheckSeverity
+    asset: str,
+    name: str,
+    description: str,
+    sql: str,
+    *,
+    severity: dg.AssetCheckSeverity,
+    command: str,
+    repair: str | None = None,
 ) -> dg.AssetChecksDefinition:
     """A check that passes when its question has no rows; the first ones are shown when it has some.
 
     It asks the whole table through DuckDB, never partition by partition.
+
+    Args:
+        command: what to ask in a terminal then; `{store}` is the store of the first row's broker.
+        repair: what would put it right, where the rows have no column of that name.
     """
 
     @dg.asset_check(asset=asset, name=name, description=description)
     def asked(lakehouse: Lakehouse) -> dg.AssetCheckResult:
         lake = lakehouse.lake()
         rows = lake.query(sql).to_pylist()
-        shown = [dg.TableRecord({key: _cell(value) for key, value in row.items()}) for row in rows[:SHOWN]]
-        metadata: dict[str, dg.RawMetadataValue] = {"violations": len(rows), "rows_in_table": lake.rows(asset)}
-        if shown:
-            metadata["first"] = dg.MetadataValue.table(shown)
-        return dg.AssetCheckResult(passed=not rows, severity=severity, metadata=metadata)
+        counted: dict[str, dg.RawMetadataValue] = {"violations": len(rows), "rows_in_table": lake.rows(asset)}
+        if not rows:
+            return dg.AssetCheckResult(passed=True, severity=severity, metadata=counted, description=description)
+        count = f"{len(rows):,} row{' breaks' if len(rows) == 1 else 's break'} it"
+        return dg.AssetCheckResult(
+            passed=False,
+            severity=severity,
+            description=f"{count}. First: {in_words(rows[0])}",
+            metadata={**counted, **_what_to_do(rows, lakehouse, command, repair)},
+        )
 
     return asked
 
 
-def _cell(value: object) -> str | int | float | bool | None:
-    return value if isinstance(value, str | int | float | bool) or value is None else str(value)
+def _what_to_do(
+    rows: Sequence[Mapping[str, Any]], lakehouse: Lakehouse, command: str, repair: str | None
+) -> dict[str, dg.RawMetadataValue]:
+    first = rows[0]
+    told: dict[str, dg.RawMetadataValue] = {"first": dg.MetadataValue.table([record(row) for row in rows[:SHOWN]])}
+    if place := bytes_of(first):
+        told["bytes"] = place
+    if mends := first.get("repair") or repair:
+        told["repair"] = dg.MetadataValue.md(mends)
+    stores = {broker.name: str(broker.store) for broker in lakehouse.sources().brokers}
+    if "{store}" not in command or first["broker"] in stores:
+        store = shlex.quote(stores.get(first.get("broker", ""), ""))
+        told["next_command"] = dg.MetadataValue.md(f"`{command.format(store=store)}`")
+    return told
+
+
+def in_words(row: Mapping[str, Any]) -> str:
+    """What a row holds, column by column, without what is not known."""
+    return ", ".join(f"{name} {cell(value)}" for name, value in row.items() if value is not None)
+
+
+def bytes_of(row: Mapping[str, Any]) -> str | None:
+    """The byte range that a row is about; None where it is about none."""
+    file, begin, end = row.get("file") or row.get("place"), row.get("begin"), row.get("end")
+    if file is not None and begin is not None and end is not None:
+        return f"{file}: bytes {begin} to {end}"
+    start, size = row.get("physical_offset"), row.get("total_size") or row.get("msg_size")
+    return None if start is None or size is None else f"bytes {start} to {start + size} of the whole log"
 
 
 ERROR, WARN = dg.AssetCheckSeverity.ERROR, dg.AssetCheckSeverity.WARN
@@ -47,21 +96,28 @@ STORE_CHECKS = [
         "The ranges of each CommitLog file add up to its size.",
         f"SELECT * FROM ({question('bytes_accounted_for')}) WHERE size IS DISTINCT FROM accounted_for",
         severity=ERROR,
+        command="rocketlens check-lake",
+        repair=MENDS_THE_LAKE,
     ),
     check(
         "commitlog_regions",
         "no_damage",
         "No CommitLog file holds bytes that are neither a message, a blank, an older record nor unwritten.",
-        "SELECT broker, file, file_pos, length, reason FROM commitlog_regions WHERE kind = 'damage' ORDER BY ALL",
+        'SELECT broker, file, file_pos AS begin, file_pos + length AS "end", reason '
+        "FROM commitlog_regions WHERE kind = 'damage' ORDER BY ALL",
         severity=ERROR,
+        command="rocketlens verify {store}",
+        repair=SAYS_WHICH_IS_RIGHT,
     ),
     check(
         "commitlog_messages",
         "every_crc_right",
         "Every stored body, and every record that carries a CRC of itself, has it.",
-        "SELECT broker, file, physical_offset, topic, crc_ok, record_crc_ok FROM commitlog_messages "
+        "SELECT broker, file, physical_offset, total_size, topic, crc_ok, record_crc_ok FROM commitlog_messages "
         "WHERE NOT crc_ok OR NOT record_crc_ok ORDER BY ALL",
         severity=ERROR,
+        command="rocketlens verify {store}",
+        repair=SAYS_WHICH_IS_RIGHT,
     ),
     check(
         "commitlog_messages",
@@ -69,6 +125,8 @@ STORE_CHECKS = [
         "No byte of the log starts two messages: slices of a file overlap nowhere.",
         "SELECT broker, physical_offset, count(*) AS n FROM commitlog_messages GROUP BY ALL HAVING n > 1 ORDER BY ALL",
         severity=ERROR,
+        command="rocketlens check-lake",
+        repair=MENDS_THE_LAKE,
     ),
     check(
         "consumequeue_units",
@@ -76,6 +134,8 @@ STORE_CHECKS = [
         "Every unit points to a message of its size.",
         question("units_without_message"),
         severity=ERROR,
+        command="rocketlens verify {store}",
+        repair=SAYS_WHICH_IS_RIGHT,
     ),
     check(
         "timer_records",
@@ -83,6 +143,8 @@ STORE_CHECKS = [
         "Every timer points to a message of its size, unless the log no longer reaches back that far.",
         question("timers_without_message"),
         severity=ERROR,
+        command="rocketlens verify {store}",
+        repair=SAYS_WHICH_IS_RIGHT,
     ),
     check(
         "store_files",
@@ -90,6 +152,7 @@ STORE_CHECKS = [
         "No file in a place of messages, units or index entries is left unread (others: see not_understood.sql).",
         f"SELECT * FROM ({question('not_understood')}) WHERE regexp_matches(file, '{PLACES_OF_MESSAGES}')",
         severity=ERROR,
+        command="rocketlens sql not_understood",
     ),
     check(
         "lag",
@@ -97,14 +160,16 @@ STORE_CHECKS = [
         "Every queue of every group has a number or a proven zero.",
         "SELECT broker, \"group\", topic, queue_id, reason FROM lag WHERE status = 'unknown' ORDER BY ALL",
         severity=WARN,
+        command="rocketlens lag {store}",
     ),
     check(
         "consistency_findings",
         "files_agree",
         "No finding of severity error or critical.",
-        "SELECT broker, severity, kind, place, evidence FROM consistency_findings "
+        'SELECT broker, severity, kind, place, begin, "end", evidence, repair FROM consistency_findings '
         "WHERE severity IN ('error', 'critical') ORDER BY ALL",
         severity=ERROR,
+        command="rocketlens verify {store}",
     ),
     check(
         "recovery_forecast",
@@ -113,6 +178,8 @@ STORE_CHECKS = [
         "SELECT broker, version, load_ok, lost_messages FROM recovery_forecast "
         "WHERE load_ok IS DISTINCT FROM true OR lost_messages > 0 ORDER BY ALL",
         severity=ERROR,
+        command="rocketlens forecast {store}",
+        repair="The forecast says what would lose less, where anything would.",
     ),
     check(
         "retention_risk",
@@ -121,6 +188,7 @@ STORE_CHECKS = [
         'SELECT broker, "group", topic, queue_id, deleted_unread FROM retention_risk '
         "WHERE deleted_unread > 0 ORDER BY ALL",
         severity=WARN,
+        command="rocketlens retention {store}",
     ),
     check(
         "loss_ledger",
@@ -128,6 +196,7 @@ STORE_CHECKS = [
         "The ranges of each queue follow one another from 0, and add up to its maximum.",
         question("ledger_out_of_balance"),
         severity=ERROR,
+        command="rocketlens ledger {store}",
     ),
     check(
         "loss_ledger",
@@ -136,6 +205,7 @@ STORE_CHECKS = [
         'SELECT broker, "group", topic, queue_id, state, first_queue_offset, end_queue_offset, reason FROM loss_ledger '
         "WHERE state IN ('expired_unread', 'truncated', 'never_dispatched', 'damaged') ORDER BY ALL",
         severity=WARN,
+        command="rocketlens ledger {store} --lost",
     ),
     check(
         "offset_events",
@@ -144,6 +214,7 @@ STORE_CHECKS = [
         'SELECT broker, "group", topic, queue_id, kind, from_queue_offset, to_queue_offset, skipped, cause '
         "FROM offset_events WHERE skipped > 0 ORDER BY ALL",
         severity=WARN,
+        command="rocketlens offsets {store}",
     ),
     check(
         "delayed_messages",
@@ -152,6 +223,7 @@ STORE_CHECKS = [
         "SELECT broker, kind, level, topic, unique_id, due_at, state, reason FROM delayed_messages "
         "WHERE state IN ('passed', 'unknown') ORDER BY ALL",
         severity=WARN,
+        command="rocketlens delayed {store}",
     ),
     check(
         "delayed_messages",
@@ -160,6 +232,7 @@ STORE_CHECKS = [
         "SELECT broker, kind, level, topic, unique_id, due_at, expires_at FROM delayed_messages "
         "WHERE expires_first ORDER BY ALL",
         severity=WARN,
+        command="rocketlens delayed {store}",
     ),
     check(
         "ownership_anomalies",
@@ -167,5 +240,6 @@ STORE_CHECKS = [
         "No queue had two owners, none, or another disorder.",
         'SELECT kind, "group", topic, queue_id, begin_at, end_at, cause FROM ownership_anomalies ORDER BY ALL',
         severity=WARN,
+        command="rocketlens sql 'SELECT * FROM ownership_anomalies'",
     ),
 ]

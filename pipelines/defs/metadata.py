@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 
 import dagster as dg
 
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.table import Column, Table, type_name
+
+SAMPLE_ROWS, CELL_CHARACTERS, LABEL_CHARACTERS, BARS = 5, 120, 41, 12
+EXACT_IN_A_BROWSER = 2**53
 
 
 def column_schema(table: Table) -> dg.TableSchema:
@@ -41,38 +45,77 @@ def table_metadata(
         "dagster/row_count": rows,
         "delta_version": -1 if version is None else version,
         "delta_table": dg.MetadataValue.path(str(lake.table_root(table.name))),
+        **({"sample": sample(lake, table)} if rows else {}),
         **further,
     }
 
 
-def bar_plot(title: str, labels: Sequence[str], values: Sequence[float | None], unit: str) -> dg.MarkdownMetadataValue:
-    """Horizontal bars of the largest values as a PNG inside Markdown; a few kilobytes, since the event log keeps it.
+def sample(lake: Lake, table: Table) -> dg.TableMetadataValue:
+    """Some rows as they are, long text cut."""
+    found = lake.query(f"SELECT * FROM {table.name} LIMIT {SAMPLE_ROWS}").to_pylist()
+    return dg.MetadataValue.table([record(row) for row in found], schema=column_schema(table))
+
+
+def record(row: Mapping[str, object]) -> dg.TableRecord:
+    """A row as Dagster shows it."""
+    return dg.TableRecord({name: cell(value) for name, value in row.items()})
+
+
+def cell(value: object) -> str | int | float | bool | None:
+    """A value in a table of Dagster: numbers that a browser would round as text, bytes as hex, long text cut."""
+    if value is None or isinstance(value, bool | float):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) < EXACT_IN_A_BROWSER else str(value)
+    text = value.hex() if isinstance(value, bytes) else str(value)
+    return text if len(text) <= CELL_CHARACTERS else f"{text[: CELL_CHARACTERS - 1]}…"
+
+
+def bar_plots(
+    title: str, labels: Sequence[str], values: Sequence[float | None], unit: str
+) -> dict[str, dg.MarkdownMetadataValue]:
+    """The entry `plot`: bars of the largest values as a PNG inside Markdown, a few kilobytes, since the event log keeps
+    it. No entry for fewer than two bars, or bars of no length: they show no more than the number of rows.
 
     What is not known (None) has no bar and says so, after the known ones.
     """
+    if len(labels) < 2 or not any(values):
+        return {}
     from matplotlib.figure import Figure
 
-    ranked = ranked_bars(labels, values)[:12][::-1]
-    figure = Figure(figsize=(6.4, 0.6 + 0.3 * max(1, len(ranked))), dpi=72)
+    ranked = ranked_bars(labels, values)[:BARS][::-1]
+    figure = Figure(figsize=(7.6, 0.6 + 0.3 * len(ranked)), dpi=72)
     axes = figure.subplots()
-    axes.barh([label for label, _ in ranked], [width for _, width in ranked], color="#4f43dd")
-    axes.set_title(title, fontsize=9, loc="left")
+    axes.barh(range(len(ranked)), [width for _, width in ranked], color="#4f43dd")
+    axes.set_yticks(range(len(ranked)), [label for label, _ in ranked])
+    told = title if len(labels) <= BARS else f"{title} (the first {BARS} of {len(labels)})"
+    axes.set_title(told, fontsize=9, loc="left")
     axes.set_xlabel(unit, fontsize=8)
     axes.tick_params(labelsize=8)
     axes.spines[["top", "right"]].set_visible(False)
     figure.tight_layout()
     image = io.BytesIO()
     figure.savefig(image, format="png")
-    return dg.MarkdownMetadataValue(f"![{title}](data:image/png;base64,{base64.b64encode(image.getvalue()).decode()})")
+    drawn = base64.b64encode(image.getvalue()).decode()
+    return {"plot": dg.MarkdownMetadataValue(f"![{title}](data:image/png;base64,{drawn})")}
 
 
 def ranked_bars(labels: Sequence[str], values: Sequence[float | None]) -> list[tuple[str, float]]:
     """(label, width) of each bar, the largest first; those of unknown length last, named so."""
-    pairs = list(zip(labels, values, strict=True))
+    pairs = list(zip(readable_labels(labels), values, strict=True))
     known = sorted(((value, label) for label, value in pairs if value is not None), reverse=True)
     unknown = sorted(label for label, value in pairs if value is None)
-    return [(_short(label), value) for value, label in known] + [(f"{_short(label)}: unknown", 0) for label in unknown]
+    return [(label, value) for value, label in known] + [(f"{label}: unknown", 0) for label in unknown]
+
+
+def readable_labels(labels: Sequence[str]) -> list[str]:
+    """Labels without the folders that all of them begin with. Of a long one the middle goes: names of files differ at
+    their ends, those of clients at their beginnings."""
+    paths = len(set(labels)) > 1 and all("/" in label and not label.startswith("/") for label in labels)
+    shared = len(os.path.commonpath(labels)) if paths else 0
+    return [_short(label[shared:].lstrip("/")) for label in labels]
 
 
 def _short(label: str) -> str:
-    return label if len(label) <= 28 else f"{label[:27]}…"
+    half = (LABEL_CHARACTERS - 1) // 2
+    return label if len(label) <= LABEL_CHARACTERS else f"{label[:half]}…{label[-half:]}"

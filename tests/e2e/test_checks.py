@@ -146,12 +146,16 @@ def lakehouse(tmp_path: Path) -> Lakehouse:
 
 
 def passes(lakehouse: Lakehouse, name: str, rows: Rows) -> bool:
+    return asked(lakehouse, name, rows).passed
+
+
+def asked(lakehouse: Lakehouse, name: str, rows: Rows) -> dg.AssetCheckResult:
     for table, records in rows.items():
         lakehouse.lake().write(table, pa.Table.from_pylist(records, schema=TABLES[table].bare_schema))
     (check,) = [check for check in STORE_CHECKS if next(iter(check.check_keys)).name == name]
     result = check(lakehouse=lakehouse)
     assert isinstance(result, dg.AssetCheckResult)
-    return result.passed
+    return result
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -161,6 +165,25 @@ def test_it_turns_red_on_what_breaks_it_and_on_nothing_else(lakehouse: Lakehouse
     for rows in bad:
         assert not passes(lakehouse, name, rows), rows
     assert passes(lakehouse, name, good)
+
+
+def test_a_red_check_says_where_what_and_how_to_go_on(lakehouse: Lakehouse, tmp_path: Path) -> None:
+    config = Path(lakehouse.config_file)
+    config.write_text(config.read_text() + '[[broker]]\nname = "b"\nstore = "a store"\n')
+    finding = {"broker": "b", "severity": "error", "kind": "k", "place": "commitlog/0", "begin": 8, "end": 16}
+    red = asked(lakehouse, "files_agree", {"consistency_findings": [{**finding, "repair": "copy it"}]})
+    assert red.description == (
+        "1 row breaks it. First: broker b, severity error, kind k, place commitlog/0, begin 8, end 16, repair copy it"
+    )
+    told = {name: getattr(red.metadata[name], "value", None) for name in ("bytes", "repair", "next_command")}
+    assert told == {
+        "bytes": "commitlog/0: bytes 8 to 16",
+        "repair": "copy it",
+        "next_command": f"`rocketlens verify '{tmp_path / 'a store'}'`",
+    }
+    green = asked(lakehouse, "files_agree", {"consistency_findings": []})
+    assert green.description == "No finding of severity error or critical."
+    assert "next_command" not in green.metadata
 
 
 def test_no_check_is_taken_on_faith() -> None:

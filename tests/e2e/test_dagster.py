@@ -75,8 +75,8 @@ def test_a_clean_store_is_all_green_and_says_what_it_holds(
     assert materialization.asset_materialization is not None
     metadata = materialization.asset_materialization.metadata
     assert metadata["dagster/row_count"].value == lakehouse.lake().rows("lag")
-    assert "data:image/png;base64," in str(metadata["messages_behind"].value)
-    assert len(str(metadata["messages_behind"].value)) < 20_000, "plots live in the event log"
+    assert "data:image/png;base64," in str(metadata["plot"].value)
+    assert len(str(metadata["plot"].value)) < 20_000, "plots live in the event log"
 
 
 def lag_equals_what_the_broker_said(lake: Lake) -> None:

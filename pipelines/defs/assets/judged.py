@@ -1,9 +1,13 @@
 """What the files of each store prove together: disagreements, the next start, data at risk."""
 
+from collections.abc import Sequence
+
 import dagster as dg
 
+from pipelines.defs.assets.evidence import evidence
+from pipelines.defs.care import cared_for
 from pipelines.defs.lakehouse import SPARK_POOL, Lakehouse
-from pipelines.defs.metadata import bar_plot, column_schema, table_metadata
+from pipelines.defs.metadata import bar_plots, column_schema, table_metadata
 from pipelines.lake.tables.derived import (
     CONSISTENCY_FINDINGS,
     DELAYED_MESSAGES,
@@ -20,18 +24,20 @@ STORE_DEPS = ["commitlog_regions", "consumequeue_units", "index_entries", "check
 CONFIG_DEPS = ["topic_configs", "offset_snapshots"]
 
 
-def judged_asset(table: Table, group: str, deps: list[str], description: str, counted: str) -> dg.AssetsDefinition:
+def judged_asset(
+    table: Table, group: str, deps: Sequence[str | dg.AssetKey], description: str, counted: str
+) -> dg.AssetsDefinition:
     """The asset of a table that `recovery` makes from a store's files; `counted` is an SQL label its plot counts."""
 
     @dg.asset(
         name=table.name,
-        group_name=group,
         deps=deps,
         description=f"One row: {table.grain}. {description}",
         metadata={"dagster/column_schema": column_schema(table)},
         automation_condition=dg.AutomationCondition.eager(),
         kinds={"spark", "deltalake"},
         pool=SPARK_POOL,
+        **cared_for(group),
     )
     def built(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
         from pipelines.ingest.derive import readable
@@ -42,9 +48,10 @@ def judged_asset(table: Table, group: str, deps: list[str], description: str, co
         with lakehouse.writing(table.name):
             rows = judge_brokers(lakehouse.spark(), lake, table.name, brokers)
         found = lake.query(f"SELECT {counted} AS label, count(*) AS n FROM {table.name} GROUP BY ALL").to_pylist()
-        plot = bar_plot(table.name, [str(row["label"]) for row in found], [row["n"] for row in found], "rows")
+        labels, values = [str(row["label"]) for row in found], [row["n"] for row in found]
+        plots = bar_plots(f"rows of {table.name}", labels, values, "rows")
         return dg.MaterializeResult(
-            metadata=table_metadata(lake, table, rows, plot=plot, not_read="; ".join(refused) or "none")
+            metadata=table_metadata(lake, table, rows, **plots, not_read="; ".join(refused) or "none")
         )
 
     return built
@@ -82,7 +89,7 @@ JUDGED_ASSETS = [
     judged_asset(
         OFFSET_EVENTS,
         "lag",
-        STORE_DEPS + CONFIG_DEPS,
+        [*STORE_DEPS, *CONFIG_DEPS, *evidence("broker_logs")],
         "From the broker's store and its logs; what is not known is null and says why.",
         "kind",
     ),
@@ -104,13 +111,13 @@ JUDGED_ASSETS = [
 
 
 @dg.asset(
-    group_name="consistency",
     deps=STORE_DEPS + CONFIG_DEPS,
     description=f"One row: {REPLICA_DIFFERENCES.grain}. No row where rocketlens.toml names no [[replicas]].",
     metadata={"dagster/column_schema": column_schema(REPLICA_DIFFERENCES)},
     automation_condition=dg.AutomationCondition.eager(),
     kinds={"deltalake"},
     pool=SPARK_POOL,
+    **cared_for("consistency"),
 )
 def replica_differences(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
     """The replicas of rocketlens.toml compared."""

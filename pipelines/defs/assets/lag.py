@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dagster as dg
 
+from pipelines.defs.care import cared_for
 from pipelines.defs.lakehouse import SPARK_POOL, Lakehouse
-from pipelines.defs.metadata import bar_plot, column_lineage, column_schema, table_metadata
+from pipelines.defs.metadata import bar_plots, column_lineage, column_schema, table_metadata
 from pipelines.lake.tables.derived import LAG, LAG_HISTORY
 from pipelines.lake.tables.raw import CONSUMEQUEUE_UNITS, OFFSET_SNAPSHOTS, QUEUES
 
@@ -23,7 +24,6 @@ FROM lag_history GROUP BY ALL ORDER BY instant DESC LIMIT 12
 
 @dg.asset(
     name=LAG.name,
-    group_name="lag",
     deps=LAG_DEPS,
     description=f"One row: {LAG.grain}. Messages as consumerProgress counts them, seconds as the age of the oldest "
     "unread message; what is not known is null and says why.",
@@ -31,6 +31,7 @@ FROM lag_history GROUP BY ALL ORDER BY instant DESC LIMIT 12
     automation_condition=dg.AutomationCondition.eager(),
     kinds={"spark", "deltalake"},
     pool=SPARK_POOL,
+    **cared_for("lag"),
 )
 def lag(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
     from pipelines.ingest.derive import readable
@@ -48,7 +49,7 @@ def lag(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
             LAG,
             rows,
             **{"dagster/column_lineage": column_lineage(LAG, [OFFSET_SNAPSHOTS, QUEUES, CONSUMEQUEUE_UNITS])},
-            messages_behind=bar_plot("messages behind by group", [row["group"] for row in groups], behind, "messages"),
+            **bar_plots("messages behind by group", [row["group"] for row in groups], behind, "messages"),
             queues_unknown=sum(row["unknown"] for row in groups),
             not_read="; ".join(refused) or "none",
         )
@@ -57,13 +58,13 @@ def lag(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
 
 @dg.asset(
     name=LAG_HISTORY.name,
-    group_name="lag",
     deps=LAG_DEPS,
     description=f"One row: {LAG_HISTORY.grain}. The queue ends at the last message stored by then; a queue without "
     "a stored offset has no row. Answered by lag_history.sql from the snapshots in the lake.",
     metadata={"dagster/column_schema": column_schema(LAG_HISTORY)},
     automation_condition=dg.AutomationCondition.eager(),
     kinds={"duckdb", "deltalake"},
+    **cared_for("lag"),
 )
 def lag_history(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
     from pipelines.ingest.derive import write_lag_history
@@ -79,8 +80,6 @@ def lag_history(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
             LAG_HISTORY,
             rows,
             **{"dagster/column_lineage": column_lineage(LAG_HISTORY, [OFFSET_SNAPSHOTS, QUEUES, CONSUMEQUEUE_UNITS])},
-            messages_behind=bar_plot(
-                "messages behind by instant", [row["instant"] for row in instants], behind, "messages"
-            ),
+            **bar_plots("messages behind by instant", [row["instant"] for row in instants], behind, "messages"),
         )
     )

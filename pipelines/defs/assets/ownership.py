@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
+from pipelines.defs.assets.evidence import RECORDINGS
+from pipelines.defs.care import cared_for
 from pipelines.defs.lakehouse import SPARK_POOL, Lakehouse
-from pipelines.defs.metadata import bar_plot, column_schema, table_metadata
+from pipelines.defs.metadata import bar_plots, column_schema, table_metadata
 from pipelines.lake.tables.ownership import LOG_EVENTS, OWNERSHIP_TABLES
 
 if TYPE_CHECKING:
@@ -27,10 +29,11 @@ PROBLEMS_SHOWN = 20
     specs=[
         dg.AssetSpec(
             table.name,
-            group_name="ownership",
+            deps=RECORDINGS,
             description=f"One row: {table.grain}.",
             metadata={"dagster/column_schema": column_schema(table)},
             kinds={"spark", "deltalake"},
+            **cared_for("ownership"),
         )
         for table in OWNERSHIP_TABLES
     ],
@@ -56,7 +59,7 @@ def replayed_ownership(lakehouse: Lakehouse) -> Iterator[dg.MaterializeResult[No
                 lake,
                 table,
                 replayed.rows[table.name],
-                plot=bar_plot(f"{table.name}: rows by {column}", labels, values, "rows"),
+                **bar_plots(f"{table.name}: rows by {column}", labels, values, "rows"),
                 not_read=unread,
                 **(lines if table is LOG_EVENTS else {}),
             ),

@@ -1,12 +1,14 @@
 """Raw tables with few rows, partitioned by broker: file list, queues, checkpoint, snapshots of the configuration."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import dagster as dg
 
+from pipelines.defs.assets.evidence import WHOLE_STORE, evidence
+from pipelines.defs.care import cared_for
 from pipelines.defs.lakehouse import SPARK_POOL, Lakehouse
-from pipelines.defs.metadata import bar_plot, column_schema, table_metadata
+from pipelines.defs.metadata import bar_plots, column_schema, table_metadata
 from pipelines.defs.partitions import BROKERS
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.lake.broker_stores import store_of
@@ -49,27 +51,27 @@ def refresh_queues(spark: "SparkSession", lake: Lake, broker: BrokerSource) -> N
     ingest_queues(spark, lake, broker)
 
 
-def broker_asset(table: Table, refresh: Refresh, plotted: str) -> dg.AssetsDefinition:
+def broker_asset(table: Table, refresh: Refresh, plotted: str, deps: Sequence[dg.AssetKey]) -> dg.AssetsDefinition:
     """The asset of a table that is refreshed broker by broker; `plotted` counts rows by this column."""
 
     @dg.asset(
         name=table.name,
-        group_name="store",
+        deps=deps,
         partitions_def=BROKERS,
         backfill_policy=dg.BackfillPolicy.single_run(),
         description=f"One row: {table.grain}. Partitioned by broker.",
         metadata={"dagster/column_schema": column_schema(table)},
         kinds={"spark", "deltalake"},
         pool=SPARK_POOL,
+        **cared_for("store"),
     )
     def built(context: dg.AssetExecutionContext, lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
         lake = lakehouse.lake()
         with lakehouse.writing(table.name):
             for name in context.partition_keys:
                 refresh(lakehouse.spark(), lake, lakehouse.broker(name))
-        return dg.MaterializeResult(
-            metadata=table_metadata(lake, table, lake.rows(table.name), plot=counts(lake, table, plotted))
-        )
+        plots = counts(lake, table, plotted)
+        return dg.MaterializeResult(metadata=table_metadata(lake, table, lake.rows(table.name), **plots))
 
     return built
 
@@ -78,10 +80,11 @@ def broker_asset(table: Table, refresh: Refresh, plotted: str) -> dg.AssetsDefin
     specs=[
         dg.AssetSpec(
             table.name,
-            group_name="config",
             description=f"One row: {table.grain}. History: a snapshot is kept when the broker has written one.",
             metadata={"dagster/column_schema": column_schema(table)},
             kinds={"spark", "deltalake"},
+            deps=evidence("config"),
+            **cared_for("config"),
         )
         for table in SNAPSHOT_TABLES
     ],
@@ -99,20 +102,20 @@ def config_snapshots(context: dg.AssetExecutionContext, lakehouse: Lakehouse) ->
         for name in context.partition_keys:
             snapshot_config(lakehouse.spark(), lake, lakehouse.broker(name))
     for table in SNAPSHOT_TABLES:
-        metadata = table_metadata(lake, table, lake.rows(table.name), plot=counts(lake, table, "written_at"))
+        metadata = table_metadata(lake, table, lake.rows(table.name), **counts(lake, table, "written_at"))
         yield dg.MaterializeResult(asset_key=table.name, metadata=metadata)
 
 
-def counts(lake: Lake, table: Table, column: str) -> dg.MarkdownMetadataValue:
+def counts(lake: Lake, table: Table, column: str) -> dict[str, dg.MarkdownMetadataValue]:
     """Rows by one column, plotted."""
     found = lake.query(f"SELECT {column}::TEXT AS label, count(*) AS n FROM {table.name} GROUP BY ALL").to_pylist()
     labels, values = [str(row["label"]) for row in found], [row["n"] for row in found]
-    return bar_plot(f"{table.name}: rows by {column}", labels, values, "rows")
+    return bar_plots(f"{table.name}: rows by {column}", labels, values, "rows")
 
 
 BROKER_ASSETS = [
-    broker_asset(STORE_FILES, refresh_files, "kind"),
-    broker_asset(QUEUES, refresh_queues, "topic"),
-    broker_asset(CHECKPOINTS, refresh_checkpoint, "broker"),
+    broker_asset(STORE_FILES, refresh_files, "kind", WHOLE_STORE),
+    broker_asset(QUEUES, refresh_queues, "topic", evidence("commitlog", "consumequeue")),
+    broker_asset(CHECKPOINTS, refresh_checkpoint, "broker", evidence("checkpoint")),
     config_snapshots,
 ]

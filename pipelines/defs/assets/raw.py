@@ -5,8 +5,10 @@ from collections.abc import Sequence
 
 import dagster as dg
 
+from pipelines.defs.assets.evidence import READ_FROM
+from pipelines.defs.care import cared_for
 from pipelines.defs.lakehouse import SPARK_POOL, Lakehouse
-from pipelines.defs.metadata import bar_plot, column_schema, table_metadata
+from pipelines.defs.metadata import bar_plots, column_schema, table_metadata
 from pipelines.defs.partitions import FILE_PARTITIONS, TABLES_BY_PARTITION
 from pipelines.ingest.file_names import split_key
 from pipelines.lake.tables.raw_table import FileTable
@@ -18,13 +20,14 @@ def raw_asset(table: FileTable) -> dg.AssetsDefinition:
 
     @dg.asset(
         name=name,
-        group_name="store",
+        deps=READ_FROM[str(FILE_PARTITIONS[name].name)],
         partitions_def=FILE_PARTITIONS[name],
         backfill_policy=dg.BackfillPolicy.single_run(),
         description=f"One row: {table.grain}. Partitioned by store file; running a partition again replaces its rows.",
         metadata={"dagster/column_schema": column_schema(table)},
         kinds={"spark", "deltalake"},
         pool=SPARK_POOL,
+        **cared_for("store"),
     )
     def built(context: dg.AssetExecutionContext, lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
         from pipelines.ingest.ingest import ingest_files
@@ -43,9 +46,9 @@ def raw_asset(table: FileTable) -> dg.AssetsDefinition:
         if len(keys) > 1:
             for key in keys:
                 context.add_asset_metadata({"dagster/partition_row_count": rows[key]}, partition_key=key)
-        plot = bar_plot(f"{name}: rows per store file", keys, [rows[key] for key in keys], "rows")
+        plots = bar_plots(f"{name}: rows per store file", keys, [rows[key] for key in keys], "rows")
         not_read = "; ".join(unread) or "none"
-        metadata = table_metadata(lake, table, held.total(), rows_per_file=plot, not_read=not_read)
+        metadata = table_metadata(lake, table, held.total(), **plots, not_read=not_read)
         return dg.MaterializeResult(metadata=metadata)
 
     return built

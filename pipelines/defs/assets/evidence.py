@@ -1,0 +1,40 @@
+"""What every table is read from: the files of brokers, their logs, captures. Nothing here makes or changes them."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from pipelines.defs.care import OWNERS
+
+PLACES = {
+    "commitlog": "CommitLog files below `storePathCommitLog`: every message of every topic, in the order of storing.",
+    "consumequeue": "ConsumeQueue files, or the database that takes their place: which message of a queue is where.",
+    "index": "IndexFiles: from message keys to CommitLog positions.",
+    "timerlog": "Timer log and timer wheel: delayed messages that wait for their time.",
+    "checkpoint": "The file `checkpoint`: up to when the broker had flushed what.",
+    "config": "Files of `config/`, or their databases: topics, groups, offsets.",
+    "broker_logs": "`logs` of a [[broker]] in rocketlens.toml: broker.log and the logs beside it.",
+    "client_logs": "`logs` of a [[client]] in rocketlens.toml: what consumers wrote.",
+    "captures": "`files` of a [[capture]] in rocketlens.toml: recorded traffic at a broker, polled states.",
+}
+"""Name of an external asset -> what it is."""
+
+
+def evidence(*names: str) -> list[dg.AssetKey]:
+    """The keys of these external assets. Raises KeyError for a name that is none."""
+    return [dg.AssetKey(["evidence", name]) for name in names if PLACES[name]]
+
+
+EVIDENCE = [
+    dg.AssetSpec(key, group_name="evidence", description=f"{what} Only ever read.", owners=OWNERS["evidence"])
+    for key, what in zip(evidence(*PLACES), PLACES.values(), strict=True)
+]
+WHOLE_STORE = evidence("commitlog", "consumequeue", "index", "timerlog", "checkpoint", "config")
+RECORDINGS = evidence("broker_logs", "client_logs", "captures")
+READ_FROM = {
+    "commitlog_file": evidence("commitlog"),
+    "consumequeue_file": evidence("consumequeue"),
+    "index_file": evidence("index"),
+    "timer_file": evidence("timerlog"),
+}
+"""Name of the partitions of a raw table -> what its rows are read from."""

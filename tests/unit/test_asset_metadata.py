@@ -1,0 +1,36 @@
+"""What Dagster shows of a table: a plot where there is something to plot, labels that differ, rows as they are."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipelines.defs.metadata import bar_plots, cell, ranked_bars, readable_labels
+
+
+def test_the_unknown_stand_last_and_say_so() -> None:
+    bars = ranked_bars(["none", "some", "nothing", "most"], [None, 3, 0, 9])
+    assert bars == [("most", 9), ("some", 3), ("nothing", 0), ("none: unknown", 0)]
+
+
+def test_a_plot_of_unknown_values_is_drawn() -> None:
+    assert bar_plots("lag", ["a", "b"], [None, 2], "messages")["plot"].value.startswith("![lag](data:image/png;base64,")
+
+
+@pytest.mark.parametrize("values", [[], [3], [0, 0], [None, None]])
+def test_nothing_is_plotted_where_a_plot_shows_nothing(values: list[float | None]) -> None:
+    assert bar_plots("lag", [f"group {n}" for n in range(len(values))], values, "messages") == {}
+
+
+def test_labels_of_files_and_of_clients_differ() -> None:
+    files = [f"broker-a/consumequeue/a-topic-with-a-very-long-name-indeed/{n}/00000000000000000000" for n in range(9)]
+    assert readable_labels(files)[:2] == ["0/00000000000000000000", "1/00000000000000000000"]
+    apart = ["broker-a/commitlog/00000000000000000000", "broker-a/consumequeue/T/0/00000000000000000000"]
+    assert readable_labels(apart) == ["commitlog/00000000000000000000", "consumequeue/T/0/00000000000000000000"]
+    clients = [f"10.0.0.{n}@a-client-with-a-name-of-many-many-characters" for n in (1, 2)]
+    assert len(set(readable_labels(clients))) == 2
+
+
+def test_a_cell_keeps_what_a_browser_would_change() -> None:
+    assert cell(2**53 + 1) == str(2**53 + 1)
+    assert (cell(7), cell(None), cell(True), cell(b"\x00\xff")) == (7, None, True, "00ff")
+    assert len(str(cell("x" * 1000))) == 120
