@@ -61,21 +61,28 @@ def _what_to_do(
     rows: Sequence[Mapping[str, Any]], lakehouse: Lakehouse, command: str, repair: str | None
 ) -> dict[str, dg.RawMetadataValue]:
     first = rows[0]
-    told: dict[str, dg.RawMetadataValue] = {"first": dg.MetadataValue.table([record(row) for row in rows[:SHOWN]])}
+    told: dict[str, dg.RawMetadataValue] = {
+        "first": dg.MetadataValue.table([record(_shown(row)) for row in rows[:SHOWN]])
+    }
     if place := bytes_of(first):
         told["bytes"] = place
     if mends := first.get("repair") or repair:
-        told["repair"] = dg.MetadataValue.md(mends)
+        told["repair"] = mends
     stores = {broker.name: str(broker.store) for broker in lakehouse.sources().brokers}
     if "{store}" not in command or first["broker"] in stores:
         store = shlex.quote(stores.get(first.get("broker", ""), ""))
-        told["next_command"] = dg.MetadataValue.md(f"`{command.format(store=store)}`")
+        told["next_command"] = command.format(store=store)
     return told
 
 
 def in_words(row: Mapping[str, Any]) -> str:
     """What a row holds, column by column, without what is not known."""
-    return ", ".join(f"{name} {cell(value)}" for name, value in row.items() if value is not None)
+    return ", ".join(f"{name} {cell(value)}" for name, value in _shown(row).items() if value is not None)
+
+
+def _shown(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A row without what has an entry of its own."""
+    return {name: value for name, value in row.items() if name != "repair"}
 
 
 def bytes_of(row: Mapping[str, Any]) -> str | None:
@@ -223,7 +230,7 @@ STORE_CHECKS = [
         "SELECT broker, kind, level, topic, unique_id, due_at, state, reason FROM delayed_messages "
         "WHERE state IN ('passed', 'unknown') ORDER BY ALL",
         severity=WARN,
-        command="rocketlens delayed {store}",
+        command="rocketlens delays {store} --messages",
     ),
     check(
         "delayed_messages",
@@ -232,7 +239,7 @@ STORE_CHECKS = [
         "SELECT broker, kind, level, topic, unique_id, due_at, expires_at FROM delayed_messages "
         "WHERE expires_first ORDER BY ALL",
         severity=WARN,
-        command="rocketlens delayed {store}",
+        command="rocketlens delays {store} --messages",
     ),
     check(
         "ownership_anomalies",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import dagster as dg
 import pyarrow as pa
 import pytest
 
+from pipelines.cli.docs import leaves
 from pipelines.defs.checks import STORE_CHECKS
 from pipelines.defs.lakehouse import Lakehouse
 from pipelines.lake.tables.raw import TABLES
@@ -173,17 +175,24 @@ def test_a_red_check_says_where_what_and_how_to_go_on(lakehouse: Lakehouse, tmp_
     finding = {"broker": "b", "severity": "error", "kind": "k", "place": "commitlog/0", "begin": 8, "end": 16}
     red = asked(lakehouse, "files_agree", {"consistency_findings": [{**finding, "repair": "copy it"}]})
     assert red.description == (
-        "1 row breaks it. First: broker b, severity error, kind k, place commitlog/0, begin 8, end 16, repair copy it"
+        "1 row breaks it. First: broker b, severity error, kind k, place commitlog/0, begin 8, end 16"
     )
     told = {name: getattr(red.metadata[name], "value", None) for name in ("bytes", "repair", "next_command")}
     assert told == {
         "bytes": "commitlog/0: bytes 8 to 16",
         "repair": "copy it",
-        "next_command": f"`rocketlens verify '{tmp_path / 'a store'}'`",
+        "next_command": f"rocketlens verify '{tmp_path / 'a store'}'",
     }
     green = asked(lakehouse, "files_agree", {"consistency_findings": []})
     assert green.description == "No finding of severity error or critical."
     assert "next_command" not in green.metadata
+
+
+def test_what_a_red_check_asks_for_is_a_command() -> None:
+    source = (Path(__file__).parents[2] / "pipelines/defs/checks.py").read_text()
+    asked_for = re.findall(r'command="rocketlens ([\w-]+)', source)
+    assert len(asked_for) == len(STORE_CHECKS)
+    assert set(asked_for) <= set(leaves())
 
 
 def test_no_check_is_taken_on_faith() -> None:
