@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-
-import dagster as dg
+from typing import TYPE_CHECKING
 
 from pipelines.installed.shipped import SHIPPED
+
+if TYPE_CHECKING:
+    import dagster as dg
 
 SETTINGS = SHIPPED / "dagster.yaml"
 
@@ -21,8 +23,17 @@ def dagster_home(lake_root: Path) -> Path:
     return home
 
 
+def has_home(lake_root: Path) -> bool:
+    """Whether there is a Dagster to tell: DAGSTER_HOME names it, or `rocketlens ui` was started over the lake."""
+    return bool(os.environ.get("DAGSTER_HOME")) or _home_of(lake_root).is_dir()
+
+
+def _home_of(lake_root: Path) -> Path:
+    return lake_root.resolve() / "dagster"
+
+
 def _made_home(lake_root: Path) -> Path:
-    home = lake_root.resolve() / "dagster"
+    home = _home_of(lake_root)
     home.mkdir(parents=True, exist_ok=True)
     if SETTINGS.is_file():
         (home / "dagster.yaml").write_text(SETTINGS.read_text("utf-8"), "utf-8")
@@ -31,11 +42,15 @@ def _made_home(lake_root: Path) -> Path:
 
 def instance_of(lake_root: Path) -> dg.DagsterInstance:
     """The Dagster instance of a lake, or the one that DAGSTER_HOME names; this process's environment stays as it is."""
+    import dagster as dg
+
     named = os.environ.get("DAGSTER_HOME")
     return dg.DagsterInstance.from_config(named or str(_made_home(lake_root)))
 
 
 def open_instance(lake_root: Path) -> dg.DagsterInstance:
     """The Dagster instance of a lake."""
+    import dagster as dg
+
     dagster_home(lake_root)
     return dg.DagsterInstance.get()

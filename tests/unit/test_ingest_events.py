@@ -11,7 +11,7 @@ import pytest
 
 from pipelines.definitions import defs
 from pipelines.defs import ingest_events
-from pipelines.defs.dagster_home import instance_of
+from pipelines.defs.dagster_home import has_home, instance_of
 from pipelines.defs.ingest_events import ASSETS, tell_dagster
 from pipelines.defs.lakehouse import Lakehouse
 from tests.support.small_lake import put
@@ -61,6 +61,17 @@ def passed(instance: dg.DagsterInstance, asset: str, check: str) -> bool:
 def test_every_asset_can_be_told_of() -> None:
     keys = defs.resolve_asset_graph().materializable_asset_keys
     assert sorted(ASSETS) == sorted(key.to_user_string() for key in keys)
+
+
+def test_a_lake_has_a_dagster_to_tell_once_its_window_was_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DAGSTER_HOME", raising=False)
+    assert not has_home(tmp_path / "lake")
+    with instance_of(tmp_path / "lake"):
+        assert has_home(tmp_path / "lake")
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path))
+    assert has_home(tmp_path / "another")
 
 
 def test_what_was_written_is_materialized_and_checked(lakehouse: Lakehouse, instance: dg.DagsterInstance) -> None:

@@ -94,6 +94,7 @@ def ingest(
 
     Example: `rocketlens ingest --broker broker-a`
     """
+    from pipelines.defs.dagster_home import has_home
     from pipelines.installed.extras import need
     from pipelines.lake.lake import lake_to_write
     from pipelines.lake.lock import writing
@@ -110,8 +111,9 @@ def ingest(
             rows = ingested(run, cast("SparkSession", spark), sources, broker or ())
         finally:
             spark.stop()
-    run.note("telling Dagster")
-    _tell_dagster(config, sources)
+    if has_home(sources.lake):
+        run.note("telling Dagster")
+        _tell_dagster(config, sources)
     _tell_verdicts(run, sources, broker or ())
     run.emit_rows(rows.schema, rows.to_pylist())
 
@@ -266,12 +268,16 @@ def ui(
     Example: `rocketlens ui --port 3001`
     """
     from pipelines.cli.commands.workbench import launch_ui, why_not_listening
+    from pipelines.defs.dagster_home import has_home
     from pipelines.installed.extras import need
 
     need("dagster", "dagster_webserver", "pyspark", "deltalake")
     config = config_path(run, config_file)
     if why := why_not_listening(host, port):
         raise WrongUsage(f"--port {port}: {why}; name another port or address")
+    sources = sources_of(run, config)
+    if not has_home(sources.lake):
+        _tell_dagster(config, sources)
     run.ends_with(launch_ui(config, port=port, host=host))
 
 
