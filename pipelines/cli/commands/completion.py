@@ -36,7 +36,7 @@ def completion(run: Run, shell: Annotated[Shell, typer.Argument(metavar="SHELL",
 
     Example: `rocketlens completion bash`
     """
-    from typer._completion_shared import get_completion_script
+    from typer.completion import get_completion_script
 
     script = get_completion_script(prog_name=PROGRAM, complete_var=VARIABLE, shell=shell.value)
     run.write_lines(script.splitlines())
@@ -45,6 +45,6 @@ def completion(run: Run, shell: Annotated[Shell, typer.Argument(metavar="SHELL",
 def answer_the_shell() -> None:
     """Let Typer know the shells, where one of them asks."""
     if VARIABLE in os.environ:
-        from typer._completion_classes import completion_init
+        from typer.completion import completion_init
 
         completion_init()
