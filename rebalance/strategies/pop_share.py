@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from parsers.java import is_blank
 from rebalance.model.message_queue import MessageQueue
-from rebalance.strategies.averagely import Averagely
-from rebalance.strategies.averagely_by_circle import AveragelyByCircle
 from rebalance.strategies.base import ILLEGAL_ARGUMENT, NULL_POINTER, Strategy, StrategyError, check_arguments, index_of
-from rebalance.strategies.round import sorted_inputs
 
-BROKER_STRATEGIES: dict[str, Strategy] = {s.name: s for s in (Averagely(), AveragelyByCircle())}
 """The only strategies a broker registers; any other name gets no answer."""
 
 
@@ -44,38 +40,6 @@ def allocate_for_pop(
             raise StrategyError(NULL_POINTER, None)
         result += share
     return result
-
-
-def query_assignment(
-    strategy_name: str,
-    group: str,
-    current_cid: str,
-    mq_all: Iterable[MessageQueue],
-    cid_all: Iterable[str] | None,
-    *,
-    pop_share_queue_num: int | None,
-    server_load_balancer_enable: bool = True,
-) -> frozenset[MessageQueue] | None:
-    """The set a CLUSTERING client is told; None is "skip this round", the empty set is "drop everything".
-
-    Args:
-        cid_all: the broker's member list; None if it does not know the group.
-        pop_share_queue_num: None in PULL mode, else the share of POP mode (`defaultPopShareQueueNum` is -1).
-    Source: rocketmq-all-5.3.3, QueryAssignmentProcessor#doLoadBalance.
-    """
-    queues = list(mq_all)
-    if not server_load_balancer_enable:
-        return frozenset(queues)
-    strategy = BROKER_STRATEGIES.get(strategy_name)
-    if cid_all is None or strategy is None:
-        return None
-    queues, cids = sorted_inputs(queues, cid_all)
-    try:
-        if pop_share_queue_num is None:
-            return frozenset(strategy.allocate(group, current_cid, queues, cids) or ())
-        return frozenset(allocate_for_pop(strategy, group, current_cid, queues, cids, pop_share_queue_num))
-    except StrategyError:
-        return None
 
 
 def _one_each(current_cid: str | None, mq_all: Sequence[MessageQueue], cid_all: Sequence[str]) -> list[MessageQueue]:

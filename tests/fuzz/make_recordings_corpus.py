@@ -9,10 +9,11 @@ from typing import Any
 import pyarrow as pa
 
 from rebalance.readers.logs import TEMPLATES
-from rebalance.readers.wire.remoting import JSON_HEADER, ROCKETMQ_HEADER, encode_frame
+from rebalance.readers.wire.remoting import JSON_HEADER, ROCKETMQ_HEADER
 from tests.support.fixtures import GOLDEN
 from tests.support.pcap import as_pcap, command_of, packets_of
 from tests.support.rebalance_sessions import json_lines
+from tests.support.remoting_frames import encode_frame
 from tests.unit.test_log_templates import LAYOUTS, example
 
 SESSION = GOLDEN / "rebalance" / "sessions" / "c-497-ordered-kill"

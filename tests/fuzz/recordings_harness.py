@@ -21,11 +21,12 @@ from pipelines.recordings.pcap import CaptureCounts, records_from_pcap
 from pipelines.recordings.recordings import facts_of, find_recordings
 from rebalance.facts import Fact
 from rebalance.readers.polled_states import facts_from_groups, facts_from_polls, facts_from_topics
-from rebalance.readers.wire.remoting import FrameCounts, FrameSplitter, encode_frame
+from rebalance.readers.wire.remoting import FrameCounts, FrameSplitter
 from rebalance.replay import replay
 from rebalance.strategies.question import answer
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
+from tests.support.remoting_frames import encode_frame
 
 BODY_CAP = 1 << 16
 

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import dpkt
 
-from rebalance.readers.wire.remoting import JSON_HEADER, RemotingCommand, encode_frame
+from rebalance.readers.wire.remoting import JSON_HEADER, RemotingCommand
+from tests.support.remoting_frames import encode_frame
 
 BROKER = ("10.0.0.9", 10911)
 MSS = 1448

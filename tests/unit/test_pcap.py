@@ -17,8 +17,9 @@ from pipelines.recordings.pcap import CaptureCounts, records_from_pcap
 from pipelines.recordings.tcp import TcpStream
 from rebalance.facts import ChannelClosed, ClientUnregistered, HeartbeatReceived
 from rebalance.readers.wire.facts import facts_from_wire
-from rebalance.readers.wire.remoting import JSON_HEADER, ROCKETMQ_HEADER, encode_frame
+from rebalance.readers.wire.remoting import JSON_HEADER, ROCKETMQ_HEADER
 from tests.support.pcap import BROKER, Wire, as_pcap, command_of, disturbed, packets_of
+from tests.support.remoting_frames import encode_frame
 
 
 def question(number: int, remote: str) -> list[dict[str, Any]]:

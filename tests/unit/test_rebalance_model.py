@@ -8,7 +8,6 @@ from parsers.java import encoded, is_blank, ring_hash, split, utf16_order
 from parsers.version import Version
 from rebalance.model.message_queue import ClientId, MessageQueue
 from rebalance.model.settings import Settings
-from rebalance.strategies.pop_share import query_assignment
 
 SORTED_BY_JAVA = [
     "10.0.0.10@1",
@@ -93,19 +92,3 @@ def test_every_setting_has_its_java_name() -> None:
     names = Settings.java_names()
     assert names["broker_lock_max_live_time_ms"] == "rocketmq.broker.rebalance.lockMaxLiveTime"
     assert len(set(names.values())) == len(names)
-
-
-def test_broker_side_answers() -> None:
-    queues = [MessageQueue("T", "b", n) for n in range(4)]
-    pull = query_assignment("AVG", "G", "A", queues, ["B", "A"], pop_share_queue_num=None)
-    assert pull == frozenset(queues[:2])
-    assert query_assignment("CONFIG", "G", "A", queues, ["A"], pop_share_queue_num=None) is None
-    assert query_assignment("AVG", "G", "A", queues, None, pop_share_queue_num=None) is None
-    assert query_assignment("AVG", "G", "", queues, ["A"], pop_share_queue_num=None) is None
-    everything = query_assignment(
-        "AVG", "G", "A", queues, ["A"], pop_share_queue_num=None, server_load_balancer_enable=False
-    )
-    assert everything == frozenset(queues)
-    assert query_assignment("AVG", "G", "A", queues, ["A"], pop_share_queue_num=-1) == frozenset(
-        [MessageQueue("T", "b", -1)]
-    )

@@ -17,8 +17,8 @@ from rebalance.readers.wire.remoting import (
     RemotingCommand,
     RemotingDamage,
     decode_frame,
-    encode_frame,
 )
+from tests.support.remoting_frames import encode_frame
 
 HEARTBEAT = RemotingCommand(34, "JAVA", 479, 7, 0, None, None, b'{"clientID":"c"}')
 COMMIT = RemotingCommand(15, "GO", 407, -8, 2, None, {"topic": "订单", "queueId": "3"}, b"")

@@ -13,10 +13,10 @@ from rebalance.facts import AssignmentAnswered, Evidence, Fact, RebalanceResultC
 from rebalance.model.message_queue import MessageQueue
 from rebalance.readers.logs import facts_from_log
 from rebalance.readers.wire.facts import facts_from_wire
-from rebalance.readers.wire.remoting import encode_frame
 from rebalance.replay import Replay, replay
 from tests.support.pcap import Wire, command_of
 from tests.support.rebalance_facts import BROKER, GROUP, TOPIC, Client, Record, queue
+from tests.support.remoting_frames import encode_frame
 
 C1, C2 = "c1@1", "c2@2"
 REMOTE = "10.0.0.1:50001"

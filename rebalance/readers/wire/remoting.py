@@ -1,4 +1,4 @@
-"""RemotingCommand frames: both header forms, decode and encode twins, and a stream of bytes cut into frames.
+"""RemotingCommand frames: both header forms, and a stream of bytes cut into frames.
 
 Frame: int32 total (bytes after it), int32 mark (top byte: header form, low 24 bits: header length), header, body.
 Source: RemotingCommand#decode, #markProtocolType, RocketMQSerializable#rocketMQProtocolDecode @4.4.0 - 5.3.3.
@@ -6,26 +6,25 @@ Source: RemotingCommand#decode, #markProtocolType, RocketMQSerializable#rocketMQ
 
 from __future__ import annotations
 
-import json
 import re
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rebalance.model.json_text import parse_json
 
 JSON_HEADER = 0
 ROCKETMQ_HEADER = 1
 MAX_FRAME = 16 * 1024 * 1024  # com.rocketmq.remoting.frameMaxLength
-_LANGUAGES = (  # LanguageCode, by code
+LANGUAGES = (  # LanguageCode, by code
     *("JAVA", "CPP", "DOTNET", "PYTHON", "DELPHI", "ERLANG", "RUBY"),
     *("OTHER", "HTTP", "GO", "PHP", "OMS", "RUST", "NODE_JS"),
 )
 _RESPONSE, _ONEWAY = 1, 2  # bits of `flag`
-_PREFIX = struct.Struct(">ii")
-_FIXED = struct.Struct(">hbhii")  # code, language, version, opaque, flag
-_INT16, _INT32 = struct.Struct(">h"), struct.Struct(">i")
+PREFIX = struct.Struct(">ii")
+FIXED = struct.Struct(">hbhii")  # code, language, version, opaque, flag
+INT16, INT32 = struct.Struct(">h"), struct.Struct(">i")
 _MAX_HEADER = 0xFFFF  # longer headers are legal, and none is known
 _FRAME_START = re.compile(rb"(?=[\x00\x01][\s\S]{3}[\x00\x01]\x00[\s\S]{2})")
 
@@ -63,24 +62,17 @@ def decode_frame(frame: bytes) -> RemotingCommand:
     Raises:
         RemotingDamage: any bytes that are no frame.
     """
-    if len(frame) < _INT32.size:
+    if len(frame) < INT32.size:
         raise RemotingDamage(f"frame of {len(frame)} bytes")
-    (mark,) = _INT32.unpack_from(frame)
-    header_end = _INT32.size + (mark & 0xFFFFFF)
+    (mark,) = INT32.unpack_from(frame)
+    header_end = INT32.size + (mark & 0xFFFFFF)
     decode = _HEADERS.get(mark >> 24)
     if decode is None or header_end > len(frame):
         raise RemotingDamage(f"header mark {mark:#x} in a frame of {len(frame)} bytes")
     try:
-        return decode(frame[_INT32.size : header_end])._replace(body=frame[header_end:])
+        return decode(frame[INT32.size : header_end])._replace(body=frame[header_end:])
     except (struct.error, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         raise RemotingDamage("a header that is none of a command") from None
-
-
-def encode_frame(command: RemotingCommand, header_form: int = JSON_HEADER) -> bytes:
-    """The whole frame, leading `total` included."""
-    header = _encode_json(command) if header_form == JSON_HEADER else _encode_rocketmq(command)
-    total = _INT32.size + len(header) + len(command.body)
-    return _PREFIX.pack(total, header_form << 24 | len(header)) + header + command.body
 
 
 def _decode_json(header: bytes) -> RemotingCommand:
@@ -100,29 +92,18 @@ def _decode_json(header: bytes) -> RemotingCommand:
     )
 
 
-def _encode_json(command: RemotingCommand) -> bytes:
-    fields: dict[str, Any] = {"code": command.code}
-    if command.ext_fields is not None:
-        fields["extFields"] = dict(command.ext_fields)
-    fields |= {"flag": command.flag, "language": command.language, "opaque": command.opaque}
-    if command.remark is not None:
-        fields["remark"] = command.remark
-    fields |= {"serializeTypeCurrentRPC": "JSON", "version": command.version}
-    return json.dumps(fields, separators=(",", ":"), ensure_ascii=False).encode()
-
-
 def _decode_rocketmq(header: bytes) -> RemotingCommand:
-    code, language, version, opaque, flag = _FIXED.unpack_from(header)
-    remark, at = _text(header, _FIXED.size, _INT32)
-    (ext_size,) = _INT32.unpack_from(header, at)
-    at += _INT32.size
+    code, language, version, opaque, flag = FIXED.unpack_from(header)
+    remark, at = _text(header, FIXED.size, INT32)
+    (ext_size,) = INT32.unpack_from(header, at)
+    at += INT32.size
     if ext_size < 0 or at + ext_size != len(header):
         raise ValueError(f"extFields of {ext_size} bytes, {len(header) - at} left")
     ext_fields: dict[str, str] = {}
     while at < len(header):
-        key, at = _text(header, at, _INT16)
-        ext_fields[key], at = _text(header, at, _INT32)
-    name = _LANGUAGES[language] if 0 <= language < len(_LANGUAGES) else "OTHER"
+        key, at = _text(header, at, INT16)
+        ext_fields[key], at = _text(header, at, INT32)
+    name = LANGUAGES[language] if 0 <= language < len(LANGUAGES) else "OTHER"
     return RemotingCommand(code, name, version, opaque, flag, remark or None, ext_fields if ext_size else None, b"")
 
 
@@ -132,17 +113,6 @@ def _text(header: bytes, at: int, length: struct.Struct) -> tuple[str, int]:
     if size < 0 or begin + size > len(header):
         raise ValueError(f"text of {size} bytes at {begin}, header has {len(header)}")
     return header[begin : begin + size].decode(), begin + size
-
-
-def _encode_rocketmq(command: RemotingCommand) -> bytes:
-    remark = (command.remark or "").encode()
-    ext = bytearray()
-    for key, value in (command.ext_fields or {}).items():
-        for text, length in ((key.encode(), _INT16), (value.encode(), _INT32)):
-            ext += length.pack(len(text)) + text
-    language = _LANGUAGES.index(command.language)
-    fixed = _FIXED.pack(command.code, language, command.version, command.opaque, command.flag)
-    return fixed + _INT32.pack(len(remark)) + remark + _INT32.pack(len(ext)) + bytes(ext)
 
 
 _HEADERS: Mapping[int, Callable[[bytes], RemotingCommand]] = {
@@ -189,16 +159,16 @@ class FrameSplitter:
         self._buffer += chunk
         commands: list[RemotingCommand] = []
         while self._in_step or self._find_step():
-            if len(self._buffer) < _PREFIX.size:
+            if len(self._buffer) < PREFIX.size:
                 break
-            total, mark = _PREFIX.unpack_from(self._buffer)
+            total, mark = PREFIX.unpack_from(self._buffer)
             if not _possible(total, mark):
                 self._in_step = False
                 self._counts.lost_step += 1
                 continue
-            if len(self._buffer) < _INT32.size + total:
+            if len(self._buffer) < INT32.size + total:
                 break
-            self._take(bytes(self._buffer[_INT32.size : _INT32.size + total]), commands)
+            self._take(bytes(self._buffer[INT32.size : INT32.size + total]), commands)
         return commands
 
     def _take(self, frame: bytes, commands: list[RemotingCommand]) -> None:
@@ -210,21 +180,21 @@ class FrameSplitter:
             self._skip(1)
         else:
             self._counts.frames += 1
-            del self._buffer[: _INT32.size + len(frame)]
+            del self._buffer[: INT32.size + len(frame)]
 
     def _find_step(self) -> bool:
         """Drop bytes up to the next possible frame; True if its header is all there and is one."""
         buffer, at = self._buffer, 0
         while found := _FRAME_START.search(buffer, at):
             at = found.start()
-            total, mark = _PREFIX.unpack_from(buffer, at)
-            header_end = at + _PREFIX.size + (mark & 0xFFFFFF)
+            total, mark = PREFIX.unpack_from(buffer, at)
+            header_end = at + PREFIX.size + (mark & 0xFFFFFF)
             if _possible(total, mark) and (mark >> 24 != JSON_HEADER or bytes(buffer[at + 8 : at + 9]) in (b"", b"{")):
                 if header_end > len(buffer):
                     self._skip(at)
                     return False
                 try:
-                    decode_frame(bytes(buffer[at + _INT32.size : header_end]))
+                    decode_frame(bytes(buffer[at + INT32.size : header_end]))
                 except RemotingDamage:
                     pass
                 else:
@@ -232,7 +202,7 @@ class FrameSplitter:
                     self._in_step = True
                     return True
             at += 1
-        self._skip(max(at, len(buffer) - _PREFIX.size + 1))
+        self._skip(max(at, len(buffer) - PREFIX.size + 1))
         return False
 
     def _skip(self, size: int) -> None:
@@ -242,4 +212,4 @@ class FrameSplitter:
 
 def _possible(total: int, mark: int) -> bool:
     header = mark & 0xFFFFFF
-    return mark >> 24 in _HEADERS and 0 < header <= _MAX_HEADER and _INT32.size + header <= total <= MAX_FRAME
+    return mark >> 24 in _HEADERS and 0 < header <= _MAX_HEADER and INT32.size + header <= total <= MAX_FRAME
