@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from parsers.java import LONG_MAX, LONG_MIN
+from parsers.utc import EPOCH, MILLISECOND
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-MILLISECOND = timedelta(milliseconds=1)
 FIRST_MS, LAST_MS = -62135596800000, 253402300799999
 """Years 1 to 9999, which is as far as the calendar goes here."""
 AGO = re.compile(r"-([0-9]{1,9})([smhd])")
@@ -63,14 +62,6 @@ def parse_broker_instant(text: str) -> int:
     if LONG_DIGITS.fullmatch(text.strip()) and LONG_MIN <= int(text) <= LONG_MAX:
         return int(text)
     return parse_instant(text)
-
-
-def utc(epoch_ms: int | None) -> datetime | None:
-    """Epoch milliseconds as a time in UTC; None for what the calendar cannot hold."""
-    try:
-        return None if epoch_ms is None else EPOCH + epoch_ms * MILLISECOND
-    except OverflowError:
-        return None
 
 
 def iso_instant(epoch_ms: int | None) -> str | None:

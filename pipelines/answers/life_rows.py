@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from pipelines.answers.instants import utc
+from parsers.utc import utc
 from recovery.lives.topic_lives import Ground, QueueLife, TopicLife, TopicLives
 
 Row = Mapping[str, Any]

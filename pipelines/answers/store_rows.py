@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from parsers.errors import Damage
 from parsers.store import Store
+from parsers.utc import utc
 from pipelines.answers.fates.delays import DelayAnswer
 from pipelines.answers.finding_rows import finding_row
-from pipelines.answers.instants import utc
 from pipelines.answers.lag import lag_record, store_lag, store_positions
 from pipelines.answers.ledger_rows import ledger_rows
 from pipelines.answers.life_rows import life_rows

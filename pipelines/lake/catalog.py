@@ -169,4 +169,21 @@ def question(name: str) -> str:
     """The SQL of a question. Raises ValueError naming the ones there are."""
     if name not in question_names():
         raise ValueError(f"no question {name!r} (there are {', '.join(question_names())})")
-    return (QUESTIONS / f"{name}.sql").read_text("utf-8").rstrip().removesuffix(";")
+    sql = (QUESTIONS / f"{name}.sql").read_text("utf-8").rstrip().removesuffix(";")
+    return _in_words(sql) if "{" in sql else sql
+
+
+def _in_words(sql: str) -> str:
+    """The SQL with the reasons that it names in braces, in the words that the lag of a store gives them."""
+    from recovery.query import lag
+
+    words = {
+        "no_files": lag.NO_FILES,
+        "ahead": lag.AHEAD,
+        "became_shorter": lag.BECAME_SHORTER,
+        "deleted_unread": lag.DELETED_UNREAD,
+        "oldest_not_found": lag.OLDEST_NOT_FOUND,
+    }
+    for name, sentence in words.items():
+        sql = sql.replace(f"{{{name}}}", sentence)
+    return sql

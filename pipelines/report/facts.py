@@ -15,9 +15,9 @@ from parsers.commitlog.region import Region
 from parsers.errors import Damage
 from parsers.places import name_below
 from parsers.store import Store
+from parsers.utc import utc
 from pipelines.answers.fates.delays import DelayAnswer, delay_sums
 from pipelines.answers.finding_rows import explained_row, finding_row
-from pipelines.answers.instants import utc
 from pipelines.answers.lag import store_lag, store_positions
 from pipelines.answers.ledger_rows import ledger_rows
 from pipelines.answers.offsets.events import events_of, offset_event_row

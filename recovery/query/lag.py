@@ -33,6 +33,10 @@ NOT_THEN = "the topic was deleted and created again later: its queues of that ti
 LOG_NOT_FOUND = "the log was not found, and storePathCommitLog, which says where it lies, is missing or wrong"
 WITHOUT_LOG = f"which messages were deleted unread, and former lives of the topic, are unknown: {LOG_NOT_FOUND}"
 NO_FILES = "the store has no file of this queue: it never had a message, or lost its files; the broker counts from 0"
+AHEAD = "the offset is ahead of the queue"
+BECAME_SHORTER = f"{AHEAD}: the queue became shorter, or the offset was set by hand"
+DELETED_UNREAD = "of them were deleted unread"
+OLDEST_NOT_FOUND = "the oldest unread message was not found"
 NOT_STORED = (
     "no offset is stored for this queue: consumerProgress counts from 0; where the group starts is its client's choice"
 )
@@ -201,12 +205,12 @@ def _reason(position: QueuePosition, behind: int | None) -> str | None:
     if position.doubt is not None:
         return _doubt(position.doubt)
     if not position.has_files:
-        return NO_FILES if not behind else f"the offset is ahead of the queue: {NO_FILES}"
+        return NO_FILES if not behind else f"{AHEAD}: {NO_FILES}"
     if behind < 0:
-        return "the offset is ahead of the queue: the queue became shorter, or the offset was set by hand"
+        return BECAME_SHORTER
     deleted = min(position.min_queue_offset or 0, position.broker_offset or 0) - position.consumer_offset
     if deleted > 0:
-        return f"{deleted} of them were deleted unread"
+        return f"{deleted} {DELETED_UNREAD}"
     if behind and position.oldest_unread_ms is None:
-        return f"seconds unknown: {position.why_unknown or 'the oldest unread message was not found'}"
+        return f"seconds unknown: {position.why_unknown or OLDEST_NOT_FOUND}"
     return None

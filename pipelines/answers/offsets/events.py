@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from parsers.config.offsets import FILES, read_offsets
 from parsers.errors import DamageSink
 from parsers.queues import StoreQueues
 from parsers.store import Store
+from parsers.utc import utc
 from pipelines.answers.offsets.commits import CorrectedCommits, late_commits, rejected_commits, starts_above_commit
 from pipelines.answers.offsets.corrections import UNTOLD, corrections
 from pipelines.answers.offsets.ends import Ends
@@ -143,18 +143,11 @@ def offset_event_row(event: OffsetEvent, *, broker: str | None = None) -> dict[s
         "to_queue_offset": event.after,
         "skipped": event.skipped,
         "repeated": event.repeated,
-        "earliest": _utc(event.earliest_ms),
-        "latest": _utc(event.latest_ms),
+        "earliest": utc(event.earliest_ms),
+        "latest": utc(event.latest_ms),
         "by": event.by,
         "cause": event.cause,
         "certain": event.certain,
         "reason": event.reason,
         "evidence": event.evidence,
     }
-
-
-def _utc(epoch_ms: int | None) -> datetime | None:
-    try:
-        return None if epoch_ms is None else datetime.fromtimestamp(epoch_ms / 1000, UTC)
-    except (OverflowError, ValueError, OSError):
-        return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -108,6 +107,7 @@ def offsets_at(run: Run, store: Store, place: Path | None, at_ms: int | None) ->
 def _rows(
     run: Run, store: Store, offsets: OffsetsAt, at_ms: int | None, lives: StoreLives | None
 ) -> Iterator[dict[str, Any]]:
+    from parsers.utc import utc
     from pipelines.answers.lag import lag_record, store_lag
 
     too_young = at_ms is not None and offsets.written_ms > at_ms
@@ -115,9 +115,5 @@ def _rows(
         row = lag_record(found)
         if too_young:
             row.update(consumer_offset=None, messages_behind=None, seconds_behind=None, status="unknown")
-            row["reason"] = f"no offsets written by then are known; the oldest are of {_utc(offsets.written_ms):%F %T}Z"
+            row["reason"] = f"no offsets written by then are known; the oldest are of {utc(offsets.written_ms):%F %T}Z"
         yield row
-
-
-def _utc(epoch_ms: int) -> datetime:
-    return datetime.fromtimestamp(epoch_ms / 1000, UTC)

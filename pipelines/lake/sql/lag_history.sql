@@ -15,8 +15,7 @@ WITH kept AS (
     GROUP BY ALL
 ), placed AS (
     SELECT kept.*, coalesce(queues.min_queue_offset, 0) AS min_queue_offset,
-           CASE WHEN queues.queue_id IS NULL THEN 'the store has no file of this queue: it never had a message, '
-                || 'or lost its files; the broker counts from 0' END AS no_files,
+           CASE WHEN queues.queue_id IS NULL THEN '{no_files}' END AS no_files,
            CASE WHEN kept.topic LIKE '\%LMQ\%%' ESCAPE '\' OR configured.topic IS NOT NULL
                 THEN coalesce(ends.broker_offset, queues.min_queue_offset, 0) END AS broker_offset
     FROM kept
@@ -36,13 +35,13 @@ SELECT placed.broker, "group", placed.topic, placed.queue_id, "at", broker_offse
             WHEN broker_offset = consumer_offset THEN 'zero' ELSE 'number' END AS status,
        CASE WHEN broker_offset IS NULL THEN 'the topic is not in topics.json: its end is not known'
             WHEN no_files IS NOT NULL
-            THEN CASE WHEN broker_offset = consumer_offset THEN '' ELSE 'the offset is ahead of the queue: ' END || no_files
+            THEN CASE WHEN broker_offset = consumer_offset THEN '' ELSE '{ahead}: ' END || no_files
             WHEN broker_offset < consumer_offset
-            THEN 'the offset is ahead of the queue: the queue became shorter, or the offset was set by hand'
+            THEN '{became_shorter}'
             WHEN least(min_queue_offset, broker_offset) > consumer_offset
-            THEN (least(min_queue_offset, broker_offset) - consumer_offset) || ' of them were deleted unread'
+            THEN (least(min_queue_offset, broker_offset) - consumer_offset) || ' {deleted_unread}'
             WHEN broker_offset > consumer_offset AND oldest.store_timestamp IS NULL
-            THEN 'seconds unknown: the oldest unread message was not found' END AS reason
+            THEN 'seconds unknown: {oldest_not_found}' END AS reason
 FROM placed
 LEFT JOIN stored AS oldest
   ON placed.broker = oldest.broker AND placed.topic = oldest.topic AND placed.queue_id = oldest.queue_id

@@ -1,0 +1,16 @@
+"""Java's epoch milliseconds as times in UTC."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MILLISECOND = timedelta(milliseconds=1)
+
+
+def utc(epoch_ms: int | None) -> datetime | None:
+    """Epoch milliseconds as a time in UTC; None for what the calendar cannot hold."""
+    try:
+        return None if epoch_ms is None else EPOCH + epoch_ms * MILLISECOND
+    except OverflowError:
+        return None
