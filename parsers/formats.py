@@ -85,6 +85,25 @@ PAGES = {
 """,
         (CQ_UNIT, BATCH_UNIT, CQ_EXT_UNIT),
     ),
+    "compaction": Page(
+        "Copies of compacted topics (since 5.1.0)",
+        "compaction/compactionLog/<topic>/<queue id>/<20 digits>, compaction/compactionCq/…, "
+        "compaction/position-checkpoint",
+        """\
+- Each queue of a topic with cleanup.policy=COMPACTION has a log of its own, with copies of its messages that have
+  KEYS. Pulls are answered from it; the ordinary queue stays beside it, whole.
+- compactionLog: records as in the CommitLog, with the same blank at a file's end. PHYSICALOFFSET is the record's own
+  position here; the place of the original is not kept, so a `__CRC32#` does not fit the copy.
+- compactionCq: the units of a BatchConsumeQueue; physical_offset is the position in compactionLog. Queue offsets go up
+  and have holes. A unit of physical_offset -1 and msg_size 0 ends a file that another follows.
+- A file of compactionCq has the name of the file of compactionLog that it leads into; its size has nothing to do with
+  that number. A start fails unless both folders have the same names.
+- A pass reads all files but the last one, writes what it keeps anew from file 0 on, below compacting/, and puts that in
+  their place. So files need not join, and the last one of those that it wrote ends in zeros, without a blank.
+- position-checkpoint: queueOffsetMap {topic_queue: the last queue offset that a pass took in}.
+""",
+        (BATCH_UNIT,),
+    ),
     "rocksdb": Page(
         "Queues and tables in RocksDB",
         "consumequeue/, config/topics/, config/subscriptionGroups/, config/consumerOffsets/, config/rdb/",

@@ -20,6 +20,8 @@ FileKind = Literal[
     "consumequeue",
     "batchconsumequeue",
     "consumequeue_ext",
+    "compaction_log",
+    "compaction_queue",
     "index",
     "checkpoint",
     "epochs",
@@ -47,6 +49,12 @@ QUEUE_FOLDERS: dict[str, FileKind] = {
     "batchconsumequeue": "batchconsumequeue",
     "consumequeue_ext": "consumequeue_ext",
 }
+COMPACTION_FOLDERS: dict[str, FileKind] = {"compactionLog": "compaction_log", "compactionCq": "compaction_queue"}
+COMPACTION_WORK = {
+    "compacting": "left by a compaction pass that did not end: the broker loads nothing of it",
+    "replicating": "left by a copy from the master that did not end: the broker loads nothing of it",
+}
+"""Folders within a compacted queue's. Source: CompactionLog#COMPACTING_SUB_FOLDER, #REPLICATING_SUB_FOLDER @5.3.3."""
 DLEDGER_FOLDER, DATA_FOLDER = "dledger-", "data"
 DLEDGER_FOLDERS: dict[str, FileKind] = {DATA_FOLDER: "dledger", "index": "dledger_index"}
 DLEDGER_STATES = ("currterm", "checkpoint")
@@ -55,7 +63,6 @@ COMPACTION_POSITIONS = ("position-checkpoint", "position-checkpoint.bak")
 Source: CompactionPositionMgr#configFilePath @5.3.3."""
 # Files that brokers write and no reader here takes, by the first folder or the name.
 KNOWN_NOT_READ = {
-    "compaction": "compaction topics: copies of messages by key (since 5.1.0)",
     "rocksdbstore": "RocksDB database of the broker",
     "kvStore": "RocksDB database of consumer records in POP mode (since 5.3.2)",
     "brokerIdentity": "identity of a controller-mode broker",
@@ -95,8 +102,8 @@ def place_of(parts: Sequence[str]) -> Place:
         return _queue_file(QUEUE_FOLDERS[folder], parts[1], parts[2], name)
     if folder == "config" and len(parts) == 2:
         return Place("timercheck" if name == "timercheck" else "config")
-    if folder == "compaction" and len(parts) == 2 and name in COMPACTION_POSITIONS:
-        return Place("config")
+    if folder == "compaction":
+        return _compaction_file(parts)
     if folder.startswith(DLEDGER_FOLDER):
         return _dledger_file(parts)
     if is_rocksdb_file(name) and _is_database(parts[:-1]):
@@ -125,6 +132,17 @@ def _dledger_file(parts: Sequence[str]) -> Place:
     if number is None:
         return _not_understood(f"its name is not a number, as every file in {parts[0]}/{parts[1]}/ has")
     return Place(DLEDGER_FOLDERS[parts[1]], number)
+
+
+def _compaction_file(parts: Sequence[str]) -> Place:
+    """CompactionStore, CompactionLog @5.1.0."""
+    if len(parts) == 2 and parts[1] in COMPACTION_POSITIONS:
+        return Place("config")
+    if len(parts) == 5 and parts[1] in COMPACTION_FOLDERS:
+        return _queue_file(COMPACTION_FOLDERS[parts[1]], parts[2], parts[3], parts[4])
+    if len(parts) == 6 and parts[1] in COMPACTION_FOLDERS and parts[4] in COMPACTION_WORK:
+        return _not_understood(COMPACTION_WORK[parts[4]])
+    return _not_understood(ELSEWHERE)
 
 
 def _queue_file(kind: FileKind, topic: str, queue: str, name: str) -> Place:

@@ -25,7 +25,7 @@ from parsers.places import (
 
 __all__ = ["FileKind", "NotAStore", "QueueKey", "Store", "StoreFile", "classify", "locate", "open_store"]
 QueueKey = tuple[str, int]
-FOLDERS_DEEP = 4  # consumequeue/<topic>/<queue id>/<number>
+FOLDERS_DEEP = 5  # compaction/compactionLog/<topic>/<queue id>/<number>
 LOG_MOVED = "a setting says that the log lies elsewhere, so the broker does not read it"
 
 
@@ -84,6 +84,8 @@ class Store:
     """A store root and its files. Lists are in offset order; `queues` has one entry per (topic, queue_id).
 
     `ext_queues` are the ConsumeQueueExt files that units of the queues point into (enableConsumeQueueExt).
+    `compaction_logs` are the copies of compacted topics, `compaction_queues` their queues: files of both have one name
+    for one another, and need not join.
     `commitlog` is the whole log: of a broker in DLedger mode the files of its DLedger log, behind those that it wrote
     before it was switched. `dledger` is what lies beside such a log: its index, currterm, checkpoint.
     `epochs` are epochFileCheckpoint and its backup, of a broker in controller mode.
@@ -97,6 +99,8 @@ class Store:
     queues: dict[QueueKey, list[StoreFile]] = field(default_factory=dict)
     batch_queues: dict[QueueKey, list[StoreFile]] = field(default_factory=dict)
     ext_queues: dict[QueueKey, list[StoreFile]] = field(default_factory=dict)
+    compaction_logs: dict[QueueKey, list[StoreFile]] = field(default_factory=dict)
+    compaction_queues: dict[QueueKey, list[StoreFile]] = field(default_factory=dict)
     queue_database: StoreFile | None = None
     index: list[StoreFile] = field(default_factory=list)
     dledger: list[StoreFile] = field(default_factory=list)
@@ -107,6 +111,10 @@ class Store:
     markers: list[StoreFile] = field(default_factory=list)
     not_understood: list[StoreFile] = field(default_factory=list)
     log_not_found: str | None = None
+
+    def _by_queue(self) -> tuple[dict[QueueKey, list[StoreFile]], ...]:
+        """The files that lie in a folder for each queue, kind by kind."""
+        return self.queues, self.batch_queues, self.ext_queues, self.compaction_logs, self.compaction_queues
 
     @property
     def abort_present(self) -> bool:
@@ -132,8 +140,9 @@ class Store:
     def files(self) -> Iterator[StoreFile]:
         """Every file of the store once, understood or not."""
         yield from self.commitlog
-        for files in (*self.queues.values(), *self.batch_queues.values(), *self.ext_queues.values()):
-            yield from files
+        for queues in self._by_queue():
+            for files in queues.values():
+                yield from files
         if self.queue_database is not None:
             yield self.queue_database
         yield from self.index
@@ -188,8 +197,8 @@ def open_store(
         _keep_one_dledger(store)
     if not any(found.kind != "not_understood" for found in store.files()):
         raise NotAStore(f"{root}: holds no commitlog, consumequeue, index, checkpoint or config of a broker")
-    queues = (*store.queues.values(), *store.batch_queues.values(), *store.ext_queues.values())
-    for files in (store.commitlog, store.index, *queues):
+    of_queues = [files for queues in store._by_queue() for files in queues.values()]
+    for files in (store.commitlog, store.index, *of_queues):
         files.sort(key=lambda found: (found.base_offset or 0, found.path.name))
     store.commitlog = [
         replace(file, next_path=following and following.path)
@@ -329,10 +338,14 @@ def _place(store: Store, found: StoreFile) -> None:
     elif found.kind == "rocksdb":
         _place_in_database(store, found)
     else:
-        queues = {"consumequeue": store.queues, "consumequeue_ext": store.ext_queues}.get(
-            found.kind, store.batch_queues
-        )
-        queues.setdefault((found.topic or "", found.queue_id or 0), []).append(found)
+        by_kind: dict[FileKind, dict[QueueKey, list[StoreFile]]] = {
+            "consumequeue": store.queues,
+            "batchconsumequeue": store.batch_queues,
+            "consumequeue_ext": store.ext_queues,
+            "compaction_log": store.compaction_logs,
+            "compaction_queue": store.compaction_queues,
+        }
+        by_kind[found.kind].setdefault((found.topic or "", found.queue_id or 0), []).append(found)
 
 
 def _place_in_database(store: Store, found: StoreFile) -> None:

@@ -111,6 +111,29 @@ class Store:
 
         return rows_of(topics, self._broker, store=self.path, topic=topic, logs=self._logs)
 
+    def compaction(
+        self, *, topic: str | None = None, queue: int | None = None, messages: bool = False, from_offset: int = 0
+    ) -> Rows:
+        """Copies of compacted topics: what consumers get of them, and what the next pass drops (`compaction`).
+
+        Args:
+            messages: one row per message instead, as pulls from `from_offset` on are given them.
+
+        >>> store.compaction()["topic"]
+        []
+        """
+        from pipelines.cli.commands.compaction import compaction
+
+        return rows_of(
+            compaction,
+            self._broker,
+            store=self.path,
+            topic=topic,
+            queue=queue,
+            messages=messages,
+            from_offset=from_offset,
+        )
+
     def find(
         self,
         *,

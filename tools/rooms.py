@@ -22,6 +22,7 @@ CHAPTERS = {
         "index",
         "rocksdb",
         "config",
+        "compaction",
         "explain",
     ),
     "recovery": (
@@ -32,6 +33,7 @@ CHAPTERS = {
         "lives",
         "query",
         "fates",
+        "compaction",
         "rebuild",
         "broker",
         "config",

@@ -169,12 +169,13 @@ def open_log(file: StoreFile) -> LogFile:
     """Map one file. Raises UnreadableFile where the system refuses.
 
     A file whose name is no number (a copy under another name) is placed by what its first provable record says. Of a
-    file that was not listed with its log, the next one is the one in its folder whose name goes on where it ends.
+    file that was not listed with its log, the next one is the one in its folder whose name goes on where it ends. Files
+    of a compacted queue end each by itself.
     """
     view = map_file(file.path)
     base_offset = file.base_offset if file.base_offset is not None else _base_from_records(file, view)
     following = file.next_path or file.path.with_name(f"{base_offset + len(view):0{NAME_DIGITS}d}")
-    is_followed = _begins_with_record(following)
+    is_followed = file.kind != "compaction_log" and _begins_with_record(following)
     return LogFile(file.path, view, base_offset, is_followed, file.header_size)
 
 

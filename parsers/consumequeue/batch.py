@@ -32,6 +32,9 @@ BATCH_UNIT = Layout(
     Field("compact_offset", "i", "always -1, unused"),
     Field("reserved", "i", "always 0"),
 )
+TERMINATOR = (-1, 0)
+"""physical_offset and msg_size of the unit behind the last one of a compacted queue's file that the next one follows.
+Source: SparseConsumeQueue#putEndPositionInfo @5.3.3."""
 BATCH_UNIT_SCHEMA = pa.schema(
     [
         ("topic", NAME),
@@ -104,7 +107,7 @@ def read_units(file: StoreFile, *, ends_queue: bool) -> Units:
     """
     data = map_file(file.path)
     view = np.frombuffer(data, BATCH_UNIT.dtype, len(data) // BATCH_UNIT.size)
-    valid = _valid(view) if ends_queue else np.ones(len(view), np.bool_)
+    valid = valid_units(view) if ends_queue else np.ones(len(view), np.bool_)
     return view if valid.all() else view[: int(np.argmin(valid))]
 
 
@@ -116,7 +119,7 @@ def _valid_rows(files: Sequence[StoreFile], on_damage: OnDamage, damage: DamageS
             whole = len(data) // BATCH_UNIT.size * BATCH_UNIT.size
             for _, piece in spans(data, 0, whole, BATCH_UNITS * BATCH_UNIT.size):
                 view = np.frombuffer(piece, BATCH_UNIT.dtype)
-                valid = _valid(view)
+                valid = valid_units(view)
                 ends_queue = number >= len(files) - FILES_RECOVERED and not valid.all()
                 rows = view[: int(np.argmin(valid))] if ends_queue else view[valid]
                 if len(rows):
@@ -125,7 +128,7 @@ def _valid_rows(files: Sequence[StoreFile], on_damage: OnDamage, damage: DamageS
                     return
 
 
-def _valid(view: Units) -> npt.NDArray[np.bool_]:
+def valid_units(view: Units) -> npt.NDArray[np.bool_]:
     """BatchConsumeQueue#recover: all four numbers must make sense."""
     placed = (view["physical_offset"] >= 0) & (view["msg_size"] > 0)
     accepted: npt.NDArray[np.bool_] = placed & (view["queue_offset"] >= 0) & (view["message_count"] > 0)
@@ -142,7 +145,7 @@ def _file_batches(
     end = _written(data) if is_last else len(data) // BATCH_UNIT.size
     for at, piece in spans(data, 0, end * BATCH_UNIT.size, BATCH_UNITS * BATCH_UNIT.size):
         view = np.frombuffer(piece, BATCH_UNIT.dtype)
-        valid = _valid(view)
+        valid = valid_units(view)
         refused.add(~valid, at // BATCH_UNIT.size)
         if valid.any():
             yield _columns(file, view[valid])
@@ -153,7 +156,7 @@ def _written(data: Bytes) -> int:
     """Units before the unwritten rest, and before the terminator that ends a compaction queue's file."""
     end = min(ceil(written_end(data) / BATCH_UNIT.size), len(data) // BATCH_UNIT.size)
     last = BATCH_UNIT.unpack(data.data, (end - 1) * BATCH_UNIT.size) if end else {}
-    ends_with_terminator = last and last["physical_offset"] == -1 and last["msg_size"] == 0
+    ends_with_terminator = last and (last["physical_offset"], last["msg_size"]) == TERMINATOR
     return end - 1 if ends_with_terminator else end
 
 

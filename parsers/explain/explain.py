@@ -13,7 +13,7 @@ from parsers.checkpoint import CHECKPOINT
 from parsers.commitlog.dledger_layout import ENTRY_INDEX_UNIT
 from parsers.commitlog.layout import MAGIC_BLANK
 from parsers.commitlog.resync import written_from
-from parsers.consumequeue.batch import BATCH_UNIT
+from parsers.consumequeue.batch import BATCH_UNIT, TERMINATOR
 from parsers.consumequeue.ext import CQ_EXT_UNIT, decode_ext_unit
 from parsers.consumequeue.layout import CQ_UNIT, is_pre_blank, tags_code_kind
 from parsers.epochs import EPOCH_FILE, MOST_BYTES
@@ -72,7 +72,12 @@ def _consumequeue(file: StoreFile, at: int) -> Iterator[Line]:
 
 def _batch_queue(file: StoreFile, at: int) -> Iterator[Line]:
     buf = map_file(file.path)
-    return record_lines(buf, BATCH_UNIT, 0, len(buf), at, lambda number, _: f"unit {number}", "unwritten units")
+
+    def title(number: int, row: dict[str, int]) -> str:
+        is_end = (row["physical_offset"], row["msg_size"]) == TERMINATOR
+        return f"unit {number}: ends the file" if is_end else f"unit {number}"
+
+    return record_lines(buf, BATCH_UNIT, 0, len(buf), at, title, "unwritten units")
 
 
 def _ext(file: StoreFile, at: int) -> Iterator[Line]:
@@ -206,6 +211,8 @@ EXPLAINERS: Mapping[FileKind, Callable[[StoreFile, int], Iterator[Line]]] = {
     "consumequeue": _consumequeue,
     "batchconsumequeue": _batch_queue,
     "consumequeue_ext": _ext,
+    "compaction_log": commitlog_lines,
+    "compaction_queue": _batch_queue,
     "index": _index,
     "checkpoint": partial(_one, CHECKPOINT, "checkpoint"),
     "epochs": _epochs,

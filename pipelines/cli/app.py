@@ -10,6 +10,7 @@ from typer.exceptions import TyperException
 
 from pipelines.cli.commands import (
     allocate,
+    compaction,
     compare,
     completion,
     delays,
@@ -74,6 +75,7 @@ for group in (
     init,
     retention,
     start_at,
+    compaction,
     allocate,
     replay,
     what_if,

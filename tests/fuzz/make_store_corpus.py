@@ -5,7 +5,7 @@ from __future__ import annotations
 from parsers.checkpoint import CHECKPOINT
 from parsers.commitlog.dledger_entry import encode_header, new_header
 from parsers.commitlog.dledger_layout import ENTRY_START
-from parsers.commitlog.layout import MAGIC_BLANK
+from parsers.commitlog.layout import MAGIC_BLANK, RECORD_START
 from parsers.commitlog.message import encode_message, new_message
 from parsers.consumequeue.batch import BATCH_UNIT
 from parsers.consumequeue.ext import CQ_EXT_UNIT
@@ -28,6 +28,7 @@ HEADERS = [
     for number, message in enumerate(MESSAGES)
 ]
 ENTRIES_END = HEADERS[-1].position + HEADERS[-1].entry_size
+BLANK = RECORD_START.pack({"total_size": 40, "magic_code": MAGIC_BLANK})
 DLEDGER_BLANK = ENTRY_START.pack({"magic": -1, "entry_size": 50}).ljust(50, b"\0")
 OFFSETS = b'{\n\t"offsetTable":{\n\t\t"T@G":{0:1,1:2\n\t\t},"T@G@broadcast":{3:4\n\t\t}\n\t}\n}'
 
@@ -49,6 +50,17 @@ def dledger_file() -> bytes:
     return b"".join(entries).ljust(ENTRIES_END + 100, b"\0")
 
 
+def copies() -> bytes:
+    """Three messages of one key, at their own places, and zeros behind them."""
+    records = b""
+    for number in range(3):
+        message = new_message(
+            "T", b"x" * number, properties_stored=b"KEYS\x01k\x02", queue_offset=number, physical_offset=len(records)
+        )
+        records += encode_message(message)
+    return records.ljust(len(records) + 60, b"\0")
+
+
 def corpus() -> dict[str, dict[str, bytes]]:
     """By kind and name: one small file for each form that the kind has."""
     units = packed(CQ_UNIT, [tuple(PRE_BLANK.values()), (100, 90, 5), (190, 91, LONG_MIN + 48)])
@@ -57,6 +69,8 @@ def corpus() -> dict[str, dict[str, bytes]]:
     return {
         "consumequeue": {"units": units, "unwritten-rest": units + bytes(60), "empty": b""},
         "batchconsumequeue": {"units": batches, "terminator": batches + packed(BATCH_UNIT, [(-1, *[0] * 5, -1, 0)])},
+        "compaction_log": {"records": copies(), "blank": copies().rstrip(b"\0") + BLANK.ljust(40, b"\0")},
+        "compaction_queue": {"units": batches, "terminator": batches + packed(BATCH_UNIT, [(-1, *[0] * 5, -1, 0)])},
         "consumequeue_ext": {"units": packed(CQ_EXT_UNIT, [(28, 7, NOW_MS, 8)]) + bytes(8) + b"\xff\xff"},
         "index": {"three-entries": index_file(), "no-entries": bytes(len(index_file()))},
         "dledger": {"entries": dledger_file(), "blank": dledger_file()[:ENTRIES_END] + DLEDGER_BLANK, "empty": b""},

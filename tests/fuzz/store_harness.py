@@ -9,6 +9,9 @@ import numpy as np
 
 from parsers.checkpoint import checkpoint_to_batch, read_checkpoint
 from parsers.commitlog.dledger_layout import INDEX_UNIT_SIZE
+from parsers.compaction.copies import COPY_SCHEMA, read_copies
+from parsers.compaction.positions import NO_PASS
+from parsers.compaction.sparse_queue import SparseQueue, read_sparse_queue
 from parsers.config.document import read_document
 from parsers.config.groups import groups_to_batch, read_filters, read_groups
 from parsers.config.offsets import offsets_to_batch, read_delay_offsets, read_offsets
@@ -28,16 +31,22 @@ from parsers.index.find import find
 from parsers.index.geometry import Geometry
 from parsers.index.open import open_index
 from parsers.index.read import index_files, read_index, slot_errors
+from parsers.java import LONG_MAX
 from parsers.kernels.written import written_bytes
 from parsers.mapped import map_file
 from parsers.store import StoreFile
 from parsers.timer import TIMER_UNIT, read_timercheck, read_timerlog, read_wheel
+from recovery.compaction.next_pass import next_pass
+from recovery.compaction.pull import pull, units_from
+from recovery.rules.settings import StoreSettings
 from tests.support.files import Seen
 
 PLACES = {
     "consumequeue": "consumequeue/T/0/00000000000000000000",
     "batchconsumequeue": "batchconsumequeue/T/0/00000000000000000000",
     "consumequeue_ext": "consumequeue_ext/T/0/00000000000000000000",
+    "compaction_log": "compaction/compactionLog/T/0/00000000000000000000",
+    "compaction_queue": "compaction/compactionCq/T/0/00000000000000000000",
     "index": "index/20261121151356740",
     "dledger_index": "dledger-n0/index/00000000000000000000",
     "dledger_state": "dledger-n0/checkpoint",
@@ -68,6 +77,23 @@ def read_batches(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
     rows = sum(batch.num_rows for batch in read_batch_queue([file], on_damage=on_damage, damage=seen))
     summarize_batch_queue([file], on_damage=on_damage, damage=seen)
     assert rows * BATCH_UNIT.size + sum(row.length for row in seen.rows) <= file.size
+
+
+def read_sparse(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
+    rows = sum(batch.num_rows for batch in read_sparse_queue([file], on_damage=on_damage, damage=seen))
+    assert rows * BATCH_UNIT.size + sum(row.length for row in seen.rows) <= file.size
+    queue = SparseQueue.of([file], on_damage=on_damage, damage=seen)
+    for queue_offset in (0, queue.min_queue_offset, queue.max_queue_offset - 1, queue.max_queue_offset, LONG_MAX):
+        found = pull(queue, queue_offset)
+        assert (found.first_queue_offset is not None) == (found.status == "FOUND")
+        list(units_from(queue, queue_offset))
+
+
+def read_copied(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
+    copies = list(read_copies([file], on_damage=on_damage, damage=seen))
+    assert all(batch.schema.names == COPY_SCHEMA.names for batch in copies)
+    found = next_pass([file, file], SparseQueue.of([]), NO_PASS, StoreSettings())
+    assert found.changes is not True
 
 
 def read_entries(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
@@ -129,6 +155,8 @@ READERS: dict[str, Callable[[StoreFile, OnDamage, Seen], object]] = {
     "consumequeue": read_classic,
     "batchconsumequeue": read_batches,
     "consumequeue_ext": read_ext_units,
+    "compaction_log": read_copied,
+    "compaction_queue": read_sparse,
     "index": read_entries,
     "dledger_index": read_entry_units,
     "dledger_state": lambda file, on_damage, seen: read_state([file], on_damage=on_damage, damage=seen),

@@ -27,6 +27,7 @@ CALLS: dict[str, list[str]] = {
     "ledger": ["{store}"],
     "offsets": ["{store}"],
     "delays": ["{store}", "--messages"],
+    "compaction": ["{store}"],
     "start-at": ["{store}", "--topic", "Small"],
     "init": ["{store}", "--to", "{out}/drafted.toml"],
     "verify": ["{store}", "--deep", "--explained"],
@@ -39,6 +40,7 @@ CALLS: dict[str, list[str]] = {
     "dump dledger": ["{store}"],
     "dump commitlog": ["{store}", "--bodies", "--out", "{out}/messages.parquet"],
     "dump regions": ["{store}"],
+    "dump compaction": ["{store}"],
     "dump consumequeue": ["{store}"],
     "dump index": ["{store}"],
     "dump checkpoint": ["{store}"],
@@ -46,7 +48,7 @@ CALLS: dict[str, list[str]] = {
     "dump timer": ["{store}"],
     "dump config": ["{store}"],
 }
-MAY_HAVE_NO_ROWS = {"dump timer", "dump dledger", "offsets"}
+MAY_HAVE_NO_ROWS = {"dump timer", "dump dledger", "dump compaction", "compaction", "offsets"}
 NO_STORE = {"allocate", "docs", "replay", "what-if", "sql", "tables", "check-lake", "vacuum", "completion"}
 """Commands that read no store."""
 OTHER_PROGRAMS = {"ui", "lab"}

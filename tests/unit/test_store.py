@@ -43,8 +43,10 @@ as_user = pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read e
         ("config/topics.json.bak", "config", None),
         ("compaction/position-checkpoint", "config", None),
         ("compaction/position-checkpoint.bak", "config", None),
-        (f"compaction/compactionLog/T/0/{NAME}", "not_understood", None),
-        (f"compaction/compactionCq/T/0/{NAME}", "not_understood", None),
+        (f"compaction/compactionLog/T/0/{NAME}", "compaction_log", 0),
+        (f"compaction/compactionCq/T/0/{NAME}", "compaction_queue", 0),
+        (f"compaction/compactionLog/T/0/{NAME}.delete", "not_understood", None),
+        (f"compaction/compactionLog/T/0/compacting/{NAME}", "not_understood", None),
         ("position-checkpoint", "not_understood", None),
         ("abort.bak", "abort", None),
     ],
@@ -58,7 +60,7 @@ def test_kind_by_place(path: str, kind: str, number: int | None) -> None:
 @pytest.mark.parametrize(
     ("path", "why"),
     [
-        (f"compaction/compactionLog/T/0/{NAME}", "compaction"),
+        (f"compaction/compactionLog/T/0/compacting/{NAME}", "pass that did not end"),
         ("kvStore/000001.log", "POP"),
         ("rocksdbstore/CURRENT", "RocksDB"),
         ("consumequeue/notes.txt", "not a place"),
@@ -154,9 +156,8 @@ def test_one_file_finds_its_place(tmp_path: Path) -> None:
     found = locate(put(tmp_path, "consumequeue/T/5/00000000000000000040", b"").path)
     assert (found.kind, found.topic, found.queue_id, found.base_offset) == ("consumequeue", "T", 5, 40)
     assert locate(put(tmp_path, "compaction/position-checkpoint", b"").path).kind == "config"
-    assert locate(put(tmp_path, "compaction/log", b"").path).why == (
-        "compaction topics: copies of messages by key (since 5.1.0)"
-    )
+    found = locate(put(tmp_path, f"compaction/compactionLog/T/5/{NAME}", b"").path)
+    assert (found.kind, found.topic, found.queue_id) == ("compaction_log", "T", 5)
     with pytest.raises(UnreadableFile):
         locate(tmp_path / "gone")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipelines.cli.commands.dump import commitlog, config, dledger
+from pipelines.cli.commands.dump import commitlog, compaction, config, dledger
 from pipelines.cli.frame.command import command
 from pipelines.cli.frame.errors import Unreadable
 from pipelines.cli.frame.opening import NOTHING_SAID, file_at, is_file, store_at
@@ -37,6 +37,7 @@ dump = typer.Typer(no_args_is_help=True, help="Print what store files hold, one 
 def register(app: typer.Typer) -> None:
     """Add the command group."""
     commitlog.register(dump)
+    compaction.register(dump)
     config.register(dump)
     dledger.register(dump)
     command(dump, "consumequeue")(consumequeue)

@@ -1,0 +1,49 @@
+"""The messages of a compacted queue's log: records as in the CommitLog, at their own places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pyarrow as pa
+
+from parsers.commitlog.arrow import ALL_COLUMNS, MESSAGE_SCHEMA
+from parsers.commitlog.segment import read_segment
+from parsers.commitlog.slab import SlabPool
+from parsers.errors import DamageSink, OnDamage
+from parsers.store import StoreFile
+
+POSITION = "physical_offset"
+NOT_KEPT = ("broker", "message_id", "record_crc_ok")
+"""A copy has no place in the CommitLog: its message id is none, and its __CRC32# is that of the original."""
+
+
+def _as_copy(field: pa.Field) -> pa.Field:
+    return field.with_name("position") if field.name == POSITION else field
+
+
+COPY_SCHEMA = pa.schema([_as_copy(field) for field in MESSAGE_SCHEMA if field.name not in NOT_KEPT])
+"""Columns of MESSAGE_SCHEMA that say something of a copy; `position` is the byte in the log of its queue."""
+MORE_COPY_COLUMNS = pa.schema([field for field in ALL_COLUMNS if field.name not in MESSAGE_SCHEMA.names])
+
+
+def read_copies(
+    files: Sequence[StoreFile],
+    *,
+    columns: Sequence[str] | None = None,
+    on_damage: OnDamage = "raise",
+    damage: DamageSink | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """The messages of one queue's log files, in offset order, as batches of the named columns (all of COPY_SCHEMA).
+
+    Files need not join: a pass leaves fewer of them in front, and none of their names is used again. A record's
+    PHYSICALOFFSET is its own position here.
+
+    Raises (or hands to `damage`): the errors of `read_segment`.
+    Source: store/kv/CompactionLog.java#CompactionAppendMessageCallback, #compaction, #replaceFiles @5.3.3.
+    """
+    names = list(COPY_SCHEMA.names if columns is None else columns)
+    asked = [POSITION if name == "position" else name for name in names]
+    pool = SlabPool()
+    for file in files:
+        for batch in read_segment(file, columns=asked, on_damage=on_damage, damage=damage, pool=pool):
+            yield batch.rename_columns(names)

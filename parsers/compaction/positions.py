@@ -1,0 +1,35 @@
+"""position-checkpoint: how far passes have come in each compacted queue."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from parsers.config.document import odd_value, read_document
+from parsers.config.values import int64
+from parsers.errors import DamageSink, OnDamage, report
+from parsers.java import INT_MAX, parse_whole
+from parsers.places import COMPACTION_POSITIONS
+from parsers.store import QueueKey, StoreFile
+
+NO_PASS = -1
+"""The position of a queue that no pass has gone through. Source: CompactionPositionMgr#getOffset @5.3.3."""
+
+
+def read_positions(
+    files: Sequence[StoreFile], *, on_damage: OnDamage = "raise", damage: DamageSink | None = None
+) -> dict[QueueKey, int]:
+    """The last queue offset that a pass took in, by queue, from the files of a store's `config`.
+
+    A queue without one has none: NO_PASS. Source: store/kv/CompactionPositionMgr.java @5.3.3.
+    """
+    document = read_document(files, COMPACTION_POSITIONS[0], on_damage=on_damage, damage=damage)
+    positions: dict[QueueKey, int] = {}
+    for name, stored in document.table("queueOffsetMap").items() if document is not None else ():
+        topic, _, number = name.rpartition("_")
+        queue_id, position = parse_whole(number, 0, INT_MAX), int64(stored)
+        if document is not None and (queue_id is None or position is None):
+            error = odd_value(document, f"queueOffsetMap.{name}", stored, "a queue and a queue offset")
+            report(error, on_damage, damage)
+        elif queue_id is not None and position is not None:
+            positions[topic, queue_id] = position
+    return positions

@@ -1,0 +1,66 @@
+"""`rocketlens compaction`: the copies of compacted topics, and what their next pass would drop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from parsers.java import LONG_MAX
+from pipelines.cli.frame.command import command
+from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.frame.options import BROKER, BrokerOptions, QueueOption, StoreArgument, TopicOption
+from pipelines.cli.frame.run import Run
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from pipelines.answers.compaction_rows import CompactedQueue
+
+BRIEF = ("topic", "queue_id", "min_queue_offset", "max_queue_offset", "messages", "next_pass_drops", "reason")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    command(app, "compaction", panel=BROKER)(compaction)
+
+
+def compaction(
+    run: Run,
+    store: StoreArgument,
+    topic: TopicOption = None,
+    queue: QueueOption = None,
+    messages: Annotated[
+        bool, typer.Option("--messages", help="One row per message instead, in the order consumers are given them.")
+    ] = False,
+    from_offset: Annotated[
+        int, typer.Option("--from", metavar="N", min=0, max=LONG_MAX, help="With --messages: as pulls from N on.")
+    ] = 0,
+    broker: BrokerOptions = NOTHING_SAID,
+) -> None:
+    """Copies of compacted topics (cleanup.policy=COMPACTION): what consumers get, what the next pass drops.
+
+    Pulls of such a topic go to the copy; lag, searches by time and every other question go to the ordinary queue.
+    `served` is false where the topic is not compacted (any more), null where config/topics.json is not there.
+    `compacted_to` is the last queue offset that a pass took in. A pass never reads the last file; of the others it
+    keeps the newest message of each key, and none without a body. `reason` says why it would change nothing, or what
+    it hangs on. Offsets are those after a start.
+
+    Example: `rocketlens compaction /data/store --topic Latest --messages --from 120`
+    """
+    from pipelines.answers.compaction_rows import MESSAGE_SCHEMA, QUEUE_SCHEMA, compacted_queues, served_topics
+
+    opened, known = known_store_at(run, store, broker, in_part=True)
+    found = compacted_queues(opened, known.settings, run.damage, topic=topic, queue=queue)
+    if messages:
+        run.emit(MESSAGE_SCHEMA, _messages(run, found, from_offset))
+        return
+    served = served_topics(opened, known.settings, run.damage)
+    rows = (one.row(None if served is None else one.key[0] in served) for one in found)
+    run.emit_rows(QUEUE_SCHEMA, rows, brief=BRIEF)
+
+
+def _messages(run: Run, found: Iterator[CompactedQueue], from_offset: int) -> Iterator[pa.RecordBatch]:
+    for one in found:
+        yield from one.messages(from_offset, run.note)

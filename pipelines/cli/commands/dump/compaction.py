@@ -1,0 +1,70 @@
+"""`rocketlens dump compaction`: the messages of compacted queues' logs, or the units that lead to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pipelines.cli.frame.command import command
+from pipelines.cli.frame.opening import NOTHING_SAID, file_at, is_file, store_at
+from pipelines.cli.frame.options import BrokerOptions, QueueOption, StoreOrFile, TopicOption
+from pipelines.cli.frame.run import Run
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from parsers.store import FileKind, StoreFile
+
+MESSAGE_BRIEF = ("position", "topic", "queue_id", "queue_offset", "store_timestamp", "body_size", "tags", "keys")
+
+
+def register(dump: typer.Typer) -> None:
+    """Add the command to the group."""
+    command(dump, "compaction")(compaction)
+
+
+def compaction(
+    run: Run,
+    source: StoreOrFile,
+    units: Annotated[bool, typer.Option("--units", help="The units of their queues instead.")] = False,
+    topic: TopicOption = None,
+    queue: QueueOption = None,
+    broker: BrokerOptions = NOTHING_SAID,
+) -> None:
+    """Copies of compacted topics: the messages that passes have left, and their places in the queue's own log.
+
+    Example: `rocketlens dump compaction /data/store --topic Latest --queue 0`
+    """
+    import pyarrow as pa
+
+    from parsers.compaction.copies import COPY_SCHEMA, read_copies
+    from parsers.compaction.sparse_queue import SPARSE_UNIT_SCHEMA, read_sparse_queue
+    from pipelines.lake.rows import conform
+    from pipelines.lake.tables.table import plain_type
+
+    wanted = SPARSE_UNIT_SCHEMA if units else COPY_SCHEMA
+    schema = pa.schema([(field.name, plain_type(field.type)) for field in wanted])
+    files = _files(run, source, broker, "compaction_queue" if units else "compaction_log", topic, queue)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for of_queue in files:
+            if units:
+                yield from read_sparse_queue(of_queue, on_damage="collect", damage=run.damage)
+            else:
+                yield from read_copies(of_queue, on_damage="collect", damage=run.damage)
+
+    run.emit(schema, conform(batches(), schema), brief=tuple(wanted.names) if units else MESSAGE_BRIEF)
+
+
+def _files(
+    run: Run, source: Path, broker: BrokerOptions, kind: FileKind, topic: str | None, queue: int | None
+) -> list[list[StoreFile]]:
+    """The wanted files, queue by queue."""
+    if is_file(source):
+        return [[file_at(run, source, kind)]]
+    store = store_at(run, source, broker, needs_log=False)
+    by_queue = store.compaction_queues if kind == "compaction_queue" else store.compaction_logs
+    return [by_queue[key] for key in sorted(by_queue) if topic in (None, key[0]) and queue in (None, key[1])]
