@@ -26,6 +26,10 @@ class LoadFailed(Exception):
         self.rule, self.source, self.evidence, self.passed_by = rule, source, evidence, passed_by
 
 
+class NameRefused(LoadFailed):
+    """A name ends load() with a RuntimeException, which what catches others on the way lets through."""
+
+
 @dataclass(slots=True)
 class LogFile:
     """One mapped file: where it starts in its log, and how far it is written (`wrote_position`).
@@ -173,7 +177,7 @@ def list_files(listed: FileList, entries: Sequence[Entry], version: BrokerVersio
 
 def _base_offset(entry: Entry) -> int:
     if entry.number is None:
-        raise LoadFailed(
+        raise NameRefused(
             "a file whose name is no number stops the broker from loading",
             "DefaultMappedFile#init (NumberFormatException)",
             f"{entry.path}",

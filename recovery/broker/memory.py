@@ -13,6 +13,7 @@ import numpy.typing as npt
 from parsers.checkpoint import CHECKPOINT, Checkpoint, decode_checkpoint
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.topics import SCHEDULE_TOPIC
+from recovery.broker.compaction import CompactedQueueLoad
 from recovery.broker.consume_queue import Queue
 from recovery.broker.dispatch_log import DispatchLog
 from recovery.broker.index_service import IndexFiles, Mask
@@ -44,6 +45,7 @@ class BrokerMemory:
     """The store classes' state.
 
     Attributes:
+        compacted: the copies of compacted topics.
         confirm_offset: CommitLog's field; -1 before anything sets it.
         flushed_where: how far the log counts as flushed.
         next_offsets: `topicQueueTable`, next queue offset by "topic-queue".
@@ -64,6 +66,7 @@ class BrokerMemory:
     index: IndexFiles
     runs: RecordRuns
     queues: dict[QueueKey, Queue] = field(default_factory=dict)
+    compacted: dict[QueueKey, CompactedQueueLoad] = field(default_factory=dict)
     checkpoint: Checkpoint = NO_CHECKPOINT
     confirm_offset: int = -1
     flushed_where: int = 0

@@ -6,7 +6,7 @@ A repair is this listing with something replaced (`dataclasses.replace`): the fo
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -49,6 +49,20 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class CompactedFiles:
+    """The files of one folder compactionLog/<topic>/<queue>, and of compactionCq's of the same name.
+
+    `queue_id`: None where the folder's name is no number; `units`: None where compactionCq/ has no such folder.
+    """
+
+    topic: str
+    folder: str
+    queue_id: int | None
+    log: tuple[Entry, ...]
+    units: tuple[Entry, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """A store folder as `load()` meets it. Lists are in the order in which the broker sorts them.
 
@@ -60,6 +74,7 @@ class Evidence:
         index_obstructed: something stands in the place of the folder `index/`, so that no file can be made in it.
         config: what lies in config/, by name; None where there is no such folder.
         dledger, dledger_index: files of a DLedger node's log, and of the index of its entries.
+        compacted: the copies of compacted topics.
         other: folders that hold something this room does not replay, with the reason.
         batch_topics: topics with a folder of BatchCQ queues.
         obstructed_topics: topics in whose queues something stands where a file or folder would have to be made.
@@ -74,6 +89,7 @@ class Evidence:
     dledger: tuple[Entry, ...] = ()
     dledger_index: tuple[Entry, ...] = ()
     config: Mapping[str, Entry] | None = None
+    compacted: tuple[CompactedFiles, ...] = ()
     other: Mapping[str, str] = field(default_factory=dict)
     batch_topics: frozenset[str] = frozenset()
     checkpoint_opens: bool = True
@@ -94,7 +110,6 @@ class Evidence:
 
 NOT_REPLAYED = {
     "batchconsumequeue": "queues of type BatchCQ are loaded and recovered by rules of their own",
-    "compaction/compactionLog": "compacted topics are loaded and recovered by rules of their own",
     "timerlog": "the timer wheel is recovered after the store, from its own log",
 }
 
@@ -114,6 +129,7 @@ def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
         dledger=_log_files(folders.dledger or ([node / DATA_FOLDER] if node else [])),
         dledger_index=tuple(_in_java_order(_entries(node / "index"))) if node else (),
         config=config_entries(root),
+        compacted=tuple(_compacted(root / "compaction")),
         other={name: why for name, why in NOT_REPLAYED.items() if _holds_files(root / name)}
         | {path.name: "another DLedger node's log" for path in root.glob(f"{DLEDGER_FOLDER}*") if path != node},
         batch_topics=frozenset(path.name for path in (root / "batchconsumequeue").glob("*")),
@@ -156,6 +172,27 @@ def _queues(topics: Iterable[Entry]) -> dict[QueueKey, tuple[Entry, ...]]:
                 continue
             found[topic.name, queue_id] = tuple(_in_java_order(_entries(topic.path / str(queue_id))))
     return found
+
+
+def _compacted(folder: Path) -> Iterator[CompactedFiles]:
+    """CompactionStore#load: every folder of compactionLog/<topic>/; one that is named 007 stands for that of 7."""
+    logs, queues = folder / "compactionLog", folder / "compactionCq"
+    for topic in (entry for entry in _entries(logs) if entry.is_folder):
+        for queue in (entry for entry in _entries(topic.path) if entry.is_folder):
+            try:
+                queue_id = parse_number(queue.name, INT_MIN, INT_MAX)
+            except InvalidForDispatch:
+                yield CompactedFiles(topic.name, queue.name, None, (), None)
+                continue
+            name = str(queue_id)
+            units = queues / topic.name / name
+            yield CompactedFiles(
+                topic.name,
+                name,
+                queue_id,
+                tuple(_in_java_order(_entries(topic.path / name))),
+                tuple(_in_java_order(_entries(units))) if units.is_dir() else None,
+            )
 
 
 def _is_obstructed(topic: Entry) -> bool:

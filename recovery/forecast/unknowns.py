@@ -32,6 +32,9 @@ def unknowns(played: Restart, not_listed: int) -> Iterator[Unknown]:
             f"a damaged record says it has {size} bytes, which {version} allocates: it depends on the broker's heap",
         )
     yield from _about_config(played)
+    if memory.compacted:
+        why = "what dispatch adds to them, and what a pass drops then, is not played: see `rocketlens compaction`"
+        yield Unknown("the copies of compacted topics once the broker runs", why)
     for folder, why in memory.evidence.other.items():
         yield Unknown(f"what becomes of {folder}/", why)
     if memory.evidence.log_is_dledgers:

@@ -100,6 +100,23 @@ class BrokerVersion(Version):
         return self >= (5, 0, 0)
 
     @property
+    def has_compaction(self) -> bool:
+        """Topics of cleanup.policy=COMPACTION have copies in compaction/. CompactionStore @5.1.0."""
+        return self >= (5, 1, 0)
+
+    @property
+    def starts_without_compacted_queue(self) -> bool:
+        """A compacted queue whose files cannot be listed is left out (before: load fails).
+        CompactionStore#loadAndGetClog @5.1.1."""
+        return self >= (5, 1, 1)
+
+    @property
+    def cuts_copies_at_last_unit(self) -> bool:
+        """A start cuts a compacted queue's log behind the last unit of its last file (before: behind the first).
+        SparseConsumeQueue#getMax @5.1.1."""
+        return self >= (5, 1, 1)
+
+    @property
     def keeps_queues_in_rocksdb(self) -> bool:
         """storeType=defaultRocksDB exists. RocksDBMessageStore @5.2.0."""
         return self >= (5, 2, 0)

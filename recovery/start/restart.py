@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from parsers.checkpoint import CHECKPOINT, decode_checkpoint
 from parsers.commitlog.tags import DelayLevels
 from parsers.index.geometry import Geometry
+from recovery.broker.compaction import load_compaction
 from recovery.broker.consume_queue import Hang
 from recovery.broker.index_service import IndexFileNotMade, IndexFiles
 from recovery.broker.mapped_file_queue import FileList, LoadFailed, list_files
@@ -194,6 +195,7 @@ def _load(played: Restart) -> None:
     list_files(memory.commitlog, evidence.commitlog, version)
     for (topic, queue_id), entries in evidence.queues.items():
         list_files(memory.queue(topic, queue_id).mapped, entries, version)
+    _load_compaction(memory)
     if not evidence.checkpoint_opens:
         raise LoadFailed("the checkpoint cannot be opened", "StoreCheckpoint (IOException)", "checkpoint is a folder")
     played.checkpoint_created = True
@@ -216,6 +218,23 @@ def _load(played: Restart) -> None:
             "IndexService#load",
             str(memory.index.unreadable and memory.index.unreadable.path),
         )
+
+
+def _load_compaction(memory: BrokerMemory) -> None:
+    memory.compacted = load_compaction(memory.evidence.compacted, memory.version, memory.settings)
+    for (topic, queue_id), loaded in memory.compacted.items():
+        if loaded.why_not is not None:
+            memory.because(
+                f"the broker starts without the copy of {topic}/{queue_id}: pulls of it find no queue",
+                "CompactionStore#loadAndGetClog (IOException is caught), #getMessage",
+                loaded.why_not,
+            )
+        elif loaded.log_end < loaded.queue.max_position:
+            memory.because(
+                f"the log of {topic}/{queue_id}'s copy is cut: pulls do not find the messages behind its new end",
+                "SparseConsumeQueue#getMaxPhyOffsetInLog, CompactionLog.TopicPartitionLog#recover @5.1.0",
+                f"cut at {loaded.log_end}; its queue leads up to {loaded.queue.max_position}",
+            )
 
 
 def _recover_commitlog(memory: BrokerMemory) -> None:

@@ -14,13 +14,17 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 MANIFEST = CHECKOUT / "tests" / "golden" / "MANIFEST.jsonl"
-SETS = ("demo", "tests/golden/filter", "tests/golden/incidents", "tests/golden/rebalance", "tests/golden/recovery", "tests/golden/stores")
+SETS = (
+    "demo",
+    *(f"tests/golden/{name}" for name in ("compaction", "filter", "incidents", "rebalance", "recovery", "stores")),
+)
 NOT_LISTED = (".md", ".py", ".toml")
 MADE = {
     "demo/5.3.1-crashed": "make/recovery: write.sh 5.3.1, one bit of one body flipped; Lab.java told the truth",
     "demo/5.3.3-clean": "make/stores: make.sh 5.3.3 1 OUT clean",
     "demo/quiet-cluster": "what the demo reads of tests/golden/rebalance/sessions/h-533-quiet",
     "demo/orders-cluster": "make/rebalance: scenarios.py a, other seed; session.py",
+    "tests/golden/compaction": "make/more_stores: mk.sh VERSION Passes 1, passes.py DIR 1 60, mk.sh … load",
     "tests/golden/filter": "make/filter: vectors.sh",
     "tests/golden/rebalance/sessions": "make/rebalance: scenarios.py, session.py",
     "tests/golden/rebalance/vectors": "make/rebalance: vectors.sh VERSION",
