@@ -18,8 +18,12 @@ from pipelines.lake.lake import Lake
 from pipelines.lake.tables.derived import DERIVED_TABLES
 from pipelines.lake.tables.ownership import OWNERSHIP_TABLES
 from pipelines.lake.tables.raw import TABLES
+from pipelines.lake.tables.raw_table import FileTable
 
 BY = {"made_by": "rocketlens ingest"}
+READ_AT = """
+SELECT broker, file, epoch_ms(read_at) AS read_ms FROM ingested_files WHERE list_contains(tables, $made)
+"""
 TOLD = "rocketlens: what Dagster was told of "
 """Key of Dagster's own store, with the folder of a lake: what the lake was when all of it had been told."""
 
@@ -73,18 +77,30 @@ def materializations(
 def _partitions(instance: dg.DagsterInstance, lake: Lake, name: str) -> Iterator[dg.AssetMaterialization]:
     """An event for each partition with rows that is new to Dagster or was written since the table's last event."""
     partitions = FILE_PARTITIONS.get(name, BROKERS)
-    width = 2 if name in FILE_PARTITIONS else 1
-    written, rows = Counter[str](), Counter[str]()
-    for part in partition_parts(TABLES[name], lake.table_root(name)):
-        key = "/".join(part.partition[:width])
-        written[key], rows[key] = max(written[key], part.written_ms), rows[key] + part.rows
+    rows, written = _rows_by_partition(lake, name)
     told_ms, known = _told(instance, name)[0], instance.get_materialized_partitions(dg.AssetKey(name))
-    fresh = [key for key in sorted(written) if key not in known or written[key] > told_ms]
+    fresh = [key for key in sorted(rows) if key not in known or written[key] > told_ms]
     instance.add_dynamic_partitions(str(partitions.name), fresh)
     whole = _metadata(lake, name) if fresh else {}
     for key in fresh:
         metadata = {**whole, "dagster/partition_row_count": rows[key]}
         yield dg.AssetMaterialization(name, partition=key, metadata=metadata)
+
+
+def _rows_by_partition(lake: Lake, name: str) -> tuple[Counter[str], Counter[str]]:
+    """By Dagster's partition of a table: its rows, and when they were written, epoch milliseconds."""
+    rows, written = Counter[str](), Counter[str]()
+    table = TABLES[name]
+    if name in FILE_PARTITIONS and isinstance(table, FileTable) and table.is_packed:
+        rows.update({"/".join(key): held for key, held in lake.file_rows(name).items()})
+        read = lake.query(READ_AT, made=name).to_pylist()
+        written.update({f"{row['broker']}/{row['file']}": row["read_ms"] for row in read})
+        return rows, written
+    width = 2 if name in FILE_PARTITIONS else 1
+    for part in partition_parts(table, lake.table_root(name)):
+        key = "/".join(part.partition[:width])
+        written[key], rows[key] = max(written[key], part.written_ms), rows[key] + part.rows
+    return rows, written
 
 
 def _told(instance: dg.DagsterInstance, name: str) -> tuple[float, object]:

@@ -22,12 +22,12 @@ def mark_gone(lake: Lake, broker: BrokerSource, store: Store) -> int:
     """
     present = {name_below(store.root, file.path) for file in store.files()}
     now = datetime.now(UTC)
-    changed = [
-        {**row, "gone_at": None if row["file"] in present else now}
-        for row in lake.query(KNOWN, broker=broker.name).to_pylist()
-        if (row["file"] in present) == (row["gone_at"] is not None)
-    ]
+    rows, changed = lake.query(KNOWN, broker=broker.name).to_pylist(), 0
+    for row in rows:
+        if (row["file"] in present) == (row["gone_at"] is not None):
+            row["gone_at"] = None if row["file"] in present else now
+            changed += 1
     if changed:
-        rows = pa.Table.from_pylist(changed, schema=STORE_FILES.bare_schema)
-        lake.write(STORE_FILES.name, rows, replaced=[(broker.name, row["file"]) for row in changed])
-    return len(changed)
+        table = pa.Table.from_pylist(rows, schema=STORE_FILES.bare_schema)
+        lake.write(STORE_FILES.name, table, replaced=[(broker.name,)])
+    return changed

@@ -144,6 +144,11 @@ def ensure_table(table: Table, root: Path) -> DeltaTable:
             description=f"One row: {table.grain}",
         )
     delta = DeltaTable(str(root))
+    if (parts := delta.metadata().partition_columns) != list(table.partition_by):
+        raise LakeMismatch(
+            f"{root}: an earlier rocketlens made it with other partitions ({', '.join(parts) or 'none'}): move this "
+            "folder to another place and keep it, and the next ingest makes the table from what the stores hold now"
+        )
     wanted = {field.name: field for field in _delta_schema(table.schema).fields}
     present = {field.name: field for field in delta.schema().fields}
     for name in wanted.keys() & present.keys():

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import json
 import re
 import time
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,9 +24,17 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
+from pipelines.lake.errors import PartsMissing
+from pipelines.lake.tables.raw_table import FileTable
 from pipelines.lake.tables.table import Table
 
 ROW_GROUP_ROWS = 1 << 17
+PART_ROWS = 1 << 24
+"""A part with so many rows is followed by another."""
+WAITING_BYTES = 64 << 20
+"""Rows wait in memory until they fill a row group or so many bytes."""
+FILES_KEY = b"rocketlens.files"
+"""Key, in the footer of a part with rows of several files, of their names with their rows, as JSON."""
 ZSTD_LEVEL = 1
 """Level 3, the default, takes a tenth longer and saves nothing on these columns."""
 SELDOM_TWICE = frozenset({"keys", "unique_id", "message_id", "value", "body", "body_decompressed", "sha256"})
@@ -74,7 +84,7 @@ class PartsWriter:
 
     def write(self, batch: pa.RecordBatch) -> None:
         for partition, piece in _runs(self._table, batch):
-            if self._open is None or self._open.partition != partition:
+            if self._open is None or self._open.partition != partition or self._open.rows >= PART_ROWS:
                 self._close_open()
                 self._open = _OpenPart(self._table, self._root, self._job, partition)
             self._open.write(piece)
@@ -109,6 +119,8 @@ class _OpenPart:
     def __init__(self, table: Table, root: Path, job: str, partition: tuple[str, ...]) -> None:
         folders = [_folder(value) for value in partition]
         self.partition, self.rows = partition, 0
+        self.rows_of_files = Counter[str]() if isinstance(table, FileTable) and table.is_packed else None
+        self.waiting, self.waiting_rows, self.waiting_bytes = list[pa.RecordBatch](), 0, 0
         self.relative = "/".join([*folders, f"part-{job}-{uuid.uuid4().hex}.zstd.parquet"])
         self.place = root / self.relative
         self.place.parent.mkdir(parents=True, exist_ok=True)
@@ -126,9 +138,26 @@ class _OpenPart:
 
     def write(self, batch: pa.RecordBatch) -> None:
         self.rows += batch.num_rows
-        self.writer.write_batch(batch, row_group_size=ROW_GROUP_ROWS)
+        if self.rows_of_files is not None:
+            for counted in pc.value_counts(batch.column("file")).to_pylist():
+                self.rows_of_files[counted["values"]] += counted["counts"]
+        self.waiting.append(batch)
+        self.waiting_rows += batch.num_rows
+        self.waiting_bytes += batch.nbytes
+        if self.waiting_rows >= ROW_GROUP_ROWS or self.waiting_bytes >= WAITING_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what waits: the rows of small files make row groups together."""
+        rows = pa.Table.from_batches(self.waiting, self.schema)
+        self.waiting, self.waiting_rows, self.waiting_bytes = [], 0, 0
+        self.writer.write_table(rows, row_group_size=ROW_GROUP_ROWS)
 
     def close(self) -> Part:
+        if self.waiting:
+            self.flush()
+        if self.rows_of_files is not None:
+            self.writer.add_key_value_metadata({FILES_KEY: json.dumps(self.rows_of_files).encode()})
         self.writer.close()
         return Part(self.relative, self.place.stat().st_size, self.rows, self.partition, int(time.time() * 1000))
 
@@ -151,6 +180,19 @@ def _folder(value: str) -> str:
     """
     plain = re.sub(r"[^A-Za-z0-9._-]+", "_", value).strip(".")[:80]
     return plain if plain == value else f"{plain}-{hashlib.sha256(value.encode()).hexdigest()[:8]}"
+
+
+def files_in(path: Path) -> Counter[str]:
+    """The files whose rows a part of a packed table holds, with how many, from its footer.
+
+    Raises PartsMissing for a part that cannot be read.
+    """
+    try:
+        return Counter(json.loads((pq.read_metadata(path).metadata or {})[FILES_KEY]))
+    except (OSError, pa.ArrowInvalid, KeyError) as refused:
+        raise PartsMissing(
+            f"{path}: a part of the lake is not there or not whole: `rocketlens check-lake --repair` puts it right"
+        ) from refused
 
 
 def active_files(root: Path) -> list[Path]:

@@ -12,7 +12,7 @@ class LakeMismatch(LakeError):
 
 
 class PartsMissing(LakeError):
-    """Parts that tasks say they wrote are not there."""
+    """Parts of a table, or parts that tasks say they wrote, are not there."""
 
 
 class LakeMoved(LakeError):

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from parsers.evidence_guard import EvidenceGuard
 from pipelines.lake.sources import Sources
 from pipelines.lake.tables.raw import TABLES
+from pipelines.lake.tables.raw_table import FileTable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -71,6 +72,18 @@ class Lake:
         rows: Counter[tuple[str, ...]] = Counter()
         for part in partition_parts(TABLES[name], self.table_root(name)):
             rows[part.partition] += part.rows
+        return rows
+
+    def file_rows(self, name: str) -> Counter[tuple[str, ...]]:
+        """Rows of each (broker, file) of a table of store files, from log and footers alone; 0 for one not there."""
+        from pipelines.lake.delta import files_in, partition_parts
+
+        table, root = TABLES[name], self.table_root(name)
+        if not isinstance(table, FileTable) or not table.is_packed:
+            return self.partition_rows(name)
+        rows: Counter[tuple[str, ...]] = Counter()
+        for part in partition_parts(table, root):
+            rows.update({(*part.partition, file): held for file, held in files_in(root / part.path).items()})
         return rows
 
     def rows_by_broker(self, name: str) -> Counter[str]:

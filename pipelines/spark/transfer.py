@@ -13,8 +13,10 @@ from pyspark.sql.datasource import InputPartition
 from pipelines.lake.commit import commit, discard
 from pipelines.lake.delta import Part, new_job, remove_job, write_parts
 from pipelines.lake.lake import Lake
+from pipelines.lake.packed import Repacked, repack
 from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.raw import STORE_FILES, TABLES
+from pipelines.lake.tables.raw_table import FileTable
 from pipelines.spark.sources.registry import source_of
 from pipelines.spark.sources.slices import Piece, Slice
 from pipelines.spark.sources.source import StoreReader, table_of
@@ -108,13 +110,33 @@ def write_files(
     """
     written = _written(spark, lake, table, work)
     unread = {**lost, **{file: why for one in written for file, why in one.unread.items()}}
-    left_out = unread.keys() if table != STORE_FILES.name else set()
+    left_out = set(unread) if table != STORE_FILES.name else set()
     parts = [part for one in written for part in one.parts]
+    gone = [key for key in replaced if key[1] not in left_out]
+    declared, root = TABLES[table], lake.table_root(table)
+    if isinstance(declared, FileTable) and declared.is_packed:
+        packed = _repacked(declared, root, parts, gone, left_out)
+        commit(declared, root, packed.parts, [], without=packed.without, at_version=at_version)
+        return unread
     kept = [part for part in parts if part.partition[1] not in left_out]
-    root = lake.table_root(table)
     discard(root, [part for part in parts if part.partition[1] in left_out])
-    commit(TABLES[table], root, kept, [key for key in replaced if key[1] not in left_out], at_version=at_version)
+    commit(declared, root, kept, gone, at_version=at_version)
     return unread
+
+
+def _repacked(
+    table: FileTable, root: Path, parts: Sequence[Part], gone: Sequence[tuple[str, str]], left_out: set[str]
+) -> Repacked:
+    """New parts packed with those of the table; what is not needed of them, or nothing of them when it fails, stays."""
+    job = new_job()
+    try:
+        packed = repack(table, root, job, parts, gone, left_out)
+    except BaseException:
+        remove_job(root, job)
+        discard(root, parts)
+        raise
+    discard(root, packed.unneeded)
+    return packed
 
 
 def _written(spark: SparkSession, lake: Lake, table: str, work: Sequence[Work]) -> list[Written]:

@@ -138,26 +138,26 @@ def test_a_lake_of_an_earlier_version_is_read_with_the_columns_it_lacks(lake: La
 
 def test_a_task_that_fails_leaves_the_table_as_it_was(spark: SparkSession, lake: Lake) -> None:
     def rows(file: str) -> partial[Iterator[pa.RecordBatch]]:
-        row = {"broker": "b", "file": file, "size": 7}
-        return partial(iter, pa.Table.from_pylist([row], schema=TABLES["store_files"].bare_schema).to_batches())
+        row = {"broker": "b", "file": file, "slot": 7}
+        return partial(iter, pa.Table.from_pylist([row], schema=TABLES["index_entries"].bare_schema).to_batches())
 
     def die() -> Iterator[pa.RecordBatch]:
         os.kill(os.getpid(), signal.SIGKILL)
         yield from ()
 
-    write_table(spark, lake, "store_files", [rows("f"), rows("g")], replaced=None)
-    assert lake.partition_rows("store_files") == {("b", "f"): 1, ("b", "g"): 1}
-    before = lake.version("store_files"), lake.files("store_files")
-    with pytest.raises(WorkFailed, match=r"^store_files: .*no number"):
-        write_table(spark, lake, "store_files", [rows("f"), partial(int, "no number")], replaced=None)
-    assert (lake.version("store_files"), lake.files("store_files")) == before
-    with pytest.raises(WorkFailed, match=r"^store_files: a worker process of Spark was killed"):
-        write_table(spark, lake, "store_files", [rows("f"), die], replaced=None)
-    assert (lake.version("store_files"), lake.files("store_files")) == before
-    assert sorted(map(str, lake.table_root("store_files").rglob("part-*"))) == before[1], "and no part is left behind"
-    write_table(spark, lake, "store_files", [], replaced=[("b", "f")])
-    assert lake.partition_rows("store_files") == {("b", "g"): 1}
-    assert (lake.rows("store_files", "b"), lake.rows("store_files", "a")) == (1, 0)
+    write_table(spark, lake, "index_entries", [rows("f"), rows("g")], replaced=None)
+    assert lake.partition_rows("index_entries") == {("b", "f"): 1, ("b", "g"): 1}
+    before = lake.version("index_entries"), lake.files("index_entries")
+    with pytest.raises(WorkFailed, match=r"^index_entries: .*no number"):
+        write_table(spark, lake, "index_entries", [rows("f"), partial(int, "no number")], replaced=None)
+    assert (lake.version("index_entries"), lake.files("index_entries")) == before
+    with pytest.raises(WorkFailed, match=r"^index_entries: a worker process of Spark was killed"):
+        write_table(spark, lake, "index_entries", [rows("f"), die], replaced=None)
+    assert (lake.version("index_entries"), lake.files("index_entries")) == before
+    assert sorted(map(str, lake.table_root("index_entries").rglob("part-*"))) == before[1], "and no part is left behind"
+    write_table(spark, lake, "index_entries", [], replaced=[("b", "f")])
+    assert lake.partition_rows("index_entries") == {("b", "g"): 1}
+    assert (lake.rows("index_entries", "b"), lake.rows("index_entries", "a")) == (1, 0)
 
 
 def test_text_that_seldom_repeats_has_neither_dictionary_nor_bounds(tmp_path: Path) -> None:

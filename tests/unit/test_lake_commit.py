@@ -14,26 +14,26 @@ from pipelines.lake import commit as committing
 from pipelines.lake.commit import CHECKPOINT_EVERY, commit
 from pipelines.lake.delta import Part, active_files, partition_parts, write_parts
 from pipelines.lake.errors import LakeMoved, PartsMissing
-from pipelines.lake.tables.raw import STORE_FILES
+from pipelines.lake.tables.raw import INDEX_ENTRIES
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """The table `store_files` with one row, of file f."""
-    root = tmp_path / "store_files"
-    commit(STORE_FILES, root, parts(root, "f"), None)
+    """The table `index_entries` with one row, of file f."""
+    root = tmp_path / "index_entries"
+    commit(INDEX_ENTRIES, root, parts(root, "f"), None)
     return root
 
 
 def parts(root: Path, *files: str) -> list[Part]:
-    rows = [{"broker": "b", "file": file, "size": 7} for file in files]
-    return write_parts(STORE_FILES, root, "job", pa.Table.from_pylist(rows, STORE_FILES.bare_schema).to_batches())
+    rows = [{"broker": "b", "file": file, "slot": 7} for file in files]
+    return write_parts(INDEX_ENTRIES, root, "job", pa.Table.from_pylist(rows, INDEX_ENTRIES.bare_schema).to_batches())
 
 
 def held(root: Path) -> list[str]:
     """The files that the table has rows of; every part that lies about is one of the table's."""
     assert sorted(root.rglob("part-*")) == active_files(root)
-    return sorted(part.partition[1] for part in partition_parts(STORE_FILES, root))
+    return sorted(part.partition[1] for part in partition_parts(INDEX_ENTRIES, root))
 
 
 def raising(monkeypatch: pytest.MonkeyPatch, error: BaseException, *, after: bool) -> None:
@@ -50,7 +50,7 @@ def raising(monkeypatch: pytest.MonkeyPatch, error: BaseException, *, after: boo
 
 def test_an_error_behind_a_recorded_commit_takes_nothing_back(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     raising(monkeypatch, OSError("disk full"), after=True)
-    assert commit(STORE_FILES, root, parts(root, "g"), []) == 2
+    assert commit(INDEX_ENTRIES, root, parts(root, "g"), []) == 2
     assert held(root) == ["f", "g"]
 
 
@@ -59,7 +59,7 @@ def test_an_interruption_behind_a_recorded_commit_is_told_and_takes_nothing_back
 ) -> None:
     raising(monkeypatch, KeyboardInterrupt(), after=True)
     with pytest.raises(KeyboardInterrupt):
-        commit(STORE_FILES, root, parts(root, "g"), [])
+        commit(INDEX_ENTRIES, root, parts(root, "g"), [])
     assert held(root) == ["f", "g"]
 
 
@@ -69,7 +69,7 @@ def test_an_error_before_the_commit_leaves_no_part(
 ) -> None:
     raising(monkeypatch, error, after=False)
     with pytest.raises(LakeMoved if isinstance(error, CommitFailedError) else type(error)):
-        commit(STORE_FILES, root, parts(root, "g"), None)
+        commit(INDEX_ENTRIES, root, parts(root, "g"), None)
     assert held(root) == ["f"]
 
 
@@ -80,7 +80,7 @@ def test_a_log_that_cannot_be_read_after_an_error_keeps_every_part(root: Path, m
     raising(monkeypatch, OSError("disk full"), after=True)
     monkeypatch.setattr(committing, "is_recorded", unreadable)
     with pytest.raises(OSError, match="stale handle"):
-        commit(STORE_FILES, root, parts(root, "g"), [])
+        commit(INDEX_ENTRIES, root, parts(root, "g"), [])
     assert held(root) == ["f", "g"]
 
 
@@ -89,16 +89,16 @@ def test_parts_that_are_not_there_or_not_whole_are_not_committed(root: Path) -> 
         made = parts(root, "g", "h")
         spoil(root / made[0].path)
         with pytest.raises(PartsMissing, match=r"of 2 parts .* 1 are not there"):
-            commit(STORE_FILES, root, made, None)
+            commit(INDEX_ENTRIES, root, made, None)
         assert held(root) == ["f"]
 
 
 def test_a_commit_is_to_the_version_that_was_read_for_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read = DeltaTable(str(root))
-    commit(STORE_FILES, root, parts(root, "g"), [])
+    commit(INDEX_ENTRIES, root, parts(root, "g"), [])
     monkeypatch.setattr(committing, "ensure_table", lambda table, place: read)
     with pytest.raises(LakeMoved, match="another process wrote version 2 meanwhile"):
-        commit(STORE_FILES, root, parts(root, "f"), [("b", "f")])
+        commit(INDEX_ENTRIES, root, parts(root, "f"), [("b", "f")])
     assert held(root) == ["f", "g"]
 
 
@@ -106,10 +106,10 @@ def test_a_checkpoint_that_cannot_be_written_loses_no_version(root: Path) -> Non
     blocked = root / "_delta_log" / "_last_checkpoint"
     blocked.mkdir()
     for version in range(2, CHECKPOINT_EVERY + 1):
-        assert commit(STORE_FILES, root, parts(root, f"{version:03}"), []) == version
+        assert commit(INDEX_ENTRIES, root, parts(root, f"{version:03}"), []) == version
     assert len(held(root)) == CHECKPOINT_EVERY
     blocked.rmdir()
     for version in range(CHECKPOINT_EVERY + 1, 2 * CHECKPOINT_EVERY):
-        commit(STORE_FILES, root, parts(root, f"{version:03}"), [])
+        commit(INDEX_ENTRIES, root, parts(root, f"{version:03}"), [])
     assert blocked.is_file()
     assert len(held(root)) == 2 * CHECKPOINT_EVERY - 1

@@ -120,12 +120,12 @@ def _forget(lake: Lake, sources: Sources, found: Sequence[Fault]) -> None:
     from pipelines.lake.tables.raw import FILE_TABLES
 
     read_from_files = {table.name for table in FILE_TABLES}
-    of_files = [
-        (fault.table, *fault.partition) for fault in found if fault.table in read_from_files and fault.partition
-    ]
+    of_files = [(fault.table, fault.partition) for fault in found if fault.table in read_from_files and fault.partition]
     for broker in sources.brokers:
-        if of_broker := [(table, file) for table, name, file in of_files if name == broker.name]:
-            IngestedFiles.load(lake, broker.name).forget(of_broker)
+        known = IngestedFiles.load(lake, broker.name)
+        asked = [(table, partition[1:]) for table, partition in of_files if partition[0] == broker.name]
+        if forgotten := [(table, name) for table, file in asked for name in file or known.known]:
+            known.forget(forgotten)
     made = MadeFrom.load(lake)
     made.forget(fault.table for fault in found)
     made.save()

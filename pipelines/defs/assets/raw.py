@@ -41,7 +41,7 @@ def raw_asset(table: FileTable) -> dg.AssetsDefinition:
                     lakehouse.spark(), lake, sources.broker(broker), table, files, bodies=sources.bodies
                 )
                 unread += [f"{broker}: {file}" for file in told]
-        held = lake.partition_rows(name)
+        held = lake.file_rows(name)
         rows = {key: held[split_key(key)] for key in keys}
         if len(keys) > 1:
             for key in keys:

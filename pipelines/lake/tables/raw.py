@@ -23,7 +23,7 @@ from parsers.rocksdb.queue_units import DATABASE_UNIT_KINDS, DATABASE_UNIT_SCHEM
 from parsers.timer import TIMER_RECORD_SCHEMA
 from pipelines.lake.tables.derived import DERIVED_TABLES
 from pipelines.lake.tables.ownership import OWNERSHIP_TABLES
-from pipelines.lake.tables.raw_table import FileSet, FileTable, SnapshotTable
+from pipelines.lake.tables.raw_table import PACKED, FileSet, FileTable, SnapshotTable
 from pipelines.lake.tables.table import Table, columns, described
 
 ORIGIN = columns("""
@@ -56,6 +56,7 @@ parser_version text rocketlens version that read it
 gone_at        time when an ingest first missed it: the broker has deleted it, its rows in other tables stay; else null
 """),
     files=ALL_FILES,
+    partition_by=PACKED,
 ).holding(kind=get_args(FileKind))
 
 COMMITLOG_MESSAGES = FileTable(
@@ -133,6 +134,7 @@ store_timestamp_ms when the broker stored the message, epoch milliseconds; null 
         leading=ORIGIN,
     ),
     files=CONSUMEQUEUE_FILES,
+    partition_by=PACKED,
 ).holding(kind=(*UNIT_KINDS, *DATABASE_UNIT_KINDS), tags_code_kind=TAGS_CODE_KINDS)
 
 QUEUES = Table(

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from parsers.store import Store, StoreFile
 from pipelines.lake.tables.table import Table
 
+PACKED = ("broker",)
+
 
 @dataclass(frozen=True, slots=True)
 class FileSet:
@@ -26,10 +28,20 @@ class FileSet:
 
 @dataclass(frozen=True, kw_only=True)
 class FileTable(Table):
-    """A table whose rows are read from store files: the rows of one file are one Delta partition."""
+    """A table whose rows are read from store files.
+
+    Attributes:
+        partition_by: (broker, file) where the rows of one file are parts of their own; (broker,) where a store has many
+            small files, whose rows are packed into common parts (`pipelines.lake.packed`).
+    """
 
     files: FileSet
     partition_by: tuple[str, ...] = ("broker", "file")
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether a part holds the rows of several files."""
+        return self.partition_by == PACKED
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,78 @@
+"""Parts that hold the rows of many files of one broker, and how the rows of some of these files are replaced.
+
+A part is never changed. What stays of it is written again, together with all small parts: so the files that change
+often come to lie in the same parts, and parts of files that no longer change are left alone.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence, Set
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from pipelines.lake.delta import Part, files_in, partition_parts, write_parts
+from pipelines.lake.rows import conform
+from pipelines.lake.tables.raw_table import FileTable
+
+SMALL_ROWS = 1 << 18
+"""A part with fewer rows is written again with others when its broker gets new ones."""
+BATCH_ROWS = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Repacked:
+    """Parts to add, paths of the table's parts that go with them, and new parts whose rows are in others by now."""
+
+    parts: list[Part]
+    without: set[str]
+    unneeded: list[Part]
+
+
+def repack(
+    table: FileTable,
+    root: Path,
+    job: str,
+    new: Sequence[Part],
+    replaced: Collection[tuple[str, str]],
+    left_out: Set[str],
+) -> Repacked:
+    """Bring new parts of a broker's files together with the parts that the table has of it; nothing is committed yet.
+
+    Args:
+        replaced: (broker, file) of the files whose present rows go.
+        left_out: files whose rows in the new parts are not wanted.
+    """
+    gone: defaultdict[str, set[str]] = defaultdict(set)
+    for broker, file in replaced:
+        gone[broker].add(file)
+    present = [part for part in partition_parts(table, root) if part.partition[0] in gone]
+    old = _to_write_again(root, [(part, gone[part.partition[0]]) for part in present])
+    fresh = _to_write_again(root, [(part, left_out) for part in new])
+    if len(old) + len(fresh) == 1 and not any(lost for _, lost in old + fresh):
+        return Repacked(list(new), set(), [])
+    written = write_parts(table, root, job, _rows(table, root, old + fresh))
+    again = {part.path for part, _ in fresh}
+    return Repacked(
+        [*written, *(part for part in new if part.path not in again)],
+        {part.path for part, _ in old},
+        [part for part in new if part.path in again],
+    )
+
+
+def _to_write_again(root: Path, parts: Sequence[tuple[Part, Set[str]]]) -> list[tuple[Part, Set[str]]]:
+    """The parts that are small or have rows that go, each with the files whose rows go."""
+    losing = ((part, files_in(root / part.path).keys() & lost) for part, lost in parts)
+    return [(part, lost) for part, lost in losing if lost or part.rows < SMALL_ROWS]
+
+
+def _rows(table: FileTable, root: Path, parts: Sequence[tuple[Part, Set[str]]]) -> Iterator[pa.RecordBatch]:
+    for part, lost in parts:
+        with pq.ParquetFile(root / part.path) as file:
+            for batch in conform(file.iter_batches(BATCH_ROWS), table.bare_schema):
+                keeps = pc.invert(pc.is_in(batch.column("file"), pa.array(sorted(lost), pa.string())))
+                yield batch.filter(keeps) if lost else batch
