@@ -22,7 +22,7 @@ from recovery.knowledge.inference import Inferred, StoreKnowledge
 from recovery.lives.topic_lives import TopicLives, lives_from
 from recovery.scan.intervals import Intervals, Longs
 from recovery.scan.log_runs import LogGap
-from recovery.verify.checks.batch_queue import check_batch_queue
+from recovery.verify.checks.batch_queue import batches_end, check_batch_queue
 from recovery.verify.checks.checkpoint import check_checkpoint
 from recovery.verify.checks.config import QueueEnds, check_config
 from recovery.verify.checks.config_files import check_config_files
@@ -249,8 +249,18 @@ class _Verify:
                 yield Judgement(tuple(self._check_ext(key, own, units)))
                 units = with_expected_tags(units, own)
             yield check_queue(own, units, self._left.queues[key].head, self._places(key), facts)
-        for key, batch_files in self._store.batch_queues.items():
-            yield check_batch_queue(key, batch_files, self._log, lost)
+        batches = self._store.batch_queues
+        reached = [batches_end(batch_files, self._log) for batch_files in batches.values()]
+        reached += [self._dispatched_to()] if self._files.queues else []
+        for key, batch_files in batches.items():
+            yield check_batch_queue(
+                key,
+                batch_files,
+                self._log,
+                lost,
+                dispatched_to=max(reached),
+                clean_exit=not self._store.abort_present,
+            )
 
     def _pairs(self, lost: Intervals) -> tuple[LogFacts, dict[QueueKey, tuple[QueueMessages, QueueUnits]]]:
         """What the log and each queue have of one another, as far as the first pass left it."""

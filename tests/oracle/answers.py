@@ -137,9 +137,11 @@ def _queues(
     """Least and greatest queue offset, and the units between them.
 
     A broker keeps a queue's end in memory. Behind that of a queue that was cut old units stay in the file: ours is
-    greater. It may count places without a unit, which it would write over or not: ours is less, and so is the least of
-    a queue without any message. After a restart it may count pre-blanks, ours begins behind them. Where it takes such a
-    place for the last message (`truncate_to_log` of recovery/broker/consume_queue.py), it calls a whole queue expired.
+    greater. Where it was cut before its first message that exists, the broker's least is 0 (before 5.0.0) or its end;
+    what a start cuts is judged as its forecast. It may count places without a unit, which it would write over or not:
+    ours is less, and so is the least of a queue without any message. After a restart it may count pre-blanks, ours
+    begins behind them. Where it takes such a place for the last message (`truncate_to_log` of
+    recovery/broker/consume_queue.py), it calls a whole queue expired.
     """
     with StoreQueues(store, on_damage="collect") as queues:
         for key, queue in queues.items():
@@ -151,6 +153,8 @@ def _queues(
             written = _written(told["units"])
             blanks = _pre_blanks(written)
             written = written[blanks:]
+            if least < most and told["max"] <= least and told["min"] in (0, told["max"]):
+                continue
             if least == most <= told["min"] == told["max"] or least < most < told["min"] == told["max"]:
                 continue
             if least not in (told["min"], told["min"] + blanks) or most < least + len(written):

@@ -28,8 +28,8 @@ class Oracle {
   // ---- writing
 
   /**
-   * MODE clean: COUNT messages over about MILLIS, then shutdown. MODE halt: messages until MILLIS have passed, then
-   * Runtime.halt. Settings of the lab: `lab.first` number of the first message; `lab.light` some messages are in light
+   * MODE clean: COUNT messages over about MILLIS, then shutdown. MODE halt: messages until MILLIS after the first
+   * have passed, then Runtime.halt. Settings of the lab: `lab.first` number of the first message; `lab.light` some messages are in light
    * queues too; half-way `lab.expire` log files expire and the cleaners run, and the topic `lab.forget` is deleted.
    */
   static void write(String[] a) throws Exception {
@@ -46,7 +46,6 @@ class Oracle {
     DefaultMessageStore store = Lab.open(a[1], kv);
     if (!store.load()) throw new Exception("load");
     store.start();
-    if (halts) haltAfter(store, a[1], millis);
     boolean done = expire == 0 && forget == null;
     for (int i = 0; i < count || halts; i++) {
       if (!done && (halts ? System.currentTimeMillis() >= half : i >= count / 2)) {
@@ -55,6 +54,7 @@ class Oracle {
         if (expire > 0) clean(store, expire);
       }
       oracle.put(store, first + i);
+      if (halts && i == 0) haltAfter(store, a[1], millis);
       Thread.sleep(oracle.pause(i, count, millis));
     }
     Thread.sleep(oracle.chance.nextInt(1500));
