@@ -221,6 +221,40 @@ class Store:
             logs=self._logs,
         )
 
+    def backlog(
+        self,
+        *,
+        group: str | None = None,
+        topic: str | None = None,
+        tags: str | None = None,
+        sql92: str | None = None,
+        offsets: Place | None = None,
+    ) -> Rows:
+        """Unread messages that match what each group subscribes to, and the first of them (`backlog`).
+
+        Args:
+            tags: what this group subscribes to on this topic, as `TagA || TagB`; no file of a broker has it.
+            sql92: the SQL92 filter it subscribes with; else the one that the broker keeps.
+            offsets: kept copies of consumerOffset.json; else the store's own.
+
+        >>> found = store.backlog(group="CG_lagging", topic="OrderTopic1", tags="TagA")
+        >>> list(zip(found["unread"], found["matching"]))[:1]
+        [(214, 57)]
+        """
+        from pipelines.cli.commands.backlog import backlog
+
+        return rows_of(
+            backlog,
+            self._broker,
+            store=self.path,
+            group=group,
+            topic=topic,
+            tags=tags,
+            sql92=sql92,
+            offsets=None if offsets is None else Path(offsets),
+            logs=self._logs,
+        )
+
     def ledger(
         self,
         *,

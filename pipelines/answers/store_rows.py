@@ -13,6 +13,7 @@ import pyarrow as pa
 from parsers.errors import Damage
 from parsers.store import Store
 from parsers.utc import utc
+from pipelines.answers.backlog import backlog
 from pipelines.answers.fates.delays import DelayAnswer
 from pipelines.answers.finding_rows import finding_row
 from pipelines.answers.lag import lag_record, store_lag, store_positions
@@ -20,6 +21,7 @@ from pipelines.answers.ledger_rows import ledger_rows
 from pipelines.answers.life_rows import life_rows
 from pipelines.answers.offsets.events import events_of, offset_event_row
 from pipelines.answers.offsets.saved import offsets_of_store
+from pipelines.answers.subscriptions import subscriptions_of
 from pipelines.lake.broker_stores import known_store_of
 from pipelines.lake.sources import BrokerSource
 from pipelines.recordings.topic_log import events_of_broker
@@ -31,7 +33,7 @@ from recovery.retention.retention import retention
 from recovery.retention.risk import retention_risks
 from recovery.verify.first_pass import files_of, first_pass, whole_outline
 from recovery.verify.settle.outline import Outline
-from recovery.verify.store_ledger import ledger_of
+from recovery.verify.store_ledger import ledger_of, store_ledger
 from recovery.verify.verify import judged
 
 Row = dict[str, Any]
@@ -68,6 +70,17 @@ def loss_ledger_rows(broker: BrokerSource, told: Sequence[Outline] | None = None
     offsets = offsets_of_store(store, lost.append)
     found = ledger_of(store, known, files, seen)
     return list(ledger_rows(found, None if offsets is None else offsets.offsets, broker=broker.name))
+
+
+def backlog_rows(broker: BrokerSource) -> list[Row]:
+    """Rows of `backlog`, by the subscriptions that the broker keeps; none where no offsets are stored."""
+    (store, known), lost = _known_store_of(broker), list[Damage]()
+    offsets = offsets_of_store(store, lost.append)
+    if offsets is None:
+        return []
+    subscriptions = subscriptions_of(store, known.version, lost.append)
+    ledger = store_ledger(store, known)
+    return list(backlog(store, ledger, offsets.offsets, subscriptions, lost.append, broker=broker.name))
 
 
 def offset_event_rows(broker: BrokerSource) -> list[Row]:
@@ -152,6 +165,7 @@ JUDGES: Mapping[str, Callable[[BrokerSource], list[Row]]] = {
     "retention_risk": retention_rows,
     "loss_ledger": loss_ledger_rows,
     "offset_events": offset_event_rows,
+    "backlog": backlog_rows,
     "topic_lives": topic_life_rows,
 }
 """Table -> what makes its rows for one broker."""

@@ -10,6 +10,7 @@ from typer.exceptions import TyperException
 
 from pipelines.cli.commands import (
     allocate,
+    backlog,
     compaction,
     compare,
     completion,
@@ -65,6 +66,7 @@ for group in (
     topics,
     find,
     lag,
+    backlog,
     ledger,
     offsets,
     delays,

@@ -215,6 +215,15 @@ STORE_CHECKS = [
         command="rocketlens ledger {store} --lost",
     ),
     check(
+        "backlog",
+        "matching_among_unread",
+        "No more messages match than are unread, and where any match the first of them is named.",
+        'SELECT broker, "group", topic, queue_id, unread, matching FROM backlog '
+        "WHERE matching > unread OR (matching > 0) <> (head_queue_offset IS NOT NULL) ORDER BY ALL",
+        severity=ERROR,
+        command="rocketlens backlog {store}",
+    ),
+    check(
         "offset_events",
         "no_message_skipped",
         "No offset was moved past messages, and none will be with the next pull.",

@@ -18,6 +18,7 @@ from pipelines.lake.catalog import question
 from pipelines.lake.lake import Lake, lake_to_write
 from pipelines.lake.sources import BrokerSource, Sources
 from pipelines.lake.tables.derived import (
+    BACKLOG,
     CONSISTENCY_FINDINGS,
     DELAYED_MESSAGES,
     LAG,
@@ -42,6 +43,7 @@ JUDGED = (
     RECOVERY_FORECAST,
     RETENTION_RISK,
     LOSS_LEDGER,
+    BACKLOG,
     OFFSET_EVENTS,
     TOPIC_LIVES,
     DELAYED_MESSAGES,

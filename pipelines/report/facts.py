@@ -16,6 +16,7 @@ from parsers.errors import Damage
 from parsers.places import name_below
 from parsers.store import Store
 from parsers.utc import utc
+from pipelines.answers.backlog import backlog
 from pipelines.answers.fates.delays import DelayAnswer, delay_sums
 from pipelines.answers.finding_rows import explained_row, finding_row
 from pipelines.answers.lag import store_lag, store_positions
@@ -23,6 +24,7 @@ from pipelines.answers.ledger_rows import ledger_rows
 from pipelines.answers.offsets.events import events_of, offset_event_row
 from pipelines.answers.offsets.saved import offsets_of_store
 from pipelines.answers.queue_figures import queue_figures
+from pipelines.answers.subscriptions import subscriptions_of
 from pipelines.report.model import Facts, Row
 from rebalance.replay import Replay
 from recovery.forecast.document import forecast_document
@@ -119,9 +121,12 @@ def _region_row(region: Region, root: Path) -> Row:
 
 def _consumers(store: Store, facts: Facts, known: StoreKnowledge, collect: _Damages) -> None:
     offsets = offsets_of_store(store, collect)
-    facts.ledger = list(ledger_rows(store_ledger(store, known), None if offsets is None else offsets.offsets))
+    ledger = store_ledger(store, known)
+    facts.ledger = list(ledger_rows(ledger, None if offsets is None else offsets.offsets))
     if offsets is None:
         return
+    subscriptions = subscriptions_of(store, known.version, collect)
+    facts.backlog = list(backlog(store, ledger, offsets.offsets, subscriptions, collect))
     facts.lag = [asdict(row) for row in store_lag(store, offsets, damage=collect, lives=StoreLives(store, known))]
     kept = retention(store, known, facts.read_at_ms)
     queues = store_positions(store, offsets, collect)

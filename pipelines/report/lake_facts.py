@@ -76,6 +76,7 @@ class _Tables:
             "lag": self._split("lag"),
             "retention_risk": self._split("retention_risk"),
             "ledger": self._split("loss_ledger"),
+            "backlog": self._split("backlog"),
             "offset_events": self._split("offset_events"),
             "delays": self._split("delayed_messages", question("delays_by_level")),
         }

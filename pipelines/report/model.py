@@ -121,6 +121,7 @@ class Facts:
     retention: Mapping[str, Any] | None = None
     retention_risk: list[Row] | None = None
     ledger: list[Row] | None = None
+    backlog: list[Row] | None = None
     offset_events: list[Row] | None = None
     delays: list[Row] | None = None
     delay_notes: list[str] = field(default_factory=list)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pipelines.report.backlog_section import backlog_section
 from pipelines.report.delays_section import delays_section
 from pipelines.report.forecast_sections import forecast_section, retention_section
 from pipelines.report.ledger_section import ledger_section
@@ -18,6 +19,7 @@ def sections_of(facts: Facts) -> list[Section]:
         agreement_section(facts),
         ledger_section(facts),
         lag_section(facts),
+        backlog_section(facts),
         offsets_section(facts),
         delays_section(facts),
         forecast_section(facts),

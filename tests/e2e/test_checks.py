@@ -32,6 +32,7 @@ TIMER = {"broker": "b", "file": "timerlog/0", "position": 0, "physical_offset": 
 REGION = {**FILE, "file_size": 100, "file_pos": 0, "length": 100, "kind": "messages"}
 STARTS = {"broker": "b", "load_ok": True, "lost_messages": 0}
 
+HEAD = {"broker": "b", "unread": 2, "matching": 1, "head_queue_offset": 7}
 RANGE = {
     "broker": "b",
     "topic": "T",
@@ -123,6 +124,10 @@ CASES: dict[str, tuple[Rows, list[Rows]]] = {
     "nothing_lost": (
         {"loss_ledger": [{**RANGE, "state": state} for state in ("stored", "expired", "consumed", "waiting")]},
         [{"loss_ledger": [{**RANGE, "state": state}]} for state in ("expired_unread", "truncated", "damaged")],
+    ),
+    "matching_among_unread": (
+        {"backlog": [HEAD, {**HEAD, "matching": None}, {**HEAD, "matching": 0, "head_queue_offset": None}]},
+        [{"backlog": [{**HEAD, "matching": 3}]}, {"backlog": [{**HEAD, "head_queue_offset": None}]}],
     ),
     "no_message_skipped": (
         {"offset_events": [{"broker": "b", "skipped": skipped} for skipped in (None, 0)]},

@@ -25,7 +25,18 @@ from tests.support.small_lake import put
 from tests.support.stores import store_root
 
 VOID = {"meta", "br", "link", "img", "rect", "line"}
-SECTIONS = ["contents", "agreement", "ledger", "lag", "offsets", "delays", "forecast", "retention", "ownership"]
+SECTIONS = [
+    "contents",
+    "agreement",
+    "ledger",
+    "lag",
+    "backlog",
+    "offsets",
+    "delays",
+    "forecast",
+    "retention",
+    "ownership",
+]
 
 
 class Checker(HTMLParser):

@@ -9,6 +9,7 @@ from pipelines.defs.care import cared_for
 from pipelines.defs.lakehouse import SPARK_POOL, Lakehouse
 from pipelines.defs.metadata import bar_plots, column_schema, table_metadata
 from pipelines.lake.tables.derived import (
+    BACKLOG,
     CONSISTENCY_FINDINGS,
     DELAYED_MESSAGES,
     LOSS_LEDGER,
@@ -85,6 +86,13 @@ JUDGED_ASSETS = [
         STORE_DEPS + CONFIG_DEPS,
         "Every queue offset in exactly one state, so that the states of a queue add up to its maximum.",
         "state",
+    ),
+    judged_asset(
+        BACKLOG,
+        "lag",
+        STORE_DEPS + CONFIG_DEPS,
+        "By the SQL92 filters that the broker keeps; tags are in no file of a broker, so what matches them is null.",
+        '"group"',
     ),
     judged_asset(
         OFFSET_EVENTS,

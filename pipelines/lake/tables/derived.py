@@ -139,6 +139,28 @@ reason             text what shows the state, or why it is open
     ("broker",),
 ).holding(state=tuple(State))
 
+BACKLOG = Table(
+    "backlog",
+    "one (group, topic, queue) with a stored offset on the topic: what of it is unread, and matches the subscription",
+    columns("""
+broker               text which broker
+group                text consumer group
+topic                text topic
+queue_id             i32  queue
+subscription         text tags or SQL92 filter of the group; null: not known
+unread               i64  messages in the queue that the group has not read; null: the files do not tell
+matching             i64  those of them that the broker hands out by the subscription; null: not known
+reason               text why a figure is unknown, or what is odd about the subscription
+head_queue_offset    i64  the first unread message that matches, or the first unread one where that is not known
+head_physical_offset i64  where it starts in the CommitLog
+head_unique_id       text its UNIQ_KEY
+head_keys            text its KEYS
+head_tags            text its TAGS
+head_stored_at       time when the broker stored it: since then the group has something to read
+"""),
+    ("broker",),
+)
+
 REPLICA_DIFFERENCES = Table(
     "replica_differences",
     "one difference between two replicas of one broker",
@@ -221,6 +243,7 @@ DERIVED_TABLES = (
     RECOVERY_FORECAST,
     RETENTION_RISK,
     LOSS_LEDGER,
+    BACKLOG,
     OFFSET_EVENTS,
     DELAYED_MESSAGES,
     REPLICA_DIFFERENCES,

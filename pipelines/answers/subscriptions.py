@@ -1,0 +1,83 @@
+"""What groups subscribe to: filters that the broker keeps, and what the user says of tags."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from parsers.config.groups import read_filters
+from parsers.errors import DamageSink
+from parsers.store import Store
+from parsers.topics import RETRY_PREFIX
+from recovery.filter.errors import FilterTooLarge, InvalidFilter
+from recovery.filter.expressions import Expression
+from recovery.filter.sql92 import parse_sql92
+from recovery.filter.tags import ALL, tag_codes
+from recovery.rules.versions import BrokerVersion
+
+SQL92 = "SQL92"
+NOT_KNOWN = "its subscription is not known: no file of a broker has tags; say them with --tags"
+NOT_PARSED = "brokers of this version cannot parse the filter, and filter nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """One group's subscription to one topic.
+
+    Attributes:
+        text: as the client gave it; None where it is not known.
+        codes: hash codes of tags that match; None: tags do not decide.
+        expression: the SQL92 filter; None: none decides.
+        reason: why it is not known, or what is odd about it.
+        is_known: whether a message matches can be told.
+    """
+
+    text: str | None
+    codes: frozenset[int] | None = None
+    expression: Expression | None = None
+    reason: str | None = None
+    is_known: bool = True
+
+
+UNKNOWN = Subscription(None, reason=NOT_KNOWN, is_known=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Subscriptions:
+    """Of every group on every topic: what was said of it, else what the broker keeps."""
+
+    kept: Mapping[tuple[str, str], Subscription]
+    said: Subscription | None = None
+
+    def of(self, group: str, topic: str) -> Subscription:
+        """A group takes all of its own retry topic. DefaultMQPushConsumerImpl#copySubscription @4.1.0."""
+        if topic == RETRY_PREFIX + group:
+            return Subscription(ALL)
+        return self.said or self.kept.get((group, topic), UNKNOWN)
+
+
+def subscriptions_of(store: Store, version: BrokerVersion, damage: DamageSink) -> Subscriptions:
+    """The SQL92 filters that the broker keeps for its groups, connected or not."""
+    filters = read_filters(store.config, on_damage="collect", damage=damage)
+    return Subscriptions(
+        {
+            (kept.group, kept.topic): sql_subscription(kept.expression, version)
+            for kept in filters
+            if kept.expression is not None and kept.expression_type == SQL92
+        }
+    )
+
+
+def tag_subscription(text: str) -> Subscription:
+    """`TagA || TagB`, or `*`."""
+    return Subscription(text, codes=tag_codes(text))
+
+
+def sql_subscription(text: str, version: BrokerVersion) -> Subscription:
+    """An SQL92 filter. One that does not parse filters nothing: ExpressionMessageFilter#isMatchedByCommitLog @4.1.0."""
+    try:
+        return Subscription(text, expression=parse_sql92(text, version))
+    except InvalidFilter as wrong:
+        return Subscription(text, reason=f"{NOT_PARSED}: {wrong}")
+    except FilterTooLarge as wrong:
+        return Subscription(text, reason=str(wrong), is_known=False)

@@ -1,0 +1,90 @@
+"""`rocketlens backlog`: what each group has to read, by what it subscribes to, and the message that it gets next."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+
+from pipelines.cli.commands.lag import offsets_at
+from pipelines.cli.frame.command import command
+from pipelines.cli.frame.errors import WrongUsage
+from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.frame.options import (
+    STORE_FILES,
+    BrokerOptions,
+    KeptOffsetsOption,
+    StoreArgument,
+    TopicLogsOption,
+    TopicOption,
+)
+from pipelines.cli.frame.rows import schema_of
+from pipelines.cli.frame.run import Run
+from pipelines.cli.frame.topic_logs import with_logs
+
+BRIEF = (
+    "group",
+    "topic",
+    "queue_id",
+    "subscription",
+    "unread",
+    "matching",
+    "head_queue_offset",
+    "head_keys",
+    "head_stored_at",
+    "reason",
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    command(app, "backlog", panel=STORE_FILES)(backlog)
+
+
+def backlog(
+    run: Run,
+    store: StoreArgument,
+    group: Annotated[str | None, typer.Option(metavar="G", help="Only this consumer group.")] = None,
+    topic: TopicOption = None,
+    tags: Annotated[
+        str | None, typer.Option(metavar="EXPR", help="What --group subscribes to: `TagA || TagB`, or `*`.")
+    ] = None,
+    sql92: Annotated[
+        str | None, typer.Option("--sql92", metavar="EXPR", help="The SQL92 filter that --group subscribes with.")
+    ] = None,
+    offsets: KeptOffsetsOption = None,
+    logs: TopicLogsOption = None,
+    broker: BrokerOptions = NOTHING_SAID,
+) -> None:
+    """What each group has to read: unread messages that match its subscription, and the first of them.
+
+    `lag` counts all messages between two offsets, as consumerProgress does. Here `unread` are those that are in the
+    queue and of the living topic, `matching` those that the broker hands out: by the tags codes of the units, or by
+    the SQL92 filter as this version evaluates it. SQL92 filters are known from consumerFilter.json; tags are in no
+    file of a broker. `head_…` is the message that the group gets next: the one that a stuck queue is stuck at.
+
+    Example: `rocketlens backlog /data/store --group CG_orders --topic Orders --tags 'TagA || TagB'`
+    """
+    from pipelines.answers.backlog import backlog as rows_of
+    from pipelines.answers.subscriptions import sql_subscription, subscriptions_of, tag_subscription
+    from pipelines.lake.tables.derived import BACKLOG
+    from recovery.verify.store_ledger import store_ledger
+
+    if (tags is not None or sql92 is not None) and (group is None or topic is None):
+        raise WrongUsage("backlog: --tags and --sql92 are the subscription of one --group to one --topic; name both")
+    if tags is not None and sql92 is not None:
+        raise WrongUsage("backlog: a group subscribes with --tags or with --sql92, not with both")
+    opened, known = known_store_at(run, store, broker, names_version=sql92 is not None)
+    kept = offsets_at(run, opened, offsets, None)
+    subscriptions = subscriptions_of(opened, known.version, run.damage)
+    if tags is not None:
+        subscriptions = replace(subscriptions, said=tag_subscription(tags))
+    if sql92 is not None:
+        subscriptions = replace(subscriptions, said=sql_subscription(sql92, known.version))
+    wanted = {
+        key: queues for key, queues in kept.offsets.items() if group in (None, key[0]) and topic in (None, key[1])
+    }
+    ledger = store_ledger(opened, with_logs(run, known, logs))
+    found = rows_of(opened, ledger, wanted, subscriptions, run.damage)
+    run.emit_rows(schema_of(BACKLOG, without=["broker"]), found, brief=BRIEF)
