@@ -43,10 +43,14 @@ def _queue_row(queue: QueueLife | None) -> dict[str, int | None]:
 
 
 def lives_of_rows(rows: Iterable[Row]) -> TopicLives:
-    """The lives of one topic of one broker, from its rows; `begins_at` is epoch milliseconds here."""
-    ordered = sorted(rows, key=lambda row: row["life"])
-    found = tuple(_life(list(of_life)) for _, of_life in groupby(ordered, key=lambda row: row["life"]))
-    return TopicLives({found[0].topic: found}) if found else TopicLives()
+    """The lives of topics of one broker, from their rows; `begins_at` is epoch milliseconds here."""
+    ordered = sorted(rows, key=lambda row: (row["topic"], row["life"]))
+    return TopicLives(
+        {
+            topic: tuple(_life(list(of_life)) for _, of_life in groupby(of_topic, key=lambda row: row["life"]))
+            for topic, of_topic in groupby(ordered, key=lambda row: row["topic"])
+        }
+    )
 
 
 def _life(rows: list[Row]) -> TopicLife:

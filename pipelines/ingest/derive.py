@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from parsers.store import NotAStore
+from pipelines.answers.lag_of_lives import with_lives
 from pipelines.answers.replica_rows import replica_rows
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.ingest.made_from import ALL_BROKERS, MadeFrom, all_inputs, broker_inputs, evidence_inputs
@@ -84,11 +85,6 @@ def derive(
     known, made = IngestedFiles.load_all(lake, [broker.name for broker in there]), MadeFrom.load(lake)
     now = {broker.name: broker_inputs(broker, known[broker.name].known) for broker in there}
     hourly = {name: f"{inputs} {datetime.now(UTC):%Y-%m-%d %H}" for name, inputs in now.items()}
-    if made.changed(LAG_HISTORY.name, now) or lake.version(LAG_HISTORY.name) is None:
-        progress(LAG_HISTORY.name)
-        write_lag_history(lake)
-        made.note(LAG_HISTORY.name, now)
-    derived.rows[LAG_HISTORY.name] = lake.rows(LAG_HISTORY.name)
     for table in JUDGED:
         inputs = hourly if table.name in TOLD_BY_THE_CLOCK else now
         changed = made.changed(table.name, inputs)
@@ -98,6 +94,11 @@ def derive(
         unchanged = inputs.keys() - set(changed)
         derived.rows[table.name] = judge_brokers(spark, lake, table.name, judged, unchanged=unchanged)
         made.note(table.name, inputs)
+    if made.changed(LAG_HISTORY.name, now) or lake.version(LAG_HISTORY.name) is None:
+        progress(LAG_HISTORY.name)
+        write_lag_history(lake)
+        made.note(LAG_HISTORY.name, now)
+    derived.rows[LAG_HISTORY.name] = lake.rows(LAG_HISTORY.name)
     _compare(lake, sources, now, made, derived, progress)
     _own(spark, lake, sources, made, derived, progress)
     return derived
@@ -147,8 +148,8 @@ def _own(
 
 
 def write_lag_history(lake: Lake) -> int:
-    """Answer lag_history.sql from the snapshots in the lake into the table of that name; its rows."""
-    return lake.write(LAG_HISTORY.name, lake.query(question("lag_history")), replaced=None)
+    """Answer lag_history.sql from the snapshots and the lives of topics in the lake, into its table; its rows."""
+    return lake.write(LAG_HISTORY.name, with_lives(lake.query(question("lag_history")), lake), replaced=None)
 
 
 def write_replica_differences(lake: Lake, sources: Sources) -> tuple[int, list[str]]:

@@ -170,17 +170,8 @@ def hidden_reason(read_queue_nums: int) -> str:
     return f"readQueueNums is {read_queue_nums}: consumers are not assigned this queue, consumerProgress leaves it out"
 
 
-def _seconds(position: QueuePosition, behind: int | None, at_ms: int) -> float | None:
-    if behind is None:
-        return None
-    if behind <= 0:
-        return 0.0
-    if position.consumer_offset is None or position.oldest_unread_ms is None:
-        return None
-    return max(0, at_ms - position.oldest_unread_ms) / 1000
-
-
-def _doubt(doubt: DoubtfulOffset) -> str:
+def doubt_reason(doubt: DoubtfulOffset) -> str:
+    """What is to be said of an offset that is, or may be, of a former life."""
     again = "the topic was deleted and created again"
     if doubt.life is OffsetLife.UNKNOWN:
         return (
@@ -195,6 +186,16 @@ def _doubt(doubt: DoubtfulOffset) -> str:
     )
 
 
+def _seconds(position: QueuePosition, behind: int | None, at_ms: int) -> float | None:
+    if behind is None:
+        return None
+    if behind <= 0:
+        return 0.0
+    if position.consumer_offset is None or position.oldest_unread_ms is None:
+        return None
+    return max(0, at_ms - position.oldest_unread_ms) / 1000
+
+
 def _reason(position: QueuePosition, behind: int | None) -> str | None:
     if behind is None:
         return position.why_unknown or "the queue's end is not known"
@@ -203,7 +204,7 @@ def _reason(position: QueuePosition, behind: int | None) -> str | None:
     if position.consumer_offset is None:
         return NOT_STORED if behind else "no offset is stored, and the store has no message of this queue"
     if position.doubt is not None:
-        return _doubt(position.doubt)
+        return doubt_reason(position.doubt)
     if not position.has_files:
         return NO_FILES if not behind else f"{AHEAD}: {NO_FILES}"
     if behind < 0:

@@ -11,8 +11,12 @@ from typing import Any
 
 import pytest
 
+from pipelines.answers.offsets.saved import offsets_in
 from pipelines.answers.store_rows import finding_rows, topic_life_rows
+from pipelines.ingest.derive import write_lag_history
+from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource
+from pipelines.notebook.lag_history import lag_history
 from recovery.forecast.forecast import forecast
 from recovery.lives.topic_lives import lives_of
 from recovery.query.lag import NO_FILES, NOT_THEN, TOPIC_DELETED
@@ -20,6 +24,7 @@ from recovery.rebuild.rebuild import rebuild
 from recovery.rules.settings import StoreSettings
 from recovery.verify.verify import Verification, verify
 from tests.support.cli import call
+from tests.support.cluster_lake import fill_lake
 from tests.support.incidents import INCIDENTS, Incident, incident, incident_names
 from tests.support.opened import opened
 
@@ -159,6 +164,28 @@ def test_lag_at_an_instant_of_a_former_life_is_unknown() -> None:
     assert rows
     assert {(row["broker_offset"], row["status"]) for row in rows} == {(None, "unknown")}
     assert {row["reason"] for row in rows if row["consumer_offset"] is not None} == {NOT_THEN}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_history_of_lag_in_a_lake_knows_the_lives_as_the_store_does(name: str, tmp_path: Path) -> None:
+    case, lake = incident(name), Lake(tmp_path / "lake")
+    store, _ = opened(case.root, case.version)
+    copies = offsets_in(case.truth / "offset_history", pytest.fail)
+    fill_lake(lake, store, copies)
+    write_lag_history(lake)
+    told = lag_history(store, copies, damage=lambda damage: pytest.fail(damage.reason))
+    ours, theirs = (
+        {tuple(map(row.get, PLACE)): list(map(row.get, TOLD)) for row in rows.to_pylist() if row["topic"] in topics}
+        for topics in [topics_of(case)]
+        for rows in (lake.query("SELECT * FROM lag_history"), told)
+    )
+    both = ours.keys() & theirs.keys()  # a lake has the queues with an offset, a store those that are configured
+    assert {place: ours[place] for place in both} == {place: theirs[place] for place in both}
+    assert {TOPIC_DELETED if name.endswith("deleted") else NOT_THEN} <= {ours[place][-1] for place in both}
+
+
+PLACE = ("at", "group", "topic", "queue_id")
+TOLD = ("broker_offset", "consumer_offset", "messages_behind", "status", "reason")
 
 
 def messages_of(case: Incident, topic: str) -> dict[int, dict[str, Any]]:

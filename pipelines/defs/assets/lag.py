@@ -58,9 +58,10 @@ def lag(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
 
 @dg.asset(
     name=LAG_HISTORY.name,
-    deps=LAG_DEPS,
+    deps=[*LAG_DEPS, "topic_lives"],
     description=f"One row: {LAG_HISTORY.grain}. The queue ends at the last message stored by then; a queue without "
-    "a stored offset has no row. Answered by lag_history.sql from the snapshots in the lake.",
+    "a stored offset has no row. Answered by lag_history.sql from the snapshots and the "
+    "lives of topics in the lake.",
     metadata={"dagster/column_schema": column_schema(LAG_HISTORY)},
     automation_condition=dg.AutomationCondition.eager(),
     kinds={"duckdb", "deltalake"},
