@@ -1,4 +1,5 @@
-"""Prove a store's files against each other: CommitLog × ConsumeQueue × Index × checkpoint × configuration × timers.
+"""Prove a store's files against each other: CommitLog × ConsumeQueue × Index × checkpoint × configuration × timers ×
+copies of compacted topics.
 
 The rules are pure functions in `recovery.verify.checks`; here the files of one store are turned into their columns and
 the findings are put together. One cause is one finding: what a finding about the log covers is nobody else's.
@@ -58,6 +59,7 @@ from recovery.verify.checks.queue_database import check_database
 from recovery.verify.checks.queue_ext import check_ext, with_expected_tags
 from recovery.verify.checks.queue_places import DatabaseQueuePlaces, QueuePlaces
 from recovery.verify.checks.timer import LogSide
+from recovery.verify.compaction_columns import judge_compaction
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, joined, with_places
 from recovery.verify.first_pass import SettledInVain, files_of, first_pass, left_of
 from recovery.verify.queue_columns import NO_MESSAGES, of_places, queue_files, queue_messages
@@ -186,6 +188,7 @@ class _Verify:
                 config,
                 lives,
                 judge_timer(self._store, self._log_side(lost, queue_ends)),
+                judge_compaction(self._store, self._known, lost),
                 self._newer(),
             ]
         )

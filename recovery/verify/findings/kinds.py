@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from recovery.verify.findings.compaction_kinds import COMPACTION_KINDS
 from recovery.verify.findings.config_kinds import CONFIG_KINDS
 from recovery.verify.findings.database_kinds import DATABASE_KINDS
 from recovery.verify.findings.kind import (
@@ -345,6 +346,7 @@ KINDS: dict[str, Kind] = {
         "None needed.",
     ),
     **TIMER_KINDS,
+    **COMPACTION_KINDS,
     **CONFIG_KINDS,
     "queue_without_topic_config": Kind(
         "warning",

@@ -1,0 +1,32 @@
+"""Compare copies of records with their originals, byte for byte."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.commitlog.layout import HEAD
+from parsers.numba_cache import cached_njit
+from recovery.scan.intervals import Longs, Mask
+from recovery.scan.kernel import Bytes
+
+OWN_OFFSET, OWN_OFFSET_END = HEAD.offsets["physical_offset"], HEAD.offsets["physical_offset"] + 8
+
+
+@cached_njit(nogil=True)
+def same_records(copy: Bytes, copy_at: Longs, log: Bytes, log_at: Longs, size: Longs) -> Mask:
+    """For each pair whether its bytes are the same, PHYSICALOFFSET left out; a pair that is not whole is not.
+
+    Shape: `copy_at`, `log_at`, `size` have one element for each pair: positions in `copy` and `log`, bytes.
+    """
+    same = np.zeros(len(size), np.bool_)
+    for row in range(len(size)):
+        first, second, length = copy_at[row], log_at[row], size[row]
+        if first < 0 or second < 0 or first + length > len(copy) or second + length > len(log):
+            continue
+        is_same = True
+        for at in range(length):
+            if copy[first + at] != log[second + at] and not OWN_OFFSET <= at < OWN_OFFSET_END:
+                is_same = False
+                break
+        same[row] = is_same
+    return same
