@@ -108,19 +108,23 @@ def judge_case(cases: CaseSet, name: str) -> Verdict:
             explained = _explained(change, verification)
             if covered(change, found):
                 verdict.found += 1
-            elif covered(change, found + explained) and _is_zero(change, root, found):
+            elif covered(change, found + explained) and (
+                _is_zero(change, root, found) or (change.what == "gone" and covered(change, explained))
+            ):
                 verdict.explained += 1
             elif _is_not_compared(change, verification) or _left_no_trace(change, base, root, found + explained):
                 verdict.traceless += 1
             else:
                 verdict.missed.append(change)
-    from_the_crash = _not_reached_from(cases, case["base"]) if _hides_the_crash(case) else None
+    hidden = _hides_the_crash(case)
+    from_the_crash = _not_reached_from(cases, case["base"]) if hidden else None
     for finding in verification.findings:
         excused = (
             from_the_crash is not None
             and finding.kind in FROM_THE_CRASH
             and (finding.span.physical_offset or 0) >= from_the_crash
         )
+        excused |= hidden and finding in _earned_without_abort(cases, case["base"])
         excused |= finding.kind == UNDECIDED and _begins_late(base)
         excused |= finding.kind in LEFT_BY_RECOVERY and _is_of(base, finding)
         excused |= finding.kind == "not_dispatched" and _is_of_former_life(base, finding) and _damages_log(changes)
@@ -167,12 +171,17 @@ def _earned(base: Path) -> tuple[Finding, ...]:
     return _judged_once(base).findings
 
 
-@cache
 def _not_reached_from(cases: CaseSet, base: str) -> int | None:
     """The first message that the undamaged base's dispatch had not reached, told once `abort` is taken away."""
-    with cases.built({"base": base, "edits": [{"op": "delete", "path": "abort"}]}) as root:
-        earned = [found for found in _verified(root).findings if found.kind in FROM_THE_CRASH]
+    earned = [found for found in _earned_without_abort(cases, base) if found.kind in FROM_THE_CRASH]
     return min((found.span.physical_offset or 0 for found in earned), default=None)
+
+
+@cache
+def _earned_without_abort(cases: CaseSet, base: str) -> tuple[Finding, ...]:
+    """What the undamaged base earns once `abort` is taken away."""
+    with cases.built({"base": base, "edits": [{"op": "delete", "path": "abort"}]}) as root:
+        return _verified(root).findings
 
 
 def _explained(change: Change, verification: Verification) -> list[Place]:
@@ -282,27 +291,31 @@ def _near(place: Place, change: Change) -> bool:
 def _left_no_trace(change: Change, base: Path, root: Path, places: Sequence[Place]) -> bool:
     """The edit cannot be told from the store any more: what is left is a store that a broker could have left.
 
-    The whole folder config/ gone. Log and queues gone, and nothing else left to ask. confirmPhyOffset or
-    logicsPhysicalOffset set to another offset of the log, or to a negative one, which is none yet; any
-    masterFlushedOffset; a time set to another one of the log's, or to one that a cleaned log may have had, or, of a
+    The whole folder config/ gone. Log and queues gone, and nothing else left to ask; log and an index file. The
+    confirmPhyOffset or logicsPhysicalOffset set to another offset of the log, or to a negative one, which is none yet;
+    any masterFlushedOffset; a time set to another one of the log's, or to one that a cleaned log may have had, or, of a
     broker that ended without shutting down, the queues' or the index's to one of messages that a loss of power took.
     Fields of a message that nothing else in the store knows of. A unit at the end of its queue zeroed whose record the
     same damage took. A whole index file of a crashed broker zeroed: its messages are gone or were not dispatched yet. A
-    log file without a record taken away, or a queue file without a unit; one without a unit added behind a full one.
-    Units of expired messages changed into others of expired messages, whose records nobody has. The only index file
-    some unwritten entries shorter: no file is left to tell how many entries one has.
+    log file without a record taken away, or a queue file without a unit of a message that is left; one without a unit
+    added behind a full one. Units of expired messages changed into others of expired messages, whose records nobody
+    has. The only index file some unwritten entries shorter: no file is left to tell how many entries one has.
     """
     left = _files(root)
     if change.file.startswith("config/"):
         return change.what == "gone" and not any(name.startswith("config/") for name in left)
     if not any(name.startswith(("commitlog/", "consumequeue/")) for name in left):
         return change.what in ("gone", "new")
+    if change.file.startswith("index/") and not any(name.startswith("commitlog/") for name in left):
+        return change.what == "gone"
     if change.file == "checkpoint":
         return change.what == "bytes" and (_offsets_not_beyond_the_log(change, left) or _times_of_the_log(change, root))
     if change.file.startswith("commitlog/"):
         return _was_zero(change, base) or (change.what == "bytes" and _nobody_knows(change, base, root))
     if change.file.startswith("consumequeue/") and change.what in ("gone", "new"):
-        return _was_zero(change, base) or (change.what == "new" and _follows_full_file(change, left))
+        if change.what == "new":
+            return _follows_full_file(change, left)
+        return _was_expired(change, base, left)
     if change.file.startswith("consumequeue/") and change.what == "bytes":
         if _stays_expired(change, base, left, places):
             return True
@@ -340,6 +353,16 @@ def _lacks_unwritten_entries(change: Change, base: Path, left: Files) -> bool:
     return is_only and (len(whole) - len(cut)) % INDEX_ENTRY.size == 0 and not any(whole[len(cut) :])
 
 
+def _was_expired(change: Change, base: Path, left: Files) -> bool:
+    """The file had units of expired messages only, or none."""
+    units = CQ_UNIT.array((base / change.file).read_bytes())
+    return bool((units["physical_offset"] < _log_start(left)).all())
+
+
+def _log_start(left: Files) -> int:
+    return min((int(name.rpartition("/")[2]) for name in left if name.startswith("commitlog/")), default=0)
+
+
 def _follows_full_file(change: Change, left: Files) -> bool:
     """The file holds no unit, and the one before it is full: a broker that was to write its first unit made it."""
     folder, _, name = change.file.rpartition("/")
@@ -349,7 +372,7 @@ def _follows_full_file(change: Change, left: Files) -> bool:
 
 def _stays_expired(change: Change, base: Path, left: Files, places: Sequence[Place]) -> bool:
     """Every changed unit that no place reports was of an expired message, and is again."""
-    start = min((int(name.rpartition("/")[2]) for name in left if name.startswith("commitlog/")), default=0)
+    start = _log_start(left)
     files = [CQ_UNIT.array(content) for content in ((base / change.file).read_bytes(), left[change.file])]
     slots = _unreported_slots(change, places)
     return all(

@@ -368,6 +368,25 @@ def test_a_damage_is_one_finding_of_its_kind_at_its_place(kind: str, built: Stor
     assert found[0].severity in ("info", "warning", "error", "critical")
 
 
+@pytest.mark.parametrize("fields", [("index_count",), ("index_count", "end_physical_offset"), ("end_physical_offset",)])
+def test_a_killed_broker_may_leave_the_index_with_an_entry_half_put(
+    fields: tuple[str, ...], built: StoreBuilder
+) -> None:
+    root = built.finish()
+    path = sorted((root / "index").iterdir())[-1]
+    content = path.read_bytes()
+    header = INDEX_HEADER.unpack(content)
+    before = ENTRIES_AT + (header["index_count"] - 2) * INDEX_ENTRY.size
+    header["index_count"] -= "index_count" in fields
+    if "end_physical_offset" in fields:
+        header["end_physical_offset"] = INDEX_ENTRY.unpack(content, before)["physical_offset"]
+        header["end_timestamp_ms"] -= 1
+    overwrite(path, 0, INDEX_HEADER.pack(header))
+    assert {found.kind for found in findings_of(root)} == {"index_header_wrong"}
+    (root / "abort").touch()
+    assert findings_of(root) == ()
+
+
 def test_units_and_offsets_below_the_minimum_are_told_from_an_expired_head(tmp_path: Path) -> None:
     root = shop(tmp_path / "store", base_offset=8192).finish()
     unit_write(root, 3, "physical_offset", 100, LONG)

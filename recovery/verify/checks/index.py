@@ -206,6 +206,8 @@ def _chain_findings(
     yield from _entry_findings("index_chain_wrong", broken, file, entries, context)
     slots = INDEX_SLOT.array(file.data.data, at=INDEX_HEADER.size, count=file.slots)["newest_entry_no"][chains.slots]
     own = ~np.isin(chains.newest, wrong) & ~np.isin(np.clip(slots, 0, count), wrong)
+    if not context.clean_exit and len(entries):  # a killed broker had written the last entry and not its slot
+        own &= (chains.newest != count) | (slots != entries.prev_index_no[-1])
     for first, end in neighbours(chains.slots[own]):
         slot, held, newest = (int(column[own][first]) for column in (chains.slots, slots, chains.newest))
         yield Finding(
@@ -239,6 +241,8 @@ def _header_findings(file: OpenIndex, entries: Entries, chains: Chains, context:
     latest_ms = context.latest_ms + LOST_MS if context.latest_ms else LONG_MAX
     if should.get("end_timestamp_ms", 0) is None and file.header["end_timestamp_ms"] > latest_ms:
         wrong.append("end_timestamp_ms")
+    half_put = set() if context.clean_exit else _half_put(file, entries, should)
+    wrong = [name for name in wrong if name not in half_put]
     fields = list(INDEX_HEADER.offsets)
     mask = np.array([name in wrong for name in fields])
     for first, end in runs(mask):
@@ -255,6 +259,26 @@ def _header_findings(file: OpenIndex, entries: Entries, chains: Chains, context:
                 "entries and log: " + ", ".join(f"{name} {_said(should[name], context)}" for name in names),
             ),
         )
+
+
+def _half_put(file: OpenIndex, entries: Entries, should: Mapping[str, int | None]) -> set[str]:
+    """Fields that are still those of the entry before the last one: a killed broker came no further.
+
+    Source: IndexFile#putKey writes entry, slot, counts, end offset and end time, in this order @4.9.8, 5.3.3.
+    """
+    last, header = int(entries.number[-1]), file.header
+    if last < 2:
+        return set()
+    fields = set[str]()
+    if header["index_count"] == last:
+        fields.add("index_count")
+        fields |= {"hash_slot_count"} if header["hash_slot_count"] + 1 == should["hash_slot_count"] else set()
+    if header["end_physical_offset"] == int(read_places(file, np.array([last - 1]))[0]):
+        fields.add("end_physical_offset")
+    newest_ms = should["end_timestamp_ms"]
+    if fields and newest_ms is not None and header["begin_timestamp_ms"] <= header["end_timestamp_ms"] <= newest_ms:
+        fields.add("end_timestamp_ms")
+    return fields
 
 
 def _said(value: int | None, context: IndexContext) -> str:
