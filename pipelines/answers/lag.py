@@ -13,8 +13,9 @@ from parsers.queues import BatchQueue, StoreQueues
 from parsers.store import Store
 from pipelines.answers.offsets.saved import OffsetsAt
 from recovery.knowledge.copied_times import TimesLost, newest_message_ms
+from recovery.lives.life import TopicLives
 from recovery.lives.offset_lives import DoubtfulOffset, OffsetLife, doubtful_offsets, may_be_doubtful
-from recovery.lives.topic_lives import StoreLives, TopicLives
+from recovery.lives.topic_lives import StoreLives
 from recovery.query.hidden_queues import every_queue
 from recovery.query.lag import (
     LOG_NOT_FOUND,

@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 from parsers.utc import EPOCH, MILLISECOND
 from pipelines.answers.life_rows import lives_of_rows
 from pipelines.lake.lake import Lake
+from recovery.lives.life import TopicLives
 from recovery.lives.offset_lives import DoubtfulOffset, OffsetLife, QueueEnds, doubtful_offsets
-from recovery.lives.topic_lives import TopicLives
 from recovery.query.lag import NOT_THEN, TOPIC_DELETED, doubt_reason
 
 Row = dict[str, Any]

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from parsers.utc import utc
-from recovery.lives.topic_lives import Ground, QueueLife, TopicLife, TopicLives
+from recovery.lives.life import Ground, QueueLife, TopicLife, TopicLives
 
 Row = Mapping[str, Any]
 

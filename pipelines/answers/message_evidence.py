@@ -16,8 +16,9 @@ from pipelines.answers.offsets.saved import OffsetsAt
 from pipelines.lake.lake import Lake
 from rebalance.diagnosis.intervals import OwnershipInterval
 from rebalance.facts import Fact, OffsetCommitted, OffsetPersisted
+from recovery.lives.life import TopicLives
 from recovery.lives.offset_lives import QueueEnds, doubtful_offsets
-from recovery.lives.topic_lives import StoreLives, TopicLives
+from recovery.lives.topic_lives import StoreLives
 from recovery.query.query import KeyQuestion, StoreQuery
 
 COLUMNS = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from parsers.store import QueueKey
+from recovery.lives.life import TopicLives
 from recovery.lives.offset_lives import OffsetLife
-from recovery.lives.topic_lives import TopicLives
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from recovery.forecast.outcome import Outcome, outcome_of
 from recovery.forecast.repair import Repair
 from recovery.forecast.repairs import repairs
 from recovery.forecast.returns import MAY_BE_DELETED, brought_back
-from recovery.lives.topic_lives import TopicLives
+from recovery.lives.life import TopicLives
 from recovery.start.restart import Restart, restart
 
 

@@ -21,7 +21,8 @@ from recovery.forecast.queue_rows import QueueRow, queue_rows
 from recovery.forecast.returns import Return, brought_back, returns
 from recovery.forecast.unknowns import Unknown, unknowns
 from recovery.knowledge.inference import StoreKnowledge
-from recovery.lives.topic_lives import StoreLives, TopicLives
+from recovery.lives.life import TopicLives
+from recovery.lives.topic_lives import StoreLives
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import PROVEN, BrokerVersion
 from recovery.start.restart import Restart, restart

@@ -13,7 +13,7 @@ from parsers.errors import StoreFormatError
 from parsers.store import StoreFile
 from recovery.broker.store_folder import Entry, Evidence
 from recovery.forecast.losses import runs_of
-from recovery.lives.topic_lives import TopicLives
+from recovery.lives.life import TopicLives
 from recovery.scan.log_runs import LogGap
 from recovery.scan.scanner import LogScanner, ScanBatch
 

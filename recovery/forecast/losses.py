@@ -22,7 +22,7 @@ from parsers.java import INT_MAX, divide
 from parsers.store import StoreFile
 from recovery.broker.mapped_file_queue import LogFile
 from recovery.broker.store_folder import Entry, QueueKey
-from recovery.lives.topic_lives import TopicLives
+from recovery.lives.life import TopicLives
 from recovery.rules.dispatch import PREPARED, ROLLBACK, DispatchRequest
 from recovery.scan.log_runs import GapSink, LogRun, runs_between
 from recovery.scan.scanner import ScanBatch

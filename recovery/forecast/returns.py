@@ -13,7 +13,7 @@ import numpy as np
 
 from recovery.broker.store_folder import QueueKey
 from recovery.forecast.losses import queued_offsets, units_of
-from recovery.lives.topic_lives import NEVER, Ground, TopicLives
+from recovery.lives.life import NEVER, Ground, TopicLives
 from recovery.scan.kernel import Longs
 from recovery.start.restart import Restart
 

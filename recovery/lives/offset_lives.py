@@ -14,7 +14,7 @@ from enum import Enum
 
 from parsers.queues import Queue
 from parsers.store import QueueKey
-from recovery.lives.topic_lives import TopicLives
+from recovery.lives.life import TopicLives
 
 GroupOffsets = Mapping[tuple[str, str], Mapping[int, int]]
 """(group, topic) -> queue_id -> next message number to consume."""

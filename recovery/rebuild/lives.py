@@ -13,7 +13,7 @@ import numpy as np
 
 from parsers.store import QueueKey, Store
 from recovery.knowledge.inference import StoreKnowledge
-from recovery.lives.topic_lives import NEVER, TopicLives
+from recovery.lives.life import NEVER, TopicLives
 from recovery.rebuild.queue_files import QueueFilesWriter, QueueTotals, is_folder_name
 from recovery.scan.intervals import Mask
 from recovery.scan.kernel import UnitColumns

@@ -11,8 +11,8 @@ from parsers.queues import StoreQueues
 from parsers.sequence import holes
 from parsers.store import QueueKey, Store
 from recovery.knowledge.inference import Inferred, StoreKnowledge
+from recovery.lives.life import RestartedQueue, TopicLife, TopicLives
 from recovery.lives.numbering import Numbering, joined_numbering
-from recovery.lives.topic_lives import RestartedQueue, TopicLife, TopicLives
 from recovery.rebuild.index_files import IndexTotals
 from recovery.rebuild.queue_files import QueueTotals
 from recovery.rules.settings import StoreSettings

@@ -15,7 +15,7 @@ from parsers.index.open import OpenIndex, open_index
 from parsers.store import QueueKey, Store, StoreFile
 from parsers.topics import is_lmq
 from recovery.knowledge.inference import StoreKnowledge
-from recovery.lives.topic_lives import TopicLives
+from recovery.lives.life import TopicLives
 from recovery.scan.intervals import Longs, found_at
 from recovery.scan.log_access import LogAccess
 from recovery.verify.checks.index import LeftEntries

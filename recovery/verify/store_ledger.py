@@ -16,8 +16,8 @@ from parsers.commitlog.resync import BODY_CRC_WRONG, RECORD_CRC_WRONG
 from parsers.java import LONG_MAX
 from parsers.store import QueueKey, Store, StoreFile
 from recovery.knowledge.inference import StoreKnowledge
+from recovery.lives.life import QueueLife, TopicLives
 from recovery.lives.offset_lives import DoubtfulOffset, GroupOffsets, OffsetLife, doubtful_offsets
-from recovery.lives.topic_lives import QueueLife, TopicLives
 from recovery.query.ledger import GroupPlace, Layer, LedgerRange, State, of_group, painted
 from recovery.rebuild.queue_writer import MOST_OFFSET
 from recovery.scan.intervals import Intervals, Longs, Mask, found_at

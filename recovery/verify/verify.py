@@ -20,7 +20,8 @@ from parsers.topics import TIMER_TOPIC, is_lmq
 from recovery.broker.store_folder import config_entries
 from recovery.config.start import config_start
 from recovery.knowledge.inference import Inferred, StoreKnowledge
-from recovery.lives.topic_lives import TopicLives, lives_from
+from recovery.lives.life import TopicLives
+from recovery.lives.topic_lives import lives_from
 from recovery.scan.intervals import Intervals, Longs
 from recovery.scan.log_runs import LogGap
 from recovery.verify.checks.batch_queue import batches_end, check_batch_queue

@@ -8,7 +8,7 @@ import pytest
 
 from parsers.store import open_store
 from parsers.topics import SCHEDULE_TOPIC
-from recovery.lives.topic_lives import TopicLives
+from recovery.lives.life import TopicLives
 from recovery.verify.checks.config import QueueEnds, check_config
 from tests.support.build_store import write_json
 

@@ -13,9 +13,11 @@ from parsers.commitlog.message import Message
 from parsers.queues import Pointer
 from parsers.store import QueueKey, open_store
 from recovery.knowledge.topic_events import Contradiction, TopicEvent
+from recovery.lives.life import NEVER, Ground, TopicLife, TopicLives
 from recovery.lives.numbering import FIRST, LAST, MESSAGES, Numbering, NumberingNotes, joined_numbering, read_numbering
 from recovery.lives.offset_lives import OffsetLife, doubtful_offsets
-from recovery.lives.topic_lives import NEVER, Ground, TopicLife, TopicLives, TopicsKnown, topic_lives
+from recovery.lives.topic_lives import topic_lives
+from recovery.lives.topics_known import TopicsKnown
 from recovery.rules.dispatch import DispatchRules
 from recovery.scan.log_runs import runs_between
 from recovery.scan.scanner import LogScanner

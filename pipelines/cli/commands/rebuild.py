@@ -112,7 +112,7 @@ def _rebuild_brokers(run: Run, to: Path, sources: Sources) -> dict[str, RebuildR
 
 def _tell(run: Run, reports: Mapping[str, RebuildReport] | Mapping[None, RebuildReport]) -> None:
     """Print the reports, each with its broker's name where it has one."""
-    from recovery.lives.topic_lives import Ground
+    from recovery.lives.life import Ground
     from recovery.rebuild.report import WITHOUT_EXT
 
     for report in reports.values():

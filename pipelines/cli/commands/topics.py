@@ -14,7 +14,7 @@ from pipelines.cli.frame.run import Run
 from pipelines.cli.frame.topic_logs import with_logs
 
 if TYPE_CHECKING:
-    from recovery.lives.topic_lives import TopicLife
+    from recovery.lives.life import TopicLife
 
 
 def register(app: typer.Typer) -> None:

@@ -8,8 +8,8 @@ from pipelines.lake.tables.table import Table, columns
 from recovery.broker.abort_file import EXITS
 from recovery.compare.rows import Nature, What
 from recovery.fates.delays import DelayState
-from recovery.lives.topic_lives import Ground
-from recovery.lives.topic_lives import State as LifeState
+from recovery.lives.life import Ground
+from recovery.lives.life import State as LifeState
 from recovery.query.lag import Status
 from recovery.query.ledger import State
 from recovery.query.move_kind import MoveKind

@@ -11,8 +11,8 @@ from parsers.config.topics import TopicConfig, read_topics
 from parsers.errors import Damage
 from parsers.store import StoreFile
 from parsers.topics import DLQ_PREFIX, LMQ_PREFIX, RETRY_PREFIX, SCHEDULE_TOPIC, is_brokers_own
+from recovery.lives.life import TopicLives
 from recovery.lives.offset_lives import DoubtfulOffset, OffsetLife, doubtful_offsets
-from recovery.lives.topic_lives import TopicLives
 from recovery.query.hidden_queues import HiddenQueue, hidden_queues
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
 

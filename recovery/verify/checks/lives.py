@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from recovery.lives.topic_lives import RestartedQueue, TopicLife, TopicLives
+from recovery.lives.life import RestartedQueue, TopicLife, TopicLives
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
 
 
