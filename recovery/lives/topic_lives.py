@@ -34,9 +34,16 @@ def lives_of(store: Store, rules: DispatchRules, events: Sequence[TopicEvent] = 
 def lives_from(store: Store, numbering: Numbering, events: Sequence[TopicEvent] = ()) -> TopicLives:
     """The lives of a store's topics, whose log is numbered so; none where its queues cannot be read."""
     with StoreQueues(store, on_damage="collect") as queues:
-        if queues.unread is not None:
-            return TopicLives()
-        return topic_lives(numbering, TopicsKnown.of(store.config), queues, events)
+        return lives_beside(store, queues, numbering, events)
+
+
+def lives_beside(
+    store: Store, queues: StoreQueues, numbering: Numbering, events: Sequence[TopicEvent] = ()
+) -> TopicLives:
+    """`lives_from` beside queues that are open already."""
+    if queues.unread is not None:
+        return TopicLives()
+    return topic_lives(numbering, TopicsKnown.of(store.config), queues, events)
 
 
 @dataclass(slots=True)

@@ -21,7 +21,7 @@ from recovery.broker.store_folder import config_entries
 from recovery.config.start import config_start
 from recovery.knowledge.inference import Inferred, StoreKnowledge
 from recovery.lives.life import TopicLives
-from recovery.lives.topic_lives import lives_from
+from recovery.lives.topic_lives import lives_beside
 from recovery.scan.intervals import Intervals, Longs
 from recovery.scan.log_runs import LogGap
 from recovery.verify.checks.batch_queue import batches_end, check_batch_queue
@@ -119,7 +119,8 @@ def verify(store: Store, known: StoreKnowledge, *, settles: bool = True) -> Veri
 def judged(store: Store, known: StoreKnowledge, files: Files, seen: Outline) -> Verification:
     """The findings of a store after the first pass over its log."""
     try:
-        judgement = _Verify(store, known, files, seen).judge()
+        with StoreQueues(store, on_damage="collect") as queues:
+            judgement = _Verify(store, known, files, seen, queues).judge()
     except SettledInVain:
         return verify(store, known, settles=False)
     order = {"critical": 0, "error": 1, "warning": 2, "info": 3}
@@ -129,7 +130,8 @@ def judged(store: Store, known: StoreKnowledge, files: Files, seen: Outline) -> 
 
 def queue_sides(store: Store, known: StoreKnowledge, files: Files, seen: Outline) -> QueueSides:
     """The queues beside the log after the first pass over it. Raises SettledInVain."""
-    return _Verify(store, known, files, seen).sides()
+    with StoreQueues(store, on_damage="collect") as queues:
+        return _Verify(store, known, files, seen, queues).sides()
 
 
 def _together(places: Iterable[Longs]) -> Longs:
@@ -139,9 +141,9 @@ def _together(places: Iterable[Longs]) -> Longs:
 class _Verify:
     """The rules over what the first pass left of one store."""
 
-    def __init__(self, store: Store, known: StoreKnowledge, files: Files, seen: Outline) -> None:
-        self._store, self._known, self._files, self._seen = store, known, files, seen
-        self._lives = lives_from(store, seen.numbering, known.topic_events) if files.unread is None else TopicLives()
+    def __init__(self, store: Store, known: StoreKnowledge, files: Files, seen: Outline, on_disk: StoreQueues) -> None:
+        self._store, self._known, self._files, self._seen, self._on_disk = store, known, files, seen, on_disk
+        self._lives = lives_beside(store, on_disk, seen.numbering, known.topic_events)
         self._left = left_of(store, known, files, seen, self._lives)
         self._log = self._left.log
         self._shape = LogShape.of(store.commitlog, known.settings.mapped_file_size_commit_log)
@@ -393,8 +395,7 @@ class _Verify:
     def _queue_ends(self) -> QueueEnds | None:
         if self._files.unread is not None:
             return None
-        with StoreQueues(self._store, on_damage="collect") as queues:
-            ends = {key: queue.ends(self._log.start) for key, queue in queues.items()}
+        ends = {key: queue.ends(self._log.start) for key, queue in self._on_disk.items()}
         for key, trace in self._seen.queues.items():  # what the log has, a damaged queue had: its readers may be there
             most_living = self._lives.living_end(key, trace.most + 1)
             if most_living is not None and key not in self._store.batch_queues:
