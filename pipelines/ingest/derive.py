@@ -12,6 +12,7 @@ import pyarrow as pa
 from parsers.store import NotAStore
 from pipelines.answers.lag_of_lives import with_lives
 from pipelines.answers.replica_rows import replica_rows
+from pipelines.answers.store_rows import JUDGES, STREAMS
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.ingest.made_from import ALL_BROKERS, MadeFrom, all_inputs, broker_inputs, evidence_inputs
 from pipelines.lake.broker_stores import store_of
@@ -19,17 +20,10 @@ from pipelines.lake.catalog import question
 from pipelines.lake.lake import Lake, lake_to_write
 from pipelines.lake.sources import BrokerSource, Sources
 from pipelines.lake.tables.derived import (
-    BACKLOG,
-    CONSISTENCY_FINDINGS,
-    DELAYED_MESSAGES,
-    LAG,
+    DERIVED_TABLES,
     LAG_HISTORY,
-    LOSS_LEDGER,
-    OFFSET_EVENTS,
-    RECOVERY_FORECAST,
     REPLICA_DIFFERENCES,
     RETENTION_RISK,
-    TOPIC_LIVES,
 )
 from pipelines.lake.tables.ownership import OWNERSHIP_INTERVALS, OWNERSHIP_TABLES
 from pipelines.spark.jobs.ownership import evidence_paths, replay_sources
@@ -38,17 +32,8 @@ from pipelines.spark.jobs.store_rows import judge_brokers
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-JUDGED = (
-    LAG,
-    CONSISTENCY_FINDINGS,
-    RECOVERY_FORECAST,
-    RETENTION_RISK,
-    LOSS_LEDGER,
-    BACKLOG,
-    OFFSET_EVENTS,
-    TOPIC_LIVES,
-    DELAYED_MESSAGES,
-)
+JUDGED = tuple(table for table in DERIVED_TABLES if table.name in {*JUDGES, *STREAMS})
+"""The tables whose rows are made broker by broker."""
 TOLD_BY_THE_CLOCK = frozenset({RETENTION_RISK.name})
 """Tables whose rows hold as of the run: they are made again in another hour."""
 
