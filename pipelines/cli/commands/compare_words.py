@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pipelines.cli.frame.sections import sections
+
 Document = Mapping[str, Any]
-LABEL = 15
-"""Cells of the column that says what a line is about."""
 RECORDS_SHOWN, FIELDS_SHOWN, GROUPS_SHOWN, QUEUES_SHOWN = 5, 12, 20, 12
 COSTS = {
     "lost_unread": "lost unread",
@@ -21,9 +20,7 @@ COSTS = {
 
 def in_words(document: Document, width: int) -> Iterator[str]:
     """Lines of at most `width` cells, where words allow it."""
-    for label, text in _head(document):
-        yield from _wrapped(f"{label:<{LABEL}}", text, width)
-    for title, texts in (
+    lists = (
         ("Do", list(document["steps"])),
         ("Mind", list(document["warnings"])),
         ("Logs", [f"{each['left']} and {each['right']}: {each['summary']}" for each in document["pairs"]]),
@@ -31,18 +28,8 @@ def in_words(document: Document, width: int) -> Iterator[str]:
         ("Records that differ", list(_records(document["pairs"]))),
         ("What it costs each group", list(_costs(document["costs_by_group"]))),
         ("Other differences", list(_others(document["pairs"]))),
-    ):
-        if texts:
-            yield ""
-            yield title
-            for text in texts:
-                yield from _wrapped("    " if text.startswith(" ") else "  - ", text.lstrip(), width)
-
-
-def _wrapped(head: str, text: str, width: int) -> list[str]:
-    return textwrap.wrap(
-        text, max(width, 40), initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False
     )
+    yield from sections(_head(document), lists, width)
 
 
 def _head(document: Document) -> Iterator[tuple[str, str]]:

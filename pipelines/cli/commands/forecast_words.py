@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pipelines.cli.commands.config_words import counts_of_config, decided_by_config, lost_config
+from pipelines.cli.frame.sections import sections
 from pipelines.report.figures import counted
 
 Document = Mapping[str, Any]
 QUEUES_SHOWN = 20
-LABEL = 15
-"""Cells of the column that says what a line is about."""
 WHERE = {"message": "", "queue_unit": " missing in the queue", "index_entries": " missing in the index"}
 """What a message loses, as the document's `lost_counts` names it -> the words for it."""
 
 
 def in_words(document: Document, width: int) -> Iterator[str]:
     """Lines of at most `width` cells, where words allow it."""
-    for label, text in _decided(document):
-        yield from _wrapped(f"{label:<{LABEL}}", text, width)
-    for title, texts in (
+    lists = (
         ("What is lost", [*_losses(document["lost"]), *lost_config(document["config"])]),
         ("What comes back", list(map(_returned, document["brought_back"]))),
         (
@@ -32,18 +28,8 @@ def in_words(document: Document, width: int) -> Iterator[str]:
         ("Why", [f"{each['rule']}: {each['evidence']} [{each['source']}]" for each in document["reasons"]]),
         ("Not known", [f"{each['what']}: {each['why']}" for each in document["unknown"]]),
         ("Other versions would do otherwise", [_other(each) for each in document["otherwise"]]),
-    ):
-        if texts:
-            yield ""
-            yield title
-            for text in texts:
-                yield from _wrapped("    " if text.startswith(" ") else "  - ", text.lstrip(), width)
-
-
-def _wrapped(head: str, text: str, width: int) -> list[str]:
-    return textwrap.wrap(
-        text, max(width, 40), initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False
     )
+    yield from sections(_decided(document), lists, width)
 
 
 def _decided(document: Document) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,33 @@
+"""A document for a person: labelled lines first, then lists under titles."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+
+LABEL = 15
+"""Cells of the column that says what a line is about."""
+
+
+def sections(head: Iterable[tuple[str, str]], lists: Iterable[tuple[str, Sequence[str]]], width: int) -> Iterator[str]:
+    """Lines of at most `width` cells, where words allow it.
+
+    Args:
+        head: label and text of each line.
+        lists: title and entries of each list; one without entries is left out. An entry that begins with a space goes
+            on with the entry before it.
+    """
+    for label, text in head:
+        yield from _wrapped(f"{label:<{LABEL}}", text, width)
+    for title, entries in lists:
+        if entries:
+            yield ""
+            yield title
+            for entry in entries:
+                yield from _wrapped("    " if entry.startswith(" ") else "  - ", entry.lstrip(), width)
+
+
+def _wrapped(head: str, text: str, width: int) -> list[str]:
+    return textwrap.wrap(
+        text, max(width, 40), initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False
+    )
