@@ -291,10 +291,11 @@ def _near(place: Place, change: Change) -> bool:
 def _left_no_trace(change: Change, base: Path, root: Path, places: Sequence[Place]) -> bool:
     """The edit cannot be told from the store any more: what is left is a store that a broker could have left.
 
-    The whole folder config/ gone. Log and queues gone, and nothing else left to ask; log and an index file. The
-    confirmPhyOffset or logicsPhysicalOffset set to another offset of the log, or to a negative one, which is none yet;
-    any masterFlushedOffset; a time set to another one of the log's, or to one that a cleaned log may have had, or, of a
-    broker that ended without shutting down, the queues' or the index's to one of messages that a loss of power took.
+    The whole folder config/ gone. Log and queues gone, and nothing else left to ask; the log, and with it a queue or an
+    index file. The confirmPhyOffset or logicsPhysicalOffset set to another offset of the log, or to a negative one,
+    which is none yet; any masterFlushedOffset; a time set to another one of the log's, or to one that a cleaned log may
+    have had, or, of a broker that ended without shutting down, the queues' or the index's to one of messages that a
+    loss of power took.
     Fields of a message that nothing else in the store knows of. A unit at the end of its queue zeroed whose record the
     same damage took. A whole index file of a crashed broker zeroed: its messages are gone or were not dispatched yet. A
     log file without a record taken away, or a queue file without a unit of a message that is left; one without a unit
@@ -306,7 +307,7 @@ def _left_no_trace(change: Change, base: Path, root: Path, places: Sequence[Plac
         return change.what == "gone" and not any(name.startswith("config/") for name in left)
     if not any(name.startswith(("commitlog/", "consumequeue/")) for name in left):
         return change.what in ("gone", "new")
-    if change.file.startswith("index/") and not any(name.startswith("commitlog/") for name in left):
+    if change.file.startswith(("index/", "consumequeue/")) and not any(name.startswith("commitlog/") for name in left):
         return change.what == "gone"
     if change.file == "checkpoint":
         return change.what == "bytes" and (_offsets_not_beyond_the_log(change, left) or _times_of_the_log(change, root))
