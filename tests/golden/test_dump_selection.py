@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,22 @@ def test_what_a_group_has_not_read_is_what_java_has_from_its_offset_on(name: str
         assert {row["physical_offset"] for row in called.rows} == expected, (group, called.err)
         judged += 1
     assert judged > 0 or doubtful or not table_of(case)
+
+
+@pytest.mark.parametrize("name", incident_names("topic-recreated"))
+def test_no_message_of_a_former_life_is_unread(name: str, tmp_path: Path) -> None:
+    """What is unread has a unit in a queue, by Java's reading, though messages of the former life have the same numbers
+    and are in the log; whichever life the group's offset is of."""
+    case = incident(name)
+    in_queues = {place for queue in case.lines("queues.jsonl.gz") for place in unit_places(queue)[0]}
+    found: set[int] = set()
+    for topic in case.told()["answers"]["topics"]:
+        nobody = tmp_path / f"{topic}.json"
+        nobody.write_text(json.dumps({"offsetTable": {f"{topic}@G": dict.fromkeys(range(8), 0)}}))
+        rows = dump(case, "--unread-by", "G", "--offsets", nobody, "--columns", "physical_offset").rows
+        found |= {row["physical_offset"] for row in rows}
+    assert found
+    assert found <= in_queues
 
 
 def dump(case: Incident, *options: object) -> Any:
