@@ -17,19 +17,24 @@ NO_PASS = -1
 
 def read_positions(
     files: Sequence[StoreFile], *, on_damage: OnDamage = "raise", damage: DamageSink | None = None
-) -> dict[QueueKey, int]:
+) -> dict[QueueKey, int] | None:
     """The last queue offset that a pass took in, by queue, from the files of a store's `config`.
 
-    A queue without one has none: NO_PASS. Source: store/kv/CompactionPositionMgr.java @5.3.3.
+    A queue without one has none: NO_PASS. None where neither the file nor its backup can be read: the broker then
+    begins as if no pass had been, and nothing tells whether there were any.
+
+    Source: store/kv/CompactionPositionMgr.java @5.3.3.
     """
     document = read_document(files, COMPACTION_POSITIONS[0], on_damage=on_damage, damage=damage)
+    if document is None:
+        return None
     positions: dict[QueueKey, int] = {}
-    for name, stored in document.table("queueOffsetMap").items() if document is not None else ():
+    for name, stored in document.table("queueOffsetMap").items():
         topic, _, number = name.rpartition("_")
         queue_id, position = parse_whole(number, 0, INT_MAX), int64(stored)
-        if document is not None and (queue_id is None or position is None):
+        if queue_id is None or position is None:
             error = odd_value(document, f"queueOffsetMap.{name}", stored, "a queue and a queue offset")
             report(error, on_damage, damage)
-        elif queue_id is not None and position is not None:
+        else:
             positions[topic, queue_id] = position
     return positions

@@ -136,7 +136,7 @@ def compacted_queues(
     store: Store, settings: StoreSettings, damage: DamageSink, *, topic: str | None = None, queue: int | None = None
 ) -> Iterator[CompactedQueue]:
     """The compacted queues of a store in order of topic and number."""
-    positions = read_positions(store.config, on_damage="collect", damage=damage)
+    positions = read_positions(store.config, on_damage="collect", damage=damage) or {}
     for key in sorted(store.compaction_logs.keys() | store.compaction_queues.keys()):
         if topic in (None, key[0]) and queue in (None, key[1]):
             found = SparseQueue.of(store.compaction_queues.get(key, []), on_damage="collect", damage=damage)

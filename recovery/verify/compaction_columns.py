@@ -62,6 +62,8 @@ def judge_compaction(store: Store, known: StoreKnowledge, lost: Intervals) -> Ju
             found = by_name.get(file.name)
             rows = FileColumns.of(written_units(found), relative(store, found)) if found is not None else None
             judged.append(check_copies(key, copies, rows, clean_exit=not store.abort_present))
+        if positions is None:  # what passes dropped cannot be told from what is missing
+            continue
         known_from = max(positions.get(key, NO_PASS), queue.min_queue_offset - 1)
         there = np.sort(np.concatenate(offsets))
         judged.append(check_missing(key, _missing(store, log, key, there, known_from, queue.max_queue_offset)))

@@ -11,6 +11,7 @@ import pytest
 from parsers.commitlog.layout import HEAD
 from parsers.consumequeue.batch import BATCH_UNIT, Units
 from parsers.consumequeue.read import units as units_of
+from parsers.places import COMPACTION_POSITIONS
 from parsers.store import Store, open_store
 from recovery.scan.intervals import Intervals
 from recovery.verify.compaction_columns import judge_compaction
@@ -86,6 +87,12 @@ def test_a_changed_original(root: Path) -> None:
 def test_names_that_do_not_fit(root: Path) -> None:
     (root / QUEUE).rename(root / "taken-away")
     assert "compaction_files_apart" in {one.kind for one in judged(root)}
+
+
+def test_without_positions_nothing_is_called_missing(root: Path) -> None:
+    for name in COMPACTION_POSITIONS:
+        (root / "compaction" / name).unlink(missing_ok=True)
+    assert judged(root) == ()
 
 
 def test_a_message_that_was_never_copied(tmp_path: Path) -> None:
