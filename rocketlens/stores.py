@@ -355,6 +355,39 @@ class Store:
             now=instant(now),
         )
 
+    def retries(
+        self,
+        *,
+        group: str | None = None,
+        topic: str | None = None,
+        messages: bool = False,
+        dead: bool = False,
+        offsets: Place | None = None,
+    ) -> Rows:
+        """Messages that groups gave back: where they come from, how often they failed, where they are (`retries`).
+
+        Args:
+            topic: the topic that the messages were sent to.
+            messages: a row for each message, else one for each group.
+            dead: only dead letters.
+            offsets: kept copies of consumerOffset.json; else the store's own.
+
+        >>> store.retries(group="CG_failing")["dead_letters"]
+        [11]
+        """
+        from pipelines.cli.commands.retries import retries
+
+        return rows_of(
+            retries,
+            self._broker,
+            store=self.path,
+            group=group,
+            topic=topic,
+            messages=messages,
+            dead=dead,
+            offsets=None if offsets is None else Path(offsets),
+        )
+
     def lag_history(self, offsets: Place) -> Rows:
         """Lag at each moment at which the offsets were kept; oldest first.
 

@@ -15,6 +15,7 @@ from parsers.store import Store
 from parsers.utc import utc
 from pipelines.answers.backlog import backlog
 from pipelines.answers.fates.delays import DelayAnswer
+from pipelines.answers.fates.retries import RetryAnswer
 from pipelines.answers.finding_rows import finding_row
 from pipelines.answers.lag import lag_record, store_lag, store_positions
 from pipelines.answers.ledger_rows import ledger_rows
@@ -153,6 +154,13 @@ def delay_batches(broker: BrokerSource) -> Iterator[pa.RecordBatch]:
     yield from answer.batches(broker=broker.name)
 
 
+def retry_batches(broker: BrokerSource) -> Iterator[pa.RecordBatch]:
+    """Rows of `retry_chains`, by the offsets that the store has."""
+    (store, known), lost = known_store_of(broker), list[Damage]()
+    offsets = offsets_of_store(store, lost.append)
+    yield from RetryAnswer.of(store, known, None if offsets is None else offsets.offsets).batches(broker=broker.name)
+
+
 SLICED: Mapping[str, Callable[[BrokerSource, Sequence[Outline] | None], list[Row]]] = {
     "consistency_findings": finding_rows,
     "loss_ledger": loss_ledger_rows,
@@ -169,5 +177,8 @@ JUDGES: Mapping[str, Callable[[BrokerSource], list[Row]]] = {
     "topic_lives": topic_life_rows,
 }
 """Table -> what makes its rows for one broker."""
-STREAMS: Mapping[str, Callable[[BrokerSource], Iterator[pa.RecordBatch]]] = {"delayed_messages": delay_batches}
+STREAMS: Mapping[str, Callable[[BrokerSource], Iterator[pa.RecordBatch]]] = {
+    "delayed_messages": delay_batches,
+    "retry_chains": retry_batches,
+}
 """The same of tables with a row for each message, which come as batches."""

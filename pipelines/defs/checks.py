@@ -251,6 +251,24 @@ STORE_CHECKS = [
         command="rocketlens delays {store} --messages",
     ),
     check(
+        "retry_chains",
+        "no_dead_letter",
+        "No group gave a message up.",
+        'SELECT broker, "group", topic, queue_id, queue_offset, unique_id, failures, dead_at FROM retry_chains '
+        "WHERE state = 'dead_letter' ORDER BY ALL",
+        severity=WARN,
+        command="rocketlens retries {store} --messages --dead",
+    ),
+    check(
+        "retry_chains",
+        "none_repeated",
+        "No failure was stored twice: a message that was given back twice is consumed twice.",
+        'SELECT broker, "group", topic, unique_id, failures, repeated FROM retry_chains '
+        "WHERE repeated > 0 ORDER BY ALL",
+        severity=WARN,
+        command="rocketlens retries {store} --messages",
+    ),
+    check(
         "ownership_anomalies",
         "no_anomaly",
         "No queue had two owners, none, or another disorder.",

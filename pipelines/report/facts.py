@@ -18,6 +18,7 @@ from parsers.store import Store
 from parsers.utc import utc
 from pipelines.answers.backlog import backlog
 from pipelines.answers.fates.delays import DelayAnswer, delay_sums
+from pipelines.answers.fates.retries import RetryAnswer, retry_sums
 from pipelines.answers.finding_rows import explained_row, finding_row
 from pipelines.answers.lag import store_lag, store_positions
 from pipelines.answers.ledger_rows import ledger_rows
@@ -76,6 +77,10 @@ def facts_of_store(
     say("delayed messages")
     delayed = DelayAnswer.of(store, known, collect, facts.read_at_ms)
     facts.delays, facts.delay_notes = delay_sums(delayed.batches(), facts.read_at_ms).to_pylist(), list(delayed.notes())
+    say("retries")
+    offsets = offsets_of_store(store, collect)
+    given_back = RetryAnswer.of(store, known, None if offsets is None else offsets.offsets)
+    facts.retries = retry_sums(given_back.batches()).to_pylist()
     if history is not None:
         tell_ownership(facts, history)
     return facts

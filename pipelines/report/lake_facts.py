@@ -79,6 +79,7 @@ class _Tables:
             "backlog": self._split("backlog"),
             "offset_events": self._split("offset_events"),
             "delays": self._split("delayed_messages", question("delays_by_level")),
+            "retries": self._split("retry_chains", question("retries_by_group")),
         }
 
     def tell(self, facts: Facts, broker: str) -> None:

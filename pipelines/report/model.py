@@ -124,6 +124,7 @@ class Facts:
     backlog: list[Row] | None = None
     offset_events: list[Row] | None = None
     delays: list[Row] | None = None
+    retries: list[Row] | None = None
     delay_notes: list[str] = field(default_factory=list)
     intervals: list[Row] | None = None
     anomalies: list[Row] | None = None

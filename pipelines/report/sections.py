@@ -9,6 +9,7 @@ from pipelines.report.ledger_section import ledger_section
 from pipelines.report.model import Facts, Section
 from pipelines.report.offsets_section import offsets_section
 from pipelines.report.ownership_section import ownership_section
+from pipelines.report.retries_section import retries_section
 from pipelines.report.store_sections import agreement_section, contents_section, lag_section
 
 
@@ -22,6 +23,7 @@ def sections_of(facts: Facts) -> list[Section]:
         backlog_section(facts),
         offsets_section(facts),
         delays_section(facts),
+        retries_section(facts),
         forecast_section(facts),
         retention_section(facts),
         ownership_section(facts),

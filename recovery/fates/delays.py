@@ -155,18 +155,19 @@ def delays(store: Store, known: StoreKnowledge, damage: DamageSink) -> Delays:
     """What became of every delayed message that the log has."""
     held = held_records(store.commitlog, known.rules, DELAYS)
     progress = Progress.of(store, damage)
-    fates = fates_of(held, due_times(held, store, known.rules), progress)
+    due = np.where(held.of_topic(TIMER_TOPIC), held.columns.own[OUT_MS], scheduled_due(held, store, known.rules))
+    fates = fates_of(held, due, progress)
     return Delays(held, fates, progress, _expired(held, fates, progress))
 
 
-def due_times(held: Held, store: Store, rules: DispatchRules) -> Longs:
-    """When each record held is due, in epoch ms; NONE of what is no delayed message or does not say.
+def scheduled_due(held: Held, store: Store, rules: DispatchRules) -> Longs:
+    """When each record held that waits for a delay level is due, in epoch ms; NONE of other records.
 
-    Of a delay level the time in its queue unit, which the broker goes by; where no unit is for it, the store time and
-    what messageDelayLevel says now.
+    It is the time in its queue unit, which the broker goes by; where no unit is for it, the store time and what
+    messageDelayLevel says now.
     """
     columns = held.columns
-    due = np.where(held.of_topic(TIMER_TOPIC), columns.own[OUT_MS], NONE)
+    due = np.full(held.rows, NONE, np.int64)
     scheduled = np.flatnonzero(held.of_topic(SCHEDULE_TOPIC))
     millis = rules.delay_levels.millis
     delay = np.array([UNKNOWN_LEVEL_MS, *millis, UNKNOWN_LEVEL_MS], np.int64)

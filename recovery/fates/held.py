@@ -30,7 +30,7 @@ from recovery.rules.dispatch import DispatchRules
 from recovery.scan.log_runs import LogGap, LogRun, log_runs
 from recovery.scan.topic_table import TopicTable
 
-UNIQ_KEY = "UNIQ_KEY"
+UNIQ_KEY, REAL_TOPIC = "UNIQ_KEY", "REAL_TOPIC"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,9 @@ class Story:
     """Which records are wanted.
 
     Attributes:
-        keeps: whether all records of a topic are; of other topics those with the property REAL_TOPIC.
+        keeps: whether all records of a topic are.
+        trigger: of other topics, the records with this property; one of `own`, or REAL_TOPIC.
+        wanted: which of these are kept, asked run by run.
         id_name: the property that names the message in all its records.
         own: further properties, and what is kept of each (`held_kernel`).
     """
@@ -46,9 +48,18 @@ class Story:
     keeps: Callable[[str], bool]
     id_name: str = UNIQ_KEY
     own: Sequence[tuple[str, int]] = ()
+    trigger: str = REAL_TOPIC
+    wanted: Callable[[HeldColumns, Sequence[str]], npt.NDArray[np.bool_]] | None = None
 
     def names(self) -> Names:
-        return _names([("REAL_TOPIC", HASH), (self.id_name, HASH), *self.own])
+        return _names(self._listed())
+
+    def trigger_number(self) -> int:
+        """The number of the trigger among the names."""
+        return [name for name, _ in self._listed()].index(self.trigger)
+
+    def _listed(self) -> list[tuple[str, int]]:
+        return [(REAL_TOPIC, HASH), (self.id_name, HASH), *self.own]
 
 
 def _names(wanted: Sequence[tuple[str, int]]) -> Names:
@@ -97,13 +108,19 @@ def held_records(files: Sequence[StoreFile], rules: DispatchRules, story: Story)
 def _of_run(run: LogRun, topics: TopicTable, kept: Longs, names: Names, story: Story) -> tuple[HeldColumns, Longs]:
     """The wanted records of one run, and which topics are kept by now."""
     held, span = _room(len(run.positions), len(story.own)), np.empty(2 * len(names.kinds), np.int64)
-    row, used = 0, 0
+    row, used, trigger = 0, 0, story.trigger_number()
     while row < len(run.positions):
-        row, used, start, end = hold_records(run.data, run.positions, row, topics.arrays, kept, names, span, held, used)
+        row, used, start, end = hold_records(
+            run.data, run.positions, row, topics.arrays, kept, names, trigger, span, held, used
+        )
         if row < len(run.positions):
             topics.code(bytes(run.data[start:end]))
             kept = np.array([story.keeps(name) for name in topics.names()], np.int64)
-    return HeldColumns._make(column[..., :used].copy() for column in held), kept
+    found = HeldColumns._make(column[..., :used].copy() for column in held)
+    if story.wanted is not None and used:
+        is_wanted = story.wanted(found, topics.names())
+        found = HeldColumns._make(column[..., is_wanted] for column in found)
+    return found, kept
 
 
 def _room(rows: int, own: int) -> HeldColumns:

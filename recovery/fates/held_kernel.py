@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from parsers.commitlog.layout import SYS_FLAG_BORN_HOST_V6, TAIL
+from parsers.commitlog.layout import HOST_V4, HOST_V6, SYS_FLAG_BORN_HOST_V6, TAIL
 from parsers.commitlog.shape import (
     AT_BODY_CRC,
     AT_BORN_HOST,
@@ -34,10 +34,14 @@ Matrix = npt.NDArray[np.int64]
 
 REAL_TOPIC, ID = 0, 1
 """Places of the two names that every story asks for; its own follow."""
-NUMBER, HASH, HASH_BEHIND_PLUS = 0, 1, 2
-"""What is kept of a property: the number it is, a hash of it, a hash of what stands behind its first `+`."""
+NUMBER, HASH, HASH_BEHIND_PLUS, ID_OFFSET = 0, 1, 2, 3
+"""What is kept of a property: the number it is, a hash of it, a hash of what stands behind its first `+`, the physical
+offset in the message id it is."""
 NONE = -1
 PLUS = 0x2B
+OFFSET_DIGITS = 16
+MESSAGE_ID_V4, MESSAGE_ID_V6 = 2 * HOST_V4.size + OFFSET_DIGITS, 2 * HOST_V6.size + OFFSET_DIGITS
+"""Hex digits of a message id: host and physical offset (MessageDecoder#createMessageId)."""
 AT_RECONSUME = TAIL.offsets["reconsume_times"] - TAIL.size
 """From where the body starts."""
 
@@ -105,7 +109,28 @@ def kept_value(data: Bytes, start: int, end: int, kind: int) -> int:
         while plus < end and data[plus] != PLUS:
             plus += 1
         start = plus + 1 if plus < end else start
+    if kind == ID_OFFSET:
+        is_id = end - start in (MESSAGE_ID_V4, MESSAGE_ID_V6)
+        return hex_number(data, end - OFFSET_DIGITS, end) if is_id else NONE
     return name_hash(data, start, end)
+
+
+@cached_njit(nogil=True, _nrt=False)
+def hex_number(data: Bytes, start: int, end: int) -> int:
+    """The number of hex digits, NONE for anything else and for one of 64 bits."""
+    value = 0
+    for at in range(start, end):
+        digit = int(np.int64(data[at]))
+        if 0x30 <= digit <= 0x39:
+            digit -= 0x30
+        elif 0x41 <= digit <= 0x46 or 0x61 <= digit <= 0x66:
+            digit = (digit & 0xF) + 9
+        else:
+            return NONE
+        if value >> 59:
+            return NONE
+        value = value * 16 + digit
+    return value
 
 
 @cached_njit(nogil=True, _nrt=False)
@@ -116,11 +141,13 @@ def hold_records(
     topics: TopicArrays,
     kept_topics: Longs,
     names: Names,
+    trigger: int,
     span: Longs,
     held: HeldColumns,
     used: int,
 ) -> tuple[int, int, int, int]:
-    """Keep records of `positions[row:]`: those of topics that `kept_topics` marks, and those with a REAL_TOPIC.
+    """Keep records of `positions[row:]`: those of topics that `kept_topics` marks, and those with
+    the property that is name number `trigger`.
 
     Returns (row, rows kept, span of a name that is no code yet); the row before the end where there is such a name.
     """
@@ -138,7 +165,7 @@ def hold_records(
             real_topic = look_up(slots, text, ends, data, start, end)
             if real_topic < 0:
                 return row, used, start, end
-        if kept_topics[topic] or real_topic >= 0:
+        if kept_topics[topic] or span[2 * trigger] >= 0:
             sys_flag = load_int(data, at + AT_SYS_FLAG)
             held.physical_offset[used] = own_offset(data, at)
             held.store_timestamp_ms[used] = store_time_of(data, at, sys_flag)

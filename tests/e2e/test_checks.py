@@ -141,6 +141,14 @@ CASES: dict[str, tuple[Rows, list[Rows]]] = {
         {"delayed_messages": [{"broker": "b", "expires_first": first} for first in (None, False)]},
         [{"delayed_messages": [{"broker": "b", "expires_first": True}]}],
     ),
+    "no_dead_letter": (
+        {"retry_chains": [{"broker": "b", "state": "consumed"}, {"broker": "b", "state": "waiting"}]},
+        [{"retry_chains": [{"broker": "b", "state": "dead_letter"}]}],
+    ),
+    "none_repeated": (
+        {"retry_chains": [{"broker": "b", "repeated": 0}]},
+        [{"retry_chains": [{"broker": "b", "repeated": 1}]}],
+    ),
     "no_anomaly": ({"ownership_anomalies": []}, [{"ownership_anomalies": [{"kind": "orphan"}]}]),
 }
 

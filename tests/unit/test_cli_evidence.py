@@ -29,6 +29,7 @@ CALLS: dict[str, list[str]] = {
     "offsets": ["{store}"],
     "delays": ["{store}", "--messages"],
     "compaction": ["{store}"],
+    "retries": ["{store}"],
     "start-at": ["{store}", "--topic", "Small"],
     "init": ["{store}", "--to", "{out}/drafted.toml"],
     "verify": ["{store}", "--deep", "--explained"],

@@ -33,6 +33,7 @@ SECTIONS = [
     "backlog",
     "offsets",
     "delays",
+    "retries",
     "forecast",
     "retention",
     "ownership",

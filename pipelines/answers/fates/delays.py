@@ -7,15 +7,13 @@ from dataclasses import dataclass
 
 import duckdb
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from parsers.errors import DamageSink
-from parsers.instants import MAX_MS
 from parsers.store import Store
+from pipelines.answers.fates.columns import Longs, instants, known, words
 from pipelines.lake.catalog import question
 from pipelines.lake.tables.derived import DELAYED_MESSAGES
-from pipelines.lake.tables.table import TIMESTAMP
 from recovery.fates.delays import PENDING, REASONS, STATES, TIMER, Delays, delays
 from recovery.fates.held import UNIQ_KEY, property_texts
 from recovery.fates.held_kernel import NONE
@@ -23,8 +21,6 @@ from recovery.knowledge.inference import StoreKnowledge
 from recovery.retention.retention import Retention, retention
 
 BATCH_ROWS = 1 << 16
-Longs = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +35,11 @@ class DelayAnswer:
     kept: Retention | None
 
     @classmethod
-    def of(cls, store: Store, known: StoreKnowledge, damage: DamageSink, now_ms: int) -> DelayAnswer:
+    def of(cls, store: Store, knowledge: StoreKnowledge, damage: DamageSink, now_ms: int) -> DelayAnswer:
         """Read the log once; `now_ms`: when the cleaners are looked at."""
-        found = delays(store, known, damage)
+        found = delays(store, knowledge, damage)
         is_pending = bool((found.fates.state == PENDING).any())
-        return cls(store, found, retention(store, known, now_ms) if is_pending else None)
+        return cls(store, found, retention(store, knowledge, now_ms) if is_pending else None)
 
     def notes(self) -> Iterator[str]:
         """What no row can tell."""
@@ -97,24 +93,24 @@ class DelayAnswer:
         reasons = fates.reason[rows]
         made: dict[str, pa.Array] = {
             "broker": pa.array([broker] * len(rows), pa.string()),
-            "kind": _words(("timer", "level"), (level != TIMER).astype(np.int8)),
+            "kind": words(("timer", "level"), (level != TIMER).astype(np.int8)),
             "level": pa.array(level, mask=level == TIMER),
-            "topic": _words(held.topics, columns.real_topic[record]),
+            "topic": words(held.topics, columns.real_topic[record]),
             "unique_id": property_texts(self.store.commitlog, columns.physical_offset[record], UNIQ_KEY),
             "queue_offset": pa.array(columns.queue_offset[record]),
             "physical_offset": pa.array(columns.physical_offset[record]),
-            "stored_at": _instants(columns.store_timestamp_ms[record]),
-            "due_at": _instants(due),
-            "state": _words(STATES, fates.state[rows]),
-            "late_ms": _known(late_ms[rows], late_ms[rows] != NONE),
+            "stored_at": instants(columns.store_timestamp_ms[record]),
+            "due_at": instants(due),
+            "state": words(STATES, fates.state[rows]),
+            "late_ms": known(late_ms[rows], late_ms[rows] != NONE),
             "deliveries": pa.array(fates.deliveries[rows]),
-            "delivered_at": _instants(np.where(has, columns.store_timestamp_ms[at], NONE)),
-            "delivered_queue_id": _known(columns.queue_id[at], has),
-            "delivered_queue_offset": _known(columns.queue_offset[at], has),
-            "delivered_physical_offset": _known(columns.physical_offset[at], has),
-            "expires_at": _instants(expires),
-            "expires_first": _known(expires <= due, (expires != NONE) & (due != NONE)),
-            "reason": _words(REASONS, reasons, ~(reasons == 0)),
+            "delivered_at": instants(np.where(has, columns.store_timestamp_ms[at], NONE)),
+            "delivered_queue_id": known(columns.queue_id[at], has),
+            "delivered_queue_offset": known(columns.queue_offset[at], has),
+            "delivered_physical_offset": known(columns.physical_offset[at], has),
+            "expires_at": instants(expires),
+            "expires_first": known(expires <= due, (expires != NONE) & (due != NONE)),
+            "reason": words(REASONS, reasons, ~(reasons == 0)),
         }
         schema = DELAYED_MESSAGES.bare_schema
         return pa.RecordBatch.from_arrays([made[name] for name in schema.names], schema=schema)
@@ -128,18 +124,3 @@ def delay_sums(batches: Iterable[pa.RecordBatch], now_ms: int) -> pa.Table:
         database.register(DELAYED_MESSAGES.name, reader)
         database.execute("SET VARIABLE now_ms = CAST(? AS BIGINT)", [now_ms])
         return database.sql(question("delays_by_level")).to_arrow_table()
-
-
-def _known(values: npt.NDArray[np.generic], known: Mask) -> pa.Array:
-    return pa.array(values, mask=~known)
-
-
-def _instants(millis: Longs) -> pa.Array:
-    known = (millis >= 0) & (millis <= MAX_MS)
-    return pa.array(np.where(known, millis, 0) * 1000, mask=~known).cast(TIMESTAMP)
-
-
-def _words(words: Iterable[str], codes: npt.NDArray[np.signedinteger], known: Mask | None = None) -> pa.Array:
-    """The word of each code, null where it is not known or negative."""
-    is_null = codes < 0 if known is None else ~known
-    return pa.array([*map(str, words)], pa.string()).take(pa.array(codes, mask=is_null))

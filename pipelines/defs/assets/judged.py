@@ -17,6 +17,7 @@ from pipelines.lake.tables.derived import (
     RECOVERY_FORECAST,
     REPLICA_DIFFERENCES,
     RETENTION_RISK,
+    RETRY_CHAINS,
     TOPIC_LIVES,
 )
 from pipelines.lake.tables.table import Table
@@ -114,6 +115,13 @@ JUDGED_ASSETS = [
         STORE_DEPS + CONFIG_DEPS,
         "The log's own records; when the file of a pending one is deleted is as of the ingest.",
         "concat_ws(' ', kind, state)",
+    ),
+    judged_asset(
+        RETRY_CHAINS,
+        "lag",
+        STORE_DEPS + CONFIG_DEPS,
+        "By the log's records and the stored offsets of the groups.",
+        "state",
     ),
 ]
 

@@ -8,6 +8,7 @@ from pipelines.lake.tables.table import Table, columns
 from recovery.broker.abort_file import EXITS
 from recovery.compare.rows import Nature, What
 from recovery.fates.delays import DelayState
+from recovery.fates.retries import RetryState
 from recovery.lives.life import Ground
 from recovery.lives.life import State as LifeState
 from recovery.query.lag import Status
@@ -236,6 +237,36 @@ reason                    text why the state is what it is, where that needs a w
     ("broker",),
 ).holding(kind=("level", "timer"), state=tuple(DelayState))
 
+RETRY_CHAINS = Table(
+    "retry_chains",
+    "one message that one group gave back, with its retries and its dead letter",
+    columns("""
+broker               text which broker
+group                text consumer group
+topic                text topic that the message was sent to
+queue_id             i32  queue of the message itself; null: the log does not have it
+queue_offset         i64  its number there
+physical_offset      i64  where it starts, byte in the CommitLog
+unique_id            text UNIQ_KEY; null without one
+stored_at            time when the message itself was stored
+state                text where it is now; consumed: the group's offset is past its last retry; unread: not past it
+failures             i32  how often it was given back, as its last copy counts
+retries              i32  copies in the retry topic
+repeated             i32  copies of the same failure beyond the first
+first_failed_at      time when the broker stored the copy of the first failure; null: the log does not have it
+last_failed_at       time the same of the last failure
+due_at               time of a waiting one, when its next retry is due
+last_retry_at        time when its last copy was put into the retry topic
+retry_queue_id       i32  queue of that copy
+retry_queue_offset   i64  its number there
+dead_at              time when its dead letter was stored; null without one
+dead_queue_offset    i64  number of the dead letter in %DLQ% and the group
+dead_physical_offset i64  where it starts, byte in the CommitLog
+reason               text why something is not known
+"""),
+    ("broker",),
+).holding(state=tuple(RetryState))
+
 DERIVED_TABLES = (
     LAG,
     LAG_HISTORY,
@@ -246,6 +277,7 @@ DERIVED_TABLES = (
     BACKLOG,
     OFFSET_EVENTS,
     DELAYED_MESSAGES,
+    RETRY_CHAINS,
     REPLICA_DIFFERENCES,
     TOPIC_LIVES,
 )

@@ -1,0 +1,32 @@
+"""Arrow columns from numbers that stand for something: instants, words, and what is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from parsers.instants import MAX_MS
+from pipelines.lake.tables.table import TIMESTAMP
+
+Longs = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+def known(values: npt.NDArray[np.generic], is_known: Mask) -> pa.Array:
+    """The values, null where they are not known."""
+    return pa.array(values, mask=~is_known)
+
+
+def instants(millis: Longs, is_known: Mask | None = None) -> pa.Array:
+    """Epoch milliseconds as times; null where they are not known, negative, or beyond the calendar."""
+    is_time = (millis >= 0) & (millis <= MAX_MS) & (True if is_known is None else is_known)
+    return pa.array(np.where(is_time, millis, 0) * 1000, mask=~is_time).cast(TIMESTAMP)
+
+
+def words(names: Iterable[str], codes: npt.NDArray[np.signedinteger], is_known: Mask | None = None) -> pa.Array:
+    """The word of each code, null where it is not known or negative."""
+    is_null = (codes < 0) if is_known is None else ~is_known
+    return pa.array([*map(str, names)], pa.string()).take(pa.array(codes, mask=is_null))

@@ -1,0 +1,149 @@
+"""Messages that groups gave back, as rows of the table `retry_chains`, and their sums by group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from parsers.store import Store
+from pipelines.answers.fates.columns import Longs, Mask, instants, known, words
+from pipelines.lake.catalog import question
+from pipelines.lake.tables.derived import RETRY_CHAINS
+from recovery.fates.delays import scheduled_due
+from recovery.fates.held import UNIQ_KEY, property_texts
+from recovery.fates.held_kernel import NONE, HeldColumns
+from recovery.fates.retries import RETRY_STATES, Offsets, Retries, RetryState, retries
+from recovery.knowledge.inference import StoreKnowledge
+
+BATCH_ROWS = 1 << 16
+NO_ORIGIN = "the message itself is not in the log"
+NO_FIRST = "its first failures have no copy in the log: they expired, or an orderly consumer tried again by itself"
+NO_OFFSET = "the group has no stored offset on the queue of its last retry"
+
+
+@dataclass(frozen=True, slots=True)
+class RetryAnswer:
+    """What became of the messages that groups gave back; `due_ms`: of each record held that waits for a level."""
+
+    store: Store
+    found: Retries
+    due_ms: Longs
+
+    @classmethod
+    def of(cls, store: Store, knowledge: StoreKnowledge, offsets: Offsets | None) -> RetryAnswer:
+        """Read the log, and once more for the messages themselves where there are any."""
+        found = retries(store, knowledge, offsets)
+        return cls(store, found, scheduled_due(found.held, store, knowledge.rules))
+
+    def batches(
+        self, *, group: str | None = None, topic: str | None = None, dead: bool = False, broker: str | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """Rows of `retry_chains`, in the order of their first copies; `dead`: dead letters alone."""
+        order = np.argsort(self.found.chains.first, kind="stable")
+        for first in range(0, len(order), BATCH_ROWS):
+            batch = self._batch(order[first : first + BATCH_ROWS], broker)
+            for name, wanted in (("group", group), ("topic", topic), ("state", "dead_letter" if dead else None)):
+                if wanted is not None:
+                    batch = batch.filter(pc.equal(batch.column(name), wanted))
+            yield batch
+
+    def _batch(self, rows: Longs, broker: str | None) -> pa.RecordBatch:
+        held, chains, origins = self.found.held, self.found.chains, self.found.origins
+        columns, theirs = held.columns, origins.columns
+        first, last, state = chains.first[rows], chains.last[rows], chains.state[rows]
+        origin = chains.origin[rows]
+        has_origin, is_popped, groups = origin != NONE, self._is_popped(first), self._groups(first)
+        knows_first = chains.least[rows] == 1
+        is_waiting = state == RETRY_STATES.index(RetryState.WAITING)
+        is_unknown = state == RETRY_STATES.index(RetryState.UNKNOWN)
+        failed, dead, retry = chains.last_failure[rows], chains.dead_letter[rows], chains.last_retry[rows]
+        failed = np.where(is_popped & (failed == NONE), retry, failed)
+        made: dict[str, pa.Array] = {
+            "broker": pa.array([broker] * len(rows), pa.string()),
+            "group": groups,
+            "topic": self._topics(origin, first),
+            "queue_id": _of(theirs, "queue_id", origin),
+            "queue_offset": _of(theirs, "queue_offset", origin),
+            "physical_offset": _of(theirs, "physical_offset", origin),
+            "unique_id": property_texts(self.store.commitlog, columns.physical_offset[first], UNIQ_KEY),
+            "stored_at": _at(theirs, origin),
+            "state": words(RETRY_STATES, state),
+            "failures": pa.array(chains.failures[rows]),
+            "retries": pa.array(chains.copies[rows]),
+            "repeated": pa.array(chains.repeated[rows]),
+            "first_failed_at": _at(columns, np.where(knows_first, first, NONE)),
+            "last_failed_at": _at(columns, failed),
+            "due_at": instants(self.due_ms[last], is_waiting),
+            "last_retry_at": _at(columns, retry),
+            "retry_queue_id": _of(columns, "queue_id", retry),
+            "retry_queue_offset": _of(columns, "queue_offset", retry),
+            "dead_at": _at(columns, dead),
+            "dead_queue_offset": _of(columns, "queue_offset", dead),
+            "dead_physical_offset": _of(columns, "physical_offset", dead),
+            "reason": _reasons((~has_origin, NO_ORIGIN), (~knows_first, NO_FIRST), (is_unknown, NO_OFFSET)),
+        }
+        schema = RETRY_CHAINS.bare_schema
+        return pa.RecordBatch.from_arrays([made[name] for name in schema.names], schema=schema)
+
+    def _topic_codes(self, first: Longs) -> Longs:
+        """The retry or dead letter topic of each chain's first copy, which may still wait for it."""
+        columns, codes = self.found.held.columns, self.found.retry_topics
+        is_one = np.array([code in codes for code in range(len(self.found.held.topics))] or [False])
+        return np.where(is_one[columns.topic[first]], columns.topic[first], columns.real_topic[first]).astype(np.int64)
+
+    def _is_popped(self, first: Longs) -> Mask:
+        codes = self._topic_codes(first)
+        popped = [code for code, topic in self.found.retry_topics.items() if topic.origin is not None]
+        is_popped: Mask = np.isin(codes, popped)
+        return is_popped
+
+    def _groups(self, first: Longs) -> pa.Array:
+        topics = self.found.retry_topics
+        names = [topics[code].group if code in topics else "" for code in range(len(self.found.held.topics))]
+        return words(names, self._topic_codes(first))
+
+    def _topics(self, origin: Longs, first: Longs) -> pa.Array:
+        """The topic that the message was sent to: by its copies, its own record, or the name of their topic."""
+        held, origins, topics = self.found.held, self.found.origins, self.found.retry_topics
+        by_record = words(origins.topics, _of(origins.columns, "topic", origin).fill_null(NONE).to_numpy())
+        by_copy = property_texts(self.store.commitlog, held.columns.physical_offset[first], "RETRY_TOPIC")
+        by_name = pa.array([topics[code].origin if code in topics else None for code in range(len(held.topics))])
+        named = by_name.cast(pa.string()).take(pa.array(self._topic_codes(first)))
+        return pc.coalesce(by_copy, by_record, named)
+
+
+def retry_sums(batches: Iterable[pa.RecordBatch]) -> pa.Table:
+    """The answer of retries_by_group.sql over rows of `retry_chains`."""
+    reader = pa.RecordBatchReader.from_batches(RETRY_CHAINS.bare_schema, batches)
+    with duckdb.connect() as database:
+        database.execute("SET TimeZone = 'UTC'")
+        database.register(RETRY_CHAINS.name, reader)
+        return database.sql(question("retries_by_group")).to_arrow_table()
+
+
+def _of(columns: HeldColumns, name: str, rows: Longs) -> pa.Array:
+    """A column's value in each row, null where the row is NONE."""
+    values = getattr(columns, name)
+    if not len(values):
+        return pa.nulls(len(rows), pa.from_numpy_dtype(values.dtype))
+    return known(values[np.maximum(rows, 0)], rows != NONE)
+
+
+def _at(columns: HeldColumns, rows: Longs) -> pa.Array:
+    """When each row was stored."""
+    millis = _of(columns, "store_timestamp_ms", rows).fill_null(NONE).to_numpy()
+    return instants(millis)
+
+
+def _reasons(*reasons: tuple[Mask, str]) -> pa.Array:
+    """The reasons that hold in each row, joined; null where none does."""
+    code = np.zeros(len(reasons[0][0]), np.int64)
+    for number, (holds, _) in enumerate(reasons):
+        code |= holds.astype(np.int64) << number
+    texts = ["; ".join(why for n, (_, why) in enumerate(reasons) if bits >> n & 1) for bits in range(1 << len(reasons))]
+    return words(texts, code, code != 0)
