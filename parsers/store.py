@@ -183,11 +183,12 @@ def open_store(
     if not os.access(root, os.R_OK | os.X_OK):
         raise NotAStore(f"{root}: no permission to read this folder")
     store = Store(root)
-    base = root.absolute().parent if root.absolute().name.startswith(DLEDGER_FOLDER) else root.absolute()
+    absolute = root.absolute()
+    base = absolute.parent if absolute.name.startswith(DLEDGER_FOLDER) else absolute
     apart = _identities((*commitlog_folders, *dledger_folders))
     moved = {"commitlog": bool(commitlog_folders), "dledger": bool(dledger_folders)}
-    for found in _walk(base, root.absolute(), set(), apart):
-        here = replace(found, path=root / found.path.relative_to(root.absolute()))
+    for found in _walk(base, absolute, set(), apart):
+        here = found if root == absolute else replace(found, path=root / found.path.relative_to(absolute))
         _place(store, replace(here, kind="not_understood", why=LOG_MOVED) if moved.get(found.kind) else here)
     for folder in commitlog_folders:
         _place_log(store, ("commitlog",), folder)
@@ -278,12 +279,21 @@ def _keep_one_dledger(store: Store) -> None:
 
 
 def classify(root: Path, path: Path) -> StoreFile:
-    """What one file of a store is, from its place and name. Raises OSError where it cannot be looked at."""
-    seen = path.stat()
-    place = place_of(path.relative_to(root).parts)
+    """What one file below `root` is, from its place and name. Raises OSError where it cannot be looked at."""
+    seen = os.stat(path)
+    place = place_of(path.parts[len(root.parts) :])
     if not stat.S_ISREG(seen.st_mode):
         place = Place("not_understood", why="not a regular file")
-    return _placed(StoreFile(path, place.kind, seen.st_size, seen.st_mtime_ns), place)
+    return StoreFile(
+        path,
+        place.kind,
+        seen.st_size,
+        seen.st_mtime_ns,
+        base_offset=place.base_offset,
+        topic=place.topic,
+        queue_id=place.queue_id,
+        why=place.why,
+    )
 
 
 def _placed(found: StoreFile, place: Place) -> StoreFile:
