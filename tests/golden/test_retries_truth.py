@@ -13,6 +13,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tests.support.cli import call
@@ -134,3 +136,11 @@ def test_offsets_that_stand_before_a_retry_leave_it_unread(tmp_path: Path) -> No
     for row in rows_of(incident("5.3.3-retry-dlq").root, "--offsets", str(kept)):
         expected = "unread" if row["retry_queue_offset"] >= 30 else "consumed"
         assert row["state"] == ("dead_letter" if row["dead_at"] else expected)
+
+
+@pytest.mark.parametrize("command", ["delays", "retries"])
+def test_counts_are_whole_numbers(command: str, tmp_path: Path) -> None:
+    """DuckDB's own count_if would make them decimals in Parquet and in Python."""
+    out = tmp_path / "sums.parquet"
+    assert call(command, incident("5.3.3-retry-dlq").root, "--out", out, "--format", "parquet").code == 0
+    assert not any(pa.types.is_decimal(kind) for kind in pq.read_schema(out).types)

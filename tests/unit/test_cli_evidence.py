@@ -50,7 +50,7 @@ CALLS: dict[str, list[str]] = {
     "dump timer": ["{store}"],
     "dump config": ["{store}"],
 }
-MAY_HAVE_NO_ROWS = {"dump timer", "dump dledger", "dump compaction", "compaction", "offsets"}
+MAY_HAVE_NO_ROWS = {"dump timer", "dump dledger", "dump compaction", "compaction", "offsets", "retries"}
 NO_STORE = {"allocate", "docs", "replay", "what-if", "sql", "tables", "check-lake", "vacuum", "completion"}
 """Commands that read no store."""
 OTHER_PROGRAMS = {"ui", "lab"}
