@@ -388,6 +388,20 @@ class Store:
             offsets=None if offsets is None else Path(offsets),
         )
 
+    def transactions(self, *, topic: str | None = None, messages: bool = False, open_: bool = False) -> Rows:
+        """Transactions: committed, rolled back, pending, given up, and how often checked (`transactions`).
+
+        Args:
+            messages: a row for each transaction, else one for each producer group and topic.
+            open_: only those that were not decided.
+
+        >>> sum(store.transactions()["pending"]) == len(store.transactions(messages=True, open_=True))
+        True
+        """
+        from pipelines.cli.commands.transactions import transactions
+
+        return rows_of(transactions, self._broker, store=self.path, topic=topic, messages=messages, open_=open_)
+
     def lag_history(self, offsets: Place) -> Rows:
         """Lag at each moment at which the offsets were kept; oldest first.
 

@@ -16,6 +16,7 @@ from parsers.utc import utc
 from pipelines.answers.backlog import backlog
 from pipelines.answers.fates.delays import DelayAnswer
 from pipelines.answers.fates.retries import RetryAnswer
+from pipelines.answers.fates.transactions import TransactionAnswer
 from pipelines.answers.finding_rows import finding_row
 from pipelines.answers.lag import lag_record, store_lag, store_positions
 from pipelines.answers.ledger_rows import ledger_rows
@@ -161,6 +162,14 @@ def retry_batches(broker: BrokerSource) -> Iterator[pa.RecordBatch]:
     yield from RetryAnswer.of(store, known, None if offsets is None else offsets.offsets).batches(broker=broker.name)
 
 
+def transaction_batches(broker: BrokerSource) -> Iterator[pa.RecordBatch]:
+    """Rows of `transactions`, by how far the broker's own group has checked."""
+    (store, known), lost = known_store_of(broker), list[Damage]()
+    offsets = offsets_of_store(store, lost.append)
+    answer = TransactionAnswer.of(store, known, None if offsets is None else offsets.offsets)
+    yield from answer.batches(broker=broker.name)
+
+
 SLICED: Mapping[str, Callable[[BrokerSource, Sequence[Outline] | None], list[Row]]] = {
     "consistency_findings": finding_rows,
     "loss_ledger": loss_ledger_rows,
@@ -180,5 +189,6 @@ JUDGES: Mapping[str, Callable[[BrokerSource], list[Row]]] = {
 STREAMS: Mapping[str, Callable[[BrokerSource], Iterator[pa.RecordBatch]]] = {
     "delayed_messages": delay_batches,
     "retry_chains": retry_batches,
+    "transactions": transaction_batches,
 }
 """The same of tables with a row for each message, which come as batches."""

@@ -269,6 +269,24 @@ STORE_CHECKS = [
         command="rocketlens retries {store} --messages",
     ),
     check(
+        "transactions",
+        "every_transaction_ends",
+        "No transaction was given up, or passed by the broker's check without a decision.",
+        'SELECT broker, "group", topic, unique_id, state, checks, given_up_at, reason FROM transactions '
+        "WHERE state IN ('given_up', 'unknown') ORDER BY ALL",
+        severity=WARN,
+        command="rocketlens transactions {store} --messages",
+    ),
+    check(
+        "transactions",
+        "none_committed_twice",
+        "No transaction was committed twice: consumers would get it twice.",
+        'SELECT broker, "group", topic, unique_id, commits, committed_at FROM transactions '
+        "WHERE commits > 1 ORDER BY ALL",
+        severity=WARN,
+        command="rocketlens transactions {store} --messages",
+    ),
+    check(
         "ownership_anomalies",
         "no_anomaly",
         "No queue had two owners, none, or another disorder.",

@@ -19,6 +19,7 @@ from parsers.utc import utc
 from pipelines.answers.backlog import backlog
 from pipelines.answers.fates.delays import DelayAnswer, delay_sums
 from pipelines.answers.fates.retries import RetryAnswer, retry_sums
+from pipelines.answers.fates.transactions import TransactionAnswer, transaction_sums
 from pipelines.answers.finding_rows import explained_row, finding_row
 from pipelines.answers.lag import store_lag, store_positions
 from pipelines.answers.ledger_rows import ledger_rows
@@ -81,6 +82,9 @@ def facts_of_store(
     offsets = offsets_of_store(store, collect)
     given_back = RetryAnswer.of(store, known, None if offsets is None else offsets.offsets)
     facts.retries = retry_sums(given_back.batches()).to_pylist()
+    say("transactions")
+    asked = TransactionAnswer.of(store, known, None if offsets is None else offsets.offsets)
+    facts.transactions = transaction_sums(asked.batches()).to_pylist()
     if history is not None:
         tell_ownership(facts, history)
     return facts

@@ -80,6 +80,7 @@ class _Tables:
             "offset_events": self._split("offset_events"),
             "delays": self._split("delayed_messages", question("delays_by_level")),
             "retries": self._split("retry_chains", question("retries_by_group")),
+            "transactions": self._split("transactions", question("transactions_by_topic")),
         }
 
     def tell(self, facts: Facts, broker: str) -> None:

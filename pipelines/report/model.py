@@ -125,6 +125,7 @@ class Facts:
     offset_events: list[Row] | None = None
     delays: list[Row] | None = None
     retries: list[Row] | None = None
+    transactions: list[Row] | None = None
     delay_notes: list[str] = field(default_factory=list)
     intervals: list[Row] | None = None
     anomalies: list[Row] | None = None

@@ -11,6 +11,7 @@ from pipelines.report.offsets_section import offsets_section
 from pipelines.report.ownership_section import ownership_section
 from pipelines.report.retries_section import retries_section
 from pipelines.report.store_sections import agreement_section, contents_section, lag_section
+from pipelines.report.transactions_section import transactions_section
 
 
 def sections_of(facts: Facts) -> list[Section]:
@@ -24,6 +25,7 @@ def sections_of(facts: Facts) -> list[Section]:
         offsets_section(facts),
         delays_section(facts),
         retries_section(facts),
+        transactions_section(facts),
         forecast_section(facts),
         retention_section(facts),
         ownership_section(facts),

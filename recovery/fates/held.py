@@ -1,6 +1,6 @@
 """The records of a log that a story is about: those of a few topics, and the copies of them in others.
 
-Memory: 48 bytes for each record that is kept, and 8 more for each property of the story's own.
+Memory: 60 bytes for each record that is kept, and 8 more for each property of the story's own.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ class Story:
     Attributes:
         keeps: whether all records of a topic are.
         trigger: of other topics, the records with this property; one of `own`, or REAL_TOPIC.
+        transactions: records with a transaction type, in any topic, are kept too.
         wanted: which of these are kept, asked run by run.
         id_name: the property that names the message in all its records.
         own: further properties, and what is kept of each (`held_kernel`).
@@ -49,6 +50,7 @@ class Story:
     id_name: str = UNIQ_KEY
     own: Sequence[tuple[str, int]] = ()
     trigger: str = REAL_TOPIC
+    transactions: bool = False
     wanted: Callable[[HeldColumns, Sequence[str]], npt.NDArray[np.bool_]] | None = None
 
     def names(self) -> Names:
@@ -111,7 +113,7 @@ def _of_run(run: LogRun, topics: TopicTable, kept: Longs, names: Names, story: S
     row, used, trigger = 0, 0, story.trigger_number()
     while row < len(run.positions):
         row, used, start, end = hold_records(
-            run.data, run.positions, row, topics.arrays, kept, names, trigger, span, held, used
+            run.data, run.positions, row, topics.arrays, kept, names, trigger, story.transactions, span, held, used
         )
         if row < len(run.positions):
             topics.code(bytes(run.data[start:end]))
@@ -124,7 +126,7 @@ def _of_run(run: LogRun, topics: TopicTable, kept: Longs, names: Names, story: S
 
 
 def _room(rows: int, own: int) -> HeldColumns:
-    longs, ints = np.empty((4, rows), np.int64), np.empty((4, rows), np.int32)
+    longs, ints = np.empty((5, rows), np.int64), np.empty((5, rows), np.int32)
     return HeldColumns._make([*longs, *ints, np.empty((own, rows), np.int64)])
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from parsers.commitlog.layout import HOST_V4, HOST_V6, SYS_FLAG_BORN_HOST_V6, TAIL
+from parsers.commitlog.layout import HOST_V4, HOST_V6, SYS_FLAG_BORN_HOST_V6, SYS_FLAG_TRANSACTION, TAIL
 from parsers.commitlog.shape import (
     AT_BODY_CRC,
     AT_BORN_HOST,
@@ -43,6 +43,7 @@ OFFSET_DIGITS = 16
 MESSAGE_ID_V4, MESSAGE_ID_V6 = 2 * HOST_V4.size + OFFSET_DIGITS, 2 * HOST_V6.size + OFFSET_DIGITS
 """Hex digits of a message id: host and physical offset (MessageDecoder#createMessageId)."""
 AT_RECONSUME = TAIL.offsets["reconsume_times"] - TAIL.size
+AT_PREPARED = TAIL.offsets["prepared_transaction_offset"] - TAIL.size
 """From where the body starts."""
 
 
@@ -58,17 +59,19 @@ class HeldColumns(NamedTuple):
     """One row per record that is kept. Topics are codes; `real_topic`, and each row of `own`, is NONE without one.
 
     `message`: a hash of the id that names the message; without one of its birth (time and host) and its body's CRC.
-    `own`: a row for each property of the story's own.
+    `transaction`: the transaction bits of the sysFlag. `own`: a row for each property of the story's own.
     """
 
     physical_offset: Longs
     store_timestamp_ms: Longs
     queue_offset: Longs
     message: Longs
+    prepared_transaction_offset: Longs
     queue_id: Ints
     topic: Ints
     real_topic: Ints
     reconsume_times: Ints
+    transaction: Ints
     own: Matrix
 
 
@@ -142,12 +145,13 @@ def hold_records(
     kept_topics: Longs,
     names: Names,
     trigger: int,
+    transactions: bool,
     span: Longs,
     held: HeldColumns,
     used: int,
 ) -> tuple[int, int, int, int]:
     """Keep records of `positions[row:]`: those of topics that `kept_topics` marks, and those with
-    the property that is name number `trigger`.
+    the property that is name number `trigger`; with `transactions` those with a transaction type too.
 
     Returns (row, rows kept, span of a name that is no code yet); the row before the end where there is such a name.
     """
@@ -165,14 +169,17 @@ def hold_records(
             real_topic = look_up(slots, text, ends, data, start, end)
             if real_topic < 0:
                 return row, used, start, end
-        if kept_topics[topic] or span[2 * trigger] >= 0:
-            sys_flag = load_int(data, at + AT_SYS_FLAG)
+        sys_flag = load_int(data, at + AT_SYS_FLAG)
+        transaction = sys_flag & SYS_FLAG_TRANSACTION
+        if kept_topics[topic] or span[2 * trigger] >= 0 or (transactions and transaction != 0):
             held.physical_offset[used] = own_offset(data, at)
             held.store_timestamp_ms[used] = store_time_of(data, at, sys_flag)
             held.queue_offset[used] = load_long(data, at + AT_QUEUE_OFFSET)
             held.queue_id[used] = load_int(data, at + AT_QUEUE_ID)
             held.topic[used], held.real_topic[used] = topic, real_topic
             held.reconsume_times[used] = load_int(data, body_at + AT_RECONSUME)
+            held.prepared_transaction_offset[used] = load_long(data, body_at + AT_PREPARED)
+            held.transaction[used] = transaction
             if span[2 * ID] >= 0:
                 held.message[used] = name_hash(data, span[2 * ID], span[2 * ID + 1])
             else:

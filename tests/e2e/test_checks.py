@@ -149,6 +149,14 @@ CASES: dict[str, tuple[Rows, list[Rows]]] = {
         {"retry_chains": [{"broker": "b", "repeated": 0}]},
         [{"retry_chains": [{"broker": "b", "repeated": 1}]}],
     ),
+    "every_transaction_ends": (
+        {"transactions": [{"broker": "b", "state": state} for state in ("committed", "rolled_back", "pending")]},
+        [{"transactions": [{"broker": "b", "state": state}]} for state in ("given_up", "unknown")],
+    ),
+    "none_committed_twice": (
+        {"transactions": [{"broker": "b", "commits": 1}]},
+        [{"transactions": [{"broker": "b", "commits": 2}]}],
+    ),
     "no_anomaly": ({"ownership_anomalies": []}, [{"ownership_anomalies": [{"kind": "orphan"}]}]),
 }
 

@@ -30,6 +30,7 @@ CALLS: dict[str, list[str]] = {
     "delays": ["{store}", "--messages"],
     "compaction": ["{store}"],
     "retries": ["{store}"],
+    "transactions": ["{store}"],
     "start-at": ["{store}", "--topic", "Small"],
     "init": ["{store}", "--to", "{out}/drafted.toml"],
     "verify": ["{store}", "--deep", "--explained"],
@@ -50,7 +51,7 @@ CALLS: dict[str, list[str]] = {
     "dump timer": ["{store}"],
     "dump config": ["{store}"],
 }
-MAY_HAVE_NO_ROWS = {"dump timer", "dump dledger", "dump compaction", "compaction", "offsets", "retries"}
+MAY_HAVE_NO_ROWS = {"dump timer", "dump dledger", "dump compaction", "compaction", "offsets", "retries", "transactions"}
 NO_STORE = {"allocate", "docs", "replay", "what-if", "sql", "tables", "check-lake", "vacuum", "completion"}
 """Commands that read no store."""
 OTHER_PROGRAMS = {"ui", "lab"}

@@ -34,6 +34,7 @@ SECTIONS = [
     "offsets",
     "delays",
     "retries",
+    "transactions",
     "forecast",
     "retention",
     "ownership",

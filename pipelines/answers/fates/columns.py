@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from parsers.instants import MAX_MS
 from pipelines.lake.tables.table import TIMESTAMP
+from recovery.fates.held_kernel import NONE, HeldColumns
 
 Longs = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -30,3 +31,24 @@ def words(names: Iterable[str], codes: npt.NDArray[np.signedinteger], is_known: 
     """The word of each code, null where it is not known or negative."""
     is_null = (codes < 0) if is_known is None else ~is_known
     return pa.array([*map(str, names)], pa.string()).take(pa.array(codes, mask=is_null))
+
+
+def value_of(values: npt.NDArray[np.signedinteger], rows: Longs) -> pa.Array:
+    """A column's value in each row, null where the row is NONE."""
+    if not len(values):
+        return pa.nulls(len(rows), pa.from_numpy_dtype(values.dtype))
+    return known(values[np.maximum(rows, 0)], rows != NONE)
+
+
+def stored_at(columns: HeldColumns, rows: Longs) -> pa.Array:
+    """When each row was stored, null where the row is NONE."""
+    return instants(value_of(columns.store_timestamp_ms, rows).fill_null(NONE).to_numpy())
+
+
+def reasons(*each: tuple[Mask, str]) -> pa.Array:
+    """The reasons that hold in each row, joined; null where none does."""
+    code = np.zeros(len(each[0][0]), np.int64)
+    for number, (holds, _) in enumerate(each):
+        code |= holds.astype(np.int64) << number
+    texts = ["; ".join(why for n, (_, why) in enumerate(each) if bits >> n & 1) for bits in range(1 << len(each))]
+    return words(texts, code, code != 0)

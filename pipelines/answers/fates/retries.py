@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from parsers.store import Store
-from pipelines.answers.fates.columns import Longs, Mask, instants, known, words
+from pipelines.answers.fates.columns import Longs, Mask, instants, reasons, stored_at, value_of, words
 from pipelines.lake.catalog import question
 from pipelines.lake.tables.derived import RETRY_CHAINS
 from recovery.fates.delays import scheduled_due
 from recovery.fates.held import UNIQ_KEY, property_texts
-from recovery.fates.held_kernel import NONE, HeldColumns
+from recovery.fates.held_kernel import NONE
 from recovery.fates.retries import RETRY_STATES, Offsets, Retries, RetryState, retries
 from recovery.knowledge.inference import StoreKnowledge
 
@@ -67,25 +67,25 @@ class RetryAnswer:
             "broker": pa.array([broker] * len(rows), pa.string()),
             "group": groups,
             "topic": self._topics(origin, first),
-            "queue_id": _of(theirs, "queue_id", origin),
-            "queue_offset": _of(theirs, "queue_offset", origin),
-            "physical_offset": _of(theirs, "physical_offset", origin),
+            "queue_id": value_of(theirs.queue_id, origin),
+            "queue_offset": value_of(theirs.queue_offset, origin),
+            "physical_offset": value_of(theirs.physical_offset, origin),
             "unique_id": property_texts(self.store.commitlog, columns.physical_offset[first], UNIQ_KEY),
-            "stored_at": _at(theirs, origin),
+            "stored_at": stored_at(theirs, origin),
             "state": words(RETRY_STATES, state),
             "failures": pa.array(chains.failures[rows]),
             "retries": pa.array(chains.copies[rows]),
             "repeated": pa.array(chains.repeated[rows]),
-            "first_failed_at": _at(columns, np.where(knows_first, first, NONE)),
-            "last_failed_at": _at(columns, failed),
+            "first_failed_at": stored_at(columns, np.where(knows_first, first, NONE)),
+            "last_failed_at": stored_at(columns, failed),
             "due_at": instants(self.due_ms[last], is_waiting),
-            "last_retry_at": _at(columns, retry),
-            "retry_queue_id": _of(columns, "queue_id", retry),
-            "retry_queue_offset": _of(columns, "queue_offset", retry),
-            "dead_at": _at(columns, dead),
-            "dead_queue_offset": _of(columns, "queue_offset", dead),
-            "dead_physical_offset": _of(columns, "physical_offset", dead),
-            "reason": _reasons((~has_origin, NO_ORIGIN), (~knows_first, NO_FIRST), (is_unknown, NO_OFFSET)),
+            "last_retry_at": stored_at(columns, retry),
+            "retry_queue_id": value_of(columns.queue_id, retry),
+            "retry_queue_offset": value_of(columns.queue_offset, retry),
+            "dead_at": stored_at(columns, dead),
+            "dead_queue_offset": value_of(columns.queue_offset, dead),
+            "dead_physical_offset": value_of(columns.physical_offset, dead),
+            "reason": reasons((~has_origin, NO_ORIGIN), (~knows_first, NO_FIRST), (is_unknown, NO_OFFSET)),
         }
         schema = RETRY_CHAINS.bare_schema
         return pa.RecordBatch.from_arrays([made[name] for name in schema.names], schema=schema)
@@ -110,7 +110,7 @@ class RetryAnswer:
     def _topics(self, origin: Longs, first: Longs) -> pa.Array:
         """The topic that the message was sent to: by its copies, its own record, or the name of their topic."""
         held, origins, topics = self.found.held, self.found.origins, self.found.retry_topics
-        by_record = words(origins.topics, _of(origins.columns, "topic", origin).fill_null(NONE).to_numpy())
+        by_record = words(origins.topics, value_of(origins.columns.topic, origin).fill_null(NONE).to_numpy())
         by_copy = property_texts(self.store.commitlog, held.columns.physical_offset[first], "RETRY_TOPIC")
         by_name = pa.array([topics[code].origin if code in topics else None for code in range(len(held.topics))])
         named = by_name.cast(pa.string()).take(pa.array(self._topic_codes(first)))
@@ -124,26 +124,3 @@ def retry_sums(batches: Iterable[pa.RecordBatch]) -> pa.Table:
         database.execute("SET TimeZone = 'UTC'")
         database.register(RETRY_CHAINS.name, reader)
         return database.sql(question("retries_by_group")).to_arrow_table()
-
-
-def _of(columns: HeldColumns, name: str, rows: Longs) -> pa.Array:
-    """A column's value in each row, null where the row is NONE."""
-    values = getattr(columns, name)
-    if not len(values):
-        return pa.nulls(len(rows), pa.from_numpy_dtype(values.dtype))
-    return known(values[np.maximum(rows, 0)], rows != NONE)
-
-
-def _at(columns: HeldColumns, rows: Longs) -> pa.Array:
-    """When each row was stored."""
-    millis = _of(columns, "store_timestamp_ms", rows).fill_null(NONE).to_numpy()
-    return instants(millis)
-
-
-def _reasons(*reasons: tuple[Mask, str]) -> pa.Array:
-    """The reasons that hold in each row, joined; null where none does."""
-    code = np.zeros(len(reasons[0][0]), np.int64)
-    for number, (holds, _) in enumerate(reasons):
-        code |= holds.astype(np.int64) << number
-    texts = ["; ".join(why for n, (_, why) in enumerate(reasons) if bits >> n & 1) for bits in range(1 << len(reasons))]
-    return words(texts, code, code != 0)

@@ -45,8 +45,8 @@ def report(
     broker: BrokerOptions = NOTHING_SAID,
     config_file: ConfigFile = None,
 ) -> None:
-    """One HTML file that needs nothing else: contents, agreement, ledger, lag, offsets, delays, retries, forecast,
-    retention, ownership.
+    """One HTML file that needs nothing else: contents, agreement, ledger, lag, offsets, delays, retries,
+    transactions, forecast, retention, ownership.
 
     Of a lake it begins with its brokers beside each other, worst first, and has a part for each of them.
 

@@ -19,6 +19,7 @@ from pipelines.lake.tables.derived import (
     RETENTION_RISK,
     RETRY_CHAINS,
     TOPIC_LIVES,
+    TRANSACTIONS,
 )
 from pipelines.lake.tables.table import Table
 
@@ -121,6 +122,13 @@ JUDGED_ASSETS = [
         "lag",
         STORE_DEPS + CONFIG_DEPS,
         "By the log's records and the stored offsets of the groups.",
+        "state",
+    ),
+    judged_asset(
+        TRANSACTIONS,
+        "recovery",
+        STORE_DEPS + CONFIG_DEPS,
+        "By the log's records, and how far the broker's own group has checked.",
         "state",
     ),
 ]

@@ -9,6 +9,7 @@ from recovery.broker.abort_file import EXITS
 from recovery.compare.rows import Nature, What
 from recovery.fates.delays import DelayState
 from recovery.fates.retries import RetryState
+from recovery.fates.transactions import TransactionState
 from recovery.lives.life import Ground
 from recovery.lives.life import State as LifeState
 from recovery.query.lag import Status
@@ -267,6 +268,32 @@ reason               text why something is not known
     ("broker",),
 ).holding(state=tuple(RetryState))
 
+TRANSACTIONS = Table(
+    "transactions",
+    "one transaction whose half message the log has",
+    columns("""
+broker               text which broker
+group                text producer group that is asked how it ended; null: the half message does not say
+topic                text topic that it is committed to
+unique_id            text UNIQ_KEY; null without one
+state                text how it ended; given_up: checked too often; pending: not decided yet
+half_queue_offset    i64  number of its first half message; 0 before 4.3.0, when they had none
+half_physical_offset i64  where that starts, byte in the CommitLog
+stored_at            time when it was stored
+checks               i32  how often the producer was asked
+last_half_at         time when the last check wrote the half message again; without one, stored_at
+commits              i32  commits of it: more than one is delivered more than once
+committed_at         time when the first commit was stored; null without one
+queue_id             i32  queue of that commit
+queue_offset         i64  its number there
+physical_offset      i64  where it starts, byte in the CommitLog
+decided_at           time when the broker wrote that it was decided, up to some seconds after it was; null: it did not
+given_up_at          time when it was put among those that were checked too often; null: it was not
+reason               text what is odd about it, or why its end is not known
+"""),
+    ("broker",),
+).holding(state=tuple(TransactionState))
+
 DERIVED_TABLES = (
     LAG,
     LAG_HISTORY,
@@ -278,6 +305,7 @@ DERIVED_TABLES = (
     OFFSET_EVENTS,
     DELAYED_MESSAGES,
     RETRY_CHAINS,
+    TRANSACTIONS,
     REPLICA_DIFFERENCES,
     TOPIC_LIVES,
 )

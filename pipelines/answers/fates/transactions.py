@@ -1,0 +1,103 @@
+"""Transactions as rows of the table `transactions`, and their sums by producer group and topic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from parsers.store import Store
+from parsers.topics import TRANSACTION_TOPIC
+from pipelines.answers.fates.columns import Longs, reasons, stored_at, value_of, words
+from pipelines.lake.catalog import question
+from pipelines.lake.tables.derived import TRANSACTIONS
+from recovery.fates.held import REAL_TOPIC, UNIQ_KEY, property_texts
+from recovery.fates.held_kernel import NONE
+from recovery.fates.retries import Offsets
+from recovery.fates.transactions import (
+    CHECKER,
+    COMMITTED,
+    TRANSACTION_STATES,
+    UNKNOWN,
+    StoreTransactions,
+    transactions,
+)
+from recovery.knowledge.inference import StoreKnowledge
+
+BATCH_ROWS = 1 << 16
+COMMITTED_TWICE = "committed more than once: consumers get it as often"
+COMMITTED_AND_GIVEN_UP = "committed, and given up too: it was checked before the broker wrote that it was decided"
+NOT_KNOWN = "the broker's check is past it, or bytes behind it are damaged, and the log has no decision"
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionAnswer:
+    """What became of a store's transactions."""
+
+    store: Store
+    answer: StoreTransactions
+
+    @classmethod
+    def of(cls, store: Store, knowledge: StoreKnowledge, offsets: Offsets | None) -> TransactionAnswer:
+        """Read the log once; `offsets`: of all groups, of which the broker's own says how far it has checked."""
+        checked = None if offsets is None else offsets.get((CHECKER, TRANSACTION_TOPIC))
+        return cls(store, transactions(store, knowledge, checked))
+
+    def batches(
+        self, *, topic: str | None = None, open_: bool = False, broker: str | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """Rows of `transactions`, in the order of their half messages; `open_`: without those that were decided."""
+        order = np.argsort(self.answer.found.first, kind="stable")
+        for first in range(0, len(order), BATCH_ROWS):
+            batch = self._batch(order[first : first + BATCH_ROWS], broker)
+            if topic is not None:
+                batch = batch.filter(pc.equal(batch.column("topic"), topic))
+            if open_:
+                batch = batch.filter(pc.is_in(batch.column("state"), pa.array(["pending", "unknown"])))
+            yield batch
+
+    def _batch(self, rows: Longs, broker: str | None) -> pa.RecordBatch:
+        found, columns = self.answer.found, self.answer.held.columns
+        first, last, commit, state = found.first[rows], found.last[rows], found.commit[rows], found.state[rows]
+        given_up, decision = found.given_up[rows], found.decision[rows]
+        places = columns.physical_offset[first]
+        own_topic = words(self.answer.held.topics, columns.topic[first])
+        made: dict[str, pa.Array] = {
+            "broker": pa.array([broker] * len(rows), pa.string()),
+            "group": property_texts(self.store.commitlog, places, "PGROUP"),
+            "topic": pc.coalesce(property_texts(self.store.commitlog, places, REAL_TOPIC), own_topic),
+            "unique_id": property_texts(self.store.commitlog, places, UNIQ_KEY),
+            "state": words(TRANSACTION_STATES, state),
+            "half_queue_offset": pa.array(columns.queue_offset[first]),
+            "half_physical_offset": pa.array(places),
+            "stored_at": stored_at(columns, first),
+            "checks": pa.array(found.checks[rows]),
+            "last_half_at": stored_at(columns, last),
+            "commits": pa.array(found.commits[rows]),
+            "committed_at": stored_at(columns, commit),
+            "queue_id": value_of(columns.queue_id, commit),
+            "queue_offset": value_of(columns.queue_offset, commit),
+            "physical_offset": value_of(columns.physical_offset, commit),
+            "decided_at": stored_at(columns, decision),
+            "given_up_at": stored_at(columns, given_up),
+            "reason": reasons(
+                (found.commits[rows] > 1, COMMITTED_TWICE),
+                ((state == COMMITTED) & (given_up != NONE), COMMITTED_AND_GIVEN_UP),
+                (state == UNKNOWN, NOT_KNOWN),
+            ),
+        }
+        schema = TRANSACTIONS.bare_schema
+        return pa.RecordBatch.from_arrays([made[name] for name in schema.names], schema=schema)
+
+
+def transaction_sums(batches: Iterable[pa.RecordBatch]) -> pa.Table:
+    """The answer of transactions_by_topic.sql over rows of `transactions`."""
+    reader = pa.RecordBatchReader.from_batches(TRANSACTIONS.bare_schema, batches)
+    with duckdb.connect() as database:
+        database.execute("SET TimeZone = 'UTC'")
+        database.register(TRANSACTIONS.name, reader)
+        return database.sql(question("transactions_by_topic")).to_arrow_table()

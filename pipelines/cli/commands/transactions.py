@@ -1,0 +1,53 @@
+"""`rocketlens transactions`: half messages, their checks, and how they ended."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from pipelines.cli.frame.command import command
+from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.frame.options import STORE_FILES, BrokerOptions, StoreArgument, TopicOption
+from pipelines.cli.frame.rows import schema_of
+from pipelines.cli.frame.run import Run
+
+BRIEF = ("group", "topic", "transactions", "committed", "rolled_back", "pending", "given_up", "unknown", "most_checks")
+MESSAGES_BRIEF = ("topic", "unique_id", "state", "stored_at", "checks", "committed_at", "reason")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    command(app, "transactions", panel=STORE_FILES)(transactions)
+
+
+def transactions(
+    run: Run,
+    store: StoreArgument,
+    topic: TopicOption = None,
+    messages: Annotated[bool, typer.Option("--messages", help="A row for each transaction.")] = False,
+    open_: Annotated[bool, typer.Option("--open", help="Only those that were not decided.")] = False,
+    broker: BrokerOptions = NOTHING_SAID,
+) -> None:
+    """Transactions: committed, rolled back, pending, given up; how often checked, and what was committed twice.
+
+    A row for each producer group and topic, or with --messages for each transaction whose half message the log has.
+    given_up: the broker checked it too often, and a copy is in TRANS_CHECK_MAX_TIME_TOPIC. unknown: the check is past
+    it, and the log has no decision. Reads the whole log.
+
+    Example: `rocketlens transactions /data/store --messages --open --format table`
+    """
+    from pipelines.answers.fates.transactions import TransactionAnswer, transaction_sums
+    from pipelines.answers.offsets.saved import offsets_of_store
+    from pipelines.lake.tables.derived import TRANSACTIONS
+
+    opened, known = known_store_at(run, store, broker)
+    kept = offsets_of_store(opened, run.damage)
+    answer = TransactionAnswer.of(opened, known, None if kept is None else kept.offsets)
+    batches = answer.batches(topic=topic, open_=open_)
+    if messages:
+        schema = schema_of(TRANSACTIONS, without=["broker"])
+        run.emit(schema, (batch.select(schema.names) for batch in batches), brief=MESSAGES_BRIEF)
+        return
+    sums = transaction_sums(batches).drop_columns(["broker"])
+    run.emit(sums.schema, sums.to_batches(), brief=BRIEF)

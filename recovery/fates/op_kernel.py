@@ -1,0 +1,42 @@
+"""The half queue offsets that op messages list in their bodies, inside compiled code.
+
+Source: TransactionalMessageUtil#OFFSET_SEPARATOR, TransactionalMessageServiceImpl#fillOpRemoveMap @4.9.7, 5.3.3.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from parsers.commitlog.shape import shape_of
+from parsers.numba_cache import cached_njit
+from recovery.scan.kernel import COMMA, plain_number
+
+Bytes = npt.NDArray[np.uint8]
+Longs = npt.NDArray[np.int64]
+
+
+@cached_njit(nogil=True, _nrt=False)
+def count_numbers(data: Bytes, positions: Longs) -> int:
+    """How many numbers the bodies hold at most."""
+    count = 0
+    for row in range(len(positions)):
+        _, body_at, body_size, _, _, _, _ = shape_of(data, positions[row])
+        count += 1
+        for at in range(body_at, body_at + body_size):
+            count += int(data[at] == COMMA)
+    return count
+
+
+@cached_njit(nogil=True, _nrt=False)
+def put_numbers(data: Bytes, positions: Longs, row_of: Longs, numbers: Longs) -> None:
+    """Every number of the bodies and the row it is from; what is none is -1, an offset that no queue has."""
+    used = 0
+    for row in range(len(positions)):
+        _, body_at, body_size, _, _, _, _ = shape_of(data, positions[row])
+        start, end = body_at, body_at + body_size
+        for at in range(body_at, end + 1):
+            if at == end or data[at] == COMMA:
+                row_of[used], numbers[used] = row, plain_number(data, start, at)
+                used += 1
+                start = at + 1
