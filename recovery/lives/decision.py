@@ -83,6 +83,7 @@ class Topic:
 
     def _numbered(self, queue_id: int, rows: Longs) -> Longs:
         """The stretches of a queue that start where it started again; a damaged number starts none."""
+        rows = self._without_gaps(queue_id, rows)
         kept = [rows[0]]
         for row in rows[1:MOST_STRETCHES]:
             if self._starts_again(queue_id, kept[-1], row):
@@ -90,6 +91,27 @@ class Topic:
             else:
                 kept[-1] = together(kept[-1], row)
         return np.array(kept)
+
+    def _without_gaps(self, queue_id: int, rows: Longs) -> Longs:
+        """The stretches, those as one between which the log only lost messages of the same life."""
+        kept = [rows[0]]
+        for row in rows[1:]:
+            if row[FIRST] <= kept[-1][LAST] or self._starts_in_gap(queue_id, kept[-1], row):
+                kept.append(row)
+            else:
+                kept[-1] = together(kept[-1], row)
+        return np.array(kept)
+
+    def _starts_in_gap(self, queue_id: int, before: Longs, row: Longs) -> bool:
+        """Whether the queue started again among messages that the log lost between two stretches of rising numbers.
+
+        Its units of the numbers before then lead to bytes between the two, and the next one to the message behind.
+        """
+        if self._place(queue_id, int(row[FIRST])) != row[FIRST_AT]:
+            return False
+        numbers = {int(before[FIRST]), int(before[FIRST] + before[LAST]) // 2, int(before[LAST])}
+        places = [place for number in numbers if (place := self._place(queue_id, number)) is not None]
+        return bool(places) and all(before[END_AT] <= place < row[FIRST_AT] for place in places)
 
     def _starts_again(self, queue_id: int, before: Longs, row: Longs) -> bool:
         """Whether the queue itself started again: its unit of that number says so; without it, its numbers do.

@@ -1,8 +1,9 @@
-"""How the messages of each queue are numbered along the log: a stretch for every time the numbers start anew.
+"""How the messages of each queue are numbered along the log: a stretch as long as each number follows the one before.
 
-The queue offsets of a queue rise along the log. Where they fall, its topic was deleted and created again, the queue was
-lost, or a record is damaged; `recovery.lives.topic_lives` decides which. Memory: 72 bytes for each stretch, and there
-is one for each queue of a sound log without deletions.
+The queue offsets of a queue rise by one along the log. Where they fall, its topic was deleted and created again, the
+queue was lost, or a record is damaged; where they jump, the log lost messages, and a new life may begin among those.
+`recovery.lives.decision` decides. Memory: 72 bytes for each stretch, and there is one for each queue of a sound log
+without deletions.
 Source: CommitLog#topicQueueTable, QueueOffsetOperator#removeTopicQueue @4.9.7, 5.3.3.
 """
 
@@ -28,6 +29,8 @@ QUEUE, FIRST, LAST, MESSAGES, FIRST_AT, LAST_AT, END_AT, EARLIEST, LATEST = rang
 and last record start and where the last one ends, the earliest and latest store time (epoch ms)."""
 FIELDS = 9
 FEW_QUEUES = 1 << 10
+MOST_JUMPS = 1 << 16
+"""Stretches of a log behind which a jump starts no other one: a log that lost so much shows no lives."""
 
 Numbering = dict[QueueKey, Longs]
 """The stretches of each queue of single messages, in log order: rows of the columns above."""
@@ -99,7 +102,8 @@ def note_stretches(
         number = queue_number(slots, keys, met, units.topic[row], units.queue_id[row])
         record, queue_offset = units.record[row], units.queue_offset[row]
         at, time_ms = current[number], records.store_timestamp_ms[record]
-        if at < 0 or queue_offset <= stretches[at, LAST]:
+        last = stretches[at, LAST] if at >= 0 else queue_offset
+        if queue_offset <= last or (queue_offset > last + 1 and used < MOST_JUMPS):
             at = used
             used += 1
             current[number] = at
@@ -130,7 +134,7 @@ def joined_numbering(parts: Iterable[Numbering]) -> Numbering:
 
 def _joined(before: Longs, behind: Longs) -> Longs:
     """The stretches of one queue; the first one behind goes on with the last one before where its numbers do."""
-    if behind[0, FIRST] <= before[-1, LAST]:
+    if behind[0, FIRST] != before[-1, LAST] + 1:
         return np.concatenate((before, behind))
     return np.concatenate((before[:-1], [together(before[-1], behind[0])], behind[1:]))
 

@@ -60,6 +60,45 @@ def test_every_record_is_of_the_life_that_the_steps_say(name: str) -> None:
     assert set(unchanged.values()) == {1}
 
 
+KEPT = 10
+"""Numbers of each queue of a former life that stay in the log; the next ones of a later life go with the rest."""
+
+
+@pytest.mark.parametrize("name", incident_names("topic-recreated"))
+@pytest.mark.parametrize("topic", ["Orders", "Stock"])
+def test_a_life_that_began_in_lost_bytes_is_told_from_the_former_one(name: str, topic: str, tmp_path: Path) -> None:
+    """The numbers of no queue fall any more: only its units tell that it started again."""
+    case, root = incident(name), tmp_path / "store"
+    shutil.copytree(case.root, root)
+    stored, (former, living) = messages_of(case, topic), topics_of(case)[topic]["lives"]
+    begin = min(at for at in former["physicalOffsets"] if stored[at]["queueOffset"] >= KEPT)
+    taken = [at for at in living["physicalOffsets"] if stored[at]["queueOffset"] <= KEPT]
+    end = max(at + stored[at]["size"] for at in taken)
+    erase(root / "commitlog", begin, end)
+    store, known = opened(root, case.version, settings_of(case))
+    lives = lives_of(store, known.rules)
+    assert [life.lives for life in lives.topics[topic]] == [False, True]
+    for number, life in enumerate((former, living)):
+        left = [at for at in life["physicalOffsets"] if not begin <= at < end]
+        assert left != []
+        assert {lives.life_at((topic, stored[at]["queueId"]), at) for at in left} == {lives.topics[topic][number]}
+    report = rebuild(store, known, tmp_path / "new")
+    assert topic in {life.topic for life in report.left_out}
+    assert topic not in {
+        finding.span.topic for finding in verify(store, known).findings if finding.kind == "not_dispatched"
+    }
+
+
+def erase(log: Path, begin: int, end: int) -> None:
+    """Zeros in place of the bytes [begin, end) of a log."""
+    for path in sorted(log.iterdir()):
+        base, data = int(path.name), bytearray(path.read_bytes())
+        first, behind = max(begin - base, 0), min(end - base, len(data))
+        if first < behind:
+            data[first:behind] = bytes(behind - first)
+            path.write_bytes(data)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_verify_finds_no_damage_and_names_stale_offsets(name: str) -> None:
     found = verified(incident(name))

@@ -103,6 +103,32 @@ def test_three_lives_are_told_apart(tmp_path: Path) -> None:
     assert [(life.messages, life.state) for life in lives] == [(6, "deleted"), (4, "deleted"), (3, "recreated")]
 
 
+def units(records: Sequence[Message], numbers: dict[int, int]) -> dict[QueueKey, Any]:
+    """Queue 0 of T with a unit of each number, by the place in the log that it leads to."""
+    pointers = {number: Pointer(records[at].physical_offset, 100) for number, at in numbers.items()}
+    return {("T", 0): SimpleNamespace(pointer=pointers.get)}
+
+
+def test_a_life_may_begin_among_messages_that_the_log_lost(tmp_path: Path) -> None:
+    records = log_of(tmp_path, [*run("T", 0, 0, 8), *run("lost", 0, 0, 12), *run("T", 0, 12, 20)])
+    queues = units(records, {number: 8 + number for number in range(20)})
+    former, living = decided(tmp_path, known("T"), queues).topics["T"]
+    assert [(life.state, life.messages) for life in (former, living)] == [("deleted", 8), ("recreated", 8)]
+    assert living.first_physical_offset == records[20].physical_offset
+
+
+@pytest.mark.parametrize("first_unit", [0, 8, 16])
+def test_messages_that_the_log_lost_begin_no_life(tmp_path: Path, first_unit: int) -> None:
+    """The units before the gap lead to the messages there, or have expired; or the units lead elsewhere everywhere."""
+    records = log_of(tmp_path, [*run("T", 0, 0, 8), *run("lost", 0, 0, 12), *run("T", 0, 20, 28)])
+    of_queue = units(records, {number: number for number in range(first_unit, 28)})
+    (life,) = decided(tmp_path, known("T"), of_queue).topics["T"]
+    assert (life.state, life.messages) == ("alive", 16)
+    misdirected = units(records, {number: 8 + number % 12 for number in range(28)})
+    (life,) = decided(tmp_path, known("T"), misdirected).topics["T"]
+    assert (life.state, life.messages) == ("alive", 16)
+
+
 def test_a_damaged_number_starts_no_life(tmp_path: Path) -> None:
     puts = [*run("T", 0, 0, 5), ("T", 0, 0), *run("T", 0, 6, 9), ("T", 0, 2), *run("T", 0, 10, 12)]
     records = log_of(tmp_path, puts)
