@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from parsers.checkpoint import CHECKPOINT
@@ -15,11 +16,13 @@ from parsers.commitlog.message import Message, encode_message
 from parsers.commitlog.propcrc import encode_record_crc
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
+from parsers.index.open import open_index
 from parsers.java import crc31
 from recovery.rules.dispatch import PREPARED
 from recovery.verify.findings.compaction_kinds import COMPACTION_KINDS
 from recovery.verify.findings.finding import Finding
 from recovery.verify.findings.kinds import KINDS
+from recovery.verify.settle.index_entries import slots_of
 from recovery.verify.verify import verify
 from tests.support.build_store import FIRST_MS, SETTINGS, VERSION, StoreBuilder, overwrite, queue_file, shop, write_json
 from tests.support.opened import opened
@@ -385,6 +388,13 @@ def test_a_killed_broker_may_leave_the_index_with_an_entry_half_put(
     assert {found.kind for found in findings_of(root)} == {"index_header_wrong"}
     (root / "abort").touch()
     assert findings_of(root) == ()
+
+
+def test_the_slots_of_entries_are_told_in_any_order(built: StoreBuilder) -> None:
+    store, _ = opened(built.finish(), VERSION, SETTINGS)
+    (file, *_) = open_index(store.index)
+    numbers = np.arange(1, 13)
+    assert slots_of(file, numbers[::-1]).tolist() == slots_of(file, numbers).tolist()[::-1]
 
 
 def test_units_and_offsets_below_the_minimum_are_told_from_an_expired_head(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def slots_of(file: OpenIndex, numbers: Longs) -> Longs:
 
 def _entry_columns(file: OpenIndex, numbers: Longs) -> tuple[Ints, Longs, Ints, Ints]:
     if len(numbers):
-        view = INDEX_ENTRY.array(file.data.data, at=file.entry_at(1), count=int(numbers[-1]))
+        view = INDEX_ENTRY.array(file.data.data, at=file.entry_at(1), count=int(numbers.max()))
     else:
         view = np.empty(0, INDEX_ENTRY.dtype)
     columns = (view[name][numbers - 1] for name in ("key_hash", "physical_offset", "time_diff_s", "prev_index_no"))
