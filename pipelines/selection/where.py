@@ -44,6 +44,7 @@ class Where:
         found._refuse_more_than_a_condition()
         fields = [*ALL_COLUMNS, BODY_TEXT]
         found.wanted(pa.RecordBatch.from_pylist([], schema=pa.schema([f for f in fields if f.name in found.columns])))
+        found._refuse_what_asks_other_rows(condition)
         return found
 
     def wanted(self, batch: pa.RecordBatch) -> pa.BooleanArray:
@@ -57,6 +58,13 @@ class Where:
         if len(answer) != batch.num_rows:
             raise WrongCondition("it has to be true or false for each message, and not for all of them together")
         return answer.combine_chunks()
+
+    def _refuse_what_asks_other_rows(self, condition: str) -> None:
+        """A window would see the rows of one batch only; in a WHERE clause DuckDB takes none."""
+        try:
+            self.connection.execute(f"SELECT 1 FROM {ROWS} WHERE (\n{condition}\n)")
+        except duckdb.Error as wrong:
+            raise WrongCondition(str(wrong).partition("\n")[0]) from wrong
 
     def _refuse_more_than_a_condition(self) -> None:
         try:

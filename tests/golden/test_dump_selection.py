@@ -139,6 +139,7 @@ def test_sql_says_which_messages_are_wanted() -> None:
         "tags =",
         "tags = 'a'; DROP TABLE x",
         "count(*) > 1",
+        "row_number() OVER () < 5",
         "(SELECT count(*) FROM read_text('/etc/hostname')) = 1",
         "true) FROM read_csv('/etc/hostname') --",
         "queue_offset = CAST(topic AS INT)",
