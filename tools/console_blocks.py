@@ -44,9 +44,10 @@ def workplace(folder: Path) -> None:
 
 def printed(command: str, folder: Path) -> str:
     """What a command prints there. Raises RuntimeError with what it says on stderr for one that gives no answer."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}  # pages have one width
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        ["sh", "-c", command], cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
+        ["sh", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
     if done.returncode not in ENDINGS:
         raise RuntimeError(f"{command}\nended with {done.returncode}: {done.stderr}")
