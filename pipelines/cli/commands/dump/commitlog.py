@@ -137,7 +137,7 @@ def commitlog(
         files = _files(run, source, broker)
     shown = schema.names if sendable else pick_columns(schema, run.columns)
     found = _messages(run, source, files, fields, selectors, _read_for(shown, sendable=sendable))
-    brief = (*BRIEF[:5], "tags", "keys", "body_text") if bodies else BRIEF
+    brief = (*BRIEF[:5], "tags", "keys", "body_decompressed") if bodies else BRIEF
     run.emit(schema, _as_sendable(run, found) if sendable else found, brief=brief)
 
 
