@@ -59,14 +59,14 @@ def damage_store(store: Path) -> None:
 
 
 @pytest.mark.spark
-def test_a_clean_store_is_all_green_and_says_what_it_holds(
+def test_a_clean_store_is_green_but_for_its_dead_letters_and_says_what_it_holds(
     spark: SparkSession, lakehouse: Lakehouse, instance: dg.DagsterInstance
 ) -> None:
     outcome = materialize_everything(defs, instance, lakehouse)
     graph = defs.resolve_asset_graph()
     every_check = {(key.asset_key.to_user_string(), key.name) for key in graph.asset_check_keys}
     assert set(outcome.checks) == every_check
-    assert outcome.failed_checks == []
+    assert outcome.failed_checks == ["retry_chains.no_dead_letter"]  # CG_failing gave up eleven messages
     made = set(outcome.assets)
     assert made == {key.to_user_string() for key in graph.materializable_asset_keys}
     lag_equals_what_the_broker_said(lakehouse.lake())
