@@ -16,7 +16,11 @@ SHOWN = 20
 PLACES_OF_MESSAGES = (
     r"^(commitlog|consumequeue|batchconsumequeue|index|timerlog|dledger-[^/]*|compaction/compaction[^/]*)/"
 )
-MENDS_THE_LAKE = "The lake is at fault, not the store: `rocketlens check-lake --repair` reads these files again."
+MADE_AGAIN = "The lake is at fault, not the store: materialize the partitions of these files again."
+READ_AGAIN = (
+    "The lake is at fault, not the store: `rocketlens check-lake --repair` reads those of these files again that the "
+    "store still holds."
+)
 SAYS_WHICH_IS_RIGHT = "The finding of these bytes in `consistency_findings` says which side is right and what is safe."
 
 
@@ -104,7 +108,7 @@ STORE_CHECKS = [
         f"SELECT * FROM ({question('bytes_accounted_for')}) WHERE size IS DISTINCT FROM accounted_for",
         severity=ERROR,
         command="rocketlens check-lake",
-        repair=MENDS_THE_LAKE,
+        repair=MADE_AGAIN,
     ),
     check(
         "commitlog_regions",
@@ -133,7 +137,7 @@ STORE_CHECKS = [
         "SELECT broker, physical_offset, count(*) AS n FROM commitlog_messages GROUP BY ALL HAVING n > 1 ORDER BY ALL",
         severity=ERROR,
         command="rocketlens check-lake",
-        repair=MENDS_THE_LAKE,
+        repair=READ_AGAIN,
     ),
     check(
         "consumequeue_units",

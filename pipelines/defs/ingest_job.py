@@ -20,11 +20,13 @@ RAW_ASSETS = (*FILE_PARTITIONS, *BROKER_TABLES, *CONFIG_TABLES)
 def ingest_changed_files(context: dg.OpExecutionContext, lakehouse: Lakehouse) -> None:
     """Ingest one broker; what could not be read is a warning, and is read by the next run."""
     from pipelines.ingest.ingest import IngestReport, ingest_store
+    from pipelines.lake.catalog import publish
 
     sources, lake, report = lakehouse.sources(), lakehouse.lake(), IngestReport()
     broker = sources.broker(context.partition_key)
     with lakehouse.writing("ingest"):
         ingest_store(lakehouse.spark(), lake, broker, report, bodies=sources.bodies)
+        publish(lake)
     for sentence in report.unread:
         context.log.warning(sentence)
     context.log.info(f"{report.files_read} files read, {report.files_unchanged} unchanged")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from parsers.store import Store
 from pipelines.ingest.file_names import name_of
 from pipelines.ingest.ingested import IngestedFiles
-from pipelines.ingest.made_from import MadeFrom, all_inputs, broker_inputs
+from pipelines.ingest.made_from import MadeFrom, all_inputs, store_inputs
 from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.raw import FILE_TABLES, QUEUES
 
@@ -40,6 +40,6 @@ def changes_of(broker: BrokerSource, store: Store, ingested: IngestedFiles, made
     """Compare a store with what the lake holds of it. Reads three pages of a file at most, and writes nothing."""
     files = {table.name: ingested.stale(table.name, store, table.files.of(store)) for table in FILE_TABLES}
     present = {name_of(store.root, file) for file in store.files()}
-    inputs = {broker.name: broker_inputs(broker, {k: v for k, v in ingested.known.items() if k in present})}
+    inputs = {broker.name: store_inputs(broker, {k: v for k, v in ingested.known.items() if k in present})}
     looks = [(table, name, repr(ingested.seen.get(name))) for table, names in files.items() for name in names]
     return Changes(files, bool(made.changed(QUEUES.name, inputs)), all_inputs(inputs, looks))

@@ -1,7 +1,7 @@
 """Store files into the lake through Spark: one file, a whole store, or every broker of the configuration.
 
-Re-running is idempotent: a file's rows are one Delta partition that is replaced in one transaction; the CommitLog file
-a broker still appends to is read on from where its rows in the lake end. A file that changes while it is read has
+Re-running is idempotent: the rows of a file that changed are replaced in one transaction; the CommitLog file a broker
+still appends to is read on from where its rows in the lake end. A file that changes while it is read has
 changed since it was looked at, so the next ingest reads it again.
 """
 
@@ -18,7 +18,7 @@ from pipelines.ingest.file_names import name_of
 from pipelines.ingest.gone_files import mark_gone
 from pipelines.ingest.growth import grown_from
 from pipelines.ingest.ingested import IngestedFiles
-from pipelines.ingest.made_from import MadeFrom, broker_inputs
+from pipelines.ingest.made_from import MadeFrom, store_inputs
 from pipelines.lake.broker_stores import store_of
 from pipelines.lake.lake import Lake, lake_to_write
 from pipelines.lake.sources import BrokerSource, Sources
@@ -112,7 +112,7 @@ def ingest_store(
         report.files_unchanged += len(files) - len(stale)
         report.unread += [told for file in unread if (told := f"{broker.name}: {file}") not in report.unread]
     ingested.keep_only([name_of(store.root, file) for file in store.files()])
-    inputs = {broker.name: broker_inputs(broker, ingested.known)}
+    inputs = {broker.name: store_inputs(broker, ingested.known)}
     if made.changed(QUEUES.name, inputs):
         mark_gone(lake, broker, store)
         ingest_queues(spark, lake, broker)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -68,24 +69,36 @@ class MadeFrom:
         self.lake.write(MADE_FROM.name, pa.Table.from_pylist(rows, schema=MADE_FROM.bare_schema))
 
 
-def broker_inputs(broker: BrokerSource, files: Mapping[str, Ingested], *further: str) -> str:
-    """The inputs of what is made from one broker: its files as they were read, its logs, what is said of it."""
+def store_inputs(broker: BrokerSource, files: Mapping[str, Ingested]) -> str:
+    """The inputs of what is made from one broker's store: its files as they were read, and what is said of it."""
     conf = _bytes_of(broker.broker_conf)
-    said = (broker.name, str(broker.store), broker.version, sorted(broker.settings.items()), conf, *further)
+    said = (broker.name, str(broker.store), broker.version, sorted(broker.settings.items()), conf)
+    return _hashed((said, sorted((name, repr(known.state)) for name, known in files.items())))
+
+
+def broker_inputs(broker: BrokerSource, files: Mapping[str, Ingested]) -> str:
+    """The inputs of what is made from one broker's store and its logs."""
     logs = [] if broker.logs is None else [path for path in sorted(broker.logs.rglob("*")) if path.is_file()]
-    states = sorted((name, repr(known.state)) for name, known in files.items())
-    return _hashed((said, states, evidence_inputs(logs)))
+    return _hashed((store_inputs(broker, files), evidence_inputs(logs)))
 
 
 def evidence_inputs(places: Iterable[Path]) -> str:
-    """The inputs of what is made from logs and captures: names, sizes, times and inodes of the files."""
-    seen = ((str(path), path.stat()) for path in places)
-    return _hashed(sorted((name, found.st_size, found.st_mtime_ns, found.st_ino) for name, found in seen))
+    """The inputs of what is made from logs and captures: names, sizes, times and inodes of the files that are there."""
+    seen = ((str(path), _stat_of(path)) for path in places)
+    return _hashed(sorted((name, s.st_size, s.st_mtime_ns, s.st_ino) for name, s in seen if s is not None))
 
 
 def all_inputs(brokers: Mapping[str, str], *further: object) -> str:
     """The inputs of what is made from several brokers together, from those of each."""
     return _hashed((sorted(brokers.items()), further))
+
+
+def _stat_of(path: Path) -> os.stat_result | None:
+    """None of a file that was rotated away meanwhile."""
+    try:
+        return path.stat()
+    except OSError:
+        return None
 
 
 def _bytes_of(path: Path | None) -> bytes | None:

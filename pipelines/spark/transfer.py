@@ -80,7 +80,7 @@ def write_table(
     through the JVM they would cost several times what decoding and writing them costs.
 
     Args:
-        replaced: partitions whose present rows go with it (see pipelines.lake.lake.commit.commit).
+        replaced: partitions whose present rows go with it (see pipelines.lake.commit.commit).
     Raises:
         WorkFailed: a task failed or a worker died; the table is as it was.
     """
@@ -102,7 +102,7 @@ def write_files(
 
     Args:
         replaced: (broker, file) of the files whose present rows go with it. Of an unread file they stay, and nothing of
-            what was read of it is added; only `store_files` says of it why.
+            what was read of it is added; only `store_files` says of it why, if it is there still.
         at_version: the version of the table that the work was planned from.
         lost: files that are unread already, with why.
     Raises:
@@ -110,7 +110,7 @@ def write_files(
     """
     written = _written(spark, lake, table, work)
     unread = {**lost, **{file: why for one in written for file, why in one.unread.items()}}
-    left_out = set(unread) if table != STORE_FILES.name else set()
+    left_out = set(lost) if table == STORE_FILES.name else set(unread)
     parts = [part for one in written for part in one.parts]
     gone = [key for key in replaced if key[1] not in left_out]
     declared, root = TABLES[table], lake.table_root(table)

@@ -44,7 +44,7 @@ class Table:
 
     Attributes:
         grain: what one row is.
-        partition_by: columns whose values are one Delta partition, replaced as a whole when it is ingested again.
+        partition_by: columns whose values are one Delta partition.
     """
 
     name: str
