@@ -145,11 +145,21 @@ def _same(file: StoreFile, log: Sequence[StoreFile], position: Longs, place: Lon
 
 def _missing(store: Store, log: LogAccess, key: QueueKey, there: Longs, after: int, end: int) -> Missing:
     """Messages with KEYS that the log has between `after` and `end`, both queue offsets left out, and no copy."""
-    expected = np.arange(after + 1, end, dtype=np.int64) if end - after < 1 << 31 else np.empty(0, np.int64)
-    holes = np.setdiff1d(expected, there, assume_unique=True)[:MOST_HOLES]
+    holes = holes_between(there, after, end)
     places = _originals(store.queues.get(key, ()), holes, holes)
     has_key = np.zeros(len(holes), np.bool_)
     for row in np.flatnonzero(places >= 0):
         message = log.message(int(places[row]))
         has_key[row] = message is not None and bool((message.property_value("KEYS") or "").strip())
     return Missing(holes[has_key], places[has_key])
+
+
+def holes_between(there: Longs, after: int, end: int) -> Longs:
+    """The first MOST_HOLES numbers between `after` and `end`, both left out, that are not among these."""
+    kept = np.unique(there[(there > after) & (there < end)])
+    before, behind = np.concatenate(([after], kept)), np.concatenate((kept, [max(end, after + 1)]))
+    until = np.minimum(np.cumsum(np.minimum(behind - before - 1, MOST_HOLES)), MOST_HOLES)
+    widths = np.diff(until, prepend=0)
+    first = np.repeat(before + 1 - (until - widths), widths)
+    holes: Longs = first + np.arange(len(first))
+    return holes

@@ -6,15 +6,19 @@ import shutil
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from parsers.commitlog.layout import HEAD
 from parsers.consumequeue.batch import BATCH_UNIT, Units
 from parsers.consumequeue.read import units as units_of
+from parsers.java import LONG_MAX
 from parsers.places import COMPACTION_POSITIONS
 from parsers.store import Store, open_store
 from recovery.scan.intervals import Intervals
-from recovery.verify.compaction_columns import judge_compaction
+from recovery.verify.compaction_columns import MOST_HOLES, holes_between, judge_compaction
 from recovery.verify.findings.finding import Finding
 from recovery.verify.verify import verify
 from tests.support.build_store import overwrite
@@ -113,3 +117,16 @@ def _units(root: Path) -> Units:
 
 def _ordinary_unit(store: Store, queue_offset: int) -> int:
     return int(units_of(store.queues["Latest", 0][0])[queue_offset]["physical_offset"])
+
+
+@given(st.sets(st.integers(-5, 45)), st.integers(-3, 10), st.integers(-3, 40))
+def test_holes_are_the_numbers_that_are_not_there(there: set[int], after: int, end: int) -> None:
+    found = holes_between(np.array(sorted(there), np.int64), after, end)
+    assert found.tolist() == [number for number in range(after + 1, end) if number not in there]
+
+
+def test_an_end_beyond_any_queue_asks_for_no_memory() -> None:
+    """A unit's own number says where a queue of copies ends, and one altered byte makes that anything."""
+    found = holes_between(np.array([5], np.int64), -1, LONG_MAX)
+    assert len(found) == MOST_HOLES
+    assert found[:7].tolist() == [0, 1, 2, 3, 4, 6, 7]

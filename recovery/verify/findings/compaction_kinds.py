@@ -46,7 +46,8 @@ COMPACTION_KINDS: dict[str, Kind] = {
         "commitlog",
         "Messages with KEYS are copied when they are dispatched, and no pass has come so far.",
         "Consumers of the topic do not get them. They are missing rightly only if the topic was not compacted then.",
-        "The messages are in the CommitLog (`rocketlens dump commitlog --topic`): send them again where they matter, "
-        "unless the topic became a compacted one after them.",
+        "The messages are in the CommitLog (`rocketlens dump commitlog --topic`). Send again only those whose key has "
+        "no newer message in the queue: what is sent again becomes the newest of its key. Send none where the topic "
+        "became a compacted one after them.",
     ),
 }
