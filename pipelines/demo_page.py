@@ -16,7 +16,7 @@ from pipelines.lake.lake import Lake
 from pipelines.lake.sources import Sources, demo_config
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from pipelines.defs.materialize import Outcome
 
 TOPICS_SHOWN = 6
 HOLDINGS = """
@@ -33,12 +33,12 @@ ANTI JOIN commitlog_messages AS messages USING (broker, physical_offset)
 """
 
 
-def print_answer(console: Console, sources: Sources, failed_checks: Sequence[str], *, seconds: float) -> None:
+def print_answer(console: Console, sources: Sources, checked: Outcome, *, seconds: float) -> None:
     """Print the page."""
     with open_catalog(Lake(sources.lake)) as connection:
         _holdings(console, connection)
         _lag(console, connection)
-        _agreement(console, connection, failed_checks)
+        _agreement(console, connection, checked)
     _next_steps(console, sources, seconds)
 
 
@@ -82,7 +82,7 @@ def _lag(console: Console, connection: duckdb.DuckDBPyConnection) -> None:
     console.print(grid)
 
 
-def _agreement(console: Console, connection: duckdb.DuckDBPyConnection, failed_checks: Sequence[str]) -> None:
+def _agreement(console: Console, connection: duckdb.DuckDBPyConnection, checked: Outcome) -> None:
     ((units,),) = connection.sql(UNITS).fetchall()
     loose_units = len(connection.sql(question("units_without_message")).fetchall())
     ((entries, files),) = connection.sql(ENTRIES).fetchall()
@@ -91,8 +91,10 @@ def _agreement(console: Console, connection: duckdb.DuckDBPyConnection, failed_c
     console.print(f"  {_verdict(units, loose_units)} {units:,} queue units, {loose_units:,} without their message")
     entry_count = f"{entries:,} index entries in {files} files"
     console.print(f"  {_verdict(entries, loose_entries)} {entry_count}, {loose_entries:,} to no message")
-    checks = "every one passed" if not failed_checks else f"failed: {', '.join(failed_checks)}"
-    console.print(f"  {_verdict(1, len(failed_checks))} asset checks: {checks}")
+    failed = checked.failed_checks
+    checks = f"failed: {', '.join(failed)}" if failed else f"{len(checked.checks)}, none failed"
+    warned = f"; worth a look: {', '.join(checked.warnings)}" if checked.warnings else ""
+    console.print(f"  {_verdict(1, len(failed))} asset checks: {checks}{warned}")
     for _, file, size, why in connection.sql(question("not_understood")).fetchall():
         console.print(f"    not read: {file} ({size:,} bytes): {why}", style="dim", highlight=False)
 

@@ -19,14 +19,23 @@ Progress = Callable[[str], None]
 
 @dataclass(slots=True)
 class Outcome:
-    """What was materialized, and the asset checks as (asset, check) -> passed."""
+    """What was materialized, and the asset checks: (asset, check) -> None where it passed, else how severe it is."""
 
     assets: list[str] = field(default_factory=list)
-    checks: dict[tuple[str, str], bool] = field(default_factory=dict)
+    checks: dict[tuple[str, str], dg.AssetCheckSeverity | None] = field(default_factory=dict)
 
     @property
     def failed_checks(self) -> list[str]:
-        return sorted(f"{asset}.{check}" for (asset, check), passed in self.checks.items() if not passed)
+        """Checks that show something wrong."""
+        return self._of(dg.AssetCheckSeverity.ERROR)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Checks that show something worth a look, such as dead letters."""
+        return self._of(dg.AssetCheckSeverity.WARN)
+
+    def _of(self, severity: dg.AssetCheckSeverity) -> list[str]:
+        return sorted(f"{asset}.{check}" for (asset, check), found in self.checks.items() if found is severity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +98,8 @@ def _run(
     materialized = (event.asset_key for event in done.get_asset_materialization_events())
     outcome.assets += [key.to_user_string() for key in materialized if key is not None]
     for evaluation in done.get_asset_check_evaluations():
-        outcome.checks[evaluation.asset_key.to_user_string(), evaluation.check_name] = evaluation.passed
+        severity = None if evaluation.passed else evaluation.severity
+        outcome.checks[evaluation.asset_key.to_user_string(), evaluation.check_name] = severity
 
 
 def _title(tables: Sequence[FileTable]) -> str:
