@@ -37,7 +37,6 @@ from recovery.rules.versions import PROVEN, BrokerVersion
 from recovery.scan.log_runs import log_runs
 from recovery.scan.record_walk import walk
 
-ASSUMED_VERSION = BrokerVersion(5, 3, 3)
 CANDIDATES = tuple(
     map(
         BrokerVersion.parse,
@@ -47,6 +46,8 @@ CANDIDATES = tuple(
 """Tried in this order when a version has to be taken: the first one that no evidence excludes."""
 
 SAMPLED_RECORDS, SAMPLED_UNITS, NEWEST_FILES = 400, 64, 2
+NEWEST_RECORDS = 9
+"""So many tell how the broker ends properties: older ones may be of another version, and one alone may be damaged."""
 CHECKPOINT_SIGNS = (
     (40, BrokerVersion(5, 5, 0), "logicsPhysicalOffset"),
     (32, BrokerVersion(5, 1, 1), "confirmPhyOffset"),
@@ -139,14 +140,20 @@ def _positions(file: StoreFile) -> list[int]:
 
 
 def _version(store: Store, sample: Sequence[Message]) -> tuple[BrokerVersion, tuple[BrokerVersion, ...], str]:
-    """The first candidate within the bounds that the files set; all versions within them; and the sentence for it."""
+    """The first candidate that goes against the fewest of the files' bounds; all versions that do; the sentence for it.
+
+    An upgrade, or one damaged place, may leave a bound that the others contradict: they outweigh it.
+    """
     bounds, known = list(_bounds(store, sample)), sorted({*CANDIDATES, *PROVEN})
-    may_be = tuple(each for each in known if all(_within(each, least, below) for least, below, _ in bounds))
-    for candidate in CANDIDATES:
-        if candidate in may_be:
-            reasons = "; ".join(why for _, _, why in bounds) or "nothing in the files tells"
-            return candidate, may_be, f"assumed within what the files tell: {reasons}"
-    return ASSUMED_VERSION, tuple(known), "assumed: the files contradict one another"
+    against = {
+        each: [why for least, below, why in bounds if not _within(each, least, below)] for each in (*CANDIDATES, *known)
+    }
+    fewest = min(map(len, against.values()))
+    taken = next(each for each in against if len(against[each]) == fewest)
+    may_be = tuple(each for each in known if len(against[each]) == fewest)
+    reasons = "; ".join(why for _, _, why in bounds if why not in against[taken]) or "nothing in the files tells"
+    outweighed = "".join(f"; outweighed: {why}" for why in against[taken])
+    return taken, may_be, f"assumed within what the files tell: {reasons}{outweighed}"
 
 
 NEVER = BrokerVersion(99, 0, 0)
@@ -164,7 +171,8 @@ def _bounds(store: Store, sample: Sequence[Message]) -> Iterator[tuple[BrokerVer
     """
     if any(message.magic_code == MAGIC_V2 for message in sample):
         yield BrokerVersion(5, 1, 0), NEVER, "the log has V2 records"
-    ends = Counter(message.properties_stored.endswith(b"\x02") for message in sample if message.properties_size > 0)
+    newest = [message for message in sample if message.properties_size > 0][-NEWEST_RECORDS:]
+    ends = Counter(message.properties_stored.endswith(b"\x02") for message in newest)
     if ends[False] > ends[True]:
         yield BrokerVersion(4, 9, 1), BrokerVersion(5, 2, 0), "properties have no separator at their end"
     elif ends:

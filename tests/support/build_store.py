@@ -37,6 +37,7 @@ class StoreBuilder:
     settings: StoreSettings = SETTINGS
     version: BrokerVersion = VERSION
     base_offset: int = 0
+    trailing_separator: bool = True
     records: list[Message] = field(default_factory=list)
     _next: dict[tuple[str, int], int] = field(default_factory=dict)
     _end: int = -1
@@ -63,7 +64,9 @@ class StoreBuilder:
             store_timestamp_ms=FIRST_MS + number * STEP_MS,
             born_timestamp_ms=FIRST_MS + number * STEP_MS,
             sys_flag=sys_flag,
-            properties_stored=encode_properties(pairs if properties is None else properties),
+            properties_stored=encode_properties(
+                pairs if properties is None else properties, trailing_separator=self.trailing_separator
+            ),
         )
         message = replace(message, physical_offset=self._place(message.total_size))
         if placed:

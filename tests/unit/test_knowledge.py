@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from parsers.commitlog.layout import MAGIC_BLANK
 from parsers.store import NotAStore
 from recovery.knowledge.knowledge import Said, knowledge_of, open_known
 from recovery.rules.versions import BrokerVersion
-from tests.support.build_store import SETTINGS, shop
+from tests.support.build_store import SETTINGS, StoreBuilder, shop, write_json
 
 
 @pytest.fixture
@@ -108,3 +109,39 @@ def test_settings_that_a_broker_does_not_have_are_ignored_and_named(tmp_path: Pa
     assert "noSuchSetting" in said.ignored[2]
     assert said.settings is not None
     assert said.settings.store_path_dledger_commit_log == ""
+
+
+def test_no_damaged_record_of_an_upgraded_store_turns_the_version(tmp_path: Path) -> None:
+    """Its older records, as many as the newer ones, lack the last separator: 4.9.1 to 5.1.4 wrote them."""
+    built = StoreBuilder(tmp_path / "store", version=BrokerVersion(5, 5, 1), trailing_separator=False)
+    for number in range(28):
+        built.trailing_separator = number >= 14
+        built.put()
+    root = built.finish()
+    orders = {"topicName": "Orders", "perm": 6, "attributes": {}}
+    write_json(root / "config" / "topics.json", {"topicConfigTable": {"Orders": orders}})
+    store = open_known(root)
+    assert len(store.commitlog) > 1
+    assert knowledge_of(store).version == BrokerVersion(5, 5, 1)
+    for record in built.records:
+        at = record.physical_offset % built.file_size
+        path = root / "commitlog" / f"{record.physical_offset - at:020d}"
+        whole = path.read_bytes()
+        path.write_bytes(whole[: at + 4] + MAGIC_BLANK.to_bytes(4, "big", signed=True) + whole[at + 8 :])
+        known = knowledge_of(open_known(root))
+        assert (record.queue_offset, known.version) == (record.queue_offset, BrokerVersion(5, 5, 1))
+        path.write_bytes(whole)
+
+
+def test_one_damaged_file_does_not_outweigh_what_the_others_tell(tmp_path: Path) -> None:
+    built = StoreBuilder(tmp_path / "store", version=BrokerVersion(4, 9, 8), trailing_separator=False)
+    for _ in range(12):
+        built.put()
+    root = built.finish()
+    assert knowledge_of(open_known(root)).version == BrokerVersion(4, 9, 8)
+    with (root / "checkpoint").open("r+b") as file:
+        file.seek(40)
+        file.write(b"\x01" * 8)
+    known = knowledge_of(open_known(root))
+    assert known.version == BrokerVersion(4, 9, 8)
+    assert "outweighed: the checkpoint has logicsPhysicalOffset" in known.facts[0].why
