@@ -23,14 +23,17 @@ def index_holds_tags(store: Store, sample: Sequence[Message]) -> bool | None:
     """Whether a message that the index knows is there by its tag too; None when nothing tells.
 
     The oldest are asked, of `sample` (in log order), and the newest that the index has: a broker that was brought to
-    5.4.0 or later indexes tags from then on only.
+    5.4.0 or later indexes tags from then on only. A single message without its tag tells nothing: it may be damaged.
     """
     seen = [*islice(_indexed_by_tag(sample, store), ASKED_MESSAGES), *_newest_by_tag(store)]
-    return any(seen) if seen else None
+    without = {physical_offset for physical_offset, by_tag in seen if not by_tag}
+    if any(by_tag for _, by_tag in seen):
+        return True
+    return False if len(without) > 1 else None
 
 
-def _indexed_by_tag(sample: Iterable[Message], store: Store) -> Iterator[bool]:
-    """For each message with a tag that the index knows by UNIQ_KEY: whether one of its time is there by the tag too."""
+def _indexed_by_tag(sample: Iterable[Message], store: Store) -> Iterator[tuple[int, bool]]:
+    """Each message with a tag that the index knows by UNIQ_KEY, and whether one of its time is there by the tag too."""
     queries = [IndexQuery([file], on_damage="collect") for file in store.index[:ASKED_FILES]]
     for message in sample:
         tags, unique_id = message.property_value("TAGS"), message.property_value("UNIQ_KEY")
@@ -41,11 +44,11 @@ def _indexed_by_tag(sample: Iterable[Message], store: Store) -> Iterator[bool]:
         for query in queries:
             known = query.find(message.topic, unique_id, **window)
             if any(hit.physical_offset == message.physical_offset for hit in known):
-                yield bool(query.find(message.topic, f"T#{tags}", **window))
+                yield message.physical_offset, bool(query.find(message.topic, f"T#{tags}", **window))
 
 
-def _newest_by_tag(store: Store) -> list[bool]:
-    """For each message with a tag that the newest entries are of: whether one of them is its tag's.
+def _newest_by_tag(store: Store) -> list[tuple[int, bool]]:
+    """Each message with a tag that the newest entries are of, and whether one of them is its tag's.
 
     Entries at the end may be of messages that the log has lost: the search goes back in growing steps.
     """
@@ -59,15 +62,15 @@ def _newest_by_tag(store: Store) -> list[bool]:
     return []
 
 
-def _by_tag(store: Store, file: OpenIndex, first: int, last: int) -> Iterator[bool]:
-    """For each message with a tag that the entries `first` to `last` are of: whether one of them is its tag's."""
+def _by_tag(store: Store, file: OpenIndex, first: int, last: int) -> Iterator[tuple[int, bool]]:
+    """Each message with a tag that the entries `first` to `last` are of, and whether one of them is its tag's."""
     view = INDEX_ENTRY.array(file.data.data, at=file.entry_at(first), count=last - first + 1)
     for place in np.unique(view["physical_offset"])[1:-1].tolist():  # entries of those at the ends may lie outside
         message = _message_at(store, place)
         tags = message and message.property_value("TAGS")
         if message and tags:
             own = view["key_hash"][view["physical_offset"] == place]
-            yield index_key_hash(build_key(message.topic, f"T#{tags}")) in own.tolist()
+            yield place, index_key_hash(build_key(message.topic, f"T#{tags}")) in own.tolist()
 
 
 def _message_at(store: Store, physical_offset: int) -> Message | None:

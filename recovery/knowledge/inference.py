@@ -211,14 +211,14 @@ def _index_counts_puts(store: Store) -> bool | None:
 
 
 def _old_bounds(store: Store, sample: Sequence[Message]) -> Iterator[tuple[BrokerVersion, BrokerVersion, str]]:
-    """What tells brokers before 4.7.1 from one another."""
-    transactions = {message.sys_flag & SYS_FLAG_TRANSACTION for message in sample}
-    if PREPARED in transactions:
+    """What tells brokers before 4.7.1 from one another; a single message tells nothing, since it may be damaged."""
+    transactions = Counter(message.sys_flag & SYS_FLAG_TRANSACTION for message in sample)
+    if transactions[PREPARED] > 1:
         yield EVER, BrokerVersion(4, 3, 0), "half messages are in the log under their own topics"
     commits = [message for message in sample if message.sys_flag & SYS_FLAG_TRANSACTION == COMMIT]
     keyed = [message for message in commits if (message.property_value("KEYS") or "").strip()][:SAMPLED_UNITS]
     queries = [IndexQuery([file], on_damage="collect") for file in store.index[:ASKED_FILES]]
-    if queries and keyed and not any(_is_indexed(message, query) for message in keyed for query in queries):
+    if queries and len(keyed) > 1 and not any(_is_indexed(message, query) for message in keyed for query in queries):
         yield EVER, BrokerVersion(4, 0, 0), "the index holds no record that commits a transaction"
 
 

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from parsers.commitlog.layout import MAGIC_BLANK
+from parsers.index.layout import build_key
+from parsers.java import index_key_hash
 from parsers.store import NotAStore
 from recovery.knowledge.knowledge import Said, knowledge_of, open_known
 from recovery.rules.versions import BrokerVersion
-from tests.support.build_store import SETTINGS, StoreBuilder, shop, write_json
+from tests.support.build_store import SETTINGS, StoreBuilder, overwrite, shop, write_json
 
 
 @pytest.fixture
@@ -127,7 +129,7 @@ def test_no_damaged_record_of_an_upgraded_store_turns_the_version(tmp_path: Path
         at = record.physical_offset % built.file_size
         path = root / "commitlog" / f"{record.physical_offset - at:020d}"
         whole = path.read_bytes()
-        path.write_bytes(whole[: at + 4] + MAGIC_BLANK.to_bytes(4, "big", signed=True) + whole[at + 8 :])
+        overwrite(path, at + 4, MAGIC_BLANK.to_bytes(4, "big", signed=True))
         known = knowledge_of(open_known(root))
         assert (record.queue_offset, known.version) == (record.queue_offset, BrokerVersion(5, 5, 1))
         path.write_bytes(whole)
@@ -139,9 +141,35 @@ def test_one_damaged_file_does_not_outweigh_what_the_others_tell(tmp_path: Path)
         built.put()
     root = built.finish()
     assert knowledge_of(open_known(root)).version == BrokerVersion(4, 9, 8)
-    with (root / "checkpoint").open("r+b") as file:
-        file.seek(40)
-        file.write(b"\x01" * 8)
+    overwrite(root / "checkpoint", 40, b"\x01" * 8)
     known = knowledge_of(open_known(root))
     assert known.version == BrokerVersion(4, 9, 8)
     assert "outweighed: the checkpoint has logicsPhysicalOffset" in known.facts[0].why
+
+
+def test_one_damaged_entry_of_the_only_tag_does_not_turn_the_version(tmp_path: Path) -> None:
+    built = StoreBuilder(tmp_path / "store", version=BrokerVersion(5, 5, 1))
+    for number in range(30):
+        built.put(properties=(("UNIQ_KEY", f"{number:032X}"), *((("TAGS", "A"),) if number == 2 else ())))
+    root = built.finish()
+    write_json(root / "config" / "topics.json", {"topicConfigTable": {}})
+    overwrite(root / "checkpoint", 40, b"\x01" * 8)
+    assert knowledge_of(open_known(root)).version == BrokerVersion(5, 5, 1)
+    path = next((root / "index").iterdir())
+    entry = index_key_hash(build_key("Orders", "T#A")).to_bytes(4, "big")
+    entry += built.records[2].physical_offset.to_bytes(8, "big")
+    assert path.read_bytes().count(entry) == 1
+    overwrite(path, path.read_bytes().index(entry), bytes(4))
+    assert knowledge_of(open_known(root)).version == BrokerVersion(5, 5, 1)
+
+
+def test_one_record_whose_flags_say_half_message_makes_no_broker_older(tmp_path: Path) -> None:
+    built = StoreBuilder(tmp_path / "store", version=BrokerVersion(4, 5, 2))
+    for _ in range(12):
+        built.put()
+    root = built.finish()
+    before = knowledge_of(open_known(root))
+    assert BrokerVersion(4, 5, 2) in before.may_be
+    overwrite(root / "commitlog" / f"{0:020d}", built.records[3].physical_offset + 36, b"\0\0\0\4")
+    after = knowledge_of(open_known(root))
+    assert (after.version, after.may_be) == (before.version, before.may_be)
