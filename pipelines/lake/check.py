@@ -13,6 +13,7 @@ from deltalake.exceptions import DeltaError
 
 from pipelines.lake.commit import commit
 from pipelines.lake.delta import Part, partition_parts
+from pipelines.lake.errors import first_line
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.raw import TABLES
 
@@ -50,8 +51,10 @@ def _of_table(lake: Lake, name: str) -> Iterator[Fault]:
     try:
         parts = list(partition_parts(TABLES[name], root))
     except (DeltaError, OSError) as refused:
-        yield Fault(name, None, None, f"its log cannot be read: {' '.join(str(refused).split())}")
+        yield Fault(name, None, None, f"its log cannot be read: {first_line(str(refused))}")
         return
+    if not parts and lake.has(name) and lake.version(name) is None:
+        yield Fault(name, None, None, "its log cannot be read: it has no version")
     for part in parts:
         if (what := _wrong_with(root, part)) is not None:
             yield Fault(name, part.partition, part.path, what)
@@ -71,7 +74,12 @@ def _wrong_with(root: Path, part: Part) -> str | None:
     return None if rows == part.rows else f"{rows} rows where {part.rows} were written"
 
 
-def drop(lake: Lake, found: Iterable[Fault], is_held: Callable[[str, tuple[str, ...]], bool]) -> list[Fault]:
+def drop(
+    lake: Lake,
+    found: Iterable[Fault],
+    is_held: Callable[[str, tuple[str, ...]], bool],
+    tell: Callable[[str, list[Part]], None] = lambda table, parts: None,
+) -> list[Fault]:
     """Take faulty parts out of their tables, one transaction for each table; the faults that are left as they are.
 
     A partition that can be read again goes whole, so that what is read is not put behind a hole. Of any other one only
@@ -79,6 +87,7 @@ def drop(lake: Lake, found: Iterable[Fault], is_held: Callable[[str, tuple[str, 
 
     Args:
         is_held: whether the evidence still holds all that a partition (table, values) was made from.
+        tell: told each table with the parts that were taken out of it, as soon as they are.
     """
     left, by_table = [], defaultdict[str, list[Fault]](list)
     for fault in found:
@@ -89,5 +98,11 @@ def drop(lake: Lake, found: Iterable[Fault], is_held: Callable[[str, tuple[str, 
         left += [fault for fault in others if fault.part is None]
         gone = {fault.part for fault in others if fault.part is not None}
         if whole or gone:
+            parts = [
+                p
+                for p in partition_parts(TABLES[name], lake.table_root(name))
+                if p.partition in whole or p.path in gone
+            ]
             commit(TABLES[name], lake.table_root(name), [], whole, without=gone)
+            tell(name, parts)
     return left

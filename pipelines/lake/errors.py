@@ -15,12 +15,21 @@ class PartsMissing(LakeError):
     """Parts of a table, or parts that tasks say they wrote, are not there."""
 
 
+class LogUnreadable(LakeError):
+    """The log of a table, from which its parts are known, cannot be read."""
+
+
 class LakeMoved(LakeError):
     """Another process wrote to a table between reading it and committing to it."""
 
 
 class WorkFailed(LakeError):
     """Work on Spark that did not end: what it was, and why."""
+
+
+def first_line(message: str) -> str:
+    """A message without the trace that Delta's library puts behind it."""
+    return next((line.strip() for line in message.splitlines() if line.strip()), "no cause is given")
 
 
 def raised_in(message: str) -> str:

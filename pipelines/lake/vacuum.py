@@ -18,7 +18,9 @@ from deltalake.exceptions import DeltaError
 
 from pipelines.lake.catalog import published_files
 from pipelines.lake.commit import LOG_FOLDER
+from pipelines.lake.errors import LogUnreadable, first_line
 from pipelines.lake.lake import Lake
+from pipelines.lake.tables.raw import TABLES
 
 DAY_S = 86_400
 LEFT_BY_THE_KILLED = ("catalog.*.new", "catalog.*.new.wal", ".facts-*", ".probe-*")
@@ -41,9 +43,11 @@ def leftovers(lake: Lake, *, keep_days: float) -> Iterator[Leftover]:
 
     Args:
         keep_days: versions that were a table's newest at some instant of so many days keep their parts.
+    Raises:
+        LogUnreadable: one sentence.
     """
     published = published_files(lake)
-    for root in sorted(path for path in lake.places[0].glob("*") if (path / LOG_FOLDER).is_dir()):
+    for root in (lake.table_root(name) for name in sorted(TABLES) if lake.has(name)):
         yield from _of_table(root, published, time.time() - keep_days * DAY_S)
     for pattern in LEFT_BY_THE_KILLED:
         yield from (_left(path, "left by a process that was killed") for path in sorted(lake.root.glob(pattern)))
@@ -74,17 +78,33 @@ def _of_table(root: Path, published: set[str], kept_since_s: float) -> Iterator[
 def named_parts(root: Path, kept_since_s: float) -> set[str]:
     """Parts below a table's folder that its versions name: those that were its newest since an instant (epoch seconds).
 
-    Raises DeltaError, OSError where the log cannot be read.
+    Raises LogUnreadable.
     """
+    try:
+        return _named_parts(root, kept_since_s)
+    except (DeltaError, OSError, LookupError, ValueError, AttributeError) as refused:  # whatever stands in a version
+        raise LogUnreadable(
+            f"{root}: its log cannot be read: {first_line(str(refused))}; "
+            "`rocketlens check-lake --help` says what to do"
+        ) from refused
+
+
+def _named_parts(root: Path, kept_since_s: float) -> set[str]:
     versions = sorted(path for path in (root / LOG_FOLDER).iterdir() if path.suffix == ".json" and path.stem.isdigit())
+    if not versions:
+        raise ValueError("it has no version")
     before = [path for path in versions if path.stat().st_mtime <= kept_since_s]
     oldest = before[-1] if before else versions[0]
     named = {name for path in versions if path >= oldest for name in _added(path)}
-    for version in {int(oldest.stem), int(versions[-1].stem)}:
-        with suppress(DeltaError):  # a version whose earlier log was cleaned up; its later ones are read above
-            table = pa.table(DeltaTable(str(root), version=version).get_add_actions(flatten=True))
-            named.update(table.column("path").to_pylist())
+    named |= _parts_at(root, versions[-1])
+    with suppress(DeltaError):  # a version whose earlier log was cleaned up; its later ones are read above
+        named |= _parts_at(root, oldest)
     return named
+
+
+def _parts_at(root: Path, version: Path) -> set[str]:
+    table = pa.table(DeltaTable(str(root), version=int(version.stem)).get_add_actions(flatten=True))
+    return set(table.column("path").to_pylist())
 
 
 def _added(version: Path) -> Iterator[str]:

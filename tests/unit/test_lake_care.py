@@ -6,23 +6,29 @@ import json
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow.parquet as pq
 import pytest
 
+from pipelines.cli.commands import lake_care
 from pipelines.demo import BUNDLE
 from pipelines.lake.catalog import open_catalog, publish
 from pipelines.lake.delta import files_in, partition_parts
 from pipelines.lake.lake import Lake
+from pipelines.lake.lock import LOCK_NAME
 from pipelines.lake.tables.raw import FILE_TABLES, TABLES
-from pipelines.spark import session
-from tests.support.cli import call
+from pipelines.spark import session, shared_folders
+from pipelines.spark.shared_folders import NotShared
+from tests.support.cli import Called, call
 from tests.support.fixtures import unpack_store
 from tests.support.plain_spark import plain_spark
 
 FILES = [table.name for table in FILE_TABLES]
 MESSAGES = 6114
+FIRST = "commitlog/00000000000000000000"
+GONE = "were taken out, and no store holds them any more or lets them be read"
 BY_BROKER = ("consumequeue_units", "store_files", "queues", "consistency_findings", "recovery_forecast")
 CONFIG = """
 [lake]
@@ -116,7 +122,7 @@ def test_what_the_store_no_longer_holds_is_named(folder: Path) -> None:
     ended = call("check-lake", "--repair", "--config-file", str(folder / "rocketlens.toml"))
     assert ended.code == 4
     lost = MESSAGES - lake.rows("commitlog_messages")
-    assert f"commitlog_messages of b commitlog/00000000000000000000: had {lost} rows, 0 are left" in ended.err
+    assert f"commitlog_messages of b commitlog/00000000000000000000: {lost} rows {GONE}" in ended.err
 
 
 def test_of_a_file_that_the_store_no_longer_holds_every_readable_row_stays(folder: Path) -> None:
@@ -138,8 +144,8 @@ def test_of_a_file_that_the_store_no_longer_holds_every_readable_row_stays(folde
     broken.unlink()
     ended = call("check-lake", "--repair", "--config-file", str(folder / "rocketlens.toml"))
     assert ended.code == 4
-    whole, rest = rows_before.num_rows + 7, rows_before.num_rows + 7 - gone
-    assert f"commitlog_messages of b {file}: had {whole} rows, {rest} are left" in ended.err
+    rest = rows_before.num_rows + 7 - gone
+    assert f"commitlog_messages of b {file}: {gone} rows {GONE}" in ended.err
     assert lake.query(of_file).num_rows == rest > 0
 
 
@@ -156,7 +162,7 @@ def test_snapshots_of_earlier_instants_outlive_a_repair(folder: Path) -> None:
     Path(by_offset[6]).unlink()
     ended = call("check-lake", "--repair", "--config-file", str(folder / "rocketlens.toml"))
     assert ended.code == 4, ended.err
-    assert "offset_snapshots of b config/consumerOffset.json: had 3 rows, 2 are left" in ended.err
+    assert "offset_snapshots of b config/consumerOffset.json: 1 rows were taken out, 0 were read again" in ended.err
     left = lake.query("SELECT consumer_offset FROM offset_snapshots ORDER BY ALL")["consumer_offset"].to_pylist()
     assert left == [5, 7]
 
@@ -239,3 +245,119 @@ def test_a_vacuum_removes_only_what_no_kept_version_and_no_catalogue_names(folde
     assert {row["path"] for row in rows("vacuum", "--keep-days", "0", folder=folder, code=0)} >= replaced
     assert {name: lake.query(f"SELECT count(*) FROM {name}").to_pylist() for name in TABLES} == before
     assert rows("check-lake", folder=folder, code=0) == []
+
+
+def repair(folder: Path) -> Called:
+    return call("check-lake", "--repair", "--config-file", str(folder / "rocketlens.toml"), "--format", "jsonl")
+
+
+def refuse_to_share(*arguments: object) -> None:
+    raise NotShared("a worker does not see the lake")
+
+
+def test_nothing_is_taken_out_before_spark_can_read_it_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lake = Lake(folder / "lake")
+    part_of(lake, "commitlog_messages", FIRST).unlink()
+    before = {name: lake.version(name) for name in TABLES}
+    monkeypatch.setattr(shared_folders, "require_shared", refuse_to_share)
+    assert repair(folder).code == 3
+    assert {name: lake.version(name) for name in TABLES} == before
+
+
+def test_rows_of_a_file_that_cannot_be_read_stay(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lake, opened = Lake(folder / "lake"), Path.open
+    broken = part_of(lake, "commitlog_messages", FIRST)
+    lake.write("commitlog_messages", lake.query(f"SELECT * FROM commitlog_messages WHERE file = '{FIRST}'"), [])
+    broken.unlink()
+
+    def refusing(path: Path, *arguments: Any, **options: Any) -> Any:
+        if str(path).endswith(f"store/{FIRST}"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return opened(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", refusing)
+    monkeypatch.setattr(lake_care, "ingested", lambda *arguments: None)
+    ended = repair(folder)
+    assert ended.code == 4, ended.err
+    assert lake.partition_rows("commitlog_messages")["b", FIRST] > 0
+    assert GONE in ended.err
+
+
+def test_what_an_ingest_that_fails_does_not_bring_back_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lake = Lake(folder / "lake")
+    part_of(lake, "commitlog_messages", FIRST).unlink()
+    rows_there = lake.partition_rows("commitlog_messages")["b", FIRST]
+
+    def fails(*arguments: object) -> None:
+        raise OSError(28, "No space left on device", "lake")
+
+    monkeypatch.setattr(lake_care, "ingested", fails)
+    ended = repair(folder)
+    assert ended.code == 3
+    assert f"commitlog_messages of b {FIRST}: {rows_there} rows were taken out, 0 were read again" in ended.err
+    with open_catalog(lake) as published:
+        left = published.sql("SELECT count(*) FROM commitlog_messages").fetchall()
+    assert left == [(MESSAGES - rows_there,)], "the catalogue names no part that was taken out"
+
+
+def test_a_loss_is_named_though_the_ingest_adds_rows_and_faults_are_left(folder: Path) -> None:
+    lake, config = Lake(folder / "lake"), folder / "store/config/consumerOffset.json"
+    config.parent.mkdir()
+    config.write_text(json.dumps({"offsetTable": {"OrderTopic0@group": {0: 5}}}))
+    assert rows("ingest", folder=folder, code=1)
+    Path(lake.files("offset_snapshots")[0]).unlink()
+    config.write_text(json.dumps({"offsetTable": {"OrderTopic0@group": {0: 6, 1: 7}}}))
+    os.utime(config, (4_000_000_000, 4_000_000_000))
+    lake.write("commitlog_messages", lake.query("SELECT * FROM commitlog_messages WHERE queue_id = 0"), replaced=[])
+    (folder / "store" / FIRST).unlink()
+    ended = repair(folder)
+    assert f"offset_snapshots of b config/consumerOffset.json: 1 rows {GONE}" in ended.err
+    assert ended.rows, "doubles of a file that is gone are left"
+    assert ended.code == 4
+
+
+@pytest.mark.parametrize("spoil", [b"", b"{", b"[]", None])
+def test_a_table_without_a_log_is_refused_before_anything_is_taken_out(folder: Path, spoil: bytes | None) -> None:
+    lake = Lake(folder / "lake")
+    for version in sorted((lake.table_root("queues") / "_delta_log").iterdir()):
+        version.unlink()
+        if spoil is not None:
+            version.write_bytes(spoil)
+    part_of(lake, "commitlog_messages", FIRST).unlink()
+    assert ("queues", None) in {(row["table"], row["partition"]) for row in rows("check-lake", folder=folder, code=1)}
+    before = lake.version("commitlog_messages")
+    ended = repair(folder)
+    assert ended.code == 3
+    assert "tables/queues: its log cannot be read" in ended.err
+    assert "move each such folder to another place and keep it" in ended.err
+    assert lake.version("commitlog_messages") == before
+    for arguments in (("vacuum",), ("vacuum", "--dry-run"), *([("tables",)] if spoil is not None else [])):
+        ended = call(*arguments, "--config-file", str(folder / "rocketlens.toml"))
+        assert (ended.code, len(ended.err.splitlines())) == (3, 1), ended.err
+        assert "fault of rocketlens" not in ended.err
+
+
+def test_a_vacuum_leaves_folders_alone_that_are_no_table_of_the_lake(folder: Path) -> None:
+    strange = folder / "lake/tables/kept-by-hand"
+    (strange / "_delta_log").mkdir(parents=True)
+    (strange / "part-1.parquet").touch()
+    assert rows("vacuum", folder=folder, code=0) == []
+    assert (strange / "part-1.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments", [("check-lake",), ("check-lake", "--repair"), ("vacuum",), ("vacuum", "--dry-run")]
+)
+def test_nothing_is_made_where_no_lake_is(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    (tmp_path / "rocketlens.toml").write_text(CONFIG)
+    ended = call(*arguments, "--config-file", str(tmp_path / "rocketlens.toml"))
+    assert ended.code == 3
+    assert f"no lake here yet: {tmp_path / 'lake'}" in ended.err
+    assert not (tmp_path / "lake").exists()
+
+
+def test_who_only_looks_takes_no_lock(folder: Path) -> None:
+    (folder / "lake" / LOCK_NAME).unlink()
+    assert rows("check-lake", folder=folder, code=0) == []
+    assert rows("vacuum", "--dry-run", folder=folder, code=0) == []
+    assert not (folder / "lake" / LOCK_NAME).exists()

@@ -106,7 +106,7 @@ def ingest(
     for place in sources.evidence():
         run.reads(place)
     with writing(lake_to_write(sources).root, "ingest", wait_s=wait):
-        spark = SparkWhenAsked(lambda: _started(run, sources))
+        spark = SparkWhenAsked(lambda: started(run, sources))
         try:
             rows = ingested(run, cast("SparkSession", spark), sources, broker or ())
         finally:
@@ -128,7 +128,7 @@ def _tell_dagster(config: Path, sources: Sources) -> None:
         tell_dagster(instance, Lakehouse(config_file=str(config)))
 
 
-def _started(run: Run, sources: Sources) -> SparkSession:
+def started(run: Run, sources: Sources) -> SparkSession:
     """Spark, whose workers see the lake and the stores. Raises NotShared."""
     from pipelines.spark.session import spark_session
     from pipelines.spark.shared_folders import require_shared

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+import os
+from collections import Counter
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipelines.cli.commands.lake import ConfigFile, ingested, sources_of
+from pipelines.cli.commands.lake import ConfigFile, ingested, sources_of, started
 from pipelines.cli.frame.command import command
+from pipelines.cli.frame.errors import ExitCode, Unreadable
 from pipelines.cli.frame.options import LAKE
 from pipelines.cli.frame.run import Run
 
 if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import pyarrow as pa
 
     from pipelines.lake.check import Fault
+    from pipelines.lake.delta import Part
     from pipelines.lake.lake import Lake
     from pipelines.lake.sources import Sources
 
@@ -45,10 +49,10 @@ def check_lake(
     what no store holds any more only the parts that cannot be read are taken out: all other rows stay, messages that
     are there twice too. What is lost is named with its rows (exit code 4), and what is left is named.
 
-    A table whose log cannot be read is not repaired. Move its folder to another place and keep it, then
-    `rocketlens ingest` makes the table from what the stores hold now. Only the folder you kept has the rest: rows of
-    files that a broker has deleted since, and of topic_configs, group_configs and offset_snapshots every earlier
-    snapshot, from which lag_history is made.
+    While the log of a table cannot be read nothing is repaired (exit code 3). Move its folder to another place and keep
+    it, then `rocketlens ingest` makes the table from what the stores hold now. Only the folder you kept has the rest:
+    rows of files that a broker has deleted since, and of topic_configs, group_configs and offset_snapshots every
+    earlier snapshot, from which lag_history is made.
 
     Example: `rocketlens check-lake --format table`
     """
@@ -60,47 +64,72 @@ def check_lake(
     need("pyspark", "deltalake")
     sources = sources_of(run, config_file)
     lake = lake_to_write(sources)
-    with writing(lake.root, "check-lake"):
+    _require_lake(lake)
+    is_lost = False
+    with writing(lake.root, "check-lake") if repair else nullcontext():
         found = list(faults(lake))
         if repair and found:
-            _repair(run, lake, sources, found)
+            is_lost = _repair(run, lake, sources, found)
             left = list(faults(lake))
             run.note(f"{len(found)} faults found, {len(left)} left")
             found = left
     run.emit_rows(_fault_schema(), map(_fault_row, found))
     run.findings(len(found))
+    if is_lost:
+        run.ends_with(ExitCode.READ_IN_PART)
 
 
-def _repair(run: Run, lake: Lake, sources: Sources, found: Sequence[Fault]) -> None:
-    """Take out what is not whole, ingest, and name what is lost and what is left.
+def _require_lake(lake: Lake) -> None:
+    """Raise Unreadable, before a folder or a lock is made, where no table was ever written."""
+    if not lake.places[0].is_dir():
+        raise Unreadable(f"no lake here yet: {lake.root}")
 
-    That it has to be read is kept before anything is taken out: a repair that is killed in between loses nothing.
+
+def _repair(run: Run, lake: Lake, sources: Sources, found: Sequence[Fault]) -> bool:
+    """Take out what is not whole, ingest, and name what is lost and what is left; whether anything is lost.
+
+    All that an ingest needs is there before anything is taken out, and so is the note that it has to be read: a repair
+    that is killed in between loses nothing that a store holds.
     """
+    from pipelines.lake.catalog import publish
     from pipelines.lake.check import drop
     from pipelines.lake.tables.raw import FILE_TABLES, INGESTED_FILES, MADE_FROM
-    from pipelines.spark.session import spark_session
 
+    _refuse_without_logs(lake, found)
     held, read_from_files = _files_held(sources), {table.name for table in FILE_TABLES}
-    before = {fault.table: lake.partition_rows(fault.table) for fault in found if fault.part is not None}
     kept_books = [fault for fault in found if fault.table in (INGESTED_FILES.name, MADE_FROM.name)]
-    drop(lake, kept_books, lambda table, values: False)
-    _forget(lake, sources, found)
     others = [fault for fault in found if fault not in kept_books]
-    left = drop(lake, others, lambda table, values: table in read_from_files and values in held)
-    spark = spark_session(sources.spark_master)
+    taken = _TakenOut(run, lake, sources, held, {(f.table, f.partition) for f in found if f.part is None})
+    spark = started(run, sources)
     try:
+        drop(lake, kept_books, lambda table, values: False)
+        _forget(lake, sources, found)
+        left = drop(lake, others, lambda table, values: table in read_from_files and values in held, taken.tell)
         ingested(run, spark, sources, ())
     finally:
         spark.stop()
-    for sentence in _lost(lake, before, found):
-        run.not_read(sentence)
+        try:
+            taken.tell_what_did_not_come_back()
+        finally:
+            publish(lake)
     for fault in left:
         if fault.partition is not None:
             run.note(f"{fault.table} of {' '.join(fault.partition)}: {fault.what}, left: the store has no such file")
+    return taken.is_lost
+
+
+def _refuse_without_logs(lake: Lake, found: Sequence[Fault]) -> None:
+    if unknown := [fault for fault in found if fault.partition is None]:
+        folders = ", ".join(str(lake.table_root(fault.table)) for fault in unknown)
+        raise Unreadable(
+            f"{folders}: {unknown[0].what}; nothing was repaired: move each such folder to another place and keep it, "
+            "then `rocketlens ingest` makes the table from what the stores hold now"
+        )
 
 
 def _files_held(sources: Sources) -> set[tuple[str, str]]:
-    """(broker, file) of every file that the stores of the configuration hold; none of a store that is not there."""
+    """(broker, file) of every file that the stores of the configuration hold and that can be read; none of a store that
+    is not there."""
     from parsers.places import name_below
     from parsers.store import NotAStore
     from pipelines.lake.broker_stores import store_of
@@ -109,8 +138,95 @@ def _files_held(sources: Sources) -> set[tuple[str, str]]:
     for broker in sources.brokers:
         with suppress(NotAStore):
             store = store_of(broker)
-            held |= {(broker.name, name_below(store.root, file.path)) for file in store.files()}
+            files = (file.path for file in store.files() if _can_be_read(file.path))
+            held |= {(broker.name, name_below(store.root, path)) for path in files}
     return held
+
+
+def _can_be_read(path: Path) -> bool:
+    """Whether a file opens, and gives its first and last byte."""
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            for position in {0, size - 1} if size else ():
+                file.seek(position)
+                if not file.read(1):
+                    return False
+    except OSError:
+        return False
+    return True
+
+
+@dataclass(slots=True)
+class _TakenOut:
+    """What a repair took out of the tables that are read from stores, and what of it came back."""
+
+    run: Run
+    lake: Lake
+    sources: Sources
+    held: set[tuple[str, str]]
+    doubled: set[tuple[str, tuple[str, ...] | None]]
+    """(table, partition) with messages that are there twice, of which fewer come back."""
+    awaited: dict[tuple[str, tuple[str, ...]], tuple[int, Counter[tuple[str, ...]]]] = field(default_factory=dict)
+    """Rows that have to come back to a (table, partition), and the rows, by file, that stayed in it."""
+    is_lost: bool = False
+    _known: dict[str, set[str]] = field(default_factory=dict)
+    """By broker, the files that the lake knew before the ingest; empty where it had lost count of them."""
+
+    def tell(self, table: str, parts: Sequence[Part]) -> None:
+        """Name what was just taken out of a table, and whether a store still holds it."""
+        from pipelines.lake.tables.raw import FILE_TABLES, SNAPSHOT_TABLES
+
+        if table not in {each.name for each in (*FILE_TABLES, *SNAPSHOT_TABLES)}:
+            return  # made again from other tables
+        again, gone = Counter[tuple[str, ...]](), Counter[tuple[str, ...]]()
+        for part in parts:
+            (again if self._comes_back(table, part) else gone)[part.partition] += part.rows
+        for values, rows in sorted(gone.items()):
+            self._lose(
+                table, values, f"{rows} rows were taken out, and no store holds them any more or lets them be read"
+            )
+        for values, rows in sorted(again.items()):
+            self.awaited[table, values] = rows, self._rows(table, values)
+            self.run.note(f"{_named(table, values)}: {rows} rows were taken out; what the store holds is read again")
+
+    def tell_what_did_not_come_back(self) -> None:
+        """After an ingest, or what there was of it."""
+        for (table, values), (rows, stayed) in self.awaited.items():
+            now = self._rows(table, values)
+            back = sum(max(0, count - stayed[file]) for file, count in now.items())
+            if back < (min(rows, 1) if (table, values) in self.doubled else rows):
+                self._lose(table, values, f"{rows} rows were taken out, {back} were read again")
+
+    def _comes_back(self, table: str, part: Part) -> bool:
+        from pipelines.lake.tables.raw import SNAPSHOT_TABLES
+
+        if len(part.partition) == 1:  # files packed into common parts: what the part held shows when they are read
+            return any(broker == part.partition[0] for broker, _ in self.held)
+        broker, file = part.partition
+        if (broker, file) not in self.held or table not in {each.name for each in SNAPSHOT_TABLES}:
+            return (broker, file) in self.held
+        with suppress(OSError):  # a state that the broker has since written over is nowhere else
+            return (self.sources.broker(broker).store / file).stat().st_mtime_ns <= part.written_ms * 1_000_000
+        return False
+
+    def _rows(self, table: str, values: tuple[str, ...]) -> Counter[tuple[str, ...]]:
+        """Rows of each file in a partition, without files that the lake had not known before."""
+        from pipelines.ingest.ingested import IngestedFiles
+
+        if len(values) > 1:
+            return Counter({values: self.lake.partition_rows(table)[values]})
+        rows = self.lake.file_rows(table)
+        known = self._known.setdefault(values[0], set(IngestedFiles.load(self.lake, values[0]).known))
+        return Counter({key: n for key, n in rows.items() if key[0] == values[0] and (not known or key[1] in known)})
+
+    def _lose(self, table: str, values: tuple[str, ...], what: str) -> None:
+        self.is_lost = True
+        self.run.not_read(f"{_named(table, values)}: {what}")
+
+
+def _named(table: str, partition: tuple[str, ...]) -> str:
+    return f"{table} of {' '.join(partition)}"
 
 
 def _forget(lake: Lake, sources: Sources, found: Sequence[Fault]) -> None:
@@ -129,20 +245,6 @@ def _forget(lake: Lake, sources: Sources, found: Sequence[Fault]) -> None:
     made = MadeFrom.load(lake)
     made.forget(fault.table for fault in found)
     made.save()
-
-
-def _lost(lake: Lake, before: Mapping[str, Counter[tuple[str, ...]]], found: Sequence[Fault]) -> list[str]:
-    """A sentence for each partition of what was read from files that has fewer rows than before."""
-    from pipelines.lake.tables.raw import FILE_TABLES, SNAPSHOT_TABLES
-
-    told = []
-    for table in (each.name for each in (*FILE_TABLES, *SNAPSHOT_TABLES)):
-        faulty = {fault.partition for fault in found if fault.table == table and fault.partition is not None}
-        now = lake.partition_rows(table) if table in before else {}
-        for values in sorted(faulty if table in before else ()):
-            if (rows := now.get(values, 0)) < (had := before[table][values]):
-                told.append(f"{table} of {' '.join(values)}: had {had} rows, {rows} are left")
-    return told
 
 
 def vacuum(
@@ -168,7 +270,8 @@ def vacuum(
 
     need("deltalake")
     lake = lake_to_write(sources_of(run, config_file))
-    with writing(lake.root, "vacuum"):
+    _require_lake(lake)
+    with nullcontext() if dry_run else writing(lake.root, "vacuum"):
         found = list(leftovers(lake, keep_days=keep_days))
         for left in () if dry_run else found:
             remove(left)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from enum import IntEnum
 
 from parsers.errors import NotThisFormat, StoreFormatError, TruncatedRecord, UnsupportedVersion
 from parsers.evidence_guard import WouldTouchEvidence
 from parsers.store import NotAStore
 from pipelines.installed.extras import missing_extra
-from pipelines.lake.errors import LakeError, raised_in
+from pipelines.lake.errors import LakeError, first_line, raised_in
 from pipelines.recordings.fact_room import NoRoom
 
 
@@ -59,12 +60,21 @@ def explain_error(error: Exception) -> tuple[str, ExitCode]:
         return str(error), ExitCode.UNREADABLE
     if isinstance(error, StoreFormatError):
         return f"{error}; {_what_to_try(error)}", ExitCode.UNREADABLE
+    if _is_of_delta(error):
+        sentence = f"the lake: {first_line(str(error))}; `rocketlens check-lake` names a table that cannot be read"
+        return sentence, ExitCode.UNREADABLE
     if isinstance(error, OSError):
         return _os_error(error), ExitCode.UNREADABLE
     if type(error).__module__.startswith(("pyspark.", "py4j.")):
         return f"a task in Spark failed: {raised_in(str(error))} (--debug prints all of it)", ExitCode.UNREADABLE
     fault = f"a fault of rocketlens itself, please report it: {type(error).__name__}: {error}"
     return f"{fault} (the same command with --debug prints where)", ExitCode.FAULT
+
+
+def _is_of_delta(error: Exception) -> bool:
+    """Whether Delta's library raised it; it is not imported for that."""
+    exceptions = sys.modules.get("deltalake.exceptions")
+    return exceptions is not None and isinstance(error, exceptions.DeltaError)
 
 
 def _what_to_try(error: StoreFormatError) -> str:
