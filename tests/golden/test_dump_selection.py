@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from tests.golden.test_ledger_truth import group_state, stale, table_of, unit_pl
 from tests.support.cli import call, rows_of
 from tests.support.incidents import Incident, incident, incident_names
 from tests.support.recovery_cases import golden_cases
-from tests.support.stores import store_root
+from tests.support.stores import store_root, truth_lines
 
 CASES = golden_cases()
 
@@ -98,12 +99,42 @@ def test_a_group_that_is_not_there_names_those_that_are() -> None:
 def test_what_can_be_sent_again_is_what_java_read(tmp_path: Path) -> None:
     """Both forms: JSON lines and Parquet."""
     case = incident("5.3.3-retry-dlq")
-    truth = list(case.lines("messages.jsonl.gz"))
+    truth = [row for row in case.lines("messages.jsonl.gz") if is_to_send(row)]
     listed = dump(case, "--sendable").rows
     assert [told(row, base64.b64decode(row["body"])) for row in listed] == [java(row) for row in truth]
     assert dump(case, "--sendable", "--out", tmp_path / "all.parquet").code == 0
     stored = pq.read_table(tmp_path / "all.parquet").to_pylist()
     assert [told({**row, "properties": pairs(row)}, row["body"]) for row in stored] == [java(row) for row in truth]
+
+
+def is_to_send(row: Mapping[str, Any]) -> bool:
+    """Neither of the broker's own topics nor a copy for a group, no batch, and by a transaction's commit if by one."""
+    own = ("%RETRY%", "%DLQ%", "SCHEDULE_TOPIC_XXXX", "RMQ_SYS_", "rmq_sys_", "TRANS_CHECK_MAX_TIME_TOPIC")
+    return not row["topic"].startswith(own) and not row["sysFlag"] & 0x84
+
+
+@pytest.mark.parametrize("name", ["3.2.6-clean", "4.2.0-clean", "5.3.3-batchcq", "5.3.3-clean"])
+def test_records_that_are_no_messages_to_send_are_left_out_and_named(name: str) -> None:
+    truth = [row for row in truth_lines(name, "messages.jsonl.gz") if row["type"] == "message"]
+    called = call("dump", "commitlog", store_root(name), "--sendable")
+    expected = [(row["topic"], row["queueId"], row["queueOffset"]) for row in truth if is_to_send(row)]
+    assert [(row["topic"], row["queue_id"], row["queue_offset"]) for row in called.rows] == expected != []
+    named = [int(count) for count in re.findall(r"(\d+) records are no messages to send", called.err)]
+    assert (called.code, sum(named)) == (0, len(truth) - len(expected))
+    undecided = any(row["sysFlag"] & 0x4 for row in truth)
+    assert ("prepared or rolled back" in called.err) == undecided
+
+
+def test_a_message_with_a_wrong_crc_is_not_sent(tmp_path: Path) -> None:
+    source = store_root("4.2.0-clean") / "commitlog" / f"{0:020d}"
+    log = bytearray(source.read_bytes())
+    first = next(row for row in truth_lines("4.2.0-clean", "messages.jsonl.gz") if is_to_send(row))
+    log[first["physicalOffset"] + 88] ^= 1  # the first byte of its body, behind two IPv4 hosts
+    damaged = tmp_path / source.name
+    damaged.write_bytes(log)
+    whole, left = (call("dump", "commitlog", path, "--sendable") for path in (source, damaged))
+    assert (left.code, left.rows) == (4, whole.rows[1:])
+    assert "1 messages are left out: their CRCs are wrong" in left.err
 
 
 def pairs(row: Mapping[str, Any]) -> list[list[str]]:

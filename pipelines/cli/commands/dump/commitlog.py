@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -138,7 +139,9 @@ def commitlog(
     shown = schema.names if sendable else pick_columns(schema, run.columns)
     found = _messages(run, source, files, fields, selectors, _read_for(shown, sendable=sendable))
     brief = (*BRIEF[:5], "tags", "keys", "body_decompressed") if bodies else BRIEF
-    run.emit(schema, _as_sendable(run, found) if sendable else found, brief=brief)
+    left_out: Counter[str] = Counter()
+    run.emit(schema, _as_sendable(found, left_out) if sendable else found, brief=brief)
+    _name_left_out(run, left_out)
 
 
 def _schema(*, bodies: bool, sendable: bool) -> pa.Schema:
@@ -160,19 +163,28 @@ def _read_for(shown: list[str], *, sendable: bool) -> list[str]:
     """The columns to read for those that are shown."""
     if not sendable:
         return shown
-    from pipelines.selection.sendable import BODY, NEEDED
+    from pipelines.selection.sendable import BODY, JUDGED, NEEDED
 
-    return [*NEEDED, BODY]
+    return [*NEEDED, *JUDGED, BODY]
 
 
-def _as_sendable(run: Run, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _as_sendable(batches: Iterable[pa.RecordBatch], left_out: Counter[str]) -> Iterator[pa.RecordBatch]:
     from pipelines.selection.sendable import sendable
 
     for batch in batches:
-        whole, unreadable = sendable(batch)
-        if unreadable:
-            run.not_read(f"{unreadable} messages are left out: their bodies cannot be decompressed")
+        whole, others = sendable(batch)
+        left_out.update(others)
         yield whole
+
+
+def _name_left_out(run: Run, left_out: Counter[str]) -> None:
+    from pipelines.selection.sendable import DAMAGE
+
+    for kind, count in left_out.items():
+        if kind in DAMAGE:
+            run.not_read(f"{count} messages are left out: {kind}")
+        else:
+            run.note(f"{count} records are no messages to send, and left out: {kind}")
 
 
 def regions(run: Run, source: StoreOrFile, broker: BrokerOptions = NOTHING_SAID) -> None:
