@@ -74,10 +74,16 @@ def commitlog(
         int | None, typer.Option(metavar="N", min=0, max=LONG_MAX, help="Physical offset below.")
     ] = None,
     unread_by: Annotated[
-        str | None, typer.Option(metavar="G", help="Only what this consumer group has not read, by its stored offsets.")
+        str | None,
+        typer.Option(
+            metavar="G",
+            help="Only what this consumer group has not read, by its stored offsets. To send it again: only where this "
+            "broker never serves it again, and to a topic of its own where other groups read it (docs/resend.md).",
+        ),
     ] = None,
     lost_by_start: Annotated[
-        bool, typer.Option("--lost-by-start", help="Only what the next start of the broker loses.")
+        bool,
+        typer.Option("--lost-by-start", help="Only what the next start of the broker loses, read by groups or not."),
     ] = False,
     body_contains: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Only bodies that hold this text, decompressed.")
