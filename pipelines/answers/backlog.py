@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from parsers.commitlog.read import MessageFilter, read_commitlog
 from parsers.consumequeue.ext_columns import ext_columns
 from parsers.consumequeue.layout import MAX_EXT_ADDRESS, ext_offset
-from parsers.errors import DamageSink
+from parsers.errors import Damage, DamageSink
 from parsers.queues import BatchQueue, Queue, StoreQueues
 from parsers.store import Store
 from parsers.utc import utc
@@ -34,6 +34,7 @@ Mask = npt.NDArray[np.bool_]
 MOST_REMEMBERED = 1 << 16
 """Different values of properties whose answer is kept."""
 BATCHES = "a queue of batches: its units do not tell single messages"
+NOT_READ = "{} of its unread messages cannot be read in the log: what matches is not known"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +66,12 @@ def backlog(
     Memory: 17 bytes for each unread message of a queue; the log is read where a group has an SQL92 filter.
     """
     log = LogAccess(store.commitlog)
+    told = _told_once(damage)
     with StoreQueues(store, on_damage="collect", damage=damage) as queues:
         for seen in ledger.of_groups(offsets):
             key = (seen.topic, seen.queue_id)
             found = _unread(seen, subscriptions.of(str(seen.group), seen.topic), queues.get(key))
-            yield {"broker": broker, **_row(_matched(found, store, queues.get(key)), log)}
+            yield {"broker": broker, **_row(_matched(found, store, queues.get(key), told), log)}
 
 
 def _unread(seen: QueueLedger, subscription: Subscription, queue: Queue | None) -> Backlog:
@@ -94,7 +96,7 @@ def _units(queue: Queue, layer: Layer, names: Sequence[str]) -> Iterator[list[Lo
             yield [batch[name].to_numpy()[chosen] for name in names]
 
 
-def _matched(found: Backlog, store: Store, queue: Queue | None) -> Backlog:
+def _matched(found: Backlog, store: Store, queue: Queue | None, damage: DamageSink) -> Backlog:
     """Which of the unread messages match; None where that is not known. Of no message none does, whatever is asked."""
     subscription = found.subscription
     if queue is None or not len(found.numbers):
@@ -103,7 +105,10 @@ def _matched(found: Backlog, store: Store, queue: Queue | None) -> Backlog:
     if not subscription.is_known:
         return found
     if subscription.expression is not None:
-        matches = _by_filter(found, store, subscription.expression)
+        matches, unmet = _by_filter(found, store, subscription.expression, damage)
+        if unmet:
+            why = "; ".join(filter(None, (NOT_READ.format(unmet), subscription.reason)))
+            return replace(found, subscription=replace(subscription, reason=why))
     elif subscription.codes is not None:
         matches = np.isin(_tags_codes(found, store, queue), list(subscription.codes))
     else:
@@ -131,11 +136,27 @@ def _tags_codes(found: Backlog, store: Store, queue: Queue) -> npt.NDArray[np.in
     return codes.astype(np.int32)
 
 
-def _by_filter(found: Backlog, store: Store, expression: Expression) -> Mask:
-    """The filter asked of each unread message; messages with the same values of its properties are asked once."""
-    matches = np.zeros(len(found.places), np.bool_)
+def _told_once(damage: DamageSink) -> DamageSink:
+    """The log is read once for each queue with a filter; what is wrong with it is told once."""
+    known = set[tuple[object, ...]]()
+
+    def tell(found: Damage) -> None:
+        key = (found.path, found.file_pos, found.length, found.reason)
+        if key not in known:
+            known.add(key)
+            damage(found)
+
+    return tell
+
+
+def _by_filter(found: Backlog, store: Store, expression: Expression, damage: DamageSink) -> tuple[Mask, int]:
+    """The filter asked of each unread message, and how many of them are not met in the log.
+
+    Messages with the same values of its properties are asked once.
+    """
+    matches, met = np.zeros(len(found.places), np.bool_), np.zeros(len(found.places), np.bool_)
     if not len(found.places):
-        return matches
+        return matches, 0
     order = np.argsort(found.places, kind="stable")
     rising = found.places[order]
     names = sorted(asked_properties(expression))
@@ -144,7 +165,9 @@ def _by_filter(found: Backlog, store: Store, expression: Expression) -> Mask:
         topics=[found.queue.topic], queue_id=found.queue.queue_id,
         min_physical_offset=int(rising[0]), max_physical_offset=int(rising[-1]) + 1,
     )  # fmt: skip
-    for batch in read_commitlog(store, columns=["physical_offset", "properties"], where=where, verify_crc=False):
+    for batch in read_commitlog(
+        store, columns=["physical_offset", "properties"], where=where, verify_crc=False, damage=damage
+    ):
         places = batch["physical_offset"].to_numpy()
         at = np.searchsorted(rising, places)
         held = np.flatnonzero(at < len(rising))
@@ -152,7 +175,8 @@ def _by_filter(found: Backlog, store: Store, expression: Expression) -> Mask:
         rows = batch["properties"].take(pa.array(held))
         for number, values in zip(at[held].tolist(), _values(rows, names), strict=True):
             matches[order[number]] = asked(values)
-    return matches
+            met[order[number]] = True
+    return matches, int(np.count_nonzero(~met))
 
 
 def _values(properties: pa.ListArray, names: Sequence[str]) -> list[tuple[str | None, ...]]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from parsers.config.groups import read_filters
+from parsers.config.groups import ConsumerFilter, read_filters
 from parsers.errors import DamageSink
 from parsers.store import Store
 from parsers.topics import RETRY_PREFIX
+from parsers.utc import utc
 from recovery.filter.errors import FilterTooLarge, InvalidFilter
 from recovery.filter.expressions import Expression
 from recovery.filter.sql92 import parse_sql92
@@ -18,6 +19,8 @@ from recovery.rules.versions import BrokerVersion
 SQL92 = "SQL92"
 NOT_KNOWN = "its subscription is not known: no file of a broker has tags; say them with --tags"
 NOT_PARSED = "brokers of this version cannot parse the filter, and filter nothing"
+MAY_BE_TAGS = "the filter that the broker keeps: no file tells whether the group went over to tags; --tags overrides it"
+DEAD = "a filter of a group that left at {}: it may subscribe otherwise since; --tags or --sql92 overrides it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +64,25 @@ def subscriptions_of(store: Store, version: BrokerVersion, damage: DamageSink) -
     filters = read_filters(store.config, on_damage="collect", damage=damage)
     return Subscriptions(
         {
-            (kept.group, kept.topic): sql_subscription(kept.expression, version)
+            (kept.group, kept.topic): _kept_subscription(kept, kept.expression, version)
             for kept in filters
             if kept.expression is not None and kept.expression_type == SQL92
         }
     )
+
+
+def _kept_subscription(kept: ConsumerFilter, text: str, version: BrokerVersion) -> Subscription:
+    """A group's tags replace no filter that is kept, which dies when the group leaves.
+
+    Source: ConsumerFilterManager#register, ConsumerFilterData#isDead @5.3.3.
+    """
+    is_dead = kept.dead_time is not None and kept.dead_time > 0 and kept.dead_time >= (kept.born_time or 0)
+    doubt = DEAD.format(utc(kept.dead_time)) if is_dead and kept.dead_time is not None else MAY_BE_TAGS
+    try:
+        found = sql_subscription(text, version)
+    except InvalidFilter as wrong:
+        found = Subscription(text, reason=f"{NOT_PARSED}: {wrong}")
+    return replace(found, reason="; ".join(filter(None, (found.reason, doubt))))
 
 
 def tag_subscription(text: str) -> Subscription:
@@ -74,10 +91,13 @@ def tag_subscription(text: str) -> Subscription:
 
 
 def sql_subscription(text: str, version: BrokerVersion) -> Subscription:
-    """An SQL92 filter. One that does not parse filters nothing: ExpressionMessageFilter#isMatchedByCommitLog @4.1.0."""
+    """An SQL92 filter.
+
+    Raises:
+        InvalidFilter: it does not parse. One that a broker keeps filters nothing then
+            (ExpressionMessageFilter#isMatchedByCommitLog @4.1.0); a new one is refused.
+    """
     try:
         return Subscription(text, expression=parse_sql92(text, version))
-    except InvalidFilter as wrong:
-        return Subscription(text, reason=f"{NOT_PARSED}: {wrong}")
     except FilterTooLarge as wrong:
         return Subscription(text, reason=str(wrong), is_known=False)

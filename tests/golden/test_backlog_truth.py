@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from pipelines.answers import backlog as backlog_rows
 from tests.golden.test_ledger_truth import unit_places
 from tests.support.cli import call, rows_of
 from tests.support.stores import store_root, truth_lines
@@ -19,6 +20,8 @@ from tests.support.stores import store_root, truth_lines
 Properties = Mapping[str, str]
 Matches = Callable[[Properties], bool]
 CLEAN = ("5.3.3-clean", "CG_lagging", "OrderTopic1")
+SQL = ("--sql92", "a > 5")
+TOPICS = ("OrderTopic0", "OrderTopic1", "OrderTopic2", "OrderTopic3")
 
 
 def expected(name: str, topic: str, offsets: Mapping[int, int], matches: Matches) -> dict[int, list[int]]:
@@ -99,18 +102,39 @@ def test_the_filter_that_the_broker_keeps_is_asked() -> None:
     assert {row["matching"] for row in rows} == {0}
 
 
+def test_a_kept_filter_tells_that_it_may_be_old_and_tags_override_it(tmp_path: Path) -> None:
+    name, topic = "5.3.3-clean", "OrderTopic1"
+    copy = tmp_path / "consumerOffset.json"
+    copy.write_text(json.dumps({"offsetTable": {f"{each}@CG_sql": dict.fromkeys(range(8), 0) for each in TOPICS}}))
+    asked = ("backlog", store_root(name), "--offsets", copy, "--group", "CG_sql")
+    kept = [row for row in rows_of(*asked) if row["subscription"] is not None and row["unread"]]
+    assert kept
+    assert all("--tags" in row["reason"] for row in kept)
+    said = rows_of(*asked, "--topic", topic, "--tags", "TagA")
+    assert {(row["subscription"], row["reason"]) for row in said} == {("TagA", None)}
+
+
 def test_without_a_subscription_what_matches_is_not_known() -> None:
     rows = rows_of("backlog", store_root("5.3.3-clean"), "--group", "CG_lagging")
     assert {row["matching"] for row in rows} == {None}
     assert all("--tags" in row["reason"] for row in rows)
 
 
-def test_a_filter_that_no_broker_can_parse_filters_nothing() -> None:
+def test_a_filter_that_no_broker_can_parse_is_refused() -> None:
     name, group, topic = CLEAN
-    rows = rows_of(
-        "backlog", store_root(name), "--group", group, "--topic", topic, "--sql92", "a >", "--version", "5.3.3"
-    )
-    assert all(row["matching"] == row["unread"] and "cannot parse" in row["reason"] for row in rows)
+    asked = ("backlog", store_root(name), "--group", group, "--topic", topic, "--version", "5.3.3")
+    called = call(*asked, "--sql92", "a =")
+    assert (called.code, called.out) == (2, b"")
+    assert "--sql92" in called.err
+
+
+def test_unread_messages_that_the_log_does_not_give_leave_the_match_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log's files went between the ledger and the filter's reading."""
+    name, group, topic = CLEAN
+    monkeypatch.setattr(backlog_rows, "read_commitlog", lambda *args, **kwargs: iter(()))
+    rows = rows_of("backlog", store_root(name), "--group", group, "--topic", topic, *("--version", "5.3.3"), *SQL)
+    assert {row["matching"] for row in rows} == {None}
+    assert all(row["reason"].startswith(f"{row['unread']} of its unread messages cannot be read") for row in rows)
 
 
 @pytest.mark.parametrize(

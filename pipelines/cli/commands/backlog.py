@@ -69,6 +69,7 @@ def backlog(
     from pipelines.answers.backlog import backlog as rows_of
     from pipelines.answers.subscriptions import sql_subscription, subscriptions_of, tag_subscription
     from pipelines.lake.tables.derived import BACKLOG
+    from recovery.filter.errors import InvalidFilter
     from recovery.verify.store_ledger import store_ledger
 
     if (tags is not None or sql92 is not None) and (group is None or topic is None):
@@ -81,7 +82,10 @@ def backlog(
     if tags is not None:
         subscriptions = replace(subscriptions, said=tag_subscription(tags))
     if sql92 is not None:
-        subscriptions = replace(subscriptions, said=sql_subscription(sql92, known.version))
+        try:
+            subscriptions = replace(subscriptions, said=sql_subscription(sql92, known.version))
+        except InvalidFilter as wrong:
+            raise WrongUsage(f"backlog: --sql92: brokers of this version refuse it: {wrong}") from wrong
     wanted = {
         key: queues for key, queues in kept.offsets.items() if group in (None, key[0]) and topic in (None, key[1])
     }
