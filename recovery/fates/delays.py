@@ -74,6 +74,7 @@ class Reason(StrEnum):
         "the wheel has been read past its time and the log has no delivery of it: delivered by another broker, "
         "discarded, or lost with the end of a log"
     )
+    TIME_PASSED_DAMAGE = "the wheel has been read past its time; its delivery may be in the damaged bytes behind it"
     NO_OFFSETS = "no offset is stored for the level: a start begins with the queue's first message"
     UNREADABLE = "delayOffset.json cannot be read, and the log has no delivery of it"
     NO_TIMERCHECK = "there is no timercheck to tell how far the wheel was read, and the log has no delivery of it"
@@ -226,7 +227,7 @@ def _judge_levels(held: Held, rows: Mask, progress: Progress, state: Codes, reas
     if offsets is None:
         _put(state, reason, rows, UNKNOWN, Reason.UNREADABLE)
         return
-    damaged_from = max((gap.physical_offset for gap in held.gaps), default=NONE)
+    damaged_behind = held.damaged_behind()
     for queue_id in np.unique(columns.queue_id[rows]).tolist():
         of_level = rows & (columns.queue_id == queue_id)
         if queue_id + 1 not in offsets:
@@ -235,7 +236,7 @@ def _judge_levels(held: Held, rows: Mask, progress: Progress, state: Codes, reas
         passed = of_level & (columns.queue_offset < offsets[queue_id + 1])
         _put(state, reason, of_level & ~passed, PENDING, Reason.NONE)
         _put(state, reason, passed, PASSED, Reason.PASSED)
-        _put(state, reason, passed & (columns.physical_offset < damaged_from), UNKNOWN, Reason.PASSED_DAMAGE)
+        _put(state, reason, passed & damaged_behind, UNKNOWN, Reason.PASSED_DAMAGE)
 
 
 def _judge_timers(held: Held, rows: Mask, due: Longs, progress: Progress, state: Codes, reason: Codes) -> None:
@@ -249,6 +250,7 @@ def _judge_timers(held: Held, rows: Mask, due: Longs, progress: Progress, state:
         _put(state, reason, rows & taken_in, PENDING, Reason.NONE)
         passed = rows & taken_in & (due != NONE) & (due < progress.read_ms)
         _put(state, reason, passed, PASSED, Reason.TIME_PASSED)
+        _put(state, reason, passed & held.damaged_behind(), UNKNOWN, Reason.TIME_PASSED_DAMAGE)
     _put(state, reason, rows & (columns.own[DELETES] != NONE), DELETION, Reason.NONE)
 
 

@@ -94,6 +94,12 @@ class Held:
         is_of: npt.NDArray[np.bool_] = self.columns.topic == code
         return is_of
 
+    def damaged_behind(self) -> npt.NDArray[np.bool_]:
+        """Which rows have damaged bytes behind them: what became of them may be told there."""
+        damaged_from = max((gap.physical_offset for gap in self.gaps), default=-1)
+        is_before: npt.NDArray[np.bool_] = self.columns.physical_offset < damaged_from
+        return is_before
+
 
 def held_records(files: Sequence[StoreFile], rules: DispatchRules, story: Story) -> Held:
     """Read the log's files, which are given in offset order, once."""

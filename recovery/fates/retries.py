@@ -58,6 +58,18 @@ class RetryState(StrEnum):
 RETRY_STATES = tuple(RetryState)
 
 
+class Doubt(StrEnum):
+    """Why it is unknown where a message stands."""
+
+    NONE = ""
+    NO_OFFSET = "the group has no stored offset on the queue of its last retry"
+    DAMAGE = "a later copy of it may be in the damaged bytes behind its last one"
+    POPPED = "popped; its acknowledgement is in the revive topic"
+
+
+DOUBTS = tuple(Doubt)
+
+
 @dataclass(frozen=True, slots=True)
 class RetryTopic:
     """A retry or dead letter topic. `origin`: the topic it is of, where its name says so (POP)."""
@@ -76,6 +88,7 @@ class Chains(NamedTuple):
         origin: row of the message itself among the origins.
         failures: how often it was given back, as its copies count; least: the smallest count that the log has.
         copies: how many of the copies could be consumed; repeated: copies that the log has more than once.
+        state, doubt: places in RETRY_STATES and DOUBTS.
     """
 
     first: Longs
@@ -89,6 +102,7 @@ class Chains(NamedTuple):
     copies: Ints
     repeated: Ints
     state: Codes
+    doubt: Codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,14 +198,14 @@ def _chains(held: Held, kind: Codes, retry_topics: Mapping[int, RetryTopic], ori
     starts = _starts(order, keys)
     if not len(starts):
         nothing, none = np.empty(0, np.int64), np.empty(0, np.int32)
-        return Chains._make([*[nothing] * 6, *[none] * 4, np.empty(0, np.int8)])
+        return Chains._make([*[nothing] * 6, *[none] * 4, *[np.empty(0, np.int8)] * 2])
     of_chain = kind[order]
     last = order[np.concatenate((starts[1:], [len(order)])) - 1]
     times = columns.reconsume_times[order]
     last_retry = _place(starts, order, of_chain == RETRY, np.maximum)
     dead = _place(starts, order, of_chain == DEAD, np.minimum)
     first = order[starts]
-    state = _states(held, kind[last], last, dead, retry_topics, offsets)
+    state, doubt = _states(held, kind[last], last, dead, retry_topics, offsets)
     return Chains(
         first,
         last,
@@ -204,6 +218,7 @@ def _chains(held: Held, kind: Codes, retry_topics: Mapping[int, RetryTopic], ori
         np.add.reduceat((of_chain == RETRY).astype(np.int32), starts),
         _repeated(columns, kind, order, starts),
         state,
+        doubt,
     )
 
 
@@ -270,20 +285,32 @@ def _states(
     dead: Longs,
     retry_topics: Mapping[int, RetryTopic],
     offsets: Offsets,
-) -> Codes:
-    """Where each chain stands, by its last copy and the group's offset on the queue of that."""
+) -> tuple[Codes, Codes]:
+    """Where each chain stands, by its last copy and the group's offset on the queue of that; why where it is unknown.
+
+    Of a popped queue the broker stores an offset once its checkpoint is stored, before anybody acknowledges
+    (PopBufferMergeService#scanCommitOffset @5.3.3): there it tells nothing.
+    """
     columns = held.columns
     state = np.full(len(last), RETRY_STATES.index(RetryState.UNKNOWN), np.int8)
+    doubt = np.full(len(last), DOUBTS.index(Doubt.NO_OFFSET), np.int8)
     state[last_kind == WAIT] = RETRY_STATES.index(RetryState.WAITING)
     tried = np.flatnonzero(last_kind == RETRY)
     queues = np.column_stack((columns.topic[last[tried]], columns.queue_id[last[tried]]))
     for topic, queue_id in np.unique(queues, axis=0).tolist():
         key = (retry_topics[topic].group, held.topics[topic])
         offset = offsets.get(key, {}).get(queue_id)
+        rows = tried[(queues == (topic, queue_id)).all(axis=1)]
+        if retry_topics[topic].origin is not None:
+            doubt[rows] = DOUBTS.index(Doubt.POPPED)
+            continue
         if offset is None:
             continue
-        rows = tried[(queues == (topic, queue_id)).all(axis=1)]
         is_past = columns.queue_offset[last[rows]] < offset
         state[rows] = np.where(is_past, RETRY_STATES.index(RetryState.CONSUMED), RETRY_STATES.index(RetryState.UNREAD))
+    damaged_behind = held.damaged_behind()[last]
+    state[damaged_behind] = RETRY_STATES.index(RetryState.UNKNOWN)
+    doubt[damaged_behind] = DOUBTS.index(Doubt.DAMAGE)
     state[dead != NONE] = RETRY_STATES.index(RetryState.DEAD_LETTER)
-    return state
+    doubt[state != RETRY_STATES.index(RetryState.UNKNOWN)] = DOUBTS.index(Doubt.NONE)
+    return state, doubt

@@ -80,10 +80,12 @@ class Transactions(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StoreTransactions:
-    """The transactions of a store, in the order of their ids."""
+    """The transactions of a store, in the order of their ids; `knows_check`: whether it is known how far the broker's
+    check is."""
 
     held: Held
     found: Transactions
+    knows_check: bool
 
 
 def transactions(store: Store, known: StoreKnowledge, checked: Mapping[int, int] | None) -> StoreTransactions:
@@ -110,11 +112,10 @@ def transactions(store: Store, known: StoreKnowledge, checked: Mapping[int, int]
     state[decision != NONE] = ROLLED_BACK
     state[given_up != NONE] = GIVEN_UP
     state[commit != NONE] = COMMITTED
-    if held.gaps:
-        damaged_to = max(gap.physical_offset for gap in held.gaps)
-        is_open = (state == ROLLED_BACK) | (state == PENDING)
-        state[is_open & (columns.physical_offset[order[starts]] < damaged_to)] = UNKNOWN
-    return StoreTransactions(held, Transactions(order[starts], last, commit, commits, decision, given_up, times, state))
+    is_open = (state == ROLLED_BACK) | (state == PENDING)
+    state[is_open & held.damaged_behind()[order[starts]]] = UNKNOWN
+    found = Transactions(order[starts], last, commit, commits, decision, given_up, times, state)
+    return StoreTransactions(held, found, checked is not None)
 
 
 def _is_commit(held: Held) -> Mask:
@@ -125,10 +126,12 @@ def _is_commit(held: Held) -> Mask:
 
 
 def _passed(held: Held, last: Longs, checked: Mapping[int, int] | None) -> Mask:
-    """Whether the broker's check is past a last half message of its topic: without a decision that is not known."""
+    """Whether the broker's check is, or may be, past a last half of its topic: what has no decision is not known."""
     columns, passed = held.columns, np.zeros(len(last), np.bool_)
     in_topic = held.of_topic(TRANSACTION_TOPIC)[last]
-    for queue_id, offset in (checked or {}).items():
+    if checked is None:
+        return in_topic
+    for queue_id, offset in checked.items():
         passed |= in_topic & (columns.queue_id[last] == queue_id) & (columns.queue_offset[last] < offset)
     return passed
 

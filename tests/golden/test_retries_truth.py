@@ -119,6 +119,8 @@ def test_popped_messages_name_their_group_and_origin(name: str) -> None:
         origin = records[row["physical_offset"]]
         assert (row["topic"], row["queue_offset"]) == (origin["topic"], origin["queueOffset"])
         assert origin["uniqKey"] == row["unique_id"]
+        assert row["state"] == "unknown", "an offset of a popped queue is stored before anybody acknowledges"
+        assert "revive topic" in row["reason"]
 
 
 def test_a_group_without_an_offset_is_unknown_to_have_consumed(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ read out of every store.
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from pathlib import Path
@@ -123,3 +124,17 @@ def test_an_op_message_that_lists_a_half_decides_it(name: str) -> None:
         is_decided = row["decided_at"] is not None
         assert row["state"] != "pending" or not is_decided
         assert row["state"] != "rolled_back" or is_decided
+
+
+@pytest.mark.parametrize("text", [None, "{"])
+def test_without_stored_offsets_nobody_knows_what_is_pending(tmp_path: Path, text: str | None) -> None:
+    root = tmp_path / "store"
+    shutil.copytree(store_root("5.3.3-clean"), root)
+    for file in (root / "config").glob("*onsumerOffset.json*"):
+        file.unlink()
+        if text is not None:
+            file.write_text(text, "utf-8")
+    rows = call("transactions", root, "--messages", "--format", "jsonl").rows
+    states = Counter(row["state"] for row in rows)
+    assert states["unknown"] > 0 == states["pending"]
+    assert all("how far the broker's check is" in row["reason"] for row in rows if row["state"] == "unknown")

@@ -17,13 +17,12 @@ from pipelines.lake.tables.derived import RETRY_CHAINS
 from recovery.fates.delays import scheduled_due
 from recovery.fates.held import UNIQ_KEY, property_texts
 from recovery.fates.held_kernel import NONE
-from recovery.fates.retries import RETRY_STATES, Offsets, Retries, RetryState, retries
+from recovery.fates.retries import DOUBTS, RETRY_STATES, Doubt, Offsets, Retries, RetryState, retries
 from recovery.knowledge.inference import StoreKnowledge
 
 BATCH_ROWS = 1 << 16
 NO_ORIGIN = "the message itself is not in the log"
 NO_FIRST = "its first failures have no copy in the log: they expired, or an orderly consumer tried again by itself"
-NO_OFFSET = "the group has no stored offset on the queue of its last retry"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,8 @@ class RetryAnswer:
         has_origin, is_popped, groups = origin != NONE, self._is_popped(first), self._groups(first)
         knows_first = chains.least[rows] == 1
         is_waiting = state == RETRY_STATES.index(RetryState.WAITING)
-        is_unknown = state == RETRY_STATES.index(RetryState.UNKNOWN)
+        doubt = chains.doubt[rows]
+        doubts = [(doubt == code, str(why)) for code, why in enumerate(DOUBTS) if why is not Doubt.NONE]
         failed, dead, retry = chains.last_failure[rows], chains.dead_letter[rows], chains.last_retry[rows]
         failed = np.where(is_popped & (failed == NONE), retry, failed)
         made: dict[str, pa.Array] = {
@@ -85,7 +85,7 @@ class RetryAnswer:
             "dead_at": stored_at(columns, dead),
             "dead_queue_offset": value_of(columns.queue_offset, dead),
             "dead_physical_offset": value_of(columns.physical_offset, dead),
-            "reason": reasons((~has_origin, NO_ORIGIN), (~knows_first, NO_FIRST), (is_unknown, NO_OFFSET)),
+            "reason": reasons((~has_origin, NO_ORIGIN), (~knows_first, NO_FIRST), *doubts),
         }
         schema = RETRY_CHAINS.bare_schema
         return pa.RecordBatch.from_arrays([made[name] for name in schema.names], schema=schema)

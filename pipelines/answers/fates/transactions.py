@@ -32,6 +32,9 @@ BATCH_ROWS = 1 << 16
 COMMITTED_TWICE = "committed more than once: consumers get it as often"
 COMMITTED_AND_GIVEN_UP = "committed, and given up too: it was checked before the broker wrote that it was decided"
 NOT_KNOWN = "the broker's check is past it, or bytes behind it are damaged, and the log has no decision"
+NO_CHECK = (
+    "no stored offset tells how far the broker's check is, or bytes behind it are damaged, and the log has no decision"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,7 @@ class TransactionAnswer:
     @classmethod
     def of(cls, store: Store, knowledge: StoreKnowledge, offsets: Offsets | None) -> TransactionAnswer:
         """Read the log once; `offsets`: of all groups, of which the broker's own says how far it has checked."""
-        checked = None if offsets is None else offsets.get((CHECKER, TRANSACTION_TOPIC))
+        checked = None if not offsets else offsets.get((CHECKER, TRANSACTION_TOPIC), {})
         return cls(store, transactions(store, knowledge, checked))
 
     def batches(
@@ -87,7 +90,7 @@ class TransactionAnswer:
             "reason": reasons(
                 (found.commits[rows] > 1, COMMITTED_TWICE),
                 ((state == COMMITTED) & (given_up != NONE), COMMITTED_AND_GIVEN_UP),
-                (state == UNKNOWN, NOT_KNOWN),
+                (state == UNKNOWN, NOT_KNOWN if self.answer.knows_check else NO_CHECK),
             ),
         }
         schema = TRANSACTIONS.bare_schema
