@@ -25,15 +25,20 @@ from parsers.store import Store
 from parsers.timer import TIMER_CHECK, read_timercheck
 from parsers.topics import SCHEDULE_TOPIC, TIMER_TOPIC
 from recovery.fates.held import Held, Story, held_records
-from recovery.fates.held_kernel import HASH_BEHIND_PLUS, NONE, NUMBER, Longs
+from recovery.fates.held_kernel import HASH, HASH_BEHIND_PLUS, NONE, NUMBER, Longs
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.rules.dispatch import DispatchRules
 
-OUT_MS, ROLL_TIMES, DELETES = 0, 1, 2
+OUT_MS, ROLL_TIMES, DELETES, DELETE_KEY = 0, 1, 2, 3
 """Rows of `HeldColumns.own` of this story."""
 DELAYS = Story(
     keeps=(SCHEDULE_TOPIC, TIMER_TOPIC).__contains__,
-    own=(("TIMER_OUT_MS", NUMBER), ("TIMER_ROLL_TIMES", NUMBER), ("TIMER_DEL_UNIQKEY", HASH_BEHIND_PLUS)),
+    own=(
+        ("TIMER_OUT_MS", NUMBER),
+        ("TIMER_ROLL_TIMES", NUMBER),
+        ("TIMER_DEL_UNIQKEY", HASH_BEHIND_PLUS),
+        ("TIMER_DEL_UNIQKEY", HASH),
+    ),
 )
 TIMER = 0
 """Stands for a level in the columns of timer messages."""
@@ -79,7 +84,11 @@ class Reason(StrEnum):
     UNREADABLE = "delayOffset.json cannot be read, and the log has no delivery of it"
     NO_TIMERCHECK = "there is no timercheck to tell how far the wheel was read, and the log has no delivery of it"
     NOT_TAKEN_IN = "not taken into the wheel yet"
-    DELETED = "a later message deletes this timer when it is due"
+    DELETED = "a message that is due at the same time deletes this timer"
+    PERHAPS_DELETED = (
+        "a message names this timer to delete it, but is due at another time, came too late, or names it in a way that "
+        "some versions do not take"
+    )
 
 
 REASONS = tuple(Reason)
@@ -201,7 +210,10 @@ def fates_of(held: Held, due: Longs, progress: Progress) -> Fates:
     _judge_levels(held, is_scheduled, progress, state, reason)
     _judge_timers(held, is_timer, due, progress, state, reason)
     state[rolled], reason[rolled] = ROLLED, 0
-    _put(state, reason, _deleted(held, is_timer) & (state == PENDING), DELETED, Reason.DELETED)
+    named, deleted = _deleted(held, is_timer, due)
+    is_open = (state == PENDING) | (state == PASSED)
+    reason[named & is_open] = REASONS.index(Reason.PERHAPS_DELETED)
+    _put(state, reason, deleted & is_open, DELETED, Reason.DELETED)
     delivered = delivery != NONE
     again = delivered & is_scheduled & (state == PENDING) & (reason == 0)
     _put(state, reason, delivered, DELIVERED, Reason.NONE)
@@ -268,13 +280,24 @@ def _rolled(held: Held, is_timer: Mask) -> Mask:
     return rolled
 
 
-def _deleted(held: Held, is_timer: Mask) -> Mask:
-    """Timer messages that a TIMER_DEL_UNIQKEY names."""
-    deletes = held.columns.own[DELETES]
+def _deleted(held: Held, is_timer: Mask, due: Longs) -> tuple[Mask, Mask]:
+    """Timer messages that a TIMER_DEL_UNIQKEY names, and those of them that it deletes.
+
+    The broker knows of deletions only in the slot of the wheel that it takes up (deleteUniqKeys in
+    TimerMessageStore#dequeue), so that the deletion has to be due when the timer is, and stored before; since 5.3.1 the
+    key names the topic too (#buildDeleteKey), before it does not.
+    """
+    columns = held.columns
+    deletes = columns.own[DELETES]
     is_deletion = is_timer & (deletes != NONE)
-    is_named: Mask = np.isin(held.columns.message, deletes[is_deletion])
-    found: Mask = is_timer & ~is_deletion & is_named
-    return found
+    found: Mask = is_timer & ~is_deletion & np.isin(columns.message, deletes[is_deletion])
+    in_time = is_deletion & (columns.store_timestamp_ms < due) & (columns.own[DELETE_KEY] != deletes)
+    keys = set(zip(deletes[in_time].tolist(), due[in_time].tolist(), columns.real_topic[in_time].tolist(), strict=True))
+    rows = np.flatnonzero(found)
+    theirs = zip(columns.message[rows].tolist(), due[rows].tolist(), columns.real_topic[rows].tolist(), strict=True)
+    deleted = np.zeros(held.rows, np.bool_)
+    deleted[rows] = [key in keys for key in theirs]
+    return found, deleted
 
 
 def _deliveries(held: Held, takes: Mask, is_copy: Mask) -> tuple[Longs, Ints]:
