@@ -102,11 +102,13 @@ class Progress:
         next_offset: delay level -> number of the next message to deliver; None: delayOffset.json cannot be read.
         read_ms: timers due before it are delivered; next_timer: number of the next timer message to take in.
             None: there is no timercheck.
+        is_whole: nothing of delayOffset.json is damaged; else it is not known what it said of levels that it lacks.
     """
 
     next_offset: Mapping[int, int] | None
     read_ms: int | None
     next_timer: int | None
+    is_whole: bool = True
 
     @classmethod
     def of(cls, store: Store, damage: DamageSink) -> Progress:
@@ -118,9 +120,10 @@ class Progress:
         checks = [file for file in store.timer if file.kind == "timercheck" and file.size >= TIMER_CHECK.size]
         check = read_timercheck(checks[0], on_damage="collect", damage=damage) if checks else None
         return cls(
-            None if broken else offsets,
+            None if broken and not offsets else offsets,
             None if check is None else check["last_read_time_ms"],
             None if check is None else check["last_queue_offset"],
+            is_whole=not broken,
         )
 
 
@@ -216,7 +219,9 @@ def fates_of(held: Held, due: Longs, progress: Progress) -> Fates:
     _put(state, reason, deleted & is_open, DELETED, Reason.DELETED)
     delivered = delivery != NONE
     again = delivered & is_scheduled & (state == PENDING) & (reason == 0)
+    starts_anew = delivered & is_scheduled & (reason == REASONS.index(Reason.NO_OFFSETS))
     _put(state, reason, delivered, DELIVERED, Reason.NONE)
+    _put(state, reason, starts_anew, DELIVERED, Reason.NO_OFFSETS)
     _put(state, reason, again, DELIVERED, Reason.AGAIN)
     return Fates(
         record,
@@ -243,7 +248,10 @@ def _judge_levels(held: Held, rows: Mask, progress: Progress, state: Codes, reas
     for queue_id in np.unique(columns.queue_id[rows]).tolist():
         of_level = rows & (columns.queue_id == queue_id)
         if queue_id + 1 not in offsets:
-            _put(state, reason, of_level, PENDING, Reason.NO_OFFSETS)
+            if progress.is_whole:
+                _put(state, reason, of_level, PENDING, Reason.NO_OFFSETS)
+            else:
+                _put(state, reason, of_level, UNKNOWN, Reason.UNREADABLE)
             continue
         passed = of_level & (columns.queue_offset < offsets[queue_id + 1])
         _put(state, reason, of_level & ~passed, PENDING, Reason.NONE)

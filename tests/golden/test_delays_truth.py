@@ -176,6 +176,19 @@ def test_without_readable_offsets_nobody_knows_what_is_pending(overdue: Path) ->
     assert Counter(row["state"] for row in called.rows) == {"delivered": 64, "unknown": 48}
 
 
+def test_a_level_without_an_offset_is_delivered_again(overdue: Path) -> None:
+    set_offsets(overdue, json.dumps({"offsetTable": {"4": 10, "6": 10, "7": 34}}))
+    again = [row for row in rows_of(overdue).values() if row["state"] == "delivered" and row["reason"]]
+    assert {(row["level"], row["queue_offset"]) for row in again} == {(1, number) for number in range(10)}
+
+
+def test_a_good_backup_stands_in_for_damaged_offsets(overdue: Path) -> None:
+    set_offsets(overdue, json.dumps({"offsetTable": {"1": 10, "4": 10, "6": 10, "7": 34, "8": 0, "9": 0}}))
+    (overdue / "config" / "delayOffset.json").write_text("{", "utf-8")
+    rows = call("delays", overdue, "--messages", "--format", "jsonl").rows
+    assert Counter(row["state"] for row in rows) == {"delivered": 64, "pending": 48}
+
+
 def test_a_pending_message_whose_file_goes_first_is_told() -> None:
     """Waiting between 20 minutes and a day: longer than three days no file is kept for, but longer than an hour."""
     pending = ("--pending", "--now", "2026-11-21T15:15:00Z")
