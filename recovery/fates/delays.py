@@ -170,7 +170,7 @@ def delays(store: Store, known: StoreKnowledge, damage: DamageSink) -> Delays:
     progress = Progress.of(store, damage)
     due = np.where(held.of_topic(TIMER_TOPIC), held.columns.own[OUT_MS], scheduled_due(held, store, known.rules))
     fates = fates_of(held, due, progress)
-    return Delays(held, fates, progress, _expired(held, fates, progress))
+    return Delays(held, fates, progress, _expired(held, fates, progress, store))
 
 
 def scheduled_due(held: Held, store: Store, rules: DispatchRules) -> Longs:
@@ -346,12 +346,26 @@ def _deliveries(held: Held, takes: Mask, is_copy: Mask) -> tuple[Longs, Ints]:
     return delivery, deliveries
 
 
-def _expired(held: Held, fates: Fates, progress: Progress) -> dict[int, int]:
-    """Of each level, message numbers between the stored offset and the first that the log has."""
+def _expired(held: Held, fates: Fates, progress: Progress, store: Store) -> dict[int, int]:
+    """Of each level, message numbers between the stored offset and the first that the log has, else the queue's end."""
     found: dict[int, int] = {}
-    for level in np.unique(fates.level[fates.level != TIMER]).tolist():
-        first = int(held.columns.queue_offset[fates.record[fates.level == level]].min())
-        gone = first - (progress.next_offset or {}).get(level, first)
-        if gone > 0:
-            found[level] = gone
+    for level, next_offset in sorted((progress.next_offset or {}).items()):
+        rows = fates.record[fates.level == level]
+        first = int(held.columns.queue_offset[rows].min()) if len(rows) else _queue_end(store, level - 1)
+        if first > next_offset:
+            found[level] = first - next_offset
     return found
+
+
+def _queue_end(store: Store, queue_id: int) -> int:
+    """The number behind the last message of a level's queue; 0 where no unit can be read."""
+    end = 0
+    for file in store.queues.get((SCHEDULE_TOPIC, queue_id), ()):
+        try:
+            stored = units(file)
+        except StoreFormatError:
+            continue
+        written = np.flatnonzero(stored["msg_size"] > 0)
+        if len(written):
+            end = max(end, (file.base_offset or 0) // stored.dtype.itemsize + int(written[-1]) + 1)
+    return end
