@@ -51,7 +51,7 @@ def recognised(log: bytes) -> int:
 
 
 def recognised_naively(log: bytes) -> int:
-    """The same, every pattern tried on every entry in turn."""
+    """How many lines of a log a template recognises, every pattern tried on every line in turn."""
     count = 0
     for line in io.BytesIO(log):
         if line[4:5] == b"-" and line[7:8] == b"-":
