@@ -24,20 +24,21 @@ from parsers.errors import Damage, DamageSink, StoreFormatError
 from parsers.store import Store
 from parsers.timer import TIMER_CHECK, read_timercheck
 from parsers.topics import SCHEDULE_TOPIC, TIMER_TOPIC
-from recovery.fates.held import Held, Story, held_records
-from recovery.fates.held_kernel import HASH, HASH_BEHIND_PLUS, NONE, NUMBER, Longs
+from recovery.fates.held import Held, Story, held_records, text_hash
+from recovery.fates.held_kernel import HASH, HASH_BEFORE_PLUS, HASH_BEHIND_PLUS, NONE, NUMBER, Longs
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.rules.dispatch import DispatchRules
 
-OUT_MS, ROLL_TIMES, DELETES, DELETE_KEY = 0, 1, 2, 3
+OUT_MS, ROLL_TIMES, DELETION_KEY, DELETED_TOPIC, DELETED_ID = range(5)
 """Rows of `HeldColumns.own` of this story."""
 DELAYS = Story(
     keeps=(SCHEDULE_TOPIC, TIMER_TOPIC).__contains__,
     own=(
         ("TIMER_OUT_MS", NUMBER),
         ("TIMER_ROLL_TIMES", NUMBER),
-        ("TIMER_DEL_UNIQKEY", HASH_BEHIND_PLUS),
         ("TIMER_DEL_UNIQKEY", HASH),
+        ("TIMER_DEL_UNIQKEY", HASH_BEFORE_PLUS),
+        ("TIMER_DEL_UNIQKEY", HASH_BEHIND_PLUS),
     ),
 )
 TIMER = 0
@@ -86,8 +87,8 @@ class Reason(StrEnum):
     NOT_TAKEN_IN = "not taken into the wheel yet"
     DELETED = "a message that is due at the same time deletes this timer"
     PERHAPS_DELETED = (
-        "a message names this timer to delete it, but is due at another time, came too late, or names it in a way that "
-        "some versions do not take"
+        "a message names this timer to delete it, but is due at another time, came too late, or names it in a form "
+        "that the broker's version does not take, or may not take where the version is not given"
     )
 
 
@@ -112,7 +113,7 @@ class Progress:
 
     @classmethod
     def of(cls, store: Store, damage: DamageSink) -> Progress:
-        """As config/delayOffset.json and config/timercheck have it."""
+        """What config/delayOffset.json and config/timercheck say; their damage goes to `damage`."""
         broken: list[Damage] = []
         offsets = read_delay_offsets(store.config, on_damage="collect", damage=broken.append)
         for each in broken:
@@ -169,7 +170,7 @@ def delays(store: Store, known: StoreKnowledge, damage: DamageSink) -> Delays:
     held = held_records(store.commitlog, known.rules, DELAYS)
     progress = Progress.of(store, damage)
     due = np.where(held.of_topic(TIMER_TOPIC), held.columns.own[OUT_MS], scheduled_due(held, store, known.rules))
-    fates = fates_of(held, due, progress)
+    fates = fates_of(held, due, progress, _by_topic(known))
     return Delays(held, fates, progress, _expired(held, fates, progress, store))
 
 
@@ -201,19 +202,31 @@ def scheduled_due(held: Held, store: Store, rules: DispatchRules) -> Longs:
     return due
 
 
-def fates_of(held: Held, due: Longs, progress: Progress) -> Fates:
-    """The fate of each record held that is a delayed message; `due`: by record held."""
+def _by_topic(known: StoreKnowledge) -> bool | None:
+    """How deletions of timers name them; None where the versions that the store may be of differ."""
+    versions = (known.version,) if known.version_is_said else (known.version, *known.may_be)
+    forms = {version.deletes_timers_by_topic for version in versions}
+    return forms.pop() if len(forms) == 1 else None
+
+
+def fates_of(held: Held, due: Longs, progress: Progress, by_topic: bool | None) -> Fates:
+    """The fate of each record held that is a delayed message.
+
+    Args:
+        due: by record held.
+        by_topic: whether a deletion names the timer's topic too; None: not known (`_deleted`).
+    """
     columns, is_timer, is_scheduled = held.columns, held.of_topic(TIMER_TOPIC), held.of_topic(SCHEDULE_TOPIC)
     record = np.flatnonzero(is_timer | is_scheduled)
     rolled = _rolled(held, is_timer)
     is_copy = ~is_timer & ~is_scheduled & (columns.topic == columns.real_topic)
-    takes = (is_timer & (columns.own[DELETES] == NONE) & ~rolled) | is_scheduled
+    takes = (is_timer & (columns.own[DELETION_KEY] == NONE) & ~rolled) | is_scheduled
     delivery, deliveries = _deliveries(held, takes, is_copy)
     state, reason = np.full(held.rows, UNKNOWN, np.int8), np.zeros(held.rows, np.int8)
     _judge_levels(held, is_scheduled, progress, state, reason)
     _judge_timers(held, is_timer, due, progress, state, reason)
     state[rolled], reason[rolled] = ROLLED, 0
-    named, deleted = _deleted(held, is_timer, due)
+    named, deleted = _deleted(held, is_timer, due, by_topic)
     is_open = (state == PENDING) | (state == PASSED)
     reason[named & is_open] = REASONS.index(Reason.PERHAPS_DELETED)
     _put(state, reason, deleted & is_open, DELETED, Reason.DELETED)
@@ -271,7 +284,7 @@ def _judge_timers(held: Held, rows: Mask, due: Longs, progress: Progress, state:
         passed = rows & taken_in & (due != NONE) & (due < progress.read_ms)
         _put(state, reason, passed, PASSED, Reason.TIME_PASSED)
         _put(state, reason, passed & held.damaged_behind(), UNKNOWN, Reason.TIME_PASSED_DAMAGE)
-    _put(state, reason, rows & (columns.own[DELETES] != NONE), DELETION, Reason.NONE)
+    _put(state, reason, rows & (columns.own[DELETION_KEY] != NONE), DELETION, Reason.NONE)
 
 
 def _rolled(held: Held, is_timer: Mask) -> Mask:
@@ -288,23 +301,29 @@ def _rolled(held: Held, is_timer: Mask) -> Mask:
     return rolled
 
 
-def _deleted(held: Held, is_timer: Mask, due: Longs) -> tuple[Mask, Mask]:
-    """Timer messages that a TIMER_DEL_UNIQKEY names, and those of them that it deletes.
+def _deleted(held: Held, is_timer: Mask, due: Longs, by_topic: bool | None) -> tuple[Mask, Mask]:
+    """Timer messages that a TIMER_DEL_UNIQKEY names in either form, and those of them that it deletes.
 
     The broker knows of deletions only in the slot of the wheel that it takes up (deleteUniqKeys in
-    TimerMessageStore#dequeue), so that the deletion has to be due when the timer is, and stored before; since 5.3.1 the
-    key names the topic too (#buildDeleteKey), before it does not.
+    TimerMessageStore#dequeue), so that the deletion has to be due when the timer is, and stored before. `by_topic`:
+    `BrokerVersion.deletes_timers_by_topic`; None: the version is not known, and none counts as deleted.
     """
     columns = held.columns
-    deletes = columns.own[DELETES]
-    is_deletion = is_timer & (deletes != NONE)
-    found: Mask = is_timer & ~is_deletion & np.isin(columns.message, deletes[is_deletion])
-    in_time = is_deletion & (columns.store_timestamp_ms < due) & (columns.own[DELETE_KEY] != deletes)
-    keys = set(zip(deletes[in_time].tolist(), due[in_time].tolist(), columns.real_topic[in_time].tolist(), strict=True))
-    rows = np.flatnonzero(found)
-    theirs = zip(columns.message[rows].tolist(), due[rows].tolist(), columns.real_topic[rows].tolist(), strict=True)
+    key, topic, message = columns.own[[DELETION_KEY, DELETED_TOPIC, DELETED_ID]]
+    is_deletion = is_timer & (key != NONE)
+    found: Mask = (
+        is_timer & ~is_deletion & np.isin(columns.message, np.concatenate((key, message))[np.tile(is_deletion, 2)])
+    )
     deleted = np.zeros(held.rows, np.bool_)
-    deleted[rows] = [key in keys for key in theirs]
+    if by_topic is None:
+        return found, deleted
+    rows, in_time = np.flatnonzero(found), is_deletion & (columns.store_timestamp_ms < due)
+    timers, deletions = [columns.message[rows], due[rows]], [key[in_time], due[in_time]]
+    if by_topic:
+        real = np.array([*map(text_hash, held.topics), NONE], np.int64)[columns.real_topic[rows]]
+        timers, deletions = [*timers, real], [message[in_time], due[in_time], topic[in_time]]
+    keys = set(zip(*(column.tolist() for column in deletions), strict=True))
+    deleted[rows] = [timer in keys for timer in zip(*(column.tolist() for column in timers), strict=True)]
     return found, deleted
 
 
@@ -347,25 +366,34 @@ def _deliveries(held: Held, takes: Mask, is_copy: Mask) -> tuple[Longs, Ints]:
 
 
 def _expired(held: Held, fates: Fates, progress: Progress, store: Store) -> dict[int, int]:
-    """Of each level, message numbers between the stored offset and the first that the log has, else the queue's end."""
+    """Of each level, how many messages from the stored offset on lie before the first byte of the log."""
     found: dict[int, int] = {}
+    if not store.commitlog:
+        return found
+    log_start = min(file.base_offset or 0 for file in store.commitlog)
     for level, next_offset in sorted((progress.next_offset or {}).items()):
         rows = fates.record[fates.level == level]
-        first = int(held.columns.queue_offset[rows].min()) if len(rows) else _queue_end(store, level - 1)
+        first = _first_kept(store, level - 1, log_start)
+        if len(rows):
+            first = min(first, int(held.columns.queue_offset[rows].min()))
         if first > next_offset:
             found[level] = first - next_offset
     return found
 
 
-def _queue_end(store: Store, queue_id: int) -> int:
-    """The number behind the last message of a level's queue; 0 where no unit can be read."""
-    end = 0
+def _first_kept(store: Store, queue_id: int, log_start: int) -> int:
+    """The number behind the last message of a level's queue that its units place before the log, and the number of the
+    queue's first unit where that is higher; 0 where no unit can be read."""
+    first: int | None = None
     for file in store.queues.get((SCHEDULE_TOPIC, queue_id), ()):
         try:
             stored = units(file)
         except StoreFormatError:
             continue
-        written = np.flatnonzero(stored["msg_size"] > 0)
-        if len(written):
-            end = max(end, (file.base_offset or 0) // stored.dtype.itemsize + int(written[-1]) + 1)
-    return end
+        numbers = np.flatnonzero(stored["msg_size"] > 0) + (file.base_offset or 0) // stored.dtype.itemsize
+        if first is None and len(numbers):
+            first = int(numbers[0])
+        expired = numbers[stored["physical_offset"][stored["msg_size"] > 0] < log_start]
+        if len(expired):
+            first = int(expired[-1]) + 1
+    return first or 0

@@ -28,7 +28,7 @@ from recovery.fates.held_kernel import (
 )
 from recovery.rules.dispatch import DispatchRules
 from recovery.scan.log_runs import LogGap, LogRun, log_runs
-from recovery.scan.topic_table import TopicTable
+from recovery.scan.topic_table import TopicTable, name_hash
 
 UNIQ_KEY, REAL_TOPIC = "UNIQ_KEY", "REAL_TOPIC"
 
@@ -111,6 +111,12 @@ def held_records(files: Sequence[StoreFile], rules: DispatchRules, story: Story)
         found.append(columns)
     joined = HeldColumns._make(np.concatenate(parts, axis=-1) for parts in zip(*found, strict=True))
     return Held(joined, topics.names(), [gap for gap in gaps if gap.kind == "damage"])
+
+
+def text_hash(text: str) -> int:
+    """What the records held keep of a property with this value (`held_kernel.HASH`)."""
+    data = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
+    return int(name_hash(data, 0, len(data)))
 
 
 def _of_run(run: LogRun, topics: TopicTable, kept: Longs, names: Names, story: Story) -> tuple[HeldColumns, Longs]:

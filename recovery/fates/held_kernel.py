@@ -34,9 +34,9 @@ Matrix = npt.NDArray[np.int64]
 
 REAL_TOPIC, ID = 0, 1
 """Places of the two names that every story asks for; its own follow."""
-NUMBER, HASH, HASH_BEHIND_PLUS, ID_OFFSET = 0, 1, 2, 3
-"""What is kept of a property: the number it is, a hash of it, a hash of what stands behind its first `+`, the physical
-offset in the message id it is."""
+NUMBER, HASH, HASH_BEFORE_PLUS, HASH_BEHIND_PLUS, ID_OFFSET = 0, 1, 2, 3, 4
+"""What is kept of a property: the number it is, a hash of it, hashes of what stands before its first `+` (NONE without
+one) and behind it (all of it without one), the physical offset in the message id it is."""
 NONE = -1
 PLUS = 0x2B
 OFFSET_DIGITS = 16
@@ -107,10 +107,12 @@ def kept_value(data: Bytes, start: int, end: int, kind: int) -> int:
         return NONE
     if kind == NUMBER:
         return plain_number(data, start, end)
-    if kind == HASH_BEHIND_PLUS:
+    if kind in (HASH_BEFORE_PLUS, HASH_BEHIND_PLUS):
         plus = start
         while plus < end and data[plus] != PLUS:
             plus += 1
+        if kind == HASH_BEFORE_PLUS:
+            return name_hash(data, start, plus) if plus < end else NONE
         start = plus + 1 if plus < end else start
     if kind == ID_OFFSET:
         is_id = end - start in (MESSAGE_ID_V4, MESSAGE_ID_V6)

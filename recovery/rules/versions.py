@@ -121,6 +121,12 @@ class BrokerVersion(Version):
         """storeType=defaultRocksDB exists. RocksDBMessageStore @5.2.0."""
         return self >= (5, 2, 0)
 
+    @property
+    def deletes_timers_by_topic(self) -> bool:
+        """A timer's deletion names its topic and unique key, joined by `+` (before: the unique key alone).
+        TimerMessageStore#buildDeleteKey @5.3.2."""
+        return self >= (5, 3, 2)
+
     # -- configuration: BrokerController#initialize, ConfigManager
 
     @property

@@ -44,10 +44,7 @@ class DelayAnswer:
     def notes(self) -> Iterator[str]:
         """What no row can tell."""
         for level, gone in self.found.expired.items():
-            how = (
-                "expired from the log, or lie in its damaged bytes," if self.found.held.gaps else "expired from the log"
-            )
-            yield f"level {level}: {gone} messages {how} before the broker delivered them"
+            yield f"level {level}: {gone} messages expired from the log before the broker delivered them"
         if self.kept is not None and self.kept.why_not is not None:
             yield f"when files with pending messages are deleted is not known: {self.kept.why_not}"
 
