@@ -72,7 +72,7 @@ CHAPTERS = {
         "",
     ),
     "pipelines/lake": ("tables", ""),
-    "pipelines/answers": ("offsets", "fates", ""),
+    "pipelines/answers": ("offsets", "fates", "backlog", ""),
     "pipelines/spark": ("sources", "", "jobs"),
     "pipelines/defs": ("", "assets"),
     "pipelines/cli": ("frame", "commands", ""),

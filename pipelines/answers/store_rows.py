@@ -13,7 +13,8 @@ import pyarrow as pa
 from parsers.errors import Damage
 from parsers.store import Store
 from parsers.utc import utc
-from pipelines.answers.backlog import backlog
+from pipelines.answers.backlog.rows import backlog
+from pipelines.answers.backlog.subscriptions import subscriptions_of
 from pipelines.answers.fates.delays import DelayAnswer
 from pipelines.answers.fates.retries import RetryAnswer
 from pipelines.answers.fates.transactions import TransactionAnswer
@@ -23,7 +24,6 @@ from pipelines.answers.ledger_rows import ledger_rows
 from pipelines.answers.life_rows import life_rows
 from pipelines.answers.offsets.events import events_of, offset_event_row
 from pipelines.answers.offsets.saved import offsets_of_store
-from pipelines.answers.subscriptions import subscriptions_of
 from pipelines.lake.broker_stores import known_store_of
 from pipelines.lake.sources import BrokerSource
 from pipelines.recordings.topic_log import events_of_broker

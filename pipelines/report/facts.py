@@ -16,7 +16,8 @@ from parsers.errors import Damage
 from parsers.places import name_below
 from parsers.store import Store
 from parsers.utc import utc
-from pipelines.answers.backlog import backlog
+from pipelines.answers.backlog.rows import backlog
+from pipelines.answers.backlog.subscriptions import subscriptions_of
 from pipelines.answers.fates.delays import DelayAnswer, delay_sums
 from pipelines.answers.fates.retries import RetryAnswer, retry_sums
 from pipelines.answers.fates.transactions import TransactionAnswer, transaction_sums
@@ -26,7 +27,6 @@ from pipelines.answers.ledger_rows import ledger_rows
 from pipelines.answers.offsets.events import events_of, offset_event_row
 from pipelines.answers.offsets.saved import offsets_of_store
 from pipelines.answers.queue_figures import queue_figures
-from pipelines.answers.subscriptions import subscriptions_of
 from pipelines.report.model import Facts, Row
 from rebalance.replay import Replay
 from recovery.forecast.document import forecast_document

@@ -6,13 +6,15 @@ Tags are compared as the client compares them, and the filter of a group as a li
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pipelines.answers import backlog as backlog_rows
+from parsers.commitlog.read import read_commitlog
+from pipelines.answers.backlog import filters
 from tests.golden.test_ledger_truth import unit_places
 from tests.support.cli import call, rows_of
 from tests.support.stores import store_root, truth_lines
@@ -102,6 +104,44 @@ def test_the_filter_that_the_broker_keeps_is_asked() -> None:
     assert {row["matching"] for row in rows} == {0}
 
 
+def test_groups_that_share_messages_are_answered_in_one_reading_of_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two groups with a filter each, which have read different parts of the same queues of two topics."""
+    name, root, topics = "5.3.3-clean", tmp_path / "store", TOPICS[:2]
+    shutil.copytree(store_root(name), root)
+    groups: dict[str, tuple[str, int, Matches]] = {
+        "G0": ("a > 5", 0, lambda held: int(held.get("a", 0)) > 5),
+        "G1": ("a <= 5", 3, lambda held: int(held.get("a", 9)) <= 5),
+    }
+    kept = json.loads((root / "config" / "consumerFilter.json").read_text())
+    filters_by_topic = kept["filterDataByTopic"]
+    pattern = filters_by_topic[TOPICS[0]]["groupFilterData"].pop("CG_sql")
+    for topic in topics:
+        of_topic = filters_by_topic.setdefault(topic, {"topic": topic, "groupFilterData": {}})
+        for group, (expression, _, _) in groups.items():
+            told = {"consumerGroup": group, "topic": topic, "expression": expression}
+            of_topic["groupFilterData"][group] = pattern | told
+    (root / "config" / "consumerFilter.json").write_text(json.dumps(kept))
+    copy = tmp_path / "consumerOffset.json"
+    table = {
+        f"{topic}@{group}": dict.fromkeys(range(8), first)
+        for topic in topics
+        for group, (_, first, _) in groups.items()
+    }
+    copy.write_text(json.dumps({"offsetTable": table}))
+    readings = []
+    monkeypatch.setattr(filters, "read_commitlog", lambda *a, **k: readings.append(1) or read_commitlog(*a, **k))
+    rows = rows_of("backlog", root, "--offsets", copy)
+    for group, (_, first, matches) in groups.items():
+        for topic in topics:
+            numbers = expected(name, topic, dict.fromkeys(range(8), first), matches)
+            found = {row["queue_id"]: row["matching"] for row in rows if (row["group"], row["topic"]) == (group, topic)}
+            assert found == {at: len(each) for at, each in numbers.items()}
+            assert any(numbers.values())
+    assert len(readings) == 1
+
+
 def test_a_kept_filter_tells_that_it_may_be_old_and_tags_override_it(tmp_path: Path) -> None:
     name, topic = "5.3.3-clean", "OrderTopic1"
     copy = tmp_path / "consumerOffset.json"
@@ -131,7 +171,7 @@ def test_a_filter_that_no_broker_can_parse_is_refused() -> None:
 def test_unread_messages_that_the_log_does_not_give_leave_the_match_open(monkeypatch: pytest.MonkeyPatch) -> None:
     """The log's files went between the ledger and the filter's reading."""
     name, group, topic = CLEAN
-    monkeypatch.setattr(backlog_rows, "read_commitlog", lambda *args, **kwargs: iter(()))
+    monkeypatch.setattr(filters, "read_commitlog", lambda *args, **kwargs: iter(()))
     rows = rows_of("backlog", store_root(name), "--group", group, "--topic", topic, *("--version", "5.3.3"), *SQL)
     assert {row["matching"] for row in rows} == {None}
     assert all(row["reason"].startswith(f"{row['unread']} of its unread messages cannot be read") for row in rows)

@@ -66,8 +66,8 @@ def backlog(
 
     Example: `rocketlens backlog /data/store --group CG_orders --topic Orders --tags 'TagA || TagB'`
     """
-    from pipelines.answers.backlog import backlog as rows_of
-    from pipelines.answers.subscriptions import sql_subscription, subscriptions_of, tag_subscription
+    from pipelines.answers.backlog.rows import backlog as rows_of
+    from pipelines.answers.backlog.subscriptions import sql_subscription, subscriptions_of, tag_subscription
     from pipelines.lake.tables.derived import BACKLOG
     from recovery.filter.errors import InvalidFilter
     from recovery.verify.store_ledger import store_ledger
