@@ -16,7 +16,7 @@ CHECKOUT = Path(__file__).resolve().parents[3]
 MANIFEST = CHECKOUT / "tests" / "golden" / "MANIFEST.jsonl"
 SETS = (
     "demo",
-    *(f"tests/golden/{name}" for name in ("compaction", "filter", "incidents", "rebalance", "recovery", "stores")),
+    *(f"tests/golden/{name}" for name in ("compaction", "filter", "incidents", "rebalance", "recovery", "stores", "trace")),
 )
 NOT_LISTED = (".md", ".py", ".toml")
 MADE = {
@@ -28,6 +28,7 @@ MADE = {
     "tests/golden/filter": "make/filter: vectors.sh",
     "tests/golden/rebalance/sessions": "make/rebalance: scenarios.py, session.py",
     "tests/golden/rebalance/vectors": "make/rebalance: vectors.sh VERSION",
+    "tests/golden/trace": "make/trace: vectors.sh",
     "tests/golden/recovery/bases": "make/recovery: write.sh VERSION",
     "tests/golden/recovery/cases": "make/recovery: gen.py and special.py, one JSON file a case, packed by version",
     "tests/golden/recovery/dledger_recover.jsonl": "make/dledger: make.py CLASSPATH",
