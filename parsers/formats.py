@@ -18,6 +18,9 @@ from parsers.consumequeue.layout import CQ_UNIT
 from parsers.epochs import EPOCH_FILE
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
 from parsers.layout import Layout
+from parsers.messages.declared import BodyKind
+from parsers.messages.kinds import KINDS
+from parsers.messages.properties import PropertyKind
 from parsers.rocksdb.layout import QUEUE_LAYOUTS, TABLE_LAYOUTS
 from parsers.text_layout import TextLayout
 from parsers.timer import TIMER_BLANK, TIMER_CHECK, TIMER_SLOT, TIMER_UNIT
@@ -30,7 +33,7 @@ class Page:
     title: str
     place: str
     facts: str
-    layouts: tuple[Layout | TextLayout, ...] = ()
+    layouts: tuple[Layout | TextLayout | BodyKind | PropertyKind, ...] = ()
 
     def markdown(self) -> str:
         has_integers = any(isinstance(layout, Layout) for layout in self.layouts)
@@ -53,6 +56,19 @@ PAGES = {
 - There is no header and no stored end: the log ends where no record follows.
 """,
         COMMITLOG_LAYOUTS,
+    ),
+    "messages": Page(
+        "Messages of brokers and clients",
+        "records of the CommitLog, by their topic",
+        """\
+- A body is JSON (POP's, offset_moved), offsets separated by commas (transaction_op), or values separated by 0x01 in
+  records that end with 0x02 (trace). A timer or delayed message has the body of the message that it will be.
+- What a message waits for, or was given back for, stands in its properties; the others keep theirs as well.
+- `rocketlens explain` shows each value in its bytes, `rocketlens dump commitlog --decode` a row for each record. A
+  compressed body is decompressed first. A trace in a topic of a client's own is known by how its body begins.
+- A value that is not stored is null. A body in another form than its topic asks for is named and has no row.
+""",
+        KINDS,
     ),
     "dledger": Page(
         "DLedger log and its index",

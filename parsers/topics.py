@@ -13,12 +13,18 @@ TRANSACTION_OP_TOPIC = "RMQ_SYS_TRANS_OP_HALF_TOPIC"
 GIVEN_UP_TOPIC = "TRANS_CHECK_MAX_TIME_TOPIC"
 """Of transactions that were checked too often (TopicValidator#RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC)."""
 TIMER_TOPIC = "rmq_sys_wheel_timer"
+TRACE_TOPIC = "RMQ_SYS_TRACE_TOPIC"
+CLOUD_TRACE_PREFIX = f"{SYSTEM_PREFIX}TRACE_DATA_"
+"""Then the region: where a client with AccessChannel.CLOUD sends its traces."""
+REVIVE_PREFIX = "rmq_sys_REVIVE_LOG_"
+"""Of POP's check points and acks; the cluster's name follows (PopAckConstants#REVIVE_TOPIC)."""
+OFFSET_MOVED_TOPIC = "OFFSET_MOVED_EVENT"
 SYSTEM_TOPICS = (
     SCHEDULE_TOPIC,
     "TBW102",
     "SELF_TEST_TOPIC",
     "BenchmarkTest",
-    "OFFSET_MOVED_EVENT",
+    OFFSET_MOVED_TOPIC,
     GIVEN_UP_TOPIC,
 )
 BROKERS_OWN = (SYSTEM_PREFIX, "RMQ_SYS_")

@@ -15,11 +15,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parsers.topics import SYSTEM_PREFIX
-
-TRACE_TOPIC = "RMQ_SYS_TRACE_TOPIC"
-CLOUD_TRACE_PREFIX = f"{SYSTEM_PREFIX}TRACE_DATA_"
-"""Then the region: where a client with AccessChannel.CLOUD sends its traces."""
 FIELD_END, RECORD_END = "\x01", "\x02"
 MESSAGE_TYPES = {
     "Pub": ("Normal_Msg", "Trans_Msg_Half", "Trans_Msg_Half", "Delay_Msg", "Delay_Msg"),
@@ -93,9 +88,9 @@ TRACE_SCHEMA = pa.schema(
 )
 """`body_number` and `record_number` count from 0. `problem`: why a record is not read as its client wrote it."""
 _STATES = ("COMMIT_MESSAGE", "ROLLBACK_MESSAGE", "UNKNOW")
-_OLDEST_PUB = 13
+OLDEST_PUB = 13
 """Fields of a Pub record that has no `offset_message_id`, its name among them; Java's decoder still knows it."""
-_DATED_SUB_AFTER = 9
+DATED_SUB_AFTER = 9
 """Fields of a SubAfter record that has `at_ms` and `group`."""
 _NUMBER = "^-?[0-9]{1,18}$"
 _NUMBERED = f"SubAfter(?:{FIELD_END}[^{FIELD_END}{RECORD_END}]*){{5}}{FIELD_END}-?[0-9]+{FIELD_END}"
@@ -179,10 +174,10 @@ class _Records:
             if name in kind.fields:
                 places[kinds == number] = kind.fields.index(name) + 1
             if kind_name == "Pub" and name in ("offset_message_id", "success"):
-                is_oldest = (kinds == number) & (self.counts == _OLDEST_PUB)
-                places[is_oldest] = _OLDEST_PUB - 1 if name == "success" else -1
+                is_oldest = (kinds == number) & (self.counts == OLDEST_PUB)
+                places[is_oldest] = OLDEST_PUB - 1 if name == "success" else -1
             if kind_name == "SubAfter" and name == "at_ms":
-                places[(kinds == number) & (self.counts < _DATED_SUB_AFTER)] = -1
+                places[(kinds == number) & (self.counts < DATED_SUB_AFTER)] = -1
         return places
 
     def _column(self, field: pa.Field, kinds: npt.NDArray[np.int32]) -> pa.Array:

@@ -41,6 +41,7 @@ class Store:
         offsets: Place | None = None,
         bodies: bool = False,
         sendable: bool = False,
+        decode: bool = False,
         columns: Sequence[str] | None = None,
         limit: int | None = None,
     ) -> Rows:
@@ -53,6 +54,7 @@ class Store:
             where: an SQL condition over the columns.
             bodies: with `body` as stored, `body_decompressed`, and `body_text` where it is UTF-8.
             sendable: only what a producer says of a message, to send it again.
+            decode: what messages of brokers and clients say instead, a row for each record (docs/formats/messages.md).
             columns, limit: only these, and only so many; both are much faster on a large log.
 
         >>> store.messages(topic="OrderTopic1", columns=["physical_offset", "tags"], limit=2).to_pylist()
@@ -79,6 +81,7 @@ class Store:
             logs=self._logs,
             bodies=bodies,
             sendable=sendable,
+            decode=decode,
         )
 
     def regions(self) -> Rows:

@@ -23,6 +23,7 @@ CHAPTERS = {
         "rocksdb",
         "config",
         "compaction",
+        "messages",
         "explain",
     ),
     "recovery": (

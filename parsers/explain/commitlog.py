@@ -6,14 +6,16 @@ from collections.abc import Iterator, Sequence
 
 from parsers.commitlog.dledger_layout import ENTRY_HEADER, ENTRY_START
 from parsers.commitlog.host import decode_host
-from parsers.commitlog.layout import HEAD, RECORD_START, Parts, compression, parts, transaction_type
+from parsers.commitlog.layout import HEAD, RECORD_START, Parts, parts
 from parsers.commitlog.message import Message, decode_message
 from parsers.commitlog.region import Region
 from parsers.commitlog.segment import regions_of
+from parsers.explain.body import body_lines
 from parsers.explain.line import Line, bytes_line, layout_lines, printable
 from parsers.java import decode_utf8
 from parsers.layout import Layout
 from parsers.mapped import map_file
+from parsers.messages.properties import meaning_of
 from parsers.store import StoreFile
 
 ENTRY_END, NAME_END = b"\x02", b"\x01"
@@ -83,7 +85,7 @@ def message_lines(buf: memoryview, at: int, header: int) -> Iterator[Line]:
             yield from layout_lines(buf, pos, layout, group)
         pos += layout.size
     end = pos + len(message.body)
-    yield from bytes_line(buf, pos, end, group, "body", _body_value(message), _kind_of_message(message))
+    yield from body_lines(buf, pos, message, group)
     yield from _counted(buf, end, form, message, group)
 
 
@@ -98,19 +100,10 @@ def _counted(buf: memoryview, at: int, form: Parts, message: Message, group: str
     end = pos + len(message.properties_stored)
     while pos < end:
         stored, separator, _ = bytes(buf[pos:end]).partition(ENTRY_END)
-        name, _, value = stored.partition(NAME_END)
+        name_stored, _, value_stored = stored.partition(NAME_END)
         entry_end = pos + len(stored) + len(separator)
-        field = f"property {printable(decode_utf8(name))}"
-        yield from bytes_line(buf, pos, entry_end, group, field, printable(decode_utf8(value)))
+        name, text = decode_utf8(name_stored), decode_utf8(value_stored)
+        yield from bytes_line(
+            buf, pos, entry_end, group, f"property {printable(name)}", printable(text), meaning_of(name, text)
+        )
         pos = entry_end
-
-
-def _body_value(message: Message) -> str:
-    verdict = "CRC right" if message.body_crc_ok else "CRC wrong"
-    packed = compression(message.sys_flag)
-    return f"{verdict}, {packed}" if packed else verdict
-
-
-def _kind_of_message(message: Message) -> str:
-    kind = transaction_type(message.sys_flag)
-    return "" if kind == "none" else f"transaction: {kind}"

@@ -18,6 +18,7 @@ COMMANDS = [
     ["queues", "{store}"],
     ["topics", "{store}"],
     ["dump", "commitlog", "{store}", "--bodies"],
+    ["dump", "commitlog", "{store}", "--decode"],
     ["dump", "regions", "{store}"],
     ["dump", "consumequeue", "{store}"],
     ["dump", "index", "{store}"],

@@ -9,13 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from parsers.commitlog.message import Message
-from parsers.config.values import int32, int64, text
 from parsers.errors import StoreFormatError
-from parsers.fastjson import parse
+from parsers.messages.offset_moved import OFFSET_MOVED
 from parsers.queues import StoreQueues
+from parsers.topics import OFFSET_MOVED_TOPIC
 from recovery.scan.log_access import LogAccess
 
-TOPIC = "OFFSET_MOVED_EVENT"
 MOST_BODY = 1 << 16
 
 
@@ -35,7 +34,7 @@ class MovedRecord:
 def moved_records(queues: StoreQueues, log: LogAccess) -> Iterator[MovedRecord]:
     """The messages that the topic's queues lead to; one whose body is none is left out."""
     for key, queue in queues.items():
-        if key[0] != TOPIC:
+        if key[0] != OFFSET_MOVED_TOPIC:
             continue
         for batch in queue.batches():
             for place in batch["physical_offset"].to_pylist():
@@ -49,15 +48,14 @@ def _record(message: Message) -> MovedRecord | None:
     if len(message.body) > MOST_BODY:
         return None
     try:
-        told = parse(message.body)
-    except StoreFormatError:
+        (told,) = (record.values for record in OFFSET_MOVED.records(message.body))
+    except (StoreFormatError, ValueError):  # not such a body, or an empty object
         return None
-    queue = told.get("messageQueue") if isinstance(told, dict) else None
-    if not isinstance(told, dict) or not isinstance(queue, dict):
+    group, topic, queue_id = told["group"], told["topic"], told["queue_id"]
+    before, after = told["asked_queue_offset"], told["new_queue_offset"]
+    if not (isinstance(group, str) and isinstance(topic, str)):
         return None
-    group, topic, queue_id = text(told.get("consumerGroup")), text(queue.get("topic")), int32(queue.get("queueId"))
-    before, after = int64(told.get("offsetRequest")), int64(told.get("offsetNew"))
-    if group is None or topic is None or queue_id is None or before is None or after is None:
+    if not (isinstance(queue_id, int) and isinstance(before, int) and isinstance(after, int)):
         return None
-    evidence = f"{TOPIC} message at {message.physical_offset}"
+    evidence = f"{OFFSET_MOVED_TOPIC} message at {message.physical_offset}"
     return MovedRecord(message.store_timestamp_ms, group, topic, queue_id, before, after, evidence)

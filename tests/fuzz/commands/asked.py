@@ -34,6 +34,7 @@ OF_A_STORE = (
     ("compare", "{place}", "{place}", "--rows", "--version", "4.9.7", "--group-size", "5"),
     ("dump", "commitlog", "{place}", "--bodies", "--out", "{out}/x.parquet"),
     ("dump", "commitlog", "{place}", "--format", "csv", "--topic", "Orders"),
+    ("dump", "commitlog", "{place}", "--decode"),
     ("dump", "commitlog", "{file}"),
     ("dump", "consumequeue", "{file}"),
     ("dump", "index", "{place}"),

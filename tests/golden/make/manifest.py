@@ -16,7 +16,10 @@ CHECKOUT = Path(__file__).resolve().parents[3]
 MANIFEST = CHECKOUT / "tests" / "golden" / "MANIFEST.jsonl"
 SETS = (
     "demo",
-    *(f"tests/golden/{name}" for name in ("compaction", "filter", "incidents", "rebalance", "recovery", "stores", "trace")),
+    *(
+        f"tests/golden/{name}"
+        for name in ("compaction", "filter", "incidents", "messages", "rebalance", "recovery", "stores", "trace")
+    ),
 )
 NOT_LISTED = (".md", ".py", ".toml")
 MADE = {
@@ -26,6 +29,7 @@ MADE = {
     "demo/orders-cluster": "make/rebalance: scenarios.py a, other seed; session.py",
     "tests/golden/compaction": "make/more_stores: mk.sh VERSION Passes 1, passes.py DIR 1 60, mk.sh … load",
     "tests/golden/filter": "make/filter: vectors.sh",
+    "tests/golden/messages": "make/messages: vectors.sh",
     "tests/golden/rebalance/sessions": "make/rebalance: scenarios.py, session.py",
     "tests/golden/rebalance/vectors": "make/rebalance: vectors.sh VERSION",
     "tests/golden/trace": "make/trace: vectors.sh",

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from parsers.commitlog.read import MessageFilter
+    from parsers.errors import StoreFormatError
     from parsers.store import StoreFile
     from pipelines.selection.selector import Selector
 
@@ -44,6 +45,7 @@ BRIEF = (
     "keys",
     "unique_id",
 )
+DECODED_BRIEF = ("physical_offset", "kind", "record_no", "said")
 BODIES = ("body", "body_decompressed")
 REGION_BRIEF = ("file", "file_pos", "length", "kind", "reason")
 
@@ -107,6 +109,14 @@ def commitlog(
         bool,
         typer.Option("--sendable", help="Only what a producer says of a message, to send it again (docs/resend.md)."),
     ] = False,
+    decode: Annotated[
+        bool,
+        typer.Option(
+            "--decode",
+            help="What messages of brokers and clients say instead, a row for each record: POP's, op messages, "
+            "traces, timers and others (docs/formats/messages.md).",
+        ),
+    ] = False,
     offsets: KeptOffsetsOption = None,
     logs: TopicLogsOption = None,
     broker: BrokerOptions = NOTHING_SAID,
@@ -119,6 +129,8 @@ def commitlog(
     Example: `rocketlens dump commitlog /data/store --topic Orders --since 2026-11-21T03:00Z --format csv`
 
     Example: `rocketlens dump commitlog /data/store --unread-by CG_orders --sendable --out unread.parquet`
+
+    Example: `rocketlens dump commitlog /data/store --decode --topic RMQ_SYS_TRANS_OP_HALF_TOPIC`
     """
     from parsers.commitlog.read import MessageFilter
     from pipelines.cli.frame.output import pick_columns
@@ -126,7 +138,9 @@ def commitlog(
     wanted = Wanted(topic, unread_by, lost_by_start, body_contains, where, offsets, logs)
     if sendable and bodies:
         raise WrongUsage("--sendable, --bodies: what can be sent again has its body as the producer handed it over")
-    schema = _schema(bodies=bodies, sendable=sendable)
+    if decode and (sendable or bodies):
+        raise WrongUsage("--decode shows records instead of messages: it goes without --sendable and --bodies")
+    schema = _schema(bodies=bodies, sendable=sendable, decode=decode)
     selectors = list(of_batch(wanted))
     fields = MessageFilter(
         topics=None if topic is None else [topic],
@@ -142,15 +156,18 @@ def commitlog(
         files, selectors = opened.commitlog, [*of_store(run, opened, known, wanted), *selectors]
     else:
         files = _files(run, source, broker)
-    shown = schema.names if sendable else pick_columns(schema, run.columns)
-    found = _messages(run, source, files, fields, selectors, _read_for(shown, sendable=sendable))
+    shown = schema.names if sendable or decode else pick_columns(schema, run.columns)
+    found = _messages(run, source, files, fields, selectors, _read_for(shown, sendable=sendable, decode=decode))
+    if decode:
+        run.emit(schema, _as_decoded(run, found), brief=DECODED_BRIEF)
+        return
     brief = (*BRIEF[:5], "tags", "keys", "body_decompressed") if bodies else BRIEF
     left_out: Counter[str] = Counter()
     run.emit(schema, _as_sendable(found, left_out) if sendable else found, brief=brief)
     _name_left_out(run, left_out)
 
 
-def _schema(*, bodies: bool, sendable: bool) -> pa.Schema:
+def _schema(*, bodies: bool, sendable: bool, decode: bool) -> pa.Schema:
     import pyarrow as pa
 
     from parsers.commitlog.arrow import ALL_COLUMNS, MESSAGE_SCHEMA
@@ -159,14 +176,22 @@ def _schema(*, bodies: bool, sendable: bool) -> pa.Schema:
         from pipelines.selection.sendable import SENDABLE
 
         return SENDABLE
+    if decode:
+        from pipelines.selection.decoded import DECODED
+
+        return DECODED
     from pipelines.selection.content import BODY_TEXT
 
     added = [*(ALL_COLUMNS.field(name) for name in BODIES), BODY_TEXT] if bodies else []
     return pa.schema([*MESSAGE_SCHEMA, *added])
 
 
-def _read_for(shown: list[str], *, sendable: bool) -> list[str]:
+def _read_for(shown: list[str], *, sendable: bool, decode: bool) -> list[str]:
     """The columns to read for those that are shown."""
+    if decode:
+        from pipelines.selection import decoded
+
+        return [*decoded.NEEDED]
     if not sendable:
         return shown
     from pipelines.selection.sendable import BODY, JUDGED, NEEDED
@@ -181,6 +206,17 @@ def _as_sendable(batches: Iterable[pa.RecordBatch], left_out: Counter[str]) -> I
         whole, others = sendable(batch)
         left_out.update(others)
         yield whole
+
+
+def _as_decoded(run: Run, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    from pipelines.selection.decoded import decoded_rows
+
+    def unread(at: int, kind: str, why: StoreFormatError | None) -> None:
+        told = "its body cannot be decompressed" if why is None else why.problem
+        run.not_read(f"message at {at} should be of kind {kind} and is not: {told}")
+
+    for batch in batches:
+        yield decoded_rows(batch, unread)
 
 
 def _name_left_out(run: Run, left_out: Counter[str]) -> None:
