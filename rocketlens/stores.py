@@ -114,6 +114,47 @@ class Store:
 
         return rows_of(topics, self._broker, store=self.path, topic=topic, logs=self._logs)
 
+    def lives(self, *, topic: str | None = None, group: str | None = None, kept: Place | None = None) -> Rows:
+        """What happened to topics and groups: created, changed, deleted, created again, vanished (`lives`).
+
+        Args:
+            kept: copies of topics.json and subscriptionGroup.json, beside the store's own.
+
+        >>> store.lives(topic="OrderTopic2")["happened"]
+        ['created']
+        """
+        from pipelines.cli.commands.lives import lives
+
+        return rows_of(
+            lives,
+            self._broker,
+            store=self.path,
+            topic=topic,
+            group=group,
+            logs=self._logs,
+            kept=None if kept is None else Path(kept),
+        )
+
+    def groups(self, *, group: str | None = None, offsets: Place | None = None) -> Rows:
+        """Consumer groups: is each alive, and what would be lost if somebody deleted it (`groups`).
+
+        Args:
+            offsets: kept copies of consumerOffset.json, which tell since when its offsets stand.
+
+        >>> store.groups(group="CG_failing")["dead_letters"]
+        [11]
+        """
+        from pipelines.cli.commands.lives import groups
+
+        return rows_of(
+            groups,
+            self._broker,
+            store=self.path,
+            group=group,
+            logs=self._logs,
+            offsets=None if offsets is None else Path(offsets),
+        )
+
     def compaction(
         self, *, topic: str | None = None, queue: int | None = None, messages: bool = False, from_offset: int = 0
     ) -> Rows:

@@ -9,7 +9,7 @@ from parsers.commitlog.read import MessageFilter, read_commitlog
 from parsers.queues import StoreQueues
 from parsers.store import Store
 from parsers.topics import BROKERS_OWN, DLQ_PREFIX, RETRY_PREFIX, SCHEDULE_TOPIC
-from pipelines.answers.life_rows import lives_of_rows
+from pipelines.answers.lives.life_rows import lives_of_rows
 from pipelines.answers.message_life import message_life
 from pipelines.answers.message_steps import Commit, KeptOffset, StoredRecord, Trail
 from pipelines.answers.offsets.saved import OffsetsAt

@@ -237,6 +237,23 @@ STORE_CHECKS = [
         command="rocketlens offsets {store}",
     ),
     check(
+        "life_events",
+        "none_vanished",
+        "No topic vanished: where the queues of one are gone, something shows that somebody deleted it.",
+        "SELECT broker, name, life, earliest, reason FROM life_events WHERE happened = 'vanished' ORDER BY ALL",
+        severity=WARN,
+        command="rocketlens lives {store}",
+    ),
+    check(
+        "group_lives",
+        "no_offset_of_a_former_life",
+        "No group has an offset that may count messages of a life that is over, or is beyond its queue's end.",
+        'SELECT broker, "group", doubtful_offsets, advice, reason FROM group_lives '
+        "WHERE doubtful_offsets > 0 ORDER BY ALL",
+        severity=WARN,
+        command="rocketlens groups {store}",
+    ),
+    check(
         "delayed_messages",
         "none_passed",
         "No delayed message was passed over: each one that the broker is past has its delivery in the log.",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from parsers.store import NotAStore
-from pipelines.answers.lag_of_lives import with_lives
+from pipelines.answers.lives.lag_of_lives import with_lives
 from pipelines.answers.replica_rows import replica_rows
 from pipelines.answers.store_rows import JUDGES, STREAMS
 from pipelines.ingest.ingested import IngestedFiles

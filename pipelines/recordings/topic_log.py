@@ -1,8 +1,9 @@
-"""What the logs of a store's broker say of its topics: when each was created and deleted."""
+"""What the logs of a store's broker say of its topics and groups: when each was created, changed and deleted."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -10,16 +11,30 @@ from pipelines.recordings.kinds import log_stem
 from pipelines.recordings.lines import Problem, lines_of
 from pipelines.recordings.recordings import Recording, find_recordings
 from recovery.knowledge.topic_events import TopicEvent
+from recovery.lives.config_states import Happening, Subject, told_settings
+from recovery.lives.story import LifeEvent
 
 if TYPE_CHECKING:
     from rebalance.readers.logs.reader import LogEvent
 
-KINDS: dict[str, Literal["created", "deleted"]] = {
-    "topic_created": "created",
-    "topic_created_by_default": "created",
-    "topic_deleted": "deleted",
+HAPPENINGS: dict[str, tuple[Subject, Happening]] = {
+    "topic_created": ("topic", Happening.CREATED),
+    "topic_created_by_default": ("topic", Happening.CREATED),
+    "topic_changed": ("topic", Happening.CHANGED),
+    "topic_deleted": ("topic", Happening.DELETED),
+    "group_created": ("group", Happening.CREATED),
+    "group_changed": ("group", Happening.CHANGED),
+    "group_deleted": ("group", Happening.DELETED),
 }
 """Templates of the lines that tell it."""
+REQUESTS = frozenset(
+    {"topic_create_requested", "topic_delete_requested", "group_create_requested", "group_delete_requested"}
+)
+"""Templates of the lines that say who asked for it, before it is done in the same thread."""
+ASKED_MS = 5_000
+SAME = "its settings stayed as they were"
+MOST_LINES = 1 << 18
+"""Lines of one broker that are kept."""
 
 
 def topic_logs(given: Iterable[Path], problem: Problem) -> dict[str, tuple[Recording, ...]]:
@@ -31,30 +46,81 @@ def topic_logs(given: Iterable[Path], problem: Problem) -> dict[str, tuple[Recor
     return found
 
 
-def topic_events(logs: Iterable[Recording], problem: Problem) -> Iterator[TopicEvent]:
-    """Every creation and deletion of a topic that the logs tell, in the order of their lines."""
+def life_lines(logs: Iterable[Recording], problem: Problem) -> tuple[LifeEvent, ...]:
+    """What the logs tell of topics and groups that were created, changed and deleted, in the order of their lines."""
+    found = tuple(islice(_life_lines(logs, problem), MOST_LINES + 1))
+    if len(found) > MOST_LINES:
+        problem(f"more than {MOST_LINES} lines about topics and groups; what follows was left out")
+    return found[:MOST_LINES]
+
+
+def _life_lines(logs: Iterable[Recording], problem: Problem) -> Iterator[LifeEvent]:
     from rebalance.readers.logs.reader import LogReader
 
     for log in logs:
+        asked: dict[str, LogEvent] = {}
         for event in LogReader().events(line for path in log.paths for line in lines_of(path, problem)):
-            if event.template.name in KINDS:
-                yield from _topic_event(event)
+            if event.template.name in REQUESTS:
+                asked[event.head[-1] if event.head else ""] = event
+            elif event.template.name in HAPPENINGS:
+                found = _life_event(event, asked.get(event.head[-1] if event.head else ""), log.name)
+                if found is not None:
+                    yield found
 
 
-def _topic_event(event: LogEvent) -> Iterator[TopicEvent]:
-    from rebalance.readers.logs.texts import topic_config
+def _life_event(event: LogEvent, request: LogEvent | None, log: str) -> LifeEvent | None:
+    from rebalance.readers.logs.texts import settings
 
-    told = topic_config(event.named_fields["topic_config"])
-    if told is not None:
-        yield TopicEvent(told[0], KINDS[event.template.name], event.at_ms - event.early_ms, event.at_ms + event.late_ms)
+    (subject, happening), fields = HAPPENINGS[event.template.name], event.named_fields
+    if subject == "topic":
+        texts = fields.get("other_topic_config"), fields["topic_config"]
+    else:
+        texts = (fields["text"], fields["more"]) if happening is Happening.CHANGED else (None, fields["text"])
+    before, now = (None if text is None else settings(text) for text in texts)
+    name = None if now is None else now.get("topicName" if subject == "topic" else "groupName")
+    if now is None or name is None:
+        return None
+    if happening is Happening.DELETED:
+        before, now = now, None
+    return LifeEvent(
+        subject,
+        name,
+        happening,
+        event.at_ms - event.early_ms,
+        event.at_ms + event.late_ms,
+        None if before is None else told_settings(subject, before),
+        None if now is None else told_settings(subject, now),
+        fields["text"] if event.template.name == "topic_created_by_default" else _asked_by(event, name, request),
+        certain=True,
+        reason=SAME if happening is Happening.CHANGED and before == now else None,
+        evidence=f"{log}:{event.record}",
+    )
 
 
-def events_of_broker(logs: Path, broker: str, problem: Problem) -> tuple[TopicEvent, ...]:
-    """What a folder with the logs of one broker says of its topics.
+def _asked_by(event: LogEvent, name: str, request: LogEvent | None) -> str | None:
+    """The address that asked for it, where the line before it in its thread says so."""
+    if request is None or not 0 <= event.at_ms - request.at_ms <= ASKED_MS:
+        return None
+    fields = request.named_fields
+    is_of_kind = request.template.name.partition("_")[0] == event.template.name.partition("_")[0]
+    return fields["remote"] if is_of_kind and fields.get("topic") in (None, name) else None
+
+
+def topic_events(lines: Iterable[LifeEvent]) -> Iterator[TopicEvent]:
+    """Every creation and deletion of a topic that the lines tell."""
+    for line in lines:
+        dated = line.earliest_ms is not None and line.latest_ms is not None
+        if line.subject == "topic" and line.happening is not Happening.CHANGED and dated:
+            kind: Literal["created", "deleted"] = "deleted" if line.happening is Happening.DELETED else "created"
+            yield TopicEvent(line.name, kind, line.earliest_ms or 0, line.latest_ms or 0)
+
+
+def lines_of_broker(logs: Path, broker: str, problem: Problem) -> tuple[LifeEvent, ...]:
+    """What a folder with the logs of one broker says of its topics and groups.
 
     Where it has logs of several, those that are of the broker by their own words; none where no log is.
     Raises FileNotFoundError.
     """
     found = topic_logs([logs], problem)
     own = next(iter(found.values())) if len(found) == 1 else found.get(broker, ())
-    return tuple(topic_events(own, problem))
+    return life_lines(own, problem)

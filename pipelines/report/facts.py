@@ -22,11 +22,15 @@ from pipelines.answers.fates.delays import DelayAnswer, delay_sums
 from pipelines.answers.fates.retries import RetryAnswer, retry_sums
 from pipelines.answers.fates.transactions import TransactionAnswer, transaction_sums
 from pipelines.answers.finding_rows import explained_row, finding_row
+from pipelines.answers.group_rows import group_rows, groups_left
 from pipelines.answers.lag import store_lag, store_positions
 from pipelines.answers.ledger_rows import ledger_rows
+from pipelines.answers.lives.life_events import life_event_row, life_events
 from pipelines.answers.offsets.events import events_of, offset_event_row
+from pipelines.answers.offsets.record import read_offset_record
 from pipelines.answers.offsets.saved import offsets_of_store
 from pipelines.answers.queue_figures import queue_figures
+from pipelines.recordings.topic_log import life_lines, topic_events, topic_logs
 from pipelines.report.model import Facts, Row
 from rebalance.replay import Replay
 from recovery.forecast.document import forecast_document
@@ -75,6 +79,8 @@ def facts_of_store(
     _consumers(store, facts, known, collect)
     moved = events_of(store, known, logs=logs, damage=collect, problem=facts.unread.append)
     facts.offset_events = [offset_event_row(event) for event in moved]
+    say("lives of topics and groups")
+    _lives(store, facts, known, logs, collect)
     say("delayed messages")
     delayed = DelayAnswer.of(store, known, collect, facts.read_at_ms)
     facts.delays, facts.delay_notes = delay_sums(delayed.batches(), facts.read_at_ms).to_pylist(), list(delayed.notes())
@@ -140,6 +146,19 @@ def _consumers(store: Store, facts: Facts, known: StoreKnowledge, collect: _Dama
     kept = retention(store, known, facts.read_at_ms)
     queues = store_positions(store, offsets, collect)
     facts.retention_risk = [with_instants(asdict(risk)) for risk in retention_risks(kept, queues)]
+
+
+def _lives(store: Store, facts: Facts, known: StoreKnowledge, logs: Sequence[Path], collect: _Damages) -> None:
+    """What happened to topics and groups; logs of several brokers are none of this store's."""
+    found = topic_logs(logs, facts.unread.append) if logs else {}
+    of_broker = next(iter(found.values())) if len(found) == 1 else ()
+    lines = life_lines(of_broker, facts.unread.append)
+    events = life_events(store, known, lines, damage=collect, problem=facts.unread.append)
+    facts.life_events = [life_event_row(event) for event in events]
+    told = replace(known, topic_events=tuple(topic_events(lines)))
+    record = read_offset_record(logs, problem=facts.unread.append) if of_broker else None
+    left = groups_left(store, told, damage=collect, problem=facts.unread.append)
+    facts.groups = list(group_rows(left, record))
 
 
 INSTANTS = {

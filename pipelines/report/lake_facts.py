@@ -78,6 +78,8 @@ class _Tables:
             "ledger": self._split("loss_ledger"),
             "backlog": self._split("backlog"),
             "offset_events": self._split("offset_events"),
+            "life_events": self._split("life_events"),
+            "groups": self._split("group_lives"),
             "delays": self._split("delayed_messages", question("delays_by_level")),
             "retries": self._split("retry_chains", question("retries_by_group")),
             "transactions": self._split("transactions", question("transactions_by_topic")),

@@ -123,6 +123,8 @@ class Facts:
     ledger: list[Row] | None = None
     backlog: list[Row] | None = None
     offset_events: list[Row] | None = None
+    life_events: list[Row] | None = None
+    groups: list[Row] | None = None
     delays: list[Row] | None = None
     retries: list[Row] | None = None
     transactions: list[Row] | None = None

@@ -6,6 +6,7 @@ from pipelines.report.backlog_section import backlog_section
 from pipelines.report.delays_section import delays_section
 from pipelines.report.forecast_sections import forecast_section, retention_section
 from pipelines.report.ledger_section import ledger_section
+from pipelines.report.lives_sections import groups_section, lives_section
 from pipelines.report.model import Facts, Section
 from pipelines.report.offsets_section import offsets_section
 from pipelines.report.ownership_section import ownership_section
@@ -23,6 +24,8 @@ def sections_of(facts: Facts) -> list[Section]:
         lag_section(facts),
         backlog_section(facts),
         offsets_section(facts),
+        lives_section(facts),
+        groups_section(facts),
         delays_section(facts),
         retries_section(facts),
         transactions_section(facts),

@@ -133,6 +133,14 @@ CASES: dict[str, tuple[Rows, list[Rows]]] = {
         {"offset_events": [{"broker": "b", "skipped": skipped} for skipped in (None, 0)]},
         [{"offset_events": [{"broker": "b", "skipped": 1}]}],
     ),
+    "none_vanished": (
+        {"life_events": [{"broker": "b", "happened": kind} for kind in ("created", "deleted", "created_again")]},
+        [{"life_events": [{"broker": "b", "happened": "vanished"}]}],
+    ),
+    "no_offset_of_a_former_life": (
+        {"group_lives": [{"broker": "b", "doubtful_offsets": 0}]},
+        [{"group_lives": [{"broker": "b", "doubtful_offsets": 1}]}],
+    ),
     "none_passed": (
         {"delayed_messages": [{"broker": "b", "state": state} for state in ("delivered", "pending", "rolled")]},
         [{"delayed_messages": [{"broker": "b", "state": state}]} for state in ("passed", "unknown")],

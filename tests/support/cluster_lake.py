@@ -15,7 +15,7 @@ from parsers.config.topics import read_topics
 from parsers.consumequeue.read import read_queue
 from parsers.consumequeue.summary import summarize_queue
 from parsers.store import Store, open_store
-from pipelines.answers.life_rows import life_rows
+from pipelines.answers.lives.life_rows import life_rows
 from pipelines.answers.offsets.saved import OffsetsAt, offsets_in
 from pipelines.lake.catalog import publish
 from pipelines.lake.lake import Lake

@@ -21,6 +21,8 @@ CALLS: dict[str, list[str]] = {
     "explain": ["{store}/checkpoint"],
     "queues": ["{store}"],
     "topics": ["{store}"],
+    "lives": ["{store}"],
+    "groups": ["{store}"],
     "find": ["{store}", "--message-id", "{message_id}"],
     "offset-at": ["{store}", "--topic", "Small", "--queue", "0", "--at", "1795273632813"],
     "lag": ["{store}"],

@@ -36,6 +36,7 @@ READERS: dict[str, tuple[re.Pattern[str], Match]] = {
     "route": (texts._QUEUE_DATA, lambda text: texts.route("T", text)),
     "static_topic": (texts._STATIC_TOPIC, lambda text: texts.route("T", text)),
     "topic_config": (texts._TOPIC_CONFIG, texts.topic_config),
+    "settings": (texts._SETTING, texts.settings),
     "message_queue": (message_queue._MESSAGE_QUEUE_TEXT, MessageQueue.parse),
     "booted": (re.compile(BOOTED.pattern.decode()), lambda text: BOOTED.search(text.encode())),
     "resolver": (registry._TEXT_BEFORE_FIRST, registry._TEXT_BEFORE_FIRST.fullmatch),

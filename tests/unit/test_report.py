@@ -32,6 +32,8 @@ SECTIONS = [
     "lag",
     "backlog",
     "offsets",
+    "lives",
+    "groups",
     "delays",
     "retries",
     "transactions",

@@ -21,6 +21,8 @@ GroupQueueKey = tuple[str, str, int]
 """(group, topic, queue_id)."""
 BROKERS_OWN = "CID_RMQ_SYS_"
 """Groups whose offsets the broker moves by itself (MixAll.CID_RMQ_SYS_PREFIX)."""
+STOPPING = frozenset({"broker_stopping", "broker_holds_no_pulls", "broker_unregistered"})
+"""Lines of a broker that stops: those who leave from then on lose their connection."""
 MOST_STATEMENTS = 1 << 20
 """Statements kept of all recordings together; commits are kept apart, 16 bytes each."""
 
@@ -104,6 +106,13 @@ class Presence:
             (connected.add if is_there else connected.discard)(remote)
         return not connected
 
+    def is_somebody(self, at_ms: int) -> bool:
+        """Whether a consumer that connected was not seen to leave by an instant."""
+        connected: set[str] = set()
+        for _, remote, is_there in self.changes[: bisect_right(self.changes, at_ms, key=_change_ms)]:
+            (connected.add if is_there else connected.discard)(remote)
+        return bool(connected)
+
 
 @dataclass(slots=True)
 class OffsetRecord:
@@ -112,7 +121,8 @@ class OffsetRecord:
     Attributes:
         statements: in order of time, commits left out.
         commits: by queue.
-        presence: by group; `covered`: from when to when broker logs speak; `boots`: when the broker started.
+        presence: by group; `covered`: from when to when broker logs speak; `boots`, `stops`: when the broker started
+            and was told to stop.
         clients: address -> client id, of connections that a broker's log shows.
         by_kind: the statements again; `offline`: answers given, by group and window.
     """
@@ -122,6 +132,7 @@ class OffsetRecord:
     presence: dict[str, Presence] = field(default_factory=dict)
     covered: list[tuple[int, int]] = field(default_factory=list)
     boots: list[int] = field(default_factory=list)
+    stops: list[int] = field(default_factory=list)
     clients: dict[str, str] = field(default_factory=dict)
     by_kind: dict[LineKind, list[Statement]] = field(default_factory=dict)
     offline: dict[tuple[str, int, int], bool] = field(default_factory=dict)
@@ -214,6 +225,8 @@ def _note_presence(record: OffsetRecord, event: LogEvent) -> None:
     """Who connected and who went, by the broker's log."""
     if event.template.name == "broker_started":
         record.boots.append(event.at_ms - event.early_ms)
+    elif event.template.name in STOPPING:
+        record.stops.append(event.at_ms - event.early_ms)
     elif event.template.name == "group_gone":
         record.presence.setdefault(event.named_fields["group"], Presence()).nobody_ms.append(
             event.at_ms + event.late_ms

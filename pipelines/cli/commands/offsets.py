@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,7 @@ from pipelines.cli.frame.options import (
 )
 from pipelines.cli.frame.rows import schema_of
 from pipelines.cli.frame.run import Run
+from pipelines.cli.frame.topic_logs import lines_told
 
 BRIEF = (
     "group",
@@ -79,12 +81,14 @@ def offsets(
     """
     from pipelines.answers.offsets.events import events_of, offset_event_row
     from pipelines.lake.tables.derived import OFFSET_EVENTS
+    from pipelines.recordings.topic_log import topic_events
 
     opened, known = known_store_at(run, store, broker, names_version=True)
     for place in (*(logs or ()), *([] if offsets is None else [offsets])):
         place.stat()
         run.reads(place)
-    found = events_of(opened, known, logs=logs or (), offsets=offsets, damage=run.damage, problem=run.not_read)
+    told = replace(known, topic_events=tuple(topic_events(lines_told(run, logs, names_lack=False))))
+    found = events_of(opened, told, logs=logs or (), offsets=offsets, damage=run.damage, problem=run.not_read)
     rows = map(offset_event_row, found)
     wanted = (
         row

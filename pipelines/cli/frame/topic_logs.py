@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 from pipelines.cli.frame.run import Run
 
 if TYPE_CHECKING:
+    from pipelines.recordings.recordings import Recording
     from recovery.knowledge.inference import StoreKnowledge
     from recovery.knowledge.topic_events import TopicEvent
+    from recovery.lives.story import LifeEvent
 
 
 def with_logs(run: Run, known: StoreKnowledge, logs: Sequence[Path] | None) -> StoreKnowledge:
@@ -24,23 +26,38 @@ def with_logs(run: Run, known: StoreKnowledge, logs: Sequence[Path] | None) -> S
 
 
 def events_of(run: Run, logs: Sequence[Path] | None) -> tuple[TopicEvent, ...]:
-    """What the logs of a store's broker say of its topics.
+    """What the logs of a store's broker say of its topics. Raises OSError: a path that is not there."""
+    from pipelines.recordings.topic_log import topic_events
 
-    A store does not tell its broker's name: logs of several brokers are left out, and a note says so.
+    return tuple(topic_events(lines_told(run, logs)))
+
+
+def lines_told(run: Run, logs: Sequence[Path] | None, *, names_lack: bool = True) -> tuple[LifeEvent, ...]:
+    """What the logs of a store's broker say of its topics and groups.
+
+    A store does not tell its broker's name: logs of several brokers are left out, and a note says so. With `names_lack`
+    a note says so, too, where no log of a broker is there.
 
     Raises:
         OSError: a path that is not there.
     """
-    from pipelines.recordings.topic_log import topic_events, topic_logs
+    from pipelines.recordings.topic_log import life_lines
+
+    return life_lines(logs_of_broker(run, logs, names_lack=names_lack), run.not_read)
+
+
+def logs_of_broker(run: Run, logs: Sequence[Path] | None, *, names_lack: bool = True) -> tuple[Recording, ...]:
+    """The logs of a store's broker among files and folders; none where they are of several, as above."""
+    from pipelines.recordings.topic_log import topic_logs
 
     if not logs:
         return ()
     for place in logs:
         run.reads(place)
     found = topic_logs(logs, run.not_read)
-    if len(found) != 1:
-        told = f"logs of several brokers ({', '.join(sorted(found))})" if found else "no broker.log there"
-        run.note(f"--logs: {told}; when topics were created and deleted is not taken from them")
-        return ()
-    (of_broker,) = found.values()
-    return tuple(topic_events(of_broker, run.not_read))
+    if len(found) == 1:
+        return next(iter(found.values()))
+    told = f"logs of several brokers ({', '.join(sorted(found))})" if found else "no broker.log there"
+    if found or names_lack:
+        run.note(f"--logs: {told}; what happened to topics and groups is not taken from them")
+    return ()

@@ -12,6 +12,8 @@ from pipelines.lake.tables.derived import (
     BACKLOG,
     CONSISTENCY_FINDINGS,
     DELAYED_MESSAGES,
+    GROUP_LIVES,
+    LIFE_EVENTS,
     LOSS_LEDGER,
     OFFSET_EVENTS,
     RECOVERY_FORECAST,
@@ -25,6 +27,7 @@ from pipelines.lake.tables.table import Table
 
 STORE_DEPS = ["commitlog_regions", "consumequeue_units", "index_entries", "checkpoints", "store_files"]
 CONFIG_DEPS = ["topic_configs", "offset_snapshots"]
+LIFE_DEPS: list[str | dg.AssetKey] = [*STORE_DEPS, *CONFIG_DEPS, "group_configs", *evidence("broker_logs")]
 
 
 def judged_asset(
@@ -108,6 +111,20 @@ JUDGED_ASSETS = [
         "consistency",
         STORE_DEPS + CONFIG_DEPS,
         "Messages of a life that a deletion ended are in the log and in no queue.",
+        "state",
+    ),
+    judged_asset(
+        LIFE_EVENTS,
+        "consistency",
+        LIFE_DEPS,
+        "From the broker's log, saved files of config/, and the messages; what no source tells is null and says why.",
+        "concat_ws(' ', subject, happened)",
+    ),
+    judged_asset(
+        GROUP_LIVES,
+        "lag",
+        LIFE_DEPS,
+        "Whether consumers are connected, only the broker's log shows.",
         "state",
     ),
     judged_asset(

@@ -1,7 +1,8 @@
 """What brokers write: broker.log, and the queue lock lines of lock.log (4.x) or filter.log (5.x).
 
 Source of the texts: ConsumerManager, ConsumerGroupInfo, ClientManageProcessor, RebalanceLockManager,
-ConsumerOffsetManager, TopicConfigManager, BrokerStartup @4.4.0 - 5.3.3.
+ConsumerOffsetManager, TopicConfigManager, SubscriptionGroupManager, AdminBrokerProcessor, BrokerStartup
+@4.4.0 - 5.3.3.
 An ordinary heartbeat and the renewal of a held lock leave no line.
 """
 
@@ -29,6 +30,8 @@ BROKER_TEMPLATES = (
         "broker_started", "INFO", "all", "The broker[{broker_name}, {remote}] boot success.{text}", "BrokerStarted"
     ),
     _broker("broker_stopping", "INFO", "all", "Shutdown hook was invoked, {count}", "BrokerStopping"),
+    _broker("broker_holds_no_pulls", "INFO", "all", "PullRequestHoldService service end"),
+    _broker("broker_unregistered", "INFO", "all", "unregisterBroker OK, NamesrvAddr: {remote}"),
     _broker(
         "consumer_connected",
         "INFO",
@@ -142,6 +145,26 @@ BROKER_TEMPLATES = (
         "OffsetLine",
     ),
     _broker("group_created", "INFO", "all", "auto create a subscription group, {text}"),
+    _broker("group_created", "INFO", "all", "create new subscription group, {text}"),
+    _broker("group_changed", "INFO", "all", "update subscription group config, old: {text} new: {more}"),
+    _broker("group_deleted", "INFO", "all", "delete subscription group OK, subscription group:{text}"),
+    _broker(
+        "group_delete_unknown",
+        "WARN",
+        "all",
+        "delete subscription group failed, subscription groupName: {group} not exist",
+    ),
+    _broker("group_create_requested", "INFO", "≤4.9.8", "updateAndCreateSubscriptionGroup called by {remote}"),
+    _broker(
+        "group_create_requested",
+        "INFO",
+        "≥5.0.0",
+        "AdminBrokerProcessor#updateAndCreateSubscriptionGroup called by {remote}",
+    ),
+    _broker("group_delete_requested", "INFO", "≤4.9.8", "deleteSubscriptionGroup called by {remote}"),
+    _broker(
+        "group_delete_requested", "INFO", "≥5.0.0", "AdminBrokerProcessor#deleteSubscriptionGroup, caller={remote}"
+    ),
     _broker("topic_created", "INFO", "all", "create new topic {topic_config}", "RouteSeen"),
     _broker("topic_created", "INFO", "all", "create new topic [{topic_config}]", "RouteSeen"),
     _broker(

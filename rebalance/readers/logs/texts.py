@@ -33,6 +33,7 @@ _QUEUE_DATA = re.compile(
 _TOPIC_CONFIG = re.compile(
     r"TopicConfig \[topicName=([^,]{0,512}), readQueueNums=(\d{1,9}), writeQueueNums=\d+, perm=([^,]*),"
 )
+_SETTING = re.compile(r"(\w{1,64}+)=(\{[^{}]{0,4096}+\}|[^,\[\]{}]{0,512}+)")
 _STATIC_TOPIC = re.compile(r"topicQueueMappingInfo(?:Table)?=\{.|topicQueueMappingByBroker=\{.")
 _PERM_READ = 4
 
@@ -119,3 +120,8 @@ def topic_config(text: str) -> tuple[str, int] | None:
     """Topic and readable queues of a broker's `TopicConfig […]`."""
     found = _TOPIC_CONFIG.match(text)
     return (found[1], int(found[2]) if "R" in found[3] else 0) if found else None
+
+
+def settings(text: str) -> dict[str, str]:
+    """The settings of a `TopicConfig […]`, or of a `SubscriptionGroupConfig […]` or `{…}`, by their Java names."""
+    return dict(_SETTING.findall(text))

@@ -25,6 +25,8 @@ OFTEN = (
 """What is compared with each other."""
 OF_A_STORE = (
     ("topics", "{place}"),
+    ("lives", "{place}", "--kept", "{place}"),
+    ("groups", "{place}", "--offsets", "{file}", "--format", "table"),
     ("forecast", "{place}", "--no-advice"),
     ("forecast", "{place}", "--version", "4.9.7", "--format", "table"),
     ("forecast", "{place}", "--version", "5.3.3"),

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from parsers.utc import EPOCH, MILLISECOND
-from pipelines.answers.life_rows import lives_of_rows
+from pipelines.answers.lives.life_rows import lives_of_rows
 from pipelines.lake.lake import Lake
 from recovery.lives.life import TopicLives
 from recovery.lives.offset_lives import DoubtfulOffset, OffsetLife, QueueEnds, doubtful_offsets

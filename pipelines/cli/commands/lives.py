@@ -1,0 +1,118 @@
+"""`rocketlens lives` and `rocketlens groups`: what happened to topics and groups, and which groups are alive."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pipelines.cli.frame.command import command
+from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.frame.options import (
+    STORE_FILES,
+    BrokerOptions,
+    KeptOffsetsOption,
+    StoreArgument,
+    TopicLogsOption,
+    TopicOption,
+)
+from pipelines.cli.frame.rows import schema_of
+from pipelines.cli.frame.run import Run
+from pipelines.cli.frame.topic_logs import lines_told, logs_of_broker
+
+BRIEF_EVENTS = ("subject", "name", "life", "happened", "earliest", "latest", "before", "after", "by", "certain")
+BRIEF_GROUPS = (
+    "group",
+    "state",
+    "absent_since",
+    "topics",
+    "unread",
+    "dead_letters",
+    "doubtful_offsets",
+    "loses_nothing",
+    "advice",
+    "reason",
+)
+GroupOption = Annotated[str | None, typer.Option(metavar="G", help="Only this consumer group.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    command(app, "lives", panel=STORE_FILES)(lives)
+    command(app, "groups", panel=STORE_FILES)(groups)
+
+
+def lives(
+    run: Run,
+    store: StoreArgument,
+    topic: TopicOption = None,
+    group: GroupOption = None,
+    logs: TopicLogsOption = None,
+    kept: Annotated[
+        Path | None,
+        typer.Option(
+            readable=False,
+            metavar="FILE_OR_DIR",
+            help="Kept copies of topics.json and subscriptionGroup.json, beside the store's own and its .bak.",
+        ),
+    ] = None,
+    broker: BrokerOptions = NOTHING_SAID,
+) -> None:
+    """What happened to topics and groups: created, changed, deleted, created again, vanished; when, and by whom.
+
+    From the lines of the broker's log (--logs), from what two saved files differ in (the store's own, its .bak, copies
+    in --kept), and from the messages alone: a life began before its first one, and ended behind its last one.
+    `earliest` and `latest` are the window in which it happened; they are one instant where dataVersion counts a single
+    change between two files. `certain` is false where something else could explain the sources, and `reason` says what.
+
+    Example: `rocketlens lives /data/store --logs /data/logs --topic Orders --format table`
+    """
+    from pipelines.answers.lives.life_events import life_event_row, life_events
+    from pipelines.lake.tables.derived import LIFE_EVENTS
+
+    opened, known = known_store_at(run, store, broker)
+    if kept is not None:
+        kept.stat()
+        run.reads(kept)
+    told = lines_told(run, logs)
+    found = life_events(opened, known, told, kept=kept, damage=run.damage, problem=run.not_read)
+    wanted = {"topic": topic, "group": group}
+    is_asked = topic is None and group is None
+    rows = (life_event_row(event) for event in found if is_asked or event.name == wanted[event.subject])
+    run.emit_rows(schema_of(LIFE_EVENTS, without=["broker"]), rows, brief=BRIEF_EVENTS)
+
+
+def groups(
+    run: Run,
+    store: StoreArgument,
+    group: GroupOption = None,
+    logs: TopicLogsOption = None,
+    offsets: KeptOffsetsOption = None,
+    broker: BrokerOptions = NOTHING_SAID,
+) -> None:
+    """Each consumer group: is it alive, and what would be lost if somebody deleted it.
+
+    `state`: connected, or absent, where the broker's log (--logs) ends; unknown without one; system, made by brokers
+    and tools. `unread` are messages that wait for the group alone: unread ones of its topics, and retries. A group
+    `loses_nothing` where no consumer is connected, nothing is unread, and there is no dead letter; it is empty where
+    that is not decided, and `reason` says why. A client may come back that no file of the broker shows.
+
+    Example: `rocketlens groups /data/store --logs /data/logs --format table`
+    """
+    from pipelines.answers.group_rows import group_rows, groups_left
+    from pipelines.answers.offsets.record import read_offset_record
+    from pipelines.lake.tables.derived import GROUP_LIVES
+    from pipelines.recordings.topic_log import life_lines, topic_events
+
+    opened, known = known_store_at(run, store, broker)
+    if offsets is not None:
+        offsets.stat()
+        run.reads(offsets)
+    of_broker = logs_of_broker(run, logs)
+    told = replace(known, topic_events=tuple(topic_events(life_lines(of_broker, run.not_read))))
+    record = read_offset_record(logs or (), problem=run.not_read) if of_broker else None
+    left = groups_left(opened, told, kept=offsets, damage=run.damage, problem=run.not_read)
+    rows = (row for row in group_rows(left, record) if group in (None, row["group"]))
+    run.emit_rows(schema_of(GROUP_LIVES, without=["broker"]), rows, brief=BRIEF_GROUPS)

@@ -1,0 +1,66 @@
+"""What happened to topics and groups, and which groups are alive."""
+
+from __future__ import annotations
+
+from parsers.topics import is_brokers_own
+from pipelines.report.figures import counted
+from pipelines.report.model import Column, Facts, PrintedTable, Section, State, with_notes
+
+EVENTS = [
+    Column("earliest", "from", blank=True),
+    Column("latest", "until", blank=True),
+    Column("subject", "what"),
+    Column("name", "name"),
+    Column("happened", "happened"),
+    Column("life", "life", True, blank=True),
+    Column("before", "before", blank=True),
+    Column("after", "after", blank=True),
+    Column("by", "by", blank=True),
+    Column("reason", "reason", blank=True),
+]
+GROUPS = [
+    Column("group", "group"),
+    Column("state", "state"),
+    Column("absent_since", "absent since", blank=True),
+    Column("topics", "topics", True),
+    Column("unread", "unread", True, blank=True),
+    Column("dead_letters", "dead letters", True),
+    Column("doubtful_offsets", "doubtful offsets", True),
+    Column("advice", "advice"),
+    Column("reason", "reason", blank=True),
+]
+
+
+def lives_section(facts: Facts) -> Section:
+    """What happened, in order of time; topics of the broker's own are left out."""
+    title = "What happened to topics and groups"
+    if facts.life_events is None:
+        return Section("lives", title, "Not looked at.", "unknown")
+    events = [row for row in facts.life_events if not is_brokers_own(row["name"])]
+    rows, notes = with_notes(events)
+    kinds = ("deleted", "created_again", "vanished", "changed")
+    deleted, again, vanished, changed = (sum(row["happened"] == kind for row in events) for kind in kinds)
+    verdict = (
+        f"{counted(deleted, 'deletion')}, {counted(again, 'time')} created again, {counted(changed, 'change')} of "
+        f"settings, {vanished} vanished without a deletion that anything shows."
+    )
+    state: State = "finding" if vanished else "plain" if deleted or again else "good"
+    return Section("lives", title, verdict, state, tables=[PrintedTable(EVENTS, rows)] if rows else [], remarks=notes)
+
+
+def groups_section(facts: Facts) -> Section:
+    """Each group of users: is it alive, and what would be lost without it."""
+    title = "Which groups are alive, and which can go"
+    if facts.groups is None:
+        return Section("groups", title, "Not looked at.", "unknown")
+    groups = [row for row in facts.groups if row["state"] != "system"]
+    rows, notes = with_notes(groups)
+    free = sum(row["loses_nothing"] is True for row in groups)
+    open_ = sum(row["loses_nothing"] is None for row in groups)
+    doubtful = sum(row["doubtful_offsets"] > 0 for row in groups)
+    verdict = (
+        f"{counted(len(groups), 'group')}: {free} can go without losing a message, {open_} not decided; "
+        f"{doubtful} with offsets that may count messages of a former life."
+    )
+    state: State = "finding" if doubtful else "plain"
+    return Section("groups", title, verdict, state, tables=[PrintedTable(GROUPS, rows)] if rows else [], remarks=notes)

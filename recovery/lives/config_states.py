@@ -1,0 +1,145 @@
+"""What changed between two states of topics.json or of subscriptionGroup.json.
+
+Each change counts the file's `dataVersion` up by one and gives it the time of the change; then the file is written. So
+where the counters of two states differ by one, all that differs changed at the time that the newer state has. Where
+they differ by more, it changed between the two times, and an entry may have come and gone unseen.
+Source: DataVersion#nextVersion, TopicConfigManager#updateTopicConfig, #deleteTopicConfig,
+SubscriptionGroupManager#updateSubscriptionGroupConfig, #deleteSubscriptionGroupConfig @4.2.0, 4.9.7, 5.3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from typing import Literal
+
+from parsers.config.document import Document
+from parsers.fastjson import Json, as_map
+
+Subject = Literal["topic", "group"]
+Settings = Mapping[str, str]
+"""Settings by their Java names, each as the broker's log prints it."""
+TABLES: Mapping[Subject, tuple[str, str]] = {
+    "topic": ("topics.json", "topicConfigTable"),
+    "group": ("subscriptionGroup.json", "subscriptionGroupTable"),
+}
+"""The file of config/ that holds them, and its table."""
+TOLD: Mapping[Subject, tuple[str, ...]] = {
+    "topic": ("readQueueNums", "writeQueueNums", "perm", "topicFilterType", "topicSysFlag", "order", "attributes"),
+    "group": (
+        "consumeEnable",
+        "consumeFromMinEnable",
+        "consumeBroadcastEnable",
+        "consumeMessageOrderly",
+        "retryQueueNums",
+        "retryMaxTimes",
+        "brokerId",
+        "whichBrokerWhenConsumeSlowly",
+        "notifyConsumerIdsChangedEnable",
+        "groupSysFlag",
+        "consumeTimeoutMinute",
+    ),
+}
+"""Settings that both the file and the log tell. Source: TopicConfig#toString, SubscriptionGroupConfig#toString."""
+PERMISSIONS = ((4, "R"), (2, "W"), (1, "X"))
+"""PermName#perm2String."""
+BACKWARDS = "dataVersion does not count up from the one file to the other: one may have been put there by hand"
+
+
+class Happening(StrEnum):
+    """What happens to a topic or a group."""
+
+    CREATED = "created"
+    CHANGED = "changed"
+    DELETED = "deleted"
+    CREATED_AGAIN = "created_again"
+    VANISHED = "vanished"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigState:
+    """One state of a table. `written_ms`: when the file was written; `changed_ms`, `counter`: its dataVersion."""
+
+    entries: Mapping[str, Settings]
+    written_ms: int
+    changed_ms: int | None
+    counter: int | None
+    source: str
+
+    @property
+    def at_ms(self) -> int:
+        """The time of its last change; of a file without one, when it was written."""
+        return self.written_ms if self.changed_ms is None else self.changed_ms
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigChange:
+    """What became of one entry between two states: after `after_ms`, at `until_ms` at the latest.
+
+    `why_unsure`: what else the two states allow; empty where nothing.
+    """
+
+    name: str
+    happening: Happening
+    after_ms: int
+    until_ms: int
+    before: Settings | None
+    after: Settings | None
+    why_unsure: str
+    evidence: str
+
+
+def state_of(subject: Subject, document: Document, written_ms: int, source: str) -> ConfigState:
+    """The state that one file holds; entries that are no map are left out."""
+    stored, version = document.table(TABLES[subject][1]), document.data_version
+    entries = {name: _settings(subject, as_map(entry)) for name, entry in stored.items() if isinstance(entry, dict)}
+    return ConfigState(entries, written_ms, version.timestamp, version.counter, source)
+
+
+def told_settings(subject: Subject, settings: Settings) -> Settings:
+    """Those settings of a line that the file tells, too."""
+    return {name: _in_order(settings[name]) for name in TOLD[subject] if name in settings}
+
+
+def _settings(subject: Subject, stored: Mapping[str, Json]) -> Settings:
+    return {name: _text(name, stored[name]) for name in TOLD[subject] if stored.get(name) is not None}
+
+
+def _text(name: str, value: Json) -> str:
+    if name == "perm" and isinstance(value, int):
+        return "".join(letter if value & bit else "-" for bit, letter in PERMISSIONS)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict):
+        return _in_order("{" + ", ".join(f"{key}={part}" for key, part in value.items()) + "}")
+    return str(value)
+
+
+def _in_order(value: str) -> str:
+    """The text of a map by its keys: Java prints it in the order of its hash."""
+    return "{" + ", ".join(sorted(value[1:-1].split(", "))) + "}" if value.startswith("{") else value
+
+
+def changes_between(states: Iterable[ConfigState]) -> Iterator[ConfigChange]:
+    """What changed from each state to the next; they are put in order of time here."""
+    for old, new in pairwise(sorted(states, key=lambda state: (state.at_ms, state.counter or 0))):
+        for name in sorted(old.entries.keys() | new.entries.keys()):
+            before, after = old.entries.get(name), new.entries.get(name)
+            if before != after:
+                yield _change(name, old, new)
+
+
+def _change(name: str, old: ConfigState, new: ConfigState) -> ConfigChange:
+    before, after = old.entries.get(name), new.entries.get(name)
+    counted = None if old.counter is None or new.counter is None else new.counter - old.counter
+    happening = Happening.CREATED if before is None else Happening.DELETED if after is None else Happening.CHANGED
+    why = ""
+    if counted is None or counted < 1:
+        why = BACKWARDS
+    elif counted > 1 and happening is Happening.CHANGED:
+        why = f"the file was changed {counted} times in between: it may have been deleted and created again"
+    is_dated = counted == 1 and new.changed_ms is not None
+    after_ms = new.at_ms if is_dated else old.at_ms
+    return ConfigChange(name, happening, after_ms, new.at_ms, before, after, why, f"{old.source} and {new.source}")
