@@ -8,6 +8,7 @@ from typing import Any
 
 from pipelines.cli.frame.options import BrokerOptions
 from rocketlens.gathered import document_of, rows_of
+from rocketlens.piece import Piece
 from rocketlens.rows import Rows
 
 
@@ -31,6 +32,11 @@ class Compared(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"<Compared {len(self._stores)} replicas: {self['conclusion']}>"
+
+    def _repr_html_(self) -> str:
+        from pipelines.notebook.outlines import compared_outline
+
+        return Piece(compared_outline(self.document))._repr_html_()
 
     def differences(self) -> Rows:
         """A row for each difference, pair by pair (`compare --rows`)."""

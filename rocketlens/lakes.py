@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from rocketlens.errors import RocketlensError
-from rocketlens.gathered import rows_of
+from rocketlens.gathered import rows_of, sentences
 from rocketlens.magic import offer_sql
+from rocketlens.piece import Piece
 from rocketlens.rows import Rows
 
 
@@ -21,7 +22,10 @@ class Lake:
         return f"<Lake of {self.config}>"
 
     def _repr_html_(self) -> str:
-        return self.tables()._repr_html_()
+        from pipelines.notebook.outlines import lake_outline
+
+        with sentences():
+            return Piece(lake_outline(self.config))._repr_html_()
 
     def sql(self, query: str) -> Rows:
         """The answer to SQL of DuckDB, or to a stored question by its name.

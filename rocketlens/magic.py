@@ -1,4 +1,4 @@
-"""`%sql` in a notebook: a question to the lake that was opened last."""
+"""`%sql` in a notebook: a question to the lake that was opened last, with its names to complete."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rocketlens.errors import RocketlensError
 from rocketlens.rows import Rows
+from rocketlens.sql_completion import Names, completions, sql_after, sql_before, word_before
 
 if TYPE_CHECKING:
     from rocketlens.lakes import Lake
@@ -60,3 +61,33 @@ def offer_sql(lake: Lake) -> None:
         return answer
 
     shell.register_magic_function(sql, magic_kind="line_cell", magic_name="sql")
+    _offer_names(lake, shell)
+
+
+def _offer_names(lake: Lake, shell: Any) -> None:
+    """Complete names of the lake inside `%sql`, in the place of what an earlier call offered."""
+    from IPython.core.completer import SimpleCompletion, context_matcher
+
+    @context_matcher(identifier="rocketlens.sql")  # type: ignore[untyped-decorator]
+    def names(context: Any) -> dict[str, Any]:
+        line = context.full_text.split("\n")[context.cursor_line]
+        place = context.full_text, context.cursor_line, line[: context.cursor_position]
+        asked = sql_before(*place)
+        found = [] if asked is None else completions(asked, names_of(lake), sql_after(*place))
+        completed = [SimpleCompletion(text, type=kind) for text, kind in found]
+        return {"completions": completed, "suppress": asked is not None, "matched_fragment": word_before(asked or "")}
+
+    others = [m for m in shell.Completer.custom_matchers if getattr(m, "matcher_identifier", "") != "rocketlens.sql"]
+    shell.Completer.custom_matchers[:] = [*others, names]
+
+
+def names_of(lake: Lake) -> Names:
+    """The names of a lake; of one that was not filled yet only the stored questions."""
+    try:
+        rows = lake.sql(
+            "SELECT table_name, list(column_name ORDER BY column_index) AS names FROM duckdb_columns()"
+            " WHERE NOT internal GROUP BY ALL ORDER BY ALL"
+        )
+    except RocketlensError:
+        return Names({}, lake.questions())
+    return Names(dict(zip(rows["table_name"], rows["names"], strict=True)), lake.questions())

@@ -12,7 +12,11 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+    from pipelines.report.model import PrintedTable
+
 MOST_SHOWN = 20
+MAY_BE_NONE = frozenset(("reason", "cause", "why", "note", "tags", "keys"))
+"""Columns in which null is nothing to say, not something unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +71,27 @@ class Rows:
         return self.piece()._repr_html_()
 
     def piece(self, columns: Sequence[str] | None = None, *, shown: int = MOST_SHOWN) -> Piece:
-        """The first rows for reading.
+        """The rows for reading, page by page; of a long answer the first 10 000 cells.
 
         Args:
             columns: those to show, all when there are none.
+            shown: rows of a page.
         """
+        return Piece(self.printed(columns, shown=shown))
+
+    def printed(self, columns: Sequence[str] | None = None, *, shown: int = MOST_SHOWN) -> PrintedTable:
+        """The table that `piece` shows."""
         from pipelines.report.model import Column, PrintedTable
+        from pipelines.report.render import CARRIED_CELLS
 
         chosen = self.table if columns is None else self.table.select(list(columns))
-        headings = [Column(field.name, field.name.replace("_", " "), is_number(field.type)) for field in chosen.schema]
-        first = chosen.slice(0, shown).to_pylist()
+        headings = [
+            Column(field.name, field.name.replace("_", " "), is_number(field.type), field.name in MAY_BE_NONE)
+            for field in chosen.schema
+        ]
+        first = chosen.slice(0, max(shown, CARRIED_CELLS // max(1, len(headings)))).to_pylist()
         told = [f"{len(self):,} rows", *self.notes, *(f"not read: {sentence}" for sentence in self.unread)]
-        return Piece(PrintedTable(headings, first, "; ".join(told), shown))
+        return PrintedTable(headings, first, "; ".join(told), shown, len(self))
 
 
 def is_number(kind: pa.DataType) -> bool:

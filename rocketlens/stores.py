@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pipelines.cli.frame.options import BrokerOptions
 from rocketlens.forecast import Forecast, foretell
 from rocketlens.gathered import Instant, Place, document_of, instant, rows_of, said_of, sentences, topics_told
+from rocketlens.piece import Piece
 from rocketlens.retention import Retention, look_ahead
 from rocketlens.rows import Rows
 
@@ -24,7 +25,11 @@ class Store:
         return f"<Store {self.path}{f', version {self._broker.version}' if self._broker.version else ''}>"
 
     def _repr_html_(self) -> str:
-        return self.queues()._repr_html_()
+        from pipelines.notebook.outlines import store_outline
+
+        queues = self.queues().printed()
+        with sentences():
+            return Piece(store_outline(self.path, said_of(self._broker), queues))._repr_html_()
 
     def messages(
         self,

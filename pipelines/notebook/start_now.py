@@ -37,7 +37,7 @@ WAYS = [
     Column("lost_messages", "messages lost", True, blank=True),
     Column("lost_units", "missing in queues", True, blank=True),
     Column("lost_index", "missing in index", True, blank=True),
-    Column("log_end", "log ends at", True, blank=True),
+    Column("log_end_offset", "log ends at", True, blank=True),
     Column("why", "because", blank=True),
     Column("costs", "it costs", blank=True),
 ]
@@ -46,16 +46,16 @@ LOST_BY_QUEUE = [
     Column("topic", "topic"),
     Column("queue_id", "queue", True),
     Column("count", "how many", True),
-    Column("first", "first queue offset", True),
-    Column("last", "last queue offset", True),
+    Column("first_queue_offset", "first queue offset", True),
+    Column("last_queue_offset", "last queue offset", True),
 ]
 QUEUES = [
     Column("topic", "topic"),
     Column("queue_id", "queue", True),
     Column("min_queue_offset", "min after load", True),
     Column("max_queue_offset", "max after load", True),
-    Column("min_after", "min when quiet", True),
-    Column("max_after", "max when quiet", True),
+    Column("min_queue_offset_after", "min when quiet", True),
+    Column("max_queue_offset_after", "max when quiet", True),
 ]
 
 
@@ -125,7 +125,7 @@ class StartNow:
         rows: list[Row] = []
         for queue in before:
             then = after.get((queue["topic"], queue["queue_id"]), nothing)
-            rows.append({**queue, "min_after": then["min_queue_offset"], "max_after": then["max_queue_offset"]})
+            rows.append({**queue, **{f"{name}_after": end for name, end in then.items() if name in nothing}})
         return PrintedTable(QUEUES, rows)
 
 
@@ -181,7 +181,7 @@ def _ending(outcome: Outcome | None) -> Row:
     """The numbers that two starts are compared by; None for a repair beside the store, which changes no start."""
     return {
         "starts": None if outcome is None else outcome.starts,
-        "log_end": None if outcome is None else outcome.log_end,
+        "log_end_offset": None if outcome is None else outcome.log_end,
         "lost_messages": None if outcome is None else outcome.lost_messages,
         "lost_units": None if outcome is None else outcome.lost_units,
         "lost_index": None if outcome is None else outcome.lost_index,
@@ -196,4 +196,11 @@ def _by_queue(told: Forecast) -> Iterator[Row]:
         places = [loss for loss in told.lost if (loss.what, loss.topic, loss.queue_id) == (what, topic, queue_id)]
         known = [loss.queue_offset for loss in places if loss.queue_offset is not None]
         first, last = (min(known), max(known)) if known else (None, None)
-        yield {"what": what, "topic": topic, "queue_id": queue_id, "count": count, "first": first, "last": last}
+        yield {
+            "what": what,
+            "topic": topic,
+            "queue_id": queue_id,
+            "count": count,
+            "first_queue_offset": first,
+            "last_queue_offset": last,
+        }

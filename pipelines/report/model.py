@@ -14,6 +14,9 @@ Row = Mapping[str, Any]
 ROWS_SHOWN = 60
 """Rows of a table that are printed; the rest is counted."""
 
+IDENTIFIERS = frozenset(("offset", "id", "pos", "ms", "code", "hash", "flag", "port", "term", "epoch"))
+"""Words of a column's key after which its numbers are names: places, ids, instants, codes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -39,6 +42,11 @@ class Column:
     mono: bool = False
 
     @property
+    def is_identifier(self) -> bool:
+        """Whether its numbers name something, to be asked for as they are, instead of counting it."""
+        return not IDENTIFIERS.isdisjoint(self.key.lower().split("_"))
+
+    @property
     def css(self) -> str:
         """The class of its cells in the page."""
         return "n" if self.numeric else "mono" if self.mono else ""
@@ -53,16 +61,21 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PrintedTable:
-    """Rows for reading: the first `shown` are printed, the rest are counted."""
+    """Rows for reading: the first `shown` are printed, the rest are counted.
+
+    `total`: how many there are, where `rows` are only the first of them.
+    """
 
     columns: Sequence[Column]
     rows: Sequence[Row]
     caption: str = ""
     shown: int = ROWS_SHOWN
+    total: int | None = None
 
     @property
     def left_out(self) -> int:
-        return max(0, len(self.rows) - self.shown)
+        """Rows that are not printed."""
+        return max(0, (len(self.rows) if self.total is None else self.total) - self.shown)
 
 
 def with_notes(rows: Sequence[Row], key: str = "reason") -> tuple[list[Row], list[str]]:

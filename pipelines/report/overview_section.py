@@ -36,10 +36,10 @@ def state_of(verdict: BrokerVerdict) -> State:
     return "plain" if verdict.messages_behind or verdict.queues_unknown else "good"
 
 
-def overview_section(verdicts: Sequence[BrokerVerdict]) -> Section:
-    """One row for each broker, worst first."""
+def overview_section(verdicts: Sequence[BrokerVerdict], *, linked: bool = True) -> Section:
+    """One row for each broker, worst first; `linked`: its name leads to its part of the page."""
     numbered = sorted(enumerate(verdicts), key=lambda pair: (_rank(pair[1]), pair[0]))
-    rows = [_row(number, verdict) for number, verdict in numbered]
+    rows = [_row(number if linked else None, verdict) for number, verdict in numbered]
     worst = [verdict for verdict in verdicts if state_of(verdict) == "finding"]
     unknown = [verdict for verdict in verdicts if state_of(verdict) == "unknown"]
     words = f"{counted(len(verdicts), 'broker')}: {grouped(len(worst))} to look at"
@@ -80,10 +80,10 @@ def _rank(verdict: BrokerVerdict) -> tuple[int, int, int]:
     return order.index(state_of(verdict)), severity, -(verdict.lost or 0)
 
 
-def _row(number: int, verdict: BrokerVerdict) -> Row:
+def _row(number: int | None, verdict: BrokerVerdict) -> Row:
     worst = verdict.worst
     return {
-        "broker": Link(verdict.broker, f"#{anchor_of(number)}"),
+        "broker": verdict.broker if number is None else Link(verdict.broker, f"#{anchor_of(number)}"),
         "verdict": WORDS[state_of(verdict)],
         "worst": None if worst is None else f"{worst['severity']} {worst['kind']}",
         "findings": verdict.findings,

@@ -25,6 +25,8 @@ FOOTER = (
     "Unknown means that the evidence does not say; it is never a zero. All times are UTC."
 )
 MOST_BYTES = 5_000_000
+CARRIED_CELLS = 10_000
+"""Cells of one table that an output cell of a notebook holds at most."""
 LONGEST_LINE, SHORTEST_PROSE = 24, 36
 """Characters of a text that stays on one line, and of one that wants some width to be read in."""
 
@@ -54,7 +56,8 @@ def _page(facts: Facts | LakeFacts, shown: int) -> str:
             index=[entry for part in parts for entry in ([part] if part.title else part.sections)],
             parts=parts,
             footer=FOOTER,
-            script=(FOLDER / "page.js").read_text("utf-8"),
+            script=_script(),
+            carried=lambda table: 0,
         )
     )
 
@@ -102,8 +105,21 @@ def shorter(section: Section, shown: int) -> Section:
 
 
 def render_piece(piece: Section | PrintedTable) -> str:
-    """One piece of the page on its own, with the page's look, for an output cell of a notebook."""
-    return _environment().get_template("piece.html.j2").render(piece=piece, kind=type(piece).__name__)
+    """One piece of the page on its own, with the page's look and script, for an output cell of a notebook.
+
+    Rows of a table beyond those that are shown come along hidden, up to CARRIED_CELLS, and the script turns to them.
+    """
+    template = _environment().get_template("piece.html.j2")
+    return template.render(piece=piece, kind=type(piece).__name__, script=_script(), carried=carried_rows)
+
+
+def carried_rows(table: PrintedTable) -> int:
+    """Rows of a table in a notebook that come along hidden."""
+    return max(0, CARRIED_CELLS // max(1, len(table.columns)) - table.shown)
+
+
+def _script() -> str:
+    return (FOLDER / "page.js").read_text("utf-8")
 
 
 def _environment() -> Environment:
@@ -124,8 +140,9 @@ def kept(value: Any) -> str:
     return "prose" if len(words) >= SHORTEST_PROSE and " " in words else ""
 
 
-def shown(value: Any, blank: bool = False) -> str | Markup:
-    """A cell: numbers with thin spaces, times without zone, unknown named (or left out where null says nothing)."""
+def shown(value: Any, blank: bool = False, is_identifier: bool = False) -> str | Markup:
+    """A cell: counts with thin spaces, identifiers as they are asked for, times without zone, unknown named (or left
+    out where null says nothing)."""
     if value is None:
         return "" if blank else Markup('<span class="null">unknown</span>')
     if isinstance(value, Link):
@@ -133,7 +150,7 @@ def shown(value: Any, blank: bool = False) -> str | Markup:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
-        return f"{value:,}".replace(",", "\u202f")
+        return str(value) if is_identifier else f"{value:,}".replace(",", "\u202f")
     if isinstance(value, float):
         return f"{value:,.1f}".replace(",", "\u202f")
     if isinstance(value, datetime):

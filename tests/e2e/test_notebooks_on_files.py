@@ -27,7 +27,6 @@ from tests.support.notebooks import run_notebook
 from tests.support.opened import opened
 from tests.support.recovery_cases import golden_cases
 
-SPACE = "\u202f"
 CRASHED = "5.3.1-crashed"
 
 
@@ -58,7 +57,7 @@ def test_if_i_start_this_broker_now() -> None:
     assert repaired is not None
     assert repaired.lost_messages == 0
     assert "start once with checkCRCOnRecover=false" in ways
-    assert f">{repaired.log_end:,}<".replace(",", SPACE) in ways
+    assert f">{repaired.log_end}<" in ways
     assert f"and {len(start.lost) - 12} more rows" in told.page_with("things would be lost")
     assert "The broker did the same: the end of the log, 328 messages, 6 queues." in told.printed
     assert "CG_lagging" in told.page_with("hold unread messages")

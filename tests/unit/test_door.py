@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 
 import rocketlens as rl
+import rocketlens.lakes as rl_lake
 from pipelines.installed.shipped import DEMO
 from pipelines.lake.catalog import publish
 from pipelines.lake.lake import Lake
@@ -99,6 +100,20 @@ def test_arrow_takes_the_rows_as_they_are() -> None:
     assert "2 rows" in rows._repr_html_()
     assert repr(rows).startswith("<Rows: 2 × topic, queue_id")
     assert list(rows.to_pandas()["queue_id"]) == [0, 1]
+
+
+def test_what_is_opened_tells_of_itself() -> None:
+    store = rl.store(STORE, version="5.3.3")._repr_html_()
+    for part in ("RocketMQ 5.3.3; 4 CommitLog files, 4.0 MiB", "stopped in order", ">OrderTopic2</td>", ".forecast()"):
+        assert part in store
+    assert ">unknown<" not in store
+    assert "1 broker: 0 to look at, 1 not known" in _lake_of_one_broker()._repr_html_()
+    assert "whichever is the master" in rl.compare([STORE, STORE])._repr_html_()
+
+
+def _lake_of_one_broker() -> rl_lake.Lake:
+    Path("one.toml").write_text(f'[lake]\npath = "lake"\n[[broker]]\nname = "broker-a"\nstore = "{STORE}"\n')
+    return rl.lake("one.toml")
 
 
 def test_what_is_not_read_comes_with_the_rows(tmp_path: Path) -> None:

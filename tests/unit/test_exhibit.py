@@ -11,6 +11,7 @@ import pytest
 from pipelines.notebook.lag_plot import lag_plot
 from pipelines.notebook.show import show
 from pipelines.report.model import Column, PrintedTable, Section
+from pipelines.report.render import CARRIED_CELLS
 
 AT = datetime(2026, 11, 21, 15, 0, tzinfo=UTC)
 
@@ -32,6 +33,22 @@ def test_lists_in_a_frame_are_shown_part_by_part() -> None:
     shown = show(frame)._repr_html_()
     assert ">2302, 2608</td>" in shown
     assert ">T, unknown</td>" in shown
+
+
+def test_what_names_something_is_printed_as_it_is_asked_for() -> None:
+    columns = [Column(name, name, True) for name in ("physical_offset", "messages", "file_pos")]
+    shown = show(PrintedTable(columns, [dict.fromkeys(("physical_offset", "messages", "file_pos"), 3298400)]))
+    cells = [cell.split("</td>")[0] for cell in shown._repr_html_().split('<td class="n">')[1:]]
+    assert cells == ["3298400", "3\u202f298\u202f400", "3298400"]
+
+
+def test_further_rows_come_along_hidden_and_are_bounded() -> None:
+    table = PrintedTable([Column("n", "n", True)], [{"n": n} for n in range(12_000)], shown=20)
+    page = show(table)._repr_html_()
+    assert page.count("<tr>") - 1 == 20
+    assert page.count("<tr hidden>") == CARRIED_CELLS - 20
+    assert 'data-left="11980"' in page
+    assert page.count("<script>") == page.count("</script>") == 1
 
 
 def test_a_section_and_an_empty_table() -> None:
