@@ -37,6 +37,7 @@ __all__ = [
     "bundle",
     "bundled_store",
     "compare",
+    "explain",
     "lag_plot",
     "lake",
     "plots",
@@ -83,6 +84,25 @@ def store(
     from rocketlens.stores import Store
 
     return Store(Path(path), broker_options(version, config, broker_conf), tuple(map(Path, logs)))
+
+
+def explain(file: Place, at: int = 0, count: int | None = 1, kind: str | None = None) -> Rows:
+    """The bytes of one file of a store beside the fields they are (`explain`).
+
+    Args:
+        at: begin with what holds this byte of the file.
+        count: so many records, units or entries; None: all to the end.
+        kind: what the file is, where its place does not tell: commitlog, consumequeue, index, …
+    Raises:
+        RocketlensError: a file of no known kind, or a position behind its end.
+
+    >>> rl.explain("lake/demo/5.3.3-clean/store/checkpoint")["field"][:2]
+    ['physic_msg_timestamp', 'logics_msg_timestamp']
+    """
+    from pipelines.cli.commands.explain import explain as command
+    from rocketlens.gathered import rows_of
+
+    return rows_of(command, file=Path(file), at=at, count=count, kind=kind)
 
 
 def compare(

@@ -25,6 +25,8 @@ DOORS: tuple[tuple[Callable[..., Any], type], ...] = (
     (rocketlens.lake, Lake),
 )
 """What is called first, and what it gives to ask further."""
+ALONE = (rocketlens.explain, rocketlens.sql)
+"""What answers at once."""
 ANSWERS = (Rows, Forecast, Retention)
 HEAD = """# rocketlens in Python
 
@@ -65,7 +67,7 @@ def page() -> str:
     parts = [HEAD]
     for door, asked in DOORS:
         parts.append(f"## `rl.{door.__name__}{_parameters(door)}`\n\n{_first(door)}\n\n{_table(asked)}")
-    parts.append(f"## `rl.sql{_parameters(rocketlens.sql)}`\n\n{_first(rocketlens.sql)}")
+    parts += [f"## `rl.{each.__name__}{_parameters(each)}`\n\n{_first(each)}" for each in ALONE]
     parts.append("## Answers")
     parts += [f"### `{answer.__name__}`\n\n{_first(answer)}\n\n{_table(answer)}" for answer in ANSWERS]
     return "\n\n".join(parts) + "\n"

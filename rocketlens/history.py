@@ -14,6 +14,7 @@ from rocketlens.rows import Rows
 if TYPE_CHECKING:
     from pipelines.notebook.cluster import Cluster
     from rebalance.replay import Replay
+    from rocketlens.stores import Store
 
 
 class History:
@@ -80,6 +81,27 @@ class History:
         from pipelines.report.ownership_section import ownership_section
 
         return Piece(ownership_section(self._cluster.facts))
+
+    def night(self, store: Store | None = None, offsets: Place | None = None) -> Piece:
+        """Lag, owners, incidents, disorders, findings and lines of logs on one time axis, and who was furthest behind.
+
+        Args:
+            store: of a broker of this history; without it lag and findings are not known.
+            offsets: kept copies of its consumerOffset.json; else the store's own.
+
+        >>> history.night().content.verdict
+        'How far behind anybody was is not known; 20 things happened.'
+        """
+        from pipelines.notebook.night import Night, placed
+        from recovery.knowledge.knowledge import open_known
+
+        if store is None:
+            return Piece(Night(self._cluster, None, ()).section())
+        kept = store.path / "config" / "consumerOffset.json" if offsets is None else offsets
+        lag, found = store.lag_history(kept), store.verify()
+        with sentences():
+            opened = open_known(store.path, store.said)
+        return Piece(Night(self._cluster, lag.to_pylist(), placed(opened, found)).section())
 
     def sources(self) -> Piece:
         """One row per log or capture."""

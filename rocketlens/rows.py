@@ -86,11 +86,21 @@ class Rows:
 
         chosen = self.table if columns is None else self.table.select(list(columns))
         headings = [
-            Column(field.name, field.name.replace("_", " "), is_number(field.type), field.name in MAY_BE_NONE)
+            Column(
+                field.name,
+                field.name.replace("_", " "),
+                is_number(field.type),
+                field.name in MAY_BE_NONE,
+                field.name == "hex",
+            )
             for field in chosen.schema
         ]
         first = chosen.slice(0, max(shown, CARRIED_CELLS // max(1, len(headings)))).to_pylist()
-        told = [f"{len(self):,} rows", *self.notes, *(f"not read: {sentence}" for sentence in self.unread)]
+        told = [
+            f"{len(self):,} row{'' if len(self) == 1 else 's'}",
+            *self.notes,
+            *(f"not read: {sentence}" for sentence in self.unread),
+        ]
         return PrintedTable(headings, first, "; ".join(told), shown, len(self))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pipelines.cli.frame.options import BrokerOptions
 from rocketlens.forecast import Forecast, foretell
@@ -12,6 +12,9 @@ from rocketlens.gathered import Instant, Place, document_of, instant, rows_of, s
 from rocketlens.piece import Piece
 from rocketlens.retention import Retention, look_ahead
 from rocketlens.rows import Rows
+
+if TYPE_CHECKING:
+    from recovery.knowledge.knowledge import Said
 
 
 class Store:
@@ -29,7 +32,12 @@ class Store:
 
         queues = self.queues().printed()
         with sentences():
-            return Piece(store_outline(self.path, said_of(self._broker), queues))._repr_html_()
+            return Piece(store_outline(self.path, self.said, queues))._repr_html_()
+
+    @property
+    def said(self) -> Said:
+        """What was said of the broker, as recovery is told. Raises RocketlensError: a wrong version or setting."""
+        return said_of(self._broker)
 
     def messages(
         self,
@@ -98,6 +106,26 @@ class Store:
         from pipelines.cli.commands.dump.commitlog import regions
 
         return rows_of(regions, self._broker, source=self.path)
+
+    def units(self, *, topic: str | None = None, queue: int | None = None, limit: int | None = None) -> Rows:
+        """Units of ConsumeQueues, in files or in RocksDB: which message is where (`dump consumequeue`).
+
+        >>> store.units(topic="OrderTopic1", queue=2, limit=1)["physical_offset"]
+        [0]
+        """
+        from pipelines.cli.commands.dump.dump import consumequeue
+
+        return rows_of(consumequeue, self._broker, limit=limit, source=self.path, topic=topic, queue=queue)
+
+    def index_entries(self, *, limit: int | None = None) -> Rows:
+        """Entries of index files: key hash, message, chain (`dump index`).
+
+        >>> store.index_entries(limit=2)["physical_offset"]
+        [0, 0]
+        """
+        from pipelines.cli.commands.dump.dump import index
+
+        return rows_of(index, self._broker, limit=limit, source=self.path)
 
     def queues(self, *, topic: str | None = None, queue: int | None = None) -> Rows:
         """Per topic and queue: offsets, units, files, messages that can still be read (`queues`).

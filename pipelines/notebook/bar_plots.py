@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
+
+from pipelines.report.model import Column, PrintedTable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,3 +67,13 @@ def _stacked(title: str, names: Sequence[str], parts: Mapping[str, Sequence[floa
 
 def _short(name: str) -> str:
     return name if len(name) <= 32 else f"{name[:31]}…"
+
+
+def grid_of(rows: Sequence[Mapping[str, Any]], down: str, across: str, value: str, title: str) -> PrintedTable:
+    """A figure of each row in a table by two of its columns, in the order in which they come."""
+    names = list(dict.fromkeys(str(row[across]) for row in rows))
+    figures: dict[Any, dict[str, Any]] = {}
+    for row in rows:
+        figures.setdefault(row[down], {})[str(row[across])] = row[value]
+    heads = [Column(down, down.replace("_", " ")), *(Column(name, name, True) for name in names)]
+    return PrintedTable(heads, [{down: place, **found} for place, found in figures.items()], title)

@@ -14,7 +14,7 @@ Row = Mapping[str, Any]
 ROWS_SHOWN = 60
 """Rows of a table that are printed; the rest is counted."""
 
-IDENTIFIERS = frozenset(("offset", "id", "pos", "ms", "code", "hash", "flag", "port", "term", "epoch"))
+IDENTIFIERS = frozenset(("offset", "id", "pos", "ms", "code", "hash", "flag", "port", "term", "epoch", "begin", "end"))
 """Words of a column's key after which its numbers are names: places, ids, instants, codes."""
 
 

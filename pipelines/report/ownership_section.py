@@ -88,7 +88,7 @@ def timeline_of(intervals: Sequence[Row]) -> str:
     colours = {owner: COLOURS[number % len(COLOURS)] for number, owner in enumerate(owners)}
     spans = [_span(row, first, last) for row in intervals]
     kept = set(list(dict.fromkeys(span.row for span in spans))[:MOST_ROWS])
-    return svg.timeline([span for span in spans if span.row in kept], _ticks(first, last), colours)
+    return svg.timeline([span for span in spans if span.row in kept], ticks_of(first, last), colours)
 
 
 def _between(intervals: Sequence[Row]) -> str:
@@ -123,7 +123,8 @@ def _span(row: Mapping[str, Any], first: float, last: float) -> svg.Span:
     )
 
 
-def _ticks(first: float, last: float) -> list[svg.Tick]:
+def ticks_of(first: float, last: float) -> list[svg.Tick]:
+    """Evenly from the first instant to the last, epoch seconds."""
     step = (last - first) / (TICKS - 1) or 1
     instants = [first + step * number for number in range(TICKS)]
     form = "%H:%M:%S" if last - first < DAY_S else "%m-%d %H:%M"

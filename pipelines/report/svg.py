@@ -46,6 +46,24 @@ class Tick(NamedTuple):
     text: str
 
 
+class Mark(NamedTuple):
+    """One block of a lane, from the lane's floor up to `share` of its height."""
+
+    begin: float
+    end: float
+    colour: str
+    title: str
+    share: float = 1.0
+
+
+class Lane(NamedTuple):
+    """One row of things that happened, with its label on the left."""
+
+    label: str
+    marks: Sequence[Mark]
+    height: int = 18
+
+
 def strip(parts: Sequence[Part]) -> str:
     """A strip whose blocks are shares of a whole, with a legend below it."""
     total = sum(part.amount for part in parts) or 1
@@ -80,6 +98,27 @@ def bars(rows: Sequence[Bar]) -> str:
     return _svg(len(rows) * ROW + 4, drawn)
 
 
+def lanes(rows: Sequence[Lane], ticks: Sequence[Tick], legend: Mapping[str, str]) -> str:
+    """Lanes below each other on one time axis, from the first tick to the last; `legend`: a colour for each name."""
+    start, end = ticks[0].at, max(ticks[-1].at, ticks[0].at + 1e-3)
+    room = WIDTH - LABELS - 10
+
+    def x_of(at: float) -> float:
+        return LABELS + room * (min(max(at, start), end) - start) / (end - start)
+
+    drawn, blocks, top = [], [], 0
+    for lane in rows:
+        middle = top + lane.height / 2 + 5
+        drawn.append(_text(LABELS - 10, middle, _ends_of(lane.label), anchor="end", title=lane.label))
+        for mark in lane.marks:
+            high = max(lane.height * mark.share, 1.5)
+            wide = max(x_of(mark.end) - x_of(mark.begin), 2.5)
+            blocks.append(_rect(x_of(mark.begin), top + lane.height - high, wide, high, mark.colour, mark.title))
+        top += lane.height + 6
+    plot = [*_grid([(x_of(tick.at), tick.text) for tick in ticks], top), *blocks]
+    return _on_time_axis(drawn, plot, legend, top)
+
+
 def timeline(spans: Sequence[Span], ticks: Sequence[Tick], colours: Mapping[str, str]) -> str:
     """Rows of blocks over time: solid where ownership is certain, hatched where it is only possible."""
     rows = list(dict.fromkeys(span.row for span in spans))
@@ -89,13 +128,7 @@ def timeline(spans: Sequence[Span], ticks: Sequence[Tick], colours: Mapping[str,
     def x_of(at: float) -> float:
         return LABELS + (WIDTH - LABELS - 10) * (at - start) / (end - start)
 
-    drawn, plot = [], []
-    for tick in ticks:
-        plot.append(
-            f'<line class="grid" x1="{x_of(tick.at):.1f}" x2="{x_of(tick.at):.1f}" y1="0" y2="{len(rows) * ROW}"/>'
-        )
-        anchor = "end" if x_of(tick.at) > WIDTH - 40 else "middle"
-        plot.append(_text(x_of(tick.at), len(rows) * ROW + 16, tick.text, anchor=anchor, css="soft"))
+    drawn, plot = [], _grid([(x_of(tick.at), tick.text) for tick in ticks], len(rows) * ROW)
     for number, row in enumerate(rows):
         drawn.append(_text(LABELS - 10, number * ROW + 16, _ends_of(row), anchor="end", title=row))
     for span in spans:
@@ -110,16 +143,27 @@ def timeline(spans: Sequence[Span], ticks: Sequence[Tick], colours: Mapping[str,
                     x_of(span.sure_from), top, max(x_of(span.sure_to) - x_of(span.sure_from), 1), 18, colour, span.title
                 )
             )
-    legend, below = [], len(rows) * ROW + 44
-    for number, (owner, colour) in enumerate(colours.items()):
+    return _on_time_axis(drawn, plot, colours, len(rows) * ROW)
+
+
+def _grid(ticks: Sequence[tuple[float, str]], height: float) -> list[str]:
+    """A line and a text for each tick, by its x."""
+    drawn = []
+    for x, text in ticks:
+        drawn.append(f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="0" y2="{height:.0f}"/>')
+        drawn.append(_text(x, height + 16, text, anchor="end" if x > WIDTH - 40 else "middle", css="soft"))
+    return drawn
+
+
+def _on_time_axis(labels: Sequence[str], plot: Sequence[str], colours: Mapping[str, str], height: float) -> str:
+    """Labels, the part that the script zooms, and the legend below it."""
+    legend, below = [], height + 44
+    for number, (name, colour) in enumerate(colours.items()):
         left, top = 320 * (number % 3), below + 22 * (number // 3)
-        legend += [
-            _rect(left, top - 11, 12, 12, colour, owner),
-            _text(left + 20, top, _shortened(owner, 40), title=owner),
-        ]
+        legend.append(_rect(left, top - 11, 12, 12, colour, name))
+        legend.append(_text(left + 20, top, _shortened(name, 40), title=name))
     zoomed = f'<g class="plot">{"".join(plot)}</g>'
-    height = below + 22 * ((len(colours) + 2) // 3)
-    return _svg(height, [*drawn, zoomed, *legend], zooms=(LABELS, WIDTH - 10))
+    return _svg(below + 22 * ((len(colours) + 2) // 3), [*labels, zoomed, *legend], zooms=(LABELS, WIDTH - 10))
 
 
 def _svg(height: float, drawn: Sequence[str], *, zooms: tuple[int, int] | None = None) -> str:

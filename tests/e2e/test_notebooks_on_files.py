@@ -134,3 +134,61 @@ def test_how_far_behind_from_a_lake(cluster_config: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("ROCKETLENS_CONFIG", str(cluster_config))
     told = run_notebook("04_how_far_behind")
     assert f"{len(cluster_history())} rows at 28 moments" in told.printed
+
+
+def test_the_three_files_against_each_other() -> None:
+    told = run_notebook("05_the_three_files_against_each_other")
+    (finding,) = rl.store(bundled_store(CRASHED), "5.3.1").verify()
+    assert finding["kind"] in told.page_with("the right side")
+    record = rl.explain(bundled_store(CRASHED) / finding["place"], finding["begin"])
+    assert f">{record['value'][0]}</td>" in told.page_with("prepared_transaction_offset"), "its size"
+    assert ">a record without a unit</td>" in told.page_with("an index entry without a readable record")
+
+
+def test_the_story_of_one_message() -> None:
+    told = run_notebook("06_the_story_of_one_message")
+    story = rl.store(bundled_store("orders-cluster")).who(
+        told.printed.strip(), logs=[bundle("orders-cluster")], offsets=bundle("orders-cluster") / "offsets"
+    )
+    page = told.page_with(">committed</td>")
+    assert {row["step"] for row in story} >= {"stored", "owned", "committed"}
+    assert [row["what"] for row in story if row["what"] not in page] == []
+    assert "the broker's clock" in told.page_with("prepared_transaction_offset").replace("&#39;", "'")
+    assert "client_vanished" in told.page_with("begin earliest")
+
+
+def test_what_if() -> None:
+    told = run_notebook("07_what_if")
+    replay = read_cluster([bundle("orders-cluster")]).replay
+    moved = [sum(s.moved_queues for s in what_if(replay, strategy="AVG", more_clients=n)) for n in (0, 1, 2, 4)]
+    page = "".join(told.pages)
+    for more, queues in zip((0, 1, 2, 4), moved, strict=True):
+        assert f'<td class="line">{more}</td><td class="n">{queues}</td>' in page
+    lost = [forecast(*opened(bundled_store(CRASHED), version)).outcome.lost_messages for version in ("5.3.1", "5.5.1")]
+    row = told.page_with("messages lost by a start").split("as the files show")[1].split("</tr>")[0]
+    assert row.count(f">{lost[0]}</td>") == 2, "5.3.1 and 5.3.3 alike"
+    assert row.endswith(f">{lost[1]}</td>")
+
+
+def test_the_formats_byte_by_byte() -> None:
+    told = run_notebook("08_the_formats_byte_by_byte")
+    fields = [page for page in told.pages if ">file pos<" in page]
+    assert len(fields) == 7, "log, queue, index, checkpoint, config, timer wheel, timer log"
+    for field in ("magic_code", "tags_code", "master_flushed_offset"):
+        assert [page for page in fields if f">{field}</td>" in page], field
+
+
+def test_one_night_one_page() -> None:
+    told = run_notebook("09_one_night_one_page")
+    page = told.page_with("was furthest behind")
+    behind = Counter[object]()
+    for row in cluster_history():
+        behind[row["at"]] += row["messages_behind"]
+    (at, most), *_ = behind.most_common(1)
+    assert f"furthest behind at {at:%H:%M:%S}: {most} messages" in page  # type: ignore[attr-defined]
+    replay = read_cluster([bundle("orders-cluster")]).replay
+    for incident in replay.incidents:
+        assert f">{incident.kind}</td>" in page
+    killed_and_back = "127.0.0.11@25871"
+    assert f"{killed_and_back} had taken them by 15:08:15, after client_started {killed_and_back}" in page
+    assert page.count('class="zooms"') == 1
