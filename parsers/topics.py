@@ -19,6 +19,8 @@ CLOUD_TRACE_PREFIX = f"{SYSTEM_PREFIX}TRACE_DATA_"
 REVIVE_PREFIX = "rmq_sys_REVIVE_LOG_"
 """Of POP's check points and acks; the cluster's name follows (PopAckConstants#REVIVE_TOPIC)."""
 OFFSET_MOVED_TOPIC = "OFFSET_MOVED_EVENT"
+REVIVE_GROUP = "CID_RMQ_SYS_REVIVE_GROUP"
+"""The broker's own group, whose offset on a queue of that topic is the last checkpoint that it is done with."""
 SYSTEM_TOPICS = (
     SCHEDULE_TOPIC,
     "TBW102",
@@ -38,6 +40,22 @@ def is_retry(topic: str) -> bool:
 def is_dead_letter(topic: str) -> bool:
     """Whether the topic keeps what a group gave up."""
     return topic.startswith(DLQ_PREFIX)
+
+
+def is_revive(topic: str) -> bool:
+    """Whether the topic keeps checkpoints and acknowledgements of POP."""
+    return topic.startswith(REVIVE_PREFIX)
+
+
+def pop_retry_topics(group: str, topic: str) -> tuple[str, ...]:
+    """Where what a group popped of a topic is delivered again: of a retry topic that topic itself, else a topic of its
+    own, by the name of each version (since 5.2.0 enableRetryTopicV2 chooses `+`).
+
+    Source: KeyBuilder#buildPopRetryTopicV1, #buildPopRetryTopicV2, PopReviveService#reviveRetry @5.3.3.
+    """
+    if is_retry(topic):
+        return (topic,)
+    return f"{RETRY_PREFIX}{group}_{topic}", f"{RETRY_PREFIX}{group}+{topic}"
 
 
 def is_lmq(topic: str) -> bool:

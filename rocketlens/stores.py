@@ -479,6 +479,44 @@ class Store:
 
         return rows_of(transactions, self._broker, store=self.path, topic=topic, messages=messages, open_=open_)
 
+    def pop(
+        self,
+        *,
+        group: str | None = None,
+        topic: str | None = None,
+        messages: bool = False,
+        open_: bool = False,
+        revive: bool = False,
+        now: Instant | None = None,
+        offsets: Place | None = None,
+    ) -> Rows:
+        """POP: acknowledged, in flight until when, delivered again, unread (`pop`).
+
+        Args:
+            messages: a row for each message, else one for each group and queue.
+            open_: only what is not acknowledged and not delivered again.
+            revive: a row for each queue of the revive topic instead.
+            now: when a message in flight counts as overdue; else now.
+            offsets: a kept consumerOffset.json, where the store has none.
+
+        >>> sum(store.pop()["in_flight"]) == len(store.pop(messages=True, open_=True))
+        True
+        """
+        from pipelines.cli.commands.pop import pop
+
+        return rows_of(
+            pop,
+            self._broker,
+            store=self.path,
+            group=group,
+            topic=topic,
+            messages=messages,
+            open_=open_,
+            revive=revive,
+            now=instant(now),
+            offsets=None if offsets is None else Path(offsets),
+        )
+
     def lag_history(self, offsets: Place) -> Rows:
         """Lag at each moment at which the offsets were kept; oldest first.
 

@@ -16,6 +16,7 @@ from parsers.utc import utc
 from pipelines.answers.backlog.rows import backlog
 from pipelines.answers.backlog.subscriptions import subscriptions_of
 from pipelines.answers.fates.delays import DelayAnswer
+from pipelines.answers.fates.pops import PopAnswer
 from pipelines.answers.fates.retries import RetryAnswer
 from pipelines.answers.fates.transactions import TransactionAnswer
 from pipelines.answers.finding_rows import finding_row
@@ -195,6 +196,13 @@ def transaction_batches(broker: BrokerSource) -> Iterator[pa.RecordBatch]:
     yield from answer.batches(broker=broker.name)
 
 
+def pop_batches(broker: BrokerSource) -> Iterator[pa.RecordBatch]:
+    """Rows of `popped_messages`, by how far the broker's revive service has come."""
+    (store, known), lost = known_store_of(broker), list[Damage]()
+    offsets = offsets_of_store(store, lost.append)
+    yield from PopAnswer.of(store, known, None if offsets is None else offsets.offsets).batches(broker=broker.name)
+
+
 SLICED: Mapping[str, Callable[[BrokerSource, Sequence[Outline] | None], list[Row]]] = {
     "consistency_findings": finding_rows,
     "loss_ledger": loss_ledger_rows,
@@ -217,5 +225,6 @@ STREAMS: Mapping[str, Callable[[BrokerSource], Iterator[pa.RecordBatch]]] = {
     "delayed_messages": delay_batches,
     "retry_chains": retry_batches,
     "transactions": transaction_batches,
+    "popped_messages": pop_batches,
 }
 """The same of tables with a row for each message, which come as batches."""

@@ -308,6 +308,24 @@ STORE_CHECKS = [
         command="rocketlens transactions {store} --messages",
     ),
     check(
+        "popped_messages",
+        "every_popped_message_ends",
+        "Every popped message was acknowledged, or can be delivered again.",
+        'SELECT broker, "group", topic, queue_id, queue_offset, unique_id, state, popped_at, reason '
+        "FROM popped_messages WHERE state IN ('passed', 'unknown') ORDER BY ALL",
+        severity=WARN,
+        command="rocketlens pop {store} --messages",
+    ),
+    check(
+        "popped_messages",
+        "none_acked_and_revived",
+        "No message was acknowledged and delivered again all the same.",
+        'SELECT broker, "group", topic, queue_id, queue_offset, unique_id, acked_at, revived_at FROM popped_messages '
+        "WHERE state = 'revived' AND acked_at IS NOT NULL ORDER BY ALL",
+        severity=WARN,
+        command="rocketlens pop {store} --messages",
+    ),
+    check(
         "ownership_anomalies",
         "no_anomaly",
         "No queue had two owners, none, or another disorder.",

@@ -19,11 +19,12 @@ from parsers.utc import utc
 from pipelines.answers.backlog.rows import backlog
 from pipelines.answers.backlog.subscriptions import subscriptions_of
 from pipelines.answers.fates.delays import DelayAnswer, delay_sums
+from pipelines.answers.fates.pops import PopAnswer, pop_sums
 from pipelines.answers.fates.retries import RetryAnswer, retry_sums
 from pipelines.answers.fates.transactions import TransactionAnswer, transaction_sums
 from pipelines.answers.finding_rows import explained_row, finding_row
 from pipelines.answers.group_rows import group_rows, groups_left
-from pipelines.answers.lag import store_lag, store_positions
+from pipelines.answers.lag import lag_record, store_lag, store_positions
 from pipelines.answers.ledger_rows import ledger_rows
 from pipelines.answers.lives.life_events import life_event_row, life_events
 from pipelines.answers.offsets.events import events_of, offset_event_row
@@ -91,6 +92,10 @@ def facts_of_store(
     say("transactions")
     asked = TransactionAnswer.of(store, known, None if offsets is None else offsets.offsets)
     facts.transactions = transaction_sums(asked.batches()).to_pylist()
+    say("popped messages")
+    popped = PopAnswer.of(store, known, None if offsets is None else offsets.offsets)
+    lags = [] if offsets is None else store_lag(store, offsets, damage=collect)
+    facts.pops = pop_sums(popped.batches(), map(lag_record, lags), facts.read_at_ms).to_pylist()
     if history is not None:
         tell_ownership(facts, history)
     return facts

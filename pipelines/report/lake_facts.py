@@ -83,6 +83,7 @@ class _Tables:
             "delays": self._split("delayed_messages", question("delays_by_level")),
             "retries": self._split("retry_chains", question("retries_by_group")),
             "transactions": self._split("transactions", question("transactions_by_topic")),
+            "pops": self._split("popped_messages", question("pops_by_queue")),
         }
 
     def tell(self, facts: Facts, broker: str) -> None:

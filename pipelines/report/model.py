@@ -141,6 +141,7 @@ class Facts:
     delays: list[Row] | None = None
     retries: list[Row] | None = None
     transactions: list[Row] | None = None
+    pops: list[Row] | None = None
     delay_notes: list[str] = field(default_factory=list)
     intervals: list[Row] | None = None
     anomalies: list[Row] | None = None

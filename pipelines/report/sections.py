@@ -10,6 +10,7 @@ from pipelines.report.lives_sections import groups_section, lives_section
 from pipelines.report.model import Facts, Section
 from pipelines.report.offsets_section import offsets_section
 from pipelines.report.ownership_section import ownership_section
+from pipelines.report.pops_section import pops_section
 from pipelines.report.retries_section import retries_section
 from pipelines.report.store_sections import agreement_section, contents_section, lag_section
 from pipelines.report.transactions_section import transactions_section
@@ -29,6 +30,7 @@ def sections_of(facts: Facts) -> list[Section]:
         delays_section(facts),
         retries_section(facts),
         transactions_section(facts),
+        pops_section(facts),
         forecast_section(facts),
         retention_section(facts),
         ownership_section(facts),

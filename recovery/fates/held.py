@@ -18,10 +18,12 @@ from parsers.mapped import map_file
 from parsers.store import StoreFile
 from recovery.fates.held_kernel import (
     HASH,
+    Bytes,
     HeldColumns,
     Ints,
     Longs,
     Names,
+    body_sizes,
     hold_records,
     put_values,
     value_sizes,
@@ -31,6 +33,8 @@ from recovery.scan.log_runs import LogGap, LogRun, log_runs
 from recovery.scan.topic_table import TopicTable, name_hash
 
 UNIQ_KEY, REAL_TOPIC = "UNIQ_KEY", "REAL_TOPIC"
+Find = Callable[[Bytes, Longs, Longs, Longs], None]
+"""Given a file and the places of records in it, sets where a text of each starts and its bytes, -1 without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +151,19 @@ def property_texts(files: Sequence[StoreFile], physical_offsets: Longs, name: st
 
     Raises UnreadableFile for a file that can no longer be read.
     """
+    names, span = _names([(name, HASH)]), np.empty(2, np.int64)
+    return _gathered(files, physical_offsets, lambda data, *rest: value_sizes(data, rest[0], names, span, *rest[1:]))
+
+
+def body_texts(files: Sequence[StoreFile], physical_offsets: Longs) -> pa.Array:
+    """The body of each of these records of the log as text, as it is stored.
+
+    Raises UnreadableFile for a file that can no longer be read.
+    """
+    return _gathered(files, physical_offsets, body_sizes)
+
+
+def _gathered(files: Sequence[StoreFile], physical_offsets: Longs, find: Find) -> pa.Array:
     found: list[pa.Array] = []
     bases = np.array([file.base_offset or 0 for file in files], np.int64)
     number = np.searchsorted(bases, physical_offsets, side="right") - 1
@@ -154,15 +171,15 @@ def property_texts(files: Sequence[StoreFile], physical_offsets: Longs, name: st
     for file_number in np.unique(number):
         rows = order[number[order] == file_number]
         data = np.frombuffer(map_file(files[file_number].path), np.uint8)
-        found.append(_texts(data, physical_offsets[rows] - bases[file_number], _names([(name, HASH)])))
+        found.append(_texts(data, physical_offsets[rows] - bases[file_number], find))
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(len(order))
     return pa.concat_arrays([pa.array([], pa.string()), *found]).take(pa.array(places))
 
 
-def _texts(data: npt.NDArray[np.uint8], positions: Longs, names: Names) -> pa.Array:
+def _texts(data: Bytes, positions: Longs, find: Find) -> pa.Array:
     starts, sizes = np.empty(len(positions), np.int64), np.empty(len(positions), np.int64)
-    value_sizes(data, positions, names, np.empty(2, np.int64), starts, sizes)
+    find(data, positions, starts, sizes)
     text = np.empty(GROWTH * int(np.maximum(sizes, 0).sum()) + BLOCK, np.uint8)
     ends: Ints = np.zeros(len(positions) + 1, np.int32)
     put_values(data, starts, sizes, text, ends)

@@ -204,6 +204,13 @@ def value_sizes(data: Bytes, positions: Longs, names: Names, span: Longs, starts
 
 
 @cached_njit(nogil=True, _nrt=False)
+def body_sizes(data: Bytes, positions: Longs, starts: Longs, sizes: Longs) -> None:
+    """Where the body is in each record, and its bytes."""
+    for row in range(len(positions)):
+        _, starts[row], sizes[row], _, _, _, _ = shape_of(data, positions[row])
+
+
+@cached_njit(nogil=True, _nrt=False)
 def put_values(data: Bytes, starts: Longs, sizes: Longs, text: Bytes, ends: Ints) -> None:
     """Gather values as valid UTF-8; `text` has room for three times their bytes and 64 more."""
     to = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ REGION = {**FILE, "file_size": 100, "file_pos": 0, "length": 100, "kind": "messa
 STARTS = {"broker": "b", "load_ok": True, "lost_messages": 0}
 
 HEAD = {"broker": "b", "unread": 2, "matching": 1, "head_queue_offset": 7}
+AT = datetime(2026, 11, 21, tzinfo=UTC)
 RANGE = {
     "broker": "b",
     "topic": "T",
@@ -164,6 +166,18 @@ CASES: dict[str, tuple[Rows, list[Rows]]] = {
     "none_committed_twice": (
         {"transactions": [{"broker": "b", "commits": 1}]},
         [{"transactions": [{"broker": "b", "commits": 2}]}],
+    ),
+    "every_popped_message_ends": (
+        {
+            "popped_messages": [
+                {"broker": "b", "state": state} for state in ("acked", "in_flight", "revived", "unmatched")
+            ]
+        },
+        [{"popped_messages": [{"broker": "b", "state": state}]} for state in ("passed", "unknown")],
+    ),
+    "none_acked_and_revived": (
+        {"popped_messages": [{"broker": "b", "state": "revived"}, {"broker": "b", "state": "acked", "acked_at": AT}]},
+        [{"popped_messages": [{"broker": "b", "state": "revived", "acked_at": AT}]}],
     ),
     "no_anomaly": ({"ownership_anomalies": []}, [{"ownership_anomalies": [{"kind": "orphan"}]}]),
 }

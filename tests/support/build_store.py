@@ -50,6 +50,8 @@ class StoreBuilder:
         sys_flag: int = 0,
         properties: tuple[tuple[str, str], ...] | None = None,
         queue_offset: int | None = None,
+        body: bytes | None = None,
+        reconsume_times: int = 0,
     ) -> Message:
         """Append one message with a key, a tag and a unique id unless `properties` says otherwise."""
         number = len(self.records)
@@ -58,12 +60,13 @@ class StoreBuilder:
         offset = self._next.get((topic, queue_id), 0) if placed else 0
         message = new_message(
             topic,
-            b"body of message %d" % number,
+            b"body of message %d" % number if body is None else body,
             queue_id=queue_id,
             queue_offset=offset if queue_offset is None else queue_offset,
             store_timestamp_ms=FIRST_MS + number * STEP_MS,
             born_timestamp_ms=FIRST_MS + number * STEP_MS,
             sys_flag=sys_flag,
+            reconsume_times=reconsume_times,
             properties_stored=encode_properties(
                 pairs if properties is None else properties, trailing_separator=self.trailing_separator
             ),

@@ -33,6 +33,7 @@ CALLS: dict[str, list[str]] = {
     "compaction": ["{store}"],
     "retries": ["{store}"],
     "transactions": ["{store}"],
+    "pop": ["{store}"],
     "start-at": ["{store}", "--topic", "Small"],
     "init": ["{store}", "--to", "{out}/drafted.toml"],
     "verify": ["{store}", "--deep", "--explained"],
@@ -53,7 +54,16 @@ CALLS: dict[str, list[str]] = {
     "dump timer": ["{store}"],
     "dump config": ["{store}"],
 }
-MAY_HAVE_NO_ROWS = {"dump timer", "dump dledger", "dump compaction", "compaction", "offsets", "retries", "transactions"}
+MAY_HAVE_NO_ROWS = {
+    "dump timer",
+    "dump dledger",
+    "dump compaction",
+    "compaction",
+    "offsets",
+    "retries",
+    "transactions",
+    "pop",
+}
 NO_STORE = {"allocate", "docs", "replay", "what-if", "sql", "tables", "check-lake", "vacuum", "completion"}
 """Commands that read no store."""
 OTHER_PROGRAMS = {"ui", "lab"}

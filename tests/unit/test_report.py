@@ -37,6 +37,7 @@ SECTIONS = [
     "delays",
     "retries",
     "transactions",
+    "pops",
     "forecast",
     "retention",
     "ownership",

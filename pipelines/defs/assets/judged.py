@@ -16,6 +16,7 @@ from pipelines.lake.tables.derived import (
     LIFE_EVENTS,
     LOSS_LEDGER,
     OFFSET_EVENTS,
+    POPPED_MESSAGES,
     RECOVERY_FORECAST,
     REPLICA_DIFFERENCES,
     RETENTION_RISK,
@@ -146,6 +147,13 @@ JUDGED_ASSETS = [
         "recovery",
         STORE_DEPS + CONFIG_DEPS,
         "By the log's records, and how far the broker's own group has checked.",
+        "state",
+    ),
+    judged_asset(
+        POPPED_MESSAGES,
+        "lag",
+        STORE_DEPS + CONFIG_DEPS,
+        "By the revive log; what was acknowledged in the broker's memory alone has no row.",
         "state",
     ),
 ]

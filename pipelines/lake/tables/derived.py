@@ -8,6 +8,7 @@ from pipelines.lake.tables.table import Table, columns
 from recovery.broker.abort_file import EXITS
 from recovery.compare.rows import Nature, What
 from recovery.fates.delays import DelayState
+from recovery.fates.pops import PopState
 from recovery.fates.retries import RetryState
 from recovery.fates.transactions import TransactionState
 from recovery.lives.config_states import Happening, Subject
@@ -340,6 +341,33 @@ reason               text what is odd about it, or why its end is not known
     ("broker",),
 ).holding(state=tuple(TransactionState))
 
+POPPED_MESSAGES = Table(
+    "popped_messages",
+    "one message that one group popped or acknowledged (POP), with its last checkpoint",
+    columns("""
+broker                 text which broker
+group                  text consumer group
+topic                  text topic that it was popped from; a retry topic for one that was delivered again
+queue_id               i32  queue that it was popped from
+queue_offset           i64  its number there
+physical_offset        i64  where it starts, byte in the CommitLog; null: the log does not have it
+unique_id              text UNIQ_KEY; null without one
+stored_at              time when it was stored
+state                  text what became of it by its last checkpoint; passed: neither acknowledged nor in a retry topic
+checkpoints            i32  how often it was popped, or its invisible time changed
+popped_at              time the last time
+invisible_until        time when it is due to be delivered again, unless it is acknowledged
+revive_queue_id        i32  queue of the revive topic that its last checkpoint is for
+acked_at               time when its acknowledgement was stored; null without one
+revived_at             time when it was put into the retry topic behind its last checkpoint; null: it was not
+retry_topic            text that retry topic
+retry_queue_offset     i64  its number there, in queue 0
+retry_physical_offset  i64  where that copy starts, byte in the CommitLog
+reason                 text what is odd about it, or why something is not known
+"""),
+    ("broker",),
+).holding(state=tuple(PopState))
+
 DERIVED_TABLES = (
     LAG,
     LAG_HISTORY,
@@ -352,6 +380,7 @@ DERIVED_TABLES = (
     DELAYED_MESSAGES,
     RETRY_CHAINS,
     TRANSACTIONS,
+    POPPED_MESSAGES,
     REPLICA_DIFFERENCES,
     TOPIC_LIVES,
     LIFE_EVENTS,

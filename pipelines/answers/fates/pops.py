@@ -1,0 +1,182 @@
+"""Popped messages as rows of the table `popped_messages`, their sums by queue, and what waits to be revived."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from parsers.store import Store
+from parsers.utc import utc
+from pipelines.answers.fates.columns import Longs, Mask, instants, known, reasons, stored_at, value_of, words
+from pipelines.lake.catalog import question
+from pipelines.lake.tables.derived import LAG, POPPED_MESSAGES
+from pipelines.lake.tables.table import TIMESTAMP
+from recovery.fates.held import UNIQ_KEY, property_texts
+from recovery.fates.held_kernel import NONE
+from recovery.fates.pops import (
+    PASSED,
+    POP_STATES,
+    REVIVED,
+    UNKNOWN,
+    UNMATCHED,
+    StorePops,
+    pops,
+    revive_queues,
+)
+from recovery.fates.retries import Offsets
+from recovery.fates.revive_log import WAITS_FOR
+from recovery.knowledge.inference import StoreKnowledge
+
+BATCH_ROWS = 1 << 16
+NO_MESSAGE = "the log has no record at this place of the queue: it expired, or the queue is not filled by such records"
+ACKED_TOO = "acknowledged, and put into the retry topic all the same: it is delivered again"
+ONCE_MORE = "the stored revive offset is not past its checkpoint: a start on these files puts it there once more"
+NO_COPY = (
+    "the revive service is past its checkpoint, and the log has no copy in a retry topic: the copy expired, or the "
+    "message could not be read, or topic or group were gone by then"
+)
+NO_CHECKPOINT = "acknowledged, and the log has no checkpoint of it: that expired, or was never stored"
+NO_OFFSETS = "no stored offsets tell how far the revive service is, and it is not acknowledged"
+DAMAGED = "what became of it may be in the damaged bytes behind its checkpoint"
+REVIVE_SCHEMA = pa.schema(
+    {
+        "topic": pa.string(),
+        "queue_id": pa.int32(),
+        "revive_offset": pa.int64(),
+        "end": pa.int64(),
+        "behind": pa.int64(),
+        "checkpoints": pa.int64(),
+        "messages": pa.int64(),
+        "waiting": pa.int64(),
+        "oldest_due": TIMESTAMP,
+        "unreadable": pa.int64(),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PopAnswer:
+    """What became of a store's popped messages."""
+
+    store: Store
+    answer: StorePops
+
+    @classmethod
+    def of(cls, store: Store, knowledge: StoreKnowledge, offsets: Offsets | None) -> PopAnswer:
+        """Read the log, and once more for the messages themselves where any was popped."""
+        return cls(store, pops(store, knowledge, offsets))
+
+    def notes(self) -> Iterator[str]:
+        """What no row can tell."""
+        for queue in revive_queues(self.answer):
+            if queue.unreadable:
+                yield (
+                    f"{queue.topic} queue {queue.queue_id}: {queue.unreadable} bodies that are no checkpoint and no "
+                    "acknowledgement: the revive service stops at the first one that it comes to"
+                )
+
+    def revive_rows(self) -> pa.Table:
+        """A row of REVIVE_SCHEMA for each queue of a revive topic."""
+        rows = []
+        for queue in revive_queues(self.answer):
+            row = queue._asdict()
+            due = row.pop("oldest_due_ms")
+            is_known = queue.revive_offset is not None and queue.end is not None
+            behind = max((queue.end or 0) - (queue.revive_offset or 0) - 1, 0) if is_known else None
+            rows.append({**row, "behind": behind, "oldest_due": None if due is None else utc(due)})
+        return pa.Table.from_pylist(rows, schema=REVIVE_SCHEMA)
+
+    def batches(
+        self, *, group: str | None = None, topic: str | None = None, open_: bool = False, broker: str | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """Rows of `popped_messages`, by group, topic and place in the queue; `open_`: without those acknowledged or
+        delivered again."""
+        found, entries = self.answer.found, self.answer.log.entries
+        entry = found.entry
+        order = np.lexsort(
+            (entries.queue_offset[entry], entries.queue_id[entry], entries.topic[entry], entries.group[entry])
+        )
+        for first in range(0, len(order), BATCH_ROWS):
+            batch = self._batch(order[first : first + BATCH_ROWS], broker)
+            for name, wanted in (("group", group), ("topic", topic)):
+                if wanted is not None:
+                    batch = batch.filter(pc.equal(batch.column(name), wanted))
+            if open_:
+                is_closed = pc.is_in(batch.column("state"), pa.array(["acked", "revived", "unmatched"]))
+                batch = batch.filter(pc.invert(is_closed))
+            yield batch
+
+    def _batch(self, rows: Longs, broker: str | None) -> pa.RecordBatch:
+        log, found, messages = self.answer.log, self.answer.found, self.answer.messages
+        columns, theirs, state = log.held.columns, messages.columns, found.state[rows]
+        entry, message, copy, acked = (each[rows] for each in (found.entry, found.message, found.copy, found.acked))
+        of_entry = log.entries
+        popped_ms, is_popped = of_entry.pop_time_ms[entry], state != UNMATCHED
+        made: dict[str, pa.Array] = {
+            "broker": pa.array([broker] * len(rows), pa.string()),
+            "group": words(log.groups, of_entry.group[entry]),
+            "topic": words(log.topics, of_entry.topic[entry]),
+            "queue_id": pa.array(of_entry.queue_id[entry].astype(np.int32)),
+            "queue_offset": pa.array(of_entry.queue_offset[entry]),
+            "physical_offset": value_of(theirs.physical_offset, message),
+            "unique_id": self._unique_ids(message),
+            "stored_at": stored_at(theirs, message),
+            "state": words(POP_STATES, state),
+            "checkpoints": pa.array(found.checkpoints[rows].astype(np.int32)),
+            "popped_at": instants(popped_ms),
+            "invisible_until": instants(popped_ms + of_entry.invisible_ms[entry], is_popped),
+            "revive_queue_id": self._revive_queues(of_entry.record[entry]),
+            "acked_at": stored_at(columns, acked),
+            "revived_at": stored_at(columns, copy),
+            "retry_topic": words(log.held.topics, value_of(columns.topic, copy).fill_null(NONE).to_numpy()),
+            "retry_queue_offset": value_of(columns.queue_offset, copy),
+            "retry_physical_offset": value_of(columns.physical_offset, copy),
+            "reason": reasons(
+                (message == NONE, NO_MESSAGE),
+                ((state == REVIVED) & (acked != NONE), ACKED_TOO),
+                ((state == REVIVED) & (acked == NONE) & self._comes_again(rows), ONCE_MORE),
+                (state == PASSED, NO_COPY),
+                (state == UNMATCHED, NO_CHECKPOINT),
+                (state == UNKNOWN, DAMAGED if self.answer.revive_offsets is not None else NO_OFFSETS),
+            ),
+        }
+        schema = POPPED_MESSAGES.bare_schema
+        return pa.RecordBatch.from_arrays([made[name] for name in schema.names], schema=schema)
+
+    def _comes_again(self, rows: Longs) -> Mask:
+        """Which rows the next start puts into the retry topic once more, as far as the stored offset says."""
+        is_known = self.answer.revive_offsets is not None
+        again: Mask = ~self.answer.found.is_done[rows] & is_known
+        return again
+
+    def _unique_ids(self, message: Longs) -> pa.Array:
+        has = np.flatnonzero(message != NONE)
+        places = self.answer.messages.columns.physical_offset[message[has]]
+        at = np.full(len(message), NONE, np.int64)
+        at[has] = np.arange(len(has))
+        return property_texts(self.store.commitlog, places, UNIQ_KEY).take(pa.array(at, mask=at == NONE))
+
+    def _revive_queues(self, records: Longs) -> pa.Array:
+        """The queue of the revive topic that a record is in, or waits for."""
+        log = self.answer.log
+        columns = log.held.columns
+        queue = np.where(log.is_waiting[records], columns.own[WAITS_FOR][records], columns.queue_id[records])
+        return known(queue.astype(np.int32), queue >= 0)
+
+
+def pop_sums(batches: Iterable[pa.RecordBatch], lags: Iterable[Mapping[str, Any]], now_ms: int) -> pa.Table:
+    """The answer of pops_by_queue.sql over rows of `popped_messages` and of `lag`, as of an instant."""
+    reader = pa.RecordBatchReader.from_batches(POPPED_MESSAGES.bare_schema, batches)
+    behind = pa.Table.from_pylist(list(lags), schema=LAG.bare_schema)
+    with duckdb.connect() as database:
+        database.execute("SET TimeZone = 'UTC'")
+        database.register(POPPED_MESSAGES.name, reader)
+        database.register(LAG.name, behind)
+        database.execute("SET VARIABLE now_ms = CAST(? AS BIGINT)", [now_ms])
+        return database.sql(question("pops_by_queue")).to_arrow_table()

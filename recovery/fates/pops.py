@@ -1,0 +1,276 @@
+"""Popped messages: each message that a group popped, acknowledged or not, and where it is delivered again.
+
+The broker's revive service reads the revive log in order. Where a checkpoint's time has passed it puts each message of
+it that is not acknowledged into the group's retry topic, with one more in reconsumeTimes, and commits the checkpoint's
+place as the offset of CID_RMQ_SYS_REVIVE_GROUP. A changed invisible time is a new checkpoint of one message, and an
+acknowledgement of the old one.
+Source: PopReviveService#consumeReviveMessage, #mergeAndRevive, #reviveRetry, #rePutCK,
+ChangeInvisibleTimeProcessor#appendCheckPointThenAckOrigin @5.0.0, 5.3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from parsers.store import Store, StoreFile
+from parsers.topics import REVIVE_GROUP, is_retry, is_revive, pop_retry_topics
+from recovery.fates.held import Held, Story, held_records
+from recovery.fates.held_kernel import NONE, HeldColumns, Longs
+from recovery.fates.joins import first_after, firsts, last_before, numbered
+from recovery.fates.retries import Offsets
+from recovery.fates.revive_log import Entries, ReviveLog, revive_log
+from recovery.knowledge.inference import StoreKnowledge
+from recovery.rules.dispatch import DispatchRules
+
+QUEUE_SHIFT = 40
+"""A queue id and an offset in it as one number; no queue has more messages."""
+Codes = npt.NDArray[np.int8]
+Mask = npt.NDArray[np.bool_]
+
+
+class PopState(StrEnum):
+    """What became of a popped message."""
+
+    ACKED = "acked"
+    IN_FLIGHT = "in_flight"
+    REVIVED = "revived"
+    PASSED = "passed"
+    UNMATCHED = "unmatched"
+    UNKNOWN = "unknown"
+
+
+POP_STATES = tuple(PopState)
+ACKED, IN_FLIGHT, REVIVED, PASSED, UNMATCHED, UNKNOWN = range(len(POP_STATES))
+
+
+class Pops(NamedTuple):
+    """One row per message and group that a checkpoint or an acknowledgement names, NONE where there is none.
+
+    Attributes:
+        entry: the row of the last checkpoint among the entries of the revive log, where it was written first; of an
+            acknowledgement without a checkpoint that one.
+        checkpoints: how many name the message.
+        delivered: the record that is the last checkpoint in the revive topic, a row of those held.
+        acked: the first acknowledgement of the last checkpoint; copy: the message in the retry topic, behind the last
+            checkpoint. Rows of those held.
+        message: the message itself, a row of the messages.
+        is_done: the revive service is done with the last checkpoint, by its offset.
+        state: place in POP_STATES.
+    """
+
+    entry: Longs
+    checkpoints: Longs
+    delivered: Longs
+    acked: Longs
+    copy: Longs
+    message: Longs
+    is_done: Mask
+    state: Codes
+
+
+@dataclass(frozen=True, slots=True)
+class StorePops:
+    """The popped messages of a store. `messages`: their records; `revive_offsets`: by revive topic and queue the last
+    checkpoint that the broker is done with, None where no offsets are known."""
+
+    log: ReviveLog
+    found: Pops
+    messages: Held
+    revive_offsets: Mapping[tuple[str, int], int] | None
+
+
+def pops(store: Store, known: StoreKnowledge, offsets: Offsets | None) -> StorePops:
+    """What became of every message that the revive log names; `offsets`: of all groups, None where none are known."""
+    log = revive_log(store.commitlog, known.rules)
+    done = None if offsets is None else _revive_offsets(offsets)
+    messages = _messages(store.commitlog, known.rules, log)
+    return StorePops(log, _pops(log, messages, done), messages, done)
+
+
+def _revive_offsets(offsets: Offsets) -> dict[tuple[str, int], int]:
+    of_broker = ((topic, queues) for (group, topic), queues in offsets.items() if group == REVIVE_GROUP)
+    return {(topic, queue_id): offset for topic, queues in of_broker for queue_id, offset in queues.items()}
+
+
+def _messages(files: Sequence[StoreFile], rules: DispatchRules, log: ReviveLog) -> Held:
+    """The records that the entries name by topic, queue and offset."""
+    entries = log.entries
+    limit = 1 << QUEUE_SHIFT
+    is_place = (entries.queue_offset >= 0) & (entries.queue_offset < limit)
+    is_place &= (entries.queue_id >= 0) & (entries.queue_id < 1 << (62 - QUEUE_SHIFT))
+    places = (entries.queue_id << QUEUE_SHIFT) + entries.queue_offset
+    of_topic = {topic: np.unique(places[is_place & (entries.topic == code)]) for code, topic in enumerate(log.topics)}
+
+    def is_named(columns: HeldColumns, topics: Sequence[str]) -> Mask:
+        theirs = (columns.queue_id.astype(np.int64) << QUEUE_SHIFT) + columns.queue_offset
+        wanted = np.zeros(len(theirs), np.bool_)
+        for code in np.unique(columns.topic).tolist():
+            if (named := of_topic.get(topics[code])) is not None:
+                rows = columns.topic == code
+                wanted[rows] = np.isin(theirs[rows], named)
+        return wanted
+
+    story = Story(keeps=of_topic.__contains__, wanted=is_named)
+    return held_records(files if of_topic else (), rules, story)
+
+
+def _pops(log: ReviveLog, messages: Held, done: Mapping[tuple[str, int], int] | None) -> Pops:
+    entries, columns = log.entries, log.held.columns
+    if not len(entries.record):
+        nothing = np.empty(0, np.int64)
+        return Pops._make([*[nothing] * 6, np.empty(0, np.bool_), np.empty(0, np.int8)])
+    placed = columns.physical_offset[entries.record]
+    (number,) = numbered((entries.group, entries.topic, entries.queue_id, entries.queue_offset))
+    of_checkpoint = (number, entries.broker, entries.start_offset, entries.pop_time_ms)
+    (key,) = numbered(of_checkpoint)
+    (checkpoint,) = numbered((*of_checkpoint, entries.put_again))
+    count, is_checkpoint = int(number.max()) + 1, entries.is_checkpoint == 1
+    entry = _last(entries, number, placed, count)
+    is_delivered = is_checkpoint & ~log.is_waiting[entries.record]
+    delivered = _record(entries, _firsts_of(is_delivered, checkpoint, placed)[checkpoint[entry]])
+    acked = _record(entries, _firsts_of(~is_checkpoint, key, placed)[key[entry]])
+    written = _firsts_of(is_checkpoint, checkpoint, placed)
+    of_each = np.bincount(number[written[written != NONE]], minlength=count)
+    message = _message_rows(log, messages, entry)
+    copy = _copies(log, messages, entry, message)
+    is_done = _is_done(log.held, delivered, done)
+    is_damaged = log.held.damaged_behind()[entries.record[entry]]
+    state = np.where(is_done, PASSED, IN_FLIGHT).astype(np.int8)
+    state[is_damaged | (done is None)] = UNKNOWN
+    state[acked != NONE] = ACKED
+    state[copy != NONE] = REVIVED
+    state[~is_checkpoint[entry]] = UNMATCHED
+    return Pops(entry, of_each, delivered, acked, copy, message, is_done, state)
+
+
+def _last(entries: Entries, number: Longs, placed: Longs, count: int) -> Longs:
+    """Of each message the checkpoint of the latest pop, where it was written first; without one the last of its
+    acknowledgements."""
+    found = np.empty(count, np.int64)
+    order = np.lexsort((-placed, entries.put_again, entries.pop_time_ms, entries.is_checkpoint, number))
+    found[number[order]] = order
+    return found
+
+
+def _firsts_of(wanted: Mask, numbers: Longs, placed: Longs) -> Longs:
+    """Of each number the first wanted entry in the log, NONE without one."""
+    rows = np.flatnonzero(wanted)
+    first = firsts(numbers[rows], placed[rows], int(numbers.max()) + 1)
+    found: Longs = np.concatenate((rows, [NONE]))[first]  # NONE, -1, is the last one
+    return found
+
+
+def _record(entries: Entries, rows: Longs) -> Longs:
+    return np.where(rows == NONE, NONE, entries.record[rows])
+
+
+def _message_rows(log: ReviveLog, messages: Held, entry: Longs) -> Longs:
+    """The record of each message: the last one at its place in the queue that was there when it was popped."""
+    entries, theirs = log.entries, messages.columns
+    codes = {name: code for code, name in enumerate(messages.topics)}
+    topic = np.array([codes.get(name, NONE) for name in log.topics], np.int64)[entries.topic[entry]]
+    wanted = (topic, entries.queue_id[entry], entries.queue_offset[entry])
+    there = (theirs.topic.astype(np.int64), theirs.queue_id.astype(np.int64), theirs.queue_offset)
+    number, number_there = numbered(wanted, there)
+    placed = log.held.columns.physical_offset[entries.record[entry]]
+    return last_before(number, placed, number_there, theirs.physical_offset)
+
+
+def _copies(log: ReviveLog, messages: Held, entry: Longs, message: Longs) -> Longs:
+    """The first copy of each message in its retry topic behind its last checkpoint, of one more in reconsumeTimes; of
+    a suspended checkpoint of as many (PopReviveService#reviveRetry @5.5.0)."""
+    entries, columns, found = log.entries, log.held.columns, np.full(len(entry), NONE, np.int64)
+    has = np.flatnonzero(message != NONE)
+    copies = np.flatnonzero(np.array([is_retry(name) for name in log.held.topics] or [False])[columns.topic])
+    if not len(has) or not len(copies):
+        return found
+    there = (columns.topic[copies].astype(np.int64), columns.message[copies], _times(columns)[copies])
+    placed = columns.physical_offset[entries.record[entry[has]]]
+    for topics in _retry_topics(log, entry[has]):
+        itself, times = messages.columns.message[message[has]], _times(messages.columns)[message[has]]
+        times = times + 1 - entries.is_suspended[entry[has]]
+        number, number_there = numbered((topics, itself, times), there)
+        first = first_after(number, placed, number_there, columns.physical_offset[copies])
+        found[has] = np.where(first == NONE, found[has], copies[first])
+    return found
+
+
+def _times(columns: HeldColumns) -> Longs:
+    return columns.reconsume_times.astype(np.int64)
+
+
+def _retry_topics(log: ReviveLog, entry: Longs) -> tuple[Longs, Longs]:
+    """The code of the retry topic of each entry, by either version's name; NONE for one that the log has nothing of."""
+    codes = {name: code for code, name in enumerate(log.held.topics)}
+    pairs = np.column_stack((log.entries.group[entry], log.entries.topic[entry]))
+    each, place = np.unique(pairs, axis=0, return_inverse=True)
+    named = [pop_retry_topics(log.groups[group], log.topics[topic]) for group, topic in each.tolist()]
+    first, last = ([codes.get(names[at], NONE) for names in named] for at in (0, -1))
+    return np.array(first, np.int64)[place.ravel()], np.array(last, np.int64)[place.ravel()]
+
+
+def _is_done(held: Held, delivered: Longs, done: Mapping[tuple[str, int], int] | None) -> Mask:
+    """Whether the broker's offset on the revive topic has come to the checkpoint: it is the last one that it is done
+    with (PopReviveService#consumeReviveMessage reads from the next one on)."""
+    columns, is_done = held.columns, np.zeros(len(delivered), np.bool_)
+    for (topic, queue_id), offset in (done or {}).items():
+        if topic in held.topics:
+            is_of = (columns.topic == held.topics.index(topic)) & (columns.queue_id == queue_id)
+            is_done |= (delivered != NONE) & (is_of & (columns.queue_offset <= offset))[delivered]
+    return is_done
+
+
+class ReviveQueue(NamedTuple):
+    """A queue of a revive topic. `revive_offset`: None: no offset is known; `end`: the next number in it, None where
+    the log has nothing of it. `checkpoints` and `messages`: not done with and not acknowledged; `waiting`: checkpoints
+    of these that are still in the timer's topic; `unreadable`: bodies that stop the revive service."""
+
+    topic: str
+    queue_id: int
+    revive_offset: int | None
+    end: int | None
+    checkpoints: int
+    messages: int
+    waiting: int
+    oldest_due_ms: int | None
+    unreadable: int
+
+
+def revive_queues(answer: StorePops) -> list[ReviveQueue]:
+    """Every queue of a revive topic that the log or an offset names, and what waits to be revived in it."""
+    log, found, columns = answer.log, answer.found, answer.log.held.columns
+    topics = log.held.topics
+    is_of_revive = np.array([is_revive(name) for name in topics] or [False])
+    topic = np.where(log.is_waiting, columns.real_topic, columns.topic).astype(np.int64)
+    queue = np.where(log.is_waiting, columns.own[1], columns.queue_id).astype(np.int64)
+    is_entry = is_of_revive[topic] if len(topic) else np.zeros(0, np.bool_)
+    named = {(topics[code], number) for code, number in np.unique(np.column_stack((topic, queue))[is_entry], axis=0)}
+    open_rows = found.entry[found.state == IN_FLIGHT]
+    records, due = log.entries.record[open_rows], (log.entries.pop_time_ms + log.entries.invisible_ms)[open_rows]
+    is_in_timer = (found.delivered == NONE)[found.state == IN_FLIGHT]
+    told = []
+    for name, queue_id in sorted(named | set(answer.revive_offsets or ())):
+        is_of = is_entry & (topic == (topics.index(name) if name in topics else NONE)) & (queue == queue_id)
+        stored = columns.queue_offset[is_of & ~log.is_waiting]
+        here = is_of[records]
+        offset = None if answer.revive_offsets is None else answer.revive_offsets.get((name, queue_id))
+        told.append(
+            ReviveQueue(
+                name,
+                int(queue_id),
+                offset,
+                int(stored.max()) + 1 if len(stored) else None,
+                len(np.unique(records[here])),
+                int(here.sum()),
+                len(np.unique(records[here & is_in_timer])),
+                int(due[here].min()) if here.any() else None,
+                int(is_of[log.unreadable].sum()),
+            )
+        )
+    return told
