@@ -316,6 +316,26 @@ def test_a_loss_is_named_though_the_ingest_adds_rows_and_faults_are_left(folder:
     assert ended.code == 4
 
 
+def test_a_loss_does_not_hide_behind_what_other_files_have_gained(folder: Path) -> None:
+    lake, queues = Lake(folder / "lake"), folder / "store/consumequeue"
+    grown, gone = sorted((path for path in queues.rglob("*") if path.is_file()), key=units_in)[-2:]
+    lost, held = units_in(gone), lake.rows("consumequeue_units")
+    part_of(lake, "consumequeue_units", str(gone.relative_to(folder / "store"))).unlink()
+    gone.unlink()
+    with grown.open("r+b") as file:
+        units = file.read(20 * units_in(grown))
+        file.write((units * (1 + 20 * lost // len(units)))[: 20 * lost])
+    ended = repair(folder)
+    assert ended.code == 4, ended.err
+    assert lake.rows("consumequeue_units") >= held, "as many as before, and yet not those"
+    assert "whether rows of files that the store no longer holds are lost is not known" in ended.err
+
+
+def units_in(path: Path) -> int:
+    units = path.read_bytes()
+    return sum(any(units[at : at + 20]) for at in range(0, len(units), 20))
+
+
 @pytest.mark.parametrize("spoil", [b"", b"{", b"[]", None])
 def test_a_table_without_a_log_is_refused_before_anything_is_taken_out(folder: Path, spoil: bytes | None) -> None:
     lake = Lake(folder / "lake")
