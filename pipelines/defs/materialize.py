@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import dagster as dg
@@ -12,7 +12,6 @@ from pipelines.defs.asset_failure import failure_of
 from pipelines.defs.lakehouse import Lakehouse
 from pipelines.defs.partitions import BROKERS, FILE_PARTITIONS, TABLES_BY_PARTITION, keys_of
 from pipelines.lake.broker_stores import store_of
-from pipelines.lake.tables.raw_table import FileTable
 
 Progress = Callable[[str], None]
 
@@ -40,10 +39,11 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Assets of one run: those of one partitions definition, or the derived ones."""
+    """Assets of one run: those of one partitions definition (its name, and the keys to make), or the derived ones."""
 
     title: str
     selection: dg.AssetSelection
+    partitions: str | None = None
     keys: tuple[str, ...] = ()
 
 
@@ -56,9 +56,11 @@ def stages(lakehouse: Lakehouse, derived: dg.AssetSelection) -> Iterator[Stage]:
             files[name] += keys
     for name, tables in TABLES_BY_PARTITION.items():
         if files[name]:
-            yield Stage(_title(tables), dg.AssetSelection.assets(*(t.name for t in tables)), tuple(files[name]))
+            names = [table.name for table in tables]
+            yield Stage(" and ".join(names), dg.AssetSelection.assets(*names), name, tuple(files[name]))
     per_broker = dg.AssetSelection.groups("store", "config") - dg.AssetSelection.assets(*FILE_PARTITIONS)
-    yield Stage("queues, checkpoints and configuration", per_broker, tuple(broker.name for broker in brokers))
+    each = tuple(broker.name for broker in brokers)
+    yield Stage("queues, checkpoints and configuration", per_broker, str(BROKERS.name), each)
     yield Stage("everything derived", derived)
 
 
@@ -79,10 +81,9 @@ def _run(
     definitions: dg.Definitions, instance: dg.DagsterInstance, lakehouse: Lakehouse, stage: Stage, outcome: Outcome
 ) -> None:
     tags = {}
-    if stage.keys:
-        name = _partitions_name(stage)
-        instance.add_dynamic_partitions(name, list(stage.keys))
-        ordered = [key for key in instance.get_dynamic_partitions(name) if key in set(stage.keys)]
+    if stage.partitions is not None:
+        instance.add_dynamic_partitions(stage.partitions, list(stage.keys))
+        ordered = [key for key in instance.get_dynamic_partitions(stage.partitions) if key in set(stage.keys)]
         tags = {ASSET_PARTITION_RANGE_START_TAG: ordered[0], ASSET_PARTITION_RANGE_END_TAG: ordered[-1]}
     done = dg.materialize(
         [*(definitions.assets or ()), *(definitions.asset_checks or ())],  # type: ignore[list-item]
@@ -100,14 +101,3 @@ def _run(
     for evaluation in done.get_asset_check_evaluations():
         severity = None if evaluation.passed else evaluation.severity
         outcome.checks[evaluation.asset_key.to_user_string(), evaluation.check_name] = severity
-
-
-def _title(tables: Sequence[FileTable]) -> str:
-    return " and ".join(table.name for table in tables)
-
-
-def _partitions_name(stage: Stage) -> str:
-    for name, tables in TABLES_BY_PARTITION.items():
-        if stage.title == _title(tables):
-            return name
-    return str(BROKERS.name)

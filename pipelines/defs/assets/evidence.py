@@ -20,14 +20,17 @@ PLACES = {
 """Name of an external asset -> what it is."""
 
 
+KEYS = {name: dg.AssetKey(["evidence", name]) for name in PLACES}
+
+
 def evidence(*names: str) -> list[dg.AssetKey]:
     """The keys of these external assets. Raises KeyError for a name that is none."""
-    return [dg.AssetKey(["evidence", name]) for name in names if PLACES[name]]
+    return [KEYS[name] for name in names]
 
 
 EVIDENCE = [
-    dg.AssetSpec(key, group_name="evidence", description=f"{what} Only ever read.", owners=OWNERS["evidence"])
-    for key, what in zip(evidence(*PLACES), PLACES.values(), strict=True)
+    dg.AssetSpec(KEYS[name], group_name="evidence", description=f"{what} Only ever read.", owners=OWNERS["evidence"])
+    for name, what in PLACES.items()
 ]
 WHOLE_STORE = evidence("commitlog", "consumequeue", "index", "timerlog", "checkpoint", "config")
 RECORDINGS = evidence("broker_logs", "client_logs", "captures")

@@ -20,10 +20,11 @@ from pipelines.lake.tables.table import Table
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Refresh = Callable[["SparkSession", Lake, BrokerSource], None]
+Refresh = Callable[["SparkSession", Lake, BrokerSource], Sequence[str]]
+"""Makes one broker's rows anew; a sentence for each file that could not be read."""
 
 
-def refresh_files(spark: "SparkSession", lake: Lake, broker: BrokerSource) -> None:
+def refresh_files(spark: "SparkSession", lake: Lake, broker: BrokerSource) -> list[str]:
     """Hash the files that changed since their row was written; say which are gone."""
     from pipelines.ingest.gone_files import mark_gone
     from pipelines.ingest.ingest import ingest_files
@@ -31,24 +32,27 @@ def refresh_files(spark: "SparkSession", lake: Lake, broker: BrokerSource) -> No
     store = store_of(broker)
     ingested = IngestedFiles.load(lake, broker.name)
     stale = ingested.stale(STORE_FILES.name, store, STORE_FILES.files.of(store))
-    ingest_files(spark, lake, broker, STORE_FILES, stale, ingested=ingested)
+    unread = ingest_files(spark, lake, broker, STORE_FILES, stale, ingested=ingested)
     mark_gone(lake, broker, store)
+    return unread
 
 
-def refresh_checkpoint(spark: "SparkSession", lake: Lake, broker: BrokerSource) -> None:
+def refresh_checkpoint(spark: "SparkSession", lake: Lake, broker: BrokerSource) -> list[str]:
     """Read the checkpoint as it is now."""
     from pipelines.ingest.ingest import ingest_files
 
     store = store_of(broker)
-    if store.checkpoint is not None:
-        ingest_files(spark, lake, broker, CHECKPOINTS, [store.checkpoint.path.name])
+    if store.checkpoint is None:
+        return []
+    return ingest_files(spark, lake, broker, CHECKPOINTS, [store.checkpoint.path.name])
 
 
-def refresh_queues(spark: "SparkSession", lake: Lake, broker: BrokerSource) -> None:
+def refresh_queues(spark: "SparkSession", lake: Lake, broker: BrokerSource) -> list[str]:
     """Sum up every queue as it is now."""
     from pipelines.ingest.ingest import ingest_queues
 
     ingest_queues(spark, lake, broker)
+    return []
 
 
 def broker_asset(table: Table, refresh: Refresh, plotted: str, deps: Sequence[dg.AssetKey]) -> dg.AssetsDefinition:
@@ -66,12 +70,14 @@ def broker_asset(table: Table, refresh: Refresh, plotted: str, deps: Sequence[dg
         **cared_for("store"),
     )
     def built(context: dg.AssetExecutionContext, lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
-        lake = lakehouse.lake()
+        lake, unread = lakehouse.lake(), list[str]()
         with lakehouse.writing(table.name):
             for name in context.partition_keys:
-                refresh(lakehouse.spark(), lake, lakehouse.broker(name))
-        plots = counts(lake, table, plotted)
-        return dg.MaterializeResult(metadata=table_metadata(lake, table, lake.rows(table.name), **plots))
+                told = refresh(lakehouse.spark(), lake, lakehouse.broker(name))
+                unread += [f"{name}: {sentence}" for sentence in told]
+        plots, not_read = counts(lake, table, plotted), "; ".join(unread) or "none"
+        metadata = table_metadata(lake, table, lake.rows(table.name), **plots, not_read=not_read)
+        return dg.MaterializeResult(metadata=metadata)
 
     return built
 
