@@ -27,10 +27,12 @@ if TYPE_CHECKING:
 def open_evidence(path: Path) -> FileIO:
     """A file for reading, unbuffered. A pipe in a file's place holds nobody up. Raises OSError."""
 
-    def open_at_once(name: str, flags: int) -> int:
-        return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
+    return open(path, "rb", buffering=0, opener=lambda name, flags: open_descriptor(Path(name)))
 
-    return open(path, "rb", buffering=0, opener=open_at_once)
+
+def open_descriptor(path: Path) -> int:
+    """As `open_evidence`, the bare descriptor, for who looks at thousands of files. Raises OSError, ValueError."""
+    return os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0))
 
 
 def read_small(path: Path, most: int) -> bytes:

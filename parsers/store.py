@@ -187,7 +187,7 @@ def open_store(
     base = absolute.parent if absolute.name.startswith(DLEDGER_FOLDER) else absolute
     apart = _identities((*commitlog_folders, *dledger_folders))
     moved = {"commitlog": bool(commitlog_folders), "dledger": bool(dledger_folders)}
-    for found in _walk(base, absolute, set(), apart):
+    for found in _walk(base, absolute, (), apart):
         here = found if root == absolute else replace(found, path=root / found.path.relative_to(absolute))
         _place(store, replace(here, kind="not_understood", why=LOG_MOVED) if moved.get(found.kind) else here)
     for folder in commitlog_folders:
@@ -219,34 +219,29 @@ def _identities(folders: Iterable[Path]) -> set[tuple[int, int]]:
 
 
 def _walk(
-    root: Path, folder: Path, above: set[tuple[int, int]], apart: Collection[tuple[int, int]] = ()
+    root: Path, folder: Path, above: tuple[Path, ...] = (), apart: Collection[tuple[int, int]] = ()
 ) -> Iterator[StoreFile]:
     """Every file below `folder`, in name order; `above` are the folders on the way down, against loops of links.
 
     Folders in `apart` are passed over.
     """
     try:
-        seen = folder.stat()
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError as refused:
         yield _unlisted(folder, f"cannot be listed: {refused.strerror}")
         return
-    here = (seen.st_dev, seen.st_ino)
-    if here in above:
-        yield _unlisted(folder, "a link back to a folder above it")
-        return
-    if above and here in apart:
-        return
+    way = (*above, folder)
     for entry in entries:
         path = folder / entry.name
         try:
-            found = None if entry.is_dir() else classify(root, path)
+            if not entry.is_dir():
+                yield classify(root, path)
+            elif entry.is_symlink() and _identities([path]) & _identities(way):
+                yield _unlisted(path, "a link back to a folder above it")
+            elif not apart or _identities([path]).isdisjoint(apart):
+                yield from _walk(root, path, way, apart)
         except OSError as refused:
-            found = _unlisted(path, f"cannot be looked at: {refused.strerror}")
-        if found is None:
-            yield from _walk(root, path, above | {here}, apart)
-        else:
-            yield found
+            yield _unlisted(path, f"cannot be looked at: {refused.strerror}")
 
 
 def _unlisted(path: Path, why: str) -> StoreFile:
@@ -256,7 +251,7 @@ def _unlisted(path: Path, why: str) -> StoreFile:
 def _place_log(store: Store, own_folder: Sequence[str], folder: Path) -> None:
     """The files of a folder of the log, placed as if they lay in the store's own."""
     name = name_below(store.root, folder)
-    for found in _walk(folder, folder, set()):
+    for found in _walk(folder, folder):
         is_unlisted = found.why and found.size == 0 and found.mtime_ns == 0
         place = place_of((*own_folder, *found.path.relative_to(folder).parts))
         _place(store, replace(found if is_unlisted else _placed(found, place), folder=name))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from parsers.places import name_below
 from parsers.store import Store
-from pipelines.ingest.file_names import name_of
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.ingest.made_from import MadeFrom, all_inputs, store_inputs
 from pipelines.lake.sources import BrokerSource
@@ -39,7 +39,7 @@ class Changes:
 def changes_of(broker: BrokerSource, store: Store, ingested: IngestedFiles, made: MadeFrom) -> Changes:
     """Compare a store with what the lake holds of it. Reads three pages of a file at most, and writes nothing."""
     files = {table.name: ingested.stale(table.name, store, table.files.of(store)) for table in FILE_TABLES}
-    present = {name_of(store.root, file) for file in store.files()}
+    present = {name_below(store.root, file.path) for file in store.files()}
     inputs = {broker.name: store_inputs(broker, {k: v for k, v in ingested.known.items() if k in present})}
     looks = [(table, name, repr(ingested.seen.get(name))) for table, names in files.items() for name in names]
     return Changes(files, bool(made.changed(QUEUES.name, inputs)), all_inputs(inputs, looks))

@@ -1,18 +1,19 @@
-"""The derived tables of a lake, made anew where what they come from has changed."""
+"""The derived tables of a lake, made anew where what they come from has changed.
+
+The engines are imported where something is made: an ingest that finds nothing new does without them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from parsers.store import NotAStore
-from pipelines.answers.lives.lag_of_lives import with_lives
-from pipelines.answers.replica_rows import replica_rows
-from pipelines.answers.store_rows import JUDGES, STREAMS
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.ingest.made_from import ALL_BROKERS, MadeFrom, all_inputs, broker_inputs, evidence_inputs
 from pipelines.lake.broker_stores import store_of
@@ -26,13 +27,12 @@ from pipelines.lake.tables.derived import (
     RETENTION_RISK,
 )
 from pipelines.lake.tables.ownership import OWNERSHIP_INTERVALS, OWNERSHIP_TABLES
-from pipelines.spark.jobs.ownership import evidence_paths, replay_sources
 from pipelines.spark.jobs.store_rows import judge_brokers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-JUDGED = tuple(table for table in DERIVED_TABLES if table.name in {*JUDGES, *STREAMS})
+JUDGED = tuple(table for table in DERIVED_TABLES if table not in (LAG_HISTORY, REPLICA_DIFFERENCES))
 """The tables whose rows are made broker by broker."""
 TOLD_BY_THE_CLOCK = frozenset({RETENTION_RISK.name})
 """Tables whose rows hold as of the run: they are made again in another hour."""
@@ -50,7 +50,8 @@ def derive(
     spark: SparkSession,
     sources: Sources,
     progress: Callable[[str], None] = lambda table: None,
-    opened: Collection[str] = (),
+    read: Mapping[str, IngestedFiles] = MappingProxyType({}),
+    lake: Lake | None = None,
 ) -> Derived:
     """Make every derived table from the lake, the stores, and the logs and captures of the configuration.
 
@@ -60,14 +61,15 @@ def derive(
     ownership tables are left as they are.
 
     Args:
-        opened: brokers whose store was just read, and need not be opened to know that it is there.
         progress: told the name of each table before it is made; of the ownership tables the one of intervals.
+        read: by broker whose store was just read, and need not be opened to know that it is there, its files.
+        lake: the lake of the configuration, where it is known to be no evidence.
     """
-    lake, derived = lake_to_write(sources), Derived()
-    others, _ = readable([broker for broker in sources.brokers if broker.name not in opened])
-    names = {*opened, *(broker.name for broker in others)}
-    there = [broker for broker in sources.brokers if broker.name in names]
-    known, made = IngestedFiles.load_all(lake, [broker.name for broker in there]), MadeFrom.load(lake)
+    lake, derived = lake or lake_to_write(sources), Derived()
+    made = MadeFrom.load(lake)
+    others, _ = readable([broker for broker in sources.brokers if broker.name not in read])
+    known = {**read, **IngestedFiles.load_all(lake, [broker.name for broker in others])}
+    there = [broker for broker in sources.brokers if broker.name in known]
     now = {broker.name: broker_inputs(broker, known[broker.name].known) for broker in there}
     hourly = {name: f"{inputs} {datetime.now(UTC):%Y-%m-%d %H}" for name, inputs in now.items()}
     for table in JUDGED:
@@ -119,9 +121,11 @@ def _own(
     progress: Callable[[str], None],
 ) -> None:
     """Replay logs and captures where any of them has changed. What could not be read is read, and told, every time."""
-    places = evidence_paths(sources)
+    places = sources.recorded_files()
     inputs = {ALL_BROKERS: evidence_inputs(places)}
     if places and made.changed(OWNERSHIP_INTERVALS.name, inputs):
+        from pipelines.spark.jobs.ownership import replay_sources
+
         progress(OWNERSHIP_INTERVALS.name)
         replayed = replay_sources(spark, lake, sources)
         derived.rows |= replayed.rows
@@ -134,11 +138,15 @@ def _own(
 
 def write_lag_history(lake: Lake) -> int:
     """Answer lag_history.sql from the snapshots and the lives of topics in the lake, into its table; its rows."""
+    from pipelines.answers.lives.lag_of_lives import with_lives
+
     return lake.write(LAG_HISTORY.name, with_lives(lake.query(question("lag_history")), lake), replaced=None)
 
 
 def write_replica_differences(lake: Lake, sources: Sources) -> tuple[int, list[str]]:
     """Compare the replicas of the configuration; rows, and a sentence for each group that could not be compared."""
+    from pipelines.answers.replica_rows import replica_rows
+
     rows, problems = replica_rows(sources)
     schema = REPLICA_DIFFERENCES.bare_schema
     return lake.write(REPLICA_DIFFERENCES.name, pa.Table.from_pylist(rows, schema=schema), replaced=None), problems

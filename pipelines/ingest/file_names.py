@@ -1,4 +1,4 @@
-"""What a store file is called in the lake and in Dagster."""
+"""What a store file is called in Dagster: the key of its partition."""
 
 from __future__ import annotations
 
@@ -9,14 +9,9 @@ from parsers.store import StoreFile
 from pipelines.lake.sources import BrokerSource
 
 
-def name_of(root: Path, file: StoreFile) -> str:
-    """The column `file`."""
-    return name_below(root, file.path)
-
-
 def partition_key(broker: BrokerSource, root: Path, file: StoreFile) -> str:
     """`broker-a/commitlog/00000000000000000000`: a store file's name in Dagster."""
-    return f"{broker.name}/{name_of(root, file)}"
+    return f"{broker.name}/{name_below(root, file.path)}"
 
 
 def split_key(key: str) -> tuple[str, str]:

@@ -11,7 +11,7 @@ import zlib
 from dataclasses import dataclass
 
 from parsers.errors import StoreFormatError, UnreadableFile
-from parsers.mapped import open_evidence
+from parsers.mapped import open_descriptor
 from parsers.places import is_rocksdb_file
 from parsers.store import StoreFile
 
@@ -56,15 +56,23 @@ def _state(file: StoreFile, written_until: int | None) -> FileState:
     try:
         if file.kind == "rocksdb":
             return _of_database(file)
-        with open_evidence(file.path) as opened:
-            place = opened.fileno()
+        place = open_descriptor(file.path)
+        try:
             seen = os.fstat(place)
             until = _written_until(place, seen.st_size) if written_until is None else written_until
-            mark = zlib.crc32(os.pread(place, PAGE, 0))
-            mark = zlib.crc32(os.pread(place, 2 * PAGE, max(0, until - PAGE)), mark)
-            return FileState(seen.st_size, seen.st_mtime_ns, seen.st_ino, until, mark)
+            return FileState(seen.st_size, seen.st_mtime_ns, seen.st_ino, until, _mark(place, until))
+        finally:
+            os.close(place)
     except (OSError, ValueError) as refused:  # ValueError: a NUL in the name
         raise UnreadableFile(f"cannot be read: {refused}", path=file.path) from refused
+
+
+def _mark(place: int, until: int) -> int:
+    if until <= PAGE:  # of most queues: the first page is the last written one
+        pages = os.pread(place, 2 * PAGE, 0)
+        return zlib.crc32(pages, zlib.crc32(pages[:PAGE]))
+    mark = zlib.crc32(os.pread(place, PAGE, 0))
+    return zlib.crc32(os.pread(place, 2 * PAGE, until - PAGE), mark)
 
 
 def _written_until(place: int, size: int) -> int:

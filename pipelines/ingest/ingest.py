@@ -12,14 +12,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from parsers.places import name_below
 from parsers.store import NotAStore
 from pipelines.ingest.config_snapshots import snapshot_config
-from pipelines.ingest.file_names import name_of
 from pipelines.ingest.gone_files import mark_gone
 from pipelines.ingest.growth import grown_from
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.ingest.made_from import MadeFrom, store_inputs
 from pipelines.lake.broker_stores import store_of
+from pipelines.lake.commit import version_to_add_to
 from pipelines.lake.lake import Lake, lake_to_write
 from pipelines.lake.sources import BrokerSource, Sources
 from pipelines.lake.tables.raw import COMMITLOG_MESSAGES, FILE_TABLES, QUEUES, SNAPSHOT_TABLES
@@ -36,7 +37,8 @@ Progress = Callable[[str, str], None]
 class IngestReport:
     """What one ingest did: rows now in the lake by (broker, table), files read and found unchanged, counted once per
     table, the files that are not understood as (broker, file, why), a sentence for each store that is not there, and
-    one for each file that could not be read: its rows in the lake are as they were."""
+    one for each file that could not be read: its rows in the lake are as they were; by broker that was read, its
+    files."""
 
     rows: dict[tuple[str, str], int] = field(default_factory=dict)
     files_read: int = 0
@@ -44,24 +46,29 @@ class IngestReport:
     not_understood: list[tuple[str, str, str]] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
+    files: dict[str, IngestedFiles] = field(default_factory=dict)
 
 
 def ingest(
-    spark: SparkSession, sources: Sources, brokers: Sequence[str] = (), progress: Progress | None = None
+    spark: SparkSession,
+    sources: Sources,
+    brokers: Sequence[str] = (),
+    progress: Progress | None = None,
+    lake: Lake | None = None,
 ) -> IngestReport:
     """Bring the lake up to date with the stores of the configuration (those named, or all) that are there.
 
     Args:
         progress: told (broker, table) before each table.
+        lake: the lake of the configuration, where it is known to be no evidence.
     Raises:
         SourcesError: no broker of that name.
         WouldTouchEvidence: the lake lies among the evidence.
     """
     report = IngestReport()
-    lake = lake_to_write(sources)
+    lake = lake or lake_to_write(sources)
     wanted = [sources.broker(name) for name in brokers] or sources.brokers
     known, made = IngestedFiles.load_all(lake, [broker.name for broker in wanted]), MadeFrom.load(lake)
-    read = []
     for broker in wanted:
         try:
             ingest_store(
@@ -74,12 +81,12 @@ def ingest(
                 ingested=known[broker.name],
                 made=made,
             )
-            read.append(broker.name)
+            report.files[broker.name] = known[broker.name]
         except NotAStore as refused:
             report.refused.append(f"{broker.name}: {refused}")
     for table in (*FILE_TABLES, QUEUES, *SNAPSHOT_TABLES):
         rows = lake.rows_by_broker(table.name)
-        report.rows |= {(name, table.name): rows[name] for name in read}
+        report.rows |= {(name, table.name): rows[name] for name in report.files}
     return report
 
 
@@ -100,7 +107,8 @@ def ingest_store(
         ingested, made: what the lake holds of this broker, and what its tables were made from; loaded without them.
     """
     store = store_of(broker)
-    report.not_understood += [(broker.name, name_of(store.root, f), f.why or f.kind) for f in store.not_understood]
+    strange = ((name_below(store.root, file.path), file.why or file.kind) for file in store.not_understood)
+    report.not_understood += [(broker.name, *told) for told in strange]
     ingested, made = ingested or IngestedFiles.load(lake, broker.name), made or MadeFrom.load(lake)
     for table in FILE_TABLES:
         files = table.files.of(store)
@@ -111,7 +119,7 @@ def ingest_store(
         report.files_read += len(stale) - len(unread)
         report.files_unchanged += len(files) - len(stale)
         report.unread += [told for file in unread if (told := f"{broker.name}: {file}") not in report.unread]
-    ingested.keep_only([name_of(store.root, file) for file in store.files()])
+    ingested.keep_only([name_below(store.root, file.path) for file in store.files()])
     inputs = {broker.name: store_inputs(broker, ingested.known)}
     if made.changed(QUEUES.name, inputs):
         mark_gone(lake, broker, store)
@@ -140,7 +148,7 @@ def ingest_files(
     if not files:
         return []
     ingested = ingested or looked_at(lake, broker, table, files)
-    version = lake.version(table.name)
+    version = version_to_add_to(table, lake.table_root(table.name))
     starts = grown_from(lake, broker, files) if table.name == COMMITLOG_MESSAGES.name else {}
     fresh = [file for file in files if file not in starts]
     options = {"bodies": str(bodies).lower()}
@@ -158,7 +166,7 @@ def lost_since(
     broker: BrokerSource, ingested: IngestedFiles, files: Sequence[str], work: Sequence[SliceWork]
 ) -> list[str]:
     """The files that the work does not read, or reads less of than there was when they were looked at."""
-    planned = {name_of(broker.store, piece.file): piece.file.size for one in work for piece in one.pieces}
+    planned = {name_below(broker.store, piece.file.path): piece.file.size for one in work for piece in one.pieces}
     states = ((file, ingested.seen.get(file)) for file in files)
     return [file for file, state in states if state is None or planned.get(file, 0) < state.size]
 
@@ -167,7 +175,7 @@ def looked_at(lake: Lake, broker: BrokerSource, table: FileTable, files: Sequenc
     """The broker's files as the lake knows them, and the named ones as they are now."""
     ingested, store, wanted = IngestedFiles.load(lake, broker.name), store_of(broker), set(files)
     for file in table.files.of(store):
-        if (name := name_of(store.root, file)) in wanted:
+        if (name := name_below(store.root, file.path)) in wanted:
             ingested.look(name, file)
     return ingested
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,6 +15,7 @@ from pipelines.ingest.file_state import FileState, state_of
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.raw import INGESTED_FILES, TABLES
 
+STATE = tuple(field.name for field in fields(FileState))
 KNOWN = "SELECT * FROM ingested_files WHERE broker = $broker"
 
 
@@ -39,17 +40,17 @@ class IngestedFiles:
     @classmethod
     def load(cls, lake: Lake, broker: str) -> IngestedFiles:
         """What the lake holds of a broker's files."""
-        rows, there = lake.query(KNOWN, broker=broker).to_pylist(), _tables(lake)
-        return cls(lake, broker, {row["file"]: _ingested(row, there) for row in rows})
+        known = {file: ingested for _, file, ingested in _kept(lake, lake.query(KNOWN, broker=broker))}
+        return cls(lake, broker, known)
 
     @classmethod
     def load_all(cls, lake: Lake, brokers: Iterable[str]) -> dict[str, IngestedFiles]:
         """What the lake holds of the files of several brokers, read once."""
         found: dict[str, IngestedFiles] = {name: cls(lake, name, {}) for name in brokers}
-        there = _tables(lake)
-        for row in lake.query("SELECT * FROM ingested_files").to_pylist():
-            if row["broker"] in found:
-                found[row["broker"]].known[row["file"]] = _ingested(row, there)
+        if found:
+            for broker, file, ingested in _kept(lake, lake.query("SELECT * FROM ingested_files")):
+                if broker in found:
+                    found[broker].known[file] = ingested
         return found
 
     def keep_only(self, present: Collection[str]) -> None:
@@ -101,26 +102,23 @@ class IngestedFiles:
         self.lake.write(INGESTED_FILES.name, table, replaced=[(self.broker,)])
 
 
-def _tables(lake: Lake) -> frozenset[str]:
-    """The tables that are there: one that is not has the rows of no file, whatever was kept."""
-    return frozenset(name for name in TABLES if lake.has(name))
-
-
-def _ingested(row: Mapping[str, Any], there: frozenset[str]) -> Ingested:
-    state = FileState(row["size"], row["modified_ns"], row["inode"], row["written_until"], row["mark"])
-    return Ingested(state, row["read_at"], there.intersection(row["tables"]))
+def _kept(lake: Lake, rows: pa.Table) -> Iterator[tuple[str, str, Ingested]]:
+    """(broker, file, what is kept of it) for rows of the table. A table that is not there has the rows of no file."""
+    there = frozenset(name for name in TABLES if lake.has(name))
+    of_tables: dict[tuple[str, ...], frozenset[str]] = {}  # a lake has many files, of few kinds
+    states = zip(*(rows[name].to_pylist() for name in STATE), strict=True)
+    others = (rows[name].to_pylist() for name in ("broker", "file", "read_at", "tables"))
+    for broker, file, read_at, names, state in zip(*others, states, strict=True):
+        if (tables := of_tables.get(key := tuple(names))) is None:
+            tables = of_tables[key] = there.intersection(key)
+        yield broker, file, Ingested(FileState(*state), read_at, tables)
 
 
 def _row(broker: str, name: str, known: Ingested) -> dict[str, Any]:
-    state = known.state
     return {
         "broker": broker,
         "file": name,
-        "size": state.size,
-        "modified_ns": state.modified_ns,
-        "inode": state.inode,
-        "written_until": state.written_until,
-        "mark": state.mark,
+        **asdict(known.state),
         "read_at": known.read_at,
         "tables": sorted(known.tables),
     }

@@ -13,7 +13,7 @@ from deltalake.exceptions import DeltaError
 
 from pipelines.lake.commit import commit
 from pipelines.lake.delta import Part, partition_parts
-from pipelines.lake.errors import first_line
+from pipelines.lake.errors import OtherPartitions, first_line
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.raw import TABLES
 
@@ -52,6 +52,9 @@ def _of_table(lake: Lake, name: str) -> Iterator[Fault]:
         parts = list(partition_parts(TABLES[name], root))
     except (DeltaError, OSError) as refused:
         yield Fault(name, None, None, f"its log cannot be read: {first_line(str(refused))}")
+        return
+    except OtherPartitions:
+        yield Fault(name, None, None, OtherPartitions.WHAT)
         return
     if not parts and lake.has(name) and lake.version(name) is None:
         yield Fault(name, None, None, "its log cannot be read: it has no version")

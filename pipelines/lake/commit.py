@@ -19,7 +19,7 @@ from deltalake import DeltaTable, Schema
 from deltalake.exceptions import CommitFailedError, DeltaError
 from deltalake.transaction import AddAction, CommitProperties, PostCommitHookProperties, RemoveAction
 
-from pipelines.lake.delta import Part, parts_of
+from pipelines.lake.delta import LOG_FOLDER, Part, parts_of, require_partitions
 from pipelines.lake.errors import LakeMismatch, LakeMoved, PartsMissing
 from pipelines.lake.tables.table import Table
 
@@ -27,7 +27,6 @@ CHECKPOINT_EVERY = 50
 """Versions between two checkpoints of a table's log."""
 COMMIT_ID = "rocketlensCommit"
 """Key, in a version's commit information, of a text that no other commit has."""
-LOG_FOLDER = "_delta_log"
 NO_HOOKS = PostCommitHookProperties(create_checkpoint=False, cleanup_expired_logs=False)
 
 
@@ -144,11 +143,7 @@ def ensure_table(table: Table, root: Path) -> DeltaTable:
             description=f"One row: {table.grain}",
         )
     delta = DeltaTable(str(root))
-    if (parts := delta.metadata().partition_columns) != list(table.partition_by):
-        raise LakeMismatch(
-            f"{root}: an earlier rocketlens made it with other partitions ({', '.join(parts) or 'none'}): move this "
-            "folder to another place and keep it, and the next ingest makes the table from what the stores hold now"
-        )
+    require_partitions(table, delta.metadata().partition_columns, root)
     wanted = {field.name: field for field in _delta_schema(table.schema).fields}
     present = {field.name: field for field in delta.schema().fields}
     for name in wanted.keys() & present.keys():
@@ -158,6 +153,14 @@ def ensure_table(table: Table, root: Path) -> DeltaTable:
         delta.alter.add_columns(missing, post_commithook_properties=NO_HOOKS)
         return DeltaTable(str(root))
     return delta
+
+
+def version_to_add_to(table: Table, root: Path) -> int | None:
+    """The version that rows are going to be computed from, of a table that has every column; None where none is.
+
+    Raises LakeMismatch: one sentence.
+    """
+    return ensure_table(table, root).version() if DeltaTable.is_deltatable(str(root)) else None
 
 
 def _add(table: Table, part: Part) -> AddAction:

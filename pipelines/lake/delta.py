@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import os
 import re
 import time
 import uuid
@@ -16,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
-from pipelines.lake.errors import PartsMissing
+from pipelines.lake.errors import OtherPartitions, PartsMissing
 from pipelines.lake.tables.raw_table import FileTable
 from pipelines.lake.tables.table import Table
 
@@ -33,6 +35,8 @@ PART_ROWS = 1 << 24
 """A part with so many rows is followed by another."""
 WAITING_BYTES = 64 << 20
 """Rows wait in memory until they fill a row group or so many bytes."""
+LOG_FOLDER = "_delta_log"
+VERSION_FILE = re.compile(r"\d+\.json")
 FILES_KEY = b"rocketlens.files"
 """Key, in the footer of a part with rows of several files, of their names with their rows, as JSON."""
 ZSTD_LEVEL = 1
@@ -195,22 +199,73 @@ def files_in(path: Path) -> Counter[str]:
         ) from refused
 
 
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One version of a table: the columns of its partitions, and its parts as Delta tells them."""
+
+    partition_by: list[str]
+    actions: pa.Table
+
+
+NO_SNAPSHOT = Snapshot([], pa.schema({"path": pa.string(), "num_records": pa.int64()}).empty_table())
+
+
+def newest_version(root: Path) -> Path | None:
+    """The file of a table's newest version; None where there is no table."""
+    try:
+        with os.scandir(root / LOG_FOLDER) as listing:
+            names = [entry.name for entry in listing if VERSION_FILE.fullmatch(entry.name)]
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return root / LOG_FOLDER / max(names) if names else None
+
+
+def snapshot_of(root: Path) -> Snapshot:
+    """The table as it is now; without parts where there is no table. Raises DeltaError for a log it cannot read."""
+    newest = newest_version(root)
+    if newest is None:
+        return NO_SNAPSHOT
+    seen = newest.stat()
+    return _snapshot(root, newest.name, seen.st_ino, seen.st_mtime_ns)
+
+
+@lru_cache(maxsize=32)  # about as many tables as a lake has, each asked for several times
+def _snapshot(root: Path, version: str, inode: int, written_ns: int) -> Snapshot:
+    delta = DeltaTable(str(root))
+    return Snapshot(delta.metadata().partition_columns, add_actions(delta))
+
+
 def active_files(root: Path) -> list[Path]:
     """The Parquet files that are the table now; none where there is no table."""
-    if not DeltaTable.is_deltatable(str(root)):
-        return []
-    return sorted(root / str(action["path"]) for action in _actions(DeltaTable(str(root))))
+    return sorted(root / path for path in snapshot_of(root).actions["path"].to_pylist())
 
 
 def partition_parts(table: Table, root: Path) -> Iterator[Part]:
-    """The parts that are the table now, with their partitions; none where there is no table."""
-    if DeltaTable.is_deltatable(str(root)):
-        yield from parts_of(table, DeltaTable(str(root)))
+    """The parts that are the table now, with their partitions; none where there is no table. Raises OtherPartitions."""
+    snapshot = snapshot_of(root)
+    if snapshot is not NO_SNAPSHOT:
+        require_partitions(table, snapshot.partition_by, root)
+        yield from _parts(table, snapshot.actions)
+
+
+def rows_in(root: Path) -> int:
+    """Rows of a table, from its log alone; 0 where there is no table."""
+    return sum(snapshot_of(root).actions["num_records"].to_pylist())
+
+
+def require_partitions(table: Table, partition_by: Sequence[str], root: Path) -> None:
+    """Raise OtherPartitions where an earlier rocketlens made the table with others than are declared."""
+    if list(partition_by) != list(table.partition_by):
+        raise OtherPartitions(root)
 
 
 def parts_of(table: Table, delta: DeltaTable) -> Iterator[Part]:
     """The parts of one version of a table, with their partitions."""
-    for action in _actions(delta):
+    yield from _parts(table, add_actions(delta))
+
+
+def _parts(table: Table, actions: pa.Table) -> Iterator[Part]:
+    for action in actions.to_pylist():
         written = action["modification_time"]
         yield Part(
             path=str(action["path"]),
@@ -221,9 +276,9 @@ def parts_of(table: Table, delta: DeltaTable) -> Iterator[Part]:
         )
 
 
-def _actions(delta: DeltaTable) -> list[dict[str, Any]]:
-    actions: list[dict[str, Any]] = pa.table(delta.get_add_actions(flatten=True)).to_pylist()
-    return actions
+def add_actions(delta: DeltaTable) -> pa.Table:
+    """The parts of one version as Delta tells them: path, size_bytes, num_records, partition.NAME, …"""
+    return pa.RecordBatchReader.from_stream(delta.get_add_actions(flatten=True)).read_all()  # pa.table brings pandas
 
 
 def _partition(table: Table, action: Mapping[str, Any]) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 
 class LakeError(Exception):
     """The lake could not be written or read as asked; what it holds is as it was."""
@@ -9,6 +11,18 @@ class LakeError(Exception):
 
 class LakeMismatch(LakeError):
     """A table in the lake has another type for a column than this version of rocketlens."""
+
+
+class OtherPartitions(LakeMismatch):
+    """An earlier rocketlens cut a table into other partitions."""
+
+    WHAT = "an earlier rocketlens made it with other partitions"
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(
+            f"{root}: {self.WHAT}: move this folder to another place and keep it, and the next ingest makes the table "
+            "from what the stores hold now"
+        )
 
 
 class PartsMissing(LakeError):

@@ -51,19 +51,22 @@ class Lake:
 
     def has(self, name: str) -> bool:
         """Whether a table was ever made."""
-        return (self.table_root(name) / "_delta_log").is_dir()
+        from pipelines.lake.delta import LOG_FOLDER
+
+        return (self.table_root(name) / LOG_FOLDER).is_dir()
 
     def version(self, name: str) -> int | None:
         """Delta version of a table, None when it was never written."""
-        from deltalake import DeltaTable
+        from pipelines.lake.delta import newest_version
 
-        root = str(self.table_root(name))
-        return DeltaTable(root).version() if DeltaTable.is_deltatable(root) else None
+        newest = newest_version(self.table_root(name))
+        return None if newest is None else int(newest.stem)
 
     def rows(self, name: str, broker: str | None = None) -> int:
         """Rows of a table, or of its partitions that one broker's store is in, from the Delta log alone."""
-        rows = self.partition_rows(name)
-        return rows.total() if broker is None else sum(n for values, n in rows.items() if values[0] == broker)
+        from pipelines.lake.delta import rows_in
+
+        return rows_in(self.table_root(name)) if broker is None else self.rows_by_broker(name)[broker]
 
     def partition_rows(self, name: str) -> Counter[tuple[str, ...]]:
         """Rows of each partition of a table, from the Delta log alone; 0 for one that is not there."""

@@ -79,6 +79,14 @@ class Sources:
         patterns = (*self.client_logs, *self.captures)
         return [*named, *(Path(path) for pattern in patterns for path in glob(pattern, recursive=True))]
 
+    def recorded_files(self) -> list[Path]:
+        """The logs and captures that are there, each once however often it is named."""
+        patterns = (*self.client_logs, *self.captures)
+        named = [broker.logs for broker in self.brokers if broker.logs is not None]
+        named += [Path(path) for pattern in patterns for path in sorted(glob(pattern, recursive=True))]
+        inside = (sorted(place.rglob("*")) if place.is_dir() else [place] for place in named)
+        return list({path.resolve(): path for paths in inside for path in paths if path.is_file()}.values())
+
     def broker(self, name: str) -> BrokerSource:
         """The broker of that name. Raises SourcesError naming the ones there are."""
         for broker in self.brokers:

@@ -12,12 +12,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow as pa
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from pipelines.lake.catalog import published_files
-from pipelines.lake.commit import LOG_FOLDER
+from pipelines.lake.delta import LOG_FOLDER, add_actions
 from pipelines.lake.errors import LogUnreadable, first_line
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.raw import TABLES
@@ -103,8 +102,7 @@ def _named_parts(root: Path, kept_since_s: float) -> set[str]:
 
 
 def _parts_at(root: Path, version: Path) -> set[str]:
-    table = pa.table(DeltaTable(str(root), version=int(version.stem)).get_add_actions(flatten=True))
-    return set(table.column("path").to_pylist())
+    return set(add_actions(DeltaTable(str(root), version=int(version.stem)))["path"].to_pylist())
 
 
 def _added(version: Path) -> Iterator[str]:

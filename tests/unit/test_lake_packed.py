@@ -6,14 +6,16 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from pipelines.demo import BUNDLE
 from pipelines.ingest.ingest import IngestReport, ingest_store
 from pipelines.lake import packed
+from pipelines.lake.check import faults
 from pipelines.lake.commit import commit
 from pipelines.lake.delta import files_in, write_parts
-from pipelines.lake.errors import LakeMismatch, PartsMissing
+from pipelines.lake.errors import LakeMismatch, OtherPartitions, PartsMissing
 from pipelines.lake.lake import Lake
 from pipelines.lake.packed import repack
 from pipelines.lake.sources import BrokerSource
@@ -32,8 +34,6 @@ def lake(tmp_path: Path) -> Lake:
 
 def units(lake: Lake, file: str, count: int, *, broker: str = "b") -> None:
     """Put `count` units of a file in place of what the table has of it, as an ingest does."""
-    import pyarrow as pa
-
     root = lake.table_root(UNITS)
     rows = [{"broker": broker, "file": file, "queue_offset": number} for number in range(count)]
     table = pa.Table.from_pylist(rows, schema=CONSUMEQUEUE_UNITS.bare_schema)
@@ -112,3 +112,23 @@ def test_a_table_with_partitions_of_an_earlier_version_is_not_written_to(lake: L
     commit(earlier, lake.table_root(UNITS), [], None)
     with pytest.raises(LakeMismatch, match="move this folder to another place and keep it"):
         units(lake, "f", 1)
+
+
+def test_a_lake_with_parts_of_an_earlier_version_says_so_everywhere(lake: Lake, tmp_path: Path) -> None:
+    earlier = Table(UNITS, CONSUMEQUEUE_UNITS.grain, CONSUMEQUEUE_UNITS.columns, ("broker", "file"))
+    root, demo = lake.table_root(UNITS), unpack_store(BUNDLE, tmp_path)
+    rows = pa.Table.from_pylist([{"broker": "b", "file": "f", "queue_offset": 1}], schema=earlier.bare_schema)
+    commit(earlier, root, write_parts(earlier, root, "earlier", rows.to_batches()), None)
+    with pytest.raises(OtherPartitions, match="move this folder to another place and keep it"):
+        ingest_store(plain_spark(), lake, BrokerSource("b", demo, version="5.3.3"), IngestReport())
+    assert (UNITS, OtherPartitions.WHAT) in {(fault.table, fault.what) for fault in faults(lake)}
+    assert lake.rows(UNITS) == 1, "it can still be counted and read"
+    assert lake.query(f"SELECT queue_offset FROM {UNITS}")["queue_offset"].to_pylist() == [1]
+
+
+def test_a_new_column_is_no_other_process(lake: Lake, tmp_path: Path) -> None:
+    columns = CONSUMEQUEUE_UNITS.columns[:-1]
+    commit(Table(UNITS, CONSUMEQUEUE_UNITS.grain, columns, ("broker",)), lake.table_root(UNITS), [], None)
+    demo = unpack_store(BUNDLE, tmp_path)
+    ingest_store(plain_spark(), lake, BrokerSource("b", demo, version="5.3.3"), IngestReport())
+    assert lake.rows(UNITS) > 0

@@ -105,10 +105,11 @@ def ingest(
     sources = sources_of(run, config)
     for place in sources.evidence():
         run.reads(place)
-    with writing(lake_to_write(sources).root, "ingest", wait_s=wait):
+    lake = lake_to_write(sources)
+    with writing(lake.root, "ingest", wait_s=wait):
         spark = SparkWhenAsked(lambda: started(run, sources))
         try:
-            rows = ingested(run, cast("SparkSession", spark), sources, broker or ())
+            rows = ingested(run, cast("SparkSession", spark), sources, lake, broker or ())
         finally:
             spark.stop()
     if has_home(sources.lake):
@@ -139,27 +140,25 @@ def started(run: Run, sources: Sources) -> SparkSession:
     return spark
 
 
-def ingested(run: Run, spark: SparkSession, sources: Sources, brokers: Sequence[str]) -> pa.Table:
+def ingested(run: Run, spark: SparkSession, sources: Sources, lake: Lake, brokers: Sequence[str]) -> pa.Table:
     """Fill the lake and publish its catalogue; rows by broker and table, derived tables without a broker."""
     import pyarrow as pa
 
     from pipelines.ingest.derive import derive
     from pipelines.ingest.ingest import ingest as ingest_stores
     from pipelines.lake.catalog import publish
-    from pipelines.lake.lake import Lake
     from pipelines.lake.sources import SourcesError
 
     try:
-        report = ingest_stores(spark, sources, brokers, lambda name, table: run.note(f"{name}: {table}"))
+        report = ingest_stores(spark, sources, brokers, lambda name, table: run.note(f"{name}: {table}"), lake)
     except SourcesError as wrong:
         raise WrongUsage(f"--broker: {wrong}") from wrong
     if report.refused and not report.rows:
         raise Unreadable("; ".join(report.refused))
     try:
-        opened = {name for name, _ in report.rows}
-        derived = derive(spark, sources, lambda table: run.note(f"all brokers: {table}"), opened)
+        derived = derive(spark, sources, lambda table: run.note(f"all brokers: {table}"), report.files, lake)
     finally:
-        catalogue = publish(Lake(sources.lake))
+        catalogue = publish(lake)
     for sentence in (*report.refused, *report.unread, *derived.problems):
         run.not_read(sentence)
     for name, file, why in report.not_understood:
@@ -268,7 +267,6 @@ def ui(
     Example: `rocketlens ui --port 3001`
     """
     from pipelines.cli.commands.workbench import launch_ui, why_not_listening
-    from pipelines.defs.dagster_home import has_home
     from pipelines.installed.extras import need
 
     need("dagster", "dagster_webserver", "pyspark", "deltalake")
@@ -276,8 +274,7 @@ def ui(
     if why := why_not_listening(host, port):
         raise WrongUsage(f"--port {port}: {why}; name another port or address")
     sources = sources_of(run, config)
-    if not has_home(sources.lake):
-        _tell_dagster(config, sources)
+    _tell_dagster(config, sources)
     run.ends_with(launch_ui(config, port=port, host=host))
 
 

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,7 +72,7 @@ class Read:
 
 def replay_sources(spark: SparkSession, lake: Lake, sources: Sources) -> Replayed:
     """Read every log and capture that the configuration names, and make the ownership tables anew from them."""
-    places = evidence_paths(sources)
+    places = sources.recorded_files()
     source = os.path.commonpath([path.parent for path in places]) if places else ""
     closed: list[str] = []
     recordings = find_recordings(places, problem=closed.append)
@@ -86,15 +85,6 @@ def replay_sources(spark: SparkSession, lake: Lake, sources: Sources) -> Replaye
         replayed = replay_facts(spark, lake, source, [file for one in read for file in one.facts])
     lines = RecordedLines([log for one in read for log in one.lines.logs])
     return Replayed(events | replayed, closed + [problem for one in read for problem in one.problems], lines)
-
-
-def evidence_paths(sources: Sources) -> list[Path]:
-    """The files that the configuration names and that are there, each once however often it is named."""
-    patterns = (*sources.client_logs, *sources.captures)
-    named = [broker.logs for broker in sources.brokers if broker.logs is not None]
-    named += [Path(path) for pattern in patterns for path in sorted(glob(pattern, recursive=True))]
-    inside = (sorted(place.rglob("*")) if place.is_dir() else [place] for place in named)
-    return list({path.resolve(): path for paths in inside for path in paths if path.is_file()}.values())
 
 
 def bucket_count(spark: SparkSession, evidence_bytes: int) -> int:

@@ -9,11 +9,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipelines.answers.store_rows import SLICED
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.raw import TABLES
-from pipelines.spark.jobs.first_pass import outlines
 from pipelines.spark.sources.slices import DEFAULT_SPLIT_BYTES
 from pipelines.spark.transfer import Work, write_table
 
@@ -42,6 +40,9 @@ def judge_brokers(
     }
     if not replaced and lake.version(table) is not None:
         return lake.rows(table)
+    from pipelines.answers.store_rows import SLICED
+    from pipelines.spark.jobs.first_pass import outlines  # these bring all engines, which nothing unchanged needs
+
     work: list[Work] = [JudgeWork(table, broker) for broker in brokers]
     if table in SLICED:
         read = zip(brokers, outlines(spark, brokers, split_bytes), strict=True)
@@ -78,6 +79,8 @@ class SlicedWork:
 
     def __call__(self) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
+
+        from pipelines.answers.store_rows import SLICED
 
         rows = SLICED[self.table](self.broker, self.told)
         yield pa.RecordBatch.from_pylist(rows, schema=TABLES[self.table].bare_schema)

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 from pyspark.sql.datasource import InputPartition
 
 from parsers.errors import StoreFormatError
+from parsers.places import name_below
 from parsers.store import Store, StoreFile
 from pipelines.spark.sources.slices import Piece, Slice
-from pipelines.spark.sources.source import StoreReader, StoreSource, relative
+from pipelines.spark.sources.source import StoreReader, StoreSource
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,7 +64,7 @@ class CommitLogReader(StoreReader):
     def _where_in(self, file: StoreFile) -> MessageFilter:
         """`_where` for one file, which is read from its byte in `starts`."""
         where, base = self._where(), file.base_offset or 0
-        name = relative(Path(self.options["store"]), file)
+        name = name_below(Path(self.options["store"]), file.path)
         start = json.loads(self.options.get("starts", "{}")).get(name, 0)
         low = max(base + start, where.min_physical_offset or 0)
         return where if low <= base else replace(where, min_physical_offset=low)

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import InputPartition
 from pyspark.sql.types import StructType
 
+from parsers.places import name_below
 from parsers.store import Store, StoreFile
 from pipelines.lake.rows import conform
 from pipelines.lake.tables.spark_schema import spark_schema
 from pipelines.spark.sources.slices import Piece, Slice
-from pipelines.spark.sources.source import StoreReader, StoreSource, relative, table_of
+from pipelines.spark.sources.source import StoreReader, StoreSource, table_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,7 +46,7 @@ class ConfigReader(StoreReader):
         schema = table_of(self.table_name).select(self.names)
         known = {tuple(state) for state in json.loads(self.options.get("known", "[]"))}
         for file, of_file in groupby(rows, key=lambda row: row[0]):
-            name, written_us = relative(Path(self.options["store"]), file), file.mtime_ns // 1000
+            name, written_us = name_below(Path(self.options["store"]), file.path), file.mtime_ns // 1000
             if (name, written_us) not in known:
                 origin = {"broker": self.options.get("broker"), "file": name, "written_at": written_us}
                 yield from conform([to_batch(list(of_file))], schema, origin)

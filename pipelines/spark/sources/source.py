@@ -85,8 +85,8 @@ class StoreReader(DataSourceReader):
 
     def partitions(self) -> Sequence[InputPartition]:
         root = Path(self.options["store"])
-        wanted = json.loads(self.options["files"]) if "files" in self.options else None
-        files = [f for f in self.files_of(self.store()) if wanted is None or relative(root, f) in set(wanted)]
+        wanted = frozenset(json.loads(self.options["files"])) if "files" in self.options else None
+        files = [f for f in self.files_of(self.store()) if wanted is None or name_below(root, f.path) in wanted]
         split_bytes = self.number("split_bytes")
         return cut(files, DEFAULT_SPLIT_BYTES if split_bytes is None else split_bytes, within_files=self.within_files)
 
@@ -96,7 +96,7 @@ class StoreReader(DataSourceReader):
         root = Path(self.options["store"])
         schema = table_of(self.table_name).select(self.names)
         for piece in partition.pieces:
-            origin = {"broker": self.options.get("broker"), "file": relative(root, piece.file)}
+            origin = {"broker": self.options.get("broker"), "file": name_below(root, piece.file.path)}
             yield from conform(self.read_piece(piece), schema, origin)
             self._require_all_there(piece.file)
 
@@ -107,7 +107,7 @@ class StoreReader(DataSourceReader):
 
     def _require_all_there(self, file: StoreFile) -> None:
         """Note a file that is gone or shorter than when the work was planned; of a folder only that it is gone."""
-        name = relative(Path(self.options["store"]), file)
+        name = name_below(Path(self.options["store"]), file.path)
         try:
             size = file.path.stat().st_size
         except OSError as refused:
@@ -135,11 +135,6 @@ class StoreReader(DataSourceReader):
             return int(text)
         except ValueError:
             raise ValueError(f"option {option}: a whole number is expected, not {text!r}") from None
-
-
-def relative(root: Path, file: StoreFile) -> str:
-    """The value of the column `file`."""
-    return name_below(root, file.path)
 
 
 def table_of(name: str) -> Table:
