@@ -51,7 +51,10 @@ class GroupConfig:
 
 @dataclass(frozen=True, slots=True)
 class ConsumerFilter:
-    """A filter expression that the broker keeps for a group; `dead_time` (epoch ms) when the group left."""
+    """A filter expression that the broker keeps for a group; `dead_time` (epoch ms) when the group left.
+
+    `bit_positions` are those that a bit map of `bit_count` bits has set for a message that passes the filter.
+    """
 
     topic: str
     group: str
@@ -60,6 +63,8 @@ class ConsumerFilter:
     born_time: int | None
     dead_time: int | None
     client_version: int | None
+    bit_count: int | None
+    bit_positions: tuple[int, ...]
 
 
 def read_groups(
@@ -108,10 +113,20 @@ def read_filters(
             born_time=int64(stored.get("bornTime")),
             dead_time=int64(stored.get("deadTime")),
             client_version=int64(stored.get("clientVersion")),
+            bit_count=int32(as_map(stored.get("bloomFilterData")).get("bitNum")),
+            bit_positions=_bit_positions(as_map(stored.get("bloomFilterData"))),
         )
         for topic, by_group in document.table("filterDataByTopic").items()
         for group, stored in _maps(as_map(by_group).get("groupFilterData"))
     ]
+
+
+def _bit_positions(bloom: dict[str, Json]) -> tuple[int, ...]:
+    """Those that lie inside the bit map; none where one does not."""
+    stored, count = bloom.get("bitPos"), int32(bloom.get("bitNum"))
+    places = [int32(place) for place in stored] if isinstance(stored, list) else []
+    inside = tuple(place for place in places if place is not None and 0 <= place < (count or 0))
+    return inside if len(inside) == len(places) else ()
 
 
 def groups_to_batch(groups: Iterable[tuple[StoreFile, GroupConfig]]) -> pa.RecordBatch:

@@ -84,7 +84,7 @@ class QueueFilesWriter:
         for number in np.flatnonzero((state.opened != NO_FILE) & (state.opened == state.end)).tolist():
             folder, size = self._folder(number), self._sizes[False]
             if folder is not None:
-                _write(folder / f"{int(state.end[number]):020d}", size, 0, b"")
+                write_piece(folder / f"{int(state.end[number]):020d}", size, 0, b"")
 
     def totals(self) -> Iterator[QueueTotals]:
         """Every queue met, in the order of its topic's and its own first unit."""
@@ -118,13 +118,13 @@ class QueueFilesWriter:
         while data:
             base = before - before % size
             fits = min(len(data), base + size - before)
-            _write(folder / f"{base:020d}", size, before - base, data[:fits])
+            write_piece(folder / f"{base:020d}", size, before - base, data[:fits])
             before, data = before + fits, data[fits:]
 
     def _pre_blank(self, number: int, folder: Path, first: int) -> None:
         size = self._sizes[bool(self._state.is_batch[number])]
         if blanks := first % size // UNIT:
-            _write(folder / f"{first - first % size:020d}", size, 0, CQ_UNIT.pack(PRE_BLANK) * blanks)
+            write_piece(folder / f"{first - first % size:020d}", size, 0, CQ_UNIT.pack(PRE_BLANK) * blanks)
 
     def _folder(self, number: int) -> Path | None:
         if number not in self._folders:
@@ -146,7 +146,8 @@ def is_folder_name(name: str) -> bool:
     return plain and len(os.fsencode(name)) <= MAX_NAME_BYTES
 
 
-def _write(path: Path, file_size: int, at: int, data: bytes | memoryview) -> None:
+def write_piece(path: Path, file_size: int, at: int, data: bytes | memoryview) -> None:
+    """Write bytes of a file that has its whole size from the start, as a mapped file has."""
     file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         if os.fstat(file).st_size != file_size:

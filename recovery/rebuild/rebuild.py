@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from parsers.evidence_guard import EvidenceGuard
@@ -15,16 +16,20 @@ from parsers.store import Store
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.lives.numbering import NumberingNotes
 from recovery.lives.topic_lives import lives_from
+from recovery.rebuild.ext_files import write_ext_units
+from recovery.rebuild.filter_bits import filter_bits
 from recovery.rebuild.index_files import IndexFilesWriter, IndexTotals
 from recovery.rebuild.lives import with_living_only
 from recovery.rebuild.queue_files import QueueFilesWriter, QueueTotals
-from recovery.rebuild.report import RebuildReport, ScanTotals, report_of
+from recovery.rebuild.report import RebuildReport, ScanTotals, ext_differences, report_of
 from recovery.scan.log_runs import LogRun, log_runs
 from recovery.scan.scanner import LogScanner, ScanBatch
 
 
 def rebuild(store: Store, known: StoreKnowledge, to: Path) -> RebuildReport:
     """Write a complete new consumequeue/, batchconsumequeue/ and index/ into `to`, which must not exist yet.
+
+    With enableConsumeQueueExt consumequeue_ext/ is made, too.
 
     The report says which settings were inferred from the files, and how.
     Damaged stretches of the log are passed over and reported; every well-formed record that stands where it says is
@@ -59,7 +64,13 @@ def living_report(
     lives = lives_from(store, scanned.numbering, known.topic_events)
     if lives.living_from:
         queues = with_living_only(store, known, root, lives, queues)
-    return report_of(store, known, to, scanned, queues, index_files, lives)
+    queues = list(queues)
+    bits = filter_bits(store, known)
+    has_ext = known.settings.enable_consume_queue_ext
+    ext = list(write_ext_units(store, known, bits, root, queues)) if has_ext else []
+    report = report_of(store, known, to, scanned, queues, index_files, lives)
+    doubts = tuple(ext_differences(bits, ext))
+    return replace(report, ext=tuple(ext), ext_doubts=doubts, differences=(*doubts, *report.differences))
 
 
 class _Rebuild:

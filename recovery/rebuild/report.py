@@ -13,6 +13,8 @@ from parsers.store import QueueKey, Store
 from recovery.knowledge.inference import Inferred, StoreKnowledge
 from recovery.lives.life import RestartedQueue, TopicLife, TopicLives
 from recovery.lives.numbering import Numbering, joined_numbering
+from recovery.rebuild.ext_files import ExtTotals
+from recovery.rebuild.filter_bits import FilterBits
 from recovery.rebuild.index_files import IndexTotals
 from recovery.rebuild.queue_files import QueueTotals
 from recovery.rules.settings import StoreSettings
@@ -85,6 +87,8 @@ class RebuildReport:
         missing: physical offsets, first and end, between files of the log that no file holds.
         left_out: lives of topics that a deletion ended, whose messages are in no queue.
         undecided: lives of topics that may have been deleted; their messages are in the queues.
+        ext: the ext units of the queues, where the broker writes some (enableConsumeQueueExt).
+        ext_doubts: where their bit maps may be others than the broker's; `differences` has them too.
         expired: queues that would start again at 0 if the new folder took the place of the store's.
         differences: what cannot be byte-identical to the files a broker wrote, and why.
     """
@@ -104,6 +108,8 @@ class RebuildReport:
     left_out: tuple[TopicLife, ...] = ()
     undecided: tuple[TopicLife, ...] = ()
     expired: tuple[ExpiredQueue, ...] = ()
+    ext: tuple[ExtTotals, ...] = ()
+    ext_doubts: tuple[str, ...] = ()
     differences: tuple[str, ...] = field(default=())
 
     def document(self) -> dict[str, Any]:
@@ -133,6 +139,7 @@ class RebuildReport:
             "left_out": list(map(_life, self.left_out)),
             "undecided": list(map(_life, self.undecided)),
             "expired": [asdict(queue) for queue in self.expired],
+            "ext": [asdict(queue) for queue in self.ext],
             "differences": list(self.differences),
         }
 
@@ -184,7 +191,6 @@ def report_of(
         undecided=lives.undecided,
         expired=tuple(_expired(store, {(queue.topic, queue.queue_id) for queue in queues}, store.log_start)),
         differences=(
-            *([WITHOUT_EXT] if known.settings.enable_consume_queue_ext else []),
             *([NOT_IN_FILES] if store.queue_database is not None and not store.queues else []),
             *map(_of_restarted, lives.restarted.values()),
             *differences(queues, store.log_start, tuple(scanned.gaps), bool(index_files)),
@@ -207,15 +213,26 @@ NOT_IN_FILES = (
     "this store keeps its queues in RocksDB, and has no queue files: those made here are for a broker that is moved to "
     "storeType=default"
 )
-WITHOUT_EXT = (
-    "the store has enableConsumeQueueExt: the units made here hold their tags codes themselves, where its own hold "
-    "addresses in consumequeue_ext/, which is not made again. A broker reads both; it then evaluates SQL filters "
-    "message by message"
-)
 INDEX_NAMES = (
     "index file names: a broker takes its clock when it creates a file; here it is the store time (UTC) of the record "
     "that made the file necessary"
 )
+
+
+def ext_differences(bits: FilterBits, ext: Collection[ExtTotals]) -> Iterator[str]:
+    """Where ext units cannot be those of the broker, since bit maps are calculated with the filters of their time."""
+    if ext and bits.why_not:
+        yield f"the ext units have no bit maps: {bits.why_not}; a broker then evaluates SQL filters message by message"
+    for topic in sorted({queue.topic for queue in ext if queue.older}):
+        older = sum(queue.older for queue in ext if queue.topic == topic)
+        yield (
+            f"{topic}: {older:,} messages were stored before the newest filter of consumerFilter.json was made; their "
+            "bit maps here are by the filters of that file, the broker's own by those of then"
+        )
+    refused = [queue for queue in ext if not queue.units]
+    if refused:
+        size = refused[0].bit_map_size
+        yield f"{len(refused)} queues have no ext units: with {size} bytes of bit map none fits a file"
 
 
 def differences(

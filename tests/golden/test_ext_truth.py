@@ -3,6 +3,7 @@ ones."""
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -15,9 +16,9 @@ from parsers.consumequeue.layout import CQ_UNIT
 from parsers.java import LONG_MIN
 from parsers.store import open_store
 from recovery.rebuild.rebuild import rebuild
-from recovery.rebuild.report import WITHOUT_EXT
 from recovery.verify.verify import verify
 from tests.support.build_store import overwrite
+from tests.support.fixtures import CHECKOUT, unpacked
 from tests.support.opened import opened, opened_golden
 from tests.support.stores import store_names, store_root, truth_lines
 
@@ -72,8 +73,52 @@ def test_an_ext_file_that_is_lost_is_every_unit_of_the_queue(name: str, tmp_path
     assert (found.kind, found.count) == ("ext_unit_missing", len(units))
 
 
+def contents(folder: Path) -> dict[str, bytes]:
+    """The bytes of every queue file below a folder, by its place there."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.glob("*/*/*") if path.is_file()}
+
+
 @pytest.mark.parametrize("name", EXT)
-def test_a_rebuild_says_that_it_makes_no_ext_units(name: str, tmp_path: Path) -> None:
-    report = rebuild(*opened_golden(name), tmp_path / "new")
-    assert WITHOUT_EXT in report.differences
-    assert not (tmp_path / "new" / "consumequeue_ext").exists()
+def test_a_rebuild_makes_the_ext_files_of_the_broker(name: str, tmp_path: Path) -> None:
+    store, known = opened_golden(name)
+    report = rebuild(store, known, tmp_path / "new")
+    assert report.ext_doubts == ()
+    for kind in ("consumequeue", "consumequeue_ext"):
+        folder = store_root(name) / kind
+        made = {
+            path.relative_to(tmp_path / "new" / kind)
+            for path in (tmp_path / "new" / kind).rglob("0*")
+            if path.is_file()
+        }
+        assert made == {path.relative_to(folder) for path in folder.rglob("0*") if path.is_file()}
+        for path in made:
+            assert (tmp_path / "new" / kind / path).read_bytes() == (folder / path).read_bytes(), path
+
+
+@pytest.mark.parametrize("version", ["5.2.0", "5.3.3", "5.5.0"])
+def test_a_rebuild_makes_the_bit_maps_of_the_real_dispatcher(version: str, tmp_path: Path) -> None:
+    """Eight filters, one of them refused, over ext files that a unit does not fill evenly."""
+    root = unpacked(CHECKOUT / "tests" / "golden" / "ext" / f"{version}.tar.gz") / "store"
+    store, known = opened(root)
+    report = rebuild(store, known, tmp_path / "new")
+    for kind in ("consumequeue", "consumequeue_ext"):
+        assert contents(tmp_path / "new" / kind) == contents(root / kind)
+    assert len(contents(root / "consumequeue_ext")) > 20
+    assert sum(queue.units for queue in report.ext) == report.records
+
+
+@pytest.mark.parametrize("name", EXT)
+def test_a_rebuild_says_which_bit_maps_it_cannot_know(name: str, tmp_path: Path) -> None:
+    """Without the filters none can be made; a filter that is newer than messages was not there when they came."""
+    root = tmp_path / "store"
+    shutil.copytree(store_root(name), root)
+    filters = root / "config" / "consumerFilter.json"
+    text = re.sub(r'("bornTime": ?)\d+', r"\g<1>9000000000000", filters.read_text("utf-8"))
+    filters.write_text(text, "utf-8")
+    (doubt,) = rebuild(*opened(root), tmp_path / "later").ext_doubts
+    assert doubt.startswith("CfgB: ")
+    for path in filters.parent.glob("consumerFilter.json*"):
+        path.unlink()
+    report = rebuild(*opened(root), tmp_path / "without")
+    assert "no bit maps" in report.ext_doubts[0]
+    assert {queue.bit_map_size for queue in report.ext} == {0}

@@ -29,7 +29,6 @@ BEFORE_THE_LOSS = "its truth was taken before the power loss that its files show
 QUEUED_ALONE = "its truth has those messages alone that its queues point to"
 NOT_AT_REST = "halted: its truth has no checkpoint after a shutdown"
 SLAVE = "a slave: its truth has the tables of before its last look at its master"
-EXT = "its units hold addresses in consumequeue_ext, which the log does not tell"
 CLOCKS = "its broker reckoned delivery times by another clock than store times, by up to some ms"
 LEFT_OUT: dict[str, dict[str, str]] = {
     "checkpoint": {"4.9.7-dledger3/n0": NOT_AT_REST, "5.3.3-dledger3/n2": NOT_AT_REST},
@@ -50,7 +49,6 @@ LEFT_OUT: dict[str, dict[str, str]] = {
     },
     "rebuild": {
         "3.2.6-clean": CLOCKS,
-        **dict.fromkeys(("4.9.7-cqext", "5.3.3-cqext"), EXT),
     },
     "verify": {},
 }

@@ -113,11 +113,10 @@ def _rebuild_brokers(run: Run, to: Path, sources: Sources) -> dict[str, RebuildR
 def _tell(run: Run, reports: Mapping[str, RebuildReport] | Mapping[None, RebuildReport]) -> None:
     """Print the reports, each with its broker's name where it has one."""
     from recovery.lives.life import Ground
-    from recovery.rebuild.report import WITHOUT_EXT
 
     for report in reports.values():
-        if WITHOUT_EXT in report.differences:
-            run.note(WITHOUT_EXT)
+        for sentence in report.ext_doubts:
+            run.note(sentence)
         for life in report.undecided:
             run.note(f"{life.topic}: {life.messages:,} messages are in the new queues, but {life.evidence}")
         run.findings(sum(life.ground is not Ground.BARE_LOG for life in report.undecided))

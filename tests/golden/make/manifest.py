@@ -18,7 +18,7 @@ SETS = (
     "demo",
     *(
         f"tests/golden/{name}"
-        for name in ("compaction", "filter", "incidents", "messages", "rebalance", "recovery", "stores", "trace")
+        for name in ("compaction", "ext", "filter", "incidents", "messages", "rebalance", "recovery", "stores", "trace")
     ),
 )
 NOT_LISTED = (".md", ".py", ".toml")
@@ -28,6 +28,7 @@ MADE = {
     "demo/quiet-cluster": "what the demo reads of tests/golden/rebalance/sessions/h-533-quiet",
     "demo/orders-cluster": "make/rebalance: scenarios.py a, other seed; session.py",
     "tests/golden/compaction": "make/more_stores: mk.sh VERSION Passes 1, passes.py DIR 1 60, mk.sh … load",
+    "tests/golden/ext": "make/ext: stores.sh",
     "tests/golden/filter": "make/filter: vectors.sh",
     "tests/golden/messages": "make/messages: vectors.sh",
     "tests/golden/rebalance/sessions": "make/rebalance: scenarios.py, session.py",

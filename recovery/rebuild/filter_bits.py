@@ -1,0 +1,124 @@
+"""The bit maps that dispatch puts into ext units: which groups' SQL92 filters a message passes, as a bloom filter.
+
+Each group's bits stand in consumerFilter.json, so that no hash is made here. A broker that loads that file gives every
+message of a topic a bit map of these filters, passed or not; a topic without a filter has none.
+Source: CommitLogDispatcherCalcBitMap#dispatch, ConsumerFilterManager#decode, BloomFilter#isValid, BitsArray#setBit
+@4.2.0 - 5.3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from parsers.config.groups import ConsumerFilter, read_filters
+from parsers.consumequeue.ext import CQ_EXT_UNIT
+from parsers.consumequeue.ext_columns import ext_columns
+from parsers.store import Store
+from recovery.filter.errors import FilterTooLarge, InvalidFilter
+from recovery.filter.expressions import Among, Expression, Property, PropertyCondition
+from recovery.filter.sql92 import parse_sql92
+from recovery.filter.values import EvaluationError
+from recovery.knowledge.inference import StoreKnowledge
+from recovery.rules.versions import BrokerVersion
+
+BITS_OF_A_BYTE = 8
+MOST_REMEMBERED = 1 << 16
+SQL92 = "SQL92"
+
+
+@dataclass(slots=True)
+class TopicFilters:
+    """The filters of one topic. `size`: bytes of a bit map. `newest_born_ms`: when the last of them was made."""
+
+    size: int
+    newest_born_ms: int
+    passed: Sequence[tuple[Expression, Sequence[int]]]
+    names: tuple[str, ...]
+    _known: dict[tuple[str | None, ...], bytes] = field(default_factory=dict)
+
+    def bit_map(self, properties: Mapping[str, str]) -> bytes:
+        """The bit map of a message with these properties."""
+        asked = tuple(properties.get(name) for name in self.names)
+        known = self._known.get(asked)
+        if known is None:
+            if len(self._known) >= MOST_REMEMBERED:
+                self._known.clear()
+            known = self._known[asked] = self._calculated(properties)
+        return known
+
+    def _calculated(self, properties: Mapping[str, str]) -> bytes:
+        bits = bytearray(self.size)
+        for expression, positions in self.passed:
+            if _passes(expression, properties):
+                for place in positions:
+                    bits[place // BITS_OF_A_BYTE] |= 1 << place % BITS_OF_A_BYTE
+        return bytes(bits)
+
+
+@dataclass(frozen=True, slots=True)
+class FilterBits:
+    """The filters that a broker has after it has loaded consumerFilter.json, by topic; `why_not`: it has none."""
+
+    topics: Mapping[str, TopicFilters]
+    why_not: str = ""
+
+
+def filter_bits(store: Store, known: StoreKnowledge) -> FilterBits:
+    """What consumerFilter.json says, where the broker calculates bit maps (enableCalcFilterBitMap) or has done so.
+
+    A broker ignores the whole file when one filter's bit map has another size than its own have.
+    """
+    if not known.settings.enable_calc_filter_bit_map and not _has_bit_maps(store):
+        return FilterBits({}, "enableCalcFilterBitMap was not said, and no ext unit of the store has a bit map")
+    filters = read_filters(store.config, on_damage="collect", damage=lambda _: None)
+    if not filters:
+        return FilterBits({}, "config/consumerFilter.json keeps no filter")
+    shapes = {(each.bit_count, len(each.bit_positions)) for each in filters}
+    if len(shapes) > 1 or not all(count and places for count, places in shapes):
+        return FilterBits({}, "filters of config/consumerFilter.json have bit maps of several sizes, or none")
+    by_topic: dict[str, list[ConsumerFilter]] = {}
+    for each in filters:
+        by_topic.setdefault(each.topic, []).append(each)
+    try:
+        return FilterBits({topic: _of_topic(kept, known.version) for topic, kept in by_topic.items()})
+    except FilterTooLarge as wrong:
+        return FilterBits({}, str(wrong))
+
+
+def _has_bit_maps(store: Store) -> bool:
+    return any(bool((ext_columns(files).unit_size > CQ_EXT_UNIT.size).any()) for files in store.ext_queues.values())
+
+
+def _of_topic(filters: Sequence[ConsumerFilter], version: BrokerVersion) -> TopicFilters:
+    passed = [(parsed, each.bit_positions) for each in filters if (parsed := _parsed(each, version)) is not None]
+    names = sorted({name for expression, _ in passed for name in _names(expression)})
+    newest = max(each.born_time or 0 for each in filters)
+    return TopicFilters((filters[0].bit_count or 0) // BITS_OF_A_BYTE, newest, passed, tuple(names))
+
+
+def _parsed(kept: ConsumerFilter, version: BrokerVersion) -> Expression | None:
+    """None for a filter that the broker cannot compile: it sets no bits and says so in its log."""
+    try:
+        return parse_sql92(kept.expression or "", version) if kept.expression_type == SQL92 else None
+    except InvalidFilter:
+        return None
+
+
+def _names(expression: Expression) -> set[str]:
+    """The properties that an expression asks for."""
+    names: set[str] = set()
+    waiting = [expression]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, Property | PropertyCondition | Among):
+            names.add(each.name)
+        waiting.extend(each.parts)
+    return names
+
+
+def _passes(expression: Expression, properties: Mapping[str, str]) -> bool:
+    try:
+        return expression.evaluate(properties) is True
+    except EvaluationError:
+        return False
