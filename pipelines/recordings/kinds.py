@@ -11,11 +11,11 @@ from pipelines.recordings.lines import ignored, lines_of, starts_with
 from pipelines.recordings.states import is_polled
 from rebalance.model.json_text import parse_json
 
-LOG_NAME = re.compile(r"^(?P<stem>.+?)(?:[._-]\d[\d._-]*)?\.log(?:[.-]\d[\d.-]*)?(?:\.gz)?$")
+LOG_NAME = re.compile(r"^(?P<stem>.+?)(?:[._-]\d[\dT._-]*)?\.log(?:[.-]\d[\d.-]*)?(?:\.gz)?$")
 """`broker.log`, `broker.1.log.gz`, `rocketmq_client_log-2026-11-21-3.log`, `broker.log.2`: one log, one stem."""
-DATED = re.compile(rb"^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
+DATED = re.compile(rb'^(?:time=")?(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d.{0,4})')
 BROKER_STEMS = {"broker", "broker_default", "lock", "filter", "remoting"}
-CLIENT_STEMS = {"rocketmq_client", "rocketmq_client_log", "tools", "tools_default"}
+CLIENT_STEMS = {"rocketmq_client", "rocketmq_client_log", "rocketmq-client", "tools", "tools_default"}
 NO_NAME_FOR_A_BROKER = {"logs", "log", "rocketmqlogs", "otherdays", "other_days", ""}
 LINES_SNIFFED = 50
 PCAP_MAGIC = (b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\xc3\xd4", b"\x4d\x3c\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x0a\x0d\x0d\x0a")
@@ -59,6 +59,6 @@ def _looks_like_a_log(path: Path) -> bool:
 def first_stamp(path: Path) -> bytes:
     """The time of a log's first entry, as it is written there; b"" without one."""
     for line in islice(lines_of(path, ignored), LINES_SNIFFED):
-        if DATED.match(line):
-            return line[:23]
+        if dated := DATED.match(line):
+            return dated[1]
     return b""

@@ -127,7 +127,7 @@ def _log_cause(
         return expected, VIEWS_DIFFER, f"its list had {result.cid_all_size} members, {len(members)} were registered"
     if result.mq_all_size is not None and result.mq_all_size != len(views[0].queues):
         return expected, ROUTE_LAG, f"it knew {result.mq_all_size} queues of {len(views[0].queues)}"
-    if result.strategy != targets.usual:
+    if result.strategy not in (None, targets.usual):
         return expected, STRATEGY_DIFFERS, f"{result.strategy}, the group's usual one is {targets.usual}"
     if len(set(members)) < len(members):
         return expected, DUPLICATE_CLIENT_ID, f"{len(members)} entries, {len(set(members))} ids"

@@ -53,10 +53,10 @@ class Notified(ClientFact):
 class RebalanceResultChanged(ClientFact):
     """`[client] rebalanced result changed`: the *target* of a round, not yet the table.
 
-    Sizes are those before allocation.
+    Sizes are those before allocation. `strategy` is None where the client does not name it (Go).
     """
 
-    strategy: str
+    strategy: str | None
     topic: str
     mq_all_size: int | None
     cid_all_size: int | None

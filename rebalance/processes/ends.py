@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from rebalance.model.settings import Settings
 from rebalance.model.span import EVER
 from rebalance.model.timing import BROKER_STOPPING_MS, SHUTDOWN_AFTER_MS, SHUTDOWN_BEFORE_MS
-from rebalance.processes.connection import Channel, ListAnswer
+from rebalance.processes.connection import Channel, ListAnswer, WitnessKind
 from rebalance.processes.life import End, EndCause
 from rebalance.processes.process import Process
 
@@ -51,23 +51,34 @@ def _end(
         finished = max((c.finished_ms for c in process.channels if c.finished_ms is not None), default=None)
         latest = left[1] + SHUTDOWN_AFTER_MS if finished is None else max(left[0], finished)
         return End(left[0] - SHUTDOWN_BEFORE_MS, latest, EndCause.LEFT, process.last_evidence)
+    alive_ms = _surely_alive_ms(process)
     closed = max((c.closed for c in process.channels if c.closed is not None and not _by_stop(c, stops)), default=None)
     if closed is not None and closed.latest_ms >= process.last_ms and not _connected_elsewhere(process):
         return End(
-            process.last_ms,
+            alive_ms,
             None if closed.expired else closed.latest_ms,
             EndCause.EXPIRED if closed.expired else EndCause.CLOSED,
             closed.evidence,
         )
     gone = first_absence(process, same_id, answers, starts, process.last_ms)
     if gone is None:
-        return End(process.last_ms, None, None, process.last_evidence)
+        return End(alive_ms, None, None, process.last_evidence)
     silent_ms = gone.at_ms - max(
         (c.last_heartbeat_ms for c in process.channels if c.last_heartbeat_ms is not None), default=0
     )
     if silent_ms >= settings.channel_expired_timeout_ms:
-        return End(process.last_ms, None, EndCause.EXPIRED, gone.evidence)
-    return End(process.last_ms, gone.at_ms, EndCause.CLOSED, gone.evidence)
+        return End(alive_ms, None, EndCause.EXPIRED, gone.evidence)
+    return End(alive_ms, gone.at_ms, EndCause.CLOSED, gone.evidence)
+
+
+def _surely_alive_ms(process: Process) -> int:
+    """The last request of a process that did not unregister: the Go client never does, and commits when it stops.
+
+    Source: consumer/consumer.go#shutdown, internal/client.go#Shutdown of rocketmq-client-go v2.1.2.
+    """
+    last = max((seen[-1] for seen in process.witnesses.values()), key=lambda seen: seen.at_ms, default=None)
+    goes = last is not None and last.kind is WitnessKind.COMMIT and last.at_ms >= process.last_ms
+    return process.last_ms - SHUTDOWN_BEFORE_MS if goes else process.last_ms
 
 
 def _by_stop(channel: Channel, stops: Mapping[str, Sequence[int]]) -> bool:

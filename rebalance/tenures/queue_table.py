@@ -112,7 +112,7 @@ class QueueTable:
                 if not ends:
                     continue
             else:
-                ends = witness.kind is _QUERY and self._may_return(topic, last, witness.at_ms)
+                ends = witness.kind is _QUERY and self._may_return(topic, span, witness.at_ms)
             if ends:
                 span = []
                 spans.append(span)
@@ -120,19 +120,19 @@ class QueueTable:
             last = witness
         return spans
 
-    def _may_return(self, topic: str, last: Witness, query_ms: int) -> bool:
-        """Whether a queue last seen by `last` can have left before the start-offset query at `query_ms`.
+    def _may_return(self, topic: str, span: Stay, query_ms: int) -> bool:
+        """Whether a queue last seen at the span's end can have left before the start-offset query at `query_ms`.
 
         Else the question is idle: DefaultMQPushConsumerImpl#consumerRunningInfo asks for offsets never stored.
         """
         if self.process.logged_at(query_ms):
             return False  # its log would tell
-        if self._blind or self._as_the_record_began(last):
+        if self._blind or self._as_the_record_began(span[-1]):
             return True
         own_round = self._clock.round_of(query_ms)
         if own_round is None or not self._clock.may_have_changed(topic, own_round):
             return False
-        return bool(self._clock.leaving_rounds(topic, last, own_round.at_ms - 1))
+        return bool(self._clock.leaving_rounds(topic, span[0], span[-1], own_round.at_ms - 1))
 
     # ---- begin
 
@@ -183,7 +183,7 @@ class QueueTable:
         if self._blind:
             tenure.end_earliest, tenure.end_latest, tenure.end_evidence = held_until(last), until, last.evidence
             return True
-        rounds = self._clock.leaving_rounds(topic, last, until if back is None else min(until, back.at_ms - 1))
+        rounds = self._clock.leaving_rounds(topic, span[0], last, until if back is None else min(until, back.at_ms - 1))
         if not rounds and following is None and self.life.seen_from_start:
             return False  # no round, no removal: the commit is late or lost
         farewell = self._is_farewell(tenure.queue, span)
@@ -266,7 +266,9 @@ class QueueTable:
 
     def _end_by_stamps(self, topic: str, open_ones: list[Tenure], tenures: list[Tenure]) -> None:
         explained = {t.begin_list for t in tenures} | {t.end_list for t in tenures}
-        leaving = {t.queue: self._clock.leaving_rounds(topic, self._last(t), self.process.last_ms) for t in open_ones}
+        until_ms, stays = self.process.last_ms, [self._stays[tenure.queue][-1] for tenure in open_ones]
+        rounds_of = self._clock.leaving_rounds
+        leaving = {t.queue: rounds_of(topic, s[0], s[-1], until_ms) for t, s in zip(open_ones, stays, strict=True)}
         for tenure in open_ones:
             rounds = leaving[tenure.queue]
             suspects = [queue for queue, others in leaving.items() if rounds and rounds[0] in others]

@@ -156,8 +156,8 @@ class Rounds:
         before = self.process.lists.last_before(sent_ms)
         return before.at_ms if before is not None and sent_ms - before.at_ms <= ROUND_MS else sent_ms
 
-    def leaving_rounds(self, topic: str, last: Witness, until_ms: int) -> list[ListAnswer]:
-        """Rounds up to `until_ms` that can have taken a queue of this topic last seen by `last`.
+    def leaving_rounds(self, topic: str, first: Witness, last: Witness, until_ms: int) -> list[ListAnswer]:
+        """Rounds up to `until_ms` that can have taken a queue of this topic first seen by `first`, last by `last`.
 
         Of a push consumer only those that ended with a new subVersion after the sighting; rounds too close to the
         process's last request may have ended unheard.
@@ -171,7 +171,7 @@ class Rounds:
             low = bisect_left(changes.instants, first_ms)
             turns = range(low, bisect_right(changes.instants, until_ms, low))
             rounds = [changes.rounds[turn] for turn in turns if changes.changed_ms[turn] >= seen_ms]
-        if last.kind in ADDING and rounds and rounds[0] is self._own_first_round(last.at_ms, first_ms):
+        if first.kind in ADDING and rounds and rounds[0] is self._own_first_round(first):
             return rounds[1:]  # a round does not take what it has just added
         return rounds
 
@@ -180,10 +180,11 @@ class Rounds:
         changes = self._changes_of(topic)
         return not answer.failed if changes is None else answer in changes.members
 
-    def _own_first_round(self, at_ms: int, first_ms: int) -> ListAnswer | None:
-        """The round of a request, if it is the first that can follow the request."""
-        own = self.round_of(at_ms)
-        return own if own is not None and own is self.process.lists.first_from(first_ms) else None
+    def _own_first_round(self, seen: Witness) -> ListAnswer | None:
+        """The round of a sighting, if it is the first that can follow the sighting."""
+        own = self.round_of(seen.at_ms)
+        first = self.process.lists.first_from(self._first_candidate_ms(seen))
+        return own if own is not None and own is first else None
 
     def _changes_of(self, topic: str) -> _Changes | None:
         """None: the changes of the topic leave no stamps."""

@@ -38,6 +38,8 @@ from tests.support.session_logs import log_facts
 INSTANTS = 1_000
 SEED = 20_261_121
 CERTAIN_SHARE = 0.9
+CERTAIN_SHARE_OF_GO = 0.8
+"""On the wire: a Go client does not unregister, so that its end is known when its connection is missed."""
 BROKER_KINDS = {BrokerStarted: BROKER_STARTED, BrokerStopping: BROKER_STOPPED}
 SOURCES = {
     "wire": wire_facts,
@@ -62,7 +64,8 @@ def test_owner_at_random_instants(session: Path, source: str, capsys: pytest.Cap
     with capsys.disabled():
         print(f"\n{session.name:24s} {source:5s} {verdict}", end="")
     assert not verdict.wrong, verdict.wrong[:5]
-    assert verdict.certain_share >= CERTAIN_SHARE
+    is_go_on_the_wire = "-go-" in session.name and source == "wire"
+    assert verdict.certain_share >= (CERTAIN_SHARE_OF_GO if is_go_on_the_wire else CERTAIN_SHARE)
 
 
 @sources
@@ -117,7 +120,7 @@ def test_every_injected_event_is_named(session: Path, source: str) -> None:
     incidents = replayed(session, source).incidents
     missing = [
         (kind, subject, at_ms)
-        for kind, subject, at_ms in injected(session)
+        for kind, subject, at_ms in injected(session, source)
         if not any(i.kind == kind and i.subject == subject and _explains(i, at_ms) for i in incidents)
     ]
     assert not missing
@@ -154,10 +157,15 @@ def test_every_divergence_has_a_cause(session: Path) -> None:
     assert not [row for row in replayed(session, "wire").divergence if row.cause == "unknown"]
 
 
-def injected(session: Path) -> Iterator[tuple[str, str, int]]:
-    """(kind, subject, when) of what the scenario did and a record of the brokers can show."""
+def injected(session: Path, source: str) -> Iterator[tuple[str, str, int]]:
+    """(kind, subject, when) of what the scenario did and a record of the brokers can show.
+
+    A Go client does not unregister: on the wire one that stops is missed by those that stay, at the end by nobody.
+    """
     topics: set[str] = set()
     done = scenario(session)
+    silent = {event["name"] for event in done if event.get("client") == "go" and source == "wire"}
+    last_start_ms = max(event["ts"] for event in done if event["ev"] == "start_client")
     for event in done:
         name = event.get("name", "")
         if event["ev"] == "start_broker":
@@ -171,6 +179,9 @@ def injected(session: Path) -> Iterator[tuple[str, str, int]]:
             if f"{topic} {broker}" in topics:
                 yield QUEUES_ADDED, topic, event["ts"]
             topics.add(f"{topic} {broker}")
+        elif event["ev"] == "SIGTERM" and name in silent:
+            if event["ts"] < last_start_ms:
+                yield CLIENT_VANISHED, _client_of(session, name, event["ts"]), event["ts"]
         elif event["ev"] in CLIENT_EVENTS:
             client_id = _client_of(session, name, event["ts"])
             yield from ((kind, client_id, event["ts"]) for kind in CLIENT_EVENTS[event["ev"]])

@@ -9,7 +9,13 @@ from pathlib import Path
 from rebalance.facts import Fact
 from rebalance.readers.logs import LogSummary, facts_from_log
 
-LOGS = ("rocketmq_client.log", "broker.log", "lock.log", "filter.log")  # what tells of members, queues and locks
+LOGS = (
+    "rocketmq_client.log",
+    "rocketmq-client.log",
+    "broker.log",
+    "lock.log",
+    "filter.log",
+)  # what tells of members, queues and locks
 
 
 def log_paths(session: Path) -> Iterator[Path]:

@@ -17,7 +17,7 @@ import pytest
 from pipelines.recordings.recordings import BOOTED
 from rebalance.model import message_queue
 from rebalance.model.message_queue import MessageQueue
-from rebalance.readers.logs import TEMPLATES, texts
+from rebalance.readers.logs import TEMPLATES, logrus, texts
 from rebalance.strategies import registry
 
 SMALL, LARGE = 8 << 10, 64 << 10
@@ -61,12 +61,24 @@ def test_a_text_inside_a_line_takes_linear_time(name: str) -> None:
         require_linear(tokens, match)
 
 
-@pytest.mark.parametrize("log", ["broker", "lock", "client"])
+@pytest.mark.parametrize("log", ["broker", "lock", "client", "go"])
 def test_a_line_takes_linear_time(log: str) -> None:
     for template in TEMPLATES:
         if template.log == log:
             for tokens in samples(template.pattern.pattern):
                 require_linear(tokens, template.fields_of)
+
+
+@pytest.mark.parametrize("pattern", [logrus._HEAD, logrus._PAIR, logrus._ESCAPE])
+def test_a_logrus_line_takes_linear_time(pattern: re.Pattern[Any]) -> None:
+    text = pattern.pattern.decode() if isinstance(pattern.pattern, bytes) else pattern.pattern
+    for tokens in samples(text):
+        for around in (
+            "{}",
+            'time="2026-11-23T05:56:03+09:00" level=info msg={}',
+            'time="2026-11-23T05:56:03Z" level=info msg=a {}',
+        ):
+            require_linear(tokens, lambda line, around=around: logrus.logrus_line(around.format(line).encode()))
 
 
 def test_a_square_is_seen() -> None:

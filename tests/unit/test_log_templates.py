@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 
 from parsers.version import Version
 from rebalance.readers.logs import TEMPLATES, LogReader
 from rebalance.readers.logs.document import page
+from rebalance.readers.logs.go_templates import GO_TEMPLATES
 from rebalance.readers.logs.table import UNREADABLE
 from rebalance.readers.logs.template import Template
 from tests.support.fixtures import CHECKOUT
@@ -57,6 +61,24 @@ def example(template: Template) -> tuple[str, tuple[str, ...]]:
     numbers = {name: "7" for name in template.field_names if name.endswith(("_size", "_version", "_offset", "_id"))}
     fields = {name: EXAMPLES.get(name, numbers.get(name, "10")) for name in template.field_names}
     return template.text.format(**fields), tuple(fields[name] for name in template.field_names)
+
+
+def logrus_text(template: Template) -> str:
+    """A line of the Go client with that text: fields behind the message, in quotes where logrus puts them."""
+    message, *pairs = re.split(r" (?=[A-Za-z()]+=\{)", template.text)
+    values = dict(zip(template.field_names, example(template)[1], strict=True))
+    shown = [(name, value.format(**values)) for name, value in (pair.split("=", 1) for pair in pairs)]
+    rest = " ".join(f"{name}={json.dumps(value)}" for name, value in shown)
+    return (
+        f'time="2026-11-21T23:07:12+08:00" level=info msg={json.dumps(message.format(**values))} {rest}'.rstrip() + "\n"
+    )
+
+
+def test_every_text_of_the_go_client_is_recognised_as_itself() -> None:
+    for template in GO_TEMPLATES:
+        (event,) = LogReader().events([logrus_text(template).encode()])
+        assert (event.template.name, event.fields) == (template.name, example(template)[1])
+        assert (event.at_ms, event.late_ms, event.head) == (1_795_273_632_000, 999, ("INFO",))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

@@ -11,6 +11,7 @@ _TITLES = {
     "broker": "Broker: broker.log",
     "lock": "Broker: lock.log (4.x), filter.log (5.x)",
     "client": "Client: rocketmq_client.log",
+    "go": "Go client",
 }
 _INTRODUCTION = """# Log texts
 
@@ -20,6 +21,10 @@ What `rebalance/readers/logs` recognises, printed from its table:
 `{field}` stands where Java has `{}`. *Yields* is the fact an entry becomes (`rebalance/facts`); entries without
 one are rows of `log_events` all the same. Lines of no template are counted and sampled; an entry that starts like a
 template and does not end like it is reported as unreadable, with its line.
+
+Of the Go client (logrus: `time="…" level=… msg="…" key=value`) the text is that of `msg`, then ` key=value` for each
+field, without quotes. Its rounds are lines of level INFO since v2.1.2, of level DEBUG before: a log without them is
+recognised and gives no facts. What an application's own logger writes is not recognised.
 """
 
 

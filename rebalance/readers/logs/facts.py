@@ -8,6 +8,7 @@ from rebalance.facts import Fact, LogBegins, LogEnds, UnreadRecord
 from rebalance.facts.clock_offset import SAME_CLOCK, ClockOffset
 from rebalance.readers.logs.broker_facts import BrokerLog
 from rebalance.readers.logs.client_facts import ClientLog
+from rebalance.readers.logs.go_facts import GoLog
 from rebalance.readers.logs.order import EntryOrder
 from rebalance.readers.logs.origin import Origin, When
 from rebalance.readers.logs.reader import LogEvent, LogReader, LogSummary
@@ -24,6 +25,7 @@ class LogFacts:
         self._of = {
             **BrokerLog(self._origin).builders(),
             **self._client.builders(),
+            **GoLog(self._origin).builders(),
             UNREADABLE.name: self._unreadable,
         }
 

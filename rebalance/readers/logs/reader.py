@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from rebalance.model import budget
+from rebalance.readers.logs.logrus import LOGRUS_START, logrus_line
 from rebalance.readers.logs.stamp import MESSAGE_MARK, SECOND_TEXT, UNKNOWN_ZONE, Second, StampReader
 from rebalance.readers.logs.table import ANCHORED, BY_START, UNREADABLE
 from rebalance.readers.logs.template import OFFSET_DIGITS, START_SIZE, Template
@@ -58,6 +59,9 @@ class LogEvent(NamedTuple):
     @property
     def head(self) -> tuple[str, ...]:
         """Level, then whatever the layout prints: thread or logger, or pid, thread and logger."""
+        told = logrus_line(self.line)
+        if told is not None:
+            return (told.level,)
         head = self.line[SECOND_TEXT : self.line.find(MESSAGE_MARK, SECOND_TEXT)].decode("utf-8", "replace").split()
         words = head[1:] if head and head[0].isdigit() else head
         return tuple(word.strip("[]") for word in words)
@@ -117,23 +121,25 @@ class LogReader:
         for record, given in enumerate(lines, start=summary.lines + 1):
             line = given if isinstance(given, bytes) else given.encode("utf-8", "surrogatepass")
             summary.lines = record
-            second = known_seconds.get(line[:SECOND_TEXT])
-            if second is None and (line[4:5] != b"-" or (second := stamps.second(line)) is None):
+            second, text = known_seconds.get(line[:SECOND_TEXT]), line
+            if second is None:
+                second, text = self._head_of(line)
+            if second is None:
                 continued += 1
                 continue
             if not in_entry:
                 summary.headless, continued, in_entry = summary.headless + continued, 0, True
                 head, head_record = line, record
             latest, latest_record = line, record
-            message_at = line.find(MESSAGE_MARK, SECOND_TEXT - 1) + 3
-            candidates = starts.get(line[message_at : message_at + START_SIZE]) or _anchored(line)
-            event = self._recognise(line, message_at, second, candidates, record) if candidates else None
+            message_at = text.find(MESSAGE_MARK, 0 if text is not line else SECOND_TEXT - 1) + len(MESSAGE_MARK)
+            candidates = starts.get(text[message_at : message_at + START_SIZE]) or _anchored(text)
+            event = self._recognise(text, message_at, second, candidates, record) if candidates else None
             if event is None:
-                self._sample(line, message_at, record)
+                self._sample(text, message_at, record)
             elif event.early_ms:
                 yield from self._wait_for_zone(event)
             else:
-                yield event
+                yield event if text is line else event._replace(line=line)
         yield from self._release()
         if in_entry:
             summary.continued += continued
@@ -142,8 +148,17 @@ class LogReader:
         summary.first, summary.last = self._placed(head, head_record), self._placed(latest, latest_record)
         summary.jvm_zone_ms, summary.zone_given = stamps.jvm_zone_ms, stamps.zone_given
 
+    def _head_of(self, line: bytes) -> tuple[Second | None, bytes]:
+        """The second of a line, None if it has no head; and the line, one of logrus's as the others are laid out."""
+        if line[4:5] == b"-":
+            return self._stamps.second(line), line
+        told = logrus_line(line) if line.startswith(LOGRUS_START) else None
+        return (
+            (None, line) if told is None else (Second(told.at_ms, 0, 999, False), MESSAGE_MARK + told.message.encode())
+        )
+
     def _placed(self, line: bytes, record: int) -> tuple[Second, int] | None:
-        second = self._stamps.second(line) if record else None
+        second = self._head_of(line)[0] if record else None
         return None if second is None else (second, record)
 
     def _recognise(

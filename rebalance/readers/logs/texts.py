@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from rebalance.facts import TopicQueues, TopicSubscription
 from rebalance.model.message_queue import MessageQueue
+from rebalance.readers.sub_version import sub_version_ms
 
 # Every width is bounded, and what was taken is not given back (possessive, atomic) where another end cannot fit:
 # a hostile line must take time that grows with its length and no faster.
@@ -19,7 +20,7 @@ _CHANNEL_INFO = re.compile(
 )
 _SUBSCRIPTION = re.compile(
     r"SubscriptionData \[classFilterMode=\w{1,8}+, topic=([^,]{0,512}+), subString=(?>(.{0,8192}?), tagsSet=\[)"
-    r"[^\]]{0,8192}+\], codeSet=\[[^\]]{0,65536}+\], subVersion=(\d{1,18}), expressionType=(\w{1,32}+)\]",
+    r"[^\]]{0,8192}+\], codeSet=\[[^\]]{0,65536}+\], subVersion=(\d{1,19}), expressionType=(\w{1,32}+)\]",
     re.DOTALL,
 )
 _CONSUMER_DATA = re.compile(
@@ -91,7 +92,7 @@ def channel_info(text: str) -> ChannelInfo:
 def subscriptions(text: str) -> tuple[TopicSubscription, ...]:
     """All `SubscriptionData […]` in the text, by topic."""
     found = (
-        TopicSubscription(topic, expression, expression_type, int(sub_version))
+        TopicSubscription(topic, expression, expression_type, sub_version_ms(int(sub_version)))
         for topic, expression, sub_version, expression_type in _SUBSCRIPTION.findall(text)
     )
     return tuple(sorted(found, key=lambda subscription: subscription.topic))

@@ -26,6 +26,7 @@ from rebalance.facts import (
 )
 from rebalance.model.message_queue import MessageQueue
 from rebalance.readers.malformed import Malformed
+from rebalance.readers.sub_version import sub_version_ms
 
 QUERY_CONSUMER_OFFSET = 14
 UPDATE_CONSUMER_OFFSET = 15
@@ -78,6 +79,12 @@ def _number(value: object) -> int | None:
     return None if value is None else int(value)  # type: ignore[call-overload]
 
 
+def _sub_version(fields: Mapping[str, Any]) -> int | None:
+    """Epoch milliseconds."""
+    number = _number(fields.get("subVersion"))
+    return None if number is None else sub_version_ms(number)
+
+
 def _heartbeat(request: Record, _: Record | None, broker: str, evidence: Evidence) -> Iterator[Fact]:
     body = request["body"]
     common = _common(request, broker, evidence)
@@ -101,7 +108,7 @@ def _subscriptions(consumer: Record) -> tuple[TopicSubscription, ...]:
             text_of(entry["topic"], "topic"),
             entry.get("subString"),
             entry.get("expressionType"),
-            _number(entry.get("subVersion")),
+            _sub_version(entry),
         )
         for entry in consumer.get("subscriptionDataSet") or ()
     )
@@ -174,7 +181,7 @@ def _pull(request: Record, _: Record | None, broker: str, evidence: Evidence) ->
         queue=_queue(header, broker),
         queue_offset=_number(header.get("queueOffset")),
         commit_offset=_number(header.get("commitOffset")),
-        sub_version=_number(header.get("subVersion")),
+        sub_version=_sub_version(header),
         lite=request["code"] == LITE_PULL_MESSAGE or bool((_number(header.get("sysFlag")) or 0) & _LITE_PULL),
     )
 

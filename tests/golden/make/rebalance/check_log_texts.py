@@ -44,6 +44,8 @@ def looked_for(template):
 tags = re.findall(r"^rocketmq-all-\d+\.\d+\.\d+$", git("tag").decode(), re.MULTILINE)
 sources = {Version.parse(tag.rpartition("-")[2]): source(tag) for tag in tags}
 for template in TEMPLATES:
+    if template.log == "go":
+        continue
     pattern = looked_for(template)
     since, until = version_range(template)
     found = {version for version, text in sources.items() if pattern and pattern.search(text)}
