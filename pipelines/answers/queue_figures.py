@@ -26,7 +26,7 @@ def queue_figures(
             if topic in (None, key[0]) and queue in (None, key[1]):
                 summary = found.summary(store.log_start)
                 files = found.files if isinstance(found, FileQueue) else ()
-                row = _row(summary, broker_minimum(summary, files, version))
+                row = _row(summary, broker_minimum(summary, files, store.log_start, version))
                 if store.log_not_found is not None:
                     row |= {"min_queue_offset": None, "messages": None, "reason": LOG_NOT_FOUND}
                 yield row

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.java import divide, to_int, to_long
 from recovery.broker.mapped_file_queue import FileList, LoadFailed, LogFile, file_name
+from recovery.query.queue_minimum import scan_minimum, search_minimum
 from recovery.rebuild.queue_writer import Put, QueueWriter
 from recovery.rules.dispatch import QueueUnit
 from recovery.rules.versions import BrokerVersion
@@ -124,9 +125,9 @@ class Queue:
         if not self.mapped.files or self.mapped.files[0].wrote_position <= 0:
             return
         first = self.mapped.files[0]
-        found = np.flatnonzero(self._written(first)["physical_offset"] >= log_min)
-        if len(found):
-            self.min_position = first.base_offset + int(found[0]) * CQ_UNIT.size
+        found = scan_minimum(self._written(first)["physical_offset"], log_min)
+        if found is not None:
+            self.min_position = first.base_offset + found * CQ_UNIT.size
 
     def _last_unit_offset(self, last: LogFile) -> int | None:
         if last.wrote_position >= CQ_UNIT.size:
@@ -148,11 +149,9 @@ class Queue:
         offsets = self._written(first)["physical_offset"][start // CQ_UNIT.size :]
         if intact and offsets[0] >= log_min:
             return
-        low, high = _search(offsets, log_min)
-        for at in range(low, high + 1):
-            if offsets[at] >= log_min:
-                self.min_position = first.base_offset + start + at * CQ_UNIT.size
-                return
+        found = search_minimum(offsets, log_min)
+        if found is not None:
+            self.min_position = first.base_offset + start + found * CQ_UNIT.size
 
     def put(self, unit: QueueUnit) -> Put:
         """Write one unit where the broker would; a pre-blank moves the minimum."""
@@ -264,17 +263,3 @@ class Queue:
     def _leading(units: Units, accepted: npt.NDArray[np.bool_]) -> int:
         """How many units from the first one on are accepted without a gap."""
         return len(units) if accepted.all() else int(np.argmin(accepted))
-
-
-def _search(offsets: npt.NDArray[np.int64], log_min: int) -> tuple[int, int]:
-    """Java's binary search: the one or two units that are looked at in the end."""
-    low, high = 0, len(offsets) - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        if offsets[middle] > log_min:
-            high = middle
-        elif offsets[middle] == log_min:
-            return middle, middle
-        else:
-            low = middle
-    return low, high

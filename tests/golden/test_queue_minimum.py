@@ -1,4 +1,5 @@
-"""The minimum offsets that `queues` gives, against those of started brokers whose log lost its first files."""
+"""The minimum offsets that `queues` gives, against those of started brokers whose log lost its first files, and those
+that ConsumeQueue finds in queues whose units are out of order."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from tests.support.recovery_cases import golden_cases
 CASES = golden_cases()
 DAMAGES = ("file.missing_first", "file.missing_heads")
 HEADLESS = [name for name in CASES.names() if CASES.case(name)["damageClass"].startswith(DAMAGES)]
+OUT_OF_ORDER = [name for name in CASES.names() if "queuesFound" in CASES.case(name)]
 
 
 @pytest.mark.parametrize("name", HEADLESS)
@@ -22,3 +24,12 @@ def test_a_queue_begins_where_the_started_broker_says(name: str) -> None:
         rows = queue_figures(open_store(root), BrokerVersion.parse(case["version"]), lambda damage: None)
         ours = {f"{row['topic']}/{row['queue_id']}": row["min_queue_offset"] for row in rows if row["units"]}
     assert ours == {queue: told["min"] for queue, told in started.items() if queue in ours}
+
+
+@pytest.mark.parametrize("name", OUT_OF_ORDER)
+def test_a_queue_out_of_order_begins_where_the_version_s_search_ends(name: str) -> None:
+    case = CASES.case(name)
+    with CASES.built(case) as root:
+        rows = queue_figures(open_store(root), BrokerVersion.parse(case["version"]), lambda damage: None)
+        ours = {f"{row['topic']}/{row['queue_id']}": (row["min_queue_offset"], row["max_queue_offset"]) for row in rows}
+    assert ours == {queue: (told["min"], told["max"]) for queue, told in case["queuesFound"].items()}

@@ -62,4 +62,4 @@ class Ends:
             return 0, 0
         summary = queue.summary(self.log.min_physical_offset)
         files = queue.files if isinstance(queue, FileQueue) else ()
-        return broker_minimum(summary, files, version), summary.max_queue_offset
+        return broker_minimum(summary, files, self.log.min_physical_offset, version), summary.max_queue_offset
