@@ -31,7 +31,8 @@ from recovery.verify.checks.config_files import check_config_files
 from recovery.verify.checks.dledger import check_dledger
 from recovery.verify.checks.files import check_files
 from recovery.verify.checks.head import cleaner_traces, missing_head
-from recovery.verify.checks.index import IndexContext, check_index
+from recovery.verify.checks.index import check_index
+from recovery.verify.checks.index_context import IndexContext
 from recovery.verify.checks.light_queue import as_appended, with_former
 from recovery.verify.checks.lives import check_lives, with_doubts
 from recovery.verify.checks.log import (

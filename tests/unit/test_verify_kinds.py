@@ -20,7 +20,7 @@ from parsers.index.open import open_index
 from parsers.java import crc31
 from recovery.rules.dispatch import PREPARED
 from recovery.verify.findings.compaction_kinds import COMPACTION_KINDS
-from recovery.verify.findings.finding import Finding
+from recovery.verify.findings.finding import Finding, Place
 from recovery.verify.findings.kinds import KINDS
 from recovery.verify.settle.index_entries import slots_of
 from recovery.verify.verify import verify
@@ -388,6 +388,18 @@ def test_a_killed_broker_may_leave_the_index_with_an_entry_half_put(
     assert {found.kind for found in findings_of(root)} == {"index_header_wrong"}
     (root / "abort").touch()
     assert findings_of(root) == ()
+
+
+@pytest.mark.parametrize("end_ms", [bytes.fromhex("0000030000000000"), bytes(LONG)], ids=["later", "earlier"])
+def test_the_end_time_of_an_index_file_is_told_wrong_without_the_log(end_ms: bytes, built: StoreBuilder) -> None:
+    root = built.finish()
+    shutil.rmtree(root / "commitlog")
+    path = sorted((root / "index").iterdir())[-1]
+    before = [found for found in findings_of(root) if found.kind == "index_header_wrong"]
+    overwrite(path, INDEX_HEADER.offsets["end_timestamp_ms"], end_ms)
+    (found,) = [found for found in findings_of(root) if found.kind == "index_header_wrong"]
+    assert not before
+    assert found.places[0] == Place(f"index/{path.name}", 0, 2 * LONG)
 
 
 def test_the_slots_of_entries_are_told_in_any_order(built: StoreBuilder) -> None:

@@ -13,11 +13,11 @@ import numpy as np
 from parsers.commitlog.layout import SYS_FLAG_TRANSACTION
 from parsers.index.layout import INDEX_HEADER, INDEX_SLOT
 from parsers.index.open import OpenIndex
-from parsers.java import LONG_MAX
-from parsers.runs import runs
 from recovery.rules.dispatch import PREPARED
 from recovery.scan.intervals import Intervals, Longs, Mask, found_at, neighbours
 from recovery.scan.kernel import Ints
+from recovery.verify.checks.index_context import IndexContext
+from recovery.verify.checks.index_header import header_findings
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
 from recovery.verify.settle.index_entries import (
     FOLDER,
@@ -32,26 +32,6 @@ from recovery.verify.settle.index_entries import (
 )
 from recovery.verify.settle.index_kernel import seconds_since
 from recovery.verify.settle.log_columns import ExpectedKeys, MessageColumns
-
-LOST_MS = 3_600_000
-"""How far beyond the log's own store times those of lost messages may lie."""
-
-
-@dataclass(frozen=True, slots=True)
-class IndexContext:
-    """What the rules need besides the files: the log's records and keys, and what a finding about the log covers."""
-
-    messages: MessageColumns
-    keys: ExpectedKeys
-    start: int
-    end: int
-    latest_ms: int
-    lost: Intervals
-    dispatched_to: int
-    doubtful_times: Intervals
-    clean_exit: bool
-    counts_puts: bool
-    indexes_tags: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +87,6 @@ def _explained(file: OpenIndex, left: LeftEntries) -> Iterator[Explained]:
         yield Explained("expired index entries", why, Span(), entry_places(file, 1, left.expired))
 
 
-def _empty_header_ok(file: OpenIndex) -> bool:
-    return file.header["index_count"] in (0, 1) and file.header["hash_slot_count"] == 0
-
-
 def _file_findings(
     file: OpenIndex, entries: Entries, left: LeftEntries, chains: Chains, context: IndexContext, seen: _Seen
 ) -> Iterator[Finding]:
@@ -130,7 +106,7 @@ def _file_findings(
     yield from _entry_findings("index_entry_wrong", wrong, file, entries, context)
     yield from _entry_findings("index_time_wrong", times, file, entries, context)
     yield from _chain_findings(file, entries, entries.number[wrong], left.count, chains, context)
-    yield from _header_findings(file, entries, chains, context)
+    yield from header_findings(file, entries, chains, context)
 
 
 def _owed(keys: ExpectedKeys) -> Longs:
@@ -230,77 +206,6 @@ def _strange_to_their_slots(file: OpenIndex, stored: Longs, chains: Chains, cont
     expired = read_places(file, named) < context.start
     strange: Longs = named[in_other_slot & expired]
     return strange
-
-
-def _header_findings(file: OpenIndex, entries: Entries, chains: Chains, context: IndexContext) -> Iterator[Finding]:
-    """Header fields that the entries contradict, neighbours together."""
-    if not len(entries) and _empty_header_ok(file):
-        return
-    should = _header_of(entries, chains, context)
-    wrong = [name for name, value in should.items() if value is not None and file.header[name] != value]
-    latest_ms = context.latest_ms + LOST_MS if context.latest_ms else LONG_MAX
-    if should.get("end_timestamp_ms", 0) is None and file.header["end_timestamp_ms"] > latest_ms:
-        wrong.append("end_timestamp_ms")
-    half_put = set() if context.clean_exit else _half_put(file, entries, should)
-    wrong = [name for name in wrong if name not in half_put]
-    fields = list(INDEX_HEADER.offsets)
-    mask = np.array([name in wrong for name in fields])
-    for first, end in runs(mask):
-        at = INDEX_HEADER.offsets[fields[first]]
-        length = (INDEX_HEADER.offsets[fields[end]] if end < len(fields) else INDEX_HEADER.size) - at
-        names = fields[first:end]
-        yield Finding(
-            "index_header_wrong",
-            Span(),
-            (Place(name_of(file), at, length),),
-            len(names),
-            (
-                "header: " + ", ".join(f"{name} {file.header[name]}" for name in names),
-                "entries and log: " + ", ".join(f"{name} {_said(should[name], context)}" for name in names),
-            ),
-        )
-
-
-def _half_put(file: OpenIndex, entries: Entries, should: Mapping[str, int | None]) -> set[str]:
-    """Fields that are still those of the entry before the last one: a killed broker came no further.
-
-    Source: IndexFile#putKey writes entry, slot, counts, end offset and end time, in this order @4.9.8, 5.3.3.
-    """
-    last, header = int(entries.number[-1]), file.header
-    if last < 2:
-        return set()
-    fields = set[str]()
-    if header["index_count"] == last:
-        fields.add("index_count")
-        fields |= {"hash_slot_count"} if header["hash_slot_count"] + 1 == should["hash_slot_count"] else set()
-    if header["end_physical_offset"] == int(read_places(file, np.array([last - 1]))[0]):
-        fields.add("end_physical_offset")
-    newest_ms = should["end_timestamp_ms"]
-    if fields and newest_ms is not None and header["begin_timestamp_ms"] <= header["end_timestamp_ms"] <= newest_ms:
-        fields.add("end_timestamp_ms")
-    return fields
-
-
-def _said(value: int | None, context: IndexContext) -> str:
-    return f"not later than {context.latest_ms}" if value is None else str(value)
-
-
-def _header_of(entries: Entries, chains: Chains, context: IndexContext) -> dict[str, int | None]:
-    """What the header should say; None where the records that would tell are gone."""
-    if not len(entries):
-        return {"index_count": 1, "hash_slot_count": 0}
-    doubtful = context.doubtful_times.hold(entries.physical_offset[[0, -1]])
-    known = entries.is_record[[0, -1]] & ~doubtful
-    times = [int(context.messages.store_timestamp_ms[entries.record[at]]) if known[at] else None for at in (0, -1)]
-    count = int(entries.number[-1])
-    return {
-        "begin_timestamp_ms": times[0],
-        "end_timestamp_ms": times[1],
-        "begin_physical_offset": int(entries.physical_offset[0]),
-        "end_physical_offset": int(entries.physical_offset[-1]),
-        "hash_slot_count": count if context.counts_puts else chains.used,
-        "index_count": count + 1,
-    }
 
 
 def _size_finding(file: OpenIndex, entries: Entries, context: IndexContext, seen: _Seen) -> Finding:

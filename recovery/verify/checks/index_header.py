@@ -1,0 +1,125 @@
+"""The headers of index files against their entries and the log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from parsers.index.layout import INDEX_HEADER
+from parsers.index.open import OpenIndex
+from parsers.java import INT_MAX, LONG_MAX
+from parsers.runs import runs
+from recovery.verify.checks.index_context import IndexContext
+from recovery.verify.findings.finding import Finding, Place, Span
+from recovery.verify.settle.index_entries import Chains, Entries, entry_places, name_of, read_places
+
+LOST_MS = 3_600_000
+"""How far beyond the log's own store times those of lost messages may lie."""
+
+
+def _empty_header_ok(file: OpenIndex) -> bool:
+    return file.header["index_count"] in (0, 1) and file.header["hash_slot_count"] == 0
+
+
+def header_findings(file: OpenIndex, entries: Entries, chains: Chains, context: IndexContext) -> Iterator[Finding]:
+    """Header fields that the entries contradict, neighbours together."""
+    if not len(entries) and _empty_header_ok(file):
+        return
+    should = _header_of(entries, chains, context)
+    wrong = [name for name, value in should.items() if value is not None and file.header[name] != value]
+    latest_ms = context.latest_ms + LOST_MS if context.latest_ms else LONG_MAX
+    if should.get("end_timestamp_ms", 0) is None and file.header["end_timestamp_ms"] > latest_ms:
+        wrong.append("end_timestamp_ms")
+    half_put = set() if context.clean_exit else _half_put(file, entries, should)
+    wrong = [name for name in wrong if name not in half_put]
+    fields = list(INDEX_HEADER.offsets)
+    mask = np.array([name in wrong for name in fields])
+    for first, end in runs(mask):
+        at = INDEX_HEADER.offsets[fields[first]]
+        length = (INDEX_HEADER.offsets[fields[end]] if end < len(fields) else INDEX_HEADER.size) - at
+        names = fields[first:end]
+        yield Finding(
+            "index_header_wrong",
+            Span(),
+            (Place(name_of(file), at, length),),
+            len(names),
+            (
+                "header: " + ", ".join(f"{name} {file.header[name]}" for name in names),
+                "entries and log: " + ", ".join(f"{name} {_said(should[name], context)}" for name in names),
+            ),
+        )
+    if (
+        len(entries)
+        and should["end_timestamp_ms"] is None
+        and not {"begin_timestamp_ms", "end_timestamp_ms"} & {*wrong}
+    ):
+        yield from _times_against_last_entry(file, entries, context)
+
+
+def _times_against_last_entry(file: OpenIndex, entries: Entries, context: IndexContext) -> Iterator[Finding]:
+    """The header's two times, where the log has lost the last message: they are as far apart as its entry says.
+
+    The first entry counts from the end of the file before it; seconds below 0 are written as 0.
+    Source: IndexFile#putKey @4.9.8, 5.3.3.
+    """
+    number, seconds = int(entries.number[-1]), int(entries.time_diff_s[-1])
+    begin_ms, end_ms = file.header["begin_timestamp_ms"], file.header["end_timestamp_ms"]
+    counted_ms = 1_000 * seconds if number > 1 else 0
+    too_late = end_ms - begin_ms > counted_ms + 999
+    too_early = seconds > 0 and number > 1 and context.clean_exit and end_ms - begin_ms < counted_ms
+    if begin_ms <= 0 or not 0 <= seconds < INT_MAX or not (too_late or too_early):
+        return
+    at, end = INDEX_HEADER.offsets["begin_timestamp_ms"], INDEX_HEADER.offsets["begin_physical_offset"]
+    yield Finding(
+        "index_header_wrong",
+        Span(),
+        (Place(name_of(file), at, end - at), *entry_places(file, number, 1)),
+        2,
+        (
+            f"header: begin_timestamp_ms {begin_ms}, end_timestamp_ms {end_ms}",
+            f"entries and log: entry {number} was written {seconds} s after the file's first one",
+        ),
+    )
+
+
+def _half_put(file: OpenIndex, entries: Entries, should: Mapping[str, int | None]) -> set[str]:
+    """Fields that are still those of the entry before the last one: a killed broker came no further.
+
+    Source: IndexFile#putKey writes entry, slot, counts, end offset and end time, in this order @4.9.8, 5.3.3.
+    """
+    last, header = int(entries.number[-1]), file.header
+    if last < 2:
+        return set()
+    fields = set[str]()
+    if header["index_count"] == last:
+        fields.add("index_count")
+        fields |= {"hash_slot_count"} if header["hash_slot_count"] + 1 == should["hash_slot_count"] else set()
+    if header["end_physical_offset"] == int(read_places(file, np.array([last - 1]))[0]):
+        fields.add("end_physical_offset")
+    newest_ms = should["end_timestamp_ms"]
+    if fields and newest_ms is not None and header["begin_timestamp_ms"] <= header["end_timestamp_ms"] <= newest_ms:
+        fields.add("end_timestamp_ms")
+    return fields
+
+
+def _said(value: int | None, context: IndexContext) -> str:
+    return f"not later than {context.latest_ms}" if value is None else str(value)
+
+
+def _header_of(entries: Entries, chains: Chains, context: IndexContext) -> dict[str, int | None]:
+    """What the header should say; None where the records that would tell are gone."""
+    if not len(entries):
+        return {"index_count": 1, "hash_slot_count": 0}
+    doubtful = context.doubtful_times.hold(entries.physical_offset[[0, -1]])
+    known = entries.is_record[[0, -1]] & ~doubtful
+    times = [int(context.messages.store_timestamp_ms[entries.record[at]]) if known[at] else None for at in (0, -1)]
+    count = int(entries.number[-1])
+    return {
+        "begin_timestamp_ms": times[0],
+        "end_timestamp_ms": times[1],
+        "begin_physical_offset": int(entries.physical_offset[0]),
+        "end_physical_offset": int(entries.physical_offset[-1]),
+        "hash_slot_count": count if context.counts_puts else chains.used,
+        "index_count": count + 1,
+    }
