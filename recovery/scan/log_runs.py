@@ -48,19 +48,26 @@ class LogRun:
 
 @dataclass(frozen=True, slots=True)
 class LogGap:
-    """Bytes of a log file that are no record of the log: a region of another kind than `messages`."""
+    """Bytes of a log file that are no record of the log: a region of another kind than `messages`.
+
+    `zeros_before`: where it begins with zeros, how many the record before it ends with. That record's body is what its
+    CRC says, and zeros over its last properties are seen by nothing else.
+    """
 
     file: StoreFile
     file_pos: int
     length: int
     kind: RegionKind
     reason: str = ""
+    zeros_before: int = 0
 
     @property
     def physical_offset(self) -> int:
         return (self.file.base_offset or 0) + self.file_pos
 
 
+LONGEST_PROPERTIES = 32_767
+"""Their size is a short."""
 GapSink = Callable[[LogGap], None]
 
 
@@ -123,7 +130,7 @@ class _Slice:
             if len(positions) < most and following < self.end:
                 regions, self.at = across_break(log, following, self._messages_before(following))
                 for region in regions:
-                    gaps(_gap(self.file, region))
+                    gaps(_gap(self.file, region, log.data))
 
     def _messages_before(self, at: int) -> LastMessages:
         """The last two of the file, which a break near the slice's start does not have in it."""
@@ -147,10 +154,17 @@ class _Slice:
         return positions[:owned], verdicts[:owned], following
 
 
-def _gap(file: StoreFile, region: Region) -> LogGap:
+def _gap(file: StoreFile, region: Region, data: Bytes) -> LogGap:
     """An end-of-file record that is none in the file's last bytes counts as damage."""
-    error = region.error
+    error, zeros = region.error, _zeros_before(data, region.file_pos)
     if error is None:
-        return LogGap(file, region.file_pos, region.length, region.kind, region.reason or "")
+        return LogGap(file, region.file_pos, region.length, region.kind, region.reason or "", zeros)
     said = error.problem if error.field is None else f"{error.problem} ({error.field} {error.actual})"
-    return LogGap(file, region.file_pos, region.length, "damage", said)
+    return LogGap(file, region.file_pos, region.length, "damage", said, zeros)
+
+
+def _zeros_before(data: Bytes, at: int) -> int:
+    """How many zeros of a record's properties lead up to those that begin at `at`; none where no zero stands there."""
+    before = data[max(0, at - LONGEST_PROPERTIES) : at]
+    written = np.flatnonzero(before)
+    return 0 if data[at] != 0 or not len(written) else len(before) - 1 - int(written[-1])

@@ -41,6 +41,14 @@ def test_any_two_parts_have_what_the_whole_file_has(file: StoreFile) -> None:
         assert seen(file, cut) == whole, cut
 
 
+def test_zeros_that_reach_back_into_the_record_before_are_counted(tmp_path: Path) -> None:
+    builder = shop(tmp_path / "store", 9)
+    place = builder.records[6].physical_offset
+    overwrite(builder.root / "commitlog" / f"{0:020d}", place - 3, bytes(20))
+    gap, _ = seen(open_store(builder.root).commitlog[0])[1]
+    assert (gap.file_pos, gap.zeros_before) == (place, 3)
+
+
 def test_parts_of_a_few_bytes_have_it_too(file: StoreFile) -> None:
     assert seen(file, *range(37, file.size, 37)) == seen(file)
 

@@ -201,10 +201,16 @@ def _damage(shape: LogShape, log: LogColumns) -> Iterator[Finding]:
             yield Finding(
                 "stale_tail" if gap.kind == "stale" else "log_damaged",
                 Span(physical_offset=gap.physical_offset, end_physical_offset=gap.physical_offset + gap.length),
-                (Place(f"{gap.file.log_folder}/{gap.file.name}", gap.file_pos, gap.length),),
+                (_place_of(gap),),
                 1,
                 (gap.reason or "unwritten bytes, and the log goes on behind them",),
             )
+
+
+def _place_of(gap: LogGap) -> Place:
+    """The damaged bytes, and zeros that the record before them ends with."""
+    start = gap.file_pos - gap.zeros_before
+    return Place(f"{gap.file.log_folder}/{gap.file.name}", start, gap.length + gap.zeros_before)
 
 
 def _crcs(shape: LogShape, messages: MessageColumns) -> Iterator[Finding]:
