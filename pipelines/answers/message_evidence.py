@@ -53,7 +53,7 @@ LAKE_LIVES = """
 SELECT * REPLACE (epoch_ms(begins_at) AS begins_at) FROM topic_lives WHERE broker = $broker AND topic = $topic
 """
 LAKE_ENDS = """
-SELECT queue_id, coalesce(min_queue_offset, 0) AS first, max_queue_offset AS behind FROM queues
+SELECT queue_id, coalesce(max_queue_offset - messages, 0) AS first, max_queue_offset AS behind FROM queues
 WHERE broker = $broker AND topic = $topic
 """
 LAKE_OWNERS = """

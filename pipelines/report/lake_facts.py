@@ -16,7 +16,7 @@ from pipelines.report.model import Facts, Row
 TOPICS = """
 SELECT broker, topic, count(*) AS messages, sum(total_size)::BIGINT AS bytes FROM commitlog_messages GROUP BY ALL
 """
-QUEUES = "SELECT *, max_queue_offset - min_queue_offset AS messages FROM queues ORDER BY ALL"
+QUEUES = "SELECT * FROM queues ORDER BY ALL"
 FILES = "SELECT broker, file, kind, size, why FROM store_files WHERE gone_at IS NULL"
 
 

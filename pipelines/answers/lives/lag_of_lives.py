@@ -25,7 +25,10 @@ WHERE (broker, topic) IN (
     SELECT (broker, topic) FROM topic_lives GROUP BY broker, topic HAVING max(life) > 1 OR bool_or(state = 'deleted')
 )
 """
-ENDS = "SELECT broker, topic, queue_id, coalesce(min_queue_offset, 0) AS first, max_queue_offset AS behind FROM queues"
+ENDS = """
+SELECT broker, topic, queue_id, coalesce(max_queue_offset - messages, 0) AS first, max_queue_offset AS behind
+FROM queues
+"""
 
 
 def with_lives(history: pa.Table, lake: Lake) -> pa.Table:

@@ -14,7 +14,7 @@ WITH kept AS (
     FROM stored
     GROUP BY ALL
 ), placed AS (
-    SELECT kept.*, coalesce(queues.min_queue_offset, 0) AS min_queue_offset,
+    SELECT kept.*, coalesce(queues.max_queue_offset - queues.messages, 0) AS min_queue_offset,
            CASE WHEN queues.queue_id IS NULL THEN '{no_files}' END AS no_files,
            CASE WHEN kept.topic LIKE '\%LMQ\%%' ESCAPE '\' OR configured.topic IS NOT NULL
                 THEN coalesce(ends.broker_offset, queues.min_queue_offset, 0) END AS broker_offset

@@ -144,8 +144,9 @@ QUEUES = Table(
 broker              text which broker's store, as named in rocketlens.toml
 topic               text topic
 queue_id            i32  queue of the topic
-min_queue_offset    i64  first message that still exists
-max_queue_offset    i64  next message to come; equal to the minimum when the queue is empty
+min_queue_offset    i64  what the broker answers once it is started: the first message, or 0 where its version has it so
+max_queue_offset    i64  next message to come
+messages            i64  those that a consumer can still read, up to the next one to come
 max_physical_offset i64  CommitLog byte after the last message; null without any
 units               i64  messages in the files, or within the queue's limits in a database
 pre_blanks          i64  units that only pad the front of the queue

@@ -30,7 +30,10 @@ class QueuesReader(StoreReader):
         return list(reversed(firsts.values()))
 
     def partitions(self) -> Sequence[InputPartition]:
+        from recovery.knowledge.knowledge import knowledge_of
+
         store = self.store()
+        self.options["version"] = str(knowledge_of(store, self.said()).version)
         known = (store.log_start,) if store.log_not_found is None else ()
         planned = [slice_ for slice_ in super().partitions() if isinstance(slice_, Slice)]
         return [Slice([dataclasses.replace(p, known=known) for p in s.pieces]) for s in planned]
@@ -39,22 +42,33 @@ class QueuesReader(StoreReader):
         import pyarrow as pa
 
         schema = table_of(self.table_name).bare_schema
-        for summary in self._summaries(piece):
-            facts = {**dataclasses.asdict(summary), "broker": None}
+        for summary, minimum in self._summaries(piece):
+            messages = summary.max_queue_offset - summary.min_queue_offset
+            facts = {**dataclasses.asdict(summary), "broker": None, "min_queue_offset": minimum, "messages": messages}
             if not piece.known:  # the log was not found: where a queue begins depends on it
-                facts["min_queue_offset"] = None
+                facts |= {"min_queue_offset": None, "messages": None}
             yield pa.RecordBatch.from_pylist([{name: facts[name] for name in schema.names}], schema=schema)
 
-    def _summaries(self, piece: Piece) -> Iterator[QueueSummary]:
+    def _summaries(self, piece: Piece) -> Iterator[tuple[QueueSummary, int]]:
+        """Each queue, and the minimum that the broker's version answers for it."""
         from parsers.queues import BatchQueue, FileQueue, StoreQueues
+        from recovery.query.queue_minimum import broker_minimum
+        from recovery.rules.versions import BrokerVersion
 
         root, log_start = Path(self.options["store"]), next(iter(piece.known), 0)
         if piece.file.kind == "rocksdb":
             with StoreQueues(self.store(), on_damage="collect") as queues:
-                yield from (queue.summary(log_start) for queue in queues.values())
+                for queue in queues.values():
+                    summary = queue.summary(log_start)
+                    yield summary, summary.min_queue_offset
             return
-        of_type = BatchQueue if piece.file.kind == "batchconsumequeue" else FileQueue
-        yield of_type(queue_files(root, piece.file), "collect").summary(log_start)
+        files = queue_files(root, piece.file)
+        if piece.file.kind == "batchconsumequeue":
+            summary = BatchQueue(files, "collect").summary(log_start)
+            yield summary, summary.min_queue_offset
+            return
+        summary = FileQueue(files, "collect").summary(log_start)
+        yield summary, broker_minimum(summary, files, log_start, BrokerVersion.parse(self.options["version"]))
 
 
 def queue_files(root: Path, first: StoreFile) -> list[StoreFile]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from pipelines.lake.tables.raw_table import FileTable
     from pipelines.lake.tables.table import Table
+    from recovery.knowledge.knowledge import Said
 
 Options = Mapping[str, str]
 
@@ -116,15 +117,20 @@ class StoreReader(DataSourceReader):
         if size < file.size and file.kind != "rocksdb":
             self.unread[name] = f"became shorter while it was read: {size} of {file.size} bytes are left"
 
-    def store(self) -> Store:
-        """The store with its log, wherever the options say that it lies."""
-        from recovery.knowledge.knowledge import Said, open_known
+    def said(self) -> Said:
+        """What the options say of the broker."""
+        from recovery.knowledge.knowledge import Said
         from recovery.rules.versions import BrokerVersion
 
         version = BrokerVersion.parse(self.options["version"]) if "version" in self.options else None
         conf = Path(self.options["broker_conf"]) if "broker_conf" in self.options else None
-        said = Said.read(version, conf, json.loads(self.options.get("settings", "{}")))
-        return open_known(self.options["store"], said, needs_log=False)
+        return Said.read(version, conf, json.loads(self.options.get("settings", "{}")))
+
+    def store(self) -> Store:
+        """The store with its log, wherever the options say that it lies."""
+        from recovery.knowledge.knowledge import open_known
+
+        return open_known(self.options["store"], self.said(), needs_log=False)
 
     def number(self, option: str) -> int | None:
         """A numeric option, None when not given. Raises ValueError naming the option."""
