@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
         print("oracle: a JDK 17 (javac) and Maven (mvn) are needed to run RocketMQ's own classes", file=sys.stderr)
         return 2
     began, differing, table = time.monotonic(), 0, defaultdict[str, Counter[str]](Counter)
-    for judged, base in _judge_all(asked.rocketmq, asked.seed, asked.damages):
+    for judged, base in _judge_all(asked.rocketmq, asked.seed, asked.damages, asked.only):
         _count(table, judged)
         if not judged.agrees:
             differing += 1
@@ -49,11 +49,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rocketmq", required=True, metavar="VERSION", help="version of the store classes, e.g. 5.5.0")
     parser.add_argument("--seed", type=int, default=1, help="of stores and damages (default: 1)")
     parser.add_argument("--damages", type=int, default=50, metavar="N", help="how many (default: 50)")
+    parser.add_argument(
+        "--only", default="", metavar="NAME", help="damage whose name begins so, e.g. cq. (default: all)"
+    )
     parser.add_argument("--keep", default="oracle-differs", metavar="DIR", help="where differing cases go")
     return parser
 
 
-def _judge_all(version: str, seed: int, damages: int) -> Iterator[tuple[Judged, Base]]:
+def _judge_all(version: str, seed: int, damages: int, only: str) -> Iterator[tuple[Judged, Base]]:
     exits: tuple[Exit, ...] = ("clean", "halt")
     for number in range(-(-damages // A_BASE)):
         plan = Plan.of(version, 1000 * seed + number, exits[number % 2])
@@ -61,8 +64,9 @@ def _judge_all(version: str, seed: int, damages: int) -> Iterator[tuple[Judged, 
             base = write_base(plan, Path(folder))
             chance = random.Random(f"{version} {plan.seed}")
             count = min(A_BASE, damages - number * A_BASE)
-            drawn = [(f"{plan.name}-{each:03d}", draw(base, chance)) for each in range(count)]
-            drawn[0] = drawn[0][0], Damage("none", [])
+            drawn = [(f"{plan.name}-{each:03d}", draw(base, chance, only)) for each in range(count)]
+            if not only:
+                drawn[0] = drawn[0][0], Damage("none", [])
             for judged in judge_damages(base, drawn):
                 yield judged, base
 

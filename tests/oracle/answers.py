@@ -61,11 +61,9 @@ def judge_answers(root: Path, version: BrokerVersion, answers: Told) -> dict[str
         store = open_store(root)
     except NotAStore:
         return {}
-    ends = _ends(store, version)
     whole = {key for key, pair in _living_ends(store).items() if pair == _their_ends(answers["queues"].get(_name(key)))}
     return {
         "decode": dict(_decode(store, answers)),
-        "queues": dict(_queues(store, ends, answers["queues"])),
         "find": dict(_find(store, version, answers)),
         "offset-at": dict(_offset_at(store, version, answers["times"], whole)),
     }
@@ -131,17 +129,22 @@ def _their_row(message: Told) -> Told:
     return row | {"properties": message["properties"], "body": message["body"]}
 
 
+def judge_queues(root: Path, version: BrokerVersion, told: Told) -> Differences:
+    """`queues` and the units of the files at `root`, against what ConsumeQueue makes of them queue by queue."""
+    try:
+        store = open_store(root)
+    except NotAStore:
+        return {}
+    return dict(_queues(store, _ends(store, version), told))
+
+
 def _queues(
     store: Store, ends: Mapping[QueueKey, tuple[int, int]], theirs: Told
 ) -> Iterator[tuple[str, tuple[Any, Any]]]:
     """Least and greatest queue offset, and the units between them.
 
-    A broker keeps a queue's end in memory. Behind that of a queue that was cut old units stay in the file: ours is
-    greater. Where it was cut before its first message that exists, the broker's least is 0 (before 5.0.0) or its end;
-    what a start cuts is judged as its forecast. It may count places without a unit, which it would write over or not:
-    ours is less, and so is the least of a queue without any message. After a restart it may count pre-blanks, ours
-    begins behind them. Where it takes such a place for the last message (`truncate_to_log` of
-    recovery/broker/consume_queue.py), it calls a whole queue expired.
+    A restarted broker counts the pre-blanks that a queue begins with; ours begins behind them. Not judged: a queue that
+    the broker refuses, so that it does not start.
     """
     with StoreQueues(store, on_damage="collect") as queues:
         for key, queue in queues.items():
@@ -150,39 +153,28 @@ def _queues(
             if told is None:
                 yield name, ("a queue", None)
                 continue
-            written = _written(told["units"])
+            if not told["load"] or "error" in told:
+                continue
+            written = told["units"]
             blanks = _pre_blanks(written)
-            written = written[blanks:]
-            if least < most and told["max"] <= least and told["min"] in (0, told["max"]):
-                continue
-            if least == most <= told["min"] == told["max"] or least < most < told["min"] == told["max"]:
-                continue
-            if least not in (told["min"], told["min"] + blanks) or most < least + len(written):
+            if (least, most) != (told["min"] + blanks, told["max"]):
                 yield f"{name} ends", ((least, most), (told["min"], told["max"]))
                 continue
-            units = [list(unit) for batch in queue.batches() for unit in _units(batch, least, least + len(written))]
-            valid = [unit for unit in written if unit[1] > 0]
-            if units != valid:
-                yield f"{name} units", (len(units), len(valid))
+            units = [list(unit) for batch in queue.batches() for unit in _units(batch, least, most)]
+            if units != [unit for unit in written[blanks:] if unit[2] > 0]:
+                yield f"{name} units", (len(units), len(written) - blanks)
 
 
 def _pre_blanks(units: list[list[int]]) -> int:
     """How many units a queue begins with that only fill its first file up to its first message."""
-    return next((number for number, unit in enumerate(units) if unit != [0, INT_MAX, 0]), len(units))
-
-
-def _written(units: list[list[int]]) -> list[list[int]]:
-    """Units without the empty places at their end."""
-    while units and units[-1][1] <= 0:
-        units = units[:-1]
-    return units
+    return next((number for number, unit in enumerate(units) if unit[1:] != [0, INT_MAX, 0]), len(units))
 
 
 def _units(batch: pa.RecordBatch, least: int, most: int) -> Iterator[tuple[int, ...]]:
     columns = [batch[name].to_pylist() for name in ("queue_offset", *(field.name for field in CQ_UNIT.fields))]
     for queue_offset, *unit in zip(*columns, strict=True):
         if least <= queue_offset < most:
-            yield tuple(unit)
+            yield queue_offset, *unit
 
 
 def _find(store: Store, version: BrokerVersion, answers: Told) -> Iterator[tuple[str, tuple[Any, Any]]]:

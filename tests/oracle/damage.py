@@ -28,6 +28,7 @@ DAMAGES: dict[str, Damager] = {
     **POWER_LOSSES,
 }
 
+MOST_DRAWS = 1_000
 OTHER_DELAYS = "2s 10s 20s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h 3h"
 SETTINGS: dict[str, tuple[dict[str, str], str]] = {
     "config.no_crc": ({"checkCRCOnRecover": "false"}, "record.body_flip"),
@@ -57,12 +58,22 @@ class Damage:
     settings: Mapping[str, str] = field(default_factory=dict)
 
 
-def draw(base: Base, chance: random.Random) -> Damage:
-    """One of the classes, or two or three of them together; `abort` there, away, or as it was left."""
-    name = chance.choice([*DAMAGES, *SETTINGS, *["combo"] * 12, *["none"] * 2])
-    found = _combo(base, chance) if name == "combo" else _single(name, base, chance)
-    if found is None:
-        return draw(base, chance)
+def draw(base: Base, chance: random.Random, only: str = "") -> Damage:
+    """One of the classes, or two or three of them together; `abort` there, away, or as it was left.
+
+    Args:
+        only: what the class's name begins with.
+    Raises:
+        ValueError: none of them applies to this base.
+    """
+    names = [name for name in (*DAMAGES, *SETTINGS, *["combo"] * 12, *["none"] * 2) if name.startswith(only)]
+    for _ in range(MOST_DRAWS if names else 0):
+        name = chance.choice(names)
+        found = _combo(base, chance) if name == "combo" else _single(name, base, chance)
+        if found is not None:
+            break
+    else:
+        raise ValueError(f"no damage that begins with {only!r} applies to {base.plan.name}")
     marker = chance.choice(([{"op": "create", "path": "abort"}], [{"op": "delete", "path": "abort"}], []))
     return Damage(found.name, [*found.edits, *marker], found.settings)
 

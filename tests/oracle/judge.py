@@ -16,7 +16,7 @@ from parsers.store import NotAStore
 from recovery.rebuild.rebuild import rebuild
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
-from tests.oracle.answers import Differences, judge_answers
+from tests.oracle.answers import Differences, judge_answers, judge_queues
 from tests.oracle.base import Base
 from tests.oracle.damage import Damage
 from tests.support.java_lab import recover_all
@@ -87,14 +87,19 @@ def _judged(cases: FreshCases, base: Base, name: str, started: Path, truth: dict
     if truth is None or "driverError" in truth:
         return Judged(case, {"forecast": {"no answer of the store classes": (None, truth)}})
     answers = truth.pop("answers", None)
+    found, left = truth.pop("queuesFound", None), truth.pop("queuesLeft", None)
     case["truth"] = json.loads(json.dumps(truth).replace(str(started), "<store>"))
     differs = {
         "verify": _asked(lambda: _verify(judge_case(cases, name))),
         "forecast": _asked(lambda: dict(judge(cases, name)[1])),
         "rebuild": _asked(lambda: _rebuilt(cases, base, case)),
     }
+    version = BrokerVersion.parse(case["version"])
+    if found is not None:
+        case["queuesFound"] = found
+    if found is not None and left is not None and truth.get("load") is True:
+        differs["queues"] = _asked(lambda: _queues(cases, case, version, found) | judge_queues(started, version, left))
     if answers is not None:
-        version = BrokerVersion.parse(case["version"])
         try:
             differs |= judge_answers(started, version, answers)
             if case["configOverrides"].get("duplicationEnable") == "true":
@@ -122,6 +127,12 @@ def _asked(command: Callable[[], Differences]) -> Differences:
 
 def _failure() -> Differences:
     return {"it failed": (traceback.format_exc(limit=-4), None)}
+
+
+def _queues(cases: FreshCases, case: Case, version: BrokerVersion, found: dict[str, Any]) -> Differences:
+    """The damaged store before its start."""
+    with cases.built(case) as root:
+        return {f"found {name}": both for name, both in judge_queues(root, version, found).items()}
 
 
 def _verify(verdict: Verdict) -> Differences:

@@ -19,6 +19,8 @@ sub('int l0; synchronized (d) { l0 = d.size(); t.put("dispatchedInLoad", seq(new
 sub('        t.put("reputStartPositions", new ArrayList<>(rep.positions));\n', "")
 cut("long behind = 0; for", 't.put("quiet", snap(s, root, true));', "Thread.sleep(300); ")
 sub(' if (ask != null) t.put("answers", Oracle.ask(s, Long.parseLong(ask)));', "")
+sub(' if (ask != null) t.put("queuesFound", FreshQueues.of(s, dir));', "")
+sub(' if (ask != null) t.put("queuesLeft", FreshQueues.of(s, dir));', "")
 cut('    if (a[0].equals("vary"))', "    initLog();")
 o = W + "/classes/3.2.6"; os.makedirs(o, exist_ok=True); os.makedirs(W + "/src3", exist_ok=True); open(W + "/src3/Lab.java", "w").write(s)
 subprocess.run(["javac", "-nowarn", "-encoding", "UTF-8", "-cp", W + "/jars/3.2.6/*", "-d", o, W + "/src3/Lab.java"], check=True)

@@ -227,7 +227,7 @@ class Oracle {
     answers.put("filesUpTo", records(store, messages));
     answers.put("messages", messages);
     Oracle oracle = new Oracle(seed);
-    answers.put("queues", units(store));
+    answers.put("queues", ends(store));
     answers.put("keys", messages.isEmpty() ? new ArrayList<>() : oracle.keys(store, messages));
     answers.put("times", messages.isEmpty() ? new ArrayList<>() : oracle.times(store, messages));
     return answers;
@@ -299,25 +299,15 @@ class Oracle {
     return m;
   }
 
-  /** "topic/queue" -> least and greatest queue offset, and every unit between them: offset, size, tags code. */
-  static Map<String, Object> units(DefaultMessageStore store) throws Exception {
+  /** "topic/queue" -> least and greatest queue offset. */
+  static Map<String, Object> ends(DefaultMessageStore store) {
     Map<String, Object> queues = new TreeMap<>();
     for (Map.Entry<?, ?> topic : Lab.cqTable(store).entrySet())
       for (Map.Entry<?, ?> entry : ((Map<?, ?>) topic.getValue()).entrySet()) {
         ConsumeQueue queue = (ConsumeQueue) entry.getValue();
-        long least = queue.getMinOffsetInQueue(), most = queue.getMaxOffsetInQueue();
-        List<Object> units = new ArrayList<>();
-        for (long at = Math.max(0, least); at < most; ) {
-          SelectMappedBufferResult run = queue.getIndexBuffer(at);
-          if (run == null) break;
-          ByteBuffer bytes = run.getByteBuffer();
-          for (; bytes.remaining() >= 20 && at < most; at++) units.add(Arrays.asList(bytes.getLong(), bytes.getInt(), bytes.getLong()));
-          run.release();
-        }
         Map<String, Object> told = new LinkedHashMap<>();
-        told.put("min", least);
-        told.put("max", most);
-        told.put("units", units);
+        told.put("min", queue.getMinOffsetInQueue());
+        told.put("max", queue.getMaxOffsetInQueue());
         queues.put(topic.getKey() + "/" + entry.getKey(), told);
       }
     return queues;
