@@ -25,6 +25,9 @@ client writes Order_Msg (DefaultMQProducerImpl#sendKernelImpl, EndTransactionTra
 CONSUME_RESULTS = ("SUCCESS", "TIME_OUT", "EXCEPTION", "RETURNNULL", "FAILED")
 """By ordinal (ConsumeReturnType)."""
 
+TRANSACTION_STATES = ("COMMIT_MESSAGE", "ROLLBACK_MESSAGE", "UNKNOW")
+"""As Java spells them (LocalTransactionState)."""
+
 
 @dataclass(frozen=True, slots=True)
 class RecordKind:
@@ -87,7 +90,6 @@ TRACE_SCHEMA = pa.schema(
     ]
 )
 """`body_number` and `record_number` count from 0. `problem`: why a record is not read as its client wrote it."""
-_STATES = ("COMMIT_MESSAGE", "ROLLBACK_MESSAGE", "UNKNOW")
 OLDEST_PUB = 13
 """Fields of a Pub record that has no `offset_message_id`, its name among them; Java's decoder still knows it."""
 DATED_SUB_AFTER = 9
@@ -194,7 +196,8 @@ class _Records:
             self._note(texts, is_number, f"{field.name} is no number")
             return pc.if_else(is_number, texts, None).cast(pa.int64())
         if field.name == "transaction_state":
-            self._note(texts, pc.is_in(texts, pa.array(_STATES)), f"{field.name} is none of {', '.join(_STATES)}")
+            is_state = pc.is_in(texts, pa.array(TRANSACTION_STATES))
+            self._note(texts, is_state, "transaction_state is none that a producer decides")
         return pc.if_else(pc.is_in(texts, pa.array(["", "null"])), None, texts)
 
     def _named_of(self, kind: str, texts: pa.Array, kinds: npt.NDArray[np.int32]) -> pa.Array:

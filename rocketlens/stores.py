@@ -517,6 +517,28 @@ class Store:
             offsets=None if offsets is None else Path(offsets),
         )
 
+    def traces(self, *, message_id: str | None = None, messages: bool = False, trace_topic: Iterable[str] = ()) -> Rows:
+        """Message trace: what clients wrote about each send and each call of a listener (`traces`).
+
+        Args:
+            message_id: only records of this message, by unique id or message id.
+            messages: a row for each record, else one for each group and kind of record.
+            trace_topic: topics that carry traces besides those that tell so.
+
+        >>> store.traces(messages=True).to_pylist()
+        []
+        """
+        from pipelines.cli.commands.traces import traces
+
+        return rows_of(
+            traces,
+            self._broker,
+            store=self.path,
+            messages=messages,
+            message_id=message_id,
+            trace_topic=list(trace_topic) or None,
+        )
+
     def lag_history(self, offsets: Place) -> Rows:
         """Lag at each moment at which the offsets were kept; oldest first.
 
@@ -593,14 +615,14 @@ class Store:
         return max((file.mtime_ns // 1_000_000 for file in log), default=0)
 
     def who(self, message_id: str, *, logs: Iterable[Place] = (), offsets: Place | None = None) -> Rows:
-        """The story of one message: stored, indexed, who owned its queue, first commit past it, retries (`who`).
+        """The way of one message: sent, stored, indexed, owned, pulled, committed past, retried, traced (`who`).
 
         Args:
             logs: further logs and captures of brokers and clients.
             offsets: a kept copy of consumerOffset.json, or a folder of such copies; else the store's own.
 
         >>> store.who("7F00000100002A9F0000000000000000")["step"]
-        ['stored', 'queued', 'indexed', 'committed', 'committed']
+        ['sent', 'stored', 'queued', 'indexed', 'committed', 'committed']
         """
         from pipelines.cli.commands.who import who
 

@@ -73,7 +73,7 @@ CHAPTERS = {
         "",
     ),
     "pipelines/lake": ("tables", ""),
-    "pipelines/answers": ("offsets", "lives", "fates", "backlog", ""),
+    "pipelines/answers": ("offsets", "lives", "fates", "backlog", "", "journey"),
     "pipelines/spark": ("sources", "", "jobs"),
     "pipelines/defs": ("", "assets"),
     "pipelines/cli": ("frame", "commands", ""),

@@ -6,6 +6,7 @@ For consumers that take `binary_view` (DuckDB does, Spark does not); others ask 
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from parsers.commitlog.columns import INTS, LONGS
@@ -38,6 +39,15 @@ def view_bodies(log: LogFile, slab: Slab, rows: int) -> pa.Array:
     )
     content = pa.py_buffer(log.view[first:])
     return pa.Array.from_buffers(pa.binary_view(), rows, [None, pa.py_buffer(views), content], null_count=0)
+
+
+def taken_bodies(views: pa.Array, rows: npt.NDArray[np.int64], wanted: npt.NDArray[np.bool_]) -> pa.Array:
+    """Copies of the bodies in these rows, as `binary`, null where not wanted: Arrow has no `take` of views."""
+    _, table, *contents = views.buffers()
+    kept = np.frombuffer(table, np.uint8).reshape(-1, VIEW_SIZE)[views.offset + rows]
+    kept[~wanted] = 0
+    valid = pa.py_buffer(np.packbits(wanted, bitorder="little"))
+    return pa.Array.from_buffers(pa.binary_view(), len(rows), [valid, pa.py_buffer(kept), *contents]).cast(pa.binary())
 
 
 @cached_njit(nogil=True, _nrt=False)

@@ -28,6 +28,7 @@ from pipelines.answers.lives.life_rows import life_rows
 from pipelines.answers.offsets.events import events_of, offset_event_row
 from pipelines.answers.offsets.record import read_offset_record
 from pipelines.answers.offsets.saved import offsets_of_store
+from pipelines.answers.traces import trace_batches
 from pipelines.lake.broker_stores import known_store_of
 from pipelines.lake.sources import BrokerSource
 from pipelines.recordings.topic_log import lines_of_broker, topic_events
@@ -203,6 +204,12 @@ def pop_batches(broker: BrokerSource) -> Iterator[pa.RecordBatch]:
     yield from PopAnswer.of(store, known, None if offsets is None else offsets.offsets).batches(broker=broker.name)
 
 
+def trace_event_batches(broker: BrokerSource) -> Iterator[pa.RecordBatch]:
+    """Rows of `trace_events`, of the topics that tell so."""
+    store, _ = known_store_of(broker)
+    yield from trace_batches(store, lambda damage: None, broker=broker.name)
+
+
 SLICED: Mapping[str, Callable[[BrokerSource, Sequence[Outline] | None], list[Row]]] = {
     "consistency_findings": finding_rows,
     "loss_ledger": loss_ledger_rows,
@@ -226,5 +233,6 @@ STREAMS: Mapping[str, Callable[[BrokerSource], Iterator[pa.RecordBatch]]] = {
     "retry_chains": retry_batches,
     "transactions": transaction_batches,
     "popped_messages": pop_batches,
+    "trace_events": trace_event_batches,
 }
 """The same of tables with a row for each message, which come as batches."""

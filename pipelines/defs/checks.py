@@ -326,6 +326,24 @@ STORE_CHECKS = [
         command="rocketlens pop {store} --messages",
     ),
     check(
+        "trace_events",
+        "nothing_traced_failed",
+        "No client traced a send, a call of a listener or a recall that failed.",
+        'SELECT broker, "group", trace_type, topic, message_id, at, cost_ms, result FROM trace_events '
+        "WHERE NOT success ORDER BY ALL",
+        severity=WARN,
+        command="rocketlens traces {store} --messages",
+    ),
+    check(
+        "trace_events",
+        "every_trace_is_read",
+        "Every trace record is as a client of a known release writes it.",
+        "SELECT broker, trace_topic, physical_offset, record_number, problem FROM trace_events "
+        "WHERE problem IS NOT NULL ORDER BY ALL",
+        severity=WARN,
+        command="rocketlens traces {store} --messages",
+    ),
+    check(
         "ownership_anomalies",
         "no_anomaly",
         "No queue had two owners, none, or another disorder.",

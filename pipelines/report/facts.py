@@ -31,6 +31,7 @@ from pipelines.answers.offsets.events import events_of, offset_event_row
 from pipelines.answers.offsets.record import read_offset_record
 from pipelines.answers.offsets.saved import offsets_of_store
 from pipelines.answers.queue_figures import queue_figures
+from pipelines.answers.traces import trace_batches, trace_sums
 from pipelines.recordings.topic_log import life_lines, topic_events, topic_logs
 from pipelines.report.model import Facts, Row
 from rebalance.replay import Replay
@@ -96,6 +97,8 @@ def facts_of_store(
     popped = PopAnswer.of(store, known, None if offsets is None else offsets.offsets)
     lags = [] if offsets is None else store_lag(store, offsets, damage=collect)
     facts.pops = pop_sums(popped.batches(), map(lag_record, lags), facts.read_at_ms).to_pylist()
+    say("traces")
+    facts.traces = trace_sums(trace_batches(store, collect)).to_pylist()
     if history is not None:
         tell_ownership(facts, history)
     return facts

@@ -84,6 +84,7 @@ class _Tables:
             "retries": self._split("retry_chains", question("retries_by_group")),
             "transactions": self._split("transactions", question("transactions_by_topic")),
             "pops": self._split("popped_messages", question("pops_by_queue")),
+            "traces": self._split("trace_events", question("traces_by_group")),
         }
 
     def tell(self, facts: Facts, broker: str) -> None:

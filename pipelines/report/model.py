@@ -142,6 +142,7 @@ class Facts:
     retries: list[Row] | None = None
     transactions: list[Row] | None = None
     pops: list[Row] | None = None
+    traces: list[Row] | None = None
     delay_notes: list[str] = field(default_factory=list)
     intervals: list[Row] | None = None
     anomalies: list[Row] | None = None

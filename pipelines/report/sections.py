@@ -13,6 +13,7 @@ from pipelines.report.ownership_section import ownership_section
 from pipelines.report.pops_section import pops_section
 from pipelines.report.retries_section import retries_section
 from pipelines.report.store_sections import agreement_section, contents_section, lag_section
+from pipelines.report.traces_section import traces_section
 from pipelines.report.transactions_section import transactions_section
 
 
@@ -31,6 +32,7 @@ def sections_of(facts: Facts) -> list[Section]:
         retries_section(facts),
         transactions_section(facts),
         pops_section(facts),
+        traces_section(facts),
         forecast_section(facts),
         retention_section(facts),
         ownership_section(facts),

@@ -179,6 +179,14 @@ CASES: dict[str, tuple[Rows, list[Rows]]] = {
         {"popped_messages": [{"broker": "b", "state": "revived"}, {"broker": "b", "state": "acked", "acked_at": AT}]},
         [{"popped_messages": [{"broker": "b", "state": "revived", "acked_at": AT}]}],
     ),
+    "nothing_traced_failed": (
+        {"trace_events": [{"broker": "b", "trace_type": "Pub", "success": success} for success in (True, None)]},
+        [{"trace_events": [{"broker": "b", "trace_type": kind, "success": False}]} for kind in ("Pub", "SubAfter")],
+    ),
+    "every_trace_is_read": (
+        {"trace_events": [{"broker": "b", "trace_type": "Pub"}]},
+        [{"trace_events": [{"broker": "b", "problem": "cost_ms is no number"}]}],
+    ),
     "no_anomaly": ({"ownership_anomalies": []}, [{"ownership_anomalies": [{"kind": "orphan"}]}]),
 }
 

@@ -34,6 +34,7 @@ CALLS: dict[str, list[str]] = {
     "retries": ["{store}"],
     "transactions": ["{store}"],
     "pop": ["{store}"],
+    "traces": ["{store}"],
     "start-at": ["{store}", "--topic", "Small"],
     "init": ["{store}", "--to", "{out}/drafted.toml"],
     "verify": ["{store}", "--deep", "--explained"],
@@ -63,6 +64,7 @@ MAY_HAVE_NO_ROWS = {
     "retries",
     "transactions",
     "pop",
+    "traces",
 }
 NO_STORE = {"allocate", "docs", "replay", "what-if", "sql", "tables", "check-lake", "vacuum", "completion"}
 """Commands that read no store."""

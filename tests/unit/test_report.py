@@ -38,6 +38,7 @@ SECTIONS = [
     "retries",
     "transactions",
     "pops",
+    "traces",
     "forecast",
     "retention",
     "ownership",

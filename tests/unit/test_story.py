@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pipelines.answers.message_steps import Commit, KeptOffset, StoredRecord, Trail, story
+from pipelines.answers.journey.step import StoredRecord
+from pipelines.answers.journey.steps import Commit, KeptOffset, Trail, story
 from rebalance.diagnosis.intervals import OwnershipInterval
 
 MESSAGE = StoredRecord("Orders", 3, 10, 5000, 1_000, "1.2.3.4:5", "AA", "U1", 0, "none")

@@ -46,7 +46,7 @@ def report(
     config_file: ConfigFile = None,
 ) -> None:
     """One HTML file that needs nothing else: contents, agreement, ledger, lag, offsets, delays, retries,
-    transactions, POP, forecast, retention, ownership.
+    transactions, POP, traces, forecast, retention, ownership.
 
     Of a lake it begins with its brokers beside each other, worst first, and has a part for each of them.
 

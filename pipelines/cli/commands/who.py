@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from parsers.store import Store
-    from pipelines.answers.message_steps import Trail
+    from pipelines.answers.journey.steps import Trail
     from recovery.knowledge.inference import StoreKnowledge
 
 
@@ -47,13 +47,14 @@ def who(
     ] = None,
     broker: BrokerOptions = NOTHING_SAID,
 ) -> None:
-    """Who consumed a message: stored, queued, indexed, who owned its queue, first commit past it, retries, dead letter.
+    """The way of one message: sent, stored, queued, indexed, owned by whom, pulled, committed past, retried, given up;
+    and what its clients traced of it.
 
     What the evidence does not tell is a row that says so. `certain` is false where only a window is known.
 
     Example: `rocketlens who /data/store --message-id 7F00000100002A9F0000000000000000 --logs /data/logs`
     """
-    from pipelines.answers.message_steps import story
+    from pipelines.answers.journey.steps import story
     from pipelines.answers.ownership_rows import rows_to_batches
 
     if _is_lake(source):
@@ -77,13 +78,13 @@ def _is_lake(source: Path) -> bool:
 
 
 def _lake_trail(run: Run, source: Path, message_id: str) -> Trail | None:
-    from pipelines.answers.message_evidence import trail_in_lake
+    from pipelines.answers.journey.evidence import trail_in_lake
 
     return trail_in_lake(lake_at(run, source), message_id)
 
 
 def _store_trail(run: Run, store: Store, known: StoreKnowledge, message_id: str, offsets: Path | None) -> Trail | None:
-    from pipelines.answers.message_evidence import kept_offsets, trail_in_store
+    from pipelines.answers.journey.evidence import kept_offsets, trail_in_store
     from pipelines.answers.offsets.saved import offsets_in, offsets_of_store
     from recovery.lives.topic_lives import StoreLives
     from recovery.query.query import StoreQuery
@@ -100,11 +101,12 @@ def _store_trail(run: Run, store: Store, known: StoreKnowledge, message_id: str,
 
 
 def _add_recordings(run: Run, trail: Trail, logs: list[Path]) -> None:
-    from pipelines.answers.message_evidence import commits_in
+    from pipelines.answers.journey.evidence import commits_in, pulls_in
 
     facts = list(facts_in(run, logs))
     place = trail.message.topic, trail.message.queue_id
     trail.commits = list(commits_in(facts, trail.message))
+    trail.pulls = list(pulls_in(facts, trail.message))
     trail.intervals = [row for row in replay_of(facts).intervals if (row.topic, row.queue_id) == place]
     trail.looked_at = [*trail.looked_at, *map(str, logs)]
 

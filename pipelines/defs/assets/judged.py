@@ -22,6 +22,7 @@ from pipelines.lake.tables.derived import (
     RETENTION_RISK,
     RETRY_CHAINS,
     TOPIC_LIVES,
+    TRACE_EVENTS,
     TRANSACTIONS,
 )
 from pipelines.lake.tables.table import Table
@@ -155,6 +156,13 @@ JUDGED_ASSETS = [
         STORE_DEPS + CONFIG_DEPS,
         "By the revive log; what was acknowledged in the broker's memory alone has no row.",
         "state",
+    ),
+    judged_asset(
+        TRACE_EVENTS,
+        "recovery",
+        STORE_DEPS,
+        "From the bodies of trace messages. Clients drop traces when they are busy: what has no row may have happened.",
+        "concat_ws(' ', trace_type, CASE WHEN success THEN 'succeeded' WHEN NOT success THEN 'failed' END)",
     ),
 ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
+from parsers.trace import CONSUME_RESULTS, RECORDS, TRANSACTION_STATES
 from pipelines.lake.tables.table import Table, columns
 from recovery.broker.abort_file import EXITS
 from recovery.compare.rows import Nature, What
@@ -368,6 +369,49 @@ reason                 text what is odd about it, or why something is not known
     ("broker",),
 ).holding(state=tuple(PopState))
 
+TRACE_EVENTS = Table(
+    "trace_events",
+    "one record that a client wrote about a message that it sent or consumed (message trace)",
+    columns("""
+broker                 text which broker keeps the record
+trace_topic            text topic of the message that carries the record
+queue_id               i32  its queue
+queue_offset           i64  its number there
+physical_offset        i64  where it starts, byte in the CommitLog
+record_number          i64  number of the record in its body, from 0
+stored_at              time when the broker stored the trace message, up to some seconds after what it tells
+born_host              text host and port from which the client sent it
+trace_type             text Pub: sent; SubBefore, SubAfter: around a call of a listener; null: no kind that is known
+at                     time when it happened, by the client's clock; of a Pub when the send began
+region                 text region that the broker named
+group                  text group of the producer or consumer
+topic                  text topic of the message; consumers do not say it
+message_id             text unique id of the message; of a batch all of them, with commas
+offset_message_id      text message id with host and place, of a Pub
+tags                   text TAGS of the message
+keys                   text KEYS of the message
+store_host             text broker that it was sent to
+client_host            text host of the client, which 4.8.0 alone writes
+body_size              i64  bytes of the body before compression
+cost_ms                i64  how long the send took; of SubAfter the call's time divided by its messages
+message_type           text kind of message
+success                flag whether the send, the call of the listener, or the recall succeeded
+request_id             text which call of a listener: one SubBefore and one SubAfter have the same for a message
+retry_times            i64  how often the message was given back before
+result                 text how the listener's call ended
+transaction_id         text which transaction
+transaction_state      text what its producer decided
+from_transaction_check flag whether it decided when it was asked
+problem                text why the record is not read as its client wrote it
+"""),
+    ("broker",),
+).holding(
+    trace_type=tuple(RECORDS),
+    result=CONSUME_RESULTS,
+    message_type=("Normal_Msg", "Trans_Msg_Half", "Trans_msg_Commit", "Delay_Msg"),
+    transaction_state=TRANSACTION_STATES,
+)
+
 DERIVED_TABLES = (
     LAG,
     LAG_HISTORY,
@@ -381,6 +425,7 @@ DERIVED_TABLES = (
     RETRY_CHAINS,
     TRANSACTIONS,
     POPPED_MESSAGES,
+    TRACE_EVENTS,
     REPLICA_DIFFERENCES,
     TOPIC_LIVES,
     LIFE_EVENTS,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from parsers.topics import (
     DLQ_PREFIX,
@@ -18,11 +17,12 @@ from parsers.topics import (
     is_dead_letter,
     is_retry,
 )
-from pipelines.answers.message_life import MessageLife
+from pipelines.answers.journey.life import MessageLife
+from pipelines.answers.journey.step import Step, StoredRecord
+from pipelines.answers.journey.traced import TraceEvent, groups_of, sent, told_by_clients
 from rebalance.diagnosis.intervals import OwnershipInterval
 from recovery.lives.offset_lives import OffsetLife
 
-StepName = Literal["stored", "queued", "indexed", "owned", "committed", "retried", "given_up", "consumed"]
 BEFORE_DELIVERY = {
     SCHEDULE_TOPIC: "waits there for its delay level",
     TRANSACTION_TOPIC: "waits there for its transaction",
@@ -31,30 +31,19 @@ BEFORE_DELIVERY = {
 
 
 @dataclass(frozen=True, slots=True)
-class StoredRecord:
-    """One record of the log that carries the message, original or copy."""
+class Commit:
+    """A consumer's commit on the message's queue, as a capture or a log saw it."""
 
-    topic: str
-    queue_id: int
+    at_ms: int
+    group: str
+    client_id: str | None
     queue_offset: int
-    physical_offset: int
-    stored_ms: int | None
-    born_host: str | None
-    message_id: str
-    unique_id: str | None
-    reconsume_times: int
-    transaction_type: str
-
-    @property
-    def place(self) -> str:
-        return (
-            f"{self.topic}/{self.queue_id} at queue offset {self.queue_offset}, physical offset {self.physical_offset}"
-        )
+    evidence: str
 
 
 @dataclass(frozen=True, slots=True)
-class Commit:
-    """A consumer's commit on the message's queue, as a capture or a log saw it."""
+class Pull:
+    """A consumer's pull from the message's queue, as a capture saw it; `queue_offset`: where it begins."""
 
     at_ms: int
     group: str
@@ -90,6 +79,7 @@ class Trail:
         unit_points_to: physical offset its queue unit points to; None: no unit there.
         index_files: names of the index files it was found in; None: there is no index to look in.
         life: which life of its topic the message is of, None where that is not known.
+        traces: what clients wrote of the message, in the order of the log.
         looked_at: what kind of evidence of consumers was given, in words.
     """
 
@@ -99,27 +89,17 @@ class Trail:
     index_files: Sequence[str] | None
     kept: Sequence[KeptOffset] = ()
     commits: Sequence[Commit] = ()
+    pulls: Sequence[Pull] = ()
+    traces: Sequence[TraceEvent] = ()
     intervals: Sequence[OwnershipInterval] = ()
     looked_at: Sequence[str] = field(default_factory=list)
     life: MessageLife | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One row of the story. `certain` is False where only a window or a possibility is known."""
-
-    at_ms: int | None
-    step: StepName
-    group: str | None
-    client_id: str | None
-    what: str
-    certain: bool
-    evidence: str
-
-
 def story(trail: Trail) -> list[Step]:
     """All steps, in order of time; queue and index follow what was stored, others without an instant come last."""
-    steps = [*_in_the_log(trail), *_queued(trail), *_indexed(trail)]
+    steps = [*sent(trail.message, trail.traces), *_in_the_log(trail), *_queued(trail), *_indexed(trail)]
+    steps += told_by_clients(trail.traces)
     groups = sorted(_groups(trail))
     for group in groups:
         steps += _of_group(trail, group)
@@ -185,6 +165,7 @@ def _of_group(trail: Trail, group: str) -> Iterator[Step]:
     kept = sorted((k for k in trail.kept if k.group == group), key=lambda k: k.written_ms)
     done_ms = past.at_ms if past else _done_by(trail, kept)
     yield from _owners(trail, group, done_ms)
+    yield from _pulled(trail, group)
     if past is not None:
         words = f"first commit past it: next is {past.queue_offset}"
         yield Step(past.at_ms, "committed", group, past.client_id, words, True, past.evidence)
@@ -248,9 +229,25 @@ def _owners(trail: Trail, group: str, done_ms: int | None) -> Iterator[Step]:
             yield Step(at_ms, "owned", group, interval.client_id, words, surely, interval.evidence)
 
 
+def _pulled(trail: Trail, group: str) -> Iterator[Step]:
+    """The first pull of each client that begins behind the message, after one that did not."""
+    number, stored_ms = trail.message.queue_offset, trail.message.stored_ms or 0
+    before: dict[str | None, Pull] = {}
+    done: set[str | None] = set()
+    for pull in sorted((each for each in trail.pulls if each.group == group), key=lambda each: each.at_ms):
+        if pull.queue_offset <= number:
+            before[pull.client_id] = pull
+        elif pull.at_ms >= stored_ms and pull.client_id in before and pull.client_id not in done:
+            done.add(pull.client_id)
+            first = before[pull.client_id].queue_offset
+            words = f"by then, unless its filter left it out: pulls from {first}, then from {pull.queue_offset}"
+            yield Step(pull.at_ms, "pulled", group, pull.client_id, words, False, pull.evidence)
+
+
 def _groups(trail: Trail) -> set[str]:
     known = {kept.group for kept in trail.kept} | {commit.group for commit in trail.commits}
     retrying = {group for record in trail.records if (group := _group_of(record.topic)) is not None}
+    known |= {pull.group for pull in trail.pulls} | groups_of(trail.traces)
     return known | retrying | {interval.group for interval in trail.intervals}
 
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from parsers.commitlog.read import MessageFilter, read_commitlog
 from parsers.queues import StoreQueues
 from parsers.store import Store
 from parsers.topics import BROKERS_OWN, DLQ_PREFIX, RETRY_PREFIX, SCHEDULE_TOPIC
+from pipelines.answers.journey.life import message_life
+from pipelines.answers.journey.step import StoredRecord
+from pipelines.answers.journey.steps import Commit, KeptOffset, Pull, Trail
+from pipelines.answers.journey.traced import TraceEvent
 from pipelines.answers.lives.life_rows import lives_of_rows
-from pipelines.answers.message_life import message_life
-from pipelines.answers.message_steps import Commit, KeptOffset, StoredRecord, Trail
 from pipelines.answers.offsets.saved import OffsetsAt
+from pipelines.answers.traces import of_message, trace_batches
 from pipelines.lake.lake import Lake
 from rebalance.diagnosis.intervals import OwnershipInterval
-from rebalance.facts import Fact, OffsetCommitted, OffsetPersisted
+from rebalance.facts import Fact, OffsetCommitted, OffsetPersisted, PullSeen
 from recovery.lives.life import TopicLives
 from recovery.lives.offset_lives import QueueEnds, doubtful_offsets
 from recovery.lives.topic_lives import StoreLives
@@ -27,6 +31,7 @@ COLUMNS = (
     "queue_offset",
     "physical_offset",
     "store_timestamp",
+    "born_timestamp",
     "born_host",
     "message_id",
     "unique_id",
@@ -34,6 +39,7 @@ COLUMNS = (
     "transaction_type",
     "keys",
 )
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LAKE_RECORDS = f"""
 SELECT broker, {", ".join(COLUMNS)} FROM commitlog_messages
 WHERE message_id = upper($id) OR unique_id = $id
@@ -63,6 +69,13 @@ FROM ownership_intervals WHERE topic = $topic AND queue_id = $queue_id
 """
 
 
+LAKE_TRACES = """
+SELECT *, epoch_ms("at") AS at_ms FROM trace_events
+WHERE list_has_any(string_split(message_id, ','), $ids) OR list_has_any(string_split(offset_message_id, ','), $ids)
+ORDER BY stored_at, record_number
+"""
+
+
 def trail_in_store(store: Store, query: StoreQuery, message_id: str, lives: StoreLives) -> Trail | None:
     """The message with this offset id or unique id, and what the store says of it; None where the log has none."""
     asked = message_id
@@ -84,6 +97,7 @@ def trail_in_store(store: Store, query: StoreQuery, message_id: str, lives: Stor
         None if unit is None else unit.physical_offset,
         _index_files(query, message, keys) if store.index else None,
         life=message_life(lives(), (message.topic, message.queue_id), message.physical_offset, end),
+        traces=list(traces_in(store, message)),
     )
 
 
@@ -106,6 +120,7 @@ def _by_message_id(query: StoreQuery, message_id: str) -> StoredRecord | None:
         unique_id=message.property_value("UNIQ_KEY"),
         reconsume_times=message.reconsume_times,
         transaction_type=message.transaction_type,
+        born_ms=message.born_timestamp_ms,
     )
 
 
@@ -118,9 +133,13 @@ def _records(store: Store, unique_id: str) -> Iterator[StoredRecord]:
 
 
 def _record(row: Mapping[str, Any]) -> StoredRecord:
-    stored_at = row["store_timestamp"]
-    fields = {name: row[name] for name in COLUMNS if name not in ("store_timestamp", "keys")}
-    return StoredRecord(**fields, stored_ms=None if stored_at is None else int(stored_at.timestamp() * 1000))
+    fields = {name: row[name] for name in COLUMNS if name not in ("store_timestamp", "born_timestamp", "keys")}
+    stored_ms, born_ms = _epoch_ms(row["store_timestamp"]), _epoch_ms(row["born_timestamp"])
+    return StoredRecord(**fields, stored_ms=stored_ms, born_ms=born_ms)
+
+
+def _epoch_ms(at: datetime | None) -> int | None:
+    return None if at is None else (at - EPOCH) // timedelta(milliseconds=1)
 
 
 def _original(records: Sequence[StoredRecord]) -> StoredRecord:
@@ -178,6 +197,24 @@ def commits_in(facts: Iterable[Fact], message: StoredRecord) -> Iterator[Commit]
             yield Commit(fact.at_ms, fact.group, fact.client_id, fact.queue_offset, place)
 
 
+def pulls_in(facts: Iterable[Fact], message: StoredRecord) -> Iterator[Pull]:
+    """Pulls from the message's queue, seen by captures."""
+    for fact in facts:
+        if not isinstance(fact, PullSeen) or fact.queue_offset is None:
+            continue
+        if (fact.queue.topic, fact.queue.queue_id) == (message.topic, message.queue_id):
+            place = f"{fact.evidence.file}:{fact.evidence.record}"
+            yield Pull(fact.at_ms, fact.group, fact.client_id, fact.queue_offset, place)
+
+
+def traces_in(store: Store, message: StoredRecord) -> Iterator[TraceEvent]:
+    """What clients wrote of the message; bodies that cannot be read are left out."""
+    ids = [each for each in (message.unique_id, message.message_id) if each]
+    for batch in of_message(trace_batches(store, lambda damage: None), *ids):
+        for row in batch.to_pylist():
+            yield {**row, "at_ms": _epoch_ms(row["at"])}
+
+
 def trail_in_lake(lake: Lake, message_id: str) -> Trail | None:
     """Collect the evidence for one message from the lake's tables, with the offsets and owners they hold."""
     rows = lake.query(LAKE_RECORDS, id=message_id).to_pylist()
@@ -202,9 +239,15 @@ def trail_in_lake(lake: Lake, message_id: str) -> Trail | None:
         [row["file"] for row in files] if lake.rows("index_files") else None,
         kept=list(_kept(_copies(lake.query(LAKE_OFFSETS, **of_topic).to_pylist()), lives, ends, message)),
         intervals=[OwnershipInterval(**{k: v for k, v in row.items() if k != "source"}) for row in owners],
+        traces=_lake_traces(lake, message),
         looked_at=["the lake's snapshots of offsets and its ownership intervals"],
         life=message_life(lives, key, message.physical_offset, ends.get(key, (0, 0))[1]),
     )
+
+
+def _lake_traces(lake: Lake, message: StoredRecord) -> list[TraceEvent]:
+    ids = [each for each in (message.unique_id, message.message_id) if each]
+    return lake.query(LAKE_TRACES, ids=ids).to_pylist() if lake.rows("trace_events") else []
 
 
 def _copies(rows: Iterable[Mapping[str, Any]]) -> list[tuple[int, dict[str, dict[int, int]]]]:

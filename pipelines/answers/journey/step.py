@@ -1,0 +1,58 @@
+"""What a story of a message is made of: the records that carry it, and the steps that are told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+StepName = Literal[
+    "sent",
+    "stored",
+    "queued",
+    "indexed",
+    "owned",
+    "pulled",
+    "delivered",
+    "decided",
+    "recalled",
+    "committed",
+    "retried",
+    "given_up",
+    "consumed",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRecord:
+    """One record of the log that carries the message, original or copy."""
+
+    topic: str
+    queue_id: int
+    queue_offset: int
+    physical_offset: int
+    stored_ms: int | None
+    born_host: str | None
+    message_id: str
+    unique_id: str | None
+    reconsume_times: int
+    transaction_type: str
+    born_ms: int | None = None
+
+    @property
+    def place(self) -> str:
+        return (
+            f"{self.topic}/{self.queue_id} at queue offset {self.queue_offset}, physical offset {self.physical_offset}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One row of the story. `certain` is False where only a window or a possibility is known."""
+
+    at_ms: int | None
+    step: StepName
+    group: str | None
+    client_id: str | None
+    what: str
+    certain: bool
+    evidence: str

@@ -1,0 +1,69 @@
+"""Steps that clients told themselves, by message trace: sent, handed to a listener, decided, recalled.
+
+Their instants are of the clients' clocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pipelines.answers.journey.step import Step, StoredRecord
+
+TraceEvent = Mapping[str, Any]
+"""A row of `trace_events` with `at_ms` for its `at` (epoch ms)."""
+
+
+def sent(message: StoredRecord, events: Sequence[TraceEvent]) -> Iterator[Step]:
+    """By the producer's traces; without one, by what the message says of its birth."""
+    traced = [event for event in events if event["trace_type"] == "Pub"]
+    for event in traced:
+        words = f"from {event['born_host']} to {event['store_host']}: {_ended(event)} after {event['cost_ms']} ms"
+        yield _step(event, "sent", words)
+    if not traced and message.born_ms is not None:
+        words = f"from {message.born_host or 'an unknown host'}, by its producer's clock"
+        yield Step(message.born_ms, "sent", None, None, words, True, f"CommitLog at {message.physical_offset}")
+
+
+def told_by_clients(events: Sequence[TraceEvent]) -> Iterator[Step]:
+    """Calls of listeners, ends of transactions, recalls."""
+    ends = {event["request_id"]: event for event in events if event["trace_type"] == "SubAfter"}
+    begun = {event["request_id"] for event in events if event["trace_type"] == "SubBefore"}
+    for event in events:
+        match event["trace_type"]:
+            case "SubBefore":
+                yield _delivered(event, ends.get(event["request_id"]))
+            case "SubAfter" if event["request_id"] not in begun:
+                yield _step(
+                    event, "delivered", f"a listener on {event['born_host']} was done with it: {_result(event)}"
+                )
+            case "EndTransaction":
+                asked = ", asked by the broker" if event["from_transaction_check"] else ""
+                yield _step(event, "decided", f"its producer said {event['transaction_state']}{asked}")
+            case "Recall":
+                yield _step(event, "recalled", f"a recall from {event['born_host']}: {_ended(event)}")
+
+
+def groups_of(events: Iterable[TraceEvent]) -> set[str]:
+    """Groups whose listeners got it."""
+    return {event["group"] for event in events if event["trace_type"] == "SubBefore" and event["group"]}
+
+
+def _delivered(before: TraceEvent, after: TraceEvent | None) -> Step:
+    times = f", as retry number {before['retry_times']}" if before["retry_times"] else ""
+    ended = "no trace of its end" if after is None else _result(after)
+    return _step(before, "delivered", f"to a listener on {before['born_host']}{times}: {ended}")
+
+
+def _result(after: TraceEvent) -> str:
+    name = after["result"] or "an unknown result"
+    return f"{name}, {_ended(after)} after {after['cost_ms']} ms for each message of the call"
+
+
+def _ended(event: TraceEvent) -> str:
+    return {True: "success", False: "failure", None: "end unknown"}[event["success"]]
+
+
+def _step(event: TraceEvent, name: Any, words: str) -> Step:
+    place = f"{event['trace_topic']} at {event['physical_offset']}"
+    return Step(event["at_ms"], name, event["group"], event["client_host"], words, True, place)
