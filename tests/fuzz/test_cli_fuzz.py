@@ -32,6 +32,7 @@ COMMANDS = [
     ["verify", "{store}", "--deep"],
     ["forecast", "{store}", "--version", "5.3.3", "--no-advice"],
     ["retention", "{store}", "--version", "5.3.3"],
+    ["traces", "{store}", "--trace-topic", "Small"],
     ["who", "{store}", "--message-id", "7F00000100002A9F0000000000000000"],
 ]
 FILES = ("commitlog", "consumequeue", "index", "checkpoint", "config", "timerwheel")

@@ -20,6 +20,8 @@ from pipelines.answers.traces import of_message, trace_batches
 from pipelines.lake.lake import Lake
 from rebalance.diagnosis.intervals import OwnershipInterval
 from rebalance.facts import Fact, OffsetCommitted, OffsetPersisted, PullSeen
+from rebalance.facts.broker import ChannelFact
+from rebalance.facts.consumer import ClientFact
 from recovery.lives.life import TopicLives
 from recovery.lives.offset_lives import QueueEnds, doubtful_offsets
 from recovery.lives.topic_lives import StoreLives
@@ -187,24 +189,38 @@ def _kept(
             yield KeptOffset(written_ms, group, named[group, topic].get(queue_id), doubts.get(group))
 
 
-def commits_in(facts: Iterable[Fact], message: StoredRecord) -> Iterator[Commit]:
+def commits_in(facts: Sequence[Fact], message: StoredRecord) -> Iterator[Commit]:
     """Commits on the message's queue, seen by brokers or told by clients."""
+    clients = _clients_by_connection(facts)
     for fact in facts:
         if not isinstance(fact, OffsetCommitted | OffsetPersisted):
             continue
         if (fact.queue.topic, fact.queue.queue_id) == (message.topic, message.queue_id):
             place = f"{fact.evidence.file}:{fact.evidence.record}"
-            yield Commit(fact.at_ms, fact.group, fact.client_id, fact.queue_offset, place)
+            yield Commit(fact.at_ms, fact.group, _client_of(fact, clients), fact.queue_offset, place)
 
 
-def pulls_in(facts: Iterable[Fact], message: StoredRecord) -> Iterator[Pull]:
+def pulls_in(facts: Sequence[Fact], message: StoredRecord) -> Iterator[Pull]:
     """Pulls from the message's queue, seen by captures."""
+    clients = _clients_by_connection(facts)
     for fact in facts:
         if not isinstance(fact, PullSeen) or fact.queue_offset is None:
             continue
         if (fact.queue.topic, fact.queue.queue_id) == (message.topic, message.queue_id):
             place = f"{fact.evidence.file}:{fact.evidence.record}"
-            yield Pull(fact.at_ms, fact.group, fact.client_id, fact.queue_offset, place)
+            yield Pull(fact.at_ms, fact.group, _client_of(fact, clients), fact.remote, fact.queue_offset, place)
+
+
+def _clients_by_connection(facts: Iterable[Fact]) -> dict[tuple[str, str], str]:
+    """(broker, `ip:port` of the client) -> the client id that heartbeats on this connection name."""
+    told = (fact for fact in facts if isinstance(fact, ChannelFact))
+    return {(fact.source, fact.remote): fact.client_id for fact in told if fact.remote and fact.client_id}
+
+
+def _client_of(fact: ChannelFact | ClientFact, clients: Mapping[tuple[str, str], str]) -> str | None:
+    if fact.client_id is not None or isinstance(fact, ClientFact) or fact.remote is None:
+        return fact.client_id
+    return clients.get((fact.source, fact.remote))
 
 
 def traces_in(store: Store, message: StoredRecord) -> Iterator[TraceEvent]:

@@ -43,11 +43,15 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Pull:
-    """A consumer's pull from the message's queue, as a capture saw it; `queue_offset`: where it begins."""
+    """A consumer's pull from the message's queue, as a capture saw it; `queue_offset`: where it begins.
+
+    `remote`: `ip:port` of its connection, which is one client's; the client's id is known by its heartbeats.
+    """
 
     at_ms: int
     group: str
     client_id: str | None
+    remote: str | None
     queue_offset: int
     evidence: str
 
@@ -230,16 +234,16 @@ def _owners(trail: Trail, group: str, done_ms: int | None) -> Iterator[Step]:
 
 
 def _pulled(trail: Trail, group: str) -> Iterator[Step]:
-    """The first pull of each client that begins behind the message, after one that did not."""
+    """The first pull of each connection that begins behind the message, after one that did not."""
     number, stored_ms = trail.message.queue_offset, trail.message.stored_ms or 0
     before: dict[str | None, Pull] = {}
     done: set[str | None] = set()
     for pull in sorted((each for each in trail.pulls if each.group == group), key=lambda each: each.at_ms):
         if pull.queue_offset <= number:
-            before[pull.client_id] = pull
-        elif pull.at_ms >= stored_ms and pull.client_id in before and pull.client_id not in done:
-            done.add(pull.client_id)
-            first = before[pull.client_id].queue_offset
+            before[pull.remote] = pull
+        elif pull.at_ms >= stored_ms and pull.remote in before and pull.remote not in done:
+            done.add(pull.remote)
+            first = before[pull.remote].queue_offset
             words = f"by then, unless its filter left it out: pulls from {first}, then from {pull.queue_offset}"
             yield Step(pull.at_ms, "pulled", group, pull.client_id, words, False, pull.evidence)
 

@@ -57,6 +57,8 @@ OF_A_STORE = (
     ("lag", "{place}", "--offsets", "{file}"),
     ("retention", "{place}", "--now", "1795000004000", "--disk-percent", "{percent}"),
     ("retention", "{place}", "--format", "table"),
+    ("traces", "{place}"),
+    ("traces", "{place}", "--messages", "--trace-topic", "Orders", "--format", "table"),
     ("pop", "{place}"),
     ("pop", "{place}", "--messages", "--now", "1795000004000", "--format", "table"),
     ("pop", "{place}", "--revive", "--offsets", "{file}"),
