@@ -208,6 +208,10 @@ PAGES = {
 - lmqConsumerOffset.json: takes the place of consumerOffset.json with enableLmq, and adds lmqOffsetTable
   {topic@group: next offset}.
 - delayOffset.json: offsetTable {delay level: next offset in queue level - 1}.
+- tieredStoreMetadata.json (tiered storage, this form since 5.3.0): queueMetadataTable {topic: {queue: {minOffset,
+  maxOffset}}}, commitLogFileSegmentTable, consumeQueueFileSegmentTable, indexFileSegmentTable {broker/topic/queue:
+  {base offset: {status, size, beginTimestamp, endTimestamp, …}}}. A queue's offsets there are as old as the last time
+  files expired; how far it was handed over follows from its last segment.
 - consumerFilter.json: filterDataByTopic {topic: {groupFilterData: {group: {expressionType, expression, bornTime,
   deadTime, clientVersion}}}}.
 """,

@@ -211,6 +211,19 @@ class Store:
             from_offset=from_offset,
         )
 
+    def tiered(self, *, segments: Place | None = None) -> Rows:
+        """What the broker has handed to its tiered store, per queue (`tiered`).
+
+        Args:
+            segments: the folder of PosixFileSegment; what is in it is held against the log.
+
+        >>> store.tiered()["topic"]
+        []
+        """
+        from pipelines.cli.commands.tiered import tiered
+
+        return rows_of(tiered, self._broker, store=self.path, segments=None if segments is None else Path(segments))
+
     def find(
         self,
         *,

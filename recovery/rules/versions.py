@@ -21,6 +21,12 @@ class BrokerVersion(Version):
         return self >= (5, 1, 0)
 
     @property
+    def is_by_specification(self) -> bool:
+        """Maven Central has no broker of it (3.2.7 to 3.6.x): its rules follow from its neighbours', and no file of it
+        was seen."""
+        return (3, 2, 6) < self < (4, 0, 0)
+
+    @property
     def reads_ipv6_hosts(self) -> bool:
         """The host bits of sysFlag are known. MessageSysFlag @4.6.0."""
         return self >= (4, 6, 0)

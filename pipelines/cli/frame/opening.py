@@ -48,7 +48,9 @@ def known_store_at(
 
 
 def name_version(run: Run, known: StoreKnowledge) -> None:
-    """Say on stderr which version is taken where none was said, and why."""
+    """Say on stderr which version is taken where none was said, and why; and which one nobody has files of."""
+    if known.version.is_by_specification:
+        run.note(f"{known.version} is by specification: no broker of it can be had, so no file of it was compared")
     for fact in known.facts:
         if fact.what == "version":
             run.note(f"no --version: {fact.value} is {fact.why}")

@@ -48,6 +48,7 @@ OF_A_STORE = (
     ("dump", "config", "{place}"),
     ("dump", "config", "{place}", "--table", "topic_configs", "--format", "table"),
     ("dump", "dledger", "{place}"),
+    ("tiered", "{place}", "--segments", "{place}"),
     ("explain", "{file}", "--format", "table", "--limit", "200"),
     ("explain", "{file}", "--at", "{number}", "--count", "2"),
     ("find", "{place}", "--topic", "Orders", "--key", "all"),

@@ -18,7 +18,7 @@ SETS = (
     "demo",
     *(
         f"tests/golden/{name}"
-        for name in ("compaction", "ext", "filter", "incidents", "messages", "rebalance", "recovery", "stores", "trace")
+        for name in ("compaction", "ext", "filter", "incidents", "messages", "rebalance", "recovery", "stores", "tiered", "trace")
     ),
 )
 NOT_LISTED = (".md", ".py", ".toml")
@@ -33,6 +33,7 @@ MADE = {
     "tests/golden/messages": "make/messages: vectors.sh",
     "tests/golden/rebalance/sessions": "make/rebalance: scenarios.py, session.py",
     "tests/golden/rebalance/vectors": "make/rebalance: vectors.sh VERSION",
+    "tests/golden/tiered": "make/tiered: stores.sh",
     "tests/golden/trace": "make/trace: vectors.sh",
     "tests/golden/recovery/bases": "make/recovery: write.sh VERSION",
     "tests/golden/recovery/cases": "make/recovery: gen.py and special.py, one JSON file a case, packed by version",

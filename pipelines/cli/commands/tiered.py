@@ -1,0 +1,85 @@
+"""`rocketlens tiered`: what a broker has handed to its tiered store, and whether it is the log's."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pipelines.cli.frame.command import command
+from pipelines.cli.frame.errors import Unreadable
+from pipelines.cli.frame.opening import NOTHING_SAID, store_at
+from pipelines.cli.frame.options import BROKER, BrokerOptions, StoreArgument
+from pipelines.cli.frame.run import Run
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from recovery.tiered.queues import TieredQueueState
+
+BRIEF = ("topic", "queue_id", "min_queue_offset", "handed_to", "waiting", "segments", "equal", "different", "reason")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    command(app, "tiered", panel=BROKER)(tiered)
+
+
+def tiered(
+    run: Run,
+    store: StoreArgument,
+    segments: Annotated[
+        Path | None,
+        typer.Option(
+            "--segments",
+            metavar="FOLDER",
+            help="The broker's tieredStoreFilePath: the segments of PosixFileSegment, each held against the log.",
+        ),
+    ] = None,
+    broker: BrokerOptions = NOTHING_SAID,
+) -> None:
+    """What a broker has handed to its tiered store (since 5.3.0), one row per queue.
+
+    config/tieredStoreMetadata.json tells how far each queue was handed over; `waiting` are messages that were not yet.
+    With --segments each unit there is followed to its message, and that to the log: `equal`, `different`, `not_in_log`
+    (only the tiered store has them), `wrong` (units that lead to no message of their queue). What a cloud provider
+    holds is not here to be read: these columns are null then, and `reason` says so.
+
+    Example: `rocketlens tiered /data/store --segments /data/tiered --format table`
+    """
+    from parsers.tiered.metadata import read_tiered_metadata
+    from recovery.tiered.queues import tiered_queues
+
+    opened = store_at(run, store, broker)
+    if segments is not None:
+        if not segments.is_dir():
+            raise Unreadable(f"--segments {segments}: no such folder")
+        run.reads(segments)
+    metadata = read_tiered_metadata(opened.config, on_damage="collect", damage=run.damage)
+    if metadata is None:
+        run.note("no config/tieredStoreMetadata.json that can be read: no tiered store, or its list is lost")
+        run.emit_rows(_schema(), iter(()), brief=BRIEF)
+        return
+    found = tiered_queues(opened, metadata, segments, run.damage)
+    run.emit_rows(_schema(), map(_row, found), brief=BRIEF)
+
+
+def _row(state: TieredQueueState) -> dict[str, object]:
+    return asdict(state)
+
+
+def _schema() -> pa.Schema:
+    import pyarrow as pa
+
+    numbers = ("min_queue_offset", "handed_to", "waiting", "segments", "size", "found", "equal", "different")
+    last = ("not_in_log", "wrong")
+    return pa.schema(
+        [
+            ("topic", pa.string()),
+            ("queue_id", pa.int32()),
+            *((name, pa.int64()) for name in (*numbers, *last)),
+            ("reason", pa.string()),
+        ]
+    )

@@ -1,0 +1,103 @@
+"""Tiered storage that TieredMessageStore and PosixFileSegment of three releases wrote, against the log beside it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parsers.commitlog.layout import HEAD
+from parsers.consumequeue.layout import CQ_UNIT
+from parsers.store import open_store
+from parsers.tiered.metadata import read_tiered_metadata
+from parsers.tiered.segments import segment_files, segment_name
+from tests.support.build_store import overwrite
+from tests.support.cli import call
+from tests.support.fixtures import CHECKOUT, unpacked
+
+VERSIONS = ("5.3.1", "5.3.3", "5.5.0")
+MESSAGES = 300
+COUNTS = ("equal", "different", "not_in_log", "wrong")
+
+
+def made(version: str) -> Path:
+    return unpacked(CHECKOUT / "tests" / "golden" / "tiered" / f"{version}.tar.gz")
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Path:
+    """A copy of a store and its segments that may be damaged."""
+    for part in ("store", "segments"):
+        shutil.copytree(made("5.3.3") / part, tmp_path / part)
+    return tmp_path
+
+
+def rows(root: Path, *more: str) -> list[dict[str, Any]]:
+    called = call("tiered", root / "store", "--segments", root / "segments", *more)
+    assert called.code in (0, 4), called.err
+    return called.rows
+
+
+def sums(root: Path) -> dict[str, int]:
+    return {name: sum(row[name] for row in rows(root)) for name in COUNTS}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_message_that_was_handed_over_is_the_logs(version: str) -> None:
+    found = rows(made(version))
+    assert sum(row["equal"] for row in found) == MESSAGES
+    for row in found:
+        assert (row["different"], row["not_in_log"], row["wrong"], row["reason"]) == (0, 0, 0, None)
+        assert (row["min_queue_offset"], row["handed_to"], row["waiting"]) == (0, row["equal"], 0)
+        assert row["found"] == row["segments"] > 1
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_each_segment_has_the_name_and_the_size_that_the_metadata_tells(version: str) -> None:
+    metadata = read_tiered_metadata(open_store(made(version) / "store").config)
+    assert metadata is not None
+    for segment in metadata.segments:
+        (path,) = segment_files(made(version) / "segments", segment)
+        assert path.name == segment_name(segment.base_offset)
+        assert path.stat().st_size == segment.size
+    files = {path for path in (made(version) / "segments").rglob("*") if path.is_file()}
+    assert len(files) == len(metadata.segments)
+
+
+def test_without_segments_what_a_provider_holds_is_unknown() -> None:
+    called = call("tiered", made("5.3.3") / "store")
+    assert called.code == 0
+    assert sum(row["handed_to"] for row in called.rows) == MESSAGES
+    for row in called.rows:
+        assert {row[name] for name in COUNTS} == {None}
+        assert "cloud provider" in row["reason"]
+
+
+def test_a_damaged_segment_is_told_from_a_damaged_log(broker: Path) -> None:
+    segment = next((broker / "segments").glob("*/*/Bills/0/COMMIT_LOG/*0" + "0" * 19))
+    overwrite(segment, HEAD.offsets["queue_offset"] + 7, b"\x09")
+    assert sums(broker) == {"equal": MESSAGES - 1, "different": 0, "not_in_log": 0, "wrong": 1}
+    unit = next((broker / "segments").glob("*/*/Orders/0/CONSUME_QUEUE/*0" + "0" * 19))
+    overwrite(unit, 5 * CQ_UNIT.size + 7, b"\xff")
+    assert sums(broker)["wrong"] == 2
+    log = broker / "store" / "commitlog" / ("0" * 20)
+    overwrite(log, 100, b"\xff")
+    assert sums(broker) == {"equal": MESSAGES - 3, "different": 1, "not_in_log": 0, "wrong": 2}
+
+
+def test_what_is_gone_on_either_side_is_told(broker: Path) -> None:
+    (broker / "store" / "commitlog" / ("0" * 20)).unlink()
+    assert sums(broker)["not_in_log"] > 0
+    next((broker / "segments").glob("*/*/Orders/1/COMMIT_LOG/*")).unlink()
+    (row,) = [row for row in rows(broker) if (row["topic"], row["queue_id"]) == ("Orders", 1)]
+    assert row["found"] == row["segments"] - 1
+    assert row["reason"] is not None
+
+
+@pytest.mark.parametrize("path", ["../../../etc", "a/../b", "a/b/1/../../..", "a/**b/1", "a/b/\\u0000", "/a/b/1"])
+def test_no_path_of_the_metadata_leads_out_of_the_folder(broker: Path, path: str) -> None:
+    file = broker / "store" / "config" / "tieredStoreMetadata.json"
+    file.write_text(file.read_text("utf-8").replace("broker-a/Bills/0", path), "utf-8")
+    assert all(row["found"] in (0, row["segments"]) for row in rows(broker))
