@@ -7,7 +7,7 @@ from typing import Any
 
 from parsers.consumequeue.summary import QueueSummary
 from parsers.errors import DamageSink
-from parsers.queues import FileQueue, StoreQueues
+from parsers.queues import BatchQueue, FileQueue, StoreQueues
 from parsers.store import Store
 from recovery.query.lag import LOG_NOT_FOUND
 from recovery.query.queue_minimum import broker_minimum
@@ -25,7 +25,7 @@ def queue_figures(
         for key, found in queues.items():
             if topic in (None, key[0]) and queue in (None, key[1]):
                 summary = found.summary(store.log_start)
-                files = found.files if isinstance(found, FileQueue) else ()
+                files = found.files if isinstance(found, FileQueue | BatchQueue) else ()
                 row = _row(summary, broker_minimum(summary, files, store.log_start, version))
                 if store.log_not_found is not None:
                     row |= {"min_queue_offset": None, "messages": None, "reason": LOG_NOT_FOUND}

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from parsers.consumequeue.batch import read_units
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.consumequeue.read import units
-from parsers.consumequeue.summary import QueueSummary
+from parsers.consumequeue.summary import FILES_RECOVERED, QueueSummary
 from parsers.errors import StoreFormatError
 from parsers.java import INT_MAX
 from parsers.store import StoreFile
@@ -28,12 +29,15 @@ def broker_minimum(found: QueueSummary, files: Sequence[StoreFile], log_start: i
     first file leads to none any more. Since 5.0.0 a queue whose last unit is of a deleted message says its maximum, and
     the first message is searched by halves, which passes over it where units are out of order.
 
-    A broker counts the pre-blanks that a queue begins with; here its first message follows them.
+    A broker counts the pre-blanks that a queue begins with; here its first message follows them. A queue of batches
+    begins behind the deleted messages that its first file begins with.
 
     Args:
         files: the queue's files in offset order; none for a queue that a database keeps.
         log_start: the byte where the CommitLog begins.
     """
+    if files and files[0].kind == "batchconsumequeue":
+        return _batch_minimum(found, files, log_start)
     is_empty = found.min_queue_offset == found.max_queue_offset
     if not files or (is_empty and version.searches_minimum_from_the_end):
         return found.min_queue_offset
@@ -45,6 +49,20 @@ def broker_minimum(found: QueueSummary, files: Sequence[StoreFile], log_start: i
         return found.min_queue_offset
     at = _first_of(readable, log_start, version, intact=first == 0)
     return 0 if at is None else first + at
+
+
+def _batch_minimum(found: QueueSummary, files: Sequence[StoreFile], log_start: int) -> int:
+    """Where BatchConsumeQueue#correctMinOffset @5.3.3 begins; -1 is its answer for a first file without a unit."""
+    try:
+        readable = read_units(files[0], ends_queue=len(files) <= FILES_RECOVERED)
+    except StoreFormatError:
+        return found.min_queue_offset
+    if not len(readable):
+        return -1
+    exists = readable["physical_offset"] >= log_start
+    expired = int(np.argmax(exists)) if exists.any() else len(readable)
+    last = readable[max(0, expired - 1)]
+    return int(last["queue_offset"]) + (int(last["message_count"]) if expired else 0)
 
 
 def _first_of(readable: Units, log_start: int, version: BrokerVersion, *, intact: bool) -> int | None:

@@ -15,7 +15,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+from recovery.rules.versions import BrokerVersion
 from tests.oracle.base import Base, Exit, Plan, write_base
+from tests.oracle.batch_queues import judge_batch_damages, write_batch_base
 from tests.oracle.damage import Damage, draw
 from tests.oracle.judge import COMMANDS, Judged, judge_damages
 from tests.oracle.keep import keep
@@ -23,6 +25,8 @@ from tests.support.java_lab import INSTALLED
 
 A_BASE = 25
 """Damages of one base; then another store is written."""
+BATCH_DAMAGES = 10
+"""Damages of queues of batches that are judged beside those of each base, from 5.0.0 on."""
 
 
 def main(arguments: list[str]) -> int:
@@ -69,6 +73,10 @@ def _judge_all(version: str, seed: int, damages: int, only: str) -> Iterator[tup
                 drawn[0] = drawn[0][0], Damage("none", [])
             for judged in judge_damages(base, drawn):
                 yield judged, base
+            if BrokerVersion.parse(version).has_batch_queues and not only:
+                batches = write_batch_base(version, plan.seed, Path(folder))
+                for judged in judge_batch_damages(batches, BATCH_DAMAGES, chance):
+                    yield judged, batches
 
 
 def _count(table: dict[str, Counter[str]], judged: Judged) -> None:

@@ -155,10 +155,12 @@ def _queues(
                 continue
             if not told["load"] or "error" in told:
                 continue
-            written = told["units"]
+            written = told.get("units", [])
             blanks = _pre_blanks(written)
             if (least, most) != (told["min"] + blanks, told["max"]):
                 yield f"{name} ends", ((least, most), (told["min"], told["max"]))
+                continue
+            if "units" not in told:
                 continue
             units = [list(unit) for batch in queue.batches() for unit in _units(batch, least, most)]
             if units != [unit for unit in written[blanks:] if unit[2] > 0]:

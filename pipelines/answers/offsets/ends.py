@@ -61,5 +61,5 @@ class Ends:
         if queue is None:
             return 0, 0
         summary = queue.summary(self.log.min_physical_offset)
-        files = queue.files if isinstance(queue, FileQueue) else ()
+        files = queue.files if isinstance(queue, FileQueue | BatchQueue) else ()
         return broker_minimum(summary, files, self.log.min_physical_offset, version), summary.max_queue_offset

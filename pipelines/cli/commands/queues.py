@@ -26,6 +26,7 @@ def queues(
 
     Offsets are those that the broker answers once it is started. Until its cleaner has run, the minimum of a queue
     whose first file leads to deleted messages alone is 0; before 5.0.0 it stays 0 for a queue without any message left.
+    A queue of batches whose first file holds none has the minimum -1, as its broker says.
     `messages` are those a consumer can still read; `units` includes the ones whose record is deleted.
     `max_physical_offset` is the CommitLog byte after the queue's last message; unknown without units.
     Where the log is not found, the queue files alone answer (exit code 4), and `reason` says why figures are unknown.

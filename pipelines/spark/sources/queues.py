@@ -62,12 +62,11 @@ class QueuesReader(StoreReader):
                     summary = queue.summary(log_start)
                     yield summary, summary.min_queue_offset
             return
-        files = queue_files(root, piece.file)
-        if piece.file.kind == "batchconsumequeue":
-            summary = BatchQueue(files, "collect").summary(log_start)
-            yield summary, summary.min_queue_offset
-            return
-        summary = FileQueue(files, "collect").summary(log_start)
+        files, of_type = (
+            queue_files(root, piece.file),
+            BatchQueue if piece.file.kind == "batchconsumequeue" else FileQueue,
+        )
+        summary = of_type(files, "collect").summary(log_start)
         yield summary, broker_minimum(summary, files, log_start, BrokerVersion.parse(self.options["version"]))
 
 

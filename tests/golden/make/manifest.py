@@ -37,6 +37,7 @@ MADE = {
     "tests/golden/trace": "make/trace: vectors.sh",
     "tests/golden/recovery/bases": "make/recovery: write.sh VERSION",
     "tests/golden/recovery/cases": "make/recovery: gen.py and special.py, one JSON file a case, packed by version",
+    "tests/golden/recovery/batch_queues.jsonl.xz": "make/recovery: batch_queues.py VERSION SEED 14; told by the class",
     "tests/golden/recovery/dledger_recover.jsonl": "make/dledger: make.py CLASSPATH",
     "tests/golden/recovery/log_folders.jsonl": "make/recovery: Folders.java 7 150, of 4.9.8 and of 5.3.3",
 }

@@ -19,6 +19,7 @@ sub('int l0; synchronized (d) { l0 = d.size(); t.put("dispatchedInLoad", seq(new
 sub('        t.put("reputStartPositions", new ArrayList<>(rep.positions));\n', "")
 cut("long behind = 0; for", 't.put("quiet", snap(s, root, true));', "Thread.sleep(300); ")
 sub(' if (ask != null) t.put("answers", Oracle.ask(s, Long.parseLong(ask)));', "")
+sub('    if (a[0].equals("batches") || a[0].equals("fresh")) { try { if (a[0].equals("fresh")) FreshQueues.answer(a); else FreshQueues.writeBatches(a); } catch (Throwable t) { t.printStackTrace(); Runtime.getRuntime().halt(1); } return; }\n', "")
 sub(' if (ask != null) t.put("queuesFound", FreshQueues.of(s, dir));', "")
 sub(' if (ask != null) t.put("queuesLeft", FreshQueues.of(s, dir));', "")
 cut('    if (a[0].equals("vary"))', "    initLog();")
