@@ -20,12 +20,14 @@ from recovery.query.hidden_queues import every_queue
 from recovery.query.lag import (
     LOG_NOT_FOUND,
     NOT_THEN,
+    POPPED,
     TOPIC_DELETED,
     WITHOUT_LOG,
     GroupQueue,
     Lag,
     QueueMessage,
     lag_rows,
+    popped_topics,
     unread_messages,
 )
 from recovery.query.search_of_queue import search_of
@@ -57,10 +59,19 @@ def store_lag(
         if at_ms is None:
             at_ms = max(offsets.written_ms, newest_message_ms(queues, log))
         times = message_times(queues, log, unread_messages(found))
-    rows = list(lag_rows(found, times, at_ms))
+    rows = _with_pops(list(lag_rows(found, times, at_ms)), offsets)
     if store.log_not_found is not None:
         return list(map(_without_log, rows))
     return rows if lost is None else [_without_seconds(row, lost) for row in rows]
+
+
+def _with_pops(rows: list[Lag], offsets: OffsetsAt) -> list[Lag]:
+    """The rows, with a word on those of groups that pop."""
+    popped = popped_topics(offsets.offsets)
+    return [
+        replace(row, reason="; ".join(filter(None, (row.reason, POPPED)))) if (row.group, row.topic) in popped else row
+        for row in rows
+    ]
 
 
 def _without_log(row: Lag) -> Lag:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from parsers.topics import is_lmq
+from parsers.topics import is_lmq, pop_retry_topics
 from recovery.lives.offset_lives import DoubtfulOffset, OffsetLife
 
 Status = Literal["number", "zero", "unknown"]
@@ -37,6 +37,7 @@ AHEAD = "the offset is ahead of the queue"
 BECAME_SHORTER = f"{AHEAD}: the queue became shorter, or the offset was set by hand"
 DELETED_UNREAD = "of them were deleted unread"
 OLDEST_NOT_FOUND = "the oldest unread message was not found"
+POPPED = "the group pops: what it has not acknowledged counts as consumed here (`pop` tells what is in flight)"
 NOT_STORED = (
     "no offset is stored for this queue: consumerProgress counts from 0; where the group starts is its client's choice"
 )
@@ -91,6 +92,17 @@ class GroupQueue:
     topic: str
     queue_id: int
     position: QueuePosition
+
+
+def popped_topics(offsets: OffsetTable) -> set[tuple[str, str]]:
+    """(group, topic) that a stored offset proves to be popped: the group has one on the topic's own retry topic of POP.
+
+    A broker stores it when it makes that topic; nothing was delivered again to groups and topics that are missing here.
+    Source: PopReviveService#addRetryTopicIfNotExist, #initPopRetryOffset @5.0.0, 5.3.3.
+    """
+    pairs = ((group, topic, each) for group, topic in offsets for each in pop_retry_topics(group, topic))
+    proven = [(group, topic, each) for group, topic, each in pairs if each != topic and (group, each) in offsets]
+    return {(group, topic) for group, *topics in proven for topic in topics}
 
 
 def group_queues(offsets: OffsetTable, read_queue_nums: Mapping[str, int], ends: QueueEnds) -> Iterator[GroupQueue]:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from parsers.fastjson import as_map, parse
-from tests.support.cli import rows_of
+from tests.support.cli import call, rows_of
 from tests.support.stores import log_setting, store_names, store_root, truth, truth_lines
 
 POPPED = store_names("pop")
@@ -130,3 +130,13 @@ def test_where_nobody_popped_there_is_no_row(name: str) -> None:
     options = [f"--config={key}={value}" for key, value in log_setting(name).items()]
     for view in ([], ["--messages"], ["--revive"]):
         assert rows_of("pop", store_root(name), *view, "--format", "jsonl", *options) == []
+
+
+@pytest.mark.parametrize("name", POPPED)
+@pytest.mark.parametrize("command", ["lag", "backlog", "ledger"])
+def test_what_counts_by_offsets_says_that_groups_pop(name: str, command: str) -> None:
+    called = call(command, store_root(name), "--format", "jsonl")
+    assert "groups pop here" in called.err
+    if command == "lag":
+        told = {(row["group"], row["topic"]) for row in called.rows if "the group pops" in (row["reason"] or "")}
+        assert told == {("PopG", "PopT"), ("PopG", "%RETRY%PopG_PopT")}, "PopLong was given nothing again"

@@ -10,7 +10,7 @@ import typer
 from pipelines.cli.commands.lag import offsets_at
 from pipelines.cli.frame.command import command
 from pipelines.cli.frame.errors import WrongUsage
-from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at, note_pops
 from pipelines.cli.frame.options import (
     STORE_FILES,
     BrokerOptions,
@@ -77,6 +77,7 @@ def backlog(
     if tags is not None and sql92 is not None:
         raise WrongUsage("backlog: a group subscribes with --tags or with --sql92, not with both")
     opened, known = known_store_at(run, store, broker, names_version=sql92 is not None)
+    note_pops(run, opened)
     kept = offsets_at(run, opened, offsets, None)
     subscriptions = subscriptions_of(opened, known.version, run.damage)
     if tags is not None:

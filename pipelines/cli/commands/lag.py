@@ -10,7 +10,7 @@ import typer
 
 from pipelines.cli.frame.command import command
 from pipelines.cli.frame.errors import Unreadable
-from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at, part_of_store_at
+from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at, note_pops, part_of_store_at
 from pipelines.cli.frame.options import (
     STORE_FILES,
     BrokerOptions,
@@ -75,6 +75,7 @@ def lag(
         lives = StoreLives(opened, with_logs(run, known, logs))
     else:
         opened, lives = part_of_store_at(run, store, broker), None
+    note_pops(run, opened)
     at_ms = None if at is None else instant_of(at, "--at")
     rows = _rows(run, opened, offsets_at(run, opened, offsets, at_ms), at_ms, lives)
     wanted = (row for row in rows if group in (None, row["group"]) and topic in (None, row["topic"]))

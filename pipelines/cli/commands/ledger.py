@@ -8,7 +8,7 @@ import typer
 
 from pipelines.cli.commands.lag import offsets_at
 from pipelines.cli.frame.command import command
-from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at, note_pops
 from pipelines.cli.frame.options import (
     STORE_FILES,
     BrokerOptions,
@@ -68,6 +68,7 @@ def ledger(
     from recovery.verify.store_ledger import store_ledger
 
     opened, known = known_store_at(run, store, broker)
+    note_pops(run, opened)
     found = store_ledger(opened, with_logs(run, known, logs))
     kept = offsets_of_store(opened, run.damage) if offsets is None else offsets_at(run, opened, offsets, None)
     if kept is None:

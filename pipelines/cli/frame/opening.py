@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from parsers.places import DATABASE_PART, name_below, number_in
 from parsers.store import FileKind, NotAStore, Store, StoreFile, locate
+from parsers.topics import is_revive
 from pipelines.cli.frame.errors import Unreadable
 from pipelines.cli.frame.options import BrokerOptions
 from pipelines.cli.frame.run import Run
@@ -54,6 +55,12 @@ def name_version(run: Run, known: StoreKnowledge) -> None:
     for fact in known.facts:
         if fact.what == "version":
             run.note(f"no --version: {fact.value} is {fact.why}")
+
+
+def note_pops(run: Run, store: Store) -> None:
+    """Say where groups pop: a stored offset is past what they have not acknowledged."""
+    if any(is_revive(topic) for topic, _ in store.queues):
+        run.note(f"{store.root}: groups pop here, and offsets are past what they have not acknowledged: see `pop`")
 
 
 def store_at(run: Run, path: Path, broker: BrokerOptions = NOTHING_SAID, *, needs_log: bool = True) -> Store:
