@@ -122,7 +122,7 @@ PAGES = {
     ),
     "rocksdb": Page(
         "Queues and tables in RocksDB",
-        "consumequeue/, config/topics/, config/subscriptionGroups/, config/consumerOffsets/, config/rdb/",
+        "consumequeue/, config/topics/, config/subscriptionGroups/, config/consumerOffsets/, config/rdb/, kvStore/",
         """\
 - With storeType=defaultRocksDB (since 5.2.0) the folder consumequeue/ is one database, and there are no queue files;
   with rocksdbCQDoubleWriteEnable it is beside them. Where a store has both, those that come further in the CommitLog
@@ -133,6 +133,9 @@ PAGES = {
   from there on whose record still exists. CHECKPOINT_TOPIC, `max`, queue 0 says how far dispatch had come.
 - A truncation moves `max` back and leaves the units behind it: they are stale and count for nothing. Units of deleted
   messages go when RocksDB compacts. Offsets that a light queue leaves out stay out.
+- Consumer records of POP (popConsumerKVServiceEnable, since 5.3.2): kvStore/, column family `popState`. A key is the
+  instant until which the message is invisible (int64), group, @, topic, @, queue (int32), @ and queue offset (int64);
+  the value is JSON. A row goes when it is acknowledged, or delivered again.
 - Tables, first form (since 5.1.4): one database for each, in `default` the name (of offsets topic@group) and the JSON
   of the row, in `kvDataVersion` the table's version under kvDataVersionKey. A JSON file of the same table counts if its
   dataVersion.counter is larger.

@@ -64,7 +64,6 @@ Source: CompactionPositionMgr#configFilePath @5.3.3."""
 # Files that brokers write and no reader here takes, by the first folder or the name.
 KNOWN_NOT_READ = {
     "rocksdbstore": "RocksDB database of the broker",
-    "kvStore": "RocksDB database of consumer records in POP mode (since 5.3.2)",
     "brokerIdentity": "identity of a controller-mode broker",
     "brokerIdentity-temp": "identity of a controller-mode broker",
     "tiered_index_file": "index of the tiered store",
@@ -72,6 +71,8 @@ KNOWN_NOT_READ = {
 }
 TABLE_DATABASES = ("topics", "subscriptionGroups", "consumerOffsets", "rdb")
 """Folders of config/ that are RocksDB databases of the broker's tables (since 5.1.4; all tables in one since 5.3.2)."""
+POP_DATABASE = "kvStore"
+"""Consumer records of POP (popConsumerKVServiceEnable, since 5.3.2). Source: PopConsumerService#ROCKSDB_DIRECTORY."""
 ROCKSDB_FILE = re.compile(r"CURRENT|IDENTITY|LOCK|LOG(\.old\.\d+)?|(MANIFEST|OPTIONS)-\d+|\d+\.(sst|log|blob|dbtmp)")
 DATABASE_PART = "part of a RocksDB database, which is read as a whole, from the store root"
 ELSEWHERE = "not a place where a broker writes store files"
@@ -119,7 +120,7 @@ def is_rocksdb_file(name: str) -> bool:
 def _is_database(folder: Sequence[str]) -> bool:
     """Whether the folder is one in which a broker keeps queues or tables that are read here."""
     is_table = len(folder) == 2 and folder[0] == "config" and folder[1] in TABLE_DATABASES
-    return is_table or (len(folder) == 1 and folder[0] == "consumequeue")
+    return is_table or (len(folder) == 1 and folder[0] in ("consumequeue", POP_DATABASE))
 
 
 def _dledger_file(parts: Sequence[str]) -> Place:

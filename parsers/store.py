@@ -16,6 +16,7 @@ from parsers.places import (
     DATA_FOLDER,
     DLEDGER_FOLDER,
     ELSEWHERE,
+    POP_DATABASE,
     FileKind,
     Place,
     name_below,
@@ -90,7 +91,8 @@ class Store:
     before it was switched. `dledger` is what lies beside such a log: its index, currterm, checkpoint.
     `epochs` are epochFileCheckpoint and its backup, of a broker in controller mode.
     A RocksDB database is one file: its folder. `queue_database` holds the ConsumeQueues (storeType=defaultRocksDB), or
-    a second copy of them (rocksdbCQDoubleWriteEnable); those of the broker's tables are in `config`.
+    a second copy of them (rocksdbCQDoubleWriteEnable), `pop_database` the consumer records of POP
+    (popConsumerKVServiceEnable); those of the broker's tables are in `config`.
     `log_not_found` is a sentence where the log, or a part of it, lies nobody knows where.
     """
 
@@ -102,6 +104,7 @@ class Store:
     compaction_logs: dict[QueueKey, list[StoreFile]] = field(default_factory=dict)
     compaction_queues: dict[QueueKey, list[StoreFile]] = field(default_factory=dict)
     queue_database: StoreFile | None = None
+    pop_database: StoreFile | None = None
     index: list[StoreFile] = field(default_factory=list)
     dledger: list[StoreFile] = field(default_factory=list)
     checkpoint: StoreFile | None = None
@@ -145,6 +148,8 @@ class Store:
                 yield from files
         if self.queue_database is not None:
             yield self.queue_database
+        if self.pop_database is not None:
+            yield self.pop_database
         yield from self.index
         yield from self.dledger
         if self.checkpoint is not None:
@@ -356,10 +361,12 @@ def _place(store: Store, found: StoreFile) -> None:
 def _place_in_database(store: Store, found: StoreFile) -> None:
     """A database is one file to its readers: its folder, as large as its files together and as new as the newest."""
     folder = found.path.parent
-    others = [store.queue_database] if store.queue_database is not None else []
+    others = [each for each in (store.queue_database, store.pop_database) if each is not None]
     known = next((file for file in (*store.config, *others) if file.path == folder), replace(found, size=0))
     database = replace(found, path=folder, size=known.size + found.size, mtime_ns=max(known.mtime_ns, found.mtime_ns))
     if folder.parent.name == "config":
         store.config[:] = [*(file for file in store.config if file.path != folder), database]
+    elif folder.name == POP_DATABASE:
+        store.pop_database = database
     else:
         store.queue_database = database

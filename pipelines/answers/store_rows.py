@@ -201,7 +201,8 @@ def pop_batches(broker: BrokerSource) -> Iterator[pa.RecordBatch]:
     """Rows of `popped_messages`, by how far the broker's revive service has come."""
     (store, known), lost = known_store_of(broker), list[Damage]()
     offsets = offsets_of_store(store, lost.append)
-    yield from PopAnswer.of(store, known, None if offsets is None else offsets.offsets).batches(broker=broker.name)
+    answer = PopAnswer.of(store, known, None if offsets is None else offsets.offsets, lost.append)
+    yield from answer.batches(broker=broker.name)
 
 
 def trace_event_batches(broker: BrokerSource) -> Iterator[pa.RecordBatch]:

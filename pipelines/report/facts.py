@@ -94,7 +94,7 @@ def facts_of_store(
     asked = TransactionAnswer.of(store, known, None if offsets is None else offsets.offsets)
     facts.transactions = transaction_sums(asked.batches()).to_pylist()
     say("popped messages")
-    popped = PopAnswer.of(store, known, None if offsets is None else offsets.offsets)
+    popped = PopAnswer.of(store, known, None if offsets is None else offsets.offsets, collect)
     lags = [] if offsets is None else store_lag(store, offsets, damage=collect)
     facts.pops = pop_sums(popped.batches(), map(lag_record, lags), facts.read_at_ms).to_pylist()
     say("traces")

@@ -18,6 +18,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from parsers.errors import DamageSink
+from parsers.java import LONG_MAX
 from parsers.store import Store, StoreFile
 from parsers.topics import REVIVE_GROUP, is_retry, is_revive, pop_retry_topics
 from recovery.fates.held import Held, Story, held_records
@@ -25,6 +27,7 @@ from recovery.fates.held_kernel import NONE, HeldColumns, Longs
 from recovery.fates.joins import first_after, firsts, last_before, numbered
 from recovery.fates.retries import Offsets
 from recovery.fates.revive_log import Entries, ReviveLog, revive_log
+from recovery.fates.stated_pops import StatedPops, stated_pops
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.rules.dispatch import DispatchRules
 
@@ -77,20 +80,29 @@ class Pops(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class StorePops:
     """The popped messages of a store. `messages`: their records; `revive_offsets`: by revive topic and queue the last
-    checkpoint that the broker is done with, None where no offsets are known."""
+    checkpoint that the broker is done with, None where no offsets are known; `stated`: what other files state, and the
+    row of each of these among the messages."""
 
     log: ReviveLog
     found: Pops
     messages: Held
     revive_offsets: Mapping[tuple[str, int], int] | None
+    stated: StatedPops
+    stated_messages: Longs
 
 
-def pops(store: Store, known: StoreKnowledge, offsets: Offsets | None) -> StorePops:
-    """What became of every message that the revive log names; `offsets`: of all groups, None where none are known."""
-    log = revive_log(store.commitlog, known.rules)
+def pops(store: Store, known: StoreKnowledge, offsets: Offsets | None, damage: DamageSink) -> StorePops:
+    """What became of every message that was popped; `offsets`: of all groups, None where none are known.
+
+    `damage` is told of the files of `stated_pops`.
+    """
+    log, stated = revive_log(store.commitlog, known.rules), stated_pops(store, damage)
     done = None if offsets is None else _revive_offsets(offsets)
-    messages = _messages(store.commitlog, known.rules, log)
-    return StorePops(log, _pops(log, messages, done), messages, done)
+    messages = _messages(store.commitlog, known.rules, log, stated)
+    named = stated.topic, stated.queue_id, stated.queue_offset
+    ends = np.full(len(stated.topic), LONG_MAX, np.int64)
+    stated_messages = _rows_at(messages, stated.topics, named, ends)
+    return StorePops(log, _pops(log, messages, done), messages, done, stated, stated_messages)
 
 
 def _revive_offsets(offsets: Offsets) -> dict[tuple[str, int], int]:
@@ -98,14 +110,19 @@ def _revive_offsets(offsets: Offsets) -> dict[tuple[str, int], int]:
     return {(topic, queue_id): offset for topic, queues in of_broker for queue_id, offset in queues.items()}
 
 
-def _messages(files: Sequence[StoreFile], rules: DispatchRules, log: ReviveLog) -> Held:
-    """The records that the entries name by topic, queue and offset."""
-    entries = log.entries
-    limit = 1 << QUEUE_SHIFT
-    is_place = (entries.queue_offset >= 0) & (entries.queue_offset < limit)
-    is_place &= (entries.queue_id >= 0) & (entries.queue_id < 1 << (62 - QUEUE_SHIFT))
-    places = (entries.queue_id << QUEUE_SHIFT) + entries.queue_offset
-    of_topic = {topic: np.unique(places[is_place & (entries.topic == code)]) for code, topic in enumerate(log.topics)}
+def _messages(files: Sequence[StoreFile], rules: DispatchRules, log: ReviveLog, stated: StatedPops) -> Held:
+    """The records that entries and files name by topic, queue and offset."""
+    of_topic: dict[str, Longs] = {}
+    for topics, topic, queue_id, queue_offset in (
+        (log.topics, log.entries.topic, log.entries.queue_id, log.entries.queue_offset),
+        (stated.topics, stated.topic, stated.queue_id, stated.queue_offset),
+    ):
+        is_place = (queue_offset >= 0) & (queue_offset < 1 << QUEUE_SHIFT)
+        is_place &= (queue_id >= 0) & (queue_id < 1 << (62 - QUEUE_SHIFT))
+        places = (queue_id << QUEUE_SHIFT) + queue_offset
+        for code, name in enumerate(topics):
+            before = of_topic.get(name, np.empty(0, np.int64))
+            of_topic[name] = np.union1d(before, places[is_place & (topic == code)])
 
     def is_named(columns: HeldColumns, topics: Sequence[str]) -> Mask:
         theirs = (columns.queue_id.astype(np.int64) << QUEUE_SHIFT) + columns.queue_offset
@@ -171,15 +188,18 @@ def _record(entries: Entries, rows: Longs) -> Longs:
 
 
 def _message_rows(log: ReviveLog, messages: Held, entry: Longs) -> Longs:
-    """The record of each message: the last one at its place in the queue that was there when it was popped."""
-    entries, theirs = log.entries, messages.columns
-    codes = {name: code for code, name in enumerate(messages.topics)}
-    topic = np.array([codes.get(name, NONE) for name in log.topics], np.int64)[entries.topic[entry]]
-    wanted = (topic, entries.queue_id[entry], entries.queue_offset[entry])
+    entries = log.entries
+    named = entries.topic[entry], entries.queue_id[entry], entries.queue_offset[entry]
+    return _rows_at(messages, log.topics, named, log.held.columns.physical_offset[entries.record[entry]])
+
+
+def _rows_at(messages: Held, topics: Sequence[str], named: tuple[Longs, Longs, Longs], before: Longs) -> Longs:
+    """The record at each place (topic, queue, offset): the last one in the log before `before`, NONE without one."""
+    theirs, codes = messages.columns, {name: code for code, name in enumerate(messages.topics)}
+    topic = np.array([*(codes.get(name, NONE) for name in topics), NONE], np.int64)[named[0]]
     there = (theirs.topic.astype(np.int64), theirs.queue_id.astype(np.int64), theirs.queue_offset)
-    number, number_there = numbered(wanted, there)
-    placed = log.held.columns.physical_offset[entries.record[entry]]
-    return last_before(number, placed, number_there, theirs.physical_offset)
+    number, number_there = numbered((topic, *named[1:]), there)
+    return last_before(number, before, number_there, theirs.physical_offset)
 
 
 def _copies(log: ReviveLog, messages: Held, entry: Longs, message: Longs) -> Longs:

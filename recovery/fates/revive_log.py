@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from parsers.java import INT_MAX, INT_MIN
 from parsers.messages import pop_ack, pop_checkpoint
-from parsers.messages.revive_columns import revive_bodies
+from parsers.messages.json_columns import JsonColumns
 from parsers.store import StoreFile
 from parsers.topics import TIMER_TOPIC, is_retry, is_revive
 from recovery.fates.held import Held, Story, body_texts, held_records
@@ -32,6 +32,7 @@ from recovery.scan.topic_table import name_hash
 TAG, WAITS_FOR = 0, 1
 """Rows of `HeldColumns.own` of this story."""
 OWN = (("TAGS", HASH), ("REAL_QID", NUMBER))
+BODIES = JsonColumns(pop_checkpoint.POP_CHECKPOINT, pop_ack.POP_BATCH_ACK)
 TAGS = (pop_checkpoint.TAG, pop_ack.TAG, pop_ack.BATCH_TAG)
 MOST_NUM = 127
 """PopCheckPoint#num is a byte."""
@@ -119,7 +120,7 @@ def _bodies(files: Sequence[StoreFile], held: Held, rows: Longs) -> Iterator[tup
     """Some rows, and what their bodies say, piece by piece."""
     for first in range(0, len(rows), BODIES_AT_ONCE):
         some = rows[first : first + BODIES_AT_ONCE]
-        yield some, revive_bodies(body_texts(files, held.columns.physical_offset[some])).combine_chunks()
+        yield some, BODIES.read(body_texts(files, held.columns.physical_offset[some])).combine_chunks()
 
 
 def _is_int(numbers: Longs) -> Mask:

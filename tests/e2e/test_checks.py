@@ -90,7 +90,7 @@ CASES: dict[str, tuple[Rows, list[Rows]]] = {
         {
             "store_files": [
                 {**FILE, "kind": "commitlog"},
-                {"broker": "b", "file": "kvStore/000001.log", "kind": "not_understood", "why": "w"},
+                {"broker": "b", "file": "transrocksdb/000001.log", "kind": "not_understood", "why": "w"},
             ]
         },
         [

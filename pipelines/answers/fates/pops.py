@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from parsers.errors import DamageSink
 from parsers.store import Store
 from parsers.utc import utc
 from pipelines.answers.fates.columns import Longs, Mask, instants, known, reasons, stored_at, value_of, words
@@ -20,6 +21,8 @@ from pipelines.lake.tables.table import TIMESTAMP
 from recovery.fates.held import UNIQ_KEY, property_texts
 from recovery.fates.held_kernel import NONE
 from recovery.fates.pops import (
+    ACKED,
+    IN_FLIGHT,
     PASSED,
     POP_STATES,
     REVIVED,
@@ -31,6 +34,7 @@ from recovery.fates.pops import (
 )
 from recovery.fates.retries import Offsets
 from recovery.fates.revive_log import WAITS_FOR
+from recovery.fates.stated_pops import POP_SOURCES, PopSource
 from recovery.knowledge.inference import StoreKnowledge
 
 BATCH_ROWS = 1 << 16
@@ -43,6 +47,7 @@ NO_COPY = (
 )
 NO_CHECKPOINT = "acknowledged, and the log has no checkpoint of it: that expired, or was never stored"
 NO_OFFSETS = "no stored offsets tell how far the revive service is, and it is not acknowledged"
+NO_TIME = "the file does not say until when it is invisible"
 DAMAGED = "what became of it may be in the damaged bytes behind its checkpoint"
 REVIVE_SCHEMA = pa.schema(
     {
@@ -68,9 +73,9 @@ class PopAnswer:
     answer: StorePops
 
     @classmethod
-    def of(cls, store: Store, knowledge: StoreKnowledge, offsets: Offsets | None) -> PopAnswer:
+    def of(cls, store: Store, knowledge: StoreKnowledge, offsets: Offsets | None, damage: DamageSink) -> PopAnswer:
         """Read the log, and once more for the messages themselves where any was popped."""
-        return cls(store, pops(store, knowledge, offsets))
+        return cls(store, pops(store, knowledge, offsets, damage))
 
     def notes(self) -> Iterator[str]:
         """What no row can tell."""
@@ -97,13 +102,7 @@ class PopAnswer:
     ) -> Iterator[pa.RecordBatch]:
         """Rows of `popped_messages`, by group, topic and place in the queue; `open_`: without those acknowledged or
         delivered again."""
-        found, entries = self.answer.found, self.answer.log.entries
-        entry = found.entry
-        order = np.lexsort(
-            (entries.queue_offset[entry], entries.queue_id[entry], entries.topic[entry], entries.group[entry])
-        )
-        for first in range(0, len(order), BATCH_ROWS):
-            batch = self._batch(order[first : first + BATCH_ROWS], broker)
+        for batch in self._all(broker):
             for name, wanted in (("group", group), ("topic", topic)):
                 if wanted is not None:
                     batch = batch.filter(pc.equal(batch.column(name), wanted))
@@ -111,6 +110,18 @@ class PopAnswer:
                 is_closed = pc.is_in(batch.column("state"), pa.array(["acked", "revived", "unmatched"]))
                 batch = batch.filter(pc.invert(is_closed))
             yield batch
+
+    def _all(self, broker: str | None) -> Iterator[pa.RecordBatch]:
+        """Rows of the revive log, by group, topic and place in the queue; then those of other files."""
+        found, entries = self.answer.found, self.answer.log.entries
+        entry = found.entry
+        order = np.lexsort(
+            (entries.queue_offset[entry], entries.queue_id[entry], entries.topic[entry], entries.group[entry])
+        )
+        for first in range(0, len(order), BATCH_ROWS):
+            yield self._batch(order[first : first + BATCH_ROWS], broker)
+        for first in range(0, len(self.answer.stated.rows), BATCH_ROWS):
+            yield self._stated_batch(first, broker)
 
     def _batch(self, rows: Longs, broker: str | None) -> pa.RecordBatch:
         log, found, messages = self.answer.log, self.answer.found, self.answer.messages
@@ -122,6 +133,7 @@ class PopAnswer:
             "broker": pa.array([broker] * len(rows), pa.string()),
             "group": words(log.groups, of_entry.group[entry]),
             "topic": words(log.topics, of_entry.topic[entry]),
+            "source": pa.array([str(PopSource.REVIVE_LOG)] * len(rows), pa.string()),
             "queue_id": pa.array(of_entry.queue_id[entry].astype(np.int32)),
             "queue_offset": pa.array(of_entry.queue_offset[entry]),
             "physical_offset": value_of(theirs.physical_offset, message),
@@ -149,6 +161,32 @@ class PopAnswer:
         schema = POPPED_MESSAGES.bare_schema
         return pa.RecordBatch.from_arrays([made[name] for name in schema.names], schema=schema)
 
+    def _stated_batch(self, first: int, broker: str | None) -> pa.RecordBatch:
+        """Rows of what consumerOrderInfo.json and kvStore state, from this one on."""
+        stated, theirs = self.answer.stated.rows.slice(first, BATCH_ROWS), self.answer.messages.columns
+        message = self.answer.stated_messages[first : first + BATCH_ROWS]
+        acked = stated["is_acked"].to_numpy()
+        is_ordered = stated["source"].to_numpy() == POP_SOURCES.index(PopSource.ORDER_INFO)
+        never_said = is_ordered & ~stated["visible_at_ms"].is_valid().to_numpy()
+        popped, visible = (
+            instants(stated[name].fill_null(NONE).to_numpy()) for name in ("pop_time_ms", "visible_at_ms")
+        )
+        made: dict[str, pa.Array] = {
+            "broker": pa.array([broker] * len(message), pa.string()),
+            **{name: _plain(stated[name]) for name in ("group", "topic", "queue_id", "queue_offset")},
+            "source": words(POP_SOURCES, stated["source"].to_numpy()),
+            "physical_offset": value_of(theirs.physical_offset, message),
+            "unique_id": self._unique_ids(message),
+            "stored_at": stored_at(theirs, message),
+            "state": words(POP_STATES, np.where(acked, ACKED, IN_FLIGHT).astype(np.int8)),
+            "popped_at": popped,
+            "invisible_until": visible,
+            "reason": reasons((message == NONE, NO_MESSAGE), (never_said, NO_TIME)),
+        }
+        schema = POPPED_MESSAGES.bare_schema
+        columns = [made.get(field.name, pa.nulls(len(message), field.type)) for field in schema]
+        return pa.RecordBatch.from_arrays(columns, schema=schema)
+
     def _comes_again(self, rows: Longs) -> Mask:
         """Which rows the next start puts into the retry topic once more, as far as the stored offset says."""
         is_known = self.answer.revive_offsets is not None
@@ -168,6 +206,11 @@ class PopAnswer:
         columns = log.held.columns
         queue = np.where(log.is_waiting[records], columns.own[WAITS_FOR][records], columns.queue_id[records])
         return known(queue.astype(np.int32), queue >= 0)
+
+
+def _plain(column: pa.ChunkedArray) -> pa.Array:
+    plain: pa.Array = column.combine_chunks()
+    return plain
 
 
 def pop_sums(batches: Iterable[pa.RecordBatch], lags: Iterable[Mapping[str, Any]], now_ms: int) -> pa.Table:

@@ -65,7 +65,7 @@ def pop(
     kept = offsets_of_store(opened, run.damage) if offsets is None else offsets_at(run, opened, offsets, None)
     if kept is None:
         run.note(f"{opened.root}: no consumerOffset.json, so what is revived is unknown; name a copy with --offsets")
-    answer = PopAnswer.of(opened, known, None if kept is None else kept.offsets)
+    answer = PopAnswer.of(opened, known, None if kept is None else kept.offsets, run.damage)
     for note in answer.notes():
         run.note(note)
     if revive:

@@ -11,6 +11,7 @@ from recovery.compare.rows import Nature, What
 from recovery.fates.delays import DelayState
 from recovery.fates.pops import PopState
 from recovery.fates.retries import RetryState
+from recovery.fates.stated_pops import POP_SOURCES
 from recovery.fates.transactions import TransactionState
 from recovery.lives.config_states import Happening, Subject
 from recovery.lives.group_life import GroupState
@@ -351,11 +352,12 @@ group                  text consumer group
 topic                  text topic that it was popped from; a retry topic for one that was delivered again
 queue_id               i32  queue that it was popped from
 queue_offset           i64  its number there
+source                 text what tells of it: the revive topic, consumerOrderInfo.json (orderly pops), or kvStore
 physical_offset        i64  where it starts, byte in the CommitLog; null: the log does not have it
 unique_id              text UNIQ_KEY; null without one
 stored_at              time when it was stored
 state                  text what became of it by its last checkpoint; passed: neither acknowledged nor in a retry topic
-checkpoints            i32  how often it was popped, or its invisible time changed
+checkpoints            i32  of the revive topic, how often it was popped, or its invisible time changed
 popped_at              time the last time
 invisible_until        time when it is due to be delivered again, unless it is acknowledged
 revive_queue_id        i32  queue of the revive topic that its last checkpoint is for
@@ -367,7 +369,7 @@ retry_physical_offset  i64  where that copy starts, byte in the CommitLog
 reason                 text what is odd about it, or why something is not known
 """),
     ("broker",),
-).holding(state=tuple(PopState))
+).holding(source=POP_SOURCES, state=tuple(PopState))
 
 TRACE_EVENTS = Table(
     "trace_events",

@@ -18,7 +18,7 @@ SETS = (
     "demo",
     *(
         f"tests/golden/{name}"
-        for name in ("compaction", "ext", "filter", "incidents", "messages", "rebalance", "recovery", "stores", "tiered", "trace")
+        for name in ("compaction", "ext", "filter", "incidents", "messages", "pop", "rebalance", "recovery", "stores", "tiered", "trace")
     ),
 )
 NOT_LISTED = (".md", ".py", ".toml")
@@ -36,6 +36,7 @@ MADE = {
     "tests/golden/tiered": "make/tiered: stores.sh",
     "tests/golden/trace": "make/trace: vectors.sh",
     "tests/golden/recovery/bases": "make/recovery: write.sh VERSION",
+    "tests/golden/pop": "make/pop: states.sh JARS OUT",
     "tests/golden/recovery/cases": "make/recovery: gen.py and special.py, one JSON file a case, packed by version",
     "tests/golden/recovery/batch_queues.jsonl.xz": "make/recovery: batch_queues.py VERSION SEED 14; told by the class",
     "tests/golden/recovery/dledger_recover.jsonl": "make/dledger: make.py CLASSPATH",

@@ -1,0 +1,137 @@
+"""What is popped by files that state it: kvStore and consumerOrderInfo.json, written by the classes of three versions.
+
+The judge is what these classes then said: the records that a scan finds, and each message of each ordered pop.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parsers.config.order_info import read_order_info
+from parsers.errors import CorruptRecord, Damage
+from parsers.messages.pop_record import RECORDS, read_pop_records
+from parsers.store import open_store
+from tests.support.build_store import StoreBuilder, write_json
+from tests.support.cli import call, rows_of
+from tests.support.fixtures import GOLDEN, unpacked
+
+VERSIONS = ("5.3.3", "5.4.0", "5.5.0")
+Row = dict[str, Any]
+
+
+def told(version: str) -> dict[str, list[Row]]:
+    said: dict[str, list[Row]] = json.loads(gzip.decompress((GOLDEN / "pop" / version / "told.json.gz").read_bytes()))
+    return said
+
+
+def states(version: str) -> Path:
+    return unpacked(GOLDEN / "pop" / version / "store.tar.gz") / "store"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_record_of_the_database_is_what_its_own_scan_finds(version: str) -> None:
+    database = open_store(states(version)).pop_database
+    assert database is not None
+    rows = [row for table in read_pop_records(database) for row in table.to_pylist()]
+    names = {"group": "group", "topic": "topic", "queue_id": "queueId", "queue_offset": "queueOffset"}
+    assert [
+        {theirs: row[ours] for ours, theirs in names.items()}
+        | {"popTime": row["pop_time_ms"], "visibleAt": row["pop_time_ms"] + row["invisible_ms"]}
+        for row in rows
+    ] == told(version)["records"]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_message_of_an_ordered_pop_is_as_the_manager_holds_it(version: str) -> None:
+    found = read_order_info(open_store(states(version)).config)
+    assert {
+        (each.group, each.topic, each.queue_id, each.queue_offset, each.pop_time_ms, each.visible_at_ms, each.is_acked)
+        for each in found
+    } == {
+        (row["group"], row["topic"], row["queueId"], row["queueOffset"], row["popTime"], row["visibleAt"], row["acked"])
+        for row in told(version)["orders"]
+    }
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A log with three messages of queue 1 of T, beside what 5.5.0 states."""
+    builder = StoreBuilder(tmp_path / "store")
+    for _ in range(3):
+        builder.put("T", 1)
+    root = builder.finish()
+    for name in ("kvStore", "config/consumerOrderInfo.json"):
+        place = states("5.5.0") / name
+        (shutil.copytree if place.is_dir() else shutil.copy)(place, root / name)
+    return root
+
+
+def test_what_files_state_is_in_flight_or_acknowledged(store: Path) -> None:
+    rows = rows_of("pop", store, "--messages", "--format", "jsonl")
+    said = told("5.5.0")
+    records, orders = ([row for row in rows if row["source"] == name] for name in ("kv_store", "order_info"))
+    assert (len(records), len(orders), len(rows)) == (len(said["records"]), len(said["orders"]), len(rows))
+    assert {row["state"] for row in records} == {"in_flight"}
+    acked = {(row["group"], row["queueId"], row["queueOffset"]): row["acked"] for row in said["orders"]}
+    for row in orders:
+        is_acked = acked[row["group"], row["queue_id"], row["queue_offset"]]
+        assert row["state"] == ("acked" if is_acked else "in_flight")
+    in_log = {row["queue_offset"]: row["unique_id"] for row in rows if row["physical_offset"] is not None}
+    assert set(in_log) <= {0, 1, 2}
+    assert in_log
+    assert all(unique is not None for unique in in_log.values())
+    sums = rows_of("pop", store, "--format", "jsonl")
+    assert sum(row["in_flight"] for row in sums) == sum(row["state"] == "in_flight" for row in rows)
+
+
+def test_rows_that_are_no_records_are_damage(tmp_path: Path) -> None:
+    from rocksdict import Options, Rdict
+
+    place = tmp_path / "kvStore"
+    database = Rdict(str(place), Options(raw_mode=True))
+    family = database.create_column_family("popState", Options(raw_mode=True))
+    whole = b'{"popTime":1,"groupId":"G","topicId":"T","queueId":0,"retryFlag":0,"invisibleTime":2,"offset":3}'
+    for number, value in enumerate((whole, b"{", b'{"popTime":1}', whole.replace(b":3", b':"x"'))):
+        family[bytes([number])] = value
+    family.flush()
+    database.flush()
+    database.close()
+    (tmp_path / "commitlog").mkdir()
+    file = open_store(tmp_path).pop_database
+    assert file is not None
+    damages = list[Damage]()
+    rows = [
+        row for table in read_pop_records(file, on_damage="collect", damage=damages.append) for row in table.to_pylist()
+    ]
+    assert [row["queue_offset"] for row in rows] == [3]
+    assert len(damages) == 3
+    assert rows[0].keys() == set(RECORDS.schema.names)
+    with pytest.raises(CorruptRecord):
+        list(read_pop_records(file))
+
+
+def test_the_order_of_5_0_0_has_no_times(store: Path) -> None:
+    """ConsumerOrderInfoManager.OrderInfo @5.0.0: offsetList, commitOffsetBit and no pop time."""
+    entry = {"offsetList": [0, 2], "consumedCount": 0, "commitOffsetBit": 2, "lastConsumeTimestamp": 5}
+    odd = {"offsetList": ["x"]}
+    write_json(
+        store / "config" / "consumerOrderInfo.json", {"table": {"T@G": {"1": entry}, "T": {"0": entry, "1": odd}}}
+    )
+    shutil.rmtree(store / "kvStore")
+    called = call("pop", store, "--messages", "--format", "jsonl")
+    assert called.code == 4, "two entries are none"
+    first, second = called.rows
+    assert (first["queue_offset"], first["state"], first["popped_at"], first["invisible_until"]) == (
+        0,
+        "in_flight",
+        None,
+        None,
+    )
+    assert "does not say until when" in first["reason"]
+    assert (second["queue_offset"], second["state"]) == (2, "acked")
