@@ -36,7 +36,7 @@ def _decoded(message: Message) -> tuple[BodyKind | None, list[Piece], str]:
     try:
         body = decompress(message.body, message.sys_flag, cap=MOST_BODY_BYTES)
         kind = body_kind(message.topic, properties, body[:16])
-        return kind, [] if kind is None else list(kind.pieces(body)), ""
+        return kind, [] if kind is None else kind.whole(body), ""
     except StoreFormatError as wrong:
         return body_kind(message.topic, properties, b""), [], wrong.problem
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Literal, TypeAlias
 
 from parsers.errors import CorruptRecord
@@ -16,6 +17,8 @@ Form = Literal["int32", "int64", "time_ms", "flag", "text", "int64_list"]
 Value: TypeAlias = "int | bool | str | list[int] | None"
 MOST_BODY_BYTES = 8 << 20
 """No broker takes a message larger than that unless told to (`maxMessageSize`, 4 MiB); larger ones are not decoded."""
+MOST_PIECES = 1 << 17
+"""Values that are read of one body. An op message has 4096 bytes, a trace message 128 000, unless told otherwise."""
 WHOLE: dict[Form, tuple[int, int]] = {
     "int32": (INT_MIN, INT_MAX),
     "int64": (LONG_MIN, LONG_MAX),
@@ -82,12 +85,19 @@ class BodyKind(ABC):
         """The table printed into docs/formats."""
         return markdown(self.name, self.title, self.source, self.fields)
 
-    def records(self, body: bytes) -> list[Record]:
-        """What the body says. Raises CorruptRecord as `pieces` does, and for a body beyond MOST_BODY_BYTES."""
+    def whole(self, body: bytes) -> list[Piece]:
+        """All pieces. Raises CorruptRecord as `pieces` does, and where a body says more than any has."""
         if len(body) > MOST_BODY_BYTES:
             raise CorruptRecord("too long to be decoded", field="body", expected=MOST_BODY_BYTES, actual=len(body))
+        pieces = list(islice(self.pieces(body), MOST_PIECES + 1))
+        if len(pieces) > MOST_PIECES:
+            raise CorruptRecord("more values than a body has", field="body", expected=MOST_PIECES)
+        return pieces
+
+    def records(self, body: bytes) -> list[Record]:
+        """What the body says. Raises CorruptRecord as `whole` does."""
         grouped: dict[int, list[Piece]] = {}
-        for piece in self.pieces(body):
+        for piece in self.whole(body):
             if piece.named is not None:
                 grouped.setdefault(piece.record_no, []).append(piece)
         return [Record(self.name, number, self._values(pieces)) for number, pieces in grouped.items()]

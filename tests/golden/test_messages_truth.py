@@ -170,6 +170,15 @@ def test_any_body_is_records_or_a_format_error(kind: BodyKind, body: bytes) -> N
     assert all(record.kind == kind.name for record in records)
 
 
+@pytest.mark.parametrize(
+    "body", [b"1," * 200_000, b"Pub\x01" * 200_000, b"x" * (9 << 20)], ids=["ops", "traces", "long"]
+)
+def test_a_body_says_no_more_than_any_has(body: bytes) -> None:
+    for kind in BODY_KINDS:
+        with pytest.raises(StoreFormatError):
+            kind.records(body)
+
+
 def test_a_trace_in_a_topic_of_its_own_is_known_by_its_body() -> None:
     for name in RECORDS:
         assert body_kind("MyTraces", {}, f"{name}\x01170".encode()[:16]) is CLASSES["trace"]
