@@ -94,6 +94,7 @@ class Store:
     a second copy of them (rocksdbCQDoubleWriteEnable), `pop_database` the consumer records of POP
     (popConsumerKVServiceEnable); those of the broker's tables are in `config`.
     `log_not_found` is a sentence where the log, or a part of it, lies nobody knows where.
+    `commitlog_folders` and `dledger_folders` are the places elsewhere that it was listed with (`open_store`).
     """
 
     root: Path
@@ -114,6 +115,12 @@ class Store:
     markers: list[StoreFile] = field(default_factory=list)
     not_understood: list[StoreFile] = field(default_factory=list)
     log_not_found: str | None = None
+    commitlog_folders: Sequence[Path] = ()
+    dledger_folders: Sequence[Path] = ()
+
+    def listed_again(self) -> Store:
+        """The store as it is now. Raises NotAStore: one sentence."""
+        return open_store(self.root, commitlog_folders=self.commitlog_folders, dledger_folders=self.dledger_folders)
 
     def _by_queue(self) -> tuple[dict[QueueKey, list[StoreFile]], ...]:
         """The files that lie in a folder for each queue, kind by kind."""
@@ -187,7 +194,7 @@ def open_store(
         raise NotAStore(f"{root}: a file, not a store folder (for one file name it to `dump` or `explain`)")
     if not os.access(root, os.R_OK | os.X_OK):
         raise NotAStore(f"{root}: no permission to read this folder")
-    store = Store(root)
+    store = Store(root, commitlog_folders=commitlog_folders, dledger_folders=dledger_folders)
     absolute = root.absolute()
     base = absolute.parent if absolute.name.startswith(DLEDGER_FOLDER) else absolute
     apart = _identities((*commitlog_folders, *dledger_folders))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -40,7 +40,7 @@ from recovery.lives.topic_lives import StoreLives
 from recovery.retention.retention import retention
 from recovery.retention.risk import retention_risks
 from recovery.verify.first_pass import files_of, first_pass, whole_outline
-from recovery.verify.settle.outline import Outline
+from recovery.verify.in_motion import SlicedPass, confirmed, verify_in_motion
 from recovery.verify.store_ledger import ledger_of, store_ledger
 from recovery.verify.verify import judged
 
@@ -63,22 +63,26 @@ def _lines_of(broker: BrokerSource) -> tuple[LifeEvent, ...]:
     return lines_of_broker(broker.logs, broker.name, lambda sentence: None)
 
 
-def finding_rows(broker: BrokerSource, told: Sequence[Outline] | None = None) -> list[Row]:
+def finding_rows(broker: BrokerSource, told: SlicedPass | None = None) -> list[Row]:
     """Rows of `consistency_findings`; none for a store whose files agree.
 
-    `told`: what the first pass found in the parts of the log, in log order, where it was read apart.
+    `told`: what the first pass found in the parts of the log, where it was read apart.
     """
     store, known = _known_store_of(broker)
-    files = files_of(store, known)
-    seen = first_pass(store, known, files) if told is None else whole_outline(store, known, files, told)
-    return [finding_row(finding, broker=broker.name) for finding in judged(store, known, files, seen).findings]
+    if told is None:
+        found = verify_in_motion(store, known)
+    else:
+        files = files_of(store, known)
+        seen = whole_outline(store, known, files, told.outlines)
+        found = confirmed(judged(store, known, files, seen), store, known, told.since)
+    return [finding_row(finding, broker=broker.name) for finding in found.findings]
 
 
-def loss_ledger_rows(broker: BrokerSource, told: Sequence[Outline] | None = None) -> list[Row]:
+def loss_ledger_rows(broker: BrokerSource, told: SlicedPass | None = None) -> list[Row]:
     """Rows of `loss_ledger`: of the store's queues, and of the groups whose offsets are stored; `told` as above."""
     (store, known), lost = _known_store_of(broker), list[Damage]()
     files = files_of(store, known)
-    seen = first_pass(store, known, files) if told is None else whole_outline(store, known, files, told)
+    seen = first_pass(store, known, files) if told is None else whole_outline(store, known, files, told.outlines)
     offsets = offsets_of_store(store, lost.append)
     found = ledger_of(store, known, files, seen)
     return list(ledger_rows(found, None if offsets is None else offsets.offsets, broker=broker.name))
@@ -211,7 +215,7 @@ def trace_event_batches(broker: BrokerSource) -> Iterator[pa.RecordBatch]:
     yield from trace_batches(store, lambda damage: None, broker=broker.name)
 
 
-SLICED: Mapping[str, Callable[[BrokerSource, Sequence[Outline] | None], list[Row]]] = {
+SLICED: Mapping[str, Callable[[BrokerSource, SlicedPass | None], list[Row]]] = {
     "consistency_findings": finding_rows,
     "loss_ledger": loss_ledger_rows,
 }

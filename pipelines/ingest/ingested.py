@@ -9,9 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from parsers.file_state import FileState, state_of
 from parsers.places import name_below
 from parsers.store import Store, StoreFile
-from pipelines.ingest.file_state import FileState, state_of
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.raw import INGESTED_FILES, TABLES
 

@@ -13,9 +13,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from parsers.file_state import FileState
 from parsers.places import name_below
 from parsers.store import NotAStore
-from pipelines.ingest.file_state import FileState
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.ingest.made_from import MadeFrom
 from pipelines.lake.broker_stores import store_of

@@ -41,8 +41,8 @@ from recovery.knowledge.inference import StoreKnowledge
 from recovery.lives.topic_lives import StoreLives
 from recovery.retention.retention import retention
 from recovery.retention.risk import retention_risks
+from recovery.verify.in_motion import verify_in_motion
 from recovery.verify.store_ledger import store_ledger
-from recovery.verify.verify import verify
 
 Say = Callable[[str], None]
 MOST_FINDINGS = 500
@@ -71,7 +71,7 @@ def facts_of_store(
     _read_log(store, facts, collect)
     facts.queues = list(queue_figures(store, known.version, collect))
     say("comparing the files")
-    verified = verify(store, known)
+    verified = verify_in_motion(store, known)
     facts.findings = [finding_row(finding) for finding in verified.findings]
     facts.explained = [explained_row(state) for state in verified.explained]
     say("foretelling a start")

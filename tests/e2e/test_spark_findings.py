@@ -48,7 +48,7 @@ def test_rules_give_the_same_rows_however_the_log_is_cut(
     assert {row["broker"] for row in expected} == {"hurt"}
     assert "log_damaged" in {row["kind"] for row in expected}
     few = brokers[:2]
-    assert all(len(parts or ()) > 10 for parts in outlines(spark, few, SPLIT_BYTES))
+    assert all(parts is not None and len(parts.outlines) > 10 for parts in outlines(spark, few, SPLIT_BYTES))
     for cut, split_bytes in ((few, SPLIT_BYTES), (brokers, DEFAULT_SPLIT_BYTES)):
         assert judge_brokers(spark, lake, CONSISTENCY_FINDINGS.name, cut, split_bytes=split_bytes) == len(expected)
         found = lake.query(f"SELECT * EXCLUDE (evidence) FROM {CONSISTENCY_FINDINGS.name}").to_pylist()

@@ -37,9 +37,9 @@ def verify(
 ) -> None:
     """Check the files of a store against each other; each row is a range that they disagree about, worst first.
 
-    A clean store has no rows. `place` is a file with byte positions, or a queue; `repair` says what to do. The column
-    `document` holds, as JSON, which side is right and why, and what a start would do. Exit code 1 when there is any
-    finding.
+    A clean store has no rows. A store that is written to meanwhile is compared twice, and a row is what both found.
+    `place` is a file with byte positions, or a queue; `repair` says what to do. The column `document` holds, as JSON,
+    which side is right and why, and what a start would do. Exit code 1 when there is any finding.
 
     Example: `rocketlens verify /data/store --format table`
     """
@@ -47,10 +47,14 @@ def verify(
 
     from pipelines.answers.finding_rows import explained_row, finding_row
     from pipelines.lake.tables.derived import CONSISTENCY_FINDINGS
-    from recovery.verify.verify import verify as verify_store
+    from recovery.verify.in_motion import IN_PROGRESS, verify_in_motion
 
     opened, known = known_store_at(run, store, broker)
-    found = verify_store(opened, with_logs(run, known, logs))
+    found = verify_in_motion(opened, with_logs(run, known, logs))
+    if passing := sum(state.what == IN_PROGRESS for state in found.explained):
+        run.note(
+            f"the store is written to: {passing} disagreements were gone at a second look (--explained lists them)"
+        )
     for state in found.explained:
         if state.what == NOT_COMPARED:
             run.not_read(f"{store}: {state.why}")

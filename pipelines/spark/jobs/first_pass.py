@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -13,26 +14,29 @@ from pipelines.spark.workers import on_workers
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from recovery.verify.in_motion import SlicedPass
     from recovery.verify.settle.outline import Outline
 
 
-def outlines(spark: SparkSession, brokers: Sequence[BrokerSource], split_bytes: int) -> list[list[Outline] | None]:
-    """For each broker the outlines of its log's slices, in log order; None where the log is one slice.
+def outlines(spark: SparkSession, brokers: Sequence[BrokerSource], split_bytes: int) -> list[SlicedPass | None]:
+    """For each broker what the slices of its log tell; None where the log is one slice.
 
     They are as large as what is out of place: see `recovery.verify.settle.outline`.
     """
-    slices = [cut(store_of(broker).commitlog, split_bytes, within_files=True) for broker in brokers]
+    from recovery.verify.in_motion import Moment, SlicedPass
+
+    stores = [store_of(broker) for broker in brokers]
+    slices = [cut(store.commitlog, split_bytes, within_files=True) for store in stores]
     work = [(number, slice_) for number, of_broker in enumerate(slices) if len(of_broker) > 1 for slice_ in of_broker]
     if not work:
         return [None] * len(brokers)
     asked = [(brokers[number], slice_) for number, slice_ in work]
+    since = {number: Moment.of(stores[number]) for number, _ in work}
+    found: defaultdict[int, list[Outline]] = defaultdict(list)
     told = on_workers(spark, _outline, asked, "first pass of the verification")
-    found: list[list[Outline] | None] = [[] if len(of_broker) > 1 else None for of_broker in slices]
     for (number, _), outlined in zip(work, told, strict=True):
-        of_broker = found[number]
-        if of_broker is not None:
-            of_broker.append(outlined)
-    return found
+        found[number].append(outlined)
+    return [SlicedPass(since[n], found[n]) if n in found else None for n in range(len(brokers))]
 
 
 def _outline(asked: tuple[BrokerSource, Slice]) -> Outline:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-    from recovery.verify.settle.outline import Outline
+    from recovery.verify.in_motion import SlicedPass
 
 
 def judge_brokers(
@@ -75,7 +75,7 @@ class SlicedWork:
 
     table: str
     broker: BrokerSource
-    told: Sequence[Outline] | None
+    told: SlicedPass | None
 
     def __call__(self) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
