@@ -39,6 +39,7 @@ from pipelines.cli.commands import (
     traces,
     transactions,
     verify,
+    watch,
     what_if,
     who,
 )
@@ -73,6 +74,7 @@ for group in (
     lives,
     find,
     lag,
+    watch,
     backlog,
     ledger,
     offsets,

@@ -26,6 +26,7 @@ CALLS: dict[str, list[str]] = {
     "find": ["{store}", "--message-id", "{message_id}"],
     "offset-at": ["{store}", "--topic", "Small", "--queue", "0", "--at", "1795273632813"],
     "lag": ["{store}"],
+    "watch": ["{store}", "--times", "1"],
     "backlog": ["{store}"],
     "ledger": ["{store}"],
     "offsets": ["{store}"],

@@ -28,6 +28,7 @@ ARGUMENTS: dict[str, list[str]] = {
     "report": ["{store}", "--logs", ORDERS, "--out", "{out}/report.html"],
     "docs": ["recovery"],
     "completion": ["bash"],
+    "watch": ["{store}", "--times", "1"],
     "start-at": ["{store}", "--topic", "OrderTopic0"],
     "init": ["{store}", "--to", "{out}/drafted.toml"],
 }

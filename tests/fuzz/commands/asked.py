@@ -56,6 +56,7 @@ OF_A_STORE = (
     ("offset-at", "{place}", "--topic", "Orders", "--queue", "1", "--at", "1795000004000"),
     ("lag", "{place}", "--at", "1795000004000"),
     ("lag", "{place}", "--offsets", "{file}"),
+    ("watch", "{place}", "--times", "1", "--format", "table"),
     ("retention", "{place}", "--now", "1795000004000", "--disk-percent", "{percent}"),
     ("retention", "{place}", "--format", "table"),
     ("traces", "{place}"),

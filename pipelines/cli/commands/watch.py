@@ -1,0 +1,128 @@
+"""`rocketlens watch`: a store while a broker writes to it: rates, lag, and findings as they come."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from parsers.store import NotAStore
+from pipelines.cli.frame.command import command
+from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.frame.options import STORE_FILES, BrokerOptions, Format, StoreArgument
+from pipelines.cli.frame.run import Run
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from parsers.errors import Damage, DamageSink
+    from parsers.store import Store
+    from recovery.knowledge.inference import StoreKnowledge
+
+BRIEF = ("at", "what", "topic", "group", "messages_per_second", "messages_behind", "seconds_behind", "reason")
+COMPARE_EVERY_S = 60
+COMPARES_AT_MOST = 0.1
+"""Of the time that passes, the part in which files are compared."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    command(app, "watch", panel=STORE_FILES)(watch)
+
+
+def watch(
+    run: Run,
+    store: StoreArgument,
+    every: Annotated[float, typer.Option(metavar="SECONDS", min=0.1, help="Time between two looks.")] = 2,
+    times: Annotated[int | None, typer.Option(metavar="N", min=1, help="End after so many looks.")] = None,
+    findings: Annotated[
+        bool, typer.Option("--findings/--no-findings", help="Compare the files too, about once a minute.")
+    ] = True,
+    broker: BrokerOptions = NOTHING_SAID,
+) -> None:
+    """Watch a store while a broker writes to it, until Ctrl-C: messages per second, lag, and findings as they come.
+
+    On a terminal one screen is kept up to date. Elsewhere each look is rows: one for the store, one for each topic, one
+    for each group and topic, one for each finding that was not there before. Rates count messages that dispatch brought
+    into the queues since the look before. Lag is as of the offsets that the broker saved last, which it does every five
+    seconds. A finding is what two comparisons found, in bytes that stayed as they were.
+
+    Example: `rocketlens watch /data/store --every 5`
+    """
+    opened, known = known_store_at(run, store, broker)
+    watched = _watched(run, opened, known, every=every, times=times, compares=findings)
+    if run.format_ is Format.TABLE and run.output().isatty():
+        from pipelines.cli.commands.watch_screen import show
+
+        show(watched, str(store))
+    else:
+        run.emit(_schema(), _batches(watched), brief=BRIEF)
+
+
+def _schema() -> pa.Schema:
+    import pyarrow as pa
+
+    text, number = pa.string(), pa.float64()
+    return pa.schema(
+        [
+            ("at", pa.timestamp("ms", tz="UTC")),
+            ("what", text),
+            ("topic", text),
+            ("group", text),
+            ("messages", pa.int64()),
+            ("messages_per_second", number),
+            ("messages_behind", pa.int64()),
+            ("seconds_behind", number),
+            ("reason", text),
+        ]
+    )
+
+
+def _batches(watched: Iterator[list[dict[str, Any]]]) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+
+    with suppress(KeyboardInterrupt):
+        for rows in watched:
+            yield pa.RecordBatch.from_pylist(rows, schema=_schema())
+
+
+def _watched(
+    run: Run, store: Store, known: StoreKnowledge, *, every: float, times: int | None, compares: bool
+) -> Iterator[list[dict[str, Any]]]:
+    """The rows of one look after another, and those of new findings."""
+    from pipelines.answers.watching import Look, NewFindings, look_at, store_row, watch_rows
+
+    findings, damage = NewFindings(known), _each_once(run.damage)
+    before: Look | None = None
+    due = time.monotonic()
+    for number in count(1):
+        began, at_ms = time.monotonic(), int(time.time() * 1000)
+        try:
+            now = look_at(store.listed_again(), at_ms, damage)
+            yield list(watch_rows(now, before))
+            before, compared = now, time.monotonic()
+            if compares and compared >= due:
+                yield list(findings.rows(store.listed_again(), at_ms))
+                took = time.monotonic() - compared
+                due = time.monotonic() + max(COMPARE_EVERY_S, took / COMPARES_AT_MOST)
+        except NotAStore as gone:
+            yield [store_row(at_ms, str(gone))]
+        if number == times:
+            return
+        time.sleep(max(0.0, every - (time.monotonic() - began)))
+
+
+def _each_once(damage: DamageSink) -> DamageSink:
+    """A sink that passes on what it was not told before: each look meets the same damage."""
+    told = set[str]()
+
+    def tell(found: Damage) -> None:
+        if (text := repr(found)) not in told:
+            told.add(text)
+            damage(found)
+
+    return tell
