@@ -38,7 +38,7 @@ class Lake:
         return rows_of(sql, query=query, config_file=self.config)
 
     def tables(self) -> Rows:
-        """What there is to ask: each table, and what one row of it is.
+        """What there is to ask: each table, what one row of it is, and the stored questions as views.
 
         >>> lake.tables()["table"][:2]
         ['assignment_divergence', 'assignments']

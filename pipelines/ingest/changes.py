@@ -38,8 +38,14 @@ class Changes:
 
 def changes_of(broker: BrokerSource, store: Store, ingested: IngestedFiles, made: MadeFrom) -> Changes:
     """Compare a store with what the lake holds of it. Reads three pages of a file at most, and writes nothing."""
-    files = {table.name: ingested.stale(table.name, store, table.files.of(store)) for table in FILE_TABLES}
+    files = stale_files(store, ingested)
     present = {name_below(store.root, file.path) for file in store.files()}
     inputs = {broker.name: store_inputs(broker, {k: v for k, v in ingested.known.items() if k in present})}
     looks = [(table, name, repr(ingested.seen.get(name))) for table, names in files.items() for name in names]
     return Changes(files, bool(made.changed(QUEUES.name, inputs)), all_inputs(inputs, looks))
+
+
+def stale_files(store: Store, ingested: IngestedFiles) -> dict[str, list[str]]:
+    """By table, the files whose rows in the lake are not those of the file as it is now; from now on they count as
+    looked at."""
+    return {table.name: ingested.stale(table.name, store, table.files.of(store)) for table in FILE_TABLES}

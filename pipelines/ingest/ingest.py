@@ -8,17 +8,19 @@ changed since it was looked at, so the next ingest reads it again.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from parsers.places import name_below
 from parsers.store import NotAStore
+from pipelines.ingest.changes import stale_files
 from pipelines.ingest.config_snapshots import snapshot_config
 from pipelines.ingest.gone_files import mark_gone
 from pipelines.ingest.growth import grown_from
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.ingest.made_from import MadeFrom, store_inputs
+from pipelines.ingest.reading import Amount, Progress, Reading
 from pipelines.lake.broker_stores import store_of
 from pipelines.lake.commit import version_to_add_to
 from pipelines.lake.lake import Lake, lake_to_write
@@ -29,8 +31,6 @@ from pipelines.spark.transfer import SliceWork, slices_of, write_files, write_ta
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-Progress = Callable[[str, str], None]
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ def ingest(
     """Bring the lake up to date with the stores of the configuration (those named, or all) that are there.
 
     Args:
-        progress: told (broker, table) before each table.
+        progress: told before each table, how far the broker's files are read.
         lake: the lake of the configuration, where it is known to be no evidence.
     Raises:
         SourcesError: no broker of that name.
@@ -110,14 +110,17 @@ def ingest_store(
     strange = ((name_below(store.root, file.path), file.why or file.kind) for file in store.not_understood)
     report.not_understood += [(broker.name, *told) for told in strange]
     ingested, made = ingested or IngestedFiles.load(lake, broker.name), made or MadeFrom.load(lake)
+    changed, done = stale_files(store, ingested), Amount(0, 0)
+    amounts = {table: _amount(names, ingested) for table, names in changed.items()}
+    of_all = sum(amounts.values(), Amount(0, 0))
     for table in FILE_TABLES:
-        files = table.files.of(store)
-        stale = ingested.stale(table.name, store, files)
+        stale, here = changed[table.name], amounts[table.name]
         if progress and stale:
-            progress(broker.name, table.name)
+            progress(Reading(broker.name, table.name, here, done, of_all))
         unread = ingest_files(spark, lake, broker, table, stale, bodies=bodies, ingested=ingested)
+        done += here
         report.files_read += len(stale) - len(unread)
-        report.files_unchanged += len(files) - len(stale)
+        report.files_unchanged += len(table.files.of(store)) - len(stale)
         report.unread += [told for file in unread if (told := f"{broker.name}: {file}") not in report.unread]
     ingested.keep_only([name_below(store.root, file.path) for file in store.files()])
     inputs = {broker.name: store_inputs(broker, ingested.known)}
@@ -126,6 +129,12 @@ def ingest_store(
         ingest_queues(spark, lake, broker)
         snapshot_config(spark, lake, broker)
         made.note(QUEUES.name, inputs)
+
+
+def _amount(names: Sequence[str], ingested: IngestedFiles) -> Amount:
+    """The files by name, with their bytes as they were looked at."""
+    states = [ingested.seen[name] for name in names]
+    return Amount(len(names), sum(state.size for state in states if state is not None))
 
 
 def ingest_files(

@@ -1,7 +1,7 @@
-"""`lake/catalog.duckdb`: one documented view per table, published by a swap so that readers never block a run.
+"""`lake/catalog.duckdb`: a documented view per table and stored question, published by a swap.
 
-A DuckDB file that is open for writing locks out everybody else. So a new catalogue is built beside the old one and put
-in its place; whoever has the old one open goes on with it.
+Readers never block a run: a DuckDB file that is open for writing locks out everybody else, so a new catalogue is built
+beside the old one and put in its place; whoever has the old one open goes on with it.
 """
 
 from __future__ import annotations
@@ -68,6 +68,9 @@ def publish(lake: Lake) -> Path:
             for table in TABLES.values():
                 for statement in view_statements(table, lake.select(table.name)):
                     connection.execute(statement)
+            for name in question_views():
+                connection.execute(f'CREATE VIEW "{name}" AS {question(name)}')
+                connection.execute(f'COMMENT ON VIEW "{name}" IS {quoted(asked_by(name))}')
             connection.execute(f"CREATE MACRO {VERSIONS}() AS {quoted(told)}")
             connection.commit()
         os.replace(fresh, lake.catalog)
@@ -158,6 +161,16 @@ def ask(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.DuckDBPyRelat
 def question_names() -> list[str]:
     """The questions in pipelines/lake/sql, by name."""
     return sorted(path.stem for path in QUESTIONS.glob("*.sql"))
+
+
+def question_views() -> list[str]:
+    """The stored questions that are views; the answer to one that has a table's name is that table."""
+    return [name for name in question_names() if name not in TABLES]
+
+
+def asked_by(name: str) -> str:
+    """What a stored question asks: the first line of its file."""
+    return (QUESTIONS / f"{name}.sql").read_text("utf-8").partition("\n")[0].removeprefix("-- ")
 
 
 def question_named(sql: str) -> str:

@@ -66,10 +66,26 @@ class SparkWhenAsked:
             self._session = self._start()
         return getattr(self._session, name)
 
+    @property
+    def running(self) -> SparkSession | None:
+        """The session, once it was started."""
+        return self._session
+
     def stop(self) -> None:
         """Stop Spark where it was started."""
         if self._session is not None:
             self._session.stop()
+
+
+def share_done(spark: SparkSession | SparkWhenAsked) -> float:
+    """Of the tasks of the job that runs, the share that is done; 0 where none runs. Any thread may ask."""
+    session = spark.running if isinstance(spark, SparkWhenAsked) else spark
+    if session is None:
+        return 0.0
+    tracker = session.sparkContext.statusTracker()
+    stages = [stage for number in tracker.getActiveStageIds() if (stage := tracker.getStageInfo(number))]
+    tasks = sum(stage.numTasks for stage in stages)
+    return sum(stage.numCompletedTasks for stage in stages) / tasks if tasks else 0.0
 
 
 def register_sources(spark: SparkSession) -> None:

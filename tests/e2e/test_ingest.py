@@ -21,7 +21,15 @@ from pipelines.ingest.derive import derive
 from pipelines.ingest.gone_files import mark_gone
 from pipelines.ingest.growth import grown_from
 from pipelines.ingest.ingest import IngestReport, ingest, ingest_store
-from pipelines.lake.catalog import NoCatalog, open_catalog, publish, question, question_names
+from pipelines.lake.catalog import (
+    NoCatalog,
+    asked_by,
+    open_catalog,
+    publish,
+    question,
+    question_names,
+    question_views,
+)
 from pipelines.lake.commit import commit
 from pipelines.lake.delta import SELDOM_TWICE, write_parts
 from pipelines.lake.errors import WorkFailed
@@ -231,15 +239,21 @@ def test_the_catalogue_documents_every_column_and_answers_every_question(lake: L
     publish(lake)
     with open_catalog(lake) as catalog:
         views = catalog.sql("SELECT view_name, comment FROM duckdb_views() WHERE NOT internal").fetchall()
-        assert dict(views) == {name: f"One row: {table.grain}." for name, table in TABLES.items()}
+        told = {name: f"One row: {table.grain}." for name, table in TABLES.items()}
+        assert dict(views) == told | {name: asked_by(name) for name in question_views()}
+        assert asked_by("files_by_kind").endswith("how much of them is used?")
         comments = catalog.sql(
-            "SELECT table_name, column_name, comment FROM duckdb_columns() WHERE NOT internal"
+            "SELECT table_name, column_name, comment FROM duckdb_columns()"
+            " WHERE NOT internal AND NOT list_contains(?, table_name)",
+            params=[question_views()],
         ).fetchall()
         assert {(t, c): text for t, c, text in comments} == {
             (name, column.name): column.comment for name, table in TABLES.items() for column in table.columns
         }
         for name in question_names():
             assert catalog.sql(question(name)).fetchall() == [], name
+        for name in question_views():
+            assert catalog.sql(f"SELECT * FROM {name}").columns == catalog.sql(question(name)).columns
 
 
 def test_publishing_does_not_disturb_a_reader(lake: Lake) -> None:

@@ -13,6 +13,7 @@ from parsers.commitlog.message import decode_message
 from pipelines.demo import BUNDLE
 from pipelines.ingest.ingest import IngestReport, ingest_store
 from pipelines.ingest.ingested import IngestedFiles
+from pipelines.ingest.reading import Amount, Reading
 from pipelines.lake.errors import LakeMoved
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource
@@ -51,6 +52,20 @@ def ingested(lake: Lake, broker: BrokerSource) -> IngestReport:
     ingest_store(plain_spark(), lake, broker, report)
     report.rows = {(broker.name, name): lake.rows(name, broker.name) for name in FILES}
     return report
+
+
+def test_how_far_it_is_is_told_before_each_table(lake: Lake, broker: BrokerSource) -> None:
+    told: list[Reading] = []
+    ingest_store(plain_spark(), lake, broker, IngestReport(), progress=told.append)
+    assert [reading.done for reading in told] == [
+        sum((reading.here for reading in told[:n]), Amount(0, 0)) for n in range(len(told))
+    ]
+    assert told[-1].done + told[-1].here == told[0].of_all
+    log = next(reading for reading in told if reading.table == "commitlog_messages")
+    assert log.here == Amount(4, sum(path.stat().st_size for path in (broker.store / "commitlog").iterdir()))
+    again: list[Reading] = []
+    ingest_store(plain_spark(), lake, broker, IngestReport(), progress=again.append)
+    assert again == []
 
 
 def content(lake: Lake) -> dict[str, list[dict[str, object]]]:

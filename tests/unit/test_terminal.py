@@ -7,17 +7,21 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from rich.console import Console
 
 from pipelines.answers.instants import parse_instant, parse_relative
+from pipelines.cli.commands.ingest_bar import SECONDS_BETWEEN_LOOKS, IngestBar
 from pipelines.cli.frame.options import Format, OutputOptions
 from pipelines.cli.frame.progress import wanted
 from pipelines.cli.frame.run import Run, last_rows
 from pipelines.cli.frame.text_table import BYTES_SHOWN, TextTable
 from pipelines.cli.frame.visible import wrapped
+from pipelines.ingest.reading import Amount, Reading
 from tests.support.cli import call, rows_of, small_store
 from tests.support.fixtures import CHECKOUT, unpacked
 
@@ -41,6 +45,33 @@ def table(rows: dict[str, list[object]], width: int, out: io.BytesIO | None = No
     sink.write(batch)
     sink.close()
     return out.getvalue().decode(), notes
+
+
+@pytest.mark.parametrize(("format_", "bar"), [(None, True), (Format.TABLE, True), (Format.JSONL, False)])
+def test_ingest_has_a_bar_where_no_json_shares_the_terminal(
+    format_: Format | None, bar: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for stream in (sys.stdout, sys.stderr):
+        monkeypatch.setattr(stream, "isatty", lambda: True)
+    assert wanted(Run(OutputOptions(format_)), table_follows=True) is bar
+    assert not wanted(Run(OutputOptions(format_, quiet=True)), table_follows=True)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: False)
+    assert not wanted(Run(OutputOptions(format_)), table_follows=True)
+
+
+def test_the_bar_of_an_ingest_tells_files_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, width=160)
+    monkeypatch.setattr("rich.console.Console", lambda **given: console)
+    monkeypatch.setattr("pipelines.cli.commands.ingest_bar.wanted", lambda run, table_follows: True)
+    with IngestBar(Run(OutputOptions()), lambda: 0.5) as bar:
+        bar(Reading("broker-a", "queues", Amount(4, 4_000_000), Amount(6, 6_000_000), Amount(10, 10_000_000)))
+        time.sleep(3 * SECONDS_BETWEEN_LOOKS)
+    assert isinstance(console.file, io.StringIO)
+    drawn = console.file.getvalue()
+    assert "broker-a: queues" in drawn
+    assert "6 of 10 files" in drawn
+    assert "8 of 10 files" in drawn, "half of the four that are read now"
+    assert "8.0/10.0 MB" in drawn
 
 
 def test_what_never_changes_gives_its_room_to_what_answers() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -144,13 +145,16 @@ def ingested(run: Run, spark: SparkSession, sources: Sources, lake: Lake, broker
     """Fill the lake and publish its catalogue; rows by broker and table, derived tables without a broker."""
     import pyarrow as pa
 
+    from pipelines.cli.commands.ingest_bar import IngestBar
     from pipelines.ingest.derive import derive
     from pipelines.ingest.ingest import ingest as ingest_stores
     from pipelines.lake.catalog import publish
     from pipelines.lake.sources import SourcesError
+    from pipelines.spark.session import share_done
 
     try:
-        report = ingest_stores(spark, sources, brokers, lambda name, table: run.note(f"{name}: {table}"), lake)
+        with IngestBar(run, partial(share_done, spark)) as bar:
+            report = ingest_stores(spark, sources, brokers, bar, lake)
     except SourcesError as wrong:
         raise WrongUsage(f"--broker: {wrong}") from wrong
     if report.refused and not report.rows:

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
+from pipelines.cli.frame.options import Format
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
@@ -14,9 +16,15 @@ if TYPE_CHECKING:
 Piece = TypeVar("Piece")
 
 
-def wanted(run: Run) -> bool:
-    """stderr is a terminal, nobody asked for quiet, and no answer goes to the same terminal."""
+def wanted(run: Run, *, table_follows: bool = False) -> bool:
+    """stderr is a terminal, nobody asked for quiet, and no answer goes to the same terminal meanwhile.
+
+    Args:
+        table_follows: the answer comes when all is read; a table may then follow on the same terminal, JSON may not.
+    """
     answered_there = run.options.out is None and sys.stdout.isatty()
+    if table_follows and run.format_ is Format.TABLE:
+        answered_there = False
     return sys.stderr.isatty() and not run.options.quiet and not answered_there
 
 
@@ -32,14 +40,15 @@ def tracked(run: Run, pieces: Iterable[Piece], total: int, size_of: Callable[[Pi
             bar.advance(task, size_of(piece))
 
 
-def byte_bar() -> Progress:
-    """A bar of bytes on stderr."""
+def byte_bar(*further: str) -> Progress:
+    """A bar of bytes on stderr; `further`: texts beside it, where `{task.fields[name]}` is what `update` was told."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
+        *map(TextColumn, further),
         DownloadColumn(),
         TransferSpeedColumn(),
         TimeRemainingColumn(),
