@@ -165,7 +165,11 @@ def _told(worst: Furthest, owners: Sequence[Row], happened: Sequence[Row]) -> st
     for (owner, cause), at in begun.items():
         words += f" {owner} had taken them by {at:%H:%M:%S}, after {cause or 'an unknown cause'}."
     if worst.since < worst.at:
-        during = [f"{row['kind']} {row['subject']}" for row in happened if _overlaps(row, worst.since, worst.at)]
+        during = [
+            f"{row['kind']} {row['subject'].partition('#')[0]}"
+            for row in happened
+            if _overlaps(row, worst.since, worst.at)
+        ]
         told = "; ".join(during) or "nothing is told"
         words += f" The lag grew from {worst.before} at {worst.since:%H:%M:%S} on; meanwhile: {told}."
     return words

@@ -40,7 +40,7 @@ def _contents_verdict(facts: Facts, damaged: Sequence[Row]) -> str:
         return "The CommitLog could not be read; what follows comes from the other files."
     total = sum(row["length"] for row in facts.regions)
     messages = grouped(sum(row["messages"] for row in facts.topics))
-    words = f"{messages} messages of {len(facts.topics)} topics in {in_bytes(total)} of CommitLog"
+    words = f"{messages} messages of {counted(len(facts.topics), 'topic')} in {in_bytes(total)} of CommitLog"
     if not damaged:
         return f"{words}. Every byte is a message, padding, or not written yet."
     return (
