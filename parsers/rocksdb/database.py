@@ -34,12 +34,17 @@ TABLE_FILE = re.compile(r"0*(\d+)\.sst")
 class Database:
     """A database opened for reading; close it, or leave it as a context.
 
-    What WAL files hold is replayed into memory. `flaws`: what had to be passed over when it was opened.
+    What WAL files hold is replayed into memory.
+
+    Attributes:
+        flaws: what had to be passed over when it was opened.
+        refused: why RocksDB does not open it for a broker; None where it does.
     """
 
     def __init__(self, folder: Path) -> None:
         """Raises UnreadableFile, CorruptRecord; UnsupportedVersion where RocksDB itself is not installed."""
         self.folder, self.flaws = folder, list[StoreFormatError]()
+        self.refused: StoreFormatError | None = None
         self._links = _links(folder)
         try:
             with self._telling():
@@ -101,16 +106,24 @@ class Database:
             place.status()
 
     def _open(self) -> Rdict:
-        """Open with the strictest checks; where these refuse, open as a broker does and note the refusal as a flaw."""
+        """Open with the strictest checks; where these refuse, as a broker does, then with none; each refusal is a flaw.
+
+        A broker's database checks its tables, and ends a WAL at its first damage. RocksDBOptionsFactory @5.3.3.
+        """
+        complete, as_broker, lenient = ((True, True), (True, False), (False, False))
         try:
-            with self._telling():
-                return _opened(self._links, self.families, strict=True)
+            return self._opened(*complete)
         except StoreFormatError as error:
-            flaw = error
+            self.flaws.append(error)
+        try:
+            return self._opened(*as_broker)
+        except StoreFormatError as error:
+            self.refused = error
+        return self._opened(*lenient)
+
+    def _opened(self, checks_tables: bool, wants_whole_wal: bool) -> Rdict:
         with self._telling():
-            opened = _opened(self._links, self.families, strict=False)
-        self.flaws.append(flaw)
-        return opened
+            return _opened(self._links, self.families, checks_tables, wants_whole_wal)
 
     def _note_unlisted(self) -> None:
         """A MANIFEST that lost its end tells of fewer tables, and RocksDB cannot know."""
@@ -175,7 +188,7 @@ def _rdict() -> type[Rdict]:
     return Rdict
 
 
-def _opened(links: Path, families: Sequence[str], *, strict: bool) -> Rdict:
+def _opened(links: Path, families: Sequence[str], checks_tables: bool, wants_whole_wal: bool) -> Rdict:
     from rocksdict import AccessType, BlockBasedOptions, Cache, DBRecoveryMode, Options
 
     tables = BlockBasedOptions()
@@ -183,8 +196,8 @@ def _opened(links: Path, families: Sequence[str], *, strict: bool) -> Rdict:
     tables.set_cache_index_and_filter_blocks(True)
     options = Options(raw_mode=True)
     options.set_max_open_files(OPEN_FILES)
-    options.set_paranoid_checks(strict)
-    if strict:
+    options.set_paranoid_checks(checks_tables)
+    if wants_whole_wal:
         options.set_wal_recovery_mode(DBRecoveryMode.tolerate_corrupted_tail_records())
     of_families = {}
     for name in families:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -19,6 +20,7 @@ from recovery.broker.dispatch_log import DispatchLog
 from recovery.broker.index_service import IndexFiles, Mask
 from recovery.broker.mapped_file_queue import FileList, LogFile
 from recovery.broker.message_check import MessageCheck
+from recovery.broker.queue_database import DatabaseQueue, QueueDatabase
 from recovery.broker.store_folder import Evidence, QueueKey
 from recovery.broker.valid_runs import RecordRuns
 from recovery.rebuild.queue_files import MAX_NAME_BYTES
@@ -51,6 +53,8 @@ class BrokerMemory:
         next_offsets: `topicQueueTable`, next queue offset by "topic-queue".
         log_ends_because: what is wrong with the record that ends the log.
         log_end_passed_by: the setting without which the log would not end there.
+        queues: those in files.
+        database: the queues in RocksDB; None where the broker keeps its queues in files.
         queues_writable: False once a queue could not be written.
         bytes_checked: bytes of records that load() read and checked.
         last_queued_offset: physical offset of the last message given to a queue, which the next thorough flush keeps.
@@ -66,6 +70,7 @@ class BrokerMemory:
     index: IndexFiles
     runs: RecordRuns
     queues: dict[QueueKey, Queue] = field(default_factory=dict)
+    database: QueueDatabase | None = None
     compacted: dict[QueueKey, CompactedQueueLoad] = field(default_factory=dict)
     checkpoint: Checkpoint = NO_CHECKPOINT
     confirm_offset: int = -1
@@ -99,13 +104,19 @@ class BrokerMemory:
 
     @property
     def queues_are_known(self) -> bool:
-        """Whether the queues are as load() leaves them: what it dispatches from a DLedger log is not played, nor what
-        becomes of a database of queues."""
+        """Whether the queues are as load() leaves them: what it dispatches from a DLedger log is not played."""
         dispatches = self.evidence.abort and self.version.dispatches_dledger_after_crash
-        return not (self.evidence.log_is_dledgers and dispatches) and not self.settings.uses_rocksdb_queues
+        return not (self.evidence.log_is_dledgers and dispatches)
+
+    @property
+    def every_queue(self) -> Mapping[QueueKey, Queue | DatabaseQueue]:
+        """The broker's queues, wherever it keeps them."""
+        return self.queues if self.database is None else self.database.queues
 
     def max_queued_offset(self) -> int:
-        """The maximum of the queues' maximum physical offsets, -1 without queues."""
+        """The maximum of the queues' maximum physical offsets, -1 without queues; of a database what it notes."""
+        if self.database is not None:
+            return self.database.dispatched_to
         return max((queue.max_physical_offset for queue in self.queues.values()), default=-1)
 
     def find_log_file(self, position: int) -> LogFile | None:
@@ -129,6 +140,9 @@ class BrokerMemory:
 
     def _put_unit(self, unit: QueueUnit, *, own_queue: bool) -> None:
         """One unit. A queue whose files cannot be made ends the writing of all queues, after thirty tries."""
+        if self.database is not None:
+            self.database.put(unit)
+            return
         queue = self.queue(unit.topic, unit.queue_id) if own_queue or self.queues_writable else None
         if queue is None or not self.queues_writable:
             return
@@ -158,7 +172,8 @@ class BrokerMemory:
         names = scanner.topics.names()
         topics = {names[topic] for topic in set(units.topic[chosen].tolist())}
         obstructed = not self.evidence.obstructed_topics.isdisjoint(topics)
-        if self.queues_writable and not obstructed and all(map(can_hold_files, topics)):
+        fits = not obstructed and all(map(can_hold_files, topics))
+        if self.database is not None or (self.queues_writable and fits):
             self._put_units(batch, chosen, names)
         else:
             for row in chosen.tolist():
@@ -179,9 +194,12 @@ class BrokerMemory:
         order = np.argsort(keys, kind="stable")
         for rows in np.split(order, np.flatnonzero(np.diff(keys[order])) + 1) if len(order) else ():
             first = chosen[rows[0]]
-            queue = self.queue(names[units.topic[first]], int(units.queue_id[first]))
+            holder = self.database or self
+            queue = holder.queue(names[units.topic[first]], int(units.queue_id[first]))
             queue.put_many(packed[rows], units.queue_offset[chosen[rows]])
-        if len(record):
+        if len(record) and self.database is not None:
+            self.database.dispatched_to = int(packed["physical_offset"][-1] + packed["msg_size"][-1])
+        elif len(record):
             self.last_queued_offset = int(records.physical_offset[record[-1]])
             self.last_queued_ms = int(records.store_timestamp_ms[record[-1]])
 

@@ -9,11 +9,14 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
-from parsers.errors import StoreFormatError
+from parsers.errors import StoreFormatError, UnsupportedVersion
 from parsers.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, utf16_units
 from parsers.mapped import map_file, open_evidence
 from parsers.places import DATA_FOLDER, DLEDGER_FOLDER
+from parsers.rocksdb.database import Database
+from parsers.rocksdb.queue_table import QueueLimits, QueueTable, Units
 from recovery.broker.abort_file import AbortFile, read_abort_file
 from recovery.rules.dispatch import InvalidForDispatch, parse_number
 from recovery.rules.settings import StoreSettings
@@ -63,6 +66,51 @@ class CompactedFiles:
 
 
 @dataclass(frozen=True, slots=True)
+class DatabaseFolder:
+    """The database of queues in consumequeue/, opened once for all starts that are played.
+
+    Attributes:
+        table: None where there is no database yet, or where it is refused.
+        refused: why RocksDB does not open it; None where it does.
+        unreadable: what of an opened one cannot be read; it grows while it is read.
+    """
+
+    table: QueueTable | None
+    refused: str | None = None
+    unreadable: list[str] = field(default_factory=list)
+
+    @classmethod
+    def opened(cls, folder: Path) -> Self:
+        """The database that a broker would open in this folder; without CURRENT it makes a new one.
+
+        Raises UnsupportedVersion where RocksDB itself is not installed.
+        """
+        unreadable: list[str] = []
+        if not (folder / "CURRENT").is_file():
+            logs = sorted(path.name for path in folder.glob("*.log"))
+            return cls(None, f"there is no CURRENT, and {logs[0]} of a former database is there" if logs else None)
+        try:
+            database = Database(folder)
+            table = QueueTable(database, lambda error: unreadable.append(str(error)))
+        except UnsupportedVersion:
+            raise
+        except StoreFormatError as error:
+            return cls(None, str(error))
+        return cls(table, None if database.refused is None else str(database.refused), unreadable)
+
+    @property
+    def limits(self) -> Mapping[QueueKey, QueueLimits]:
+        """What the database notes of each queue."""
+        return {} if self.table is None else self.table.limits
+
+    def units(self, key: QueueKey) -> Iterator[Units]:
+        """The units of a queue up to its last message; none of a queue that is not noted."""
+        if self.table is not None and key in self.table.limits:
+            noted = self.table.limits[key]
+            yield from self.table.units(noted, 0, noted.last_queue_offset)
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """A store folder as `load()` meets it. Lists are in the order in which the broker sorts them.
 
@@ -78,6 +126,7 @@ class Evidence:
         other: folders that hold something this room does not replay, with the reason.
         batch_topics: topics with a folder of BatchCQ queues.
         obstructed_topics: topics in whose queues something stands where a file or folder would have to be made.
+        database: the database of the broker's queues, where it keeps them in one.
     """
 
     root: Path
@@ -96,6 +145,7 @@ class Evidence:
     index_obstructed: bool = False
     abort_file: AbortFile = field(default_factory=AbortFile)
     obstructed_topics: frozenset[str] = frozenset()
+    database: DatabaseFolder | None = None
 
     @property
     def log_is_dledgers(self) -> bool:
@@ -115,7 +165,7 @@ NOT_REPLAYED = {
 
 
 def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
-    """List the folder. Reads names, sizes and times, and the small file `checkpoint`."""
+    """List the folder. Reads names, sizes and times, and the small file `checkpoint`; opens a database of queues."""
     folders = log_folders(root, settings)
     topics = _entries(root / "consumequeue")
     node = _dledger_node(root)
@@ -137,6 +187,7 @@ def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
         index_obstructed=(root / "index").exists() and not (root / "index").is_dir(),
         abort_file=read_abort_file(root),
         obstructed_topics=frozenset(topic.name for topic in topics if _is_obstructed(topic)),
+        database=DatabaseFolder.opened(root / "consumequeue") if settings.uses_rocksdb_queues else None,
     )
 
 

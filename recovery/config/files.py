@@ -46,6 +46,7 @@ class ConfigFile:
         table: the map of the document that holds its rows.
         needs_table: a document without that map makes decode() fail (putAll of null).
         since: the first version that loads it.
+        is_database: it is a RocksDB database, whose name is that of its folder.
     """
 
     name: str
@@ -54,6 +55,7 @@ class ConfigFile:
     rows: Rows
     needs_table: bool = False
     since: BrokerVersion = BROKER_4
+    is_database: bool = False
 
 
 TOPICS = ConfigFile("topics.json", "TopicConfigManager", "topicConfigTable", Rows.TOPICS)

@@ -5,7 +5,7 @@ Source: ConfigManager#load, #loadBak, MixAll#file2String @4.9.8, 5.3.3, 5.4.0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -13,9 +13,8 @@ from parsers.config.document import BACKUP
 from parsers.errors import StoreFormatError
 from parsers.fastjson import Json, as_map, parse, parse_beginning
 from recovery.broker.store_folder import Entry
-from recovery.config.files import ConfigFile, Rows, Stage, loaded_files
+from recovery.config.files import ConfigFile, Rows, Stage
 from recovery.config.values import holds_nothing, not_taken
-from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
 
 INTERRUPTED = ".tmp"
@@ -85,7 +84,10 @@ class ConfigLoad:
 
     @property
     def is_as_written(self) -> bool:
-        """The main file is used, and is no less than a broker wrote: nothing of it was emptied or replaced."""
+        """The main file is used, and is no less than a broker wrote: nothing of it was emptied or replaced. A database
+        that can be read is: its rows come and go one by one."""
+        if self.file.is_database:
+            return self.used is self.main and self.main.state is CopyState.READABLE and self.main.has_table
         return self.used is self.main and (bool(self.main.rows) or self._was_empty_before)
 
     @property
@@ -103,12 +105,6 @@ class ConfigLoad:
     def kept(self) -> list[Table]:
         """Rows that lie in config/ and that load() does not take."""
         return [*self.newer, {} if self.used is self.backup else self.backup.rows, self.backup.beginning]
-
-
-def config_loads(copies: Copies, version: BrokerVersion, settings: StoreSettings) -> Iterator[ConfigLoad]:
-    """Every load() of a start, in its order, as if none of them stopped it."""
-    for file, stage in loaded_files(version, settings):
-        yield load_config(copies, file, stage, version)
 
 
 def load_config(copies: Copies, file: ConfigFile, stage: Stage, version: BrokerVersion) -> ConfigLoad:

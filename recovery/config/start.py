@@ -9,10 +9,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from parsers.places import TABLE_DATABASES
 from recovery.broker.store_folder import Evidence, QueueKey
-from recovery.config.files import Stage, written_by_refused_start
-from recovery.config.load import ConfigCopy, ConfigLoad, Copies, CopyState, config_loads
+from recovery.config.databases import load_table, table_database
+from recovery.config.files import Stage, loaded_files, written_by_refused_start
+from recovery.config.load import ConfigCopy, ConfigLoad, Copies, CopyState, load_config
 from recovery.config.losses import ConfigLosses, a_broker_ran, config_losses
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
@@ -86,7 +86,7 @@ class ConfigStart:
     def _deleted(self) -> Iterator[Destroyed]:
         if self.version.deletes_unreadable_config:
             for load in self.taken:
-                if load.main.state is CopyState.UNREADABLE:
+                if load.main.state is CopyState.UNREADABLE and not load.file.is_database:
                     yield Destroyed(_path(load), "deleted", _held(load.main), False)
 
     def _empties(self, load: ConfigLoad) -> bool:
@@ -105,9 +105,11 @@ class ConfigStart:
         return Destroyed(_path(load), "emptied", _held(held), is_there)
 
 
-def config_start_of(evidence: Evidence, version: BrokerVersion, settings: StoreSettings) -> ConfigStart | None:
+def config_start_of(evidence: Evidence, version: BrokerVersion, settings: StoreSettings) -> ConfigStart:
     """What a broker makes of this store's config/."""
     queues = {key for key, files in evidence.queues.items() if files}
+    if evidence.database is not None:
+        queues |= {key for key, noted in evidence.database.limits.items() if noted.last is not None}
     return config_start(evidence.config, queues, version, settings, was_killed=evidence.abort)
 
 
@@ -118,20 +120,27 @@ def config_start(
     settings: StoreSettings,
     *,
     was_killed: bool = False,
-) -> ConfigStart | None:
-    """Play every load(). None where the broker keeps its tables in RocksDB, which is not played.
+) -> ConfigStart:
+    """Play every load().
 
     Args:
-        queues: those that have files; they tell which topics and delay levels there were.
+        queues: those that have units; they tell which topics and delay levels there were.
     """
-    databases = [name for name in TABLE_DATABASES if copies and name in copies and copies[name].is_folder]
-    if settings.uses_rocksdb_queues or databases:
-        return None
-    loads = tuple(config_loads(copies or {}, version, settings))
+    loads = tuple(_loads(copies or {}, version, settings))
     has_files = a_broker_ran(copies)
     refused = next((load for load in loads if load.refuses and (has_files or load.stage is Stage.STORE)), None)
     losses = config_losses(loads, queues, was_killed=was_killed) if has_files else ConfigLosses()
     return ConfigStart(version, loads, refused, losses, has_files)
+
+
+def _loads(copies: Copies, version: BrokerVersion, settings: StoreSettings) -> Iterator[ConfigLoad]:
+    """Every load() of a start, in its order, as if none of them stopped it."""
+    for file, stage in loaded_files(version, settings):
+        database = table_database(file, version, settings)
+        if database is None:
+            yield load_config(copies, file, stage, version)
+        else:
+            yield load_table(copies, file, stage, version, database)
 
 
 def _path(load: ConfigLoad) -> str:

@@ -14,7 +14,7 @@ LISTED = 1000
 
 
 def config_document(config: ConfigStart | None) -> dict[str, Any] | None:
-    """Plain values. None where the broker's tables are kept in RocksDB."""
+    """Plain values. None where the store's classes start without a broker."""
     if config is None:
         return None
     losses = config.losses

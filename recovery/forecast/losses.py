@@ -132,8 +132,16 @@ def runs_of(entry: Entry | None, base_offset: int, gaps: GapSink = lambda gap: N
 
 
 def _units_behind(played: Restart, log_end: int) -> dict[int, tuple[QueueKey, int]]:
-    """Units of the queue files as they were that point at or behind the log's end, by physical offset."""
+    """Units of the queues as they were that point at or behind the log's end, by physical offset."""
     found: dict[int, tuple[QueueKey, int]] = {}
+    folder = played.memory.evidence.database
+    if folder is not None:
+        for key in folder.limits:
+            for units in folder.units(key):
+                behind = units[units["physical_offset"] >= log_end]
+                places, numbers = behind["physical_offset"].tolist(), behind["queue_offset"].tolist()
+                found.update({place: (key, number) for place, number in zip(places, numbers, strict=True)})
+        return found
     size = played.memory.settings.consume_queue_file_size
     for key, entries in played.memory.evidence.queues.items():
         for entry in entries:
@@ -153,7 +161,7 @@ def units_of(entry: Entry, file_size: int) -> tuple[Longs, Longs, int]:
 def _not_in_queue_or_index(played: Restart, lives: Callable[[], TopicLives]) -> Iterator[Loss]:
     """Messages of the log as it will be whose unit is in no queue, and those whose keys no index file has."""
     memory = played.memory
-    queued = {key: queued_offsets(played, key) for key in memory.queues}
+    queued = {key: queued_offsets(played, key) for key in memory.every_queue}
     dispatched = np.sort(np.array(memory.dispatched.physical_offset, np.int64))
     index = _IndexCover.of(played)
     for file in memory.commitlog.files:
@@ -174,6 +182,9 @@ def _batches(file: LogFile, played: Restart) -> Iterator[ScanBatch]:
 
 def queued_offsets(played: Restart, key: QueueKey) -> Longs:
     """Physical offsets of a queue's units after the start, sorted, those of a pre-blank left out."""
+    database = played.memory.database
+    if database is not None:
+        return database.queues[key].physical_offsets()
     files = played.memory.queues[key].mapped.files
     units = [CQ_UNIT.array(file.content(file.wrote_position)) for file in files]
     columns = [of_file["physical_offset"][of_file["msg_size"] != INT_MAX] for of_file in units]

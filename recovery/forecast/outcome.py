@@ -63,7 +63,7 @@ class Outcome:
 def outcome_of(played: Restart, counts: LossCounts, brought_back: int) -> Outcome:
     """The numbers of a played start with these losses."""
     memory, config, lost = played.memory, played.config, counts.of
-    ends = ((topic, queue_id, queue.max_queue_offset) for (topic, queue_id), queue in memory.queues.items())
+    ends = ((topic, queue_id, queue.max_queue_offset) for (topic, queue_id), queue in memory.every_queue.items())
     return Outcome(
         starts=played.started,
         log_end=memory.commitlog.max_offset if played.started else None,

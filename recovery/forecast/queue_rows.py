@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from recovery.broker.memory import BrokerMemory
+from recovery.broker.store_folder import QueueKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,14 @@ def queue_rows(memory: BrokerMemory) -> tuple[QueueRow, ...]:
             queue.min_queue_offset,
             queue.max_queue_offset,
             queue.max_physical_offset,
-            memory.next_offsets.get(f"{topic}-{queue_id}"),
+            _next_offset(memory, (topic, queue_id)),
         )
-        for (topic, queue_id), queue in sorted(memory.queues.items())
+        for (topic, queue_id), queue in sorted(memory.every_queue.items())
     )
+
+
+def _next_offset(memory: BrokerMemory, key: QueueKey) -> int | None:
+    """A queue in a database is asked for it when a message comes. RocksDBConsumeQueue#assignQueueOffset."""
+    if memory.database is not None:
+        return memory.database.queues[key].max_queue_offset
+    return memory.next_offsets.get(f"{key[0]}-{key[1]}")

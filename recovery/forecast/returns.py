@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recovery.broker.store_folder import QueueKey
-from recovery.forecast.losses import queued_offsets, units_of
+from recovery.forecast.losses import NONE, queued_offsets, units_of
 from recovery.lives.life import NEVER, Ground, TopicLives
 from recovery.scan.kernel import Longs
 from recovery.start.restart import Restart
@@ -46,7 +46,7 @@ def returns(played: Restart, lives: TopicLives) -> Iterator[Return]:
     if not played.started or not len(played.memory.dispatched):
         return
     open_questions = {life.topic: life.ground for life in lives.undecided if life.ground in MAY_BE_DELETED}
-    for key in sorted(played.memory.queues):
+    for key in sorted(played.memory.every_queue):
         is_open = key[0] in open_questions
         start = NEVER if is_open else lives.former_before(key)
         after = queued_offsets(played, key)
@@ -64,7 +64,10 @@ def brought_back(played: Restart, lives: Callable[[], TopicLives]) -> int:
 
 
 def _before(played: Restart, key: QueueKey) -> Longs:
-    """Physical offsets of the units of a queue's files as they were."""
+    """Physical offsets of the units of a queue as they were."""
+    folder = played.memory.evidence.database
+    if folder is not None:
+        return np.concatenate([NONE, *(units["physical_offset"].astype(np.int64) for units in folder.units(key))])
     size = played.memory.settings.consume_queue_file_size
     columns = [units_of(entry, size)[0] for entry in played.memory.evidence.queues.get(key, ())]
-    return np.concatenate([np.empty(0, np.int64), *columns])
+    return np.concatenate([NONE, *columns])

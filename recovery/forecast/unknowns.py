@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from recovery.broker.store_folder import QueueKey
 from recovery.rules.versions import PROVEN
 from recovery.start.restart import Restart
+
+NAMED = 5
+"""Queues that a sentence names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,7 @@ def unknowns(played: Restart, not_listed: int) -> Iterator[Unknown]:
             f"a damaged record says it has {size} bytes, which {version} allocates: it depends on the broker's heap",
         )
     yield from _about_config(played)
+    yield from _about_database(played)
     if memory.compacted:
         why = "what dispatch adds to them, and what a pass drops then, is not played: see `rocketlens compaction`"
         yield Unknown("the copies of compacted topics once the broker runs", why)
@@ -48,7 +53,6 @@ def _about_config(played: Restart) -> Iterator[Unknown]:
     """What the files of config/ leave open."""
     memory, config = played.memory, played.config
     if config is None:
-        yield Unknown("which topics, groups and offsets the broker has then", "it keeps its tables in RocksDB")
         return
     if not config.has_files and memory.evidence.config is not None:
         why = "config/ holds no file of a broker: a copy of the store may have left them out"
@@ -60,6 +64,43 @@ def _about_config(played: Restart) -> Iterator[Unknown]:
         if load.used is None and config.losses.of(load.file.rows):
             why = "no copy of it can be read; only what other files tell of it is listed as lost"
             yield Unknown(f"all that config/{load.file.name} held", why)
+
+
+def _about_database(played: Restart) -> Iterator[Unknown]:
+    """What the database of queues leaves open, and what of it two settings or threads decide."""
+    memory, folder = played.memory, played.memory.evidence.database
+    double = memory.settings.rocksdb_cq_double_write_enable
+    if double and folder is None:
+        what = "the database beside the queue files"
+        if memory.version.combines_queue_stores:
+            why = "both are recovered together, from where the one that is behind needs it: play it with one of them"
+            yield Unknown(f"{what}, and what is dispatched again for it", why)
+        else:
+            yield Unknown(what, "it is written beside the files, which alone decide this start")
+    if folder is None or memory.database is None:
+        return
+    if folder.unreadable:
+        why = f"parts of it cannot be read: {'; '.join(folder.unreadable[:3])}"
+        yield Unknown("what the queues have, and what a broker does when it meets the damage", why)
+    if played.loaded and memory.database.undecided:
+        why = (
+            "they ended behind the log: one thread of the broker puts units into them again while another one cuts them"
+        )
+        yield Unknown(f"where {_queues(memory.database.undecided)} end", why)
+    if played.loaded and memory.database.refused:
+        why = "their first message is not before the log's end: they keep numbers of messages that are gone"
+        yield Unknown(f"what a pull of {_queues(memory.database.refused)} gets", why)
+    if memory.settings.recheck_reput_offset_from_cq:
+        why = "it asks the queues that were asked for before, none of which need be there: then it is the log's start"
+        yield Unknown("where dispatch begins with recheckReputOffsetFromCq", why)
+    if memory.settings.enable_lmq or memory.settings.enable_multi_dispatch:
+        why = "in a database enableLmq alone decides which light queues get units, from 5.3.2 on; it is not played"
+        yield Unknown("the light queues", why)
+
+
+def _queues(keys: list[QueueKey]) -> str:
+    names = ", ".join(f"{topic}/{queue_id}" for topic, queue_id in keys[:NAMED])
+    return f"{len(keys)} queues ({names}{', …' if len(keys) > NAMED else ''})"
 
 
 def _about_dledger(played: Restart) -> Iterator[Unknown]:
@@ -83,9 +124,6 @@ def _about_settings(played: Restart) -> Iterator[Unknown]:
     memory, settings = played.memory, played.memory.settings
     for name in settings.unknown_to(memory.version):
         yield Unknown(f"what {name} does", f"{memory.version} does not have this setting")
-    if settings.uses_rocksdb_queues:
-        yield Unknown("the queues, and what is dispatched again", "what becomes of them in RocksDB is not played here")
-        yield Unknown("the log's end, if an earlier file is damaged", "the database tells where recovery begins")
     if settings.enable_controller_mode:
         yield Unknown("the confirmed offset", "the controller and the other replicas decide it")
     if settings.enable_consume_queue_ext:

@@ -27,6 +27,7 @@ from parsers.index.layout import INDEX_HEADER, INDEX_SLOT
 from parsers.index.open import open_index
 from parsers.mapped import map_file
 from parsers.queues import Queue, StoreQueues
+from parsers.rocksdb.tables import SECOND_FORM
 from parsers.store import Store, StoreFile
 from parsers.topics import SCHEDULE_TOPIC, is_lmq
 from recovery.knowledge.index_tags import ASKED_FILES, index_holds_tags
@@ -196,6 +197,13 @@ def _bounds(store: Store, sample: Sequence[Message]) -> Iterator[tuple[BrokerVer
         yield BrokerVersion(5, 0, 0), NEVER, "abort.bak or batchconsumequeue/ is there"
     if store.queue_database is not None:
         yield BrokerVersion(5, 2, 0), NEVER, "consumequeue/ is a RocksDB database"
+    if _has_second_form(store):
+        yield BrokerVersion(5, 3, 2), NEVER, f"config/{SECOND_FORM}/ is a RocksDB database"
+
+
+def _has_second_form(store: Store) -> bool:
+    """All tables of the broker are in one database (configManagerVersion=v2)."""
+    return (store.root / "config" / SECOND_FORM / "CURRENT").is_file()
 
 
 def _index_counts_puts(store: Store) -> bool | None:
@@ -251,6 +259,8 @@ def _traces(store: Store, queues: StoreQueues) -> Iterator[Inferred]:
     else:
         queue_files = [file for files in store.queues.values() for file in files]
         yield from _file_size("mappedFileSizeConsumeQueue", queue_files)
+    if _has_second_form(store):
+        yield Inferred("configManagerVersion", "v2", f"config/{SECOND_FORM}/ is a RocksDB database")
     batch_files = [file for files in store.batch_queues.values() for file in files]
     if store.ext_queues:
         yield Inferred("enableConsumeQueueExt", "true", "consumequeue_ext/ has files")

@@ -118,7 +118,7 @@ def retention(
         return Retention(clock, None, (), None, "", played, "the broker does not start, so it deletes nothing")
     if (lost := copied_without_times(store)) is not None:
         return Retention(clock, None, (), None, "", played, f"when a file expires is not known: {lost.reason}")
-    queues = disk_ratio if played.memory.queues or (store.root / "consumequeue").is_dir() else -1
+    queues = disk_ratio if played.memory.every_queue or (store.root / "consumequeue").is_dir() else -1
     if has_only_dledgers(played.memory):
         decided, manual = dledger_trigger(played.memory, clock, disk_ratio), False
     else:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from parsers.consumequeue.layout import CQ_UNIT
 from recovery.broker.consume_queue import Queue
+from recovery.broker.queue_database import DatabaseQueue
 from recovery.query.lag import GroupQueue, Status, hidden_reason
 from recovery.retention.retention import Retention
 
@@ -51,7 +52,7 @@ def retention_risks(kept: Retention, queues: Iterable[GroupQueue]) -> Iterator[R
 
 def _risk(kept: Retention, each: GroupQueue) -> RetentionRisk:
     memory = kept.played.memory
-    queue = memory.queues.get((each.topic, each.queue_id))
+    queue = memory.every_queue.get((each.topic, each.queue_id))
     consumed = each.position.consumer_offset
     if not kept.played.started or each.position.why_unknown is not None:
         return _unknown(each, kept.why_not or each.position.why_unknown or "")
@@ -66,7 +67,7 @@ def _risk(kept: Retention, each: GroupQueue) -> RetentionRisk:
         return RetentionRisk(each.group, each.topic, each.queue_id, None, 0, deleted, "zero", NOTHING_UNREAD)
     physical_offset = _physical_offset(queue, oldest)
     if physical_offset is None:
-        return _unknown(each, f"message {oldest} has no unit in its queue's files", unread, deleted)
+        return _unknown(each, f"message {oldest} has no unit in its queue", unread, deleted)
     due, reason = kept.due_of(physical_offset) if kept.why_not is None else (None, kept.why_not)
     status: Status = "unknown" if due is None else "number"
     return RetentionRisk(each.group, each.topic, each.queue_id, due, unread, deleted, status, reason)
@@ -76,7 +77,9 @@ def _unknown(each: GroupQueue, why: str, unread: int | None = None, deleted: int
     return RetentionRisk(each.group, each.topic, each.queue_id, None, unread, deleted, "unknown", why)
 
 
-def _physical_offset(queue: Queue, queue_offset: int) -> int | None:
+def _physical_offset(queue: Queue | DatabaseQueue, queue_offset: int) -> int | None:
+    if isinstance(queue, DatabaseQueue):
+        return queue.physical_offset(queue_offset)
     file = queue.mapped.find(queue_offset * CQ_UNIT.size)
     at = 0 if file is None else queue_offset * CQ_UNIT.size - file.base_offset
     if file is None or at + CQ_UNIT.size > file.wrote_position:

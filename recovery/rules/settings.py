@@ -1,7 +1,7 @@
 """Store settings under RocketMQ's own names, with the broker's defaults: the one table a forecast or rebuild asks.
 
-Source: MessageStoreConfig (and brokerId, enableControllerMode of BrokerConfig), compared @4.9.8, 5.3.1, 5.3.3, 5.4.0,
-5.5.0, 5.5.1: a setting appears in some version, its default has not changed since.
+Source: MessageStoreConfig (and brokerId, enableControllerMode, configManagerVersion of BrokerConfig), compared @4.9.8,
+5.3.1, 5.3.3, 5.4.0, 5.5.0, 5.5.1: a setting appears in some version, its default has not changed since.
 """
 
 from __future__ import annotations
@@ -65,6 +65,8 @@ class StoreSettings:
     enable_dleger_commit_log: bool = _setting("enableDLegerCommitLog", False, (4, 5, 0))
     transient_store_pool_enable: bool = _setting("transientStorePoolEnable", False)
     store_type: str = _setting("storeType", "default", (5, 2, 0))
+    config_manager_version: str = _setting("configManagerVersion", "v1", (5, 3, 2))
+    rocksdb_cq_double_write_enable: bool = _setting("rocksdbCQDoubleWriteEnable", False, (5, 3, 1))
     store_path_root_dir: str = _setting("storePathRootDir", "")
     store_path_commit_log: str = _setting("storePathCommitLog", "")
     read_only_commit_log_store_paths: str = _setting("readOnlyCommitLogStorePaths", "", (4, 9, 2))
@@ -158,7 +160,13 @@ class StoreSettings:
 
     @property
     def uses_rocksdb_queues(self) -> bool:
-        return self.store_type == "defaultRocksDB"
+        """MessageStoreConfig#isEnableRocksDBStore."""
+        return self.store_type.lower() == "defaultrocksdb"
+
+    @property
+    def keeps_tables_in_one_database(self) -> bool:
+        """ConfigManagerVersion#V2."""
+        return self.config_manager_version == "v2"
 
 
 _BY_JAVA_NAME: dict[str, dataclasses.Field[Any]] = {

@@ -133,7 +133,32 @@ class BrokerVersion(Version):
         TimerMessageStore#buildDeleteKey @5.3.2."""
         return self >= (5, 3, 2)
 
+    @property
+    def truncates_database_by_its_limits(self) -> bool:
+        """A truncation moves back every queue that the database of queues has (before: those of the topics that the
+        broker knows, and one that it cannot move back stops the load). RocksDBConsumeQueueOffsetTable#truncateDirty
+        @5.3.2."""
+        return self >= (5, 3, 2)
+
+    @property
+    def combines_queue_stores(self) -> bool:
+        """rocksdbCQDoubleWriteEnable loads and recovers files and database together (before: the database is written
+        beside the files, and recovered for nothing). CombineConsumeQueueStore @5.4.0."""
+        return self >= (5, 4, 0)
+
     # -- configuration: BrokerController#initialize, ConfigManager
+
+    @property
+    def keeps_tables_in_one_database(self) -> bool:
+        """configManagerVersion=v2 exists. ConfigStorage @5.3.2."""
+        return self >= (5, 3, 2)
+
+    @property
+    def merges_json_into_databases(self) -> bool:
+        """A JSON file beside the database of the same table is loaded over it where its data version counts further
+        (5.3.1: with transferMetadataJsonToRocksdb, transferOffsetJsonToRocksdb only). RocksDBTopicConfigManager#merge
+        @5.3.2."""
+        return self >= (5, 3, 2)
 
     @property
     def loads_config_of_brokers_5(self) -> bool:

@@ -17,6 +17,7 @@ from parsers.mapped import release_pages
 from recovery.broker.index_service import Mask
 from recovery.broker.mapped_file_queue import LoadFailed, LogFile
 from recovery.broker.memory import BrokerMemory
+from recovery.broker.queue_database import QueueDatabase
 from recovery.rules.dispatch import DispatchRequest
 from recovery.rules.passing_settings import PassedBy
 from recovery.scan.scanner import ScanBatch
@@ -77,8 +78,9 @@ def recover_commitlog(memory: BrokerMemory, *, clean_exit: bool) -> None:
 
 
 def _dispatch_from(memory: BrokerMemory, clean_exit: bool) -> int:
-    """Messages behind this offset are known to the queues. ConsumeQueueStore#getDispatchFromPhyOffset."""
-    if clean_exit or not memory.version.keeps_dispatched_offset:
+    """Messages behind this offset are known to the queues. ConsumeQueueStore#getDispatchFromPhyOffset; a database
+    answers what it notes. RocksDBConsumeQueueStore#getDispatchFromPhyOffset."""
+    if memory.database is not None or clean_exit or not memory.version.keeps_dispatched_offset:
         return memory.max_queued_offset()
     stored = memory.checkpoint
     if (
@@ -99,8 +101,10 @@ def _forget_queues(memory: BrokerMemory) -> None:
     memory.flushed_where = 0
     for queue in memory.queues.values():
         queue.destroy()
+    if memory.database is not None:
+        memory.database.destroy()
     memory.because(
-        "without a commitlog file all queue files are deleted",
+        "without a commitlog file all of consumequeue/ is deleted",
         "CommitLog#recoverNormally, #recoverAbnormally",
         "commitlog: no files",
     )
@@ -124,14 +128,20 @@ def _first_file_after_clean_exit(memory: BrokerMemory, dispatch_from: int) -> in
 def _first_file_after_crash(memory: BrokerMemory) -> int:
     version, stored = memory.version, memory.checkpoint
     if version.matches_whole_first_record:
-        dispatched = stored.logics_physical_offset or 0
+        dispatched = _known_dispatched(memory)
         number = _newest(memory, lambda file: _matches_by_record(memory, file, dispatched, False), from_second=False)
         evidence = f"logicsPhysicalOffset {dispatched}, logicsMsgTimestamp {stored.logics_msg_timestamp}"
+        if memory.database is not None:
+            evidence = f"the database of queues notes {dispatched}"
+    elif memory.database is not None:
+        number = _newest(memory, lambda file: _matches_by_place(memory, file), from_second=False)
+        evidence = f"the database of queues notes {memory.database.dispatched_to}"
     else:
         number = _newest(memory, lambda file: _matches_by_time(memory, file), from_second=False)
         evidence = f"oldest time in the checkpoint {_time_limit(memory)}"
     memory.because(
-        "reading and dispatching starts at the newest file whose first record the checkpoint covers",
+        "reading and dispatching starts at the newest file whose first record "
+        + ("the checkpoint covers" if memory.database is None else "the queues have"),
         "CommitLog#recoverAbnormally",
         f"{memory.commitlog.files[number].name}; {evidence}",
     )
@@ -166,6 +176,21 @@ def _matches_by_time(memory: BrokerMemory, file: LogFile) -> bool:
     return stored_at != 0 and stored_at <= _time_limit(memory)
 
 
+def _matches_by_place(memory: BrokerMemory, file: LogFile) -> bool:
+    """With a database of queues: the magic code and the offset in the first record are looked at. @5.2.0."""
+    try:
+        head = HEAD.unpack(file.stored)
+    except TruncatedRecord:
+        return False
+    is_message = head["magic_code"] == MAGIC_V1 or (head["magic_code"] == MAGIC_V2 and memory.version.reads_v2_messages)
+    return is_message and head["physical_offset"] <= memory.max_queued_offset()
+
+
+def _known_dispatched(memory: BrokerMemory) -> int:
+    """How far messages were dispatched before a crash, as the checkpoint or the database of queues says."""
+    return memory.checkpoint.logics_physical_offset or 0 if memory.database is None else memory.max_queued_offset()
+
+
 def _time_limit(memory: BrokerMemory) -> int:
     by_index = memory.settings.message_index_enable and memory.settings.message_index_safe
     return memory.checkpoint.min_timestamp_index if by_index else memory.checkpoint.min_timestamp
@@ -186,7 +211,7 @@ def _matches_by_record(memory: BrokerMemory, file: LogFile, dispatched: int, cle
         and request.store_timestamp_ms > stored.index_msg_timestamp
     ):
         return False
-    if clean_exit:
+    if clean_exit or memory.database is not None:
         return request.physical_offset <= dispatched
     if not memory.version.keeps_dispatched_offset:
         return request.store_timestamp_ms <= stored.min_timestamp
@@ -306,6 +331,9 @@ def _set_confirm_offset(memory: BrokerMemory, walk: _Walk, start_offset: int, cl
 
 
 def _truncate_queues(memory: BrokerMemory, log_end: int) -> None:
+    if memory.database is not None:
+        _truncate_database(memory, memory.database, log_end)
+        return
     memory.because(
         "units of messages at or beyond the log's end are dropped from every queue",
         "ConsumeQueue#truncateDirtyLogicFiles",
@@ -313,3 +341,23 @@ def _truncate_queues(memory: BrokerMemory, log_end: int) -> None:
     )
     for queue in memory.queues.values():
         queue.truncate_to_log(log_end)
+
+
+def _truncate_database(memory: BrokerMemory, database: QueueDatabase, log_end: int) -> None:
+    """Raises LoadFailed: before 5.3.2 one queue that cannot be moved back ends load()."""
+    behind = database.noted_behind(log_end)
+    if database.dispatched_to > log_end:
+        memory.because(
+            "the last message of every queue is moved back before the log's end; its units behind it stay",
+            "RocksDBConsumeQueueStore#truncateDirty",
+            f"the log ends at {log_end}, dispatch came to {database.dispatched_to}; {len(behind)} queues end behind it",
+        )
+    if len(memory.dispatched) and memory.version.truncates_database_by_its_limits:
+        database.undecided = behind
+    database.truncate(log_end)
+    if database.refused and not memory.version.truncates_database_by_its_limits:
+        raise LoadFailed(
+            "a queue of the database cannot be moved back before the log's end",
+            "RocksDBConsumeQueueOffsetTable#correctMaxCqOffset (RocksDBException)",
+            f"{'/'.join(map(str, database.refused[0]))}: its first message is not before {log_end}",
+        )

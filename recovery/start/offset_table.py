@@ -16,12 +16,14 @@ from recovery.rules.dispatch import DispatchRequest
 
 
 def recover_offset_table(memory: BrokerMemory) -> None:
-    """Next offsets from the queues' ends, then every queue's minimum.
+    """Next offsets from the queues' ends, then every queue's minimum; a database is asked when they are needed.
 
     Raises:
         LoadFailed: see `_raise_next_offsets`.
     """
     memory.next_offsets = {}
+    if memory.database is not None:
+        return
     for (topic, queue_id), queue in memory.queues.items():
         memory.next_offsets[f"{topic}-{queue_id}"] = queue.max_queue_offset
         queue.correct_min(memory.commitlog.min_offset)

@@ -59,8 +59,9 @@ class Redispatch:
             self._wait_and_correct()
 
     def _queue_maximum(self) -> int:
-        log_min = self.memory.commitlog.min_offset
-        return max(log_min, self.memory.max_queued_offset(), 0)
+        """#doRecheckReputOffsetFromCq asks the queues in memory: none of a database is there when a broker starts."""
+        queued = self.memory.max_queued_offset() if self.memory.database is None else 0
+        return max(self.memory.commitlog.min_offset, queued, 0)
 
     def _wait_and_correct(self) -> None:
         if self.behind_bytes > 0:

@@ -17,6 +17,7 @@ from recovery.broker.index_service import IndexFileNotMade, IndexFiles
 from recovery.broker.mapped_file_queue import FileList, LoadFailed, list_files
 from recovery.broker.memory import BrokerMemory
 from recovery.broker.message_check import MessageCheck, OutOfHeap
+from recovery.broker.queue_database import QueueDatabase
 from recovery.broker.store_folder import Evidence
 from recovery.broker.valid_runs import RecordRuns
 from recovery.config.files import DELAYS, Stage
@@ -74,9 +75,8 @@ class Restart:
 
     @property
     def dispatches(self) -> bool:
-        """The broker started, and what it dispatches then is known: a DLedger node asks the others first, and what a
-        database of queues has is not looked at."""
-        return self.started and self.dispatch is not None and not self.memory.settings.uses_rocksdb_queues
+        """The broker started, and what it dispatches then is known: a DLedger node asks the others first."""
+        return self.started and self.dispatch is not None
 
     @property
     def abort_after(self) -> bool | None:
@@ -193,8 +193,7 @@ def _load(played: Restart) -> None:
     if version.loads_delay_offsets and not version.dispatches_before_delay_levels:
         _load_delay_offsets(memory)
     list_files(memory.commitlog, evidence.commitlog, version)
-    for (topic, queue_id), entries in evidence.queues.items():
-        list_files(memory.queue(topic, queue_id).mapped, entries, version)
+    _load_queues(memory)
     _load_compaction(memory)
     if not evidence.checkpoint_opens:
         raise LoadFailed("the checkpoint cannot be opened", "StoreCheckpoint (IOException)", "checkpoint is a folder")
@@ -218,6 +217,21 @@ def _load(played: Restart) -> None:
             "IndexService#load",
             str(memory.index.unreadable and memory.index.unreadable.path),
         )
+
+
+def _load_queues(memory: BrokerMemory) -> None:
+    evidence, version = memory.evidence, memory.version
+    if evidence.database is None or not version.keeps_queues_in_rocksdb:
+        for (topic, queue_id), entries in evidence.queues.items():
+            list_files(memory.queue(topic, queue_id).mapped, entries, version)
+        return
+    if evidence.database.refused is not None:
+        raise LoadFailed(
+            "the database of queues cannot be opened",
+            "RocksDBConsumeQueueStore#load, ConsumeQueueRocksDBStorage#postLoad",
+            evidence.database.refused,
+        )
+    memory.database = QueueDatabase.loaded(evidence.database.table, memory.commitlog)
 
 
 def _load_compaction(memory: BrokerMemory) -> None:

@@ -88,6 +88,12 @@ def golden_cases() -> CaseSet:
 
 
 @cache
+def database_cases() -> CaseSet:
+    """The recorded cases of brokers that keep their queues in RocksDB."""
+    return CaseSet(GOLDEN / "recovery" / "rocksdb", run_folder() / "database-bases")
+
+
+@cache
 def _rows(root: Path) -> dict[str, str]:
     """The line of each case by its name; a case is parsed when it is asked for."""
     rows: dict[str, str] = {}

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
-from recovery.forecast.document import forecast_document
 from recovery.forecast.forecast import forecast
 from recovery.rebuild.rebuild import rebuild
 from recovery.rules.settings import StoreSettings
@@ -32,17 +30,6 @@ def test_what_a_dledger_loses_is_unknown() -> None:
     answer = forecast(*opened(store_root("4.9.7-dledger"), "4.9.8", SMALL))
     assert list(answer.lost) == []
     assert "what is lost" in {unknown.what for unknown in answer.unknown}
-
-
-def test_queues_in_a_database_are_unknown_after_a_start_and_nothing_is_lost() -> None:
-    store, known = opened(store_root("5.5.0-rocksdb"))
-    document = forecast_document(forecast(store, replace(known, version_is_said=True)))
-    assert document["load"]["ok"]
-    assert document["commitlog"]["max_physical_offset"] == 162380
-    for field in ("before_dispatch", "dispatch_from", "redispatched_messages", "after_dispatch"):
-        assert document[field] is None
-    assert document["lost"] == []
-    assert "the queues, and what is dispatched again" in {unknown["what"] for unknown in document["unknown"]}
 
 
 def test_a_rebuild_of_queues_in_a_database_says_what_its_files_are_for(tmp_path: Path) -> None:

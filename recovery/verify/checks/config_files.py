@@ -19,10 +19,8 @@ from recovery.verify.findings.finding import Explained, Finding, Judgement, Plac
 NO_CONTENT = (CopyState.MISSING, CopyState.EMPTY)
 
 
-def check_config_files(config: ConfigStart | None, queues: Mapping[QueueKey, tuple[int, int]]) -> Judgement:
-    """What is wrong with each file that a broker of this version loads; None where its tables are in RocksDB."""
-    if config is None:
-        return Judgement()
+def check_config_files(config: ConfigStart, queues: Mapping[QueueKey, tuple[int, int]]) -> Judgement:
+    """What is wrong with each file or database that a broker of this version loads."""
     findings = tuple(finding for load in config.loads for finding in _of_file(load, config, queues))
     if config.has_files or not queues:
         return Judgement(findings)

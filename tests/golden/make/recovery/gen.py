@@ -152,10 +152,10 @@ def dump(case, path):
     tt = ",\n".join(f'  "{k}":{c(v)}' for k, v in t.items()); o.append(' "truth":{\n' + tt + "\n }"); lg = ",\n".join("  " + c(l) for l in case.get("log", [])); o.append(' "log":[\n' + lg + "\n ]")
     with open(path + ".tmp", "w") as f: f.write("{\n" + ",\n".join(o) + "\n}\n")
     os.replace(path + ".tmp", path)
-def batch(v, items, tmp):
+def batch(v, items, tmp, attempts=4):
     """items: [(id, dir, config)]; returns {id: truth}"""
     T = {}
-    for attempt in range(4):
+    for attempt in range(attempts):
         left = [x for x in items if x[0] not in T]
         if not left: break
         open(tmp + "/list", "w").write("".join("\t".join([d, d + ".truth"] + [f"{k}={x}" for k, x in c.items()]) + "\n" for _, d, c in left))

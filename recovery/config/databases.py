@@ -1,0 +1,109 @@
+"""The tables of topics, groups and offsets that a broker loads from RocksDB: which database, and what JSON adds to it.
+
+Source: BrokerController#<init> @5.2.0, 5.3.1, 5.3.3; RocksDBTopicConfigManager, RocksDBSubscriptionGroupManager,
+RocksDBConsumerOffsetManager #load, #merge; TopicConfigManagerV2, SubscriptionGroupManagerV2, ConsumerOffsetManagerV2
+#load @5.3.3. The rules of 5.4.0 and 5.5.0 are those of 5.3.3, by their classes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from parsers.errors import Damage
+from parsers.fastjson import as_map, parse, whole_number
+from parsers.rocksdb.tables import KEPT, SECOND_FORM, Content, read_table
+from recovery.broker.store_folder import Entry
+from recovery.config.files import GROUPS, LMQ_OFFSETS, OFFSETS, TOPICS, ConfigFile, Stage
+from recovery.config.load import ConfigCopy, ConfigLoad, Copies, CopyState, Table, load_config
+from recovery.rules.settings import StoreSettings
+from recovery.rules.versions import BrokerVersion
+
+CURRENT = "CURRENT"
+MANAGERS = {TOPICS: "RocksDBTopicConfigManager", GROUPS: "RocksDBSubscriptionGroupManager"}
+SECOND_MANAGERS = {TOPICS: "TopicConfigManagerV2", GROUPS: "SubscriptionGroupManagerV2"}
+TABLES = (TOPICS, GROUPS, OFFSETS, LMQ_OFFSETS)
+
+
+class TableDatabase(NamedTuple):
+    """Where a table is: its folder below config/, and the manager that loads it. `merges_json`: see `_merged`."""
+
+    folder: str
+    manager: str
+    merges_json: bool
+
+
+def table_database(file: ConfigFile, version: BrokerVersion, settings: StoreSettings) -> TableDatabase | None:
+    """The database from which this table is loaded instead of its file; None where the file is."""
+    if file not in TABLES:
+        return None
+    if settings.keeps_tables_in_one_database and version.keeps_tables_in_one_database:
+        return TableDatabase(SECOND_FORM, SECOND_MANAGERS.get(file, "ConsumerOffsetManagerV2"), False)
+    if settings.uses_rocksdb_queues and version.keeps_queues_in_rocksdb:
+        kept = KEPT[_table_of(file).name]
+        manager = MANAGERS.get(file, "RocksDBConsumerOffsetManager")
+        return TableDatabase(kept.folder, manager, version.merges_json_into_databases)
+    return None
+
+
+def load_table(
+    copies: Copies, file: ConfigFile, stage: Stage, version: BrokerVersion, database: TableDatabase
+) -> ConfigLoad:
+    """One load() of a manager that keeps its table in a database. A database that is not there is made, empty."""
+    named = replace(file, name=database.folder, manager=database.manager, is_database=True)
+    missing = ConfigCopy(file.name, CopyState.MISSING)
+    main, counter = _read(copies.get(database.folder), file)
+    if main.state is CopyState.UNREADABLE:
+        return ConfigLoad(named, stage, main, missing, missing, None, returns=False)
+    if not database.merges_json or not {file.name, f"{file.name}.bak"} & copies.keys():
+        return ConfigLoad(named, stage, main, missing, missing, main, returns=True)
+    return _merged(ConfigLoad(named, stage, main, missing, missing, main, returns=True), copies, file, version, counter)
+
+
+def _merged(load: ConfigLoad, copies: Copies, file: ConfigFile, version: BrokerVersion, counter: int) -> ConfigLoad:
+    """A JSON file of the same table is loaded over the database where its data version counts further. #merge.
+
+    load() is false where the file, or then its .bak, cannot be read.
+    """
+    in_json = load_config(copies, file, load.stage, version)
+    if in_json.main.state is CopyState.UNREADABLE:
+        unreadable = replace(in_json.main, why=f"config/{file.name} beside it: {in_json.main.why}")
+        return replace(load, main=unreadable, used=None, returns=False)
+    if _json_counter(copies.get(file.name)) <= counter:
+        return load
+    if in_json.refuses:
+        return replace(load, main=in_json.main, backup=in_json.backup, used=None, returns=False)
+    rows = {**load.main.rows, **in_json.rows}
+    both = replace(load.main, name=f"{load.main.name} and {file.name}", rows=rows, state=CopyState.READABLE)
+    return replace(load, main=both, used=both)
+
+
+def _read(entry: Entry | None, file: ConfigFile) -> tuple[ConfigCopy, int]:
+    """The table as load() takes it, and the counter of its data version, 0 without one."""
+    name = _table_of(file).name
+    if entry is None or not (entry.path / CURRENT).is_file():
+        return ConfigCopy(file.name if entry is None else entry.name, CopyState.MISSING), 0
+    damage: list[Damage] = []
+    content = read_table(entry.path, name, on_damage="collect", damage=damage.append)
+    rows = _rows(content, file)
+    if damage:
+        return ConfigCopy(entry.name, CopyState.UNREADABLE, beginning=rows, why=damage[0].reason), 0
+    counter = whole_number(as_map((content or {}).get("dataVersion")).get("counter")) or 0
+    return ConfigCopy(entry.name, CopyState.READABLE, rows, has_table=True), counter
+
+
+def _rows(content: Content | None, file: ConfigFile) -> Table:
+    return as_map((content or {}).get(file.table))
+
+
+def _json_counter(entry: Entry | None) -> int:
+    """The counter of the data version in a JSON file that can be read; -1 without one."""
+    if entry is None or not entry.size:
+        return -1
+    document = as_map(parse(bytes(entry.bytes())))
+    return whole_number(as_map(document.get("dataVersion")).get("counter")) or 0
+
+
+def _table_of(file: ConfigFile) -> ConfigFile:
+    """Offsets of light queues are in the same database as all others."""
+    return OFFSETS if file is LMQ_OFFSETS else file

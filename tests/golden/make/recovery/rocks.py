@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""rocks.py VERSION...: stores whose queues are in RocksDB, shut down and killed, their damages, and moves from files to RocksDB and back."""
+import json, os, random, shutil, subprocess, sys
+from concurrent.futures import ThreadPoolExecutor
+import gen, apply_recipe
+D, FS = "out/first", 131072
+SETTINGS = {"storeType": "defaultRocksDB", "mappedFileSizeCommitLog": str(FS), "mappedFileSizeConsumeQueue": "2000", "maxHashSlotNum": "100", "maxIndexNum": "300"}
+STORES_PER_PROCESS = {"5.5.1": 1}
+"""rocksdbjni 8.4.4 ends a process that opens several stores: the options of one are collected while it works."""
+LEFT_OUT = {"q533k-039": "two index files that were made in one millisecond got one name"}
+FILE_BASES = {"5.3.1": "r531-clean-15000", "5.3.3": "r533-clean-31000", "5.5.1": "r551-clean-13002"}
+def write(v, folder, mode, seed, count):
+    return subprocess.run(gen.java(v) + ["write", folder, mode, str(seed), str(count)] + [f"{k}={x}" for k, x in SETTINGS.items()], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
+def base(v, name, parts):
+    """parts: one run of a broker after another: (mode, seed, count)"""
+    folder = f"{gen.W}/stores/{name}"; shutil.rmtree(folder, ignore_errors=True); os.makedirs(folder)
+    for mode, seed, count in parts:
+        assert write(v, folder, mode, seed, count) == (9 if mode == "halt" else 0), (name, mode)
+    os.path.exists(folder + "/lock") and os.remove(folder + "/lock"); os.makedirs(D + "/bases", exist_ok=True); os.makedirs(D + "/cases", exist_ok=True); shutil.rmtree(f"{folder}/rocksdbstore", ignore_errors=True)
+    subprocess.run(["tar", "czf", f"{D}/bases/{name}.tar.gz", "--sort=name", "--owner=0", "--group=0", "-C", folder, "."], check=True)
+    json.dump(dict(version=v, mode=parts[-1][0], seed=parts[-1][1], count=parts[-1][2], config=SETTINGS), open(f"{D}/bases/{name}.json", "w"), indent=1)
+def log_damage(R, rnd):
+    """(class, description, edits, settings) of damages to the log and to what stands beside it"""
+    files = sorted({r["f"] for r in R}); last = files[-1]; out = []; add = lambda cls, desc, *e, **c: out.append((cls, desc, list(e), c))
+    zero = lambda r, f: dict(op="zero", path=f, offset=r["p"], length=FS - r["p"])
+    add("none", "no damage")
+    for part in (0.05, 0.3, 0.6, 0.95):
+        at = [r for r in R if r["f"] == last]; r = at[int(len(at) * part)]; add("rocks.log_cut", f"log zeroed from a record on, {part} of the last file", zero(r, last))
+    for f in files[-3:-1]:
+        at = [r for r in R if r["f"] == f]; r = at[int(len(at) * rnd.uniform(0.2, 0.9))]; add("rocks.log_cut_before", "log zeroed from a record of an earlier file on", zero(r, f), *[dict(op="delete", path=x) for x in files if x > f])
+    r = rnd.choice([r for r in R if r["f"] == files[0]]); add("rocks.log_cut_first", "log zeroed from a record of the first file on", zero(r, files[0]), *[dict(op="delete", path=x) for x in files[1:]])
+    for tag, f in (("last", last), ("third_last", files[-3]), ("oldest", files[0])):
+        r = rnd.choice([r for r in R if r["f"] == f and r["bl"] > 40]); add("rocks.body_flip", f"bit flip in a body, {tag} file", dict(op="flip", path=f, offset=r["p"] + 88 + r["bl"] // 2, hex="04"))
+    for nm, o, h in (("magic", 4, "00000001"), ("storetime_zero", 56, "0" * 16), ("size_zero", 0, "00000000")):
+        r = [r for r in R if r["f"] == last][0]; add("rocks.file_head", f"first record of the last file: {nm}", dict(op="write", path=last, offset=o, hex=h))
+    add("rocks.missing_first", "first log file missing", dict(op="delete", path=files[0])); add("rocks.missing_first_two", "first two log files missing", *[dict(op="delete", path=f) for f in files[:2]])
+    add("rocks.missing_middle", "a middle log file missing", dict(op="delete", path=files[len(files) // 2])); add("rocks.missing_last", "last log file with messages missing", dict(op="delete", path=last))
+    add("rocks.no_commitlog", "all log files missing", dict(op="delete", path="commitlog")); add("rocks.checkpoint_deleted", "checkpoint deleted", dict(op="delete", path="checkpoint"))
+    add("rocks.config", "messageIndexSafe=true", messageIndexSafe="true"); add("rocks.config", "duplicationEnable=true", duplicationEnable="true"); add("rocks.config", "recheckReputOffsetFromCq=true", recheckReputOffsetFromCq="true"); add("rocks.config", "flushDiskType=SYNC_FLUSH", flushDiskType="SYNC_FLUSH")
+    return out
+def database_damage(root):
+    out = []; add = lambda cls, desc, *e, **c: out.append((cls, desc, list(e), c)); names = sorted(os.listdir(root + "/consumequeue")); pick = lambda end: [n for n in names if n.endswith(end)]
+    add("rocks.database_deleted", "the database deleted", dict(op="delete", path="consumequeue")); add("rocks.database_deleted_recheck", "the database deleted, recheckReputOffsetFromCq=true", dict(op="delete", path="consumequeue"), recheckReputOffsetFromCq="true")
+    add("rocks.current_deleted", "CURRENT deleted", dict(op="delete", path="consumequeue/CURRENT")); add("rocks.current_garbage", "CURRENT names no file", dict(op="create", path="consumequeue/CURRENT", hex=b"MANIFEST-000099\n".hex()))
+    m = [n for n in names if n.startswith("MANIFEST")][-1]; add("rocks.manifest_flipped", "a byte of the MANIFEST flipped", dict(op="flip", path="consumequeue/" + m, offset=20, hex="ff"))
+    for n in pick(".sst"): add("rocks.table_deleted", f"{n} deleted", dict(op="delete", path="consumequeue/" + n)); add("rocks.table_cut", f"{n} cut to 900 bytes", dict(op="truncate", path="consumequeue/" + n, length=900))
+    add("rocks.queues_in_files", "started with storeType=default", storeType="default")
+    return out
+def both(specs):
+    for cls, d, e, c in specs:
+        yield cls, d + ", no abort", [dict(op="delete", path="abort")] + e, c
+        yield cls, d + ", abort present", e + [dict(op="create", path="abort")], c
+def chunk(v, cases):
+    """One process for these cases; what it gave no truth of is made again from the start."""
+    for attempt in range(3):
+        left = [case for case in cases if "truth" not in case]
+        if not left: return
+        tmp = f"{gen.W}/run/{left[0]['id']}"; shutil.rmtree(tmp, ignore_errors=True); os.makedirs(tmp)
+        for case in left: apply_recipe.build(case, D + "/bases", f"{tmp}/{case['id']}"); case["abortPresent"] = os.path.exists(f"{tmp}/{case['id']}/abort")
+        found = gen.batch(v, [(case["id"], f"{tmp}/{case['id']}", case["configOverrides"]) for case in left], tmp, attempts=1)
+        for case in left:
+            if case["id"] in found: case["config"] = found[case["id"]].pop("config", None); case["truth"] = found[case["id"]]
+    print("no truth", [case["id"] for case in cases if "truth" not in case], flush=True)
+def go(v, name, base_name, specs):
+    config = json.load(open(f"{D}/bases/{base_name}.json"))["config"]
+    cases = [dict(id=f"{name}-{i:03d}", version=v, base=base_name, damageClass=cls, description=d, configOverrides={**config, **c}, edits=e) for i, (cls, d, e, c) in enumerate(both(specs))]
+    size = STORES_PER_PROCESS.get(v, len(cases))
+    with ThreadPoolExecutor(3) as pool: list(pool.map(lambda at: chunk(v, cases[at : at + size]), range(0, len(cases), size)))
+    for case in cases:
+        if case["truth"].get("hang"): print("hangs, left out", case["id"], flush=True)
+        gen.dump(case, f"{D}/cases/{case['id']}.json")
+    print(name, "done", flush=True)
+def version(v):
+    short = v.replace(".", ""); clean, killed = f"r{short}-rocks", f"r{short}-rocks-killed"; rnd = random.Random(17)
+    if not os.path.exists(f"{D}/bases/{clean}.tar.gz"): base(v, clean, [("clean", 2101, 640)])
+    if not os.path.exists(f"{D}/bases/{killed}.tar.gz"): base(v, killed, [("clean", 2102, 400), ("halt", 2105, 0)])
+    for name in (clean, killed):
+        root = f"{gen.W}/run/{name}-root"; shutil.rmtree(root, ignore_errors=True); apply_recipe.build({"base": name, "edits": []}, D + "/bases", root); R = gen.walk(root)
+        go(v, f"q{short}{'' if name == clean else 'k'}", name, log_damage(R, rnd) + database_damage(root))
+    files = FILE_BASES[v]
+    for end in (".tar.gz", ".json"): shutil.copy(f"../../recovery/bases/{files}{end}", f"{D}/bases/")
+    go(v, f"q{short}m", files, [("rocks.from_files", "a store with queue files started with storeType=defaultRocksDB", [], {"storeType": "defaultRocksDB"}), ("rocks.from_files_recheck", "the same with recheckReputOffsetFromCq=true", [], {"storeType": "defaultRocksDB", "recheckReputOffsetFromCq": "true"}),
+        ("rocks.from_files_first_gone", "the same, first log file missing", [dict(op="delete", path="commitlog/" + "0" * 20)], {"storeType": "defaultRocksDB"})])
+    pack(v)
+def pack(v):
+    import lzma, glob
+    with lzma.open(f"../../recovery/rocksdb/cases/{v}.jsonl.xz", "wt", encoding="utf-8", preset=9) as out:
+        for path in sorted(glob.glob(f"{D}/cases/q{v.replace('.', '')}*.json")):
+            case = json.load(open(path)); case.pop("log", None)
+            if not case["truth"].get("hang") and case["id"] not in LEFT_OUT: out.write(json.dumps(case, separators=(",", ":"), ensure_ascii=False) + "\n")
+    for end in (".tar.gz", ".json"):
+        for name in (f"r{v.replace('.', '')}-rocks", f"r{v.replace('.', '')}-rocks-killed", FILE_BASES[v]): shutil.copy(f"{D}/bases/{name}{end}", "../../recovery/rocksdb/bases/")
+for v in sys.argv[1:]: version(v)
