@@ -157,8 +157,8 @@ class BrokerVersion(Version):
     def merges_json_into_databases(self) -> bool:
         """A JSON file beside the database of the same table is loaded over it where its data version counts further
         (5.3.1: with transferMetadataJsonToRocksdb, transferOffsetJsonToRocksdb only). RocksDBTopicConfigManager#merge
-        @5.3.2."""
-        return self >= (5, 3, 2)
+        @5.3.0, 5.3.1, 5.3.2."""
+        return self >= (5, 3, 2) or self == (5, 3, 0)
 
     @property
     def loads_config_of_brokers_5(self) -> bool:

@@ -63,11 +63,16 @@ class CaseSet:
             self.unpacked.mkdir(parents=True, exist_ok=True)
             with (
                 tempfile.TemporaryDirectory(dir=self.unpacked) as scratch,
-                tarfile.open(self.root / "bases" / f"{name}.tar.gz") as tar,
+                tarfile.open(self._packed(name)) as tar,
             ):
                 extract_all(tar, Path(scratch) / "whole")
                 move_once(Path(scratch) / "whole", folder)
         return folder
+
+    def _packed(self, name: str) -> Path:
+        """A set within another one also has the bases of that one."""
+        own = self.root / "bases" / f"{name}.tar.gz"
+        return own if own.is_file() else self.root.parent / "bases" / own.name
 
     @contextmanager
     def built(self, case: Case) -> Iterator[Path]:

@@ -89,5 +89,5 @@ def pack(v):
             case = json.load(open(path)); case.pop("log", None)
             if not case["truth"].get("hang") and case["id"] not in LEFT_OUT: out.write(json.dumps(case, separators=(",", ":"), ensure_ascii=False) + "\n")
     for end in (".tar.gz", ".json"):
-        for name in (f"r{v.replace('.', '')}-rocks", f"r{v.replace('.', '')}-rocks-killed", FILE_BASES[v]): shutil.copy(f"{D}/bases/{name}{end}", "../../recovery/rocksdb/bases/")
+        for name in (f"r{v.replace('.', '')}-rocks", f"r{v.replace('.', '')}-rocks-killed"): shutil.copy(f"{D}/bases/{name}{end}", "../../recovery/rocksdb/bases/")
 for v in sys.argv[1:]: version(v)
