@@ -55,11 +55,10 @@ print(MESSAGE)
 
 # %% [markdown]
 # ## The story
-# In order of time. `certain` is false where only a window is known.
+# In order of time, as a picture and in words. Hatched is what is not certain: only a window or a possibility is known.
 
 # %%
-story = STORE.who(MESSAGE, logs=LOGS, offsets=OFFSETS)
-story.piece(["at", "step", "group", "client_id", "certain", "what"])
+STORE.journey(MESSAGE, logs=LOGS, offsets=OFFSETS)
 
 # %% [markdown]
 # ## Its bytes

@@ -647,3 +647,13 @@ class Store:
             logs=[*self._logs, *map(Path, logs)],
             offsets=None if offsets is None else Path(offsets),
         )
+
+    def journey(self, message_id: str, *, logs: Iterable[Place] = (), offsets: Place | None = None) -> Piece:
+        """The steps that `who` tells, in a picture on a time axis and in words; arguments as of `who`.
+
+        >>> store.journey("7F00000100002A9F0000000000000000").content.verdict
+        '6 steps, 2 of them not certain.'
+        """
+        from pipelines.report.journey_section import journey_section
+
+        return Piece(journey_section(message_id, self.who(message_id, logs=logs, offsets=offsets).to_pylist()))

@@ -21,7 +21,7 @@ def sent(message: StoredRecord, events: Sequence[TraceEvent]) -> Iterator[Step]:
         words = f"from {event['born_host']} to {event['store_host']}: {_ended(event)} after {event['cost_ms']} ms"
         yield _step(event, "sent", words)
     if not traced and message.born_ms is not None:
-        words = f"from {message.born_host or 'an unknown host'}, by its producer's clock"
+        words = f"from {message.born_host or 'an unknown host'}, by the clock of its producer"
         yield Step(message.born_ms, "sent", None, None, words, True, f"CommitLog at {message.physical_offset}")
 
 

@@ -1,0 +1,42 @@
+"""The way of one message: its steps on a time axis, and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pipelines.report.figures import counted
+from pipelines.report.model import Column, PrintedTable, Row, Section
+from pipelines.report.ownership_section import ticks_of
+from pipelines.report.svg import Lane, Mark, lanes
+
+COLUMNS = [
+    Column("at", "at", blank=True),
+    Column("step", "step"),
+    Column("group", "group", blank=True),
+    Column("client_id", "client", blank=True),
+    Column("certain", "certain"),
+    Column("what", "what"),
+]
+CERTAIN, POSSIBLE = "c1", "hatch"
+LEGEND = {"certain": CERTAIN, "a window or a possibility": POSSIBLE}
+
+
+def journey_section(message_id: str, steps: Sequence[Row]) -> Section:
+    """`steps`: rows of `who`, in the order of time; those without an instant are in the table alone."""
+    dated = [step for step in steps if step["at"] is not None]
+    unsure = sum(not step["certain"] for step in steps)
+    verdict = f"{counted(len(steps), 'step')}, {unsure} of them not certain."
+    tables = [PrintedTable(COLUMNS, steps)]
+    pictures = [_picture(dated)] if dated else []
+    return Section("journey", f"The way of {message_id}", verdict, "plain", pictures, tables)
+
+
+def _picture(steps: Sequence[Row]) -> str:
+    rows: dict[str, list[Mark]] = {}
+    for step in steps:
+        at = step["at"].timestamp()
+        label = " ".join(part for part in (step["step"], step["group"]) if part)
+        colour = CERTAIN if step["certain"] else POSSIBLE
+        rows.setdefault(label, []).append(Mark(at, at, colour, f"{step['at']:%H:%M:%S.%f} {step['what']}"))
+    instants = [step["at"].timestamp() for step in steps]
+    return lanes([Lane(*each) for each in rows.items()], ticks_of(min(instants), max(instants)), LEGEND)
