@@ -76,7 +76,7 @@ def test_owners_between_storing_and_commit() -> None:
         owner("maybe", (1_500, 1_600), (9_000, None)),
         owner("late", (4_000, 4_100), (9_000, None)),
     ]
-    commits = [Commit(2_000, "G", "x", 11, "w:7")]
+    commits = [Commit(2_000, "G", "x", 11, "w:7", "b")]
     owned = [step for step in story(trail(intervals=intervals, commits=commits)) if step.step == "owned"]
     assert [(step.client_id, step.certain) for step in owned] == [("sure", True), ("maybe", False)]
 
@@ -90,3 +90,12 @@ def test_copies_are_retries_and_dead_letters() -> None:
     ]
     steps = [(step.step, step.group) for step in story(trail(records=records)) if step.at_ms is not None]
     assert steps == [("stored", None), ("stored", None), ("retried", "G"), ("given_up", "G")]
+
+
+def test_another_broker_has_a_queue_of_that_number() -> None:
+    commits = [Commit(2_000, "G", "c1", 11, "w:7", "b"), Commit(1_500, "G", "c2", 40, "w:8", "other")]
+    committed = [step for step in story(trail(commits=commits)) if step.step == "committed"]
+    assert [(step.client_id, step.certain) for step in committed] == [("c2", False), ("c1", False)]
+    assert "on other, which may be another broker" in committed[0].what
+    known = [step for step in story(trail(commits=commits, broker="b")) if step.step == "committed"]
+    assert [(step.client_id, step.certain) for step in known] == [("c1", True)]

@@ -197,7 +197,9 @@ def commits_in(facts: Sequence[Fact], message: StoredRecord) -> Iterator[Commit]
             continue
         if (fact.queue.topic, fact.queue.queue_id) == (message.topic, message.queue_id):
             place = f"{fact.evidence.file}:{fact.evidence.record}"
-            yield Commit(fact.at_ms, fact.group, _client_of(fact, clients), fact.queue_offset, place)
+            yield Commit(
+                fact.at_ms, fact.group, _client_of(fact, clients), fact.queue_offset, place, fact.queue.broker_name
+            )
 
 
 def pulls_in(facts: Sequence[Fact], message: StoredRecord) -> Iterator[Pull]:
@@ -208,7 +210,8 @@ def pulls_in(facts: Sequence[Fact], message: StoredRecord) -> Iterator[Pull]:
             continue
         if (fact.queue.topic, fact.queue.queue_id) == (message.topic, message.queue_id):
             place = f"{fact.evidence.file}:{fact.evidence.record}"
-            yield Pull(fact.at_ms, fact.group, _client_of(fact, clients), fact.remote, fact.queue_offset, place)
+            client = _client_of(fact, clients)
+            yield Pull(fact.at_ms, fact.group, client, fact.remote, fact.queue_offset, place, fact.queue.broker_name)
 
 
 def _clients_by_connection(facts: Iterable[Fact]) -> dict[tuple[str, str], str]:
@@ -256,6 +259,7 @@ def trail_in_lake(lake: Lake, message_id: str) -> Trail | None:
         kept=list(_kept(_copies(lake.query(LAKE_OFFSETS, **of_topic).to_pylist()), lives, ends, message)),
         intervals=[OwnershipInterval(**{k: v for k, v in row.items() if k != "source"}) for row in owners],
         traces=_lake_traces(lake, message),
+        broker=broker,
         looked_at=["the lake's snapshots of offsets and its ownership intervals"],
         life=message_life(lives, key, message.physical_offset, ends.get(key, (0, 0))[1]),
     )

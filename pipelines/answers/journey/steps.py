@@ -6,7 +6,7 @@ Pure: a `Trail` of evidence in, steps in order of time out. What no evidence tel
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from parsers.topics import (
     DLQ_PREFIX,
@@ -39,6 +39,7 @@ class Commit:
     client_id: str | None
     queue_offset: int
     evidence: str
+    broker: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class Pull:
     remote: str | None
     queue_offset: int
     evidence: str
+    broker: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,7 @@ class Trail:
         index_files: names of the index files it was found in; None: there is no index to look in.
         life: which life of its topic the message is of, None where that is not known.
         traces: what clients wrote of the message, in the order of the log.
+        broker: name of the broker that holds the message; None: not known.
         looked_at: what kind of evidence of consumers was given, in words.
     """
 
@@ -98,6 +101,21 @@ class Trail:
     intervals: Sequence[OwnershipInterval] = ()
     looked_at: Sequence[str] = field(default_factory=list)
     life: MessageLife | None = None
+    broker: str | None = None
+
+    def by_broker(self) -> list[tuple[str, Trail]]:
+        """What recordings tell of the queue of that number, for each broker that may be meant."""
+        of_requests = {commit.broker for commit in self.commits} | {pull.broker for pull in self.pulls}
+        named = sorted(of_requests | {row.broker for row in self.intervals})
+        return [(name, self._of(name)) for name in named if self.broker not in named or name == self.broker]
+
+    def _of(self, broker: str) -> Trail:
+        return replace(
+            self,
+            commits=[each for each in self.commits if each.broker == broker],
+            pulls=[each for each in self.pulls if each.broker == broker],
+            intervals=[each for each in self.intervals if each.broker == broker],
+        )
 
 
 def story(trail: Trail) -> list[Step]:
@@ -106,7 +124,7 @@ def story(trail: Trail) -> list[Step]:
     steps += told_by_clients(trail.traces)
     groups = sorted(_groups(trail))
     for group in groups:
-        steps += _of_group(trail, group)
+        steps += _of_brokers(trail, group)
     if not groups:
         looked = ", ".join(trail.looked_at) or "no offsets, no logs and no captures were given"
         steps.append(Step(None, "consumed", None, None, "nothing tells who consumed it", False, looked))
@@ -160,6 +178,19 @@ def _indexed(trail: Trail) -> Iterator[Step]:
         yield Step(None, "indexed", None, None, "queries by its unique id or keys find it", True, names)
     else:
         yield Step(None, "indexed", None, None, "no query by its unique id or keys finds it", True, "index/")
+
+
+def _of_brokers(trail: Trail, group: str) -> Iterator[Step]:
+    """Several brokers have a queue of that number: unless it is known which is meant, none of their steps is sure."""
+    found = trail.by_broker()
+    if len(found) < 2:
+        yield from _of_group(found[0][1] if found else trail, group)
+        return
+    yield from _of_group(replace(trail, commits=(), pulls=(), intervals=()), group)
+    for broker, told in found:
+        for step in _of_group(replace(told, kept=()), group):
+            words = f"{step.what}; on {broker}, which may be another broker than this store's"
+            yield replace(step, certain=False, what=words)
 
 
 def _of_group(trail: Trail, group: str) -> Iterator[Step]:
