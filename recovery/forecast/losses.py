@@ -25,6 +25,7 @@ from recovery.broker.store_folder import Entry, QueueKey
 from recovery.lives.life import TopicLives
 from recovery.rules.dispatch import PREPARED, ROLLBACK, DispatchRequest
 from recovery.scan.log_runs import GapSink, LogRun, runs_between
+from recovery.scan.queue_rows import queue_rows
 from recovery.scan.scanner import ScanBatch
 from recovery.start.restart import Restart
 
@@ -200,10 +201,10 @@ def _without_unit(
 ) -> Iterator[Loss]:
     units, records = batch.units, batch.records
     names, batch_topics = played.memory.runs.scanner.topics.names(), played.memory.evidence.batch_topics
-    for topic, queue_id in sorted(set(zip(units.topic.tolist(), units.queue_id.tolist(), strict=True))):
+    for (topic, queue_id), of_queue in queue_rows(units.topic, units.queue_id).items():
         if names[topic] in batch_topics:
             continue
-        rows = np.flatnonzero((units.topic == topic) & (units.queue_id == queue_id) & (units.message_count == 0))
+        rows = of_queue[units.message_count[of_queue] == 0]
         offsets = records.physical_offset[units.record[rows]]
         missing = ~_held(queued.get((names[topic], queue_id), NONE), offsets)
         if missing.any():

@@ -21,10 +21,12 @@ from recovery.lives.offset_lives import DoubtfulOffset, GroupOffsets, OffsetLife
 from recovery.query.ledger import GroupPlace, Layer, LedgerRange, State, of_group, painted
 from recovery.rebuild.queue_writer import MOST_OFFSET
 from recovery.scan.intervals import Intervals, Longs, Mask, found_at
+from recovery.scan.queue_rows import NO_ROWS, queue_rows
 from recovery.verify.checks.batch_queue import written_units
 from recovery.verify.checks.queue import OFFSET_TAKEN, Compared, LogFacts, absent_kinds
 from recovery.verify.findings.kinds import KINDS
 from recovery.verify.first_pass import SettledInVain, files_of, first_pass
+from recovery.verify.settle.log_columns import LogColumns
 from recovery.verify.settle.outline import Files, Outline, QueueTrace
 from recovery.verify.verify import QueueSide, QueueSides, queue_sides
 
@@ -122,6 +124,13 @@ def _living_life(lives: TopicLives, key: QueueKey) -> int:
     return (of_topic[-1].life if of_topic else 1) + (key in lives.restarted)
 
 
+def _damaged_by_queue(log: LogColumns) -> dict[QueueKey, Longs]:
+    """Rows of the log's units whose record a CRC contradicts."""
+    damaged = np.flatnonzero(np.isin(log.messages.crc[log.units.record], (BODY_CRC_WRONG, RECORD_CRC_WRONG)))
+    found = queue_rows(log.units.topic[damaged], log.units.queue_id[damaged])
+    return {(log.topics[code], queue_id): damaged[rows] for (code, queue_id), rows in found.items()}
+
+
 class _Living:
     """The queues as they are now, each painted from what the first pass settled and what the rules say of the rest."""
 
@@ -131,6 +140,7 @@ class _Living:
         doubt = sides.head_doubt
         expired = BEFORE_LOG if doubt is None else f"{BEFORE_LOG}, or lost ({_meaning(doubt.kind)})"
         self._expired = Layer.of_range(0, 0, State.EXPIRED, expired, certain=doubt is None)
+        self._damaged = _damaged_by_queue(sides.log)
         self._undecided = {life.topic: life.evidence for life in sides.lives.undecided}
 
     def queues(self) -> Iterator[QueueLedger]:
@@ -145,13 +155,11 @@ class _Living:
 
     def _damaged_records(self, key: QueueKey) -> Layer:
         """Messages whose bytes a CRC contradicts."""
-        log, (topic, queue_id) = self._sides.log, key
-        code = log.topics.index(topic) if topic in log.topics else -1
-        places = log.messages.physical_offset[log.units.record]
-        wrong = np.isin(log.messages.crc[log.units.record], (BODY_CRC_WRONG, RECORD_CRC_WRONG))
-        wrong &= (log.units.topic == code) & (log.units.queue_id == queue_id)
-        wrong &= places >= self._sides.lives.living_start(key)
-        return Layer.of_offsets(log.units.queue_offset[wrong], State.DAMAGED, CRC_WRONG)
+        log = self._sides.log
+        rows = self._damaged.get(key, NO_ROWS)
+        places = log.messages.physical_offset[log.units.record[rows]]
+        living = rows[places >= self._sides.lives.living_start(key)]
+        return Layer.of_offsets(log.units.queue_offset[living], State.DAMAGED, CRC_WRONG)
 
     def _before(self) -> Layer:
         """The state of numbers before the first that any file has."""

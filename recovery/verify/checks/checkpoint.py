@@ -10,7 +10,7 @@ from parsers.errors import StoreFormatError
 from parsers.mapped import map_file
 from parsers.store import StoreFile
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
-from recovery.verify.settle.log_columns import LogColumns
+from recovery.verify.settle.log_columns import LOST_MESSAGES_MS, LogColumns
 
 NAME = "checkpoint"
 TIMES = ("physic_msg_timestamp", "logics_msg_timestamp", "index_msg_timestamp")
@@ -24,9 +24,7 @@ CHECKPOINT_INTERVAL_MS = 65_000
 full, and at shutdown: FlushRealTimeService, FlushConsumeQueueService, IndexService#flush, DefaultMessageStore#shutdown
 @4.9.8 … 5.5.1. A time that no flush came to set is 0 there."""
 FIRST_BROKERS_MS = 1_325_376_000_000
-"""2012-01-01: no message of RocketMQ is older."""
-LOST_MESSAGES_MS = 3_600_000
-"""How far beyond the log's own store times those of lost messages may lie."""
+"""2012-01-01: no message of RocketMQ is older. A bound of ours."""
 
 
 def check_checkpoint(

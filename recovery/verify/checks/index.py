@@ -201,7 +201,8 @@ def _strange_to_their_slots(file: OpenIndex, stored: Longs, chains: Chains, cont
     left_out = np.concatenate((chains.previous, chains.newest))
     named = np.intersect1d(stored, left_out)
     named = named[named > 0]
-    by = chains.broken[[np.flatnonzero(stored == number)[0] for number in named.tolist()]]
+    order = np.argsort(stored, kind="stable")
+    by = chains.broken[order[np.searchsorted(stored[order], named)]]
     in_other_slot = slots_of(file, named) != slots_of(file, by)
     expired = read_places(file, named) < context.start
     strange: Longs = named[in_other_slot & expired]
@@ -227,12 +228,13 @@ def _size_finding(file: OpenIndex, entries: Entries, context: IndexContext, seen
 def _forgive_blamed_hashes(keys: ExpectedKeys, seen: _Seen) -> None:
     """An entry that points to nothing still has its key's hash: where as many keys of that hash are missing as such
     entries are there, they are the same keys."""
-    blamed = np.concatenate([np.empty(0, np.int32), *seen.blamed_hashes])
+    blamed = np.concatenate([np.empty(0, np.int64), *seen.blamed_hashes])
     hashes, counts = np.unique(blamed, return_counts=True)
-    for key_hash, count in zip(hashes.tolist(), counts.tolist(), strict=True):
-        missing = np.flatnonzero(~seen.present & (keys.key_hash == key_hash))
-        if len(missing) <= count:
-            seen.present[missing] = True
+    rows = np.flatnonzero(~seen.present)
+    missing, of_row, lacking = np.unique(keys.key_hash[rows].astype(np.int64), return_inverse=True, return_counts=True)
+    at, is_blamed = found_at(hashes, missing)
+    if len(hashes):
+        seen.present[rows[(is_blamed & (lacking <= counts[at]))[of_row]]] = True
 
 
 def _forgive_tags(keys: ExpectedKeys, messages: MessageColumns, seen: _Seen) -> None:

@@ -13,9 +13,7 @@ from parsers.runs import runs
 from recovery.verify.checks.index_context import IndexContext
 from recovery.verify.findings.finding import Finding, Place, Span
 from recovery.verify.settle.index_entries import Chains, Entries, entry_places, name_of, read_places
-
-LOST_MS = 3_600_000
-"""How far beyond the log's own store times those of lost messages may lie."""
+from recovery.verify.settle.log_columns import LOST_MESSAGES_MS
 
 
 def _empty_header_ok(file: OpenIndex) -> bool:
@@ -28,7 +26,7 @@ def header_findings(file: OpenIndex, entries: Entries, chains: Chains, context: 
         return
     should = _header_of(entries, chains, context)
     wrong = [name for name, value in should.items() if value is not None and file.header[name] != value]
-    latest_ms = context.latest_ms + LOST_MS if context.latest_ms else LONG_MAX
+    latest_ms = context.latest_ms + LOST_MESSAGES_MS if context.latest_ms else LONG_MAX
     if should.get("end_timestamp_ms", 0) is None and file.header["end_timestamp_ms"] > latest_ms:
         wrong.append("end_timestamp_ms")
     half_put = set() if context.clean_exit else _half_put(file, entries, should)

@@ -15,6 +15,9 @@ from recovery.scan.kernel import Ints, Longs
 from recovery.scan.log_runs import LogGap
 from recovery.scan.record_walk import Codes
 
+LOST_MESSAGES_MS = 3_600_000
+"""How far beyond the log's own store times those of lost messages may lie: a bound of ours."""
+
 
 class MessageColumns(NamedTuple):
     """Records that some rule has to look at, in physical order; `row` is a record's number in the log, from 0.

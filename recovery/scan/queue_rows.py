@@ -1,0 +1,22 @@
+"""Rows of a table of messages or units, by the queue that they are of."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recovery.scan.intervals import Longs
+from recovery.scan.kernel import Ints
+
+NO_ROWS: Longs = np.empty(0, np.int64)
+
+
+def queue_rows(topic: Ints | Longs, queue_id: Ints | Longs) -> dict[tuple[int, int], Longs]:
+    """(topic code, queue id) -> its rows in rising order; the queues in rising order, too."""
+    order = np.lexsort((queue_id, topic))
+    if not len(order):
+        return {}
+    topics, queue_ids = topic[order], queue_id[order]
+    differs = (np.diff(topics) != 0) | (np.diff(queue_ids) != 0)
+    firsts = np.concatenate(([0], np.flatnonzero(differs) + 1))
+    keys = zip(topics[firsts].tolist(), queue_ids[firsts].tolist(), strict=True)
+    return dict(zip(keys, np.split(order, firsts[1:]), strict=True))
