@@ -6,7 +6,7 @@ import dagster as dg
 
 from pipelines.defs.assets.evidence import EVIDENCE
 from pipelines.defs.assets.judged import JUDGED_ASSETS, replica_differences
-from pipelines.defs.assets.lag import lag, lag_history
+from pipelines.defs.assets.lag import lag, lag_episodes, lag_history
 from pipelines.defs.assets.ownership import replayed_ownership
 from pipelines.defs.assets.per_broker import BROKER_ASSETS
 from pipelines.defs.assets.raw import RAW_ASSETS
@@ -17,7 +17,7 @@ from pipelines.defs.lakehouse import Lakehouse
 from pipelines.defs.schedules import config_snapshot_schedule
 from pipelines.defs.sensors import store_files_sensor
 
-DERIVED_ASSETS = [lag, lag_history, *JUDGED_ASSETS, replica_differences, replayed_ownership]
+DERIVED_ASSETS = [lag, lag_history, lag_episodes, *JUDGED_ASSETS, replica_differences, replayed_ownership]
 
 defs = dg.Definitions(
     assets=[*EVIDENCE, *RAW_ASSETS, *BROKER_ASSETS, *DERIVED_ASSETS],

@@ -258,6 +258,42 @@ class Store:
             max_=most,
         )
 
+    def episodes(
+        self,
+        offsets: Place,
+        *,
+        group: str | None = None,
+        topic: str | None = None,
+        logs: Iterable[Place] = (),
+        least: int = 100,
+        status: bool = False,
+    ) -> Rows:
+        """When groups fell behind, and what share each cause has in it (`episodes`).
+
+        Args:
+            offsets: a folder of kept copies of consumerOffset.json.
+            logs: logs of the broker and of clients, captures, or folders of them.
+            least: less messages behind are no episode.
+            status: a status word for each queue instead, after Burrow's rules.
+
+        >>> kept = rl.bundle("orders-cluster") / "offsets"
+        >>> sorted(set(rl.store(rl.bundled_store("orders-cluster")).episodes(kept, status=True)["status"]))
+        ['OK', 'WARN']
+        """
+        from pipelines.cli.commands.episodes import episodes
+
+        return rows_of(
+            episodes,
+            self._broker,
+            store=self.path,
+            offsets=Path(offsets),
+            group=group,
+            topic=topic,
+            logs=list(map(Path, logs)) or None,
+            least=least,
+            status=status,
+        )
+
     def offset_at(
         self, topic: str, queue: int, at: Instant, *, boundary: Literal["lower", "upper"] = "lower"
     ) -> int | None:

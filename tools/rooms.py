@@ -75,7 +75,7 @@ CHAPTERS = {
         "",
     ),
     "pipelines/lake": ("tables", ""),
-    "pipelines/answers": ("offsets", "lives", "fates", "backlog", "", "journey"),
+    "pipelines/answers": ("offsets", "lives", "fates", "backlog", "", "episodes", "journey"),
     "pipelines/spark": ("sources", "", "jobs"),
     "pipelines/defs": ("", "assets"),
     "pipelines/cli": ("frame", "commands", ""),

@@ -174,6 +174,16 @@ STORE_CHECKS = [
         command="rocketlens lag {store}",
     ),
     check(
+        "lag_episodes",
+        "shares_are_the_whole",
+        "The shares of each episode's causes add up to 1.",
+        'SELECT broker, "group", topic, begin, message_seconds FROM lag_episodes WHERE message_seconds > 0 AND abs('
+        "offset_moved + ownership_gap + lock_wait + dispatch_delay + hot_queue + burst + slow_client + unexplained - 1"
+        ") > 1e-3 ORDER BY ALL",
+        severity=ERROR,
+        command="rocketlens sql 'SELECT * FROM lag_episodes'",
+    ),
+    check(
         "consistency_findings",
         "files_agree",
         "No finding of severity error or critical.",

@@ -22,6 +22,7 @@ from pipelines.lake.lake import Lake, lake_to_write
 from pipelines.lake.sources import BrokerSource, Sources
 from pipelines.lake.tables.derived import (
     DERIVED_TABLES,
+    LAG_EPISODES,
     LAG_HISTORY,
     REPLICA_DIFFERENCES,
     RETENTION_RISK,
@@ -32,7 +33,7 @@ from pipelines.spark.jobs.store_rows import judge_brokers
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-JUDGED = tuple(table for table in DERIVED_TABLES if table not in (LAG_HISTORY, REPLICA_DIFFERENCES))
+JUDGED = tuple(table for table in DERIVED_TABLES if table not in (LAG_HISTORY, LAG_EPISODES, REPLICA_DIFFERENCES))
 """The tables whose rows are made broker by broker."""
 TOLD_BY_THE_CLOCK = frozenset({RETENTION_RISK.name})
 """Tables whose rows hold as of the run: they are made again in another hour."""
@@ -88,7 +89,25 @@ def derive(
     derived.rows[LAG_HISTORY.name] = lake.rows(LAG_HISTORY.name)
     _compare(lake, sources, now, made, derived, progress)
     _own(spark, lake, sources, made, derived, progress)
+    _split_lag(lake, sources, now, made, derived, progress)
     return derived
+
+
+def _split_lag(
+    lake: Lake,
+    sources: Sources,
+    now: Mapping[str, str],
+    made: MadeFrom,
+    derived: Derived,
+    progress: Callable[[str], None],
+) -> None:
+    """Split the history of lag into episodes and their causes where it, or any log, has changed."""
+    inputs = {ALL_BROKERS: all_inputs(now, evidence_inputs(sources.recorded_files()))}
+    if made.changed(LAG_EPISODES.name, inputs) or lake.version(LAG_EPISODES.name) is None:
+        progress(LAG_EPISODES.name)
+        write_lag_episodes(lake, sources)
+        made.note(LAG_EPISODES.name, inputs)
+    derived.rows[LAG_EPISODES.name] = lake.rows(LAG_EPISODES.name)
 
 
 def _compare(
@@ -141,6 +160,14 @@ def write_lag_history(lake: Lake) -> int:
     from pipelines.answers.lives.lag_of_lives import with_lives
 
     return lake.write(LAG_HISTORY.name, with_lives(lake.query(question("lag_history")), lake), replaced=None)
+
+
+def write_lag_episodes(lake: Lake, sources: Sources) -> int:
+    """Split the lag of every broker's groups into causes, from tables of the lake and the brokers' logs; its rows."""
+    from pipelines.answers.episodes.of_lake import lake_episodes
+
+    rows = pa.Table.from_pylist(list(lake_episodes(lake, sources)), schema=LAG_EPISODES.bare_schema)
+    return lake.write(LAG_EPISODES.name, rows, replaced=None)
 
 
 def write_replica_differences(lake: Lake, sources: Sources) -> tuple[int, list[str]]:

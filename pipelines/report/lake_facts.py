@@ -17,6 +17,7 @@ TOPICS = """
 SELECT broker, topic, count(*) AS messages, sum(total_size)::BIGINT AS bytes FROM commitlog_messages GROUP BY ALL
 """
 QUEUES = "SELECT * FROM queues ORDER BY ALL"
+EPISODES = "SELECT * FROM lag_episodes ORDER BY begin"
 FILES = "SELECT broker, file, kind, size, why FROM store_files WHERE gone_at IS NULL"
 
 
@@ -78,6 +79,7 @@ class _Tables:
             "ledger": self._split("loss_ledger"),
             "backlog": self._split("backlog"),
             "offset_events": self._split("offset_events"),
+            "lag_episodes": self._split("lag_episodes", EPISODES),
             "life_events": self._split("life_events"),
             "groups": self._split("group_lives"),
             "delays": self._split("delayed_messages", question("delays_by_level")),

@@ -138,6 +138,7 @@ class Facts:
     offset_events: list[Row] | None = None
     life_events: list[Row] | None = None
     groups: list[Row] | None = None
+    lag_episodes: list[Row] | None = None
     delays: list[Row] | None = None
     retries: list[Row] | None = None
     transactions: list[Row] | None = None

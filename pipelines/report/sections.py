@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pipelines.report.backlog_section import backlog_section
 from pipelines.report.delays_section import delays_section
+from pipelines.report.episodes_section import episodes_section
 from pipelines.report.forecast_sections import forecast_section, retention_section
 from pipelines.report.ledger_section import ledger_section
 from pipelines.report.lives_sections import groups_section, lives_section
@@ -24,6 +25,7 @@ def sections_of(facts: Facts) -> list[Section]:
         agreement_section(facts),
         ledger_section(facts),
         lag_section(facts),
+        episodes_section(facts),
         backlog_section(facts),
         offsets_section(facts),
         lives_section(facts),

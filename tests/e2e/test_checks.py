@@ -35,6 +35,8 @@ STARTS = {"broker": "b", "load_ok": True, "lost_messages": 0}
 
 HEAD = {"broker": "b", "unread": 2, "matching": 1, "head_queue_offset": 7}
 AT = datetime(2026, 11, 21, tzinfo=UTC)
+CAUSES = ("offset_moved", "ownership_gap", "lock_wait", "dispatch_delay", "hot_queue", "slow_client", "unexplained")
+EPISODE: dict[str, Any] = {"broker": "b", "message_seconds": 9.0, "burst": 1.0, **dict.fromkeys(CAUSES, 0.0)}
 RANGE = {
     "broker": "b",
     "topic": "T",
@@ -102,6 +104,10 @@ CASES: dict[str, tuple[Rows, list[Rows]]] = {
     "every_lag_known": (
         {"lag": [{"broker": "b", "status": "zero"}, {"broker": "b", "status": "number"}]},
         [{"lag": [{"broker": "b", "status": "unknown"}]}],
+    ),
+    "shares_are_the_whole": (
+        {"lag_episodes": [EPISODE, {**EPISODE, "message_seconds": 0.0, "burst": 0.0}]},
+        [{"lag_episodes": [{**EPISODE, "burst": 0.5}]}],
     ),
     "files_agree": (
         {"consistency_findings": [{"broker": "b", "severity": "warning"}]},

@@ -30,6 +30,7 @@ SECTIONS = [
     "agreement",
     "ledger",
     "lag",
+    "episodes",
     "backlog",
     "offsets",
     "lives",

@@ -106,6 +106,26 @@ class Presence:
             (connected.add if is_there else connected.discard)(remote)
         return not connected
 
+    def absences(self, boots: Iterable[int], until_ms: int) -> list[Span]:
+        """The spans up to an instant in which nobody was connected, as far as it is known: as for `is_empty`."""
+        resets = [(at, "", False) for at in (*boots, *self.nobody_ms)]
+        connected: set[str] = set()
+        found: list[Span] = []
+        since_ms: int | None = None
+        is_known = False
+        for at_ms, remote, is_there in sorted([*resets, *self.changes], key=_change_ms):
+            if not remote:
+                connected.clear()
+                is_known = True
+            else:
+                (connected.add if is_there else connected.discard)(remote)
+            if is_known and not connected and since_ms is None:
+                since_ms = at_ms
+            elif connected and since_ms is not None:
+                found.append((since_ms, at_ms))
+                since_ms = None
+        return [*found, (since_ms, until_ms)] if since_ms is not None and since_ms < until_ms else found
+
     def is_somebody(self, at_ms: int) -> bool:
         """Whether a consumer that connected was not seen to leave by an instant."""
         connected: set[str] = set()

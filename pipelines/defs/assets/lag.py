@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dagster as dg
 
+from pipelines.defs.assets.evidence import evidence
 from pipelines.defs.care import cared_for
 from pipelines.defs.lakehouse import SPARK_POOL, Lakehouse
 from pipelines.defs.metadata import bar_plots, column_lineage, column_schema, table_metadata
-from pipelines.lake.tables.derived import LAG, LAG_HISTORY
+from pipelines.lake.tables.derived import LAG, LAG_EPISODES, LAG_HISTORY
 from pipelines.lake.tables.raw import CONSUMEQUEUE_UNITS, OFFSET_SNAPSHOTS, QUEUES
 
 LAG_DEPS = ["offset_snapshots", "topic_configs", "queues", "consumequeue_units", "commitlog_messages"]
@@ -20,6 +21,7 @@ PER_INSTANT = """
 SELECT strftime("at", '%Y-%m-%d %H:%M:%S') AS instant, sum(messages_behind) AS behind
 FROM lag_history GROUP BY ALL ORDER BY instant DESC LIMIT 12
 """
+PER_CAUSE = "SELECT cause, sum(message_seconds) AS area FROM lag_episodes GROUP BY ALL ORDER BY area DESC"
 
 
 @dg.asset(
@@ -84,3 +86,24 @@ def lag_history(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
             **bar_plots("messages behind by instant", [row["instant"] for row in instants], behind, "messages"),
         )
     )
+
+
+@dg.asset(
+    name=LAG_EPISODES.name,
+    deps=[LAG_HISTORY.name, "ownership_intervals", "ownership_anomalies", *evidence("broker_logs")],
+    description=f"One row: {LAG_EPISODES.grain}. The shares of a row add up to 1; what nothing tells is unexplained.",
+    metadata={"dagster/column_schema": column_schema(LAG_EPISODES)},
+    automation_condition=dg.AutomationCondition.eager(),
+    kinds={"duckdb", "deltalake"},
+    **cared_for("lag"),
+)
+def lag_episodes(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
+    from pipelines.ingest.derive import write_lag_episodes
+
+    lake = lakehouse.lake()
+    with lakehouse.writing(LAG_EPISODES.name):
+        rows = write_lag_episodes(lake, lakehouse.sources())
+    causes = lake.query(PER_CAUSE).to_pylist()
+    areas = [row["area"] for row in causes]
+    plots = bar_plots("message-seconds by cause", [row["cause"] for row in causes], areas, "message-seconds")
+    return dg.MaterializeResult(metadata=table_metadata(lake, LAG_EPISODES, rows, **plots))

@@ -18,6 +18,7 @@ from recovery.lives.group_life import GroupState
 from recovery.lives.life import Ground
 from recovery.lives.life import State as LifeState
 from recovery.query.lag import Status
+from recovery.query.lag_cause import LagCause
 from recovery.query.ledger import State
 from recovery.query.move_kind import MoveKind
 from recovery.verify.findings.kind import Severity
@@ -47,6 +48,33 @@ LAG_HISTORY = Table(
     LAG.columns,
     LAG.partition_by,
 )
+
+LAG_EPISODES = Table(
+    "lag_episodes",
+    "one stretch of time in which one group was behind on one topic, and what share each cause has in it",
+    columns("""
+broker          text which broker
+group           text consumer group
+topic           text topic
+begin           time last instant before it fell behind
+peak_at         time when it was furthest behind
+end             time first instant at which it was not behind any more; null: still behind
+peak_messages   i64  messages behind then, over all queues
+message_seconds real area under the curve of its lag
+cause           text the cause with the largest share
+offset_moved    real share of messages that came again because the offset went back; all shares add up to 1
+ownership_gap   real that came in while nobody had the queue
+lock_wait       real that came in while an ordered consumer waited for the queue's lock
+dispatch_delay  real that came in while the broker's dispatch was behind its log
+hot_queue       real beyond the usual traffic, most of them in one queue
+burst           real beyond the usual traffic, in all queues
+slow_client     real that the owner read less than usually come in
+unexplained     real the rest
+worst_queue_id  i32  queue with the largest area
+reason          text which record is lacking to tell more
+"""),
+    ("broker",),
+).holding(cause=tuple(LagCause))
 
 CONSISTENCY_FINDINGS = Table(
     "consistency_findings",
@@ -417,6 +445,7 @@ problem                text why the record is not read as its client wrote it
 DERIVED_TABLES = (
     LAG,
     LAG_HISTORY,
+    LAG_EPISODES,
     CONSISTENCY_FINDINGS,
     RECOVERY_FORECAST,
     RETENTION_RISK,

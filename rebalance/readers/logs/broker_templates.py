@@ -30,6 +30,8 @@ BROKER_TEMPLATES = (
         "broker_started", "INFO", "all", "The broker[{broker_name}, {remote}] boot success.{text}", "BrokerStarted"
     ),
     _broker("broker_stopping", "INFO", "all", "Shutdown hook was invoked, {count}", "BrokerStopping"),
+    _broker("dispatch_behind", "INFO", "≤4.9.8", "dispatch behind commit log {count} bytes"),
+    _broker("dispatch_behind", "INFO", "≥5.0.0", "Dispatch task fall behind commit log {count}bytes"),
     _broker("broker_holds_no_pulls", "INFO", "all", "PullRequestHoldService service end"),
     _broker("broker_unregistered", "INFO", "all", "unregisterBroker OK, NamesrvAddr: {remote}"),
     _broker(

@@ -57,6 +57,8 @@ OF_A_STORE = (
     ("lag", "{place}", "--at", "1795000004000"),
     ("lag", "{place}", "--offsets", "{file}"),
     ("watch", "{place}", "--times", "1", "--format", "table"),
+    ("episodes", "{place}", "--offsets", "{place}/config", "--least", "1"),
+    ("episodes", "{place}", "--offsets", "{file}", "--status", "--format", "table"),
     ("retention", "{place}", "--now", "1795000004000", "--disk-percent", "{percent}"),
     ("retention", "{place}", "--format", "table"),
     ("traces", "{place}"),

@@ -1,0 +1,49 @@
+"""Rows of the table `lag_episodes` from the lake's history of lag, its ownership, and the logs of the brokers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pipelines.answers.episodes.conditions import absences_of, conditions_of
+from pipelines.answers.episodes.curve import curves_of
+from pipelines.answers.episodes.episodes import LEAST_MESSAGES, episode_rows
+from pipelines.answers.offsets.record import OffsetRecord, read_offset_record
+from pipelines.lake.lake import Lake
+from pipelines.lake.sources import BrokerSource, Sources
+from pipelines.recordings.dispatch_log import dispatch_behind
+
+HISTORY = f"""
+SELECT * FROM lag_history
+WHERE broker = $broker AND ("group", topic) IN (
+    SELECT ("group", topic) FROM (
+        SELECT "group", topic, sum(greatest(messages_behind, 0)) AS behind FROM lag_history
+        WHERE broker = $broker GROUP BY "group", topic, "at"
+    ) WHERE behind >= {LEAST_MESSAGES}
+)
+"""
+OWNED = "SELECT * FROM {table} WHERE broker = $broker"
+
+
+def lake_episodes(lake: Lake, sources: Sources) -> Iterator[dict[str, Any]]:
+    """The episodes of every broker; without ownership tables or logs their causes are unexplained, with the reason."""
+    for broker in sources.brokers:
+        rows = lake.query(HISTORY, broker=broker.name).to_pylist()
+        if not rows:
+            continue
+        owned, wrong = (
+            lake.query(OWNED.format(table=table), broker=broker.name).to_pylist()
+            for table in ("ownership_intervals", "ownership_anomalies")
+        )
+        record, behind = _of_logs(broker)
+        conditions = conditions_of(owned, wrong, behind, absences_of(record))
+        yield from episode_rows(curves_of(rows), conditions)
+
+
+def _of_logs(broker: BrokerSource) -> tuple[OffsetRecord, list[tuple[int, int]]]:
+    """What the broker's logs say; what of them cannot be read, the replay of them tells."""
+    if broker.logs is None or not broker.logs.exists():
+        return OffsetRecord(), []
+    unread: list[str] = []
+    record = read_offset_record([broker.logs], broker=broker.name, problem=unread.append)
+    return record, list(dispatch_behind([broker.logs], unread.append))

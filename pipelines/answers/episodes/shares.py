@@ -1,0 +1,119 @@
+"""What share each cause has in the area under a curve of lag: message-seconds, split so that the parts are the whole.
+
+Each step between two instants either adds lag or takes some away. What it adds is given to causes in the order of how
+sure they are: an offset that went back; messages that came in while nobody had the queue, while its lock was waited
+for, or while dispatch was behind; messages beyond the usual traffic, in one queue (hot queue) or in all (burst); and
+what the owner consumed less than usual (slow client). The rest is unexplained. What a step takes away goes from what
+was added last. Lag that was there before the first instant is unexplained.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipelines.answers.episodes.conditions import Conditions, shares
+from pipelines.answers.episodes.curve import Floats, TopicCurve
+from recovery.query.lag_cause import LagCause
+
+BURST = 1.5
+"""Traffic above so many times the usual one is a burst."""
+
+
+CAUSES = tuple(LagCause)
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Shapes: `area` (causes, queues, steps): message-seconds."""
+
+    area: Floats
+
+
+def split(curve: TopicCurve, conditions: Conditions, quiet: np.ndarray) -> Shares:
+    """The area of each step, cause by cause; `quiet` (steps): those from which the usual traffic is taken."""
+    _, group, topic = curve.key
+    seconds = np.diff(curve.at_ms) / 1000
+    arrivals = np.clip(np.diff(curve.ends), 0, None).astype(np.float64)
+    read = np.diff(curve.offsets).astype(np.float64)
+    usual = _usual(arrivals, seconds, quiet)
+    extra = np.where(arrivals > BURST * usual * seconds, arrivals - usual * seconds, 0.0)
+    hot = _hot(extra)
+    behind = shares(conditions.behind, curve.at_ms)
+    area = np.zeros((len(CAUSES), *arrivals.shape))
+    for row, queue_id in enumerate(curve.queue_ids):
+        key = group, topic, queue_id
+        unowned = conditions.unowned(key, curve.at_ms)
+        waited = shares(conditions.waits.get(key, ()), curve.at_ms)
+        left = np.clip(np.diff(curve.lag[row]), 0, None).astype(np.float64)
+        nobody = np.zeros_like(left) if unowned is None else np.clip(unowned - waited, 0, None)
+        owned = np.zeros_like(left) if unowned is None else 1.0 - unowned
+        short = np.clip(usual[row] * seconds - np.clip(read[row], 0, None), 0, None) * owned
+        wanted = (
+            np.clip(-read[row], 0, None),
+            arrivals[row] * nobody,
+            arrivals[row] * waited,
+            arrivals[row] * behind,
+            extra[row] * hot[row],
+            extra[row] * ~hot[row],
+            short,
+        )
+        added = np.zeros((len(CAUSES), len(left)))
+        for cause, most in enumerate(wanted):
+            added[cause] = np.minimum(left, most)
+            left = left - added[cause]
+        added[-1] = left
+        area[:, row] = _area(curve.lag[row].astype(np.float64), added, seconds)
+    return Shares(area)
+
+
+def _usual(arrivals: Floats, seconds: Floats, quiet: np.ndarray) -> Floats:
+    """Messages a second that usually come into each queue, as a column."""
+    chosen = quiet if quiet.any() else np.ones_like(quiet)
+    if not chosen.any():
+        return np.zeros((len(arrivals), 1))
+    total = arrivals[:, chosen].sum(axis=1) / max(seconds[chosen].sum(), 1e-3)
+    column: Floats = total[:, None]
+    return column
+
+
+def _hot(extra: Floats) -> np.ndarray:
+    """Where most of what a topic got beyond the usual came into one queue."""
+    queues = len(extra)
+    if queues < 2:
+        return np.zeros(extra.shape, bool)
+    least = 1 / queues + (1 - 1 / queues) / 2
+    hot: np.ndarray = (extra > 0) & (extra >= least * extra.sum(axis=0))
+    return hot
+
+
+def _area(lag: Floats, added: Floats, seconds: Floats) -> Floats:
+    """Message-seconds of each cause in each step of one queue."""
+    area = np.zeros_like(added)
+    standing = np.zeros(len(added))
+    standing[-1] = lag[0]
+    layers: list[tuple[Floats, float]] = [(standing.copy(), float(lag[0]))]
+    for step in range(added.shape[1]):
+        before = standing.copy()
+        grown = lag[step + 1] - lag[step]
+        if grown > 0:
+            layers.append((added[:, step], float(grown)))
+            standing = standing + added[:, step]
+        elif grown < 0:
+            standing = _taken(layers, standing, -float(grown))
+        area[:, step] = (before + standing) / 2 * seconds[step]
+    return area
+
+
+def _taken(layers: list[tuple[Floats, float]], standing: Floats, taken: float) -> Floats:
+    """What is left when so many messages go from what was added last."""
+    while taken > 0 and layers:
+        parts, size = layers.pop()
+        gone = min(size, taken)
+        standing = standing - parts * (gone / size if size else 0.0)
+        if gone < size:
+            layers.append((parts * (1 - gone / size), size - gone))
+        taken -= gone
+    cleared: Floats = np.clip(standing, 0, None)
+    return cleared

@@ -1,0 +1,113 @@
+"""The split of a lag's area into causes, and the status words, on curves that are made up."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pipelines.answers.episodes.conditions import Conditions, conditions_of, joined, shares
+from pipelines.answers.episodes.curve import TopicCurve
+from pipelines.answers.episodes.episodes import episode_rows
+from pipelines.answers.episodes.shares import CAUSES, split
+from pipelines.answers.episodes.status import NOT_TOLD, StatusWord, status_of
+from recovery.query.lag_cause import LagCause
+
+STEP_MS = 1_000
+
+
+def curve(ends: list[list[int]], offsets: list[list[int]]) -> TopicCurve:
+    at = np.arange(len(ends[0]), dtype=np.int64) * STEP_MS
+    queues = tuple(range(len(ends)))
+    return TopicCurve((None, "G", "T"), queues, at, np.array(ends, np.int64), np.array(offsets, np.int64))
+
+
+def causes(given: TopicCurve, conditions: Conditions) -> dict[LagCause, float]:
+    quiet = np.zeros(len(given.at_ms) - 1, bool)
+    quiet[:3] = True
+    area = split(given, conditions, quiet).area.sum(axis=(1, 2))
+    return {cause: float(part) for cause, part in zip(CAUSES, area, strict=True) if part > 0}
+
+
+STEADY = [0, 100, 200, 300, 400, 500, 600, 700]
+OWNED = Conditions(owned={("G", "T", 0): [(0, 99_000)]}, groups={"G": 0})
+
+
+def test_the_parts_are_the_whole() -> None:
+    rng = np.random.default_rng(7)
+    for _ in range(50):
+        ends = np.cumsum(rng.integers(0, 300, (3, 40)), axis=1)
+        offsets = np.minimum(np.cumsum(rng.integers(-50, 300, (3, 40)), axis=1), ends)
+        given = curve(ends.tolist(), offsets.tolist())
+        spans = joined((int(at), int(at) + 4_000) for at in rng.integers(0, 40_000, 5))
+        conditions = Conditions(owned={("G", "T", 1): spans}, groups={"G": 0}, behind=spans)
+        lag = given.lag
+        whole = ((lag[:, :-1] + lag[:, 1:]) / 2).sum(axis=0)
+        found = split(given, conditions, np.ones(39, bool)).area
+        assert (found >= 0).all()
+        assert found.sum(axis=(0, 1)) == pytest.approx(whole)
+
+
+def test_nobody_had_the_queue() -> None:
+    given = curve([STEADY], [[0, 100, 200, 300, 300, 300, 600, 700]])
+    away = Conditions(owned={("G", "T", 0): [(0, 3_000), (5_000, 99_000)]}, groups={"G": 0})
+    assert set(causes(given, away)) == {LagCause.OWNERSHIP_GAP}
+    assert set(causes(given, OWNED)) == {LagCause.SLOW_CLIENT}
+    assert set(causes(given, Conditions())) == {LagCause.UNEXPLAINED}
+
+
+def test_traffic_in_one_queue_and_in_all() -> None:
+    more = [0, 100, 200, 300, 900, 1500, 1600, 1700]
+    offsets = [0, 100, 200, 300, 400, 500, 600, 700]
+    owned = Conditions(owned={("G", "T", queue): [(0, 99_000)] for queue in (0, 1)}, groups={"G": 0})
+    assert set(causes(curve([more, STEADY], [offsets, STEADY]), owned)) == {LagCause.HOT_QUEUE}
+    assert set(causes(curve([more, more], [offsets, offsets]), owned)) == {LagCause.BURST}
+
+
+def test_an_offset_that_went_back() -> None:
+    given = curve([STEADY], [[0, 100, 200, 300, 50, 500, 600, 700]])
+    found = causes(given, OWNED)
+    assert max(found, key=lambda cause: found[cause]) is LagCause.OFFSET_MOVED
+
+
+def test_what_was_added_last_is_read_first() -> None:
+    """A gap leaves 200 messages; the commits' own delay comes and goes on top of them, and takes nothing of it."""
+    offsets = [0, 100, 200, 300, 300, 300, 390, 500, 590, 700]
+    ends = [0, 100, 200, 300, 400, 500, 600, 700, 800, 900]
+    away = Conditions(owned={("G", "T", 0): [(0, 3_000), (5_000, 99_000)]}, groups={"G": 0})
+    found = causes(curve([ends], [offsets]), away)
+    assert found[LagCause.OWNERSHIP_GAP] == pytest.approx(50 + 150 + 4 * 200, rel=0.02)
+
+
+def test_an_episode_is_what_is_beyond_the_usual() -> None:
+    given = curve([STEADY], [[0, 100, 200, 300, 300, 300, 600, 700]])
+    assert list(episode_rows([given], OWNED, least=500)) == []
+    (row,) = episode_rows([given], OWNED, least=100)
+    assert (row["peak_messages"], row["cause"], row["worst_queue_id"]) == (200, "slow_client", 0)
+    assert (row["begin"].timestamp(), row["end"].timestamp()) == (3, 6)
+
+
+def test_dispatch_is_behind_between_the_lines_around() -> None:
+    found = conditions_of((), (), [(60_000, 0), (120_000, 1 << 20), (180_000, 0), (240_000, 99)])
+    assert found.behind == [(60_000, 180_000)]
+    assert shares(found.behind, np.array([0, 50_000, 70_000, 180_000, 200_000])).tolist() == [0, 0.5, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("offsets", "lags", "owned", "word"),
+    [
+        ([1, 2, 3], [5, 0, 5], None, StatusWord.OK),
+        ([1, 2, 3], [5, 5, 0], None, StatusWord.OK),
+        ([3, 2, 4], [5, 6, 5], None, StatusWord.REWIND),
+        ([3, 3, 3], [5, 6, 7], True, StatusWord.STALL),
+        ([3, 3, 3], [5, 6, 7], False, StatusWord.STOP),
+        ([2, 3, 3], [5, 6, 7], False, StatusWord.STOP),
+        ([1, 2, 3], [5, 5, 6], True, StatusWord.WARN),
+        ([1, 2, 3], [5, 4, 6], True, StatusWord.OK),
+    ],
+)
+def test_status_words(offsets: list[int], lags: list[int], owned: bool | None, word: StatusWord) -> None:
+    assert status_of(offsets, lags, owned=owned)[0] is word
+
+
+def test_a_table_alone_cannot_tell_a_stall_from_a_stop() -> None:
+    assert status_of([3, 3, 3], [5, 6, 7], owned=None) == (StatusWord.STALL, NOT_TOLD)
