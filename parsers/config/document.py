@@ -12,6 +12,8 @@ from parsers.rocksdb.tables import SECOND_FORM, holds, read_table
 from parsers.store import StoreFile
 
 BACKUP = ".bak"
+TIMESTAMP_BEFORE_4 = "timestatmp"
+"""So DataVersion of com.alibaba.rocketmq calls it (seen in what 3.2.6 wrote)."""
 MERGED_TABLES = ("topicConfigTable", "subscriptionGroupTable")
 
 
@@ -39,7 +41,8 @@ class Document:
     @property
     def data_version(self) -> DataVersion:
         stored = as_map(self.content.get("dataVersion"))
-        numbers = (whole_number(stored.get(name)) for name in ("counter", "timestamp", "stateVersion"))
+        changed = stored.get("timestamp", stored.get(TIMESTAMP_BEFORE_4))
+        numbers = (whole_number(value) for value in (stored.get("counter"), changed, stored.get("stateVersion")))
         return DataVersion(*numbers)
 
     def table(self, name: str) -> dict[str, Json]:

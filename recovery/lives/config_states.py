@@ -9,7 +9,7 @@ SubscriptionGroupManager#updateSubscriptionGroupConfig, #deleteSubscriptionGroup
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -123,12 +123,21 @@ def _in_order(value: str) -> str:
 
 
 def changes_between(states: Iterable[ConfigState]) -> Iterator[ConfigChange]:
-    """What changed from each state to the next; they are put in order of time here."""
-    for old, new in pairwise(sorted(states, key=lambda state: (state.at_ms, state.counter or 0))):
+    """What changed from each state to the next, whatever their order here."""
+    for old, new in pairwise(_by_age(list(states))):
         for name in sorted(old.entries.keys() | new.entries.keys()):
             before, after = old.entries.get(name), new.entries.get(name)
             if before != after:
                 yield _change(name, old, new)
+
+
+def _by_age(states: Sequence[ConfigState]) -> list[ConfigState]:
+    """The oldest first: by the time of their last change, else by their counters. A .bak is written when it is old."""
+    if all(state.changed_ms is not None for state in states):
+        return sorted(states, key=lambda state: (state.changed_ms or 0, state.counter or 0))
+    if all(state.counter is not None for state in states):
+        return sorted(states, key=lambda state: state.counter or 0)
+    return sorted(states, key=lambda state: state.written_ms)
 
 
 def _change(name: str, old: ConfigState, new: ConfigState) -> ConfigChange:

@@ -60,6 +60,18 @@ def test_a_file_says_what_a_line_says() -> None:
     assert state_of("topic", document, 7, "f").entries == {"T": told_settings("topic", told)}
 
 
+def test_without_times_the_counters_say_which_file_is_the_older() -> None:
+    """The .bak was written last: when it was put aside."""
+    newer = replace(state(8, 100, A=4, B=4), changed_ms=None)
+    older = replace(state(7, 900, A=4), changed_ms=None)
+    assert [(change.name, change.happening) for change in changes_between([newer, older])] == [("B", Happening.CREATED)]
+
+
+def test_the_first_brokers_name_the_time_of_a_change_otherwise() -> None:
+    document = Document(FILE, {"topicConfigTable": {}, "dataVersion": {"counter": 9, "timestatmp": 1795332936190}})
+    assert document.data_version.timestamp == 1795332936190
+
+
 def line(happening: Happening, at_ms: int, queues: int | None) -> LifeEvent:
     after = None if queues is None else {"readQueueNums": str(queues)}
     return LifeEvent(
