@@ -22,7 +22,7 @@ from pipelines.cli.frame.options import (
 from pipelines.cli.frame.rows import schema_of
 from pipelines.cli.frame.run import Run
 
-BRIEF = ("group", "topic", "queue_id", "popped", "acked", "in_flight", "overdue", "revived", "unread", "pop_lag")
+BRIEF = ("group", "topic", "queue_id", "pop_lag", "unread", "in_flight", "overdue", "acked", "revived", "popped")
 MESSAGES_BRIEF = ("group", "topic", "queue_id", "queue_offset", "state", "popped_at", "invisible_until", "reason")
 
 
