@@ -175,7 +175,7 @@ class _Verify:
         queues = [check_files(self._store, in_files, size), *self._queues(lost)]
         if spooled is not None:
             queues.append(check_database(self._store.root, spooled, self._log.start))
-        index = self._judge_index(lost, doubtful_times)
+        index = self._judge_index(lost, spans_of(log.findings, "store_timestamp_disorder", "record_crc_wrong"))
         queue_ends = self._queue_ends()
         config_files = self._config_files(queue_ends)
         judged = {place.file for finding in config_files.findings for place in finding.places}

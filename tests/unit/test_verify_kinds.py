@@ -32,6 +32,7 @@ Damage = Callable[[Path, Records], str]
 """Damages a store and returns a part of the path that the finding has to name."""
 
 LONG, INT = 8, 4
+STORE_TIME_AT = 56
 SLOTS = SETTINGS.max_hash_slot_num
 ENTRIES_AT = INDEX_HEADER.size + SLOTS * INDEX_SLOT.size
 DAMAGES: dict[str, Damage] = {}
@@ -343,9 +344,13 @@ def _(root: Path, records: Records) -> str:
 
 @pytest.fixture
 def built(tmp_path: Path) -> StoreBuilder:
-    builder = shop(tmp_path / "store")
+    return with_record_crc(shop(tmp_path / "store"), ("TAGS", "A"))
+
+
+def with_record_crc(builder: StoreBuilder, *properties: tuple[str, str]) -> StoreBuilder:
+    """One more record, which carries its CRC."""
     crc_at = b"__CRC32#\x01" + b"0" * 10 + b"\x02"
-    message = builder.put(properties=(("TAGS", "A"), ("__CRC32#", "0" * 10)))
+    message = builder.put(properties=(*properties, ("__CRC32#", "0" * 10)))
     record = encode_message(message)
     assert record.endswith(crc_at)
     log_write(builder.root, message, len(record) - len(crc_at), encode_record_crc(crc31(record[: -len(crc_at)])))
@@ -400,6 +405,15 @@ def test_the_end_time_of_an_index_file_is_told_wrong_without_the_log(end_ms: byt
     (found,) = [found for found in findings_of(root) if found.kind == "index_header_wrong"]
     assert not before
     assert found.places[0] == Place(f"index/{path.name}", 0, 2 * LONG)
+
+
+def test_the_store_time_of_a_record_that_its_crc_refuses_judges_no_index(tmp_path: Path) -> None:
+    builder = with_record_crc(shop(tmp_path / "store"), ("KEYS", "last"))
+    root = builder.finish()
+    assert findings_of(root) == ()
+    log_write(root, builder.records[-1], STORE_TIME_AT, bytes.fromhex("0000030000000000"))
+    assert {found.kind for found in findings_of(root)} & {"index_header_wrong", "index_time_wrong"} == set()
+    assert "record_crc_wrong" in {found.kind for found in findings_of(root)}
 
 
 def test_the_slots_of_entries_are_told_in_any_order(built: StoreBuilder) -> None:
