@@ -71,6 +71,8 @@ class Plan:
         }
         if chance.random() < 0.3:
             settings["flushDiskType"] = "SYNC_FLUSH"
+        elif chance.random() < 0.2:
+            settings["transientStorePoolEnable"] = "true"
         if chance.random() < 0.3 and BrokerVersion.parse(version) >= BrokerVersion.parse("5.2.0"):
             settings["enabledAppendPropCRC"] = "true"
         millis = chance.choice((300, 1_500, 5_000, 12_000, 21_000))
