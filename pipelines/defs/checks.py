@@ -339,7 +339,7 @@ STORE_CHECKS = [
         "trace_events",
         "nothing_traced_failed",
         "No client traced a send, a call of a listener or a recall that failed.",
-        'SELECT broker, "group", trace_type, topic, message_id, at, cost_ms, result FROM trace_events '
+        'SELECT broker, "group", trace_type, topic, message_id, "at", cost_ms, result FROM trace_events '
         "WHERE NOT success ORDER BY ALL",
         severity=WARN,
         command="rocketlens traces {store} --messages",
