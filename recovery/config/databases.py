@@ -100,7 +100,8 @@ def _json_counter(entry: Entry | None) -> int:
     """The counter of the data version in a JSON file that can be read; -1 without one."""
     if entry is None or not entry.size:
         return -1
-    document = as_map(parse(bytes(entry.bytes())))
+    text = bytes(entry.bytes()).decode("utf-8", "replace")  # as load() takes it
+    document = as_map(parse(text.encode()))
     return whole_number(as_map(document.get("dataVersion")).get("counter")) or 0
 
 
