@@ -207,7 +207,7 @@ class Snapshot:
     actions: pa.Table
 
 
-NO_SNAPSHOT = Snapshot([], pa.schema({"path": pa.string(), "num_records": pa.int64()}).empty_table())
+NO_SNAPSHOT = Snapshot([], pa.Table.from_batches([], pa.schema({"path": pa.string(), "num_records": pa.int64()})))
 
 
 def newest_version(root: Path) -> Path | None:
