@@ -29,6 +29,7 @@ ARGUMENTS: dict[str, list[str]] = {
     "docs": ["recovery"],
     "completion": ["bash"],
     "watch": ["{store}", "--times", "1"],
+    "episodes": ["{store}", "--offsets", "{store}/config/consumerOffset.json"],
     "start-at": ["{store}", "--topic", "OrderTopic0"],
     "init": ["{store}", "--to", "{out}/drafted.toml"],
 }
