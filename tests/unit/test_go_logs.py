@@ -8,13 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from rebalance.facts import ClientFact, ConsumerStarting, Fact, QueueAdded, QueueAddFailed, QueueRemoved
+from rebalance.facts import (
+    ClientFact,
+    ConsumerStarting,
+    Fact,
+    QueueAdded,
+    QueueAddFailed,
+    QueueRemoved,
+    RebalanceResultChanged,
+)
 from rebalance.readers.logs import facts_from_log
 from rebalance.readers.logs.logrus import logrus_line
 from rebalance.readers.sub_version import sub_version_ms
 from tests.support.fixtures import GOLDEN
 
-SESSION = GOLDEN / "rebalance" / "sessions" / "k-533-go-join-leave-kill"
+SESSIONS = sorted((GOLDEN / "rebalance" / "sessions").glob("*-go-*"))
+SESSION = SESSIONS[0]
 ROUNDS = (b"do balance done", b"remove unnecessary mq")
 """Lines that v2.1.1 and older write at DEBUG only."""
 STAMP = 'time="2026-11-23T05:56:0{}Z" level=info msg='
@@ -74,6 +83,24 @@ def test_a_log_that_hides_its_rounds_gives_no_facts_of_a_consumer(name: str) -> 
     assert not [fact for fact in facts(hidden) if isinstance(fact, ClientFact)]
 
 
+@pytest.mark.parametrize("session", SESSIONS, ids=lambda path: path.name)
+def test_a_log_that_begins_in_the_middle_invents_no_beginning(session: Path) -> None:
+    for folder in sorted((session / "logs").glob("c*")):
+        if not (folder / "rocketmq-client.log.gz").exists():
+            continue
+        lines = lines_of(session, folder.name)
+        whole = {(fact.queue, fact.at_ms) for fact in facts(lines) if isinstance(fact, QueueAdded)}
+        for cut in (number for number, line in enumerate(lines) if b"do balance done" in line):
+            found = {(fact.queue, fact.at_ms) for fact in facts(lines[cut:]) if isinstance(fact, QueueAdded)}
+            assert found <= whole
+
+
+def test_a_failure_is_not_forgotten_by_another_topics_round() -> None:
+    other = balanced(3, 0).replace("topic=T", "topic=U")
+    found = facts([start(1), fetched(2, 1), failed(2, 1), other, balanced(3, 1)])
+    assert [fact.queue.topic for fact in found if isinstance(fact, QueueAdded)] == ["U"]
+
+
 def test_a_start_is_told_with_the_first_round() -> None:
     (starting,) = (fact for fact in facts([start(1), balanced(3, 0)]) if isinstance(fact, ConsumerStarting))
     assert (starting.client_id, starting.message_model, starting.at_ms) == (
@@ -105,7 +132,7 @@ def test_a_queue_that_could_not_be_added_is_not() -> None:
 
 def test_another_client_of_the_group_is_another_run() -> None:
     found = facts([start(1), balanced(2, 0), balanced(3, 0, client_id="1.2.3.4@6")])
-    runs = [(fact.client_id, fact.process) for fact in found if isinstance(fact, QueueAdded)]
+    runs = [(fact.client_id, fact.process) for fact in found if isinstance(fact, RebalanceResultChanged)]
     assert len(set(runs)) == 2
 
 
@@ -122,6 +149,7 @@ def test_another_client_of_the_group_is_another_run() -> None:
         (rb'time="2026-13-23T05:56:03Z" level=info msg="a"', None),
         (rb'time="0001-01-01T00:00:00+23:59" level=info msg="a"', "a"),
         (rb'time="2026-11-23T05:56:03Z" level=info msg="\U7fffffff"', r"\U7fffffff"),
+        (rb'time="2026-11-23T05:56:03Z" level=info msg="\ud800 x" k=v', r"\ud800 x k=v"),
         (rb'{"time":"2026-11-23T05:56:03Z"}', None),
     ],
 )

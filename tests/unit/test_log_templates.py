@@ -29,6 +29,7 @@ EXAMPLES = {
     "mq": MQ,
     "mqs": f"[{MQ}, {MQ}]",
     "other_mqs": "[]",
+    "client_ids": "[10.0.0.1@7 10.0.0.2@8]",
     "channel_info": CHANNEL,
     "other_channel_info": CHANNEL,
     "subscription": SUBSCRIPTION,

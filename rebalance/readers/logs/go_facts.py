@@ -47,14 +47,17 @@ class _Run:
 
     Attributes:
         client_id: None until a round named it: until then the log may hide the table, and gives no facts.
-        started: its start, until it has been told.
-        held: queues of its table. fetched: the last question for a queue's offset, which comes before it is added.
+        began: whether its start is in this log. started: that start, until it has been told.
+        topics: those of which a round was told.
+        held: queues of its table. fetched: the last sign that a queue is being added, as the question for its offset.
         failed: targets of the round under way that were not added.
     """
 
     number: int
     client_id: str | None = None
+    began: bool = False
     started: tuple[When, str] | None = None
+    topics: set[str] = field(default_factory=set)
     held: set[MessageQueue] = field(default_factory=set)
     fetched: dict[MessageQueue, When] = field(default_factory=dict)
     failed: set[MessageQueue] = field(default_factory=set)
@@ -88,7 +91,7 @@ class GoLog:
         fields = event.named_fields
         group, last = fields["group"], self._runs.get(fields["group"])
         started = self.origin.when(event), fields["message_model"].upper()
-        self._runs[group] = _Run(0 if last is None else last.number + 1, started=started)
+        self._runs[group] = _Run(0 if last is None else last.number + 1, began=True, started=started)
         return ()
 
     def _fetched(self, event: LogEvent) -> Sequence[Fact]:
@@ -121,16 +124,20 @@ class GoLog:
         sizes = {"mq_all_size": int(fields["mq_all_size"]), "cid_all_size": int(fields["cid_all_size"])}
         for queue in target:
             yield from self._added(run, group, when, queue)
+        run.topics.add(fields["topic"])
         told = {"strategy": None, "topic": fields["topic"], "target": target}
         yield self._fact(run, group, when, RebalanceResultChanged, **sizes, **told)
-        run.fetched.clear()
-        run.failed.clear()
+        run.fetched = {queue: since for queue, since in run.fetched.items() if queue.topic != fields["topic"]}
+        run.failed = {queue for queue in run.failed if queue.topic != fields["topic"]}
 
     def _added(self, run: _Run, group: str, when: When, queue: MessageQueue) -> Iterator[Fact]:
-        """A line shows the queue in the table: it came there before, unless it is known already."""
-        if queue not in run.held and queue not in run.failed:
+        """A line shows the queue in the table. It came there within this log, if that has the run's start, or a round
+        of the topic before."""
+        if queue in run.held or queue in run.failed:
+            return
+        run.held.add(queue)
+        if run.began or queue.topic in run.topics:
             yield self._fact(run, group, _between(run.fetched.get(queue), when), QueueAdded, queue=queue)
-            run.held.add(queue)
 
     def _removed(self, event: LogEvent) -> Sequence[Fact]:
         fields = event.named_fields
@@ -198,6 +205,7 @@ def _between(fetched: When | None, when: When) -> When:
 _BUILDERS: dict[str, Callable[[GoLog, LogEvent], Sequence[Fact]]] = {
     "go_consumer_starting": GoLog._starting,
     "go_offset_fetched": GoLog._fetched,
+    "go_queue_added": GoLog._fetched,
     "go_result_changed": GoLog._result,
     "go_notified": GoLog._notified,
     "go_lock_answered": GoLog._lock,

@@ -13,8 +13,11 @@ _MQ_GROUP = " MessageQueue={mq} consumerGroup={group}"
 _GROUP_TOPIC = " consumerGroup={group} topic={topic}"
 
 
-def _go(name: str, levels: str, text: str, yields: str = "") -> Template:
-    return Template(name, "go", levels, "all", text, yields)
+_TOLD = "INFO since 2.1.2, DEBUG before"
+
+
+def _go(name: str, levels: str, text: str, yields: str = "", versions: str = "all") -> Template:
+    return Template(name, "go", levels, versions, text, yields)
 
 
 GO_TEMPLATES: tuple[Template, ...] = (
@@ -26,26 +29,45 @@ GO_TEMPLATES: tuple[Template, ...] = (
     ),
     _go(
         "go_result_changed",
-        "INFO",
+        _TOLD,
         "MessageQueue do balance done cidAllSize={cid_all_size} clientID={client_id} consumerGroup={group} "
         "mqAllSize={mq_all_size} rebalanceResultSet={mqs} rebalanceResultSize={result_size} topic={topic}",
         "RebalanceResultChanged, QueueAdded",
     ),
-    _go("go_offset_fetched", "INFO", "fetch offset of mq from broker success" + _MQ_GROUP + " offset={queue_offset}"),
-    _go("go_queue_added", "DEBUG", "updateProcessQueueTable do defaultConsumer, add a new mq" + _MQ_GROUP),
-    _go("go_queue_added", "DEBUG", "do defaultConsumer, add a new mq" + _MQ_GROUP),
-    _go("go_queue_removed", "INFO", "remove unnecessary mq when updateProcessQueueTable" + _MQ_GROUP, "QueueRemoved"),
+    _go(
+        "go_offset_fetched",
+        "INFO since 2.1.2, WARN before",
+        "fetch offset of mq from broker success" + _MQ_GROUP + " offset={queue_offset}",
+        versions="≥2.1.1",
+    ),
+    _go(
+        "go_queue_added",
+        "DEBUG",
+        "updateProcessQueueTable do defaultConsumer, add a new mq" + _MQ_GROUP,
+        versions="≥2.1.2",
+    ),
+    _go("go_queue_added", "DEBUG", "do defaultConsumer, add a new mq" + _MQ_GROUP, versions="≤2.1.1"),
+    _go("go_queue_removed", _TOLD, "remove unnecessary mq when updateProcessQueueTable" + _MQ_GROUP, "QueueRemoved"),
     _go(
         "go_queue_removed_pull_expired",
-        "WARN",
+        "WARN since 2.1.2, DEBUG before",
         "remove unnecessary mq because pull was expired, prepare to fix it" + _MQ_GROUP,
         "QueueRemoved",
+        "≥2.1.1",
+    ),
+    _go(
+        "go_queue_removed_pull_expired",
+        "DEBUG",
+        "remove unnecessary mq because pull was paused, prepare to fix it" + _MQ_GROUP,
+        "QueueRemoved",
+        "≤2.1.0",
     ),
     _go(
         "go_queue_removed_not_my_topic",
         "INFO",
         "remove unnecessary mq because unsubscribed" + _MQ_GROUP,
         "QueueRemoved",
+        "≥2.1.2",
     ),
     _go(
         "go_queue_add_lock_failed",
@@ -69,10 +91,10 @@ GO_TEMPLATES: tuple[Template, ...] = (
     _go(
         "go_not_in_list",
         "WARN",
-        "[BUG] ConsumerId not in cidAll cidAll={mqs} consumerGroup={group} consumerId={client_id}",
+        "[BUG] ConsumerId not in cidAll cidAll={client_ids} consumerGroup={group} consumerId={client_id}",
         "RoundSkipped",
     ),
-    _go("go_round_paused", "INFO", "[BALANCE-SKIP] since consumer paused consumerGroup={group}"),
+    _go("go_round_paused", "INFO", "[BALANCE-SKIP] since consumer paused consumerGroup={group}", versions="≥2.1.1"),
     _go("go_notified", "INFO", "receive broker's notification to consumer group consumerGroup={group}", "Notified"),
     _go(
         "go_offset_persisted",
@@ -85,7 +107,7 @@ GO_TEMPLATES: tuple[Template, ...] = (
         "WARN",
         "update offset to broker error" + _MQ_GROUP + " offset={queue_offset} underlayError={text}",
     ),
-    _go("go_offset_forgotten", "INFO", "delete mq from offset table" + _MQ_GROUP),
+    _go("go_offset_forgotten", "INFO, WARN in 2.1.0 and 2.1.1", "delete mq from offset table" + _MQ_GROUP),
     _go(
         "go_version_bumped",
         "INFO",
@@ -115,10 +137,15 @@ GO_TEMPLATES: tuple[Template, ...] = (
         "INFO",
         "the topic route info changed changeTo={route} changedFrom={other_route} topic={topic}",
     ),
-    _go("go_routes_changed", "INFO", "change the route for clients"),
+    _go("go_routes_changed", "INFO", "change the route for clients", versions="≥2.1.1"),
     _go("go_route_not_found", "WARN", "query topic route from server error underlayError={text}"),
     _go("go_route_not_found", "WARN", "queryTopicRouteInfoFromServer return nil topic={topic}"),
-    _go("go_queue_dropped", "INFO", "push consumer quit pullMessage for dropped queue. consumerGroup={group}"),
+    _go(
+        "go_queue_dropped",
+        "INFO",
+        "push consumer quit pullMessage for dropped queue. consumerGroup={group}",
+        versions="≥2.1.0",
+    ),
     _go("go_queue_dropped", "INFO", "the message queue not be able to consume, because it was dropped" + _MQ_GROUP),
     _go(
         "go_queue_dropped",
@@ -136,9 +163,16 @@ GO_TEMPLATES: tuple[Template, ...] = (
         "INFO",
         "receive reset consumer offset request... broker={address} consumerGroup={group} timestamp={text} "
         "topic={topic}",
+        versions="≥2.1.1",
     ),
     _go("go_running_info_asked", "INFO", "receive get consumer running info request..."),
     _go("go_listener_ends", "INFO", "push consumer close {text} consumerGroup={group}"),
     _go("go_thread_ends", "INFO", "The RMQClient stopping {text} clientID={client_id}", "ConsumerShutdown"),
-    _go("go_client_removed", "INFO", "will remove client from clientMap clientID={client_id}", "ConsumerShutdown"),
+    _go(
+        "go_client_removed",
+        "INFO",
+        "will remove client from clientMap clientID={client_id}",
+        "ConsumerShutdown",
+        "≥2.1.0",
+    ),
 )

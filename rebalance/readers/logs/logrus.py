@@ -19,6 +19,7 @@ _PAIR = re.compile(r' ([^\s="]{1,64}+)=("(?:[^"\\]|\\.)*+"|[^ "]*+)')
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
 _SIGNS = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _LAST_CHARACTER = 0x10FFFF
+_SURROGATES = range(0xD800, 0xE000)
 
 
 class LogrusLine(NamedTuple):
@@ -64,4 +65,4 @@ def _character(escape: re.Match[str]) -> str:
     if code is None:
         return _SIGNS.get(sign, sign)
     number = int(code, 16)
-    return chr(number) if number <= _LAST_CHARACTER else escape[0]
+    return chr(number) if number <= _LAST_CHARACTER and number not in _SURROGATES else escape[0]

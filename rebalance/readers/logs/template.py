@@ -17,6 +17,7 @@ _PATTERN_OF_FIELD = {
     "mq": _MQ,
     "mqs": r"\[.*\]",
     "other_mqs": r"\[.*\]",
+    "client_ids": r"\[.*\]",
     "channel_info": r"ClientChannelInfo \[.+\]",
     "other_channel_info": r"ClientChannelInfo \[.+\]",
     "subscription": r"SubscriptionData \[.+\]",
