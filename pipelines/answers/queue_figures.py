@@ -10,7 +10,7 @@ from parsers.errors import DamageSink
 from parsers.queues import BatchQueue, FileQueue, StoreQueues
 from parsers.store import Store
 from recovery.query.lag import LOG_NOT_FOUND
-from recovery.query.queue_minimum import broker_minimum
+from recovery.query.queue_minimum import broker_minimum, readable_messages
 from recovery.rules.versions import BrokerVersion
 
 
@@ -41,6 +41,6 @@ def _row(found: QueueSummary, minimum: int) -> dict[str, Any]:
         "max_physical_offset": found.max_physical_offset,
         "units": found.units,
         "files": found.files,
-        "messages": found.max_queue_offset - found.min_queue_offset,
+        "messages": readable_messages(found, minimum),
         "reason": None,
     }

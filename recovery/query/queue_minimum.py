@@ -51,6 +51,14 @@ def broker_minimum(found: QueueSummary, files: Sequence[StoreFile], log_start: i
     return 0 if at is None else first + at
 
 
+def readable_messages(found: QueueSummary, minimum: int) -> int:
+    """How many offsets a consumer can still read: from the first message that exists, but not below the minimum.
+
+    A pull below the minimum is OFFSET_TOO_SMALL (DefaultMessageStore#getMessage @5.3.3).
+    """
+    return found.max_queue_offset - max(found.min_queue_offset, minimum)
+
+
 def _batch_minimum(found: QueueSummary, files: Sequence[StoreFile], log_start: int) -> int:
     """Where BatchConsumeQueue#correctMinOffset @5.3.3 begins; -1 is its answer for a first file without a unit."""
     try:

@@ -165,6 +165,8 @@ def _gap(file: StoreFile, region: Region, data: Bytes) -> LogGap:
 
 def _zeros_before(data: Bytes, at: int) -> int:
     """How many zeros of a record's properties lead up to those that begin at `at`; none where no zero stands there."""
+    if data[at] != 0:
+        return 0
     before = data[max(0, at - LONGEST_PROPERTIES) : at]
     written = np.flatnonzero(before)
-    return 0 if data[at] != 0 or not len(written) else len(before) - 1 - int(written[-1])
+    return len(before) - 1 - int(written[-1]) if len(written) else 0

@@ -96,6 +96,15 @@ def test_units_equal_the_truth(spark: SparkSession, demo_store: Path) -> None:
             assert (row.physical_offset, row.msg_size, row.tags_code) == (physical_offset, msg_size, tags_code)
 
 
+def test_queues_of_files_equal_the_truth(spark: SparkSession, demo_store: Path) -> None:
+    lines = [row for row in truth_rows("queues.jsonl.gz") if row["maxOffset"]]
+    rows = spark.read.format("rocketmq_queues").option("store", str(demo_store)).load().collect()
+    found = {(row.topic, row.queue_id): (row.min_queue_offset, row.max_queue_offset, row.messages) for row in rows}
+    for line in lines:
+        first, end = line["minOffset"], line["maxOffset"]
+        assert found[line["topic"], line["queueId"]] == (first, end, end - first)
+
+
 def test_queues_and_tables_of_databases_are_rows(spark: SparkSession) -> None:
     name = "5.5.0-rocksdb"
     store = store_root(name)

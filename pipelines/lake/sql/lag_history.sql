@@ -17,7 +17,7 @@ WITH kept AS (
     SELECT kept.*, coalesce(queues.max_queue_offset - queues.messages, 0) AS min_queue_offset,
            CASE WHEN queues.queue_id IS NULL THEN '{no_files}' END AS no_files,
            CASE WHEN kept.topic LIKE '\%LMQ\%%' ESCAPE '\' OR configured.topic IS NOT NULL
-                THEN coalesce(ends.broker_offset, queues.min_queue_offset, 0) END AS broker_offset
+                THEN coalesce(ends.broker_offset, queues.max_queue_offset - queues.messages, 0) END AS broker_offset
     FROM kept
     ASOF LEFT JOIN ends
       ON kept.broker = ends.broker AND kept.topic = ends.topic AND kept.queue_id = ends.queue_id

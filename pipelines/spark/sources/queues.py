@@ -33,41 +33,42 @@ class QueuesReader(StoreReader):
         from recovery.knowledge.knowledge import knowledge_of
 
         store = self.store()
-        self.options["version"] = str(knowledge_of(store, self.said()).version)
-        known = (store.log_start,) if store.log_not_found is None else ()
+        version = knowledge_of(store, self.said()).version
+        known = (store.log_start, *version) if store.log_not_found is None else ()
         planned = [slice_ for slice_ in super().partitions() if isinstance(slice_, Slice)]
         return [Slice([dataclasses.replace(p, known=known) for p in s.pieces]) for s in planned]
 
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
+        from recovery.query.queue_minimum import readable_messages
+
         schema = table_of(self.table_name).bare_schema
         for summary, minimum in self._summaries(piece):
-            messages = summary.max_queue_offset - summary.min_queue_offset
+            messages = None if minimum is None else readable_messages(summary, minimum)
             facts = {**dataclasses.asdict(summary), "broker": None, "min_queue_offset": minimum, "messages": messages}
-            if not piece.known:  # the log was not found: where a queue begins depends on it
-                facts |= {"min_queue_offset": None, "messages": None}
             yield pa.RecordBatch.from_pylist([{name: facts[name] for name in schema.names}], schema=schema)
 
-    def _summaries(self, piece: Piece) -> Iterator[tuple[QueueSummary, int]]:
-        """Each queue, and the minimum that the broker's version answers for it."""
+    def _summaries(self, piece: Piece) -> Iterator[tuple[QueueSummary, int | None]]:
+        """Each queue, and the minimum that the broker's version answers for it; None where the log was not found, on
+        which it depends."""
         from parsers.queues import BatchQueue, FileQueue, StoreQueues
         from recovery.query.queue_minimum import broker_minimum
         from recovery.rules.versions import BrokerVersion
 
-        root, log_start = Path(self.options["store"]), next(iter(piece.known), 0)
+        root, (log_start, *version) = Path(self.options["store"]), piece.known or (0,)
         if piece.file.kind == "rocksdb":
             with StoreQueues(self.store(), on_damage="collect") as queues:
                 for queue in queues.values():
                     summary = queue.summary(log_start)
-                    yield summary, summary.min_queue_offset
+                    yield summary, summary.min_queue_offset if piece.known else None
             return
         files, of_type = (
             queue_files(root, piece.file),
             BatchQueue if piece.file.kind == "batchconsumequeue" else FileQueue,
         )
         summary = of_type(files, "collect").summary(log_start)
-        yield summary, broker_minimum(summary, files, log_start, BrokerVersion.parse(self.options["version"]))
+        yield summary, broker_minimum(summary, files, log_start, BrokerVersion(*version)) if piece.known else None
 
 
 def queue_files(root: Path, first: StoreFile) -> list[StoreFile]:
