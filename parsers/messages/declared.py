@@ -118,10 +118,6 @@ def markdown(name: str, title: str, source: str, fields: Sequence[Named]) -> str
     return "\n".join([f"### `{name}`: {title}", "", f"Source: `{source}`", "", *head, *rows])
 
 
-def _quoted(name: str) -> str:
-    return f"`{name}`" if name else ""
-
-
 def text_value(field: Named, text: str) -> Value:
     """A value that is stored as text. Raises CorruptRecord where it has not the field's form."""
     if field.form == "text":

@@ -11,6 +11,8 @@ from parsers.messages.declared import BodyKind, Named, Piece, json_value
 
 TOKEN = re.compile(rb'"(?P<text>(?:[^"\\]++|\\.)*+)"?|(?P<mark>[{}\[\],:])', re.DOTALL)
 NOT_DECLARED = "a member that no version is known to write"
+MOST_DEPTH = 2
+"""Objects inside the outer one that are taken apart; what is deeper is one value."""
 Spans = list[tuple[tuple[str, ...], int, int]]
 
 
@@ -43,17 +45,18 @@ class JsonKind(BodyKind):
 
 def _leaves(told: dict[str, Json], above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Json]]:
     for name, value in told.items():
-        if isinstance(value, dict) and value and len(above) < 2:
+        if isinstance(value, dict) and value and len(above) < MOST_DEPTH:
             yield from _leaves(value, (*above, name))
         else:
             yield (*above, name), value
 
 
 def _spans(body: bytes) -> Spans:
-    """The leaves of a strict JSON object: path, and the bytes from the end of the one before to its own end."""
+    """The leaves of a strict JSON object: path, and the bytes from the end of the one before to its own end. What is
+    deeper than `_leaves` goes belongs to the leaf above it."""
     spans: Spans = []
     path: list[str] = []
-    name, depth_of_lists, start = "", 0, 0
+    name, depth_of_lists, too_deep, start = "", 0, 0, 0
     before = b""
     for token in TOKEN.finditer(body):
         mark = token["mark"]
@@ -63,6 +66,8 @@ def _spans(body: bytes) -> Spans:
             depth_of_lists += 1 if mark == b"[" else -1
         elif depth_of_lists:
             continue
+        elif too_deep or (mark == b"{" and len(path) == MOST_DEPTH):
+            too_deep += {b"{": 1, b"}": -1}.get(mark, 0)
         elif mark == b":":
             name = before.decode("utf-8", "replace")
         elif mark == b"{":

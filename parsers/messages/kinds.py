@@ -77,11 +77,17 @@ def body_kind(topic: str, properties: Mapping[str, str], body_starts: bytes) -> 
     return None
 
 
-def decoded(topic: str, properties: Mapping[str, str], body: bytes) -> Decoded:
-    """All that a message says, from its properties and its decompressed body; nothing for an application's own."""
+NO_BODY = "its body cannot be decompressed"
+
+
+def decoded(topic: str, properties: Mapping[str, str], body: bytes | None) -> Decoded:
+    """All that a message says, from its properties and its decompressed body; nothing for an application's own.
+
+    `body`: None where it cannot be decompressed; a kind that is told by its body has a problem then.
+    """
     records: list[Record] = []
     problems: list[tuple[str, StoreFormatError]] = []
-    held, kind = property_kind(topic), body_kind(topic, properties, body[:16])
+    held, kind = property_kind(topic), body_kind(topic, properties, (body or b"")[:16])
     if held is not None:
         try:
             records.append(held.record(properties))
@@ -89,6 +95,8 @@ def decoded(topic: str, properties: Mapping[str, str], body: bytes) -> Decoded:
             problems.append((held.name, wrong))
     if kind is not None:
         try:
+            if body is None:
+                raise CorruptRecord(NO_BODY, field="body")
             records.extend(kind.records(body))
         except StoreFormatError as wrong:
             problems.append((kind.name, wrong))

@@ -6,14 +6,14 @@ Source: DefaultMetadataStore#encode, FileSegmentMetadata, QueueMetadata, FileSeg
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from parsers.config.document import Document, read_document
 from parsers.config.values import int32, int64, text
 from parsers.errors import DamageSink, OnDamage
 from parsers.fastjson import Json, as_map
-from parsers.store import StoreFile
+from parsers.store import QueueKey, StoreFile
 
 FILE = "tieredStoreMetadata.json"
 TABLES = {
@@ -21,56 +21,37 @@ TABLES = {
     "consumeQueueFileSegmentTable": "CONSUME_QUEUE",
     "indexFileSegmentTable": "INDEX",
 }
-STATUSES = {0: "new", 1: "sealed", 2: "deleted"}
-NO_TIME = (1 << 63) - 1
-"""A segment's times before its first message (Long.MAX_VALUE)."""
 PARTS_OF_A_PATH = 3
+BrokerQueue = tuple[str, str, int]
 MOST_SEGMENT_BYTES = 1 << 40
 """A segment has 1 GiB unless told otherwise (tieredStoreCommitLogMaxSize); a larger number is no size."""
-
-
-@dataclass(frozen=True, slots=True)
-class TieredQueue:
-    """A queue of the tiered store: queue offsets of its first message and behind its last committed one."""
-
-    topic: str
-    queue_id: int
-    min_queue_offset: int | None
-    max_queue_offset: int | None
-    updated_ms: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
     """One segment. `path` is broker/topic/queue; `base_offset`, `size` in bytes of the queue's own log or queue there.
 
-    `kind`: COMMIT_LOG, CONSUME_QUEUE, INDEX. What is not stored is None.
+    `kind`: COMMIT_LOG, CONSUME_QUEUE, INDEX. A size that is not stored is None.
     """
 
     path: str
     kind: str
     base_offset: int
-    status: str | None
     size: int | None
-    created_ms: int | None
-    begin_ms: int | None
-    end_ms: int | None
 
     @property
-    def queue(self) -> tuple[str, int] | None:
-        """Topic and queue id of its path; None where the path is none of a queue."""
+    def queue(self) -> BrokerQueue | None:
+        """Broker, topic and queue id of its path; None where the path is none of a queue."""
         parts = self.path.split("/")
-        if len(parts) != PARTS_OF_A_PATH or not (parts[2].isascii() and parts[2].isdigit()):
-            return None
-        return parts[1], int(parts[2])
+        queue_id = int32(parts[-1]) if len(parts) == PARTS_OF_A_PATH else None
+        return None if queue_id is None or str(queue_id) != parts[2] else (parts[0], parts[1], queue_id)
 
 
 @dataclass(frozen=True, slots=True)
 class TieredMetadata:
-    """What the file says, and which file it is."""
+    """What the file says. `begins`: topic and queue id -> queue offset of the first message that is there."""
 
-    file: StoreFile
-    queues: tuple[TieredQueue, ...]
+    begins: Mapping[QueueKey, int]
     segments: tuple[Segment, ...]
 
 
@@ -85,16 +66,15 @@ def read_tiered_metadata(
     if document is None:
         return None
     segments = sorted(_segments(document), key=lambda each: (each.path, each.kind, each.base_offset))
-    return TieredMetadata(document.file, tuple(_queues(document)), tuple(segments))
+    return TieredMetadata(dict(_begins(document)), tuple(segments))
 
 
-def _queues(document: Document) -> Iterator[TieredQueue]:
+def _begins(document: Document) -> Iterator[tuple[QueueKey, int]]:
     for topic, by_queue in document.table("queueMetadataTable").items():
         for number, stored in as_map(by_queue).items():
-            queue_id, row = int32(number), as_map(stored)
-            if queue_id is not None:
-                offsets = (int64(row.get(name)) for name in ("minOffset", "maxOffset", "updateTimestamp"))
-                yield TieredQueue(topic, queue_id, *offsets)
+            queue_id, begin = int32(number), int64(as_map(stored).get("minOffset"))
+            if queue_id is not None and begin is not None and begin >= 0:
+                yield (topic, queue_id), begin
 
 
 def _segments(document: Document) -> Iterator[Segment]:
@@ -107,19 +87,10 @@ def _segments(document: Document) -> Iterator[Segment]:
                         path=text(row.get("path")) or path,
                         kind=kind,
                         base_offset=base_offset,
-                        status=STATUSES.get(int32(row.get("status")) or 0),
                         size=_size(row.get("size")),
-                        created_ms=int64(row.get("createTimestamp")),
-                        begin_ms=_time(row.get("beginTimestamp")),
-                        end_ms=_time(row.get("endTimestamp")),
                     )
 
 
 def _size(stored: Json | None) -> int | None:
     found = int64(stored)
     return found if found is not None and 0 <= found <= MOST_SEGMENT_BYTES else None
-
-
-def _time(stored: Json | None) -> int | None:
-    found = int64(stored)
-    return None if found == NO_TIME else found

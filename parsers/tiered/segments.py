@@ -12,11 +12,6 @@ from hashlib import md5
 from os.path import isfile
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
-from parsers.consumequeue.layout import CQ_UNIT
-from parsers.mapped import map_file
 from parsers.tiered.metadata import Segment
 
 HASH_DIGITS = 8
@@ -31,7 +26,8 @@ def segment_name(base_offset: int) -> str:
 def segment_files(folder: Path, segment: Segment) -> list[Path]:
     """The files of a segment below the provider's folder: one, or none; several where several clusters share it.
 
-    None for a path of the metadata that is no broker, topic and queue. Raises OSError: the folder cannot be listed.
+    Of a path of the metadata that is no broker, topic and queue there is none. Raises OSError: the folder cannot be
+    listed.
     """
     parts = segment.path.split("/")
     if segment.queue is None or any(part in ("", ".", "..") for part in parts):
@@ -39,8 +35,3 @@ def segment_files(folder: Path, segment: Segment) -> list[Path]:
     name = segment_name(segment.base_offset)
     found = (cluster.joinpath(*parts, segment.kind, name) for cluster in sorted(folder.iterdir()))
     return [path for path in found if isfile(path)]
-
-
-def segment_units(path: Path) -> npt.NDArray[np.void]:
-    """The whole units of a CONSUME_QUEUE segment, with the fields of CQ_UNIT. Raises UnreadableFile."""
-    return CQ_UNIT.array(map_file(path))

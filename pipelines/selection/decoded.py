@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 import pyarrow as pa
 
@@ -28,13 +29,17 @@ DECODED = pa.schema(
 times as instants. `record_no` counts the records of a message from 0."""
 
 TIMES = frozenset(field.name for kind in KINDS for field in kind.fields if field.form == "time_ms")
-Unread = Callable[[int, str, StoreFormatError | None], None]
-"""Gets the physical offset of a message, the kind that it should be, and why it is not; None: its body is not there."""
+MOST_ROWS = 1 << 14
+"""Of one batch: a single op message may have half a thousand records, a batch of them a million."""
+Unread = Callable[[int, str, StoreFormatError], None]
+"""Gets the physical offset of a message, the kind that it should be, and why it is not."""
 
 
-def decoded_rows(batch: pa.RecordBatch, unread: Unread) -> pa.RecordBatch:
+def decoded_rows(batch: pa.RecordBatch, unread: Unread) -> Iterator[pa.RecordBatch]:
     """The records of the messages of a batch as `DECODED`; applications' own messages have none."""
-    return pa.RecordBatch.from_pylist(list(_rows(batch, unread)), schema=DECODED)
+    rows = _rows(batch, unread)
+    while part := list(islice(rows, MOST_ROWS)):
+        yield pa.RecordBatch.from_pylist(part, schema=DECODED)
 
 
 def _rows(batch: pa.RecordBatch, unread: Unread) -> Iterator[dict[str, object]]:
@@ -43,11 +48,10 @@ def _rows(batch: pa.RecordBatch, unread: Unread) -> Iterator[dict[str, object]]:
     topics = batch.column("topic")
     for row in range(batch.num_rows):
         named = {pair["name"]: pair["value"] for pair in properties[row].as_py() or ()}
-        body = bodies[row].as_py()
-        found = decoded(topics[row].as_py(), named, body or b"")
+        found = decoded(topics[row].as_py(), named, bodies[row].as_py())
         at = places[0][row].as_py()
         for kind, why in found.problems:
-            unread(at, kind, None if body is None else why)
+            unread(at, kind, why)
         place = {name: column[row] for name, column in zip(PLACES, places, strict=True)} if found.records else {}
         for record in found.records:
             yield {**place, "kind": record.kind, "record_no": record.record_no, **_fields(record)}

@@ -75,8 +75,8 @@ def filter_bits(store: Store, known: StoreKnowledge) -> FilterBits:
     if not filters:
         return FilterBits({}, "config/consumerFilter.json keeps no filter")
     shapes = {(each.bit_count, len(each.bit_positions)) for each in filters}
-    if len(shapes) > 1 or not all(count and places for count, places in shapes):
-        return FilterBits({}, "filters of config/consumerFilter.json have bit maps of several sizes, or none")
+    if len(shapes) > 1 or not all(count and places and count % BITS_OF_A_BYTE == 0 for count, places in shapes):
+        return FilterBits({}, "filters of config/consumerFilter.json have bit maps of several sizes, none, or odd ones")
     by_topic: dict[str, list[ConsumerFilter]] = {}
     for each in filters:
         by_topic.setdefault(each.topic, []).append(each)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from parsers.commitlog.layout import HEAD
 from parsers.consumequeue.layout import CQ_UNIT
+from parsers.fastjson import parse
 from parsers.store import open_store
 from parsers.tiered.metadata import read_tiered_metadata
 from parsers.tiered.segments import segment_files, segment_name
@@ -36,7 +38,7 @@ def broker(tmp_path: Path) -> Path:
 
 def rows(root: Path, *more: str) -> list[dict[str, Any]]:
     called = call("tiered", root / "store", "--segments", root / "segments", *more)
-    assert called.code in (0, 4), called.err
+    assert called.code in (0, 1, 4), called.err
     return called.rows
 
 
@@ -96,7 +98,64 @@ def test_what_is_gone_on_either_side_is_told(broker: Path) -> None:
     assert row["reason"] is not None
 
 
-@pytest.mark.parametrize("path", ["../../../etc", "a/../b", "a/b/1/../../..", "a/**b/1", "a/b/\\u0000", "/a/b/1"])
+def of_queue(root: Path, topic: str, queue_id: int) -> dict[str, Any]:
+    (row,) = [row for row in rows(root) if (row["topic"], row["queue_id"]) == (topic, queue_id)]
+    return row
+
+
+def test_a_segment_that_was_cut_is_not_called_whole(broker: Path) -> None:
+    before = of_queue(broker, "Orders", 0)
+    unit = next((broker / "segments").glob("*/*/Orders/0/CONSUME_QUEUE/*0" + "0" * 19))
+    unit.write_bytes(unit.read_bytes()[: 10 * CQ_UNIT.size])
+    row = of_queue(broker, "Orders", 0)
+    assert (row["wrong"], row["different"]) == (0, 0)
+    assert row["equal"] < before["equal"]
+    assert "shorter" in row["reason"]
+
+
+def test_units_of_expired_messages_are_not_wrong(broker: Path) -> None:
+    """As destroyExpiredFile leaves it: the first COMMIT_LOG segment is gone, and from the metadata too."""
+    file = broker / "store" / "config" / "tieredStoreMetadata.json"
+    metadata = parse(file.read_bytes())
+    assert isinstance(metadata, dict)
+    segments = metadata["commitLogFileSegmentTable"]["broker-a/Orders/0"]
+    first = min(segments, key=int)
+    del segments[first]
+    metadata["queueMetadataTable"] = {}
+    file.write_text(json.dumps(metadata), "utf-8")
+    next((broker / "segments").glob(f"*/*/Orders/0/COMMIT_LOG/*{int(first):020d}")).unlink()
+    row = of_queue(broker, "Orders", 0)
+    assert (row["wrong"], row["different"], row["reason"]) == (0, 0, None)
+    assert row["min_queue_offset"] == row["handed_to"] - row["equal"] > 0
+
+
+def test_without_the_brokers_queue_nothing_is_said_of_the_log(broker: Path) -> None:
+    shutil.rmtree(broker / "store" / "consumequeue")
+    for row in rows(broker):
+        assert (row["not_in_log"], row["equal"], row["wrong"]) == (None, 0, 0)
+        assert "not known" in row["reason"]
+
+
+def test_messages_in_a_segment_that_is_not_there_are_not_wrong(broker: Path) -> None:
+    next((broker / "segments").glob("*/*/Orders/1/COMMIT_LOG/*")).unlink()
+    row = of_queue(broker, "Orders", 1)
+    assert row["wrong"] == 0
+    assert "lacks" in row["reason"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../../../etc",
+        "a/b/99999999999",
+        "a/b/" + "9" * 5000,
+        "a/../b",
+        "a/b/1/../../..",
+        "a/**b/1",
+        "a/b/\\u0000",
+        "/a/b/1",
+    ],
+)
 def test_no_path_of_the_metadata_leads_out_of_the_folder(broker: Path, path: str) -> None:
     file = broker / "store" / "config" / "tieredStoreMetadata.json"
     file.write_text(file.read_text("utf-8").replace("broker-a/Bills/0", path), "utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from recovery.tiered.queues import TieredQueueState
 
-BRIEF = ("topic", "queue_id", "min_queue_offset", "handed_to", "waiting", "segments", "equal", "different", "reason")
+BRIEF = ("topic", "queue_id", "handed_to", "waiting", "equal", "different", "wrong", "not_in_log", "reason")
 
 
 def register(app: typer.Typer) -> None:
@@ -43,9 +44,10 @@ def tiered(
     """What a broker has handed to its tiered store (since 5.3.0), one row per queue.
 
     config/tieredStoreMetadata.json tells how far each queue was handed over; `waiting` are messages that were not yet.
-    With --segments each unit there is followed to its message, and that to the log: `equal`, `different`, `not_in_log`
-    (only the tiered store has them), `wrong` (units that lead to no message of their queue). What a cloud provider
-    holds is not here to be read: these columns are null then, and `reason` says so.
+    With --segments each unit there is followed to its message, and that to the log: `equal`, `different`, `wrong`
+    (units that lead to no message of their queue), `not_in_log` (from before the first message that the broker's queue
+    still has). What a cloud provider holds is not here to be read: these columns are null then, and `reason` says so.
+    Exit code 1 where something is different or wrong.
 
     Example: `rocketlens tiered /data/store --segments /data/tiered --format table`
     """
@@ -63,11 +65,14 @@ def tiered(
         run.emit_rows(_schema(), iter(()), brief=BRIEF)
         return
     found = tiered_queues(opened, metadata, segments, run.damage)
-    run.emit_rows(_schema(), map(_row, found), brief=BRIEF)
+    run.emit_rows(_schema(), _rows(run, found), brief=BRIEF)
 
 
-def _row(state: TieredQueueState) -> dict[str, object]:
-    return asdict(state)
+def _rows(run: Run, found: Iterator[TieredQueueState]) -> Iterator[dict[str, object]]:
+    for state in found:
+        if state.different or state.wrong:
+            run.findings(1)
+        yield asdict(state)
 
 
 def _schema() -> pa.Schema:
@@ -77,6 +82,7 @@ def _schema() -> pa.Schema:
     last = ("not_in_log", "wrong")
     return pa.schema(
         [
+            ("broker", pa.string()),
             ("topic", pa.string()),
             ("queue_id", pa.int32()),
             *((name, pa.int64()) for name in (*numbers, *last)),

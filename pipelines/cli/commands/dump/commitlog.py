@@ -211,12 +211,11 @@ def _as_sendable(batches: Iterable[pa.RecordBatch], left_out: Counter[str]) -> I
 def _as_decoded(run: Run, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     from pipelines.selection.decoded import decoded_rows
 
-    def unread(at: int, kind: str, why: StoreFormatError | None) -> None:
-        told = "its body cannot be decompressed" if why is None else why.problem
-        run.not_read(f"message at {at} should be of kind {kind} and is not: {told}")
+    def unread(at: int, kind: str, why: StoreFormatError) -> None:
+        run.not_read(f"message at {at} should be of kind {kind} and is not: {why.problem}")
 
     for batch in batches:
-        yield decoded_rows(batch, unread)
+        yield from decoded_rows(batch, unread)
 
 
 def _name_left_out(run: Run, left_out: Counter[str]) -> None:
