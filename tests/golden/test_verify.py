@@ -123,6 +123,7 @@ TRUE_OF_A_BASE = {
     "r498-clean-9101002": {"log_begins_late"},
     "r498-halt-8506001": {"log_begins_late"},
     "r531-clean-8506002": {"log_begins_late"},
+    "r533-clean-72": {"log_begins_late"},
     "r533-clean-7304000": {"log_begins_late"},
     "r551-halt-8506001": {"log_begins_late"},
     "r551-halt-9102001": {"log_begins_late"},

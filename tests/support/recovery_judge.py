@@ -208,11 +208,13 @@ def _with_places(queue: Told) -> Told:
 
 def _files(root: Path) -> dict[str, int]:
     """Sizes of files below the root; those of a database of queues, which RocksDB renames as it likes, left out."""
+    queues = root / "consumequeue"
+    has_database = any((queues / name).exists() for name in ("CURRENT", "LOCK", "IDENTITY"))
     found = {
         str(path.relative_to(root)): path.stat().st_size
         for folder in ("commitlog", "consumequeue", "index")
         for path in (root / folder).rglob("*")
-        if path.is_file() and path.parent != root / "consumequeue"
+        if path.is_file() and not (has_database and path.parent == queues)
     }
     return found | {name: (root / name).stat().st_size for name in ("abort", "checkpoint") if (root / name).is_file()}
 
