@@ -13,7 +13,7 @@ from parsers.queues import Queue
 from parsers.store import QueueKey
 from parsers.topics import is_brokers_own
 from recovery.knowledge.topic_events import DELETION_MS, Contradiction, Deletion, Logged, TopicLog
-from recovery.lives.life import DELETED, NEVER, UNDECIDED, Ground, QueueLife, RestartedQueue, State, TopicLife
+from recovery.lives.life import ALIVE, DELETED, NEVER, Ground, QueueLife, RestartedQueue, State, TopicLife
 from recovery.lives.numbering import (
     EARLIEST,
     END_AT,
@@ -62,14 +62,18 @@ class Topic:
     log: TopicLog
     is_served: bool
     others: bool
+    holds_from_before: bool = False
+    """A queue that did not start again holds messages from before a place where others did."""
 
     def decide(self) -> tuple[tuple[TopicLife, ...], dict[QueueKey, int], list[RestartedQueue]]:
         self.stretches = {queue_id: self._numbered(queue_id, rows) for queue_id, rows in self.stretches.items()}
         cuts = [self._placed(cut) for cut in self._cuts()]
         lost = [cut for cut in cuts if cut.goes_on or self._was_not_deleted(cut)]
-        cuts = [cut for cut in cuts if cut not in lost]
+        open_cuts = self._held_from_before(cut for cut in cuts if cut not in lost)
+        self.holds_from_before = bool(open_cuts)
+        cuts = [cut for cut in cuts if cut not in lost and cut not in open_cuts]
         cuts = sorted((*cuts, *self._logged_cuts(cuts)), key=lambda cut: cut.at)
-        restarted = list(self._restarted(lost))
+        restarted = list(self._restarted(lost, open_cuts))
         lives = tuple(self._lives(cuts))
         living = {(queue.topic, queue.queue_id): queue.first_physical_offset for queue in restarted}
         none_lives = lives[-1].state == "deleted" or not lives[-1].messages
@@ -125,6 +129,8 @@ class Topic:
             return False
         if place in (row[FIRST_AT], before[FIRST_AT]):
             return bool(place == row[FIRST_AT])
+        if self._held_at(queue_id, before) != NEVER:
+            return False
         missing = row[LAST] - row[FIRST] + 1 - row[MESSAGES]
         return bool(row[FIRST] == 0 and (missing == 0 or missing != before[LAST] + 1))
 
@@ -163,6 +169,29 @@ class Topic:
         cut.deletion = self.log.deletion_between(self._latest_before(cut), cut.at_ms)
         return cut
 
+    def _held_from_before(self, cuts: Iterable[_Cut]) -> list[_Cut]:
+        """The cuts before which another queue holds messages: what a queue serves is of no life that is over.
+
+        Dispatch may have given a queue its messages again that got none since the deletion: of the others it takes
+        those for units that are there (ConsumeQueue#putMessagePositionInfo @4.9.7, 5.3.3). Where nothing but the log
+        is left, any queue may have held its messages.
+        """
+        cuts, is_bare = list(cuts), not self.queues and self.config.names is None
+        held = {q: min(self._held_at(q, row) for row in rows) for q, rows in self.stretches.items()} if cuts else {}
+        begun = {q: int(rows[0, FIRST_AT]) for q, rows in self.stretches.items()}
+
+        def is_open(cut: _Cut) -> bool:
+            first = begun if is_bare and cut.deletion is None else held
+            return any(at < cut.at for queue_id, at in first.items() if queue_id not in cut.queues)
+
+        return list(filter(is_open, cuts))
+
+    def _held_at(self, queue_id: int, row: Longs) -> int:
+        """The place of the first message of a stretch of which the queue is seen to have the unit; NEVER: of none."""
+        numbers = (int(row[FIRST]), int(row[FIRST] + row[LAST]) // 2, int(row[LAST]))
+        places = (place for number in numbers if (place := self._place(queue_id, number)) is not None)
+        return min((place for place in places if row[FIRST_AT] <= place <= row[LAST_AT]), default=NEVER)
+
     def _latest_before(self, cut: _Cut) -> int:
         """The latest store time of a message before a cut."""
         return max(
@@ -193,12 +222,14 @@ class Topic:
             if after < at and not any(after < cut.at <= at for cut in cuts):
                 yield _Cut(after, at, int(rows[behind, EARLIEST].min()), deletion=deletion)
 
-    def _restarted(self, lost: Iterable[_Cut]) -> Iterable[RestartedQueue]:
-        """The queues that lost their files, each where it last started again."""
-        last = {queue_id: at for cut in lost for queue_id, at in cut.queues.items()}
-        for queue_id, at in last.items():
+    def _restarted(self, lost: Sequence[_Cut], open_cuts: Sequence[_Cut]) -> Iterable[RestartedQueue]:
+        """The queues that lost their files, or may have (`open_cuts`), each where it last started again."""
+        found = sorted((*lost, *open_cuts), key=lambda cut: cut.at)
+        last = {queue_id: (at, cut not in open_cuts) for cut in found for queue_id, at in cut.queues.items()}
+        for queue_id, (at, lost_files) in last.items():
             rows = self.stretches[queue_id]
-            yield RestartedQueue(self.topic, queue_id, at, _queue_life(queue_id, rows[rows[:, FIRST_AT] < at]))
+            former = _queue_life(queue_id, rows[rows[:, FIRST_AT] < at])
+            yield RestartedQueue(self.topic, queue_id, at, former, lost_files)
 
     def _lives(self, cuts: Sequence[_Cut]) -> Iterable[TopicLife]:
         of_queue = {q: np.array([cut.of_queue(q) for cut in cuts], np.int64) for q in self.stretches}
@@ -232,7 +263,7 @@ class Topic:
             messages=int(rows[:, MESSAGES].sum()),
             earliest_ms=earliest_ms,
             latest_ms=latest_ms,
-            certain=ground not in UNDECIDED and (self.config.names is not None or is_told) and contradiction is None,
+            certain=ground.is_proof and (self.config.names is not None or is_told) and contradiction is None,
             ground=ground,
             logged=Logged(
                 None if created is None else created.from_ms,
@@ -264,15 +295,15 @@ class Topic:
             return Contradiction.CONFIG_OLDER if is_older else Contradiction.WENT_ON
         if deletion is None:
             return None
-        if ground is Ground.SERVED:
+        if ground in ALIVE:
             return Contradiction.SERVED
         names, created = self.config.names, self.log.created_behind(int(end))
         is_named = names is None or self.topic in names
         return None if is_named or created is None or ground is Ground.FOLLOWED else Contradiction.NOT_NAMED
 
     def _holds_last(self, queues: Mapping[int, Longs]) -> bool:
-        """Whether any queue of the store has a unit for the last message of its life."""
-        return any(self._place(queue_id, int(rows[-1, LAST])) == rows[-1, LAST_AT] for queue_id, rows in queues.items())
+        """Whether any queue of the store has a unit for messages of its last stretch of the life."""
+        return any(self._held_at(queue_id, rows[-1]) != NEVER for queue_id, rows in queues.items())
 
     def _ground(self, latest_ms: int, queues: Mapping[int, Longs], deletion: Deletion | None) -> Ground:
         """What shows the state of the last life, which `deletion` ended by a log of the broker."""
@@ -293,7 +324,7 @@ class Topic:
     def _ground_of_files(self, latest_ms: int) -> Ground:
         """What the queues and topics.json show."""
         if self.is_served:
-            return Ground.SERVED
+            return Ground.SERVED_FROM_BEFORE if self.holds_from_before else Ground.SERVED
         if is_brokers_own(self.topic):
             return Ground.BROKERS_OWN
         if self.config.names is None:
@@ -310,7 +341,7 @@ class Topic:
 def _state(ground: Ground, *, is_first: bool) -> State:
     if ground in DELETED:
         return "deleted"
-    if ground is Ground.SERVED:
+    if ground in ALIVE:
         return "alive" if is_first else "recreated"
     return "vanished"
 

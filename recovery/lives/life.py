@@ -20,6 +20,10 @@ class Ground(Enum):
     """What shows the state of a life."""
 
     SERVED = "its queues are there"
+    SERVED_FROM_BEFORE = (
+        "some of its queues count from 0 again, and another one still holds messages from before: it was deleted, and "
+        "a later start gave that queue its former messages back, or the queues that count from 0 again lost their files"
+    )
     FOLLOWED = "the numbers of its queues start again at 0 behind it, in a later life of the topic"
     NOT_CONFIGURED = "no queue of it is there, and topics.json, changed after its last message, does not name it"
     NO_CONFIG = "no queue of it is there, and no topics.json that tells whether it was deleted or its queues were lost"
@@ -50,6 +54,11 @@ class Ground(Enum):
     )
     BROKERS_OWN = "no queue of it is there, and nobody deletes a topic of the broker's own"
 
+    @property
+    def is_proof(self) -> bool:
+        """Whether nothing else explains what is there."""
+        return self not in UNDECIDED and self is not Ground.SERVED_FROM_BEFORE
+
 
 UNDECIDED = frozenset(
     {
@@ -63,6 +72,7 @@ UNDECIDED = frozenset(
         Ground.DELETION_NOT_SAVED,
     }
 )
+ALIVE = frozenset({Ground.SERVED, Ground.SERVED_FROM_BEFORE})
 DELETED = frozenset({Ground.FOLLOWED, Ground.NOT_CONFIGURED, Ground.DELETION_LOGGED})
 
 
@@ -127,12 +137,17 @@ class TopicLife:
 
 @dataclass(frozen=True, slots=True)
 class RestartedQueue:
-    """A queue whose numbers start again at `first_physical_offset` while its topic went on: its files were lost."""
+    """A queue whose numbers start again at `first_physical_offset`, and not all queues of its topic do.
+
+    `lost_files`: it is shown that the topic was not deleted in between, so that the queue lost its files. Otherwise
+    the one or the other happened: a start may have given another queue its messages of before back.
+    """
 
     topic: str
     queue_id: int
     first_physical_offset: int
     former: QueueLife
+    lost_files: bool = True
 
 
 @dataclass(frozen=True, slots=True)

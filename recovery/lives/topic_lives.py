@@ -3,8 +3,8 @@
 A topic created again counts its messages from 0, and its former messages stay in the log until their files expire. They
 are in no queue, and nothing is lost: an operator deleted them. Decided from the log's numbering
 (`recovery.lives.numbering`), the queues that are there, topics.json, and what a log of the broker says
-(`recovery.knowledge.topic_events`). Where these do not decide it, the topic is undecided and its messages count as
-living.
+(`recovery.knowledge.topic_events`). What a queue holds is of no former life. Where these do not decide it, the topic is
+undecided and its messages count as living.
 Source: AdminBrokerProcessor#deleteTopic, DefaultMessageStore#cleanUnusedTopic @4.9.7, #deleteTopics @5.3.3.
 """
 

@@ -156,8 +156,9 @@ def _life(life: TopicLife) -> dict[str, Any]:
 
 
 def _of_restarted(queue: RestartedQueue) -> str:
+    what = "lost its files" if queue.lost_files else "lost its files, or its topic was deleted,"
     return (
-        f"{queue.topic}/{queue.queue_id} lost its files and starts again at 0: its {queue.former.messages} messages "
+        f"{queue.topic}/{queue.queue_id} {what} and starts again at 0: its {queue.former.messages} messages "
         f"before {queue.first_physical_offset} are left out, since later ones have their numbers"
     )
 

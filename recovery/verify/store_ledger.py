@@ -283,14 +283,17 @@ def _former(lives: TopicLives) -> Iterator[QueueLedger]:
     for (topic, _), restarted in lives.restarted.items():
         life_no = lives.topics[topic][-1].life
         reason = _meaning("queue_numbers_restarted")
-        yield _former_queue(topic, life_no, restarted.former, State.DAMAGED, reason)
+        yield _former_queue(topic, life_no, restarted.former, State.DAMAGED, reason, certain=restarted.lost_files)
 
 
-def _former_queue(topic: str, life: int, queue: QueueLife, state: State, reason: str) -> QueueLedger:
+def _former_queue(
+    topic: str, life: int, queue: QueueLife, state: State, reason: str, *, certain: bool = True
+) -> QueueLedger:
     first, end = queue.first_queue_offset, queue.last_queue_offset + 1
     held = end - first == queue.messages
     told = reason if held else f"{reason}; the log has {queue.messages} of them"
-    ranges = [LedgerRange(0, first, State.EXPIRED, reason=NOTHING_HELD), LedgerRange(first, end, state, held, told)]
+    own = LedgerRange(first, end, state, certain and held, told)
+    ranges = [LedgerRange(0, first, State.EXPIRED, reason=NOTHING_HELD), own]
     return QueueLedger(None, topic, queue.queue_id, life, tuple(ranges if first else ranges[1:]))
 
 

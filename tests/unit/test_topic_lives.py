@@ -21,6 +21,7 @@ from recovery.lives.topics_known import TopicsKnown
 from recovery.rules.dispatch import DispatchRules
 from recovery.scan.log_runs import runs_between
 from recovery.scan.scanner import LogScanner
+from recovery.verify.checks.lives import OPEN, check_lives
 from recovery.verify.settle.outline import Part
 from tests.support.build_store import FIRST_MS, SETTINGS, STEP_MS, VERSION, StoreBuilder
 
@@ -144,7 +145,59 @@ def test_a_queue_that_starts_again_alone_lost_its_files(tmp_path: Path) -> None:
     lives = decided(tmp_path, known("T"), served(records, 0, 2, 4, 6, 8, *range(9, len(records))))
     assert [life.state for life in lives.topics["T"]] == ["alive"]
     assert lives.restarted["T", 1].former.messages == 4
+    assert lives.restarted["T", 1].lost_files
     assert lives.living_from == {("T", 1): records[9].physical_offset}
+
+
+@pytest.mark.parametrize("first", [0, 3])
+@pytest.mark.parametrize("config", [known("T"), TopicsKnown()])
+def test_messages_that_a_queue_holds_are_of_no_former_life(tmp_path: Path, config: TopicsKnown, first: int) -> None:
+    """T was deleted, and queue 0 got no message before the next start dispatched its former ones again."""
+    former = [("T", queue_id, offset) for offset in range(first, 8) for queue_id in range(3)]
+    records = log_of(tmp_path, [*former, ("T", 1, 0), ("T", 2, 0), ("T", 1, 1)])
+    behind, of_queue = range(len(former), len(records)), range(0, len(former), 3)
+    whole, first_lost, last_lost = list(of_queue), list(of_queue)[2:], list(of_queue)[:-2]
+    for held in (whole, first_lost, last_lost):
+        lives = decided(tmp_path, config, served(records, *held, *behind))
+        (life,) = lives.topics["T"]
+        assert (life.state, life.certain, life.ground) == ("alive", False, Ground.SERVED_FROM_BEFORE)
+        assert set(lives.restarted) == set(lives.living_from) == {("T", 1), ("T", 2)}
+        assert [finding.evidence[1].startswith(OPEN) for finding in check_lives(lives).findings] == [True, True]
+        assert lives.living_end(("T", 0), 99) == 99
+    assert [life.state for life in decided(tmp_path, config, served(records, *behind)).topics["T"]] == [
+        "deleted",
+        "recreated",
+    ]
+
+
+def test_of_a_bare_log_nobody_knows_which_queues_held_the_messages_before(tmp_path: Path) -> None:
+    records = log_of(tmp_path, [*in_turn("T", 3, 8), ("T", 1, 0), ("T", 2, 0), ("T", 1, 1)])
+    lives, (life,) = told(tmp_path, TopicsKnown(), {})
+    assert (life.ground, life.certain, lives.undecided) == (Ground.BARE_LOG, False, (life,))
+    assert set(lives.living_from) == {("T", 1), ("T", 2)}
+    deleted = event("deleted", records[23].store_timestamp_ms - SECOND)
+    assert [life.state for life in told(tmp_path, TopicsKnown(), {}, deleted)[1]] == ["deleted", "vanished"]
+
+
+@pytest.mark.parametrize("first", [0, 3])
+def test_a_queue_whose_units_go_on_behind_a_message_without_one_did_not_start_again(tmp_path: Path, first: int) -> None:
+    """The message that got number 0 again is in no queue: dispatch took its unit for one that is there."""
+    former = [("T", queue_id, offset) for offset in range(first, 8) for queue_id in range(2)]
+    records = log_of(tmp_path, [*former, ("T", 0, 0), ("T", 1, 0), ("T", 0, 8), ("T", 0, 9), ("T", 1, 1)])
+    end = len(former)
+    held = [*range(0, end, 2), end + 1, end + 2, end + 3, end + 4]
+    lives = decided(tmp_path, known("T"), served(records, *held))
+    assert [life.state for life in lives.topics["T"]] == ["alive"]
+    assert set(lives.restarted) == set(lives.living_from) == {("T", 1)}
+
+
+def test_a_unit_of_a_message_behind_the_deletion_holds_none_before_it(tmp_path: Path) -> None:
+    """A producer met queue 1 before it was deleted, and dispatch gave the message a unit of the new queue."""
+    puts = [*in_turn("T", 2, 20), ("T", 0, 0), ("T", 1, 20), ("T", 0, 1)]
+    records = log_of(tmp_path, puts)
+    lives = decided(tmp_path, known("T"), served(records, 40, 41, 42))
+    assert [life.state for life in lives.topics["T"]] == ["deleted", "recreated"]
+    assert lives.living_from == {("T", queue_id): records[40].physical_offset for queue_id in (0, 1)}
 
 
 def test_a_topics_json_older_than_the_messages_saw_no_deletion(tmp_path: Path) -> None:

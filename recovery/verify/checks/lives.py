@@ -8,6 +8,12 @@ from dataclasses import replace
 from recovery.lives.life import RestartedQueue, TopicLife, TopicLives
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
 
+NO_DELETION = "its other queues or topics.json show no deletion in between"
+OPEN = (
+    "another queue of the topic holds messages from before, or may have held some: the queue lost its files, or the "
+    "topic was deleted and a start gave the other queue its messages back; the store does not tell which"
+)
+
 
 def check_lives(lives: TopicLives) -> Judgement:
     """What the lives of topics explain, and what they show to be damaged."""
@@ -25,7 +31,7 @@ def _former(life: TopicLife, lives: Sequence[TopicLife]) -> Explained:
     what = "deleted topic" if life is lives[-1] else "former life of a topic"
     why = (
         f"{life.messages} messages of life {life.life} of {life.topic} are in the log and in no queue: "
-        f"{life.ground.value}; nothing is lost"
+        f"{life.ground.value}; {'nothing is lost' if life.certain else 'if somebody deleted it, nothing is lost'}"
     )
     return Explained(what, why, _span(life))
 
@@ -51,7 +57,7 @@ def _restarted(queue: RestartedQueue) -> Finding:
         (
             f"log: {former.messages} messages of queue offsets {former.first_queue_offset} to "
             f"{former.last_queue_offset} before {place}, where the queue starts again",
-            "its other queues or topics.json show no deletion in between; no unit points to these messages",
+            f"{NO_DELETION if queue.lost_files else OPEN}; no unit points to these messages",
         ),
     )
 

@@ -221,10 +221,11 @@ KINDS: dict[str, Kind] = {
     "queue_numbers_restarted": Kind(
         "error",
         "commitlog",
-        "The queue lost its files and counts from 0 again, while its topic went on.",
+        "The queue counts from 0 again, and not every queue of its topic does: it lost its files, or its topic was "
+        "deleted and a start gave another queue its messages of before back (the evidence says if that is open).",
         "Nothing: consumers never see the messages before; their numbers are taken by later ones.",
         "Put no queue in place that holds the former messages: it would hide living ones. Read them from the log "
-        "(`rocketlens dump commitlog`) and send those again that are wanted.",
+        "(`rocketlens dump commitlog`) and send those again that are wanted and that nobody deleted.",
     ),
     "queue_file_missing": Kind(
         "error",
