@@ -56,9 +56,10 @@ KNOWN_TO_THE_KEY = {"key_hash", "physical_offset", "time_diff_s"}
 """Fields of an index entry that only the keys of its message can prove."""
 UNDECIDED = "log_begins_late"
 """Earned where the files are too small to tell that a cleaner deleted the log's first ones."""
-LEFT_BY_RECOVERY = ("index_keys_missing", "not_dispatched")
+LEFT_BY_RECOVERY = ("index_keys_missing", "not_dispatched", "queue_numbers_restarted")
 """Kinds that a start after a crash leaves: the index of older files is gone for good (IndexService#load), and 5.0.0 to
-5.3.1, and 5.3.2 and later by one message, do not dispatch again what the queues lack."""
+5.3.1, and 5.3.2 and later by one message, do not dispatch again what the queues lack. A queue of a deleted topic that
+has got no new message has its former ones again, the others not."""
 FROM_THE_CRASH = ("not_dispatched_yet", "index_keys_missing", "queue_missing")
 """Kinds that a crashed store earns once `abort` or all queues are taken away: nothing then shows how far it came."""
 FORMER_LIVES = ("former life of a topic", "deleted topic")
@@ -299,8 +300,9 @@ def _left_no_trace(change: Change, base: Path, root: Path, places: Sequence[Plac
     Fields of a message that nothing else in the store knows of. A unit at the end of its queue zeroed whose record the
     same damage took. A whole index file of a crashed broker zeroed: its messages are gone or were not dispatched yet. A
     log file without a record taken away, or a queue file without a unit of a message that is left; one without a unit
-    added behind a full one. Units of expired messages changed into others of expired messages, whose records nobody
-    has. The only index file some unwritten entries shorter: no file is left to tell how many entries one has.
+    added behind a full one, or one with units of expired messages only: a cleaner keeps the last file of a queue. Units
+    of expired messages changed into others of expired messages, whose records nobody has. The only index file some
+    unwritten entries shorter: no file is left to tell how many entries one has.
     """
     left = _files(root)
     if change.file.startswith("config/"):
@@ -315,7 +317,7 @@ def _left_no_trace(change: Change, base: Path, root: Path, places: Sequence[Plac
         return _was_zero(change, base) or (change.what == "bytes" and _nobody_knows(change, base, root))
     if change.file.startswith("consumequeue/") and change.what in ("gone", "new"):
         if change.what == "new":
-            return _follows_full_file(change, left)
+            return _follows_full_file(change, left) or _is_all_expired(left[change.file], left)
         return _was_expired(change, base, left)
     if change.file.startswith("consumequeue/") and change.what == "bytes":
         if _stays_expired(change, base, left, places):
@@ -356,7 +358,11 @@ def _lacks_unwritten_entries(change: Change, base: Path, left: Files) -> bool:
 
 def _was_expired(change: Change, base: Path, left: Files) -> bool:
     """The file had units of expired messages only, or none."""
-    units = CQ_UNIT.array((base / change.file).read_bytes())
+    return _is_all_expired((base / change.file).read_bytes(), left)
+
+
+def _is_all_expired(queue_file: bytes, left: Files) -> bool:
+    units = CQ_UNIT.array(queue_file)
     return bool((units["physical_offset"] < _log_start(left)).all())
 
 
