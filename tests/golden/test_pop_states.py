@@ -15,10 +15,11 @@ import pytest
 
 from parsers.config.order_info import read_order_info
 from parsers.errors import CorruptRecord, Damage
+from parsers.java import LONG_MAX
 from parsers.messages.pop_record import RECORDS, read_pop_records
 from parsers.store import open_store
-from tests.support.build_store import StoreBuilder, write_json
-from tests.support.cli import call, rows_of
+from tests.support.build_store import FIRST_MS, StoreBuilder, write_json
+from tests.support.cli import Called, call, rows_of
 from tests.support.fixtures import GOLDEN, unpacked
 
 VERSIONS = ("5.3.3", "5.4.0", "5.5.0")
@@ -116,22 +117,31 @@ def test_rows_that_are_no_records_are_damage(tmp_path: Path) -> None:
         list(read_pop_records(file))
 
 
-def test_the_order_of_5_0_0_has_no_times(store: Path) -> None:
-    """ConsumerOrderInfoManager.OrderInfo @5.0.0: offsetList, commitOffsetBit and no pop time."""
-    entry = {"offsetList": [0, 2], "consumedCount": 0, "commitOffsetBit": 2, "lastConsumeTimestamp": 5}
-    odd = {"offsetList": ["x"]}
-    write_json(
-        store / "config" / "consumerOrderInfo.json", {"table": {"T@G": {"1": entry}, "T": {"0": entry, "1": odd}}}
-    )
-    shutil.rmtree(store / "kvStore")
-    called = call("pop", store, "--messages", "--format", "jsonl")
+def ordered(store: Path, table: Row) -> Called:
+    """What is said of the store whose orderly pops are these alone."""
+    write_json(store / "config" / "consumerOrderInfo.json", {"table": table})
+    shutil.rmtree(store / "kvStore", ignore_errors=True)
+    return call("pop", store, "--messages", "--format", "jsonl")
+
+
+def test_the_order_of_5_0_0_says_when_it_was_popped_alone(store: Path) -> None:
+    """ConsumerOrderInfoManager.OrderInfo#encode @5.0.0."""
+    entry, odd = {"c": 0, "cm": 2, "l": FIRST_MS, "o": [0, 2]}, {"o": ["x"]}
+    called = ordered(store, {"T@G": {"1": entry}, "T": {"0": entry, "1": odd}})
     assert called.code == 4, "two entries are none"
     first, second = called.rows
-    assert (first["queue_offset"], first["state"], first["popped_at"], first["invisible_until"]) == (
-        0,
-        "in_flight",
-        None,
-        None,
-    )
+    assert (first["queue_offset"], first["state"]) == (0, "in_flight")
+    assert (first["popped_at"], first["invisible_until"]) == ("2026-11-18T11:06:40.000Z", None)
     assert "does not say until when" in first["reason"]
     assert (second["queue_offset"], second["state"]) == (2, "acked")
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [{"o": [LONG_MAX, 1], "cm": 0}, {"o": [0], "cm": 0, "popTime": LONG_MAX, "i": 1}, {"o": [], "cm": 0}],
+)
+def test_an_orderly_pop_whose_sums_are_no_longs_is_none(store: Path, entry: Row) -> None:
+    whole = {"o": [1], "cm": 0, "popTime": FIRST_MS, "i": 1000}
+    called = ordered(store, {"T@G": {"0": entry, "1": whole}})
+    assert called.code == 4, called.err
+    assert [row["queue_id"] for row in called.rows] == [1]
