@@ -15,7 +15,8 @@ import pyarrow.json as pj
 
 from parsers.errors import CorruptRecord, StoreFormatError
 from parsers.fastjson import parse
-from parsers.messages.declared import Form, json_value
+from parsers.java import LONG_MAX, LONG_MIN
+from parsers.messages.declared import WHOLE, Form, json_value
 from parsers.messages.json_body import JsonKind
 
 PIECE_BYTES = 4 << 20
@@ -61,7 +62,7 @@ class JsonColumns:
         return pa.Table.from_arrays([*columns, pa.array(np.ones(len(bodies), np.bool_))], schema=self.schema)
 
     def _parsed_at_once(self, bodies: pa.Array) -> pa.Table | None:
-        """The bodies as lines of JSON; None where one of them is no line with one object of these types."""
+        """The bodies as lines of JSON; None where one of them is no line with one object of values of these forms."""
         lines = pc.binary_join_element_wise(bodies, "", "\n").buffers()[2]
         data = np.frombuffer(lines, np.uint8)
         ends = np.flatnonzero(data == LINE_ENDS[0])
@@ -75,7 +76,19 @@ class JsonColumns:
             parsed: pa.Table = pj.read_json(pa.BufferReader(lines), read_options=reading, parse_options=self._parsing)
         except pa.ArrowInvalid:
             return None
-        return parsed if parsed.num_rows == len(bodies) else None
+        return parsed if parsed.num_rows == len(bodies) and self._are_within(parsed) else None
+
+    def _are_within(self, parsed: pa.Table) -> bool:
+        """Whether every number is one of its form: Arrow takes all of them for longs."""
+        for name, field in self.fields.items():
+            low, high = WHOLE.get(field.form, (LONG_MIN, LONG_MAX))
+            if low == LONG_MIN:
+                continue
+            for stored in self._names[name]:
+                found = pc.min_max(parsed[stored]).as_py()
+                if found["min"] is not None and not low <= found["min"] <= found["max"] <= high:
+                    return False
+        return True
 
     def _row(self, body: str) -> dict[str, Any]:
         """One body by itself."""

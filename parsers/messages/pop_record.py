@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -62,10 +64,18 @@ def read_pop_records(
 
 
 def _whole(rows: pa.Table, file: StoreFile, on_damage: OnDamage, damage: DamageSink | None) -> pa.Table:
-    """The rows that say all that a broker writes; each other one is reported."""
+    """The rows that say all that a broker writes, until an instant that is a long; each other one is reported."""
     is_whole = rows["readable"]
     for name in NEEDED:
         is_whole = pc.and_(is_whole, rows[name].is_valid())
+    is_whole = pc.and_(is_whole, pa.array(_adds_up(rows["pop_time_ms"], rows["invisible_ms"])))
     for _ in range(len(rows) - (pc.sum(is_whole).as_py() or 0)):
         report(CorruptRecord("no consumer record", field="value", path=file.path), on_damage, damage)
     return rows.filter(is_whole)
+
+
+def _adds_up(*columns: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
+    """Whether the sum of two columns of longs is one, too."""
+    first, second = (column.fill_null(0).to_numpy() for column in columns)
+    wraps: npt.NDArray[np.bool_] = ((first ^ (first + second)) & (second ^ (first + second))) < 0
+    return ~wraps

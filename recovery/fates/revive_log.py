@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parsers.java import INT_MAX, INT_MIN
+from parsers.java import INT_MAX
 from parsers.messages import pop_ack, pop_checkpoint
 from parsers.messages.json_columns import JsonColumns
 from parsers.store import StoreFile
@@ -99,7 +99,7 @@ def revive_log(files: Sequence[StoreFile], rules: DispatchRules) -> ReviveLog:
     names = _Names([], [], [])
     unreadable, found = [np.empty(0, np.int64)], [Entries._make([np.empty(0, np.int64)] * len(Entries._fields))]
     for rows, bodies in _bodies(files, held, np.flatnonzero(is_waiting | is_of_revive)):
-        readable = bodies["readable"].to_numpy() & _is_int(_longs(bodies, "queue_id"))
+        readable = bodies["readable"].to_numpy()
         unreadable.append(rows[~readable])
         found.append(_entries(held, rows, bodies, readable, names))
     entries = Entries._make(np.concatenate(parts) for parts in zip(*found, strict=True))
@@ -121,10 +121,6 @@ def _bodies(files: Sequence[StoreFile], held: Held, rows: Longs) -> Iterator[tup
     for first in range(0, len(rows), BODIES_AT_ONCE):
         some = rows[first : first + BODIES_AT_ONCE]
         yield some, BODIES.read(body_texts(files, held.columns.physical_offset[some])).combine_chunks()
-
-
-def _is_int(numbers: Longs) -> Mask:
-    return (numbers >= INT_MIN) & (numbers <= INT_MAX)
 
 
 def _entries(held: Held, rows: Longs, bodies: pa.Table, readable: Mask, names: _Names) -> Entries:

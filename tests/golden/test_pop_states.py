@@ -23,6 +23,7 @@ from tests.support.cli import Called, call, rows_of
 from tests.support.fixtures import GOLDEN, unpacked
 
 VERSIONS = ("5.3.3", "5.4.0", "5.5.0")
+WHOLE = b'{"popTime":1,"groupId":"G","topicId":"T","queueId":0,"retryFlag":0,"invisibleTime":2,"offset":3}'
 Row = dict[str, Any]
 
 
@@ -91,18 +92,32 @@ def test_what_files_state_is_in_flight_or_acknowledged(store: Path) -> None:
     assert sum(row["in_flight"] for row in sums) == sum(row["state"] == "in_flight" for row in rows)
 
 
-def test_rows_that_are_no_records_are_damage(tmp_path: Path) -> None:
+def put_records(root: Path, *values: bytes) -> None:
+    """kvStore of a store, with these values in order."""
     from rocksdict import Options, Rdict
 
-    place = tmp_path / "kvStore"
-    database = Rdict(str(place), Options(raw_mode=True))
+    database = Rdict(str(root / "kvStore"), Options(raw_mode=True))
     family = database.create_column_family("popState", Options(raw_mode=True))
-    whole = b'{"popTime":1,"groupId":"G","topicId":"T","queueId":0,"retryFlag":0,"invisibleTime":2,"offset":3}'
-    for number, value in enumerate((whole, b"{", b'{"popTime":1}', whole.replace(b":3", b':"x"'))):
+    for number, value in enumerate(values):
         family[bytes([number])] = value
     family.flush()
     database.flush()
     database.close()
+
+
+@pytest.mark.parametrize(("of", "odd"), [(b'Id":0', b'Id":%d' % 2**40), (b":2", b":%d" % LONG_MAX)])
+def test_a_record_of_no_queue_or_instant_is_damage(tmp_path: Path, of: bytes, odd: bytes) -> None:
+    builder = StoreBuilder(tmp_path / "store")
+    builder.put("T")
+    root = builder.finish()
+    put_records(root, WHOLE.replace(of, odd), WHOLE)
+    called = call("pop", root, "--messages", "--format", "jsonl")
+    assert called.code == 4, called.err
+    assert {row["queue_offset"] for row in called.rows} == {3}
+
+
+def test_rows_that_are_no_records_are_damage(tmp_path: Path) -> None:
+    put_records(tmp_path, WHOLE, b"{", b'{"popTime":1}', WHOLE.replace(b":3", b':"x"'))
     (tmp_path / "commitlog").mkdir()
     file = open_store(tmp_path).pop_database
     assert file is not None
