@@ -3,9 +3,10 @@
 The broker's revive service reads the revive log in order. Where a checkpoint's time has passed it puts each message of
 it that is not acknowledged into the group's retry topic, with one more in reconsumeTimes, and commits the checkpoint's
 place as the offset of CID_RMQ_SYS_REVIVE_GROUP. A changed invisible time is a new checkpoint of one message, and an
-acknowledgement of the old one.
-Source: PopReviveService#consumeReviveMessage, #mergeAndRevive, #reviveRetry, #rePutCK,
-ChangeInvisibleTimeProcessor#appendCheckPointThenAckOrigin @5.0.0, 5.3.3.
+acknowledgement of the old one. Since 5.1.0 a message that could not be put there has its checkpoint written anew, with
+the same pop time; since 5.3.1 that says how often.
+Source: PopReviveService#consumeReviveMessage, #mergeAndRevive, #reviveRetry,
+ChangeInvisibleTimeProcessor#appendCheckPointThenAckOrigin @5.0.0, 5.3.3; PopReviveService#rePutCK @5.1.0, 5.3.1, 5.3.3.
 """
 
 from __future__ import annotations
@@ -146,13 +147,14 @@ def _pops(log: ReviveLog, messages: Held, done: Mapping[tuple[str, int], int] | 
     (number,) = numbered((entries.group, entries.topic, entries.queue_id, entries.queue_offset))
     of_checkpoint = (number, entries.broker, entries.start_offset, entries.pop_time_ms)
     (key,) = numbered(of_checkpoint)
-    (checkpoint,) = numbered((*of_checkpoint, entries.put_again))
     count, is_checkpoint = int(number.max()) + 1, entries.is_checkpoint == 1
-    entry = _last(entries, number, placed, count)
     is_delivered = is_checkpoint & ~log.is_waiting[entries.record]
+    (alike,) = numbered((*of_checkpoint, entries.put_again))
+    (checkpoint,) = numbered((alike, _deliveries_before(alike, placed, is_delivered)))
+    written = _firsts_of(is_checkpoint, checkpoint, placed)
+    entry = _last(entries, number, placed, np.where(is_checkpoint, placed[written[checkpoint]], NONE))
     delivered = _record(entries, _firsts_of(is_delivered, checkpoint, placed)[checkpoint[entry]])
     acked = _record(entries, _firsts_of(~is_checkpoint, key, placed)[key[entry]])
-    written = _firsts_of(is_checkpoint, checkpoint, placed)
     of_each = np.bincount(number[written[written != NONE]], minlength=count)
     message = _message_rows(log, messages, entry)
     copy = _copies(log, messages, entry, message)
@@ -166,11 +168,22 @@ def _pops(log: ReviveLog, messages: Held, done: Mapping[tuple[str, int], int] | 
     return Pops(entry, of_each, delivered, acked, copy, message, is_done, state)
 
 
-def _last(entries: Entries, number: Longs, placed: Longs, count: int) -> Longs:
-    """Of each message the checkpoint of the latest pop, where it was written first; without one the last of its
-    acknowledgements."""
-    found = np.empty(count, np.int64)
-    order = np.lexsort((-placed, entries.put_again, entries.pop_time_ms, entries.is_checkpoint, number))
+def _deliveries_before(alike: Longs, placed: Longs, is_delivered: Mask) -> Longs:
+    """A number for each entry that grows with every delivery to the revive topic among those alike, in log order.
+
+    Each delivery ends a checkpoint: what is alike behind it was written anew (rePutCK before 5.3.1 says nothing of it).
+    """
+    order, before = np.lexsort((placed, alike)), np.empty(len(alike), np.int64)
+    ends = is_delivered[order].astype(np.int64)
+    before[order] = np.cumsum(ends) - ends
+    return before
+
+
+def _last(entries: Entries, number: Longs, placed: Longs, written: Longs) -> Longs:
+    """Of each message the checkpoint of the latest pop that was written last, where it was written first; without one
+    the last of its acknowledgements. `written`: where the checkpoint of each entry was written first."""
+    found = np.empty(int(number.max()) + 1, np.int64)
+    order = np.lexsort((-placed, written, entries.pop_time_ms, entries.is_checkpoint, number))
     found[number[order]] = order
     return found
 

@@ -143,6 +143,21 @@ def test_a_checkpoint_that_was_written_anew_counts_instead_of_the_first(popped: 
     assert row["invisible_until"].endswith("11:06:53.000Z")
 
 
+@pytest.mark.parametrize("offsets", [[1], [0, 1]])
+def test_a_checkpoint_that_was_written_anew_counts_though_it_does_not_say_so(
+    popped: Popped, offsets: list[int]
+) -> None:
+    """PopReviveService#rePutCK @5.1.0 - 5.3.0: the pop's time, the message as start, and no number."""
+    popped.pop(0, offsets, in_timer=True)
+    popped.pop(0, offsets)
+    popped.pop(0, [1], in_timer=True)
+    told = {row["queue_offset"]: row for row in rows(popped.finish(0))}
+    assert {offset: row["state"] for offset, row in told.items()} == {
+        offset: "in_flight" if offset == 1 else "passed" for offset in offsets
+    }
+    assert (told[1]["checkpoints"], told[1]["reason"]) == (2, None)
+
+
 def test_a_timer_that_rolls_is_one_checkpoint(popped: Popped) -> None:
     for _ in range(3):
         popped.pop(0, [0], in_timer=True)
