@@ -28,7 +28,7 @@ from recovery.fates.held_kernel import NONE, HeldColumns, Longs
 from recovery.fates.joins import first_after, firsts, last_before, numbered
 from recovery.fates.retries import Offsets
 from recovery.fates.revive_log import Entries, ReviveLog, revive_log
-from recovery.fates.stated_pops import StatedPops, stated_pops
+from recovery.fates.stated_pops import POP_SOURCES, PopSource, StatedPops, stated_pops
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.rules.dispatch import DispatchRules
 
@@ -81,8 +81,8 @@ class Pops(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class StorePops:
     """The popped messages of a store. `messages`: their records; `revive_offsets`: by revive topic and queue the last
-    checkpoint that the broker is done with, None where no offsets are known; `stated`: what other files state, and the
-    row of each of these among the messages."""
+    checkpoint that the broker is done with, None where no offsets are known; `stated`: what other files state;
+    `stated_messages`: the row of each of these among the messages; `stated_state`: its place in POP_STATES."""
 
     log: ReviveLog
     found: Pops
@@ -90,6 +90,7 @@ class StorePops:
     revive_offsets: Mapping[tuple[str, int], int] | None
     stated: StatedPops
     stated_messages: Longs
+    stated_state: Codes
 
 
 def pops(store: Store, known: StoreKnowledge, offsets: Offsets | None, damage: DamageSink) -> StorePops:
@@ -103,7 +104,29 @@ def pops(store: Store, known: StoreKnowledge, offsets: Offsets | None, damage: D
     named = stated.topic, stated.queue_id, stated.queue_offset
     ends = np.full(len(stated.topic), LONG_MAX, np.int64)
     stated_messages = _rows_at(messages, stated.topics, named, ends)
-    return StorePops(log, _pops(log, messages, done), messages, done, stated, stated_messages)
+    found = _pops(log, messages, done)
+    return StorePops(log, found, messages, done, stated, stated_messages, _stated_states(stated, offsets or {}))
+
+
+def _stated_states(stated: StatedPops, offsets: Offsets) -> Codes:
+    """Acknowledged where the file says so, unknown below the group's stored offset, else in flight.
+
+    An orderly pop stores its own start, and an acknowledgement what comes behind it: an offset past the message is
+    newer than the file, or was set by hand. A pop that kvStore keeps has its offset put past it by the next pop.
+    Source: PopMessageProcessor#popMsgFromQueue, ConsumerOrderInfoManager#commitAndNext @5.3.3.
+    """
+    is_acked, source = (stated.rows[name].to_numpy() for name in ("is_acked", "source"))
+    group = stated.rows["group"].combine_chunks().dictionary_encode()
+    groups, code = group.dictionary.to_pylist(), group.indices.to_numpy().astype(np.int64)
+    queues = np.column_stack((code, stated.topic, stated.queue_id))
+    each, place = np.unique(queues, axis=0, return_inverse=True)
+    stored = [
+        offsets.get((groups[of], stated.topics[topic]), {}).get(queue, NONE) for of, topic, queue in each.tolist()
+    ]
+    is_below = stated.queue_offset < np.array(stored, np.int64)[place.ravel()]
+    is_below &= source == POP_SOURCES.index(PopSource.ORDER_INFO)
+    state: Codes = np.where(is_acked, ACKED, np.where(is_below, UNKNOWN, IN_FLIGHT)).astype(np.int8)
+    return state
 
 
 def _revive_offsets(offsets: Offsets) -> dict[tuple[str, int], int]:

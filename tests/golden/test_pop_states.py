@@ -160,3 +160,18 @@ def test_an_orderly_pop_whose_sums_are_no_longs_is_none(store: Path, entry: Row)
     called = ordered(store, {"T@G": {"0": entry, "1": whole}})
     assert called.code == 4, called.err
     assert [row["queue_id"] for row in called.rows] == [1]
+
+
+def test_an_orderly_pop_that_the_stored_offset_is_past_is_not_in_flight(store: Path) -> None:
+    """The file is saved every ten seconds, and apart from the offsets."""
+    write_json(store / "config" / "consumerOffset.json", {"offsetTable": {"T@G": {"0": 2, "1": 2}}})
+    whole = {"o": [0, 1, 2], "cm": 1, "popTime": FIRST_MS, "i": 1000}
+    called = ordered(store, {"T@G": {"1": whole}, "T@H": {"1": whole}})
+    states = {(row["group"], row["queue_offset"]): row["state"] for row in called.rows}
+    acked, unknown, flying = "acked", "unknown", "in_flight"
+    assert [states["G", offset] for offset in range(3)] == [acked, unknown, flying]
+    assert [states["H", offset] for offset in range(3)] == [acked, flying, flying], "no offset of it is stored"
+    told = {row["queue_offset"]: row["reason"] or "" for row in called.rows if row["group"] == "G"}
+    assert ["stored offset is past it" in told[offset] for offset in range(3)] == [False, True, False]
+    sums = {row["group"]: row for row in rows_of("pop", store, "--format", "jsonl")}
+    assert (sums["G"]["in_flight"], sums["G"]["unknown"]) == (1, 1)

@@ -21,8 +21,6 @@ from pipelines.lake.tables.table import TIMESTAMP
 from recovery.fates.held import UNIQ_KEY, property_texts
 from recovery.fates.held_kernel import NONE
 from recovery.fates.pops import (
-    ACKED,
-    IN_FLIGHT,
     PASSED,
     POP_STATES,
     REVIVED,
@@ -48,6 +46,10 @@ NO_COPY = (
 NO_CHECKPOINT = "acknowledged, and the log has no checkpoint of it: that expired, or was never stored"
 NO_OFFSETS = "no stored offsets tell how far the revive service is, and it is not acknowledged"
 NO_TIME = "the file does not say until when it is invisible"
+PAST_IT = (
+    "the group's stored offset is past it, and the file has no acknowledgement: it was acknowledged after the file was "
+    "saved, or the offset was set by hand"
+)
 DAMAGED = "what became of it may be in the damaged bytes behind its checkpoint"
 REVIVE_SCHEMA = pa.schema(
     {
@@ -165,7 +167,7 @@ class PopAnswer:
         """Rows of what consumerOrderInfo.json and kvStore state, from this one on."""
         stated, theirs = self.answer.stated.rows.slice(first, BATCH_ROWS), self.answer.messages.columns
         message = self.answer.stated_messages[first : first + BATCH_ROWS]
-        acked = stated["is_acked"].to_numpy()
+        state = self.answer.stated_state[first : first + BATCH_ROWS]
         is_ordered = stated["source"].to_numpy() == POP_SOURCES.index(PopSource.ORDER_INFO)
         never_said = is_ordered & ~stated["visible_at_ms"].is_valid().to_numpy()
         popped, visible = (
@@ -178,10 +180,10 @@ class PopAnswer:
             "physical_offset": value_of(theirs.physical_offset, message),
             "unique_id": self._unique_ids(message),
             "stored_at": stored_at(theirs, message),
-            "state": words(POP_STATES, np.where(acked, ACKED, IN_FLIGHT).astype(np.int8)),
+            "state": words(POP_STATES, state),
             "popped_at": popped,
             "invisible_until": visible,
-            "reason": reasons((message == NONE, NO_MESSAGE), (never_said, NO_TIME)),
+            "reason": reasons((message == NONE, NO_MESSAGE), (never_said, NO_TIME), (state == UNKNOWN, PAST_IT)),
         }
         schema = POPPED_MESSAGES.bare_schema
         columns = [made.get(field.name, pa.nulls(len(message), field.type)) for field in schema]
