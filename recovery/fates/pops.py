@@ -22,7 +22,7 @@ import numpy.typing as npt
 from parsers.errors import DamageSink
 from parsers.java import LONG_MAX
 from parsers.store import Store, StoreFile
-from parsers.topics import REVIVE_GROUP, is_retry, is_revive, pop_retry_topics
+from parsers.topics import REVIVE_GROUP, is_retry, pop_retry_topics
 from recovery.fates.held import Held, Story, held_records
 from recovery.fates.held_kernel import NONE, HeldColumns, Longs
 from recovery.fates.joins import first_after, firsts, last_before, numbered
@@ -31,6 +31,7 @@ from recovery.fates.revive_log import Entries, ReviveLog, revive_log
 from recovery.fates.stated_pops import POP_SOURCES, PopSource, StatedPops, stated_pops
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.rules.dispatch import DispatchRules
+from recovery.scan.queue_rows import NO_ROWS, queue_rows, topic_rows
 
 QUEUE_SHIFT = 40
 """A queue id and an offset in it as one number; no queue has more messages."""
@@ -144,16 +145,15 @@ def _messages(files: Sequence[StoreFile], rules: DispatchRules, log: ReviveLog, 
         is_place = (queue_offset >= 0) & (queue_offset < 1 << QUEUE_SHIFT)
         is_place &= (queue_id >= 0) & (queue_id < 1 << (62 - QUEUE_SHIFT))
         places = (queue_id << QUEUE_SHIFT) + queue_offset
+        rows_of = topic_rows(np.where(is_place, topic, NONE))
         for code, name in enumerate(topics):
-            before = of_topic.get(name, np.empty(0, np.int64))
-            of_topic[name] = np.union1d(before, places[is_place & (topic == code)])
+            of_topic[name] = np.union1d(of_topic.get(name, NO_ROWS), places[rows_of.get(code, NO_ROWS)])
 
     def is_named(columns: HeldColumns, topics: Sequence[str]) -> Mask:
         theirs = (columns.queue_id.astype(np.int64) << QUEUE_SHIFT) + columns.queue_offset
         wanted = np.zeros(len(theirs), np.bool_)
-        for code in np.unique(columns.topic).tolist():
+        for code, rows in topic_rows(columns.topic).items():
             if (named := of_topic.get(topics[code])) is not None:
-                rows = columns.topic == code
                 wanted[rows] = np.isin(theirs[rows], named)
         return wanted
 
@@ -275,58 +275,10 @@ def _is_done(held: Held, delivered: Longs, done: Mapping[tuple[str, int], int] |
     """Whether the broker's offset on the revive topic has come to the checkpoint: it is the last one that it is done
     with (PopReviveService#consumeReviveMessage reads from the next one on)."""
     columns, is_done = held.columns, np.zeros(len(delivered), np.bool_)
-    for (topic, queue_id), offset in (done or {}).items():
-        if topic in held.topics:
-            is_of = (columns.topic == held.topics.index(topic)) & (columns.queue_id == queue_id)
-            is_done |= (delivered != NONE) & (is_of & (columns.queue_offset <= offset))[delivered]
+    has = np.flatnonzero(delivered != NONE)
+    records = delivered[has]
+    for (topic, queue_id), rows in queue_rows(columns.topic[records], columns.queue_id[records]).items():
+        offset = (done or {}).get((held.topics[topic], queue_id))
+        if offset is not None:
+            is_done[has[rows]] = columns.queue_offset[records[rows]] <= offset
     return is_done
-
-
-class ReviveQueue(NamedTuple):
-    """A queue of a revive topic. `revive_offset`: None: no offset is known; `end`: the next number in it, None where
-    the log has nothing of it. `checkpoints` and `messages`: not done with and not acknowledged; `waiting`: checkpoints
-    of these that are still in the timer's topic; `unreadable`: bodies that stop the revive service."""
-
-    topic: str
-    queue_id: int
-    revive_offset: int | None
-    end: int | None
-    checkpoints: int
-    messages: int
-    waiting: int
-    oldest_due_ms: int | None
-    unreadable: int
-
-
-def revive_queues(answer: StorePops) -> list[ReviveQueue]:
-    """Every queue of a revive topic that the log or an offset names, and what waits to be revived in it."""
-    log, found, columns = answer.log, answer.found, answer.log.held.columns
-    topics = log.held.topics
-    is_of_revive = np.array([is_revive(name) for name in topics] or [False])
-    topic = np.where(log.is_waiting, columns.real_topic, columns.topic).astype(np.int64)
-    queue = np.where(log.is_waiting, columns.own[1], columns.queue_id).astype(np.int64)
-    is_entry = is_of_revive[topic] if len(topic) else np.zeros(0, np.bool_)
-    named = {(topics[code], number) for code, number in np.unique(np.column_stack((topic, queue))[is_entry], axis=0)}
-    open_rows = found.entry[found.state == IN_FLIGHT]
-    records, due = log.entries.record[open_rows], (log.entries.pop_time_ms + log.entries.invisible_ms)[open_rows]
-    is_in_timer = (found.delivered == NONE)[found.state == IN_FLIGHT]
-    told = []
-    for name, queue_id in sorted(named | set(answer.revive_offsets or ())):
-        is_of = is_entry & (topic == (topics.index(name) if name in topics else NONE)) & (queue == queue_id)
-        stored = columns.queue_offset[is_of & ~log.is_waiting]
-        here = is_of[records]
-        offset = None if answer.revive_offsets is None else answer.revive_offsets.get((name, queue_id))
-        told.append(
-            ReviveQueue(
-                name,
-                int(queue_id),
-                offset,
-                int(stored.max()) + 1 if len(stored) else None,
-                len(np.unique(records[here])),
-                int(here.sum()),
-                len(np.unique(records[here & is_in_timer])),
-                int(due[here].min()) if here.any() else None,
-                int(is_of[log.unreadable].sum()),
-            )
-        )
-    return told

@@ -24,16 +24,16 @@ from parsers.messages import pop_ack, pop_checkpoint
 from parsers.messages.json_columns import JsonColumns
 from parsers.store import StoreFile
 from parsers.topics import TIMER_TOPIC, is_retry, is_revive
-from recovery.fates.held import Held, Story, body_texts, held_records
+from recovery.fates.held import Held, Story, body_texts, held_records, text_hash
 from recovery.fates.held_kernel import HASH, NONE, NUMBER, HeldColumns, Longs
 from recovery.rules.dispatch import DispatchRules
-from recovery.scan.topic_table import name_hash
 
 TAG, WAITS_FOR = 0, 1
 """Rows of `HeldColumns.own` of this story."""
 OWN = (("TAGS", HASH), ("REAL_QID", NUMBER))
 BODIES = JsonColumns(pop_checkpoint.POP_CHECKPOINT, pop_ack.POP_BATCH_ACK)
-TAGS = (pop_checkpoint.TAG, pop_ack.TAG, pop_ack.BATCH_TAG)
+TAG_HASHES = tuple(text_hash(tag) for tag in (pop_checkpoint.TAG, pop_ack.TAG, pop_ack.BATCH_TAG))
+"""The broker parses no body of another tag (PopReviveService#consumeReviveMessage @5.0.0, 5.3.3)."""
 MOST_NUM = 127
 """PopCheckPoint#num is a byte."""
 BODIES_AT_ONCE = 1 << 16
@@ -100,7 +100,7 @@ def revive_log(files: Sequence[StoreFile], rules: DispatchRules) -> ReviveLog:
     unreadable, found = [np.empty(0, np.int64)], [Entries._make([np.empty(0, np.int64)] * len(Entries._fields))]
     for rows, bodies in _bodies(files, held, np.flatnonzero(is_waiting | is_of_revive)):
         readable = bodies["readable"].to_numpy()
-        unreadable.append(rows[~readable])
+        unreadable.append(rows[~readable & np.isin(held.columns.own[TAG][rows], TAG_HASHES)])
         found.append(_entries(held, rows, bodies, readable, names))
     entries = Entries._make(np.concatenate(parts) for parts in zip(*found, strict=True))
     entries = entries._replace(broker=_filled(entries.broker, names.brokers))
@@ -126,7 +126,7 @@ def _bodies(files: Sequence[StoreFile], held: Held, rows: Longs) -> Iterator[tup
 def _entries(held: Held, rows: Longs, bodies: pa.Table, readable: Mask, names: _Names) -> Entries:
     """A row for each message that these bodies name; none of a body that the broker passes over."""
     tags = held.columns.own[TAG][rows]
-    is_checkpoint, is_ack, is_batch = (tags == _hash_of(tag) for tag in TAGS)
+    is_checkpoint, is_ack, is_batch = (tags == each for each in TAG_HASHES)
     is_named = bodies["group"].is_valid().to_numpy() & bodies["topic"].is_valid().to_numpy()
     start = _longs(bodies, "start_queue_offset")
     diffs, acked_offsets = bodies["queue_offset_diffs"], bodies["ack_queue_offsets"]
@@ -197,8 +197,3 @@ def _filled(broker: Longs, names: Sequence[str]) -> Longs:
         return broker
     own = int(np.bincount(broker[broker >= 0], minlength=1).argmax())
     return np.where(broker < 0, own, broker)
-
-
-def _hash_of(tag: str) -> int:
-    text = np.frombuffer(tag.encode(), np.uint8)
-    return int(name_hash(text, 0, len(text)))

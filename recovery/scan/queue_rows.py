@@ -20,3 +20,8 @@ def queue_rows(topic: Ints | Longs, queue_id: Ints | Longs) -> dict[tuple[int, i
     firsts = np.concatenate(([0], np.flatnonzero(differs) + 1))
     keys = zip(topics[firsts].tolist(), queue_ids[firsts].tolist(), strict=True)
     return dict(zip(keys, np.split(order, firsts[1:]), strict=True))
+
+
+def topic_rows(topic: Ints | Longs) -> dict[int, Longs]:
+    """Topic code -> its rows in rising order; the topics in rising order, too."""
+    return {code: rows for (code, _), rows in queue_rows(topic, np.zeros_like(topic)).items()}

@@ -28,10 +28,10 @@ from recovery.fates.pops import (
     UNMATCHED,
     StorePops,
     pops,
-    revive_queues,
 )
 from recovery.fates.retries import Offsets
 from recovery.fates.revive_log import WAITS_FOR
+from recovery.fates.revive_queues import revive_queues
 from recovery.fates.stated_pops import POP_SOURCES, PopSource
 from recovery.knowledge.inference import StoreKnowledge
 
