@@ -229,6 +229,17 @@ def test_a_body_that_stops_the_revive_service_is_named(popped: Popped) -> None:
     assert "the revive service stops at the first one" in called.err.replace("\n", " ")
 
 
+@pytest.mark.parametrize(("done", "stops"), [(None, 3), (0, 2), (3, 0)])
+def test_only_a_body_that_the_revive_service_will_parse_stops_it(popped: Popped, done: int | None, stops: int) -> None:
+    """PopReviveService#consumeReviveMessage parses by tag, behind its own offset."""
+    popped.write("ck", b"0-12")
+    popped.write("other", b"0-12")
+    popped.pop(0, [0], q=1 << 40)
+    popped.write("bAck", b"[]")
+    (row,) = rows_of("pop", popped.finish(done), "--revive", "--format", "jsonl")
+    assert (row["unreadable"], row["end"]) == (stops, 4)
+
+
 def test_what_is_in_flight_beyond_the_stored_offset_is_counted_once(popped: Popped) -> None:
     popped.pop(0, [1, 3])
     (row,) = rows_of("pop", popped.finish(None), "--format", "jsonl")
