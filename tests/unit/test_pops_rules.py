@@ -246,6 +246,15 @@ def test_what_is_in_flight_beyond_the_stored_offset_is_counted_once(popped: Popp
     assert (row["in_flight"], row["unread"], row["pop_lag"]) == (2, 1, 2)
 
 
+def test_an_offset_ahead_of_the_queue_says_nothing_of_the_lag(popped: Popped) -> None:
+    popped.pop(0, [1, 3])
+    root = popped.finish(None)
+    write_json(root / "config" / "consumerOffset.json", {"offsetTable": {f"{TOPIC}@{GROUP}": {"0": 9}}})
+    (row,) = rows_of("pop", root, "--format", "jsonl")
+    assert (row["in_flight"], row["unread"], row["pop_lag"]) == (2, -5, None)
+    assert row["reason"].startswith("the offset is ahead of the queue")
+
+
 def test_overdue_is_as_of_the_instant_that_is_given(popped: Popped) -> None:
     popped.pop(0, [1])
     root = popped.finish(None)

@@ -45,13 +45,16 @@ SELECT
     coalesce(unmatched, 0) AS unmatched,
     coalesce(unknown, 0) AS unknown,
     messages_behind AS unread,
-    -- what is in flight beyond the stored offset is unread too
-    messages_behind + len(list_filter(coalesce(in_flight_offsets, []), lambda each: each < consumer_offset)) AS pop_lag,
+    -- what is in flight beyond the stored offset is unread too; an offset ahead of the queue says nothing of either
+    CASE
+        WHEN messages_behind >= 0
+            THEN messages_behind + len(list_filter(coalesce(in_flight_offsets, []), lambda each: each < consumer_offset))
+    END AS pop_lag,
     last_popped,
     next_visible,
     CASE
         WHEN behind."group" IS NULL THEN 'no offset of the group on this topic is stored'
-        WHEN messages_behind IS NULL THEN behind.reason
+        WHEN messages_behind IS NULL OR messages_behind < 0 THEN behind.reason
     END AS reason
 FROM popped
 FULL JOIN behind
