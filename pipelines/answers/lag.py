@@ -21,6 +21,7 @@ from recovery.query.lag import (
     LOG_NOT_FOUND,
     NOT_THEN,
     POPPED,
+    POPPED_BY_RECORDS,
     TOPIC_DELETED,
     WITHOUT_LOG,
     GroupQueue,
@@ -59,17 +60,18 @@ def store_lag(
         if at_ms is None:
             at_ms = max(offsets.written_ms, newest_message_ms(queues, log))
         times = message_times(queues, log, unread_messages(found))
-    rows = _with_pops(list(lag_rows(found, times, at_ms)), offsets)
+    why = POPPED if store.pop_database is None else POPPED_BY_RECORDS
+    rows = _with_pops(list(lag_rows(found, times, at_ms)), offsets, why)
     if store.log_not_found is not None:
         return list(map(_without_log, rows))
     return rows if lost is None else [_without_seconds(row, lost) for row in rows]
 
 
-def _with_pops(rows: list[Lag], offsets: OffsetsAt) -> list[Lag]:
+def _with_pops(rows: list[Lag], offsets: OffsetsAt, why: str) -> list[Lag]:
     """The rows, with a word on those of groups that pop."""
     popped = popped_topics(offsets.offsets)
     return [
-        replace(row, reason="; ".join(filter(None, (row.reason, POPPED)))) if (row.group, row.topic) in popped else row
+        replace(row, reason="; ".join(filter(None, (row.reason, why)))) if (row.group, row.topic) in popped else row
         for row in rows
     ]
 

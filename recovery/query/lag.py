@@ -38,6 +38,11 @@ BECAME_SHORTER = f"{AHEAD}: the queue became shorter, or the offset was set by h
 DELETED_UNREAD = "of them were deleted unread"
 OLDEST_NOT_FOUND = "the oldest unread message was not found"
 POPPED = "the group pops: what it has not acknowledged counts as consumed here (`pop` tells what is in flight)"
+POPPED_BY_RECORDS = (
+    "the group pops, and kvStore keeps it: what it popped last counts as unread here until its next pop, acknowledged "
+    "or not, and what it has not acknowledged of earlier pops as consumed (`pop` tells what is in flight)"
+)
+"""PopConsumerService#handleGetMessageResult @5.3.3 stores where a pop began; where it ended is a pull offset."""
 NOT_STORED = (
     "no offset is stored for this queue: consumerProgress counts from 0; where the group starts is its client's choice"
 )

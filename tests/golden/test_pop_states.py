@@ -175,3 +175,22 @@ def test_an_orderly_pop_that_the_stored_offset_is_past_is_not_in_flight(store: P
     assert ["stored offset is past it" in told[offset] for offset in range(3)] == [False, True, False]
     sums = {row["group"]: row for row in rows_of("pop", store, "--format", "jsonl")}
     assert (sums["G"]["in_flight"], sums["G"]["unknown"]) == (1, 1)
+
+
+KV, ORDERED = "kvStore is here", "groups pop in order here"
+
+
+@pytest.mark.parametrize("command", ["lag", "backlog", "ledger"])
+def test_what_counts_by_offsets_says_where_pops_are_kept(store: Path, command: str) -> None:
+    offsets = {"T@G": {"1": 2}, "%RETRY%G_T@G": {"0": 0}}
+    write_json(store / "config" / "consumerOffset.json", {"offsetTable": offsets})
+    called = call(command, store, "--format", "jsonl")
+    assert (KV in called.err, ORDERED in called.err) == (True, True), called.err
+    if command == "lag":
+        reasons = [row["reason"] for row in called.rows if row["topic"] == "T"]
+        assert reasons
+        assert all("until its next pop, acknowledged or not" in reason for reason in reasons)
+    write_json(store / "config" / "consumerOrderInfo.json", {"table": {}})
+    shutil.rmtree(store / "kvStore")
+    told = call(command, store, "--format", "jsonl").err
+    assert (KV in told, ORDERED in told) == (False, False), "5.x saves an empty table, too"

@@ -58,9 +58,21 @@ def name_version(run: Run, known: StoreKnowledge) -> None:
 
 
 def note_pops(run: Run, store: Store) -> None:
-    """Say where groups pop: a stored offset is past what they have not acknowledged."""
+    """Say where groups pop: what a stored offset then says of a message depends on where its pop is kept.
+
+    Source: PopConsumerService#handleGetMessageResult, AckMessageProcessor#ackOrderly, #ackOrderlyNew @5.3.3.
+    """
+    from parsers.config.order_info import read_order_info
+
     if any(is_revive(topic) for topic, _ in store.queues):
         run.note(f"{store.root}: groups pop here, and offsets are past what they have not acknowledged: see `pop`")
+    if store.pop_database is not None:
+        run.note(
+            f"{store.root}: kvStore is here: what a group popped last counts as unread until its next pop, "
+            "acknowledged or not, and all it popped before as consumed: see `pop`"
+        )
+    if read_order_info(store.config, on_damage="collect"):
+        run.note(f"{store.root}: groups pop in order here: what they have not acknowledged counts as unread: see `pop`")
 
 
 def store_at(run: Run, path: Path, broker: BrokerOptions = NOTHING_SAID, *, needs_log: bool = True) -> Store:
