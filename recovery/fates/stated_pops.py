@@ -1,5 +1,5 @@
-"""Popped messages that a file states as they are now, without a log of what happened: the last pops of orderly groups
-(consumerOrderInfo.json), and the consumer records of a broker that keeps POP in RocksDB (kvStore)."""
+"""Popped messages that a file states as they were when it was saved, without a log of what happened: the last pops of
+orderly groups (consumerOrderInfo.json), and the consumer records of a broker that keeps POP in RocksDB (kvStore)."""
 
 from __future__ import annotations
 

@@ -40,8 +40,9 @@ NO_MESSAGE = "the log has no record at this place of the queue: it expired, or t
 ACKED_TOO = "acknowledged, and put into the retry topic all the same: it is delivered again"
 ONCE_MORE = "the stored revive offset is not past its checkpoint: a start on these files puts it there once more"
 NO_COPY = (
-    "the revive service is past its checkpoint, and the log has no copy in a retry topic: the copy expired, or the "
-    "message could not be read, or topic or group were gone by then"
+    "the revive service is past its checkpoint, and the log has no copy in a retry topic: for example the copy "
+    "expired, the message could not be read or has no UNIQ_KEY, topic or group were gone by then, the service dropped "
+    "the checkpoint, or the broker stopped before the copy was stored"
 )
 NO_CHECKPOINT = "acknowledged, and the log has no checkpoint of it: that expired, or was never stored"
 NO_OFFSETS = "no stored offsets tell how far the revive service is, and it is not acknowledged"
