@@ -77,7 +77,7 @@ def test_owners_between_storing_and_commit() -> None:
         owner("late", (4_000, 4_100), (9_000, None)),
     ]
     commits = [Commit(2_000, "G", "x", 11, "w:7", "b")]
-    owned = [step for step in story(trail(intervals=intervals, commits=commits)) if step.step == "owned"]
+    owned = [step for step in story(trail(intervals=intervals, commits=commits, broker="b")) if step.step == "owned"]
     assert [(step.client_id, step.certain) for step in owned] == [("sure", True), ("maybe", False)]
 
 
@@ -99,3 +99,13 @@ def test_another_broker_has_a_queue_of_that_number() -> None:
     assert "on other, which may be another broker" in committed[0].what
     known = [step for step in story(trail(commits=commits, broker="b")) if step.step == "committed"]
     assert [(step.client_id, step.certain) for step in known] == [("c1", True)]
+
+
+def test_recordings_of_one_broker_are_certain_only_if_it_is_the_message_s() -> None:
+    commits = [Commit(2_000, "G", "c1", 11, "w:7", "b")]
+    intervals = [owner("sure", (800, 900), (1_500, 1_600))]
+    for broker, certain in ((None, False), ("other", False), ("b", True)):
+        steps = story(trail(commits=commits, intervals=intervals, broker=broker))
+        told = {step.step: step for step in steps if step.step in ("owned", "committed")}
+        assert {name: step.certain for name, step in told.items()} == {"owned": certain, "committed": certain}, broker
+        assert ("on b, which may be another broker" in told["committed"].what) == (not certain), broker

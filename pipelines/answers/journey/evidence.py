@@ -241,7 +241,8 @@ def trail_in_lake(lake: Lake, message_id: str) -> Trail | None:
         return None
     records = [_record(row) for row in rows]
     asked = [record for record in records if record.message_id == message_id.upper()]
-    message, broker = (asked or [_original(records)])[0], rows[0]["broker"]
+    message = (asked or [_original(records)])[0]
+    broker = next(row["broker"] for row, record in zip(rows, records, strict=True) if record is message)
     of_queue = {"topic": message.topic, "queue_id": message.queue_id}
     of_topic = {"broker": broker, "topic": message.topic}
     units = lake.query(LAKE_UNIT, broker=broker, queue_offset=message.queue_offset, **of_queue).to_pylist()

@@ -86,7 +86,7 @@ class Trail:
         index_files: names of the index files it was found in; None: there is no index to look in.
         life: which life of its topic the message is of, None where that is not known.
         traces: what clients wrote of the message, in the order of the log.
-        broker: name of the broker that holds the message; None: not known.
+        broker: name of the broker that holds the message; None: not known. Recordings of another name are not certain.
         looked_at: what kind of evidence of consumers was given, in words.
     """
 
@@ -103,13 +103,13 @@ class Trail:
     life: MessageLife | None = None
     broker: str | None = None
 
-    def by_broker(self) -> list[tuple[str, Trail]]:
-        """What recordings tell of the queue of that number, for each broker that may be meant."""
+    def recorded(self) -> set[str]:
+        """Brokers of whose queue of that number recordings tell."""
         of_requests = {commit.broker for commit in self.commits} | {pull.broker for pull in self.pulls}
-        named = sorted(of_requests | {row.broker for row in self.intervals})
-        return [(name, self._of(name)) for name in named if self.broker not in named or name == self.broker]
+        return of_requests | {row.broker for row in self.intervals}
 
-    def _of(self, broker: str) -> Trail:
+    def of(self, broker: str | None) -> Trail:
+        """With nothing but this broker's recordings."""
         return replace(
             self,
             commits=[each for each in self.commits if each.broker == broker],
@@ -120,6 +120,8 @@ class Trail:
 
 def story(trail: Trail) -> list[Step]:
     """All steps, in order of time; queue and index follow what was stored, others without an instant come last."""
+    if trail.broker is not None and trail.broker in trail.recorded():
+        trail = trail.of(trail.broker)
     steps = [*sent(trail.message, trail.traces), *_in_the_log(trail), *_queued(trail), *_indexed(trail)]
     steps += told_by_clients(trail.traces)
     groups = sorted(_groups(trail))
@@ -181,14 +183,10 @@ def _indexed(trail: Trail) -> Iterator[Step]:
 
 
 def _of_brokers(trail: Trail, group: str) -> Iterator[Step]:
-    """Several brokers have a queue of that number: unless it is known which is meant, none of their steps is sure."""
-    found = trail.by_broker()
-    if len(found) < 2:
-        yield from _of_group(found[0][1] if found else trail, group)
-        return
-    yield from _of_group(replace(trail, commits=(), pulls=(), intervals=()), group)
-    for broker, told in found:
-        for step in _of_group(replace(told, kept=()), group):
+    """Each broker has a queue of that number: unless it is known which one is meant, no recorded step is sure."""
+    yield from _of_group(trail.of(trail.broker), group)
+    for broker in sorted(trail.recorded() - {trail.broker}):
+        for step in _of_group(replace(trail.of(broker), kept=()), group):
             words = f"{step.what}; on {broker}, which may be another broker than this store's"
             yield replace(step, certain=False, what=words)
 

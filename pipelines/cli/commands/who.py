@@ -15,6 +15,7 @@ from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
 from pipelines.cli.frame.options import OWNERSHIP, BrokerOptions
 from pipelines.cli.frame.run import Run
 from pipelines.cli.frame.topic_logs import with_logs
+from recovery.rules.settings import broker_conf_pairs
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,7 +51,8 @@ def who(
     """The way of one message: sent, stored, queued, indexed, owned by whom, pulled, committed past, retried, given up;
     and what its clients traced of it.
 
-    What the evidence does not tell is a row that says so. `certain` is false where only a window is known.
+    What the evidence does not tell is a row that says so. `certain` is false where only a window is known, and in what
+    --logs tells of queues whose broker may be another one: brokerName in --broker-conf says which one the store is of.
 
     Example: `rocketlens who /data/store --message-id 7F00000100002A9F0000000000000000 --logs /data/logs`
     """
@@ -64,6 +66,8 @@ def who(
     else:
         store, known = known_store_at(run, source, broker)
         trail = _store_trail(run, store, with_logs(run, known, logs), message_id, offsets)
+        if trail is not None and broker.broker_conf is not None:
+            trail.broker = broker_conf_pairs(broker.broker_conf).get("brokerName") or None
     if trail is None:
         raise Unreadable(f"{source}: no message with the id {message_id}, neither as message id nor as unique id")
     if logs:
