@@ -338,7 +338,8 @@ STORE_CHECKS = [
     check(
         "trace_events",
         "nothing_traced_failed",
-        "No client traced a send, a call of a listener or a recall that failed.",
+        "No client traced a call of a listener or a recall that failed, or a send that was stored and not confirmed as "
+        "flushed or copied (to send it again is to have it twice).",
         'SELECT broker, "group", trace_type, topic, message_id, "at", cost_ms, result FROM trace_events '
         "WHERE NOT success ORDER BY ALL",
         severity=WARN,

@@ -9,7 +9,7 @@ COLUMNS = [
     Column("group", "group", blank=True),
     Column("trace_type", "kind", blank=True),
     Column("records", "records", True),
-    Column("failed", "failed", True),
+    Column("failed", "failed or not confirmed", True),
     Column("without_end", "without an end", True),
     Column("again", "of messages given back", True),
     Column("mean_cost_ms", "mean ms", True, blank=True),
@@ -31,8 +31,8 @@ def traces_section(facts: Facts) -> Section:
         sum(row[name] for row in facts.traces) for name in ("records", "failed", "without_end", "problems")
     )
     verdict = (
-        f"{counted(records, 'record')}: {grouped(failed)} failed, {grouped(without_end)} calls of a listener without "
-        f"an end, {grouped(problems)} not read."
+        f"{counted(records, 'record')}: {grouped(failed)} failed or not confirmed, {grouped(without_end)} calls of a "
+        f"listener without an end, {grouped(problems)} not read."
     )
     state: State = "finding" if failed or problems else "plain"
     return Section("traces", title, verdict, state, tables=[PrintedTable(COLUMNS, facts.traces)])

@@ -127,7 +127,7 @@ def story(trail: Trail) -> list[Step]:
     groups = sorted(_groups(trail))
     for group in groups:
         steps += _of_brokers(trail, group)
-    if not groups:
+    if not groups and not any(step.step == "delivered" for step in steps):
         looked = ", ".join(trail.looked_at) or "no offsets, no logs and no captures were given"
         steps.append(Step(None, "consumed", None, None, "nothing tells who consumed it", False, looked))
     stored_ms = trail.message.stored_ms
