@@ -15,6 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from parsers.commitlog.fields import LAST_MS
+
 FIELD_END, RECORD_END = "\x01", "\x02"
 MESSAGE_TYPES = {
     "Pub": ("Normal_Msg", "Trans_Msg_Half", "Trans_Msg_Half", "Delay_Msg", "Delay_Msg"),
@@ -59,8 +61,9 @@ RECORDS: Mapping[str, RecordKind] = {
     ),
     "Recall": _kind("at_ms region group topic message_id success", 6),
 }
-"""By version: `client_host` 4.8.0 only; SubAfter's `at_ms` and `group` 4.8.0, 4.9.0 and since 4.9.2, and since 4.9.5
-(5.1.4) not of AccessChannel.CLOUD; EndTransaction since 4.9.0; Recall since 5.3.2."""
+"""By version: `client_host` 4.8.0 and the Go client (internal/trace.go#marshal2Bean v2.1.2); SubAfter's `at_ms` and
+`group` 4.8.0, 4.9.0 and since 4.9.2, and since 4.9.5 (5.1.4) not of AccessChannel.CLOUD; EndTransaction since 4.9.0;
+Recall since 5.3.2."""
 TRACE_SCHEMA = pa.schema(
     [
         ("body_number", pa.int64()),
@@ -185,7 +188,10 @@ class _Records:
     def _column(self, field: pa.Field, kinds: npt.NDArray[np.int32]) -> pa.Array:
         texts = self._at(self._places(field.name, kinds))
         if pa.types.is_boolean(field.type):
-            return pc.equal(pc.utf8_lower(texts), "true")
+            word = pc.utf8_lower(texts)
+            is_word = pc.is_in(word, pa.array(["true", "false"]))
+            self._note(texts, is_word, f"{field.name} is neither true nor false")
+            return pc.if_else(is_word, pc.equal(word, "true"), None)
         if field.name == "result":
             return self._named(field.name, texts, CONSUME_RESULTS)
         if field.name == "message_type":
@@ -194,11 +200,17 @@ class _Records:
         if pa.types.is_integer(field.type):
             is_number = pc.fill_null(pc.match_substring_regex(texts, _NUMBER), False)
             self._note(texts, is_number, f"{field.name} is no number")
-            return pc.if_else(is_number, texts, None).cast(pa.int64())
+            numbers = pc.if_else(is_number, texts, None).cast(pa.int64())
+            return self._instants(numbers) if field.name == "at_ms" else numbers
         if field.name == "transaction_state":
             is_state = pc.is_in(texts, pa.array(TRANSACTION_STATES))
             self._note(texts, is_state, "transaction_state is none that a producer decides")
         return pc.if_else(pc.is_in(texts, pa.array(["", "null"])), None, texts)
+
+    def _instants(self, numbers: pa.Array) -> pa.Array:
+        is_known = pc.less_equal(numbers, LAST_MS)
+        self._note(numbers, pc.fill_null(is_known, False), "at_ms is beyond the year 9999")
+        return pc.if_else(is_known, numbers, None)
 
     def _named_of(self, kind: str, texts: pa.Array, kinds: npt.NDArray[np.int32]) -> pa.Array:
         of_kind = pa.array(kinds == list(RECORDS).index(kind))

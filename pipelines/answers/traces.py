@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -15,10 +18,11 @@ from parsers.commitlog.bodies import decompressed_pieces
 from parsers.commitlog.body_views import taken_bodies
 from parsers.commitlog.read import read_commitlog
 from parsers.errors import CorruptRecord, Damage, DamageSink, StoreFormatError
+from parsers.evidence_guard import scratch_folder
 from parsers.kernels.utf8 import are_valid
 from parsers.store import Store
 from parsers.topics import CLOUD_TRACE_PREFIX, TRACE_TOPIC, is_brokers_own, is_dead_letter, is_retry
-from parsers.trace import decode_traces, is_trace_body
+from parsers.trace import FIELD_END, RECORD_END, RECORDS, TRACE_SCHEMA, decode_traces, is_trace_body
 from pipelines.answers.fates.columns import Longs, instants
 from pipelines.lake.catalog import question
 from pipelines.lake.tables.derived import TRACE_EVENTS
@@ -29,8 +33,25 @@ PIECE_BYTES = 8 << 20
 """Bodies of about this many bytes are decoded at once."""
 MOST_BODY_BYTES = 1 << 20
 """A larger body is none of a dispatcher, which sends at about 128 000 characters (AsyncTraceDispatcher#flushData)."""
-BodyFailed = Callable[[str, int, StoreFormatError], None]
-"""Told of a body that cannot be decompressed: file name, physical offset, why."""
+PIECE_RECORDS = 1 << 17
+"""No more records than this are decoded at once, unless a single body has more."""
+SUMS_MEMORY = "1GB"
+SUMMED = (
+    "broker",
+    "group",
+    "trace_type",
+    "request_id",
+    "message_id",
+    "success",
+    "retry_times",
+    "cost_ms",
+    "at",
+    "stored_at",
+    "problem",
+)
+"""What traces_by_group.sql asks for."""
+BodyFailed = Callable[[int, StoreFormatError], None]
+"""Told of a body that cannot be decompressed: its row of the batch, and why."""
 
 
 @dataclass(slots=True)
@@ -43,14 +64,15 @@ class TraceTopics:
 
     def rows(self, batch: pa.RecordBatch) -> Longs:
         """The rows of this batch that carry traces; batches come in the order of the log."""
-        topics = batch["topic"]
-        for topic in pc.unique(topics).to_pylist():
-            if topic not in self.carries:
-                row = pc.index(topics, topic).as_py()
-                tells_so = self._may_carry(topic) and _begins_with_trace(batch, row)
-                self.carries[topic] = tells_so or self._is_known(topic)
-        carriers = [topic for topic, carries in self.carries.items() if carries]
-        return np.flatnonzero(pc.is_in(topics, pa.array(carriers, pa.string())).to_numpy(zero_copy_only=False))
+        encoded = batch["topic"].dictionary_encode()
+        codes, topics = encoded.indices.to_numpy(), encoded.dictionary.to_pylist()
+        _, firsts = np.unique(codes, return_index=True)
+        new = [code for code, topic in enumerate(topics) if topic not in self.carries]
+        self.carries |= {topics[code]: self._is_known(topics[code]) for code in new}
+        asked = np.array([code for code in new if self._may_carry(topics[code])], np.int64)
+        for row in _beginning_with_trace(batch, np.sort(firsts[asked])):
+            self.carries[topics[codes[row]]] = True
+        return np.flatnonzero(np.array([self.carries[topic] for topic in topics], np.bool_)[codes])
 
     def _is_known(self, topic: str) -> bool:
         return topic == TRACE_TOPIC or topic.startswith(CLOUD_TRACE_PREFIX) or topic in self.named
@@ -65,28 +87,52 @@ def trace_batches(
 ) -> Iterator[pa.RecordBatch]:
     """Rows of `trace_events` in the order of the log; `named`: topics that carry traces besides those that tell so.
 
-    A body that cannot be decompressed is damage and has no rows.
+    A body that cannot be decompressed is damage, and one row whose `problem` says so.
     """
     topics = TraceTopics(frozenset(named))
     files = {file.path.name: file for file in store.commitlog}
 
-    def failed(name: str, place: int, error: StoreFormatError) -> None:
-        file = files[name]
-        damage(replace(Damage.of(error), path=file.path, file_pos=place - (file.base_offset or 0)))
-
     for batch in read_commitlog(store, columns=COLUMNS, verify_crc=False, damage=damage):
-        for rows, bodies in _bodies(batch, topics.rows(batch), failed):
-            records = decode_traces(_texts(bodies))
-            if records.num_rows:
-                carriers = batch.select(CARRIED).take(pa.array(rows[records["body_number"].to_numpy()]))
-                yield _events(carriers, records, broker)
+        unread: dict[int, StoreFormatError] = {}
+        for rows, bodies in _bodies(batch, topics.rows(batch), unread.__setitem__):
+            for first, end in _runs(bodies):
+                records = decode_traces(_texts(bodies.slice(first, end - first)))
+                if records.num_rows:
+                    of_body = rows[first + records["body_number"].to_numpy()]
+                    yield _events(batch.select(CARRIED).take(pa.array(of_body)), records, broker)
+        if unread:
+            for row, error in unread.items():
+                file = files[batch["file"][row].as_py()]
+                file_pos = batch["physical_offset"][row].as_py() - (file.base_offset or 0)
+                damage(replace(Damage.of(error), path=file.path, file_pos=file_pos))
+            carriers = batch.select(CARRIED).take(pa.array(list(unread)))
+            yield _events(carriers, _not_read(unread.values()), broker)
 
 
-def _begins_with_trace(batch: pa.RecordBatch, row: int) -> bool:
-    texts = [
-        _texts(bodies)[0].as_py() for _, bodies in _bodies(batch, np.array([row]), lambda file, place, error: None)
-    ]
-    return is_trace_body(texts[0] or "")
+def _beginning_with_trace(batch: pa.RecordBatch, rows: Longs) -> Iterator[int]:
+    """Those of the rows whose body begins with a record of a dispatcher."""
+    for piece, bodies in _bodies(batch, rows, lambda row, error: None):
+        begins = np.zeros(len(bodies), np.bool_)
+        for name in RECORDS:
+            of_kind = pc.starts_with(bodies, pattern=(name + FIELD_END).encode())
+            begins |= of_kind.fill_null(False).to_numpy(zero_copy_only=False)
+        for place in np.flatnonzero(begins).tolist():
+            if is_trace_body(_texts(bodies.slice(place, 1))[0].as_py()):
+                yield int(piece[place])
+
+
+def _runs(bodies: pa.Array) -> Iterator[tuple[int, int]]:
+    """Ranges of bodies that have about as many records as are decoded at once, or one body."""
+    ends = pc.count_substring(bodies, RECORD_END.encode()).fill_null(0).to_numpy().cumsum(dtype=np.int64)
+    cuts = (np.flatnonzero(np.diff(ends // PIECE_RECORDS)) + 1).tolist()
+    return pairwise((0, *cuts, len(bodies)))
+
+
+def _not_read(errors: Iterable[StoreFormatError]) -> pa.RecordBatch:
+    """A row of nulls with a problem for each body that cannot be read."""
+    problems = pa.array([f"the body cannot be read: {error.problem}" for error in errors], pa.string())
+    columns = [pa.nulls(len(problems), each.type) for each in TRACE_SCHEMA if each.name != "problem"]
+    return pa.RecordBatch.from_arrays([*columns, problems], schema=TRACE_SCHEMA)
 
 
 def _bodies(batch: pa.RecordBatch, rows: Longs, failed: BodyFailed) -> Iterator[tuple[Longs, pa.Array]]:
@@ -99,8 +145,7 @@ def _bodies(batch: pa.RecordBatch, rows: Longs, failed: BodyFailed) -> Iterator[
 
 def _piece(batch: pa.RecordBatch, rows: Longs, failed: BodyFailed) -> Iterator[tuple[Longs, pa.Array]]:
     def fails(row: int, error: StoreFormatError) -> None:
-        at = int(rows[row])
-        failed(batch["file"][at].as_py(), batch["physical_offset"][at].as_py(), error)
+        failed(int(rows[row]), error)
 
     is_small = batch["body_size"].to_numpy()[rows] <= MOST_BODY_BYTES
     for row in np.flatnonzero(~is_small).tolist():
@@ -146,11 +191,22 @@ def of_message(batches: Iterable[pa.RecordBatch], *ids: str) -> Iterator[pa.Reco
         yield batch.filter(pc.or_(*is_one))
 
 
-def trace_sums(batches: Iterable[pa.RecordBatch]) -> pa.Table:
-    """The answer of traces_by_group.sql over rows of `trace_events`."""
+def trace_sums(batches: Iterable[pa.RecordBatch], *read: Path) -> pa.Table:
+    """The answer of traces_by_group.sql over rows of `trace_events`; `read`: places that nothing is written to.
+
+    Memory: `SUMS_MEMORY`; what needs more lies in a folder for temporary files until the answer is made.
+    """
     reader = pa.RecordBatchReader.from_batches(TRACE_EVENTS.bare_schema, batches)
-    with duckdb.connect() as database:
-        database.execute("SET TimeZone = 'UTC'")
-        database.register("arriving", reader)
-        database.execute(f"CREATE TABLE {TRACE_EVENTS.name} AS SELECT * FROM arriving")
-        return database.sql(question("traces_by_group")).to_arrow_table()
+    folder = scratch_folder("traces", *read)
+    try:
+        with duckdb.connect() as database:
+            database.execute(f"SET memory_limit = '{SUMS_MEMORY}'")
+            database.execute("SET temp_directory = $folder", {"folder": str(folder / "spilled")})
+            database.execute("SET threads = 2")
+            database.execute("SET TimeZone = 'UTC'")
+            database.register("arriving", reader)
+            columns = ", ".join(f'"{name}"' for name in SUMMED)
+            database.execute(f"CREATE TABLE {TRACE_EVENTS.name} AS SELECT {columns} FROM arriving")
+            return database.sql(question("traces_by_group")).to_arrow_table()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -98,7 +98,7 @@ def facts_of_store(
     lags = [] if offsets is None else store_lag(store, offsets, damage=collect)
     facts.pops = pop_sums(popped.batches(), map(lag_record, lags), facts.read_at_ms).to_pylist()
     say("traces")
-    facts.traces = trace_sums(trace_batches(store, collect)).to_pylist()
+    facts.traces = trace_sums(trace_batches(store, collect), store.root).to_pylist()
     if history is not None:
         tell_ownership(facts, history)
     return facts

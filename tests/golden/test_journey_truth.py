@@ -10,15 +10,18 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from pipelines.answers.journey.evidence import commits_in, pulls_in, trail_in_store
 from pipelines.answers.journey.step import Step
 from pipelines.answers.journey.steps import story
 from rebalance.replay import replay
 from recovery.lives.topic_lives import StoreLives
 from recovery.query.query import StoreQuery
+from tests.support.cli import call
 from tests.support.fixtures import unpacked
 from tests.support.opened import opened
-from tests.support.rebalance_sessions import json_lines, sessions_with, wire_facts
+from tests.support.rebalance_sessions import SESSIONS, json_lines, sessions_with, wire_facts
 
 MESSAGES = 12
 """Of each cluster, at random."""
@@ -33,7 +36,7 @@ def test_each_message_went_where_its_listeners_say(session: Path) -> None:
     sends = [each for each in json_lines(session / "truth" / "producer.jsonl.gz") if each.get("status") == "SEND_OK"]
     seen = 0
     for send in random.Random(16).sample(sends, MESSAGES):
-        trail = trail_in_store(store, query, send["msgId"], lives)
+        trail = trail_in_store(store, query, send["msgId"], lives, lambda damage: None)
         if trail is None:
             continue  # another broker has it
         message = trail.message
@@ -48,6 +51,23 @@ def test_each_message_went_where_its_listeners_say(session: Path) -> None:
         check(story(trail), send, calls[send["msgId"]])
         seen += 1
     assert seen > 2
+
+
+@pytest.mark.parametrize(("name", "certain"), [("", False), ("broker-0", True), ("another", False)])
+def test_recorded_steps_are_certain_where_broker_conf_names_the_broker(
+    name: str, certain: bool, tmp_path: Path
+) -> None:
+    (session,) = (path for path in SESSIONS if path.name == "a-533-join-leave-kill")
+    top = unpacked(session / "store.tar.gz")
+    root = next(path.parent for path in sorted(top.rglob("commitlog")))
+    conf = tmp_path / "broker.conf"
+    conf.write_text(f"brokerName={name}\nmappedFileSizeCommitLog=1048576\n")
+    sends = [each for each in json_lines(session / "truth" / "producer.jsonl.gz") if each.get("status") == "SEND_OK"]
+    asked = ["who", root, "--message-id", sends[5]["msgId"], "--logs", session / "wire.jsonl.gz"]
+    rows = call(*asked, "--broker-conf", conf, "--format", "jsonl").rows
+    recorded = [row["certain"] for row in rows if row["step"] in ("owned", "committed") and "wire" in row["evidence"]]
+    assert any(recorded) == certain
+    assert recorded
 
 
 def check(steps: list[Step], send: dict[str, Any], calls: list[dict[str, Any]]) -> None:

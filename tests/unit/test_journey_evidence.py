@@ -6,8 +6,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pipelines.answers.journey.evidence import trail_in_lake
+from pipelines.answers.journey.evidence import commits_in, trail_in_lake
+from pipelines.answers.journey.step import StoredRecord
 from pipelines.lake.lake import Lake
+from rebalance.facts import HeartbeatReceived, OffsetCommitted
+from rebalance.facts.fact import Evidence
+from rebalance.model.message_queue import MessageQueue
 from tests.support.small_lake import put
 
 AT = datetime(2026, 11, 22, tzinfo=UTC)
@@ -43,3 +47,29 @@ def test_a_message_of_a_lake_is_asked_of_its_own_broker(tmp_path: Path) -> None:
         trail = trail_in_lake(lake, asked)
         assert trail is not None
         assert (trail.message.topic, trail.broker, trail.unit_points_to) == ("Orders", "b", 900)
+
+
+def test_traces_of_a_lake_are_found_whatever_the_case(tmp_path: Path) -> None:
+    lake = Lake(tmp_path)
+    put(lake, "commitlog_messages", {**record("a", "Orders", 10), "unique_id": "ab"})
+    put(lake, "trace_events", {"broker": "a", "trace_type": "Pub", "message_id": "x,AB", "at": AT})
+    trail = trail_in_lake(lake, "ab")
+    assert trail is not None
+    assert [event["trace_type"] for event in trail.traces] == ["Pub"]
+
+
+def heartbeat(at_ms: int, client_id: str) -> HeartbeatReceived:
+    return HeartbeatReceived(
+        at_ms=at_ms, source="b", evidence=Evidence("w", at_ms), group="G", remote="10.0.0.1:7", client_id=client_id
+    )
+
+
+def test_a_port_that_two_clients_had_names_neither() -> None:
+    queue = MessageQueue("Orders", "b", 3)
+    commit = OffsetCommitted(
+        at_ms=5, source="b", evidence=Evidence("w", 3), group="G", remote="10.0.0.1:7", queue=queue, queue_offset=11
+    )
+    message = StoredRecord("Orders", 3, 10, 5000, 1_000, "1.2.3.4:5", "AA", "U1", 0, "none")
+    for ids, named in ((["c1"], "c1"), (["c1", "c2"], None)):
+        facts = [*(heartbeat(number, each) for number, each in enumerate(ids)), commit]
+        assert [each.client_id for each in commits_in(facts, message)] == [named]

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from parsers.commitlog.read import MessageFilter, read_commitlog
+from parsers.errors import DamageSink
 from parsers.queues import StoreQueues
 from parsers.store import Store
 from parsers.topics import BROKERS_OWN, DLQ_PREFIX, RETRY_PREFIX, SCHEDULE_TOPIC
@@ -72,13 +73,16 @@ FROM ownership_intervals WHERE topic = $topic AND queue_id = $queue_id
 
 
 LAKE_TRACES = """
-SELECT *, epoch_ms("at") AS at_ms FROM trace_events
-WHERE list_has_any(string_split(message_id, ','), $ids) OR list_has_any(string_split(offset_message_id, ','), $ids)
+SELECT * EXCLUDE ("at", stored_at), epoch_ms("at") AS at_ms FROM trace_events
+WHERE list_has_any(string_split(upper(message_id), ','), $ids)
+   OR list_has_any(string_split(upper(offset_message_id), ','), $ids)
 ORDER BY stored_at, record_number
 """
 
 
-def trail_in_store(store: Store, query: StoreQuery, message_id: str, lives: StoreLives) -> Trail | None:
+def trail_in_store(
+    store: Store, query: StoreQuery, message_id: str, lives: StoreLives, damage: DamageSink
+) -> Trail | None:
     """The message with this offset id or unique id, and what the store says of it; None where the log has none."""
     asked = message_id
     by_place = _by_message_id(query, message_id)
@@ -99,7 +103,7 @@ def trail_in_store(store: Store, query: StoreQuery, message_id: str, lives: Stor
         None if unit is None else unit.physical_offset,
         _index_files(query, message, keys) if store.index else None,
         life=message_life(lives(), (message.topic, message.queue_id), message.physical_offset, end),
-        traces=list(traces_in(store, message)),
+        traces=list(traces_in(store, message, damage)),
     )
 
 
@@ -215,9 +219,15 @@ def pulls_in(facts: Sequence[Fact], message: StoredRecord) -> Iterator[Pull]:
 
 
 def _clients_by_connection(facts: Iterable[Fact]) -> dict[tuple[str, str], str]:
-    """(broker, `ip:port` of the client) -> the client id that heartbeats on this connection name."""
-    told = (fact for fact in facts if isinstance(fact, ChannelFact))
-    return {(fact.source, fact.remote): fact.client_id for fact in told if fact.remote and fact.client_id}
+    """(broker, `ip:port` of the client) -> the client id that heartbeats on this connection name.
+
+    Names on which several ids were heard are left out: a port is given again, and which client had it then is not told.
+    """
+    told: dict[tuple[str, str], set[str]] = {}
+    for fact in facts:
+        if isinstance(fact, ChannelFact) and fact.remote and fact.client_id:
+            told.setdefault((fact.source, fact.remote), set()).add(fact.client_id)
+    return {name: next(iter(ids)) for name, ids in told.items() if len(ids) == 1}
 
 
 def _client_of(fact: ChannelFact | ClientFact, clients: Mapping[tuple[str, str], str]) -> str | None:
@@ -226,10 +236,10 @@ def _client_of(fact: ChannelFact | ClientFact, clients: Mapping[tuple[str, str],
     return clients.get((fact.source, fact.remote))
 
 
-def traces_in(store: Store, message: StoredRecord) -> Iterator[TraceEvent]:
-    """What clients wrote of the message; bodies that cannot be read are left out."""
+def traces_in(store: Store, message: StoredRecord, damage: DamageSink) -> Iterator[TraceEvent]:
+    """What clients wrote of the message; a body that cannot be read is damage."""
     ids = [each for each in (message.unique_id, message.message_id) if each]
-    for batch in of_message(trace_batches(store, lambda damage: None), *ids):
+    for batch in of_message(trace_batches(store, damage), *ids):
         for row in batch.to_pylist():
             yield {**row, "at_ms": _epoch_ms(row["at"])}
 
@@ -267,7 +277,8 @@ def trail_in_lake(lake: Lake, message_id: str) -> Trail | None:
 
 
 def _lake_traces(lake: Lake, message: StoredRecord) -> list[TraceEvent]:
-    ids = [each for each in (message.unique_id, message.message_id) if each]
+    """As `of_message` has it, whatever the case."""
+    ids = [each.upper() for each in (message.unique_id, message.message_id) if each]
     return lake.query(LAKE_TRACES, ids=ids).to_pylist() if lake.rows("trace_events") else []
 
 

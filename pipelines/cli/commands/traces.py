@@ -36,9 +36,11 @@ def traces(
     """Message trace: what producers and consumers wrote about each send and each call of a listener.
 
     Read are RMQ_SYS_TRACE_TOPIC, rmq_sys_TRACE_DATA_…, the topics of --trace-topic, and every topic whose first message
-    is a trace. A row for each group and kind of record, or with --messages for each record. `without_end` counts calls
-    of a listener of which no record tells the end: the client died in it, it still runs, or its record was lost.
-    Clients drop traces when they are busy, so what is not traced may have happened. Reads the whole log.
+    is a trace. A row for each group and kind of record, or with --messages for each record. `failed` of Pub counts
+    sends that were stored, but not confirmed as flushed or copied; a send that failed is not traced. `without_end`
+    counts calls of a listener of which no record here tells the end: the client died in it, it still runs, or its
+    record was lost, or another broker has it. Clients drop traces when they are busy, so what is not traced may have
+    happened. Reads the whole log.
 
     Example: `rocketlens traces /data/store --messages --message-id 7F0000015CE55FFD2B276DE450E80001`
     """
@@ -53,5 +55,5 @@ def traces(
         schema = schema_of(TRACE_EVENTS, without=["broker"])
         run.emit(schema, (batch.select(schema.names) for batch in batches), brief=MESSAGES_BRIEF)
         return
-    sums = trace_sums(batches).drop_columns(["broker"])
+    sums = trace_sums(batches, opened.root).drop_columns(["broker"])
     run.emit(sums.schema, sums.to_batches(), brief=BRIEF)

@@ -95,7 +95,7 @@ def _store_trail(run: Run, store: Store, known: StoreKnowledge, message_id: str,
 
     query = StoreQuery(store, known, damage=run.damage)
     lives = StoreLives(store, known)
-    trail = trail_in_store(store, query, message_id, lives)
+    trail = trail_in_store(store, query, message_id, lives, run.damage)
     if trail is not None:
         own = offsets_of_store(store, run.damage)
         copies = offsets_in(offsets, run.not_read) if offsets is not None else [own] if own is not None else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from parsers.trace import CONSUME_RESULTS, RECORDS, TRANSACTION_STATES
+from parsers.trace import CONSUME_RESULTS, MESSAGE_TYPES, RECORDS, TRANSACTION_STATES
 from pipelines.lake.tables.table import Table, columns
 from recovery.broker.abort_file import EXITS
 from recovery.compare.rows import Nature, What
@@ -408,11 +408,11 @@ trace_topic            text topic of the message that carries the record
 queue_id               i32  its queue
 queue_offset           i64  its number there
 physical_offset        i64  where it starts, byte in the CommitLog
-record_number          i64  number of the record in its body, from 0
+record_number          i64  number of the record in its body, from 0; null: the body cannot be read
 stored_at              time when the broker stored the trace message, up to some seconds after what it tells
 born_host              text host and port from which the client sent it
 trace_type             text Pub: sent; SubBefore, SubAfter: around a call of a listener; null: no kind that is known
-at                     time when it happened, by the client's clock; of a Pub when the send began
+at                     time when it happened, by the client's clock; of a Pub when the send began (Go client: ended)
 region                 text region that the broker named
 group                  text group of the producer or consumer
 topic                  text topic of the message; consumers do not say it
@@ -421,11 +421,11 @@ offset_message_id      text message id with host and place, of a Pub
 tags                   text TAGS of the message
 keys                   text KEYS of the message
 store_host             text broker that it was sent to
-client_host            text host of the client, which 4.8.0 alone writes
-body_size              i64  bytes of the body before compression
-cost_ms                i64  how long the send took; of SubAfter the call's time divided by its messages
+client_host            text host of the client, which 4.8.0 and the Go client write
+body_size              i64  bytes of the body as it was sent: compressed, if it was
+cost_ms                i64  how long the send took; of SubAfter the call, divided by its messages (Go client: the whole)
 message_type           text kind of message
-success                flag whether the send, the call of the listener, or the recall succeeded
+success                flag whether it succeeded; false of a Pub: stored, but not confirmed as flushed or copied
 request_id             text which call of a listener: one SubBefore and one SubAfter have the same for a message
 retry_times            i64  how often the message was given back before
 result                 text how the listener's call ended
@@ -438,7 +438,7 @@ problem                text why the record is not read as its client wrote it
 ).holding(
     trace_type=tuple(RECORDS),
     result=CONSUME_RESULTS,
-    message_type=("Normal_Msg", "Trans_Msg_Half", "Trans_msg_Commit", "Delay_Msg"),
+    message_type=tuple(dict.fromkeys(name for names in MESSAGE_TYPES.values() for name in names if name is not None)),
     transaction_state=TRANSACTION_STATES,
 )
 
