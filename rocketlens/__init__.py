@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rocketlens.history import History
     from rocketlens.lakes import Lake
     from rocketlens.rows import Rows
-    from rocketlens.stores import Store
+    from rocketlens.stores.store import Store
 
 __all__ = [
     "RocketlensError",
@@ -81,7 +81,7 @@ def store(
     <Store lake/demo/5.3.3-clean/store, version 5.3.3>
     """
     from rocketlens.gathered import broker_options
-    from rocketlens.stores import Store
+    from rocketlens.stores.store import Store
 
     return Store(Path(path), broker_options(version, config, broker_conf), tuple(map(Path, logs)))
 

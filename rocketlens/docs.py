@@ -16,7 +16,7 @@ from rocketlens.history import History
 from rocketlens.lakes import Lake
 from rocketlens.retention import Retention
 from rocketlens.rows import Rows
-from rocketlens.stores import Store
+from rocketlens.stores.store import Store
 
 DOORS: tuple[tuple[Callable[..., Any], type], ...] = (
     (rocketlens.store, Store),
@@ -74,8 +74,9 @@ def page() -> str:
 
 
 def questions(asked: type) -> Iterator[tuple[str, Any]]:
-    """The public methods and properties of a class, in the order in which it names them."""
-    for name, member in vars(asked).items():
+    """The public methods and properties of a class and of its bases, in the order in which they name them."""
+    own = (each for each in asked.__mro__ if each.__module__.startswith(f"{rocketlens.__name__}."))
+    for name, member in (pair for each in own for pair in vars(each).items()):
         if not name.startswith("_") and (callable(member) or isinstance(member, property | cached_property)):
             yield name, member
 

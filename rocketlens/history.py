@@ -14,7 +14,7 @@ from rocketlens.rows import Rows
 if TYPE_CHECKING:
     from pipelines.notebook.cluster import Cluster
     from rebalance.replay import Replay
-    from rocketlens.stores import Store
+    from rocketlens.stores.store import Store
 
 
 class History:

@@ -27,7 +27,13 @@ from tests.support.light import run_light
 from tests.support.small_log import SmallLog
 
 STORE = "lake/demo/5.3.3-clean/store"
-MODULES = ("rocketlens", "rocketlens.stores", "rocketlens.history", "rocketlens.lakes")
+SUBJECTS = ("files", "groups", "stories", "care")
+MODULES = (
+    "rocketlens",
+    *(f"rocketlens.stores.{name}" for name in SUBJECTS),
+    "rocketlens.history",
+    "rocketlens.lakes",
+)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -1,0 +1,198 @@
+"""What is in the store's files: messages, units, entries, queues, copies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from rocketlens.gathered import Instant, Place, instant, rows_of
+from rocketlens.rows import Rows
+from rocketlens.stores.asked import Asked, path_of
+
+
+class Files(Asked):
+    """Questions about what is in the files."""
+
+    def messages(
+        self,
+        *,
+        topic: str | None = None,
+        queue: int | None = None,
+        key: str | None = None,
+        since: Instant | None = None,
+        until: Instant | None = None,
+        unread_by: str | None = None,
+        lost_by_start: bool = False,
+        body_contains: str | None = None,
+        where: str | None = None,
+        offsets: Place | None = None,
+        bodies: bool = False,
+        sendable: bool = False,
+        decode: bool = False,
+        columns: Sequence[str] | None = None,
+        limit: int | None = None,
+    ) -> Rows:
+        """Messages of the CommitLog in physical order, every header field decoded (`dump commitlog`).
+
+        Args:
+            until: stored before.
+            unread_by: what this group has not read, by its stored offsets, or a kept copy of them (`offsets`).
+            lost_by_start: what the next start of the broker loses.
+            where: an SQL condition over the columns.
+            bodies: with `body` as stored, `body_decompressed`, and `body_text` where it is UTF-8.
+            sendable: only what a producer says of a message, to send it again.
+            decode: what messages of brokers and clients say instead, a row for each record (docs/formats/messages.md).
+            columns, limit: only these, and only so many; both are much faster on a large log.
+
+        >>> store.messages(topic="OrderTopic1", columns=["physical_offset", "tags"], limit=2).to_pylist()
+        [{'physical_offset': 0, 'tags': '标签'}, {'physical_offset': 1238, 'tags': 'TagA'}]
+        """
+        from pipelines.cli.commands.dump.commitlog import commitlog
+
+        return rows_of(
+            commitlog,
+            self._broker,
+            columns=columns,
+            limit=limit,
+            source=self.path,
+            topic=topic,
+            queue=queue,
+            key=key,
+            since=instant(since),
+            until=instant(until),
+            unread_by=unread_by,
+            lost_by_start=lost_by_start,
+            body_contains=body_contains,
+            where=where,
+            offsets=path_of(offsets),
+            logs=self._logs,
+            bodies=bodies,
+            sendable=sendable,
+            decode=decode,
+        )
+
+    def regions(self) -> Rows:
+        """What every byte of the CommitLog is: messages, blank, damage, stale, unwritten (`dump regions`).
+
+        >>> sum(store.regions()["length"])
+        4194304
+        """
+        from pipelines.cli.commands.dump.commitlog import regions
+
+        return rows_of(regions, self._broker, source=self.path)
+
+    def units(self, *, topic: str | None = None, queue: int | None = None, limit: int | None = None) -> Rows:
+        """Units of ConsumeQueues, in files or in RocksDB: which message is where (`dump consumequeue`).
+
+        >>> store.units(topic="OrderTopic1", queue=2, limit=1)["physical_offset"]
+        [0]
+        """
+        from pipelines.cli.commands.dump.dump import consumequeue
+
+        return rows_of(consumequeue, self._broker, limit=limit, source=self.path, topic=topic, queue=queue)
+
+    def index_entries(self, *, limit: int | None = None) -> Rows:
+        """Entries of index files: key hash, message, chain (`dump index`).
+
+        >>> store.index_entries(limit=2)["physical_offset"]
+        [0, 0]
+        """
+        from pipelines.cli.commands.dump.dump import index
+
+        return rows_of(index, self._broker, limit=limit, source=self.path)
+
+    def queues(self, *, topic: str | None = None, queue: int | None = None) -> Rows:
+        """Per topic and queue: offsets, units, files, messages that can still be read (`queues`).
+
+        >>> store.queues(topic="OrderTopic2")["messages"]
+        [531, 571]
+        """
+        from pipelines.cli.commands.queues import queues
+
+        return self._rows(queues, topic=topic, queue=queue)
+
+    def compaction(
+        self, *, topic: str | None = None, queue: int | None = None, messages: bool = False, from_offset: int = 0
+    ) -> Rows:
+        """Copies of compacted topics: what consumers get of them, and what the next pass drops (`compaction`).
+
+        Args:
+            messages: one row per message instead, as pulls from `from_offset` on are given them.
+
+        >>> store.compaction()["topic"]
+        []
+        """
+        from pipelines.cli.commands.compaction import compaction
+
+        return self._rows(
+            compaction,
+            topic=topic,
+            queue=queue,
+            messages=messages,
+            from_offset=from_offset,
+        )
+
+    def tiered(self, *, segments: Place | None = None) -> Rows:
+        """What the broker has handed to its tiered store, per queue (`tiered`).
+
+        Args:
+            segments: the folder of PosixFileSegment; what is in it is held against the log.
+
+        >>> store.tiered()["topic"]
+        []
+        """
+        from pipelines.cli.commands.tiered import tiered
+
+        return self._rows(tiered, segments=path_of(segments))
+
+    def find(
+        self,
+        *,
+        topic: str | None = None,
+        key: str | None = None,
+        unique_id: str | None = None,
+        message_id: str | None = None,
+        begin: Instant | None = None,
+        end: Instant | None = None,
+        most: int = 32,
+    ) -> Rows:
+        """Messages by a key, a unique id or a message id through the index, newest first, as the broker finds them.
+
+        Args:
+            most: so many entries of the index are looked at, those of other keys with the same hash included.
+
+        >>> store.find(topic="OrderTopic0", key="cAaAa")["physical_offset"][:2]
+        [3298400, 3292887]
+        """
+        from pipelines.cli.commands.find import find
+
+        return self._rows(
+            find,
+            topic=topic,
+            key=key,
+            unique_id=unique_id,
+            message_id=message_id,
+            begin=instant(begin),
+            end=instant(end),
+            max_=most,
+        )
+
+    def offset_at(
+        self, topic: str, queue: int, at: Instant, *, boundary: Literal["lower", "upper"] = "lower"
+    ) -> int | None:
+        """The queue offset that the broker's search by time gives; None where the queue cannot be read.
+
+        >>> store.offset_at("OrderTopic0", 0, "2026-11-21T15:14:00Z")
+        89
+        """
+        from pipelines.cli.commands.find import BoundaryName, offset_at
+
+        answer = self._rows(
+            offset_at,
+            topic=topic,
+            queue=queue,
+            at=instant(at),
+            boundary=BoundaryName(boundary),
+        )
+        found: int | None = answer["queue_offset"][0]
+        return found
