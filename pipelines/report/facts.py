@@ -23,7 +23,8 @@ from pipelines.answers.fates.pops import PopAnswer, pop_sums
 from pipelines.answers.fates.retries import RetryAnswer, retry_sums
 from pipelines.answers.fates.transactions import TransactionAnswer, transaction_sums
 from pipelines.answers.finding_rows import explained_row, finding_row
-from pipelines.answers.group_rows import group_rows, groups_left
+from pipelines.answers.group_rows import group_rows
+from pipelines.answers.groups_left import groups_left
 from pipelines.answers.lag import lag_record, store_lag, store_positions
 from pipelines.answers.ledger_rows import ledger_rows
 from pipelines.answers.lives.life_events import life_event_row, life_events

@@ -24,7 +24,7 @@ GROUPS = [
     Column("absent_since", "absent since", blank=True),
     Column("topics", "topics", True),
     Column("unread", "unread", True, blank=True),
-    Column("dead_letters", "dead letters", True),
+    Column("dead_letters", "dead letters", True, blank=True),
     Column("doubtful_offsets", "doubtful offsets", True),
     Column("advice", "advice"),
     Column("reason", "reason", blank=True),
@@ -50,7 +50,7 @@ def lives_section(facts: Facts) -> Section:
 
 def groups_section(facts: Facts) -> Section:
     """Each group of users: is it alive, and what would be lost without it."""
-    title = "Which groups are alive, and which can go"
+    title = "Which groups are alive, and which can be deleted"
     if facts.groups is None:
         return Section("groups", title, "Not looked at.", "unknown")
     groups = [row for row in facts.groups if row["state"] != "system"]
@@ -59,8 +59,8 @@ def groups_section(facts: Facts) -> Section:
     open_ = sum(row["loses_nothing"] is None for row in groups)
     doubtful = sum(row["doubtful_offsets"] > 0 for row in groups)
     verdict = (
-        f"{counted(len(groups), 'group')}: {free} can go without losing a message, {open_} not decided; "
-        f"{doubtful} with offsets that may count messages of a former life."
+        f"{counted(len(groups), 'group')}: {free} can be deleted on this broker (deleteSubGroup -b) without losing a "
+        f"message, {open_} not decided; {doubtful} with offsets that may count messages of a former life."
     )
     state: State = "finding" if doubtful else "plain"
     return Section("groups", title, verdict, state, tables=[PrintedTable(GROUPS, rows)] if rows else [], remarks=notes)

@@ -2,18 +2,30 @@
 
 A group has no life in the log: it is an entry of subscriptionGroup.json, offsets, and its retry and dead-letter topics.
 Whether its consumers are connected, only a log of the broker shows. `mqadmin deleteSubGroup -b ADDR -g G -r true` drops
-the entry and the offsets; with `-c CLUSTER` in place of `-b` it also deletes %RETRY%G and %DLQ%G with what they hold.
+the entry and the offsets; with `-c CLUSTER` in place of `-b` it also deletes %RETRY%G and %DLQ%G with what they hold,
+on all masters: what is known of one store is a ground for `-b` alone.
 Source: AdminBrokerProcessor#deleteSubscriptionGroup, DeleteSubscriptionGroupCommand @4.9.7, 5.3.3 (`-r`: since 4.9.0).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+
+from parsers.utc import utc
 
 NO_LOG = "no log of the broker shows whether a consumer is connected (--logs)"
 UNKNOWN_SINCE = "the log of the broker begins after the group was last heard of, and shows no start of the broker"
 COMES_BACK = "consumers that come back begin as a new group's do (`start-at`)"
+LOSES_NOTHING = (
+    f"deleting it on this broker (deleteSubGroup -b) loses no message, as of `seen_until`; {COMES_BACK}; "
+    "ask every other broker before -c"
+)
+BEHIND_PROXY = "consumers behind a proxy in cluster mode leave no line in the broker's log: ask who runs the proxies"
+OFFSETS_MOVED = "saved offsets of the group changed after its last consumer was seen to go"
+QUIET_MS = 65_000
+"""A broker that runs writes a line a minute, and its offsets every 5 s (BrokerController#initialize @4.9.7)."""
 
 
 class GroupState(StrEnum):
@@ -29,12 +41,14 @@ class GroupState(StrEnum):
 class Seen:
     """What a log of the broker shows of the group's consumers at its end.
 
-    `connected` None: nothing. `since_ms`: since when nobody was connected (epoch ms); `until_ms`: where the log ends.
+    `connected` None: nothing. `since_ms`: since when nobody was connected (epoch ms); `until_ms`: until when the log
+    tells that: to its end, `logged_until_ms`, or to the broker's stop.
     """
 
     connected: bool | None = None
     since_ms: int | None = None
     until_ms: int | None = None
+    logged_until_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +61,14 @@ class GroupLeft:
         topics, former_topics: topics with offsets of it, and those of them that were deleted.
         unread: unread messages of its topics, retry topics included; None where not known, and `why_unread` says why;
             None without a reason: the group has no offset, and nothing waits for it alone.
-        dead_letters: messages of its dead-letter topic.
+        dead_letters: messages of its dead-letter topic; None where not known, and `why_dead_letters` says why.
         doubtful_offsets: queues whose offset may count messages of a former life of the topic.
         unchanged_since_ms: all saved tables since then have the same offsets of it; None without a table that tells.
+        at_least: unread messages that are known of where not all are.
+        in_flight: messages that it popped, and that the broker delivers again unless they are acknowledged.
+        changed_after_ms: its offsets changed after this instant; None where no two saved tables show a change.
+        saved_ms: when the store was last written to, as far as its offsets and messages tell; 0 without any.
+        may_use_proxy: its consumers may be such as leave no line in the broker's log.
     """
 
     group: str
@@ -59,9 +78,15 @@ class GroupLeft:
     former_topics: int
     unread: int | None
     why_unread: str | None
-    dead_letters: int
+    dead_letters: int | None
     doubtful_offsets: int
     unchanged_since_ms: int | None
+    why_dead_letters: str | None = None
+    at_least: int = 0
+    in_flight: int = 0
+    changed_after_ms: int | None = None
+    saved_ms: int = 0
+    may_use_proxy: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,19 +107,36 @@ def judge_group(left: GroupLeft, seen: Seen) -> GroupVerdict:
         return GroupVerdict(GroupState.CONNECTED, False, "keep", None)
     state = GroupState.UNKNOWN if seen.connected is None else GroupState.ABSENT
     why_state = None if state is GroupState.ABSENT else NO_LOG if seen.until_ms is None else UNKNOWN_SINCE
+    not_known = (left.why_unread, left.why_dead_letters, _doubt(left))
     losses = _losses(left)
     if losses:
-        return GroupVerdict(state, False, f"keep, or read first: {' and '.join(losses)}", why_state)
-    reasons = "; ".join(filter(None, (why_state, left.why_unread, _doubt(left))))
+        reasons = "; ".join(filter(None, (why_state, *not_known)))
+        return GroupVerdict(state, False, f"keep, or read first: {' and '.join(losses)}", reasons or None)
+    reasons = "; ".join(filter(None, (why_state, *_unseen(left, seen), *not_known)))
     if reasons:
         return GroupVerdict(state, None, "keep until the reason is settled", reasons)
-    return GroupVerdict(state, True, f"deleting it loses no message; {COMES_BACK}", None)
+    return GroupVerdict(state, True, LOSES_NOTHING, None)
 
 
 def _losses(left: GroupLeft) -> list[str]:
     unread = f"{left.unread} unread messages" if left.unread else ""
+    if left.unread is None and left.at_least:
+        unread = f"at least {left.at_least} unread messages"
     dead = f"{left.dead_letters} dead letters, which deleteSubGroup -c deletes" if left.dead_letters else ""
-    return [loss for loss in (unread, dead) if loss]
+    popped = f"{left.in_flight} popped messages that are not acknowledged" if left.in_flight else ""
+    return [loss for loss in (unread, popped, dead) if loss]
+
+
+def _unseen(left: GroupLeft, seen: Seen) -> Iterator[str]:
+    """Why consumers may be there that the log does not show."""
+    if seen.connected is None:
+        return
+    if seen.logged_until_ms is None or seen.logged_until_ms + QUIET_MS < left.saved_ms:
+        yield f"the log of the broker ends before the store was last written to ({utc(left.saved_ms)})"
+    if None not in (left.changed_after_ms, seen.since_ms) and (left.changed_after_ms or 0) >= (seen.since_ms or 0):
+        yield OFFSETS_MOVED
+    if left.may_use_proxy:
+        yield BEHIND_PROXY
 
 
 def _doubt(left: GroupLeft) -> str | None:

@@ -265,6 +265,12 @@ class BrokerVersion(Version):
         return self >= (5, 1, 0)
 
     @property
+    def may_have_proxy(self) -> bool:
+        """Consumers may come through a proxy, which in cluster mode registers none of them with the broker: no line of
+        its log shows them. ClusterTransactionService has the only heartbeats of proxy/ @5.0.0, 5.3.3."""
+        return self >= (5, 0, 0)
+
+    @property
     def resets_empty_queue(self) -> bool:
         """Minimum correction forgets what it knew of a queue without files. ConsumeQueue#correctMinOffset @5.5.1."""
         return self >= (5, 5, 1)

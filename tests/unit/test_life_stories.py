@@ -24,7 +24,7 @@ from recovery.lives.topics_known import TopicsKnown
 
 FILE = StoreFile(Path("topics.json"), "config", 0, 0)
 LEFT = GroupLeft("G", True, False, 1, 0, 0, None, 0, 0, None)
-ABSENT, CONNECTED = Seen(False, 5, 9), Seen(True, None, 9)
+ABSENT, CONNECTED = Seen(False, 5, 9, 9), Seen(True, None, 9, 9)
 
 
 def state(counter: int | None, changed_ms: int, **queues: int) -> ConfigState:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -50,6 +51,13 @@ class RetryAnswer:
                 if wanted is not None:
                     batch = batch.filter(pc.equal(batch.column(name), wanted))
             yield batch
+
+    def standing(self) -> Counter[tuple[str, RetryState, Doubt]]:
+        """How many messages of each group stand where, and why that is unknown."""
+        chains = self.found.chains
+        groups = self._groups(chains.first).to_pylist()
+        states = (RETRY_STATES[state] for state in chains.state.tolist())
+        return Counter(zip(groups, states, (DOUBTS[doubt] for doubt in chains.doubt.tolist()), strict=True))
 
     def _batch(self, rows: Longs, broker: str | None) -> pa.RecordBatch:
         held, chains, origins = self.found.held, self.found.chains, self.found.origins

@@ -96,12 +96,14 @@ def groups(
 
     `state`: connected, or absent, where the broker's log (--logs) ends; unknown without one; system, made by brokers
     and tools. `unread` are messages that wait for the group alone: unread ones of its topics, and retries. A group
-    `loses_nothing` where no consumer is connected, nothing is unread, and there is no dead letter; it is empty where
-    that is not decided, and `reason` says why. A client may come back that no file of the broker shows.
+    `loses_nothing` where no consumer is connected, nothing is unread or popped and open, and there is no dead letter.
+    It is empty where that is not decided, and `reason` says why: always for brokers since 5.0.0, whose log does not
+    show consumers behind a proxy. It is said of this broker alone. A client may come back that no file shows.
 
     Example: `rocketlens groups /data/store --logs /data/logs --format table`
     """
-    from pipelines.answers.group_rows import group_rows, groups_left
+    from pipelines.answers.group_rows import group_rows
+    from pipelines.answers.groups_left import groups_left
     from pipelines.answers.offsets.record import read_offset_record
     from pipelines.lake.tables.derived import GROUP_LIVES
     from pipelines.recordings.topic_log import life_lines, topic_events

@@ -168,12 +168,12 @@ named                   flag whether subscriptionGroup.json names it; null: ther
 topics                  i32  topics that it has offsets of
 former_topics           i32  those of them that were deleted
 unread                  i64  messages that only wait for it, retries included; null: not known, or it has no offset
-dead_letters            i64  messages of its dead-letter topic
+dead_letters            i64  messages of its dead-letter topic; null: not known
 doubtful_offsets        i64  queues whose offset may count messages of a former life, or is beyond the end
 absent_since            time since when no consumer was connected; null: not known
 seen_until              time where the broker's log ends, or the broker stopped; null: no log
 offsets_unchanged_since time since when all saved tables have the same offsets of it
-loses_nothing           flag whether deleting it loses no message and stops no consumer; null: not decided
+loses_nothing           flag whether deleting it here loses no message and stops no consumer; null: not decided
 advice                  text what is safe to do
 reason                  text why something is not known
 """),
