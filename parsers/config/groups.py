@@ -18,6 +18,19 @@ from parsers.fastjson import Json, as_map
 from parsers.store import StoreFile
 
 FILE, FILTER_FILE = "subscriptionGroup.json", "consumerFilter.json"
+SYSTEM_GROUP_PREFIX = "CID_RMQ_SYS_"
+SYSTEM_GROUPS = (
+    "DEFAULT_CONSUMER",
+    "TOOLS_CONSUMER",
+    "SCHEDULE_CONSUMER",
+    "FILTERSRV_CONSUMER",
+    "__MONITOR_CONSUMER",
+    "SELF_TEST_C_GROUP",
+    "CID_ONS-HTTP-PROXY",
+    "CID_ONSAPI_PERMISSION",
+    "CID_ONSAPI_OWNER",
+    "CID_ONSAPI_PULL",
+)
 GROUP_CONFIG_SCHEMA = pa.schema(
     [
         ("file", pa.string()),
@@ -32,6 +45,11 @@ GROUP_CONFIG_SCHEMA = pa.schema(
         ("settings", pa.string()),
     ]
 )
+
+
+def is_system_group(group: str) -> bool:
+    """Whether brokers and tools make the group for themselves. Source: MixAll#isSysConsumerGroupPullMessage @5.3.3."""
+    return group in SYSTEM_GROUPS or group.startswith(SYSTEM_GROUP_PREFIX)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from parsers.config.document import holds_table, read_document
 from parsers.config.groups import FILE as GROUPS_FILE
+from parsers.config.groups import is_system_group
 from parsers.errors import Damage, DamageSink
 from parsers.queues import StoreQueues
 from parsers.store import QueueKey, Store
@@ -18,7 +19,6 @@ from pipelines.answers.fates.retries import RetryAnswer
 from pipelines.answers.lag import positions, queue_ends
 from pipelines.answers.offsets.saved import OffsetsAt, offsets_in, offsets_of_store
 from pipelines.recordings.lines import Problem
-from recovery.config.names import is_system_group
 from recovery.fates.pops import PopState
 from recovery.fates.retries import Doubt, RetryState
 from recovery.knowledge.copied_times import newest_message_ms

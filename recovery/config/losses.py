@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from parsers.config.groups import is_system_group
 from parsers.fastjson import as_map, whole_number
 from parsers.topics import RETRY_PREFIX, SCHEDULE_TOPIC, is_retry
 from recovery.broker.store_folder import QueueKey
 from recovery.config.files import Rows
 from recovery.config.load import MAY_BE_EMPTY, ConfigLoad, Copies, CopyState, Table
-from recovery.config.names import is_made_by_clients, is_system_group, made_groups, made_topics
+from recovery.config.names import is_made_by_clients, made_groups, made_topics
 
 STORES_OWN = "delayOffset.json"
 """Written by the store itself up to 4.9.8, so that it tells of no broker."""

@@ -1,30 +1,18 @@
 """Topics and groups that a broker makes by itself, so that a configuration without them has lost nothing.
 
-Source: TopicValidator, TopicConfigManager#init, MixAll#isSysConsumerGroupPullMessage @5.3.3.
+Source: TopicValidator, TopicConfigManager#init @5.3.3.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from parsers.config.groups import is_system_group
 from parsers.fastjson import Json, as_map
 from parsers.topics import DLQ_PREFIX, RETRY_PREFIX, is_brokers_own, is_lmq
 
 REPLY_SUFFIX = "_REPLY_TOPIC"
 ROCKSDB_OFFSETS = "CHECKPOINT_TOPIC"
-SYSTEM_GROUP_PREFIX = "CID_RMQ_SYS_"
-SYSTEM_GROUPS = (
-    "DEFAULT_CONSUMER",
-    "TOOLS_CONSUMER",
-    "SCHEDULE_CONSUMER",
-    "FILTERSRV_CONSUMER",
-    "__MONITOR_CONSUMER",
-    "SELF_TEST_C_GROUP",
-    "CID_ONS-HTTP-PROXY",
-    "CID_ONSAPI_PERMISSION",
-    "CID_ONSAPI_OWNER",
-    "CID_ONSAPI_PULL",
-)
 PERM_INHERIT = 1
 
 
@@ -36,10 +24,6 @@ def is_system_topic(topic: str) -> bool:
 def is_made_by_clients(topic: str) -> bool:
     """A topic that somebody made for messages: no system topic, no retry or dead-letter topic."""
     return not is_system_topic(topic) and not topic.startswith((RETRY_PREFIX, DLQ_PREFIX))
-
-
-def is_system_group(group: str) -> bool:
-    return group in SYSTEM_GROUPS or group.startswith(SYSTEM_GROUP_PREFIX)
 
 
 def made_topics(rows: Mapping[str, Json]) -> set[str]:

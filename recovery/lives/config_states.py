@@ -1,10 +1,12 @@
 """What changed between two states of topics.json or of subscriptionGroup.json.
 
 Each change counts the file's `dataVersion` up by one and gives it the time of the change; then the file is written. So
-where the counters of two states differ by one, all that differs changed at the time that the newer state has. Where
-they differ by more, it changed between the two times, and an entry may have come and gone unseen.
-Source: DataVersion#nextVersion, TopicConfigManager#updateTopicConfig, #deleteTopicConfig,
-SubscriptionGroupManager#updateSubscriptionGroupConfig, #deleteSubscriptionGroupConfig @4.2.0, 4.9.7, 5.3.3.
+where the counters of two states differ by one, and one entry alone does, that changed at the time that the newer state
+has. Where they differ by more, it changed between the two times, and an entry may have come and gone unseen. A start
+puts the broker's own entries there without counting: those tell no instant, and where more than one entry differs
+nothing tells which of them was counted.
+Source: DataVersion#nextVersion, TopicConfigManager#init, #updateTopicConfig, #deleteTopicConfig,
+SubscriptionGroupManager#init, #updateSubscriptionGroupConfig, #deleteSubscriptionGroupConfig @4.2.0, 4.9.7, 5.3.3.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from itertools import pairwise
 from typing import Literal
 
 from parsers.config.document import Document
+from parsers.config.groups import is_system_group
 from parsers.fastjson import Json, as_map
+from parsers.topics import GIVEN_UP_TOPIC, TRANSACTION_OP_TOPIC, TRANSACTION_TOPIC, is_brokers_own
 
 Subject = Literal["topic", "group"]
 Settings = Mapping[str, str]
@@ -45,6 +49,8 @@ TOLD: Mapping[Subject, tuple[str, ...]] = {
 """Settings that both the file and the log tell. Source: TopicConfig#toString, SubscriptionGroupConfig#toString."""
 PERMISSIONS = ((4, "R"), (2, "W"), (1, "X"))
 """PermName#perm2String."""
+NOT_COUNTED = "dataVersion counts one change, and more differs than that: a start adds entries without counting them"
+MADE_BY_A_START = "a start of the broker adds this entry without counting it: dataVersion does not tell when that was"
 BACKWARDS = "dataVersion does not count up from the one file to the other: one may have been put there by hand"
 
 
@@ -125,10 +131,10 @@ def _in_order(value: str) -> str:
 def changes_between(states: Iterable[ConfigState]) -> Iterator[ConfigChange]:
     """What changed from each state to the next, whatever their order here."""
     for old, new in pairwise(_by_age(list(states))):
-        for name in sorted(old.entries.keys() | new.entries.keys()):
-            before, after = old.entries.get(name), new.entries.get(name)
-            if before != after:
-                yield _change(name, old, new)
+        names = sorted(old.entries.keys() | new.entries.keys())
+        differing = [name for name in names if old.entries.get(name) != new.entries.get(name)]
+        for name in differing:
+            yield _change(name, old, new, is_alone=len(differing) == 1)
 
 
 def _by_age(states: Sequence[ConfigState]) -> list[ConfigState]:
@@ -140,15 +146,31 @@ def _by_age(states: Sequence[ConfigState]) -> list[ConfigState]:
     return sorted(states, key=lambda state: state.written_ms)
 
 
-def _change(name: str, old: ConfigState, new: ConfigState) -> ConfigChange:
+def _is_made_by_a_start(name: str, settings: Settings) -> bool:
+    """Whether it may be an entry that a start adds; topics named after broker and cluster have perm RWX.
+
+    The topics of transactions are made and counted at the first one; since 5.0.0, which knows attributes, at the start.
+    """
+    if name in (TRANSACTION_TOPIC, TRANSACTION_OP_TOPIC):
+        return "attributes" in settings
+    is_named_so = is_brokers_own(name) or name.endswith("_REPLY_TOPIC") or is_system_group(name)
+    return (is_named_so and name != GIVEN_UP_TOPIC) or settings.get("perm", "").endswith("X")
+
+
+def _change(name: str, old: ConfigState, new: ConfigState, *, is_alone: bool) -> ConfigChange:
     before, after = old.entries.get(name), new.entries.get(name)
     counted = None if old.counter is None or new.counter is None else new.counter - old.counter
     happening = Happening.CREATED if before is None else Happening.DELETED if after is None else Happening.CHANGED
     why = ""
     if counted is None or counted < 1:
         why = BACKWARDS
+    elif before is None and after is not None and _is_made_by_a_start(name, after):
+        why = MADE_BY_A_START
+    elif counted == 1 and not is_alone:
+        why = NOT_COUNTED
     elif counted > 1 and happening is Happening.CHANGED:
         why = f"the file was changed {counted} times in between: it may have been deleted and created again"
-    is_dated = counted == 1 and new.changed_ms is not None
+    is_dated = counted == 1 and new.changed_ms is not None and not why
     after_ms = new.at_ms if is_dated else old.at_ms
-    return ConfigChange(name, happening, after_ms, new.at_ms, before, after, why, f"{old.source} and {new.source}")
+    until_ms = max(new.at_ms, new.written_ms) if why == MADE_BY_A_START else new.at_ms
+    return ConfigChange(name, happening, after_ms, until_ms, before, after, why, f"{old.source} and {new.source}")

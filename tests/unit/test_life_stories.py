@@ -11,6 +11,8 @@ from parsers.config.document import Document
 from parsers.store import StoreFile
 from recovery.lives.config_states import (
     BACKWARDS,
+    MADE_BY_A_START,
+    NOT_COUNTED,
     ConfigState,
     Happening,
     changes_between,
@@ -36,6 +38,19 @@ def test_one_count_is_one_instant() -> None:
     (change,) = changes_between([state(8, 200, A=4, B=4), state(7, 100, A=4)])
     assert (change.name, change.happening, change.after_ms, change.until_ms) == ("B", Happening.CREATED, 200, 200)
     assert change.why_unsure == ""
+
+
+def test_what_a_start_adds_is_not_counted() -> None:
+    """TopicConfigManager#init puts system topics without nextVersion."""
+    beside = {"User": 4, "rmq_sys_new": 1}
+    found = {change.name: change for change in changes_between([state(0, 100), state(1, 900, **beside)])}
+    assert {name: (change.after_ms, change.until_ms) for name, change in found.items()} == {
+        "User": (100, 900),
+        "rmq_sys_new": (100, 950),
+    }
+    assert found["User"].why_unsure == NOT_COUNTED
+    (alone,) = changes_between([state(0, 100), state(1, 900, rmq_sys_new=1)])
+    assert (alone.after_ms, alone.until_ms, alone.why_unsure) == (100, 950, MADE_BY_A_START)
 
 
 def test_more_counts_are_a_window() -> None:
