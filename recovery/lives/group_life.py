@@ -19,8 +19,8 @@ NO_LOG = "no log of the broker shows whether a consumer is connected (--logs)"
 UNKNOWN_SINCE = "the log of the broker begins after the group was last heard of, and shows no start of the broker"
 COMES_BACK = "consumers that come back begin as a new group's do (`start-at`)"
 LOSES_NOTHING = (
-    f"deleting it on this broker (deleteSubGroup -b) loses no message, as of `seen_until`; {COMES_BACK}; "
-    "ask every other broker before -c"
+    "on this broker alone (deleteSubGroup -b; ask every other broker before -c) deleting it loses no message; "
+    f"{COMES_BACK}"
 )
 BEHIND_PROXY = "consumers behind a proxy in cluster mode leave no line in the broker's log: ask who runs the proxies"
 OFFSETS_MOVED = "saved offsets of the group changed after its last consumer was seen to go"
