@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
-from parsers.file_state import FileState
+from parsers.file_state import FileState, state_of
+from parsers.mapped import open_evidence
 from parsers.places import name_below
-from parsers.store import NotAStore
+from parsers.store import NotAStore, StoreFile
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.ingest.made_from import MadeFrom
+from pipelines.ingest.read_again import gives_all_again
 from pipelines.lake.broker_stores import store_of
 from pipelines.lake.catalog import publish
 from pipelines.lake.check import Fault, drop
@@ -35,6 +36,7 @@ WHERE broker = $broker AND gone_at IS NOT NULL AND NOT list_contains($files, fil
   AND kind IN (SELECT kind FROM store_files WHERE broker = $broker AND list_contains($files, file))
 """
 """Files that the store no longer holds, and a table has no rows of, although it has rows of others of their kind."""
+NOT_AGAIN = "the store's file no longer gives every other row of it again, so it was not read"
 
 Told = Callable[[str], None]
 Values = tuple[str, ...]
@@ -62,17 +64,19 @@ def repair(
         note: told what was done, and what was left.
         lost: told each loss, and what may be one.
     """
-    taken = _TakenOut(lake, sources, _files_held(sources), {(f.table, f.partition) for f in found if f.part is None})
+    held = _files_held(sources)
+    proven = _proven(lake, sources, found, set(held))
+    taken = _TakenOut(lake, sources, set(held), proven, {(f.table, f.partition) for f in found if f.part is None})
     kept_books = [fault for fault in found if fault.table in (INGESTED_FILES.name, MADE_FROM.name)]
     others = [fault for fault in found if fault not in kept_books]
     left: list[Fault] = []
     try:
         drop(lake, kept_books, lambda table, values: False)
-        _forget(lake, sources, found)
+        _forget(lake, sources, found, held, proven)
         left = drop(
             lake,
             others,
-            lambda table, values: table in FROM_FILES and values in taken.held,
+            lambda table, values: (table, values) in proven,
             lambda table, parts: taken.tell(table, parts, note, lost),
         )
         ingest()
@@ -83,15 +87,38 @@ def repair(
             publish(lake)
     for fault in left:
         if fault.partition is not None:
-            note(f"{_named(fault.table, fault.partition)}: {fault.what}, left: the store has no such file")
+            why = NOT_AGAIN if fault.partition in held else "the store has no such file"
+            note(f"{_named(fault.table, fault.partition)}: {fault.what}, left: {why}")
 
 
-def _forget(lake: Lake, sources: Sources, found: Sequence[Fault]) -> None:
-    """Let the next ingest read and make again what has faults."""
+def _proven(lake: Lake, sources: Sources, found: Sequence[Fault], held: Collection[Values]) -> set[tuple[str, Values]]:
+    """(table, partition) of what has faults and can go whole: a store's file gives every row again that is left."""
+    faulty = {fault.part for fault in found if fault.part is not None}
+    asked = {(f.table, f.partition) for f in found if f.table in FROM_FILES and f.partition and f.partition in held}
+    return {(table, of) for table, of in asked if gives_all_again(lake, sources.broker(of[0]), table, of[1], faulty)}
+
+
+def _forget(
+    lake: Lake,
+    sources: Sources,
+    found: Sequence[Fault],
+    held: Mapping[Values, StoreFile],
+    proven: Collection[tuple[str, Values]],
+) -> None:
+    """Let the next ingest read and make again what has faults.
+
+    A file that is not proven to give its rows again counts as read as it is now: were it read again, rows would go that
+    may be nowhere else.
+    """
     of_files = [(fault.table, fault.partition) for fault in found if fault.table in FROM_FILES and fault.partition]
     for broker in sources.brokers:
         known = IngestedFiles.load(lake, broker.name)
-        asked = [(table, partition[1:]) for table, partition in of_files if partition[0] == broker.name]
+        of_broker = [(table, partition) for table, partition in of_files if partition[0] == broker.name]
+        for table, partition in of_broker:
+            if partition in held and (table, partition) not in proven:
+                known.look(partition[1], held[partition])
+                known.note(table, [partition[1]])
+        asked = [(table, of[1:]) for table, of in of_broker if of not in held or (table, of) in proven]
         if forgotten := [(table, name) for table, file in asked for name in file or known.known]:
             known.forget(forgotten)
     made = MadeFrom.load(lake)
@@ -99,28 +126,30 @@ def _forget(lake: Lake, sources: Sources, found: Sequence[Fault]) -> None:
     made.save()
 
 
-def _files_held(sources: Sources) -> set[tuple[str, str]]:
-    """(broker, file) of every file that the stores of the configuration hold and that can be read; none of a store that
-    is not there."""
-    held = set()
+def _files_held(sources: Sources) -> dict[Values, StoreFile]:
+    """By (broker, name), the files that the stores of the configuration hold and that open; none of a store that is not
+    there."""
+    held: dict[Values, StoreFile] = {}
     for broker in sources.brokers:
         with suppress(NotAStore):
             store = store_of(broker)
-            files = (file.path for file in store.files() if _can_be_read(file.path))
-            held |= {(broker.name, name_below(store.root, path)) for path in files}
+            files = (file for file in store.files() if _can_be_read(file))
+            held |= {(broker.name, name_below(store.root, file.path)): file for file in files}
     return held
 
 
-def _can_be_read(path: Path) -> bool:
-    """Whether a file opens, and gives its first and last byte."""
+def _can_be_read(file: StoreFile) -> bool:
+    """Whether a file opens, and gives its first and last byte; of a database, whether its folder can be listed."""
+    if file.kind == "rocksdb":
+        return state_of(file) is not None
     try:
-        with path.open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
+        with open_evidence(file.path) as opened:
+            size = opened.seek(0, os.SEEK_END)
             for position in {0, size - 1} if size else ():
-                file.seek(position)
-                if not file.read(1):
+                opened.seek(position)
+                if not opened.read(1):
                     return False
-    except OSError:
+    except (OSError, ValueError):  # ValueError: a NUL in the name
         return False
     return True
 
@@ -139,13 +168,15 @@ class _TakenOut:
 
     Attributes:
         held: (broker, file) of the files that the stores hold.
+        proven: (table, partition) that goes whole, because a store's file gives all of it again.
         doubled: (table, partition) with messages that are there twice, of which fewer come back.
         before: by broker, the files as the lake knew them before the ingest; empty where it had lost count of them.
     """
 
     lake: Lake
     sources: Sources
-    held: set[tuple[str, str]]
+    held: set[Values]
+    proven: set[tuple[str, Values]]
     doubled: set[tuple[str, Values | None]]
     awaited: dict[tuple[str, Values], _Awaited] = field(default_factory=dict)
     before: dict[str, Mapping[str, FileState]] = field(default_factory=dict)
@@ -158,7 +189,7 @@ class _TakenOut:
         for part in parts:
             (again if self._comes_back(table, part) else gone)[part.partition] += part.rows
         for values, rows in sorted(gone.items()):
-            why = "no store holds them any more or lets them be read"
+            why = NOT_AGAIN if values in self.held else "no store holds them any more or lets them be read"
             lost(f"{_named(table, values)}: {rows} rows were taken out, and {why}")
         for values, rows in sorted(again.items()):
             if values[0] not in self.before:
@@ -189,10 +220,12 @@ class _TakenOut:
 
     def _comes_back(self, table: str, part: Part) -> bool:
         if len(part.partition) == 1:  # files packed into common parts: what the part held shows when they are read
-            return any(broker == part.partition[0] for broker, _ in self.held)
+            return any(values[0] == part.partition[0] for values in self.held)
         broker, file = part.partition
-        if (broker, file) not in self.held or table not in SNAPSHOTS:
-            return (broker, file) in self.held
+        if table not in SNAPSHOTS:
+            return (table, part.partition) in self.proven
+        if (broker, file) not in self.held:
+            return False
         with suppress(OSError):  # a state that the broker has since written over is nowhere else
             return (self.sources.broker(broker).store / file).stat().st_mtime_ns <= part.written_ms * 1_000_000
         return False
@@ -217,10 +250,10 @@ class _TakenOut:
 
     def _had_other_files(self, table: str, broker: str) -> bool:
         """Whether the rows may have been of files that the store no longer holds."""
+        if not self.before[broker]:
+            return True  # rows of files that are new may stand for those of others
         if table == STORE_FILES.name:
             return False  # one row for each file: none can stand for another
-        if not self.before[broker]:
-            return True
         files = [file for name, file in self.lake.file_rows(table) if name == broker]
         (gone,) = self.lake.query(GONE_WITHOUT_ROWS, broker=broker, files=files)["files"].to_pylist()
         return gone > 0 or any((broker, name) not in self.held for name in self.before[broker])

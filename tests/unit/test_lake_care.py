@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from parsers import mapped
+from parsers.store import StoreFile
 from pipelines.cli.commands import lake_care
+from pipelines.cli.frame.run import Run
 from pipelines.demo import BUNDLE
+from pipelines.ingest.repair import NOT_AGAIN, _can_be_read
 from pipelines.lake.catalog import open_catalog, publish
 from pipelines.lake.delta import files_in, partition_parts
 from pipelines.lake.lake import Lake
@@ -265,22 +270,115 @@ def test_nothing_is_taken_out_before_spark_can_read_it_again(folder: Path, monke
 
 
 def test_rows_of_a_file_that_cannot_be_read_stay(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lake, opened = Lake(folder / "lake"), Path.open
+    lake, opened = Lake(folder / "lake"), mapped.open_descriptor
     broken = part_of(lake, "commitlog_messages", FIRST)
     lake.write("commitlog_messages", lake.query(f"SELECT * FROM commitlog_messages WHERE file = '{FIRST}'"), [])
     broken.unlink()
 
-    def refusing(path: Path, *arguments: Any, **options: Any) -> Any:
+    def refusing(path: Path) -> int:
         if str(path).endswith(f"store/{FIRST}"):
             raise PermissionError(13, "Permission denied", str(path))
-        return opened(path, *arguments, **options)
+        return opened(path)
 
-    monkeypatch.setattr(Path, "open", refusing)
+    monkeypatch.setattr(mapped, "open_descriptor", refusing)
     monkeypatch.setattr(lake_care, "ingested", lambda *arguments: None)
     ended = repair(folder)
     assert ended.code == 4, ended.err
     assert lake.partition_rows("commitlog_messages")["b", FIRST] > 0
     assert GONE in ended.err
+
+
+def zeroed_half(content: bytes) -> bytes:
+    return bytes(len(content) // 2) + content[len(content) // 2 :]
+
+
+def zeroed_middle(content: bytes) -> bytes:
+    third = len(content) // 3
+    return content[:third] + bytes(third) + content[2 * third :]
+
+
+@pytest.mark.parametrize("damage", [zeroed_half, zeroed_middle, lambda content: content[:10]])
+@pytest.mark.parametrize("keeps_times", [False, True])
+def test_rows_stay_that_a_damaged_file_does_not_give_again(
+    folder: Path, damage: Callable[[bytes], bytes], keeps_times: bool
+) -> None:
+    lake, file = Lake(folder / "lake"), folder / "store" / FIRST
+    of_file = f"SELECT * FROM commitlog_messages WHERE file = '{FIRST}' ORDER BY ALL"
+    good, before = lake.query(of_file), file.stat()
+    _missing_part(lake, good.slice(100, 7))
+    file.write_bytes(damage(file.read_bytes()))
+    if keeps_times:
+        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    ended = repair(folder)
+    assert lake.query(of_file).equals(good)
+    assert ended.code == 4
+    assert f"{FIRST}: 7 rows were taken out, and {NOT_AGAIN}" in ended.err
+
+
+def test_a_file_that_grew_is_read_again_whole(folder: Path) -> None:
+    lake, file = Lake(folder / "lake"), folder / "store" / FIRST
+    of_file = f"SELECT * FROM commitlog_messages WHERE file = '{FIRST}' ORDER BY ALL"
+    whole = lake.query(of_file)
+    _missing_part(lake, whole.slice(0, 9))
+    lake.write("commitlog_messages", whole.slice(0, 1000), replaced=[("b", FIRST)])
+    _missing_part(lake, whole.slice(0, 9))
+    os.utime(file)
+    assert repair(folder).code == 0
+    assert lake.query(of_file).equals(whole)
+
+
+def _missing_part(lake: Lake, rows: pa.Table) -> None:
+    """Add rows to a table's file, and take the part away that they are in."""
+    root = lake.table_root("commitlog_messages")
+    before = {part.path for part in partition_parts(TABLES["commitlog_messages"], root)}
+    lake.write("commitlog_messages", rows, replaced=[])
+    (added,) = {part.path for part in partition_parts(TABLES["commitlog_messages"], root)} - before
+    (root / added).unlink()
+
+
+def test_a_loss_is_named_before_the_ingest_that_follows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told, ended = list[str](), list[list[str]]()
+    not_read = Run.not_read
+
+    def keeping(run: Run, sentence: str) -> None:
+        told.append(sentence)
+        not_read(run, sentence)
+
+    part_of(Lake(folder / "lake"), "commitlog_messages", FIRST).unlink()
+    (folder / "store" / FIRST).unlink()
+    monkeypatch.setattr(Run, "not_read", keeping)
+    monkeypatch.setattr(lake_care, "ingested", lambda *arguments: ended.append(list(told)))
+    assert repair(folder).code == 4
+    assert len(ended[0]) == 1, "who is killed in the ingest has named it"
+    assert GONE in ended[0][0]
+
+
+def test_lost_files_do_not_hide_behind_new_ones(folder: Path) -> None:
+    lake, queue = Lake(folder / "lake"), folder / "store/consumequeue"
+    next(path for path in sorted(queue.rglob("*")) if path.is_file()).unlink()
+    assert rows("ingest", folder=folder, code=1)
+    for table in ("store_files", "ingested_files"):
+        for part in lake.files(table):
+            Path(part).unlink()
+    for number in range(3):
+        new = queue / f"New{number}/0" / ("0" * 20)
+        new.parent.mkdir(parents=True)
+        new.write_bytes(bytes(6_000_000))
+    ended = repair(folder)
+    assert ended.code == 4, ended.err
+    assert "store_files of b" in ended.err
+    assert "whether rows of files that the store no longer holds are lost is not known" in ended.err
+
+
+def test_a_database_that_can_be_listed_is_held(tmp_path: Path) -> None:
+    (tmp_path / "rocks").mkdir()
+    assert _can_be_read(StoreFile(tmp_path / "rocks", "rocksdb", 0, 0))
+    assert not _can_be_read(StoreFile(tmp_path / "away", "rocksdb", 0, 0))
+
+
+def test_a_pipe_in_a_files_place_holds_nobody_up(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert not _can_be_read(StoreFile(tmp_path / "pipe", "commitlog", 0, 0))
 
 
 def test_what_an_ingest_that_fails_does_not_bring_back_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

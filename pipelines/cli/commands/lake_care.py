@@ -81,13 +81,16 @@ def _repaired(run: Run, lake: Lake, sources: Sources, found: Sequence[Fault]) ->
 
     require_logs(lake, found)
     losses: list[str] = []
+
+    def lost(sentence: str) -> None:
+        run.not_read(sentence)  # at once: nobody finds it later, when the rows are out of the lake
+        losses.append(sentence)
+
     spark = started(run, sources)
     try:
-        repair(lake, sources, found, lambda: ingested(run, spark, sources, lake, ()), run.note, losses.append)
+        repair(lake, sources, found, lambda: ingested(run, spark, sources, lake, ()), run.note, lost)
     finally:
         spark.stop()
-        for sentence in losses:
-            run.not_read(sentence)
     return bool(losses)
 
 
