@@ -1,30 +1,29 @@
-"""A verification of files that a broker may be writing to: what counts is found twice, in bytes that stayed the same.
+"""A verification of files that a broker may be writing to: what counts is found twice, at the same place.
 
 Log, queues and index are read one after another. What a broker wrote meanwhile is in one of them and not yet in another
 as it was read: work in progress, no disagreement. So where files have changed while they were read the store is
-verified again, and what is not found again is explained instead.
+verified again, and what is not found again is explained instead. What only a later look finds is looked for once more,
+and stays a finding where no look settles it: its evidence says so.
 """
 
 from __future__ import annotations
 
 import hashlib
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from parsers.errors import UnreadableFile
 from parsers.file_state import FileState, state_of
-from parsers.mapped import map_file
 from parsers.store import NotAStore, Store
 from recovery.knowledge.inference import StoreKnowledge
-from recovery.verify.findings.finding import Explained, Finding, Place
+from recovery.verify.findings.finding import Explained, Finding
 from recovery.verify.settle.outline import Outline
 from recovery.verify.verify import Verification, verify
 
 IN_PROGRESS = "in progress"
-WHY = "files were written to while they were compared, and a second comparison did not find it again"
-MARKED_BYTES = 4096
-"""So many bytes at the beginning of a place tell whether it was written to."""
+GONE = "files were written to while they were compared, and a later comparison did not find it again"
+UNSETTLED = "only the last of three comparisons found it, while files were written to: compare again to settle it"
+LOOKS = 3
+"""So often a store is verified at most."""
 APPENDED = 2
 """A broker appends to the newest file of a log, or to the one before it: it makes the next file ahead."""
 
@@ -68,45 +67,59 @@ def verify_in_motion(store: Store, known: StoreKnowledge) -> Verification:
 def confirmed(found: Verification, store: Store, known: StoreKnowledge, since: Moment) -> Verification:
     """What holds of a verification that began at `since`: all of it where the store stands still.
 
-    Else the store is verified once more. A finding counts when it is found both times at the same place, in bytes that
-    did not change in between; each other one becomes a state that is explained.
+    Else the store is verified again, until a look finds only what the look before found, with the same evidence, or the
+    store stood still while it was looked at; three times at most. All that the last look found stays a finding, also
+    where its bytes were written over meanwhile; what no other look found is marked in its evidence. What only earlier
+    looks found becomes a state that is explained.
     """
-    if not found.findings:
-        return found
-    try:
-        now = store.listed_again()
-    except NotAStore:
-        return found
-    if Moment.of(now) == since:
-        return found
-    before = [(_cause(now, finding), finding) for finding in found.findings]
-    second = verify(now, known)
-    after = [(_cause(now, finding), finding) for finding in second.findings]
-    first_causes, second_causes = {cause for cause, _ in before}, {cause for cause, _ in after}
-    passing = [finding for cause, finding in before if cause not in second_causes]
-    passing += [finding for cause, finding in after if cause not in first_causes]
+    earlier: list[Finding] = []
+    is_settled = not found.findings
+    for look in range(LOOKS):
+        if is_settled:
+            break
+        try:
+            now = store.listed_again()
+        except NotAStore:
+            break
+        moment = Moment.of(now)
+        if is_settled := moment == since:
+            break
+        if look == LOOKS - 1:
+            break
+        earlier += found.findings
+        told = {(_cause(finding), finding.evidence) for finding in found.findings}
+        found, since = verify(now, known), moment
+        is_settled = all((_cause(finding), finding.evidence) in told for finding in found.findings)
+    return found if not earlier else _settled(found, earlier, holds=is_settled)
+
+
+def _settled(last: Verification, earlier: Sequence[Finding], *, holds: bool) -> Verification:
+    """The last look, with what it says of each finding of its own and of the looks before it.
+
+    Args:
+        holds: whether nothing that the last look found has to be found twice.
+    """
+    twice, here = set(map(_cause, earlier)), set(map(_cause, last.findings))
+    gone = {cause: finding for finding in earlier if (cause := _cause(finding)) not in here}
     return replace(
-        second,
-        findings=tuple(finding for cause, finding in after if cause in first_causes),
-        explained=(*second.explained, *map(_explained, passing)),
+        last,
+        findings=tuple(
+            finding if holds or _cause(finding) in twice else replace(finding, evidence=(*finding.evidence, UNSETTLED))
+            for finding in last.findings
+        ),
+        explained=(*last.explained, *map(_explained, gone.values())),
     )
 
 
-def _cause(store: Store, finding: Finding) -> tuple[object, ...]:
-    """What makes two findings of two verifications the same: the rule, the queue, the place, and what stands there."""
-    place = next(iter(finding.places), None)
-    where = None if place is None else (place.file, place.file_pos, _mark(store, place))
-    span = finding.span
-    return finding.kind, span.topic, span.queue_id, span.queue_offset, span.physical_offset, where
+def _cause(finding: Finding) -> tuple[object, ...]:
+    """What makes two findings of two verifications the same: the rule, the queue, and the place.
 
-
-def _mark(store: Store, place: Place) -> int | None:
-    """CRC-32 of what stands at a place; None of what cannot be read, as a folder."""
-    try:
-        return zlib.crc32(map_file(store.root / place.file)[place.file_pos :][: min(place.length, MARKED_BYTES)])
-    except UnreadableFile:
-        return None
+    What stands at the place is no part of it: a broker that writes there does not take back what is wrong.
+    """
+    place, span = next(iter(finding.places), None), finding.span
+    where = (span.queue_offset, span.physical_offset) if place is None else (place.file, place.file_pos)
+    return finding.kind, span.topic, span.queue_id, where
 
 
 def _explained(passing: Finding) -> Explained:
-    return Explained(IN_PROGRESS, f"{passing.kind}: {WHY}", passing.span, passing.places)
+    return Explained(IN_PROGRESS, f"{passing.kind}: {GONE}", passing.span, passing.places)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import struct
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,8 +14,9 @@ from parsers.store import Store, open_store
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.knowledge.knowledge import knowledge_of
 from recovery.verify import in_motion
-from recovery.verify.in_motion import IN_PROGRESS, verify_in_motion
+from recovery.verify.in_motion import GONE, IN_PROGRESS, UNSETTLED, verify_in_motion
 from recovery.verify.verify import Verification, verify
+from tests.support.cli import call
 from tests.support.recovery_cases import golden_cases
 
 CLEAN = "s551-clean"
@@ -88,6 +90,73 @@ def test_units_that_stay_away_are_found(root: Path, meanwhile: list[Step]) -> No
     store = open_store(root)
     assert verify(store, knowledge_of(store)).findings
     assert look(root).findings == verify(store, knowledge_of(store)).findings
+
+
+def index_count(root: Path, less: int) -> Step:
+    """A step that writes the newest index header, its count too small by so many."""
+    index = max((root / "index").iterdir())
+    whole = index.read_bytes()
+    (count,) = struct.unpack_from(">i", whole, 36)
+    return lambda: index.write_bytes(whole[:36] + struct.pack(">i", count - less) + whole[40:])
+
+
+def latest(root: Path, later_ms: int) -> Step:
+    """A step that writes the checkpoint, later than any message."""
+    checkpoint = root / "checkpoint"
+    return lambda: checkpoint.write_bytes(struct.pack(">q", 2_000_000_000_000 + later_ms) + checkpoint.read_bytes()[8:])
+
+
+@pytest.mark.parametrize("damage", [index_count, latest])
+def test_what_stays_wrong_in_bytes_that_a_broker_rewrites_is_found(
+    root: Path, meanwhile: list[Step], damage: Callable[[Path, int], Step]
+) -> None:
+    first, *others = (damage(root, value) for value in (5, 4, 3, 2))
+    first()
+    alone = look(root).findings
+    assert alone
+    meanwhile += others
+    found = look(root)
+    assert [finding.kind for finding in found.findings] == [finding.kind for finding in alone]
+    assert not any(UNSETTLED in finding.evidence for finding in found.findings)
+    first()
+    meanwhile[:] = others
+    ended = call("verify", str(root))
+    assert ended.code == 1
+    assert "agree" not in ended.err
+
+
+def test_damage_that_comes_behind_the_first_look_is_found(root: Path, meanwhile: list[Step]) -> None:
+    back = undispatched(root)
+    meanwhile.append(lambda: (back(), spoilt(root)))
+    found = look(root)
+    spoilt(root)
+    spoilt(root)
+    assert found.findings == look(root).findings
+    assert [state.why for state in found.explained if state.what == IN_PROGRESS]
+    assert all(GONE in state.why for state in found.explained if state.what == IN_PROGRESS)
+
+
+def test_what_no_look_settles_stays_a_finding_that_says_so(root: Path, meanwhile: list[Step]) -> None:
+    queue = next((root / "consumequeue/TopicB/0").iterdir())
+    whole = queue.read_bytes()
+    back = undispatched(root)
+    meanwhile += [
+        lambda: (back(), undispatched(root, units=4)),
+        lambda: (queue.write_bytes(whole), undispatched(root, units=5)),
+        lambda: queue.write_bytes(whole),
+    ]
+    found = look(root)
+    assert found.findings
+    assert all(UNSETTLED in finding.evidence for finding in found.findings)
+    assert not meanwhile, "three looks"
+
+
+def test_files_are_not_said_to_agree_where_something_passed(root: Path, meanwhile: list[Step]) -> None:
+    meanwhile.append(undispatched(root))
+    ended = call("verify", str(root))
+    assert ended.code == 0
+    assert "agree;" not in ended.err
+    assert "no disagreement was found again; " in ended.err
 
 
 def test_a_store_that_stands_still_is_compared_once(root: Path, meanwhile: list[Step]) -> None:

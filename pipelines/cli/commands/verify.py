@@ -37,7 +37,8 @@ def verify(
 ) -> None:
     """Check the files of a store against each other; each row is a range that they disagree about, worst first.
 
-    A clean store has no rows. A store that is written to meanwhile is compared twice, and a row is what both found.
+    A clean store has no rows. A store that is written to meanwhile is compared again, three times at most. A row is
+    what two comparisons found at the same place; the evidence of one that only the last found says so.
     `place` is a file with byte positions, or a queue; `repair` says what to do. The column `document` holds, as JSON,
     which side is right and why, and what a start would do. Exit code 1 when there is any finding.
 
@@ -52,9 +53,7 @@ def verify(
     opened, known = known_store_at(run, store, broker)
     found = verify_in_motion(opened, with_logs(run, known, logs))
     if passing := sum(state.what == IN_PROGRESS for state in found.explained):
-        run.note(
-            f"the store is written to: {passing} disagreements were gone at a second look (--explained lists them)"
-        )
+        run.note(f"the store is written to: {passing} disagreements were gone at a later look (--explained lists them)")
     for state in found.explained:
         if state.what == NOT_COMPARED:
             run.not_read(f"{store}: {state.why}")
@@ -70,8 +69,10 @@ def verify(
         if run.format_ is Format.TABLE:
             for repair in dict.fromkeys(f"{row['kind']}: {row['repair']}" for row in rows):
                 run.note(repair)
+        odd = len(found.explained) - passing
         if not rows and not run.unread:
-            run.note(f"the files agree; {len(found.explained)} states only look odd (--explained lists them)")
+            told = "no disagreement was found again" if passing else "the files agree"
+            run.note(f"{told}; {odd} states only look odd (--explained lists them)")
     run.findings(len(rows))
 
 

@@ -49,7 +49,7 @@ def watch(
     On a terminal one screen is kept up to date. Elsewhere each look is rows: one for the store, one for each topic, one
     for each group and topic, one for each finding that was not there before. Rates count messages that dispatch brought
     into the queues since the look before. Lag is as of the offsets that the broker saved last, which it does every five
-    seconds. A finding is what two comparisons found, in bytes that stayed as they were.
+    seconds. A finding is what two comparisons found at the same place, as `rocketlens verify` says it.
 
     Example: `rocketlens watch /data/store --every 5`
     """
