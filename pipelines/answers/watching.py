@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from parsers.errors import DamageSink
@@ -14,8 +14,15 @@ from pipelines.answers.finding_rows import finding_row
 from pipelines.answers.lag import store_lag
 from pipelines.answers.offsets.saved import offsets_of_store
 from recovery.knowledge.inference import StoreKnowledge
+from recovery.query.lag import Lag
 
-MADE_ANEW = "the queues end earlier than at the look before: the topic was made anew, or its files were exchanged"
+ENDS_EARLIER = (
+    "queues end earlier than at the look before: perhaps the topic was made anew, or files were cut or exchanged"
+)
+QUEUES_GONE = "queues of the look before are gone: perhaps the topic was deleted, or files were moved or cannot be read"
+QUEUES_BACK = "queues are back that the look before had not: when their messages came is not known"
+NOT_ASKED = (None, None)
+"""In place of a count and why there is none, of a row that has no rate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,24 +42,34 @@ class Look:
         at_ms: when, epoch milliseconds.
         ends: where each queue ends, a queue offset.
         groups: by (group, topic).
+        ended: where each queue ended that an earlier look had, when it was last there.
     """
 
     at_ms: int
     ends: Mapping[QueueKey, int]
     groups: Mapping[tuple[str, str], GroupLag] = field(default_factory=dict)
+    ended: Mapping[QueueKey, int] = field(default_factory=dict)
 
     @property
     def topics(self) -> list[str]:
         return sorted({topic for topic, _ in self.ends})
 
-    def stored_since(self, before: Look, topic: str | None = None) -> int | None:
-        """Units that queues (of a topic, or all) got since an earlier look; None where a queue ends earlier than then.
+    def after(self, before: Look | None) -> Look:
+        """This look, with what earlier ones knew of queues that it has not."""
+        return self if before is None else replace(self, ended={**before.ended, **before.ends})
+
+    def stored_since(self, before: Look, topic: str | None = None) -> tuple[int | None, str | None]:
+        """Units that queues (of a topic, or all) got since an earlier look; None where that is not known, and why.
 
         What was only in the log by then, and in no queue yet, is not counted before it is dispatched.
         """
         keys = [key for key in self.ends if topic in (None, key[0])]
-        got = [self.ends[key] - before.ends.get(key, 0) for key in keys]
-        return None if any(count < 0 for count in got) else sum(got)
+        if any(topic in (None, key[0]) and key not in self.ends for key in before.ends):
+            return None, QUEUES_GONE
+        if any(self.ends[key] != before.ended[key] for key in keys if key not in before.ends and key in before.ended):
+            return None, QUEUES_BACK
+        got = [self.ends[key] - before.ends.get(key, before.ended.get(key, 0)) for key in keys]
+        return (None, ENDS_EARLIER) if any(count < 0 for count in got) else (sum(got), None)
 
 
 def look_at(store: Store, at_ms: int, damage: DamageSink) -> Look:
@@ -69,16 +86,25 @@ def _groups(store: Store, damage: DamageSink) -> dict[tuple[str, str], GroupLag]
     found: dict[tuple[str, str], GroupLag] = {}
     for lag in store_lag(store, offsets, damage=damage):
         before = found.get((lag.group, lag.topic), GroupLag(0, 0.0, None))
-        found[lag.group, lag.topic] = GroupLag(
-            _sum(before.messages_behind, lag.messages_behind),
-            _max(before.seconds_behind, lag.seconds_behind),
-            before.reason or (lag.reason if None in (lag.messages_behind, lag.seconds_behind) else None),
-        )
+        found[lag.group, lag.topic] = _with_queue(before, lag)
     return found
 
 
+def _with_queue(before: GroupLag, lag: Lag) -> GroupLag:
+    """The lag of a group with that of one more queue; unknown where the queue's offset lies behind its end."""
+    behind, seconds = lag.messages_behind, lag.seconds_behind
+    if behind is not None and behind < 0:
+        behind = seconds = None
+    is_first_unknown = None in (behind, seconds) and None not in (before.messages_behind, before.seconds_behind)
+    return GroupLag(
+        _sum(before.messages_behind, behind),
+        _max(before.seconds_behind, seconds),
+        lag.reason if is_first_unknown else before.reason or lag.reason,
+    )
+
+
 def _sum(total: int | None, more: int | None) -> int | None:
-    return None if total is None or more is None else total + max(0, more)
+    return None if total is None or more is None else total + more
 
 
 def _max(most: float | None, more: float | None) -> float | None:
@@ -93,7 +119,7 @@ def watch_rows(now: Look, before: Look | None) -> Iterator[dict[str, Any]]:
         end = sum(offset for key, offset in now.ends.items() if key[0] == topic)
         yield _row(now, "topic", topic, None, end, _stored(now, before, topic), seconds)
     for (group, topic), lag in sorted(now.groups.items()):
-        row = _row(now, "group", topic, group, None, None, None)
+        row = _row(now, "group", topic, group, None, NOT_ASKED, None)
         yield row | {
             "messages_behind": lag.messages_behind,
             "seconds_behind": lag.seconds_behind,
@@ -101,8 +127,8 @@ def watch_rows(now: Look, before: Look | None) -> Iterator[dict[str, Any]]:
         }
 
 
-def _stored(now: Look, before: Look | None, topic: str | None) -> int | None:
-    return None if before is None else now.stored_since(before, topic)
+def _stored(now: Look, before: Look | None, topic: str | None) -> tuple[int | None, str | None]:
+    return NOT_ASKED if before is None else now.stored_since(before, topic)
 
 
 def _row(
@@ -111,10 +137,10 @@ def _row(
     topic: str | None,
     group: str | None,
     end: int | None,
-    stored: int | None,
+    since: tuple[int | None, str | None],
     seconds: float | None,
 ) -> dict[str, Any]:
-    lost = stored is None and seconds is not None
+    stored, reason = since
     return {
         "at": utc(look.at_ms),
         "what": what,
@@ -124,13 +150,13 @@ def _row(
         "messages_per_second": None if stored is None or not seconds else stored / seconds,
         "messages_behind": None,
         "seconds_behind": None,
-        "reason": MADE_ANEW if lost else None,
+        "reason": reason,
     }
 
 
 def store_row(at_ms: int, why: str) -> dict[str, Any]:
     """The row of a look at which there was no store to read."""
-    return _row(Look(at_ms, {}), "store", None, None, None, None, None) | {"reason": why}
+    return _row(Look(at_ms, {}), "store", None, None, None, NOT_ASKED, None) | {"reason": why}
 
 
 class NewFindings:
@@ -150,5 +176,5 @@ class NewFindings:
             if key not in self._told:
                 self._told.add(key)
                 sentence = f"{finding.severity} {finding.kind} in {told['place'] or 'the store'}: {told['evidence']}"
-                row = _row(Look(at_ms, {}), "finding", finding.span.topic, None, None, None, None)
+                row = _row(Look(at_ms, {}), "finding", finding.span.topic, None, None, NOT_ASKED, None)
                 yield row | {"reason": sentence}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from pipelines.answers.watching import MADE_ANEW, GroupLag, Look, watch_rows
+from pipelines.answers.watching import ENDS_EARLIER, QUEUES_BACK, QUEUES_GONE, GroupLag, Look, watch_rows
 from pipelines.cli.commands import watch
 from pipelines.cli.commands.watch_screen import Screen
 from pipelines.demo import BUNDLE
@@ -59,9 +60,37 @@ def test_rates_are_of_what_came_between_two_looks() -> None:
 
 def test_a_topic_that_was_made_anew_has_no_rate() -> None:
     rows = by_topic(list(watch_rows(Look(3_000, {**ORDERS, ("Orders", 0): 1}), Look(1_000, ORDERS))))
-    assert (rows["Orders"]["messages_per_second"], rows["Orders"]["reason"]) == (None, MADE_ANEW)
+    assert (rows["Orders"]["messages_per_second"], rows["Orders"]["reason"]) == (None, ENDS_EARLIER)
     assert rows[None]["messages_per_second"] is None
     assert rows["Bills"]["messages_per_second"] == 0
+
+
+def test_a_queue_that_goes_and_comes_back_makes_no_rate() -> None:
+    first = Look(1_000, ORDERS)
+    rest = {key: end for key, end in ORDERS.items() if key != ("Orders", 1)}
+    without = Look(3_000, rest).after(first)
+    rows = by_topic(list(watch_rows(without, first)))
+    assert {rows[name]["messages_per_second"] for name in (None, "Orders")} == {None}
+    assert {rows[name]["reason"] for name in (None, "Orders")} == {QUEUES_GONE}
+    assert rows["Bills"]["messages_per_second"] == 0
+    still = Look(4_000, rest).after(without)
+    assert {row["messages_per_second"] for row in by_topic(list(watch_rows(still, without))).values()} == {0}
+    same = by_topic(list(watch_rows(Look(5_000, ORDERS), still)))
+    assert {row["messages_per_second"] for row in same.values()} == {0}
+    more = by_topic(list(watch_rows(Look(5_000, {**ORDERS, ("Orders", 1): 25}), still)))
+    assert (more["Orders"]["messages_per_second"], more["Orders"]["reason"]) == (None, QUEUES_BACK)
+
+
+def test_an_offset_behind_the_end_of_its_queue_is_no_lag_of_0(store: Path) -> None:
+    saved = store / "config/consumerOffset.json"
+    topic, group = "OrderTopic0", "ahead"
+    saved.write_text(json.dumps({"offsetTable": {f"{topic}@{group}": {0: 10**9, 1: 0}}}))
+    rows = watched(store, "--times", "1", "--no-findings").rows
+    (row,) = (row for row in rows if (row["group"], row["topic"]) == (group, topic))
+    assert (row["messages_behind"], row["seconds_behind"]) == (None, None)
+    told = call("lag", str(store), "--format", "jsonl").rows
+    assert row["reason"] in {lag["reason"] for lag in told if (lag["group"], lag["topic"]) == (group, topic)}
+    assert row["reason"]
 
 
 def test_a_store_that_is_deleted_meanwhile_is_named_and_watched_on(
@@ -78,7 +107,9 @@ def test_a_finding_is_told_once(store: Path, monkeypatch: pytest.MonkeyPatch) ->
     shutil.rmtree(store / "consumequeue/OrderTopic0")
     monkeypatch.setattr(watch, "COMPARE_EVERY_S", 0)
     monkeypatch.setattr(watch, "COMPARES_AT_MOST", 1e9)
-    rows = watched(store, "--times", "3").rows
+    ended = watched(store, "--times", "3")
+    rows = ended.rows
+    assert ended.code == 1
     found = [row["reason"] for row in rows if row["what"] == "finding"]
     assert found
     assert len(found) == len(set(found))
@@ -99,7 +130,7 @@ def test_an_interruption_ends_it_well(store: Path, monkeypatch: pytest.MonkeyPat
 def test_a_screen_holds_what_matters_and_no_more_than_its_lines(width: int) -> None:
     groups = {("g" * number, f"Topic{number}"): GroupLag(number, 0.5 * number, None) for number in range(1, 60)}
     groups["lost", "Orders"] = GroupLag(None, None, "no offsets")
-    before, now = Look(1_000, ORDERS), Look(3_000, {("Orders", 0): 5_010, ("Orders", 1): 20}, groups)
+    before, now = Look(1_000, ORDERS), Look(3_000, {**ORDERS, ("Orders", 0): 5_010}, groups)
     screen = Screen("/data/store")
     screen.take(list(watch_rows(now, before)))
     finding = {"what": "finding", "reason": "error queue_missing in consumequeue/A\x1b[2J: " + "x" * 300}

@@ -50,6 +50,7 @@ def watch(
     for each group and topic, one for each finding that was not there before. Rates count messages that dispatch brought
     into the queues since the look before. Lag is as of the offsets that the broker saved last, which it does every five
     seconds. A finding is what two comparisons found at the same place, as `rocketlens verify` says it.
+    Exit code 1 when there was any.
 
     Example: `rocketlens watch /data/store --every 5`
     """
@@ -102,11 +103,13 @@ def _watched(
     for number in count(1):
         began, at_ms = time.monotonic(), int(time.time() * 1000)
         try:
-            now = look_at(store.listed_again(), at_ms, damage)
+            now = look_at(store.listed_again(), at_ms, damage).after(before)
             yield list(watch_rows(now, before))
             before, compared = now, time.monotonic()
             if compares and compared >= due:
-                yield list(findings.rows(store.listed_again(), at_ms))
+                found = list(findings.rows(store.listed_again(), at_ms))
+                run.findings(len(found))
+                yield found
                 took = time.monotonic() - compared
                 due = time.monotonic() + max(COMPARE_EVERY_S, took / COMPARES_AT_MOST)
         except NotAStore as gone:
