@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -72,6 +74,30 @@ def test_the_bar_of_an_ingest_tells_files_of_all(monkeypatch: pytest.MonkeyPatch
     assert "6 of 10 files" in drawn
     assert "8 of 10 files" in drawn, "half of the four that are read now"
     assert "8.0/10.0 MB" in drawn
+
+
+def test_the_bar_of_an_ingest_goes_on_without_spark_and_never_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    shares: list[float | Exception] = [0.75, OSError("the driver has ended"), 0.25]
+    asked = threading.Semaphore(0)
+    console = Console(file=io.StringIO(), force_terminal=True, width=160)
+    monkeypatch.setattr("rich.console.Console", lambda **given: console)
+    monkeypatch.setattr("pipelines.cli.commands.ingest_bar.wanted", lambda run, table_follows: True)
+    monkeypatch.setattr("pipelines.cli.commands.ingest_bar.SECONDS_BETWEEN_LOOKS", 0.01)
+
+    def share_done() -> float:
+        asked.release()
+        share = shares.pop(0) if shares else 0.25
+        if isinstance(share, Exception):
+            raise share
+        return share
+
+    with IngestBar(Run(OutputOptions()), share_done) as bar:
+        bar(Reading("broker-a", "queues", Amount(4, 4_000_000), Amount(0, 0), Amount(4, 4_000_000)))
+        for _ in range(5):
+            assert asked.acquire(timeout=10), "the thread goes on"
+    assert isinstance(console.file, io.StringIO)
+    drawn = re.findall(r"(\d) of 4 files", console.file.getvalue())
+    assert drawn[-1] == "3", "a later job of the table begins at 0"
 
 
 def test_what_never_changes_gives_its_room_to_what_answers() -> None:

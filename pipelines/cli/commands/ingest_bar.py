@@ -30,6 +30,8 @@ class IngestBar:
         self._bar: Progress | None = None
         self._task: TaskID | None = None
         self._reading: Reading | None = None
+        self._share = 0.0
+        self._drawing = threading.Lock()
         self._ended = threading.Event()
         self._looks = threading.Thread(target=self._look, daemon=True)
 
@@ -50,28 +52,40 @@ class IngestBar:
 
     def __call__(self, reading: Reading) -> None:
         """A table begins to be read."""
-        before, self._reading = self._reading, reading
         if self._bar is None:
             self._run.note(f"{reading.broker}: {reading.table}")
             return
-        if self._task is None or before is None or before.broker != reading.broker:
-            if self._task is not None:
-                self._bar.remove_task(self._task)
-            self._task = self._bar.add_task(reading.broker, total=reading.of_all.size, files="")
-        self._draw(reading, 0.0)
+        with self._drawing:
+            before, self._reading, self._share = self._reading, reading, 0.0
+            if self._task is None or before is None or before.broker != reading.broker:
+                if self._task is not None:
+                    self._bar.remove_task(self._task)
+                self._task = self._bar.add_task(reading.broker, total=reading.of_all.size, files="")
+            self._draw(reading)
 
     def _look(self) -> None:
         while not self._ended.wait(SECONDS_BETWEEN_LOOKS):
-            if (reading := self._reading) is not None:
-                self._draw(reading, self._share_done())
+            if (reading := self._reading) is None:
+                continue
+            share = self._share_now()
+            with self._drawing:
+                if reading is self._reading:
+                    self._share = max(self._share, share)  # a table may be several jobs, each of which begins at 0
+                    self._draw(reading)
 
-    def _draw(self, reading: Reading, share: float) -> None:
+    def _share_now(self) -> float:
+        try:
+            return self._share_done()
+        except Exception:  # noqa: BLE001 - a driver that ends raises what it likes; the ingest itself tells why
+            return 0.0
+
+    def _draw(self, reading: Reading) -> None:
         if self._bar is None or self._task is None:
             return
-        files = reading.done.files + int(reading.here.files * share)
+        files = reading.done.files + int(reading.here.files * self._share)
         self._bar.update(
             self._task,
             description=f"{reading.broker}: {reading.table}",
-            completed=reading.done.size + reading.here.size * share,
+            completed=reading.done.size + reading.here.size * self._share,
             files=f"{files:,} of {reading.of_all.files:,} files",
         )
