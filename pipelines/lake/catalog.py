@@ -6,6 +6,7 @@ beside the old one and put in its place; whoever has the old one open goes on wi
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -81,8 +82,15 @@ def publish(lake: Lake) -> Path:
 
 def made_from(lake: Lake) -> str:
     """What a catalogue, and all else that follows from a whole lake, is made from: the lake's place, the versions of
-    its tables, and the version of rocketlens."""
-    return json.dumps([version("rocketlens"), str(lake.root), {name: lake.version(name) for name in TABLES}])
+    its tables, the version of rocketlens, and the stored questions."""
+    tables = {name: lake.version(name) for name in TABLES}
+    return json.dumps([version("rocketlens"), str(lake.root), tables, _questions_hash()])
+
+
+def _questions_hash() -> str:
+    """A text that is another one when a question that is a view has come, gone, or asks something else."""
+    asked = [(name, asked_by(name), question(name)) for name in question_views()]
+    return hashlib.sha256(repr(asked).encode()).hexdigest()[:32]
 
 
 def _published(lake: Lake) -> str | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 import rocketlens as rl
+from pipelines.lake import catalog
 from pipelines.lake.catalog import publish
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.raw import TABLES
@@ -27,6 +29,21 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "rocketlens.toml").write_text('[lake]\npath = "la\'ke"\n')
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def test_a_catalogue_is_published_again_when_only_questions_change(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    questions = tmp_path / "questions"
+    shutil.copytree(catalog.QUESTIONS, questions)
+    monkeypatch.setattr(catalog, "QUESTIONS", questions)
+    lake = Lake(config / "la'ke")
+    first = publish(lake).stat().st_ino
+    assert publish(lake).stat().st_ino == first, "the same questions"
+    (questions / "new_one.sql").write_text("-- How many?\nSELECT 1 AS n;\n")
+    publish(lake)
+    with catalog.open_catalog(lake) as published:
+        assert published.sql("SELECT n FROM new_one").fetchall() == [(1,)]
 
 
 def stored(config: Path) -> Path:
