@@ -76,7 +76,11 @@ def _mark(place: int, until: int) -> int:
 
 
 def _written_until(place: int, size: int) -> int:
-    """The end of the last page that is not zeros, found by halving: a broker fills a file from its start."""
+    """The end of the last page that is not zeros, found by halving: a broker fills a file from its start.
+
+    A body of zeros longer than a page, where a step of the halving meets it, ends the search before the true end. Only
+    the size and the times tell then that a record was added behind it.
+    """
     low, high = 0, size // PAGE  # pages before `low` are written, those from `high` on are not
     if size % PAGE or (high and _is_written(place, high - 1)):
         return size
