@@ -41,8 +41,9 @@ from recovery.lives.topic_lives import StoreLives
 from recovery.retention.retention import retention
 from recovery.retention.risk import retention_risks
 from recovery.verify.first_pass import files_of, first_pass, whole_outline
-from recovery.verify.in_motion import SlicedPass, confirmed, verify_in_motion
-from recovery.verify.store_ledger import ledger_of, store_ledger
+from recovery.verify.in_motion import Moment, SlicedPass, confirmed, verify_in_motion
+from recovery.verify.ledger_in_motion import doubted_since, ledger_in_motion
+from recovery.verify.store_ledger import ledger_of
 from recovery.verify.verify import judged
 
 Row = dict[str, Any]
@@ -82,10 +83,10 @@ def finding_rows(broker: BrokerSource, told: SlicedPass | None = None) -> list[R
 def loss_ledger_rows(broker: BrokerSource, told: SlicedPass | None = None) -> list[Row]:
     """Rows of `loss_ledger`: of the store's queues, and of the groups whose offsets are stored; `told` as above."""
     (store, known), lost = _known_store_of(broker), list[Damage]()
-    files = files_of(store, known)
+    since, files = Moment.of(store) if told is None else told.since, files_of(store, known)
     seen = first_pass(store, known, files) if told is None else whole_outline(store, known, files, told.outlines)
     offsets = offsets_of_store(store, lost.append)
-    found = ledger_of(store, known, files, seen)
+    found = doubted_since(ledger_of(store, known, files, seen), store, since)
     return list(ledger_rows(found, None if offsets is None else offsets.offsets, broker=broker.name))
 
 
@@ -96,7 +97,7 @@ def backlog_rows(broker: BrokerSource) -> list[Row]:
     if offsets is None:
         return []
     subscriptions = subscriptions_of(store, known.version, lost.append)
-    ledger = store_ledger(store, known)
+    ledger = ledger_in_motion(store, known)
     return list(backlog(store, ledger, offsets.offsets, subscriptions, lost.append, broker=broker.name))
 
 

@@ -43,7 +43,7 @@ from recovery.lives.topic_lives import StoreLives
 from recovery.retention.retention import retention
 from recovery.retention.risk import retention_risks
 from recovery.verify.in_motion import verify_in_motion
-from recovery.verify.store_ledger import store_ledger
+from recovery.verify.ledger_in_motion import ledger_in_motion
 
 Say = Callable[[str], None]
 MOST_FINDINGS = 500
@@ -145,7 +145,7 @@ def _region_row(region: Region, root: Path) -> Row:
 
 def _consumers(store: Store, facts: Facts, known: StoreKnowledge, collect: _Damages) -> None:
     offsets = offsets_of_store(store, collect)
-    ledger = store_ledger(store, known)
+    ledger = ledger_in_motion(store, known)
     facts.ledger = list(ledger_rows(ledger, None if offsets is None else offsets.offsets))
     if offsets is None:
         return

@@ -15,7 +15,8 @@ from recovery.knowledge.inference import StoreKnowledge
 from recovery.lives.offset_lives import GroupOffsets
 from recovery.query.ledger import Layer, State
 from recovery.query.query import NEVER_QUEUED
-from recovery.verify.store_ledger import QueueLedger, StoreLedger, store_ledger
+from recovery.verify.ledger_in_motion import ledger_in_motion
+from recovery.verify.store_ledger import QueueLedger, StoreLedger
 
 UNREAD = (State.WAITING, State.NEVER_DISPATCHED, State.NOT_DISPATCHED_YET)
 """States of messages that are in the log and that the group did not get."""
@@ -85,7 +86,7 @@ def unread_by(store: Store, known: StoreKnowledge, offsets: GroupOffsets, group:
         raise NoSuchGroup(
             f"no offset of group {group}{f' on {topic}' if topic else ''} is stored; there are {', '.join(groups)}"
         )
-    ledger = store_ledger(store, known)
+    ledger = ledger_in_motion(store, known)
     return _of(ledger, list(ledger.of_groups(own)), store)
 
 

@@ -13,8 +13,10 @@ from parsers.consumequeue.layout import CQ_UNIT
 from parsers.store import Store, open_store
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.knowledge.knowledge import knowledge_of
-from recovery.verify import in_motion
+from recovery.query.ledger import LedgerRange
+from recovery.verify import in_motion, ledger_in_motion
 from recovery.verify.in_motion import GONE, IN_PROGRESS, UNSETTLED, verify_in_motion
+from recovery.verify.store_ledger import StoreLedger
 from recovery.verify.verify import Verification, verify
 from tests.support.cli import call
 from tests.support.recovery_cases import golden_cases
@@ -169,3 +171,28 @@ def test_a_store_that_is_gone_afterwards_keeps_its_findings(root: Path, meanwhil
     spoilt(root)
     meanwhile.append(lambda: shutil.rmtree(root))
     assert look(root).findings
+
+
+def test_the_ledger_is_sure_of_no_loss_while_a_broker_writes(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    back = undispatched(root)
+    store = open_store(root)
+    still = _open_ranges(ledger_in_motion.ledger_in_motion(store, knowledge_of(store)))
+    assert still
+    assert any(found.certain for found in still)
+    made = ledger_in_motion.store_ledger
+
+    def meanwhile(store: Store, known: StoreKnowledge) -> StoreLedger:
+        found = made(store, known)
+        back()
+        return found
+
+    monkeypatch.setattr(ledger_in_motion, "store_ledger", meanwhile)
+    moved = _open_ranges(ledger_in_motion.ledger_in_motion(store, knowledge_of(store)))
+    assert [(found.first, found.end, found.state) for found in moved] == [(f.first, f.end, f.state) for f in still]
+    assert not any(found.certain for found in moved)
+    assert all(ledger_in_motion.MOVED in (found.reason or "") for found in moved)
+
+
+def _open_ranges(ledger: StoreLedger) -> list[LedgerRange]:
+    ranges = [found for queue in ledger.queues for found in queue.ranges]
+    return [found for found in ranges if found.state not in ledger_in_motion.HOLDS]

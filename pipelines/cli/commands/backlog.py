@@ -70,7 +70,7 @@ def backlog(
     from pipelines.answers.backlog.subscriptions import sql_subscription, subscriptions_of, tag_subscription
     from pipelines.lake.tables.derived import BACKLOG
     from recovery.filter.errors import InvalidFilter
-    from recovery.verify.store_ledger import store_ledger
+    from recovery.verify.ledger_in_motion import ledger_in_motion
 
     if (tags is not None or sql92 is not None) and (group is None or topic is None):
         raise WrongUsage("backlog: --tags and --sql92 are the subscription of one --group to one --topic; name both")
@@ -90,6 +90,6 @@ def backlog(
     wanted = {
         key: queues for key, queues in kept.offsets.items() if group in (None, key[0]) and topic in (None, key[1])
     }
-    ledger = store_ledger(opened, with_logs(run, known, logs))
+    ledger = ledger_in_motion(opened, with_logs(run, known, logs))
     found = rows_of(opened, ledger, wanted, subscriptions, run.damage)
     run.emit_rows(schema_of(BACKLOG, without=["broker"]), found, brief=BRIEF)

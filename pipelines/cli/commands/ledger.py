@@ -65,11 +65,11 @@ def ledger(
     from pipelines.answers.offsets.saved import offsets_of_store
     from pipelines.lake.tables.derived import LOSS_LEDGER
     from recovery.query.ledger import LOST
-    from recovery.verify.store_ledger import store_ledger
+    from recovery.verify.ledger_in_motion import ledger_in_motion
 
     opened, known = known_store_at(run, store, broker)
     note_pops(run, opened)
-    found = store_ledger(opened, with_logs(run, known, logs))
+    found = ledger_in_motion(opened, with_logs(run, known, logs))
     kept = offsets_of_store(opened, run.damage) if offsets is None else offsets_at(run, opened, offsets, None)
     if kept is None:
         run.note(f"{opened.root}: no consumerOffset.json, so no group has rows; name a copy of it with --offsets")
