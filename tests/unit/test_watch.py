@@ -126,6 +126,17 @@ def test_an_interruption_ends_it_well(store: Path, monkeypatch: pytest.MonkeyPat
     assert {row["what"] for row in ended.rows} == {"store", "topic", "group"}
 
 
+def test_a_table_that_would_never_end_is_refused(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    meanwhile(monkeypatch, interrupted)
+    ended = call("watch", str(store), "--no-findings", "--format", "table")
+    assert (ended.code, ended.out) == (2, b"")
+    assert "--format jsonl" in ended.err
+    assert call("watch", str(store), "--no-findings", "--times", "1", "--format", "table").code == 0
+
+
 @pytest.mark.parametrize("width", [80, 200])
 def test_a_screen_holds_what_matters_and_no_more_than_its_lines(width: int) -> None:
     groups = {("g" * number, f"Topic{number}"): GroupLag(number, 0.5 * number, None) for number in range(1, 60)}

@@ -12,6 +12,7 @@ import typer
 
 from parsers.store import NotAStore
 from pipelines.cli.frame.command import command
+from pipelines.cli.frame.errors import WrongUsage
 from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
 from pipelines.cli.frame.options import STORE_FILES, BrokerOptions, Format, StoreArgument
 from pipelines.cli.frame.run import Run
@@ -54,6 +55,8 @@ def watch(
 
     Example: `rocketlens watch /data/store --every 5`
     """
+    if times is None and run.format_ is Format.TABLE and not run.output().isatty():
+        raise WrongUsage("a table is drawn when all its rows are there: give --times, or --format jsonl or csv")
     opened, known = known_store_at(run, store, broker)
     watched = _watched(run, opened, known, every=every, times=times, compares=findings)
     if run.format_ is Format.TABLE and run.output().isatty():
