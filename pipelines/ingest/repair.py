@@ -189,7 +189,8 @@ class _TakenOut:
         for part in parts:
             (again if self._comes_back(table, part) else gone)[part.partition] += part.rows
         for values, rows in sorted(gone.items()):
-            why = NOT_AGAIN if values in self.held else "no store holds them any more or lets them be read"
+            is_there = table in FROM_FILES and values in self.held
+            why = NOT_AGAIN if is_there else "no store holds them any more or lets them be read"
             lost(f"{_named(table, values)}: {rows} rows were taken out, and {why}")
         for values, rows in sorted(again.items()):
             if values[0] not in self.before:

@@ -41,8 +41,8 @@ def check_lake(
 ) -> None:
     """Look at every part that the lake's tables name, and whether a message is there twice. Exit code 1: something is.
 
-    With --repair the rows of a file that the store still holds leave their table, and an ingest reads them again. Of
-    what no store holds any more only the parts that cannot be read are taken out: all other rows stay, messages that
+    With --repair the rows of a file that still gives all of them leave their table, and an ingest reads them again. Of
+    what no store gives any more only the parts that cannot be read are taken out: all other rows stay, messages that
     are there twice too. What is lost is named with its rows (exit code 4), and what is left is named.
 
     While the log of a table cannot be read nothing is repaired (exit code 3). Move its folder to another place and keep
