@@ -92,4 +92,9 @@ def _owners(facts: Facts) -> Figure:
     if facts.anomalies is None:
         return Figure("Ownership disorders", None, "no logs or captures were given", "unknown")
     count = len(facts.anomalies)
-    return Figure("Ownership disorders", grouped(count), "double owners, orphans …", "finding" if count else "good")
+    return Figure(
+        "Ownership disorders",
+        grouped(count),
+        "as the section on ownership lists them" if count else "none",
+        "finding" if count else "good",
+    )

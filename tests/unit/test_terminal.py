@@ -230,7 +230,7 @@ def test_the_folder_around_a_store_is_told_from_one_without_any(tmp_path: Path) 
 @pytest.mark.parametrize("command", ["queues", "dump commitlog", "dump consumequeue", "lag"])
 def test_an_unknown_topic_names_those_that_come_near(command: str) -> None:
     called = call(*command.split(), STORE, "--topic", "OrdrTopic0")
-    assert "no queue of a topic 'OrdrTopic0' in this store; there are OrderTopic0" in called.err
+    assert "no queue of a topic 'OrdrTopic0' in this store; the nearest names are OrderTopic0" in called.err
     assert "no queue of a topic" not in call(*command.split(), STORE, "--topic", "OrderTopic0").err
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import shutil
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -32,11 +33,11 @@ def watched(store: Path, *more: str) -> Called:
 
 
 def meanwhile(monkeypatch: pytest.MonkeyPatch, *steps: Callable[[], object]) -> None:
-    """Do something between two looks, in turn, instead of waiting."""
-    left = list(steps)
+    """Do something between two looks, in turn, instead of waiting; other threads of the tests sleep at once."""
+    left, own = list(steps), threading.current_thread()
 
     def sleep(seconds: float) -> None:
-        if left:
+        if left and threading.current_thread() is own:
             left.pop(0)()
 
     monkeypatch.setattr(watch.time, "sleep", sleep)

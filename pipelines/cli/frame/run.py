@@ -204,7 +204,9 @@ class Run:
 
         near = get_close_matches(asked, sorted(self.topics_there), NAMED_TOPICS, 0.4) or sorted(self.topics_there)
         more = ", …" if len(near) > NAMED_TOPICS else ""
-        self.note(f"no queue of a topic {asked!r} in this store; there are {', '.join(near[:NAMED_TOPICS])}{more}")
+        self.note(
+            f"no queue of a topic {asked!r} in this store; the nearest names are {', '.join(near[:NAMED_TOPICS])}{more}"
+        )
 
     def damage(self, found: Damage) -> None:
         """A range that could not be read: named on stderr, and the exit code says so."""
