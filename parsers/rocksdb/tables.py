@@ -64,6 +64,16 @@ def holds(folder: str, json_name: str) -> bool:
     return json_name in KEPT and folder in (KEPT[json_name].folder, SECOND_FORM)
 
 
+def more_families(folder: Path) -> list[str]:
+    """The column families beside the default one, with which 5.2.0 and 5.3.0 do not open the database; none where it
+    cannot be read at all."""
+    try:
+        with Database(folder) as database:
+            return [name for name in database.families if name != TABLES_FAMILY]
+    except StoreFormatError:
+        return []
+
+
 def read_table(
     folder: Path, json_name: str, *, on_damage: OnDamage = "raise", damage: DamageSink | None = None
 ) -> Content | None:

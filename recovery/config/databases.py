@@ -1,8 +1,9 @@
 """The tables of topics, groups and offsets that a broker loads from RocksDB: which database, and what JSON adds to it.
 
 Source: BrokerController#<init> @5.2.0, 5.3.1, 5.3.3; RocksDBTopicConfigManager, RocksDBSubscriptionGroupManager,
-RocksDBConsumerOffsetManager #load, #merge; TopicConfigManagerV2, SubscriptionGroupManagerV2, ConsumerOffsetManagerV2
-#load @5.3.3. The rules of 5.4.0 and 5.5.0 are those of 5.3.3, by their classes.
+RocksDBConsumerOffsetManager #load, #merge @5.3.0, 5.3.1, 5.3.2; TopicConfigManagerV2, SubscriptionGroupManagerV2,
+ConsumerOffsetManagerV2 #load @5.3.3; ConfigRocksDBStorage#postLoad @5.3.0, 5.3.1. The rules of 5.4.0 and 5.5.0 are
+those of 5.3.3 by their classes, but for useSingleRocksDBForAllConfigs, which is not played: see `not_played`.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from typing import NamedTuple
 
 from parsers.errors import Damage
 from parsers.fastjson import as_map, parse, whole_number
-from parsers.rocksdb.tables import KEPT, SECOND_FORM, Content, read_table
+from parsers.rocksdb.tables import KEPT, SECOND_FORM, Content, more_families, read_table
 from recovery.broker.store_folder import Entry
-from recovery.config.files import GROUPS, LMQ_OFFSETS, OFFSETS, TOPICS, ConfigFile, Stage
+from recovery.config.files import GROUPS, LMQ_OFFSETS, OFFSETS, TOPICS, ConfigFile, Rows, Stage
 from recovery.config.load import ConfigCopy, ConfigLoad, Copies, CopyState, Table, load_config
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
@@ -26,11 +27,15 @@ TABLES = (TOPICS, GROUPS, OFFSETS, LMQ_OFFSETS)
 
 
 class TableDatabase(NamedTuple):
-    """Where a table is: its folder below config/, and the manager that loads it. `merges_json`: see `_merged`."""
+    """Where a table is: its folder below config/, and the manager that loads it. `merges_json`: see `_merged`.
+
+    `opens_one_family`: it is refused where it has more than the default column family.
+    """
 
     folder: str
     manager: str
     merges_json: bool
+    opens_one_family: bool = False
 
 
 def table_database(file: ConfigFile, version: BrokerVersion, settings: StoreSettings) -> TableDatabase | None:
@@ -42,8 +47,18 @@ def table_database(file: ConfigFile, version: BrokerVersion, settings: StoreSett
     if settings.uses_rocksdb_queues and version.keeps_queues_in_rocksdb:
         kept = KEPT[_table_of(file).name]
         manager = MANAGERS.get(file, "RocksDBConsumerOffsetManager")
-        return TableDatabase(kept.folder, manager, version.merges_json_into_databases)
+        merges = version.merges_json_into_databases or (version.merges_json_if_told and _is_told(file, settings))
+        return TableDatabase(kept.folder, manager, merges, version.opens_one_family_of_tables)
     return None
+
+
+def transfer_setting(file: ConfigFile) -> str:
+    """The setting with which 5.3.1 loads the JSON file of this table over its database."""
+    return "transferOffsetJsonToRocksdb" if file.rows is Rows.OFFSETS else "transferMetadataJsonToRocksdb"
+
+
+def _is_told(file: ConfigFile, settings: StoreSettings) -> bool:
+    return bool(settings.as_config()[transfer_setting(file)])
 
 
 def load_table(
@@ -51,13 +66,15 @@ def load_table(
 ) -> ConfigLoad:
     """One load() of a manager that keeps its table in a database. A database that is not there is made, empty."""
     named = replace(file, name=database.folder, manager=database.manager, is_database=True)
-    missing = ConfigCopy(file.name, CopyState.MISSING)
-    main, counter = _read(copies.get(database.folder), file)
+    json_file = _table_of(file)
+    missing = ConfigCopy(json_file.name, CopyState.MISSING)
+    main, counter = _read(copies.get(database.folder), file, database.opens_one_family)
     if main.state is CopyState.UNREADABLE:
         return ConfigLoad(named, stage, main, missing, missing, None, returns=False)
-    if not database.merges_json or not {file.name, f"{file.name}.bak"} & copies.keys():
+    if not database.merges_json or not {json_file.name, f"{json_file.name}.bak"} & copies.keys():
         return ConfigLoad(named, stage, main, missing, missing, main, returns=True)
-    return _merged(ConfigLoad(named, stage, main, missing, missing, main, returns=True), copies, file, version, counter)
+    in_database = ConfigLoad(named, stage, main, missing, missing, main, returns=True)
+    return _merged(in_database, copies, json_file, version, counter)
 
 
 def _merged(load: ConfigLoad, copies: Copies, file: ConfigFile, version: BrokerVersion, counter: int) -> ConfigLoad:
@@ -78,11 +95,14 @@ def _merged(load: ConfigLoad, copies: Copies, file: ConfigFile, version: BrokerV
     return replace(load, main=both, used=both)
 
 
-def _read(entry: Entry | None, file: ConfigFile) -> tuple[ConfigCopy, int]:
+def _read(entry: Entry | None, file: ConfigFile, opens_one_family: bool) -> tuple[ConfigCopy, int]:
     """The table as load() takes it, and the counter of its data version, 0 without one."""
     name = _table_of(file).name
     if entry is None or not (entry.path / CURRENT).is_file():
         return ConfigCopy(file.name if entry is None else entry.name, CopyState.MISSING), 0
+    if opens_one_family and (more := more_families(entry.path)):
+        why = f"it has column families that this version does not open: {', '.join(more)}"
+        return ConfigCopy(entry.name, CopyState.UNREADABLE, why=why), 0
     damage: list[Damage] = []
     content = read_table(entry.path, name, on_damage="collect", damage=damage.append)
     rows = _rows(content, file)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from parsers.config.document import BACKUP
 from recovery.broker.store_folder import Evidence
+from recovery.config.databases import transfer_setting
 from recovery.config.files import Rows
 from recovery.config.load import ConfigCopy, ConfigLoad, CopyState
 from recovery.config.start import ConfigStart
@@ -28,11 +29,15 @@ def copy_first(config: ConfigStart) -> Repair | None:
     if not troubled and not taken:
         return None
     told = [f"config/{load.file.name} is {_state(load.main)}" for load in troubled]
+    if any(load.file.is_database for load in troubled):
+        told.append("a broker writes into its databases as it goes, and keeps no former state of them")
+    if taken or not all(load.file.is_database for load in troubled):
+        told.append("a broker writes its files again, and their .bak with what they held before")
     if taken:
         told.append(f"this start would go over what is left: {taken}")
     return Repair(
         do="copy config/ before any start, also before one that fails",
-        evidence="; ".join([*told, "a broker writes these files again, and their .bak with what they held before"]),
+        evidence="; ".join(told),
         costs="disk space",
         files=("config",),
     )
@@ -41,6 +46,8 @@ def copy_first(config: ConfigStart) -> Repair | None:
 def config_repairs(config: ConfigStart, store: Evidence) -> Iterator[Repair]:
     """Ways to a start that misses less configuration, the least destructive first."""
     for load in config.loads:
+        if load.file.is_database and config.version.merges_json_if_told and config.losses.of(load.file.rows):
+            yield _transferred(load)
         if load.refuses or config.losses.of(load.file.rows):
             yield from (_restored(load, copy, store) for copy in _better_copies(load))
     refusing = [load for load in config.loads if load.refuses]
@@ -71,19 +78,41 @@ def _restored(load: ConfigLoad, copy: ConfigCopy, store: Evidence) -> Repair:
     )
 
 
-def _without(refusing: Sequence[ConfigLoad], store: Evidence) -> Repair:
-    names = [name for load in refusing for name in (load.file.name, load.file.name + BACKUP)]
-    files = ", ".join(f"config/{load.file.name}" for load in refusing)
-    listed = {name: entry for name, entry in (store.config or {}).items() if name not in names}
-    states = [f"config/{copy.name} is {_state(copy)}" for load in refusing for copy in (load.main, load.backup)]
+def _transferred(load: ConfigLoad) -> Repair:
+    name = transfer_setting(load.file)
     return Repair(
-        f"copy config/ first; then put backups of {files} in place, and only where there is none move the file and its "
-        ".bak out of the store, and keep both",
+        f"copy config/ first; then start once with {name}=true, and take it out again",
+        f"{load.file.rows} that other files tell of are not in config/{load.file.name}; 5.3.1 loads the JSON file of "
+        "the same table over it with this setting alone, and only where the file's data version counts further",
+        "rows of the JSON file take the place of those of the same name in the database",
+        config={name: "true"},
+    )
+
+
+def _without(refusing: Sequence[ConfigLoad], store: Evidence) -> Repair:
+    names = [name for load in refusing for name in _names(load)]
+    files = ", ".join(f"config/{_names(load)[0]}" for load in refusing)
+    listed = {name: entry for name, entry in (store.config or {}).items() if name not in names}
+    states = [
+        f"config/{copy.name} is {_state(copy)}"
+        for load in refusing
+        for copy in (load.main, load.backup)
+        if copy.name in names
+    ]
+    return Repair(
+        f"copy config/ first; then put backups of {files} in place, and only where there is none move "
+        f"{', '.join(f'config/{name}' for name in names)} out of the store, and keep them",
         "; ".join(states),
         "without a backup: " + "; ".join(dict.fromkeys(COSTS[load.file.rows] for load in refusing)),
         files=tuple(f"config/{name}" for name in names),
         store=dataclasses.replace(store, config=listed),
     )
+
+
+def _names(load: ConfigLoad) -> tuple[str, ...]:
+    """What load() refuses, in config/: a database has no .bak, and the JSON file beside it may be what is refused."""
+    of_database = load.file.is_database and load.main.name == load.file.name
+    return (load.main.name,) if of_database else (load.main.name, load.main.name + BACKUP)
 
 
 def _state(copy: ConfigCopy) -> str:

@@ -21,13 +21,15 @@ MOST_CONF_BYTES = 1 << 22
 
 
 def _setting(
-    java_name: str, default: bool | int | str, since: tuple[int, int, int] = (0, 0, 0), *, least: int | None = None
+    java_name: str,
+    default: bool | int | str,
+    since: tuple[int, int, int] = (0, 0, 0),
+    *,
+    gone_in: tuple[int, int, int] | None = None,
+    least: int | None = None,
 ) -> Any:
-    since_version = BrokerVersion(*since)
-    return field(
-        default=default,
-        metadata={"java_name": java_name, "default": default, "since": since_version, "least": least},
-    )
+    versions = {"since": BrokerVersion(*since), "gone_in": None if gone_in is None else BrokerVersion(*gone_in)}
+    return field(default=default, metadata={"java_name": java_name, "default": default, "least": least, **versions})
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,11 @@ class StoreSettings:
     transient_store_pool_enable: bool = _setting("transientStorePoolEnable", False)
     store_type: str = _setting("storeType", "default", (5, 2, 0))
     config_manager_version: str = _setting("configManagerVersion", "v1", (5, 3, 2))
+    use_single_rocksdb_for_all_configs: bool = _setting("useSingleRocksDBForAllConfigs", False, (5, 4, 0))
+    transfer_metadata_json_to_rocksdb: bool = _setting(
+        "transferMetadataJsonToRocksdb", False, (5, 3, 1), gone_in=(5, 3, 2)
+    )
+    transfer_offset_json_to_rocksdb: bool = _setting("transferOffsetJsonToRocksdb", False, (5, 3, 1), gone_in=(5, 3, 2))
     rocksdb_cq_double_write_enable: bool = _setting("rocksdbCQDoubleWriteEnable", False, (5, 3, 1))
     store_path_root_dir: str = _setting("storePathRootDir", "")
     store_path_commit_log: str = _setting("storePathCommitLog", "")
@@ -142,11 +149,11 @@ class StoreSettings:
         return None if declared is None else declared.metadata["since"]
 
     def unknown_to(self, version: BrokerVersion) -> list[str]:
-        """RocketMQ's names of settings that differ from the default although `version` does not know them yet."""
+        """RocketMQ's names of settings that differ from the default although `version` does not know them."""
         return [
             name
             for name, declared in _BY_JAVA_NAME.items()
-            if getattr(self, declared.name) != declared.metadata["default"] and version < declared.metadata["since"]
+            if getattr(self, declared.name) != declared.metadata["default"] and not _has(version, declared)
         ]
 
     @property
@@ -172,6 +179,11 @@ class StoreSettings:
 _BY_JAVA_NAME: dict[str, dataclasses.Field[Any]] = {
     declared.metadata["java_name"]: declared for declared in dataclasses.fields(StoreSettings)
 }
+
+
+def _has(version: BrokerVersion, declared: dataclasses.Field[Any]) -> bool:
+    since, gone_in = declared.metadata["since"], declared.metadata["gone_in"]
+    return bool(version >= since and (gone_in is None or version < gone_in))
 
 
 def broker_conf_pairs(path: Path) -> dict[str, str]:

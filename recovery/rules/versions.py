@@ -146,6 +146,12 @@ class BrokerVersion(Version):
         beside the files, and recovered for nothing). CombineConsumeQueueStore @5.4.0."""
         return self >= (5, 4, 0)
 
+    @property
+    def recovers_databases_accelerated(self) -> bool:
+        """enableAcceleratedRecovery begins inside the file that is found (before, with a database of queues: at a
+        position that may be negative, so that whole files behind it are deleted). CommitLog#recoverNormally @5.5.1."""
+        return self >= (5, 5, 1)
+
     # -- configuration: BrokerController#initialize, ConfigManager
 
     @property
@@ -154,11 +160,27 @@ class BrokerVersion(Version):
         return self >= (5, 3, 2)
 
     @property
+    def may_keep_tables_in_metadata(self) -> bool:
+        """useSingleRocksDBForAllConfigs exists. RocksDBTopicConfigManager @5.4.0."""
+        return self >= (5, 4, 0)
+
+    @property
     def merges_json_into_databases(self) -> bool:
         """A JSON file beside the database of the same table is loaded over it where its data version counts further
-        (5.3.1: with transferMetadataJsonToRocksdb, transferOffsetJsonToRocksdb only). RocksDBTopicConfigManager#merge
-        @5.3.0, 5.3.1, 5.3.2."""
-        return self >= (5, 3, 2) or self == (5, 3, 0)
+        (before: see `merges_json_if_told`). RocksDBTopicConfigManager#merge @5.3.2."""
+        return self >= (5, 3, 2)
+
+    @property
+    def merges_json_if_told(self) -> bool:
+        """`merges_json_into_databases` holds with transferMetadataJsonToRocksdb of topics and groups, and with
+        transferOffsetJsonToRocksdb of offsets; no other version has the two. RocksDBTopicConfigManager#merge @5.3.1."""
+        return self == (5, 3, 1)
+
+    @property
+    def opens_one_family_of_tables(self) -> bool:
+        """A database of topics, groups or offsets that has more than the default column family is refused: since 5.3.1
+        a broker makes two more. ConfigRocksDBStorage#postLoad @5.2.0, 5.3.0, 5.3.1."""
+        return self < (5, 3, 1)
 
     @property
     def loads_config_of_brokers_5(self) -> bool:
