@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -55,6 +55,8 @@ class BrokerMemory:
         log_end_passed_by: the setting without which the log would not end there.
         queues: those in files.
         database: the queues in RocksDB; None where the broker keeps its queues in files.
+        knows_queue: whether the broker's topics have a queue, None where that is not told; the store's classes alone
+            are told of all queues.
         queues_writable: False once a queue could not be written.
         bytes_checked: bytes of records that load() read and checked.
         last_queued_offset: physical offset of the last message given to a queue, which the next thorough flush keeps.
@@ -84,6 +86,7 @@ class BrokerMemory:
     last_queued_ms: int | None = None
     bytes_checked: int = 0
     queues_writable: bool = True
+    knows_queue: Callable[[QueueKey], bool | None] = lambda key: True
 
     def because(self, rule: str, source: str, evidence: str) -> None:
         self.reasons.append(Reason(rule, source, evidence))
@@ -112,6 +115,11 @@ class BrokerMemory:
     def every_queue(self) -> Mapping[QueueKey, Queue | DatabaseQueue]:
         """The broker's queues, wherever it keeps them."""
         return self.queues if self.database is None else self.database.queues
+
+    @property
+    def undecided_queues(self) -> frozenset[QueueKey]:
+        """The queues whose ends nothing decides; see QueueDatabase."""
+        return frozenset() if self.database is None else frozenset(self.database.undecided)
 
     def max_queued_offset(self) -> int:
         """The maximum of the queues' maximum physical offsets, -1 without queues; of a database what it notes."""

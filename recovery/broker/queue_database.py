@@ -6,13 +6,14 @@ Source: RocksDBConsumeQueueStore, RocksDBConsumeQueueTable, RocksDBConsumeQueueO
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
+from parsers.java import to_long
 from parsers.rocksdb.queue_table import Limit, QueueLimits, QueueTable
 from recovery.broker.mapped_file_queue import FileList
 from recovery.broker.store_folder import QueueKey
@@ -21,6 +22,14 @@ from recovery.rules.dispatch import QueueUnit
 Longs = npt.NDArray[np.int64]
 Units = npt.NDArray[np.void]
 NONE: Longs = np.empty(0, np.int64)
+
+
+def held(sorted_offsets: Longs, wanted: Longs) -> npt.NDArray[np.bool_]:
+    """Which of the wanted offsets are among the sorted ones."""
+    if not len(sorted_offsets):
+        return np.zeros(len(wanted), np.bool_)
+    at = np.minimum(np.searchsorted(sorted_offsets, wanted), len(sorted_offsets) - 1)
+    return np.asarray(sorted_offsets[at] == wanted)
 
 
 class TruncationRefused(Exception):
@@ -81,7 +90,7 @@ class DatabaseQueue:
     @property
     def max_queue_offset(self) -> int:
         """The next queue offset. RocksDBConsumeQueueStore#getMaxOffsetInQueue."""
-        return 0 if self.last is None else self.last.queue_offset + 1
+        return 0 if self.last is None else to_long(self.last.queue_offset + 1)
 
     @property
     def max_physical_offset(self) -> int:
@@ -117,7 +126,8 @@ class DatabaseQueue:
         inside = (offsets >= first) & (offsets < end)
         parts = [places[inside]]
         for units in self._stored_units(first, end - 1):
-            parts.append(units["physical_offset"][~np.isin(units["queue_offset"], offsets)].astype(np.int64))
+            again = held(offsets, units["queue_offset"].astype(np.int64))
+            parts.append(units["physical_offset"][~again].astype(np.int64))
         return np.sort(np.concatenate(parts))
 
     def truncate(self, log_end: int) -> None:
@@ -192,7 +202,9 @@ class QueueDatabase:
         queues: those that have a last message, and those that dispatch made.
         dispatched_to: the end of the last message put, as the database notes it; 0 in a new one.
         refused: queues whose last message a truncation could not correct.
-        undecided: queues that one thread gives units and another one truncates, at the same time.
+        undecided: queues whose end is open: one thread gives them units and another one truncates, at the same time;
+            before 5.3.2 also those of which it is not told whether the broker knows them.
+        left_behind: queues that end behind the log's end and that a truncation passes over.
     """
 
     table: QueueTable | None
@@ -201,6 +213,7 @@ class QueueDatabase:
     dispatched_to: int = 0
     refused: list[QueueKey] = field(default_factory=list)
     undecided: list[QueueKey] = field(default_factory=list)
+    left_behind: list[QueueKey] = field(default_factory=list)
 
     @classmethod
     def loaded(cls, table: QueueTable | None, log: FileList) -> Self:
@@ -222,15 +235,24 @@ class QueueDatabase:
             self.queues[key] = self._queue(topic, queue_id)
         return self.queues[key]
 
-    def truncate(self, log_end: int) -> None:
+    def truncate(self, log_end: int, is_truncated: Callable[[QueueKey], bool | None]) -> None:
         """Move the limits back before the log's end; units behind them stay. RocksDBConsumeQueueStore#truncateDirty.
 
         It looks at how far was dispatched: what is dispatched again before may leave queues that end behind `log_end`.
+
+        Args:
+            is_truncated: whether the broker comes to a queue; None where that is not told.
         """
         if log_end >= self.dispatched_to:
             return
         self.dispatched_to = log_end
         for key, queue in self.queues.items():
+            if queue.max_physical_offset < log_end:
+                continue
+            comes = is_truncated(key)
+            if not comes:
+                (self.undecided if comes is None else self.left_behind).append(key)
+                continue
             try:
                 queue.truncate(log_end)
             except TruncationRefused:

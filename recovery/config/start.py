@@ -9,13 +9,18 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from parsers.fastjson import as_map, whole_number
 from recovery.broker.store_folder import Evidence, QueueKey
 from recovery.config.databases import load_table, table_database
-from recovery.config.files import Stage, loaded_files, written_by_refused_start
+from recovery.config.files import Rows, Stage, loaded_files, written_by_refused_start
 from recovery.config.load import ConfigCopy, ConfigLoad, Copies, CopyState, load_config
 from recovery.config.losses import ConfigLosses, a_broker_ran, config_losses
+from recovery.config.names import is_system_topic
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
+
+DEFAULT_QUEUES = 16
+"""writeQueueNums of a topic's row without it. TopicConfig @5.3.1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,18 @@ class ConfigStart:
     def stops_before_store(self) -> bool:
         """The store is never opened: log, queues and index stay as they are."""
         return self.refused is not None and self.refused.stage is Stage.METADATA
+
+    def knows_queue(self, key: QueueKey) -> bool | None:
+        """Whether the table of topics has this queue for writing; None where it is not told.
+
+        The queues are those up to writeQueueNums. RocksDBConsumeQueueOffsetTable#truncateDirty @5.3.1.
+        """
+        topic, queue_id = key
+        rows = next(load.rows for load in self.loads if load.file.rows is Rows.TOPICS)
+        if topic not in rows:
+            return None if not self.has_files or is_system_topic(topic) else False
+        count = whole_number(as_map(rows[topic]).get("writeQueueNums", DEFAULT_QUEUES))
+        return None if count is None else queue_id < count
 
     @property
     def destroys(self) -> tuple[Destroyed, ...]:

@@ -35,8 +35,11 @@ REBUILT_QUEUES = Repair(
 def advise(played: Restart, outcome: Outcome, lives: Callable[[], TopicLives]) -> Iterator[Advice]:
     """Repairs that end better than the plain start, from the least destructive on; nothing when nothing is lost.
 
-    None that gives messages of deleted topics or former lives a queue again.
+    None that gives messages of deleted topics or former lives a queue again, none that leaves open what is lost where
+    the plain start does not, and nothing at all for a start that is not played.
     """
+    if played.not_played:
+        return
     withheld = False
     config_first = None if played.config is None else copy_first(played.config)
     if config_first is not None:
@@ -46,7 +49,8 @@ def advise(played: Restart, outcome: Outcome, lives: Callable[[], TopicLives]) -
     for repair in repairs(played, outcome):
         advice, then = _played(repair, played, lives)
         withheld |= then.brought_back > outcome.brought_back
-        if then.is_better_than(outcome):
+        is_surer = then.losses_are_known or not outcome.losses_are_known or not outcome.starts
+        if is_surer and then.starts is not None and then.is_better_than(outcome):
             yield advice
     if withheld and outcome.lost_units and not MAY_BE_DELETED & {life.ground for life in lives().undecided}:
         yield Advice(REBUILT_QUEUES, None)

@@ -46,6 +46,7 @@ def _file(load: ConfigLoad, is_reached: bool) -> dict[str, Any]:
 
 
 def _lost(losses: ConfigLosses) -> dict[str, Any]:
+    """Names and offsets. `offsets` is null where groups must have had some and no copy tells any, as its count is."""
     offsets = [
         {"group": group, "topic": topic, "queue_id": queue_id, "offset": offset}
         for (group, topic, queue_id), offset in sorted(losses.offsets.items())[:LISTED]
@@ -53,7 +54,7 @@ def _lost(losses: ConfigLosses) -> dict[str, Any]:
     return {
         "topics": list(losses.topics[:LISTED]),
         "groups": list(losses.groups[:LISTED]),
-        "offsets": offsets,
+        "offsets": None if losses.groups_without_offsets and not offsets else offsets,
         "groups_without_offsets": list(losses.groups_without_offsets[:LISTED]),
         "delay_levels": list(losses.delay_levels[:LISTED]),
     }

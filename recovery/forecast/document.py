@@ -45,7 +45,7 @@ def forecast_document(told: Forecast) -> Document:
         "brought_back": [asdict(each) for each in told.brought_back],
         "crash_brings_back": [asdict(each) for each in told.crash_brings_back],
         "abort_after_shutdown": played.abort_after,
-        "duration": _duration(memory),
+        "duration": None if played.not_played else _duration(memory),
         "reasons": [asdict(reason) for reason in told.reasons],
         "advice": [_advice(each) for each in told.advice],
         "unknown": [asdict(unknown) for unknown in told.unknown],
@@ -56,13 +56,15 @@ def forecast_document(told: Forecast) -> Document:
 def _load(played: Restart) -> Document:
     if played.out_of_heap is not None:
         return {"ok": False, "error": f"java.lang.OutOfMemoryError: {played.out_of_heap}"}
+    if played.is_open:
+        return {"ok": None, "error": None}
     failed = played.load_error
     ok = failed is None and (played.hang is None or played.dispatch is not None)
     return {"ok": ok, "error": None if failed is None else f"{failed.rule} ({failed.evidence})"}
 
 
 def _start(played: Restart) -> Document | None:
-    if played.load_error is not None:
+    if played.load_error is not None or played.is_open:
         return None
     return {"returns": played.started, "error": played.hang or played.start_error}
 

@@ -20,11 +20,12 @@ from recovery.forecast.outcome import Outcome, outcome_of
 from recovery.forecast.queue_rows import QueueRow, queue_rows
 from recovery.forecast.returns import Return, brought_back, returns
 from recovery.forecast.unknowns import Unknown, unknowns
-from recovery.knowledge.inference import StoreKnowledge
+from recovery.knowledge.inference import STORE_TYPE, StoreKnowledge
 from recovery.lives.life import TopicLives
 from recovery.lives.topic_lives import StoreLives
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import PROVEN, BrokerVersion
+from recovery.start.not_played import NotPlayed
 from recovery.start.restart import Restart, restart
 
 LISTED = 100_000
@@ -59,7 +60,7 @@ class Forecast:
     def has_loss(self) -> bool:
         """Whether somebody should look before starting: no start, something lost for good, or deleted messages that
         are served again."""
-        lost = any(self.outcome.lost.values()) or bool(self.outcome.lost_config)
+        lost = any(self.outcome.lost.values()) or bool(self.outcome.lost_config) or bool(self.played.not_played)
         return not self.outcome.starts or lost or bool(self.brought_back)
 
     @property
@@ -83,28 +84,27 @@ def forecast(
         heap_bytes: the broker's Java heap, where known.
         with_advice: also play the repairs that may lose less.
     """
-    settings = known.settings
-    evidence = read_evidence(store.root, settings)
+    evidence = read_evidence(store.root, known.settings)
     lives = StoreLives(store, known)
     if known.version_is_said:
-        told = _foretell(evidence, known.version, settings, heap_bytes, lives)
+        told = _foretell(evidence, known.version, known, heap_bytes, lives)
         return _with_advice(told, lives) if with_advice else told
     groups: dict[Outcome, list[Forecast]] = {}
     for each in (
         known.version,
         *(version for version in PROVEN if version in known.may_be and version != known.version),
     ):
-        told = _foretell(evidence, each, settings, heap_bytes, lives)
+        told = _foretell(evidence, each, known, heap_bytes, lives)
         groups.setdefault(told.outcome, []).append(told)
     suggested, *others = (_of_group(group, lives if with_advice else None) for group in groups.values())
     return replace(suggested, otherwise=tuple(sorted(others, key=_version, reverse=True)))
 
 
-def _after_a_crash(played: Restart, lives: TopicLives) -> tuple[Return, ...]:
+def _after_a_crash(played: Restart, lives: TopicLives | None) -> tuple[Return, ...]:
     """What the same start would bring back if the broker had not shut down; nothing where no life is over."""
-    if not lives.living_from:
-        return ()
     memory = played.memory
+    if memory.evidence.abort or played.not_played or lives is None or not lives.living_from:
+        return ()
     crashed = replace(memory.evidence, abort=True)
     return tuple(returns(restart(crashed, memory.version, memory.settings, heap_bytes=memory.check.heap_bytes), lives))
 
@@ -131,16 +131,32 @@ def _undecided(listed: Sequence[Loss], lives: StoreLives) -> Iterator[Unknown]:
             yield Unknown(f"whether {life.topic} was deleted", f"{life.ground.value}; if it was, nothing of it is lost")
 
 
+def _assumed(known: StoreKnowledge, version: BrokerVersion) -> Iterator[NotPlayed]:
+    """Without storeType the files of a moved broker do not say where it keeps its queues."""
+    fact = next((fact for fact in known.facts if fact.what == STORE_TYPE and not fact.certain), None)
+    if fact is not None and version.keeps_queues_in_rocksdb:
+        yield NotPlayed("whether this broker keeps its queues in files or in the database", fact.why)
+
+
 def _foretell(
-    evidence: Evidence, version: BrokerVersion, settings: StoreSettings, heap_bytes: int | None, lives: StoreLives
+    evidence: Evidence, version: BrokerVersion, known: StoreKnowledge, heap_bytes: int | None, lives: StoreLives
 ) -> Forecast:
     before: list[tuple[QueueRow, ...]] = []
 
     def look(memory: BrokerMemory) -> None:
         before.append(queue_rows(memory))
 
+    settings = known.settings
     config = config_start_of(evidence, version, settings)
-    played = restart(evidence, version, settings, heap_bytes=heap_bytes, after_load=look, config=config)
+    played = restart(
+        evidence,
+        version,
+        settings,
+        heap_bytes=heap_bytes,
+        after_load=look,
+        config=config,
+        also_open=tuple(_assumed(known, version)),
+    )
     counts = LossCounts()
     found = counts.passing(losses(played, lives))
     listed = tuple(islice(found, LISTED))
@@ -154,7 +170,7 @@ def _foretell(
         before_dispatch=before[0] if before and played.memory.queues_are_known else None,
         lost=listed,
         brought_back=back,
-        crash_brings_back=() if evidence.abort or lives.found is None else _after_a_crash(played, lives.found),
+        crash_brings_back=_after_a_crash(played, lives.found),
         outcome=outcome,
         unknown=(*unknowns(played, counts.of.total() - len(listed)), *_undecided(listed, lives)),
         holds_for=(version,),

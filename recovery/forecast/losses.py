@@ -7,7 +7,7 @@ index files they will have.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -21,7 +21,8 @@ from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER
 from parsers.java import INT_MAX, divide
 from parsers.store import StoreFile
 from recovery.broker.mapped_file_queue import LogFile
-from recovery.broker.store_folder import Entry, QueueKey
+from recovery.broker.queue_database import held
+from recovery.broker.store_folder import DatabaseFolder, Entry, QueueKey
 from recovery.lives.life import TopicLives
 from recovery.rules.dispatch import PREPARED, ROLLBACK, DispatchRequest
 from recovery.scan.log_runs import GapSink, LogRun, runs_between
@@ -74,11 +75,12 @@ def losses(played: Restart, lives: Callable[[], TopicLives]) -> Iterator[Loss]:
     """Every loss: messages behind the log's end first, then what the messages that stay have not, in log order.
 
     Nothing of a former life is lost: an operator deleted it. `lives` is asked once such a message may be among them.
-    None is told of a DLedger's store, and no missing unit of a BatchCQ topic: `unknowns` says that they are not read.
+    None is told of a DLedger's store and of a start that is not played to its end, and no missing unit of a BatchCQ
+    topic or of a queue in a database whose end is open: `unknowns` says so.
 
     Memory: eight bytes for each queue unit, each message dispatched again and each entry of a deleted index file.
     """
-    if not played.started or played.memory.evidence.log_is_dledgers:
+    if not played.started or played.not_played or played.memory.evidence.log_is_dledgers:
         return
     yield from _beyond_the_end(played, lives)
     yield from _not_in_queue_or_index(played, lives)
@@ -88,8 +90,10 @@ def _beyond_the_end(played: Restart, lives: Callable[[], TopicLives]) -> Iterato
     """Records that lie behind the log's new end, and units that pointed to bytes which are none any more."""
     memory = played.memory
     units = _units_behind(played, memory.commitlog.max_offset)
+    positions: list[int] = []
     for request, position in _records_behind(played):
-        is_queued = units.pop(position, None) is not None
+        positions.append(position)
+        is_queued = bool(held(units.places, np.array([position]))[0])
         if position < lives().former_before((request.topic, request.queue_id)):
             continue
         queued = QUEUED if is_queued else _why_never_queued(request)
@@ -100,7 +104,7 @@ def _beyond_the_end(played: Restart, lives: Callable[[], TopicLives]) -> Iterato
         )
         reason = f"{why}: {memory.log_ends_because}; {queued}"
         yield Loss("message", request.topic, request.queue_id, request.queue_offset, position, reason)
-    for position, (key, queue_offset) in sorted(units.items()):
+    for position, key, queue_offset in units.without(np.array(sorted(positions), np.int64)):
         yield Loss("message", *key, queue_offset, position, f"{QUEUED}; no readable record is there", readable=False)
 
 
@@ -132,24 +136,54 @@ def runs_of(entry: Entry | None, base_offset: int, gaps: GapSink = lambda gap: N
         yield from runs_between(listed, 0, listed.size, gaps)
 
 
-def _units_behind(played: Restart, log_end: int) -> dict[int, tuple[QueueKey, int]]:
-    """Units of the queues as they were that point at or behind the log's end, by physical offset."""
-    found: dict[int, tuple[QueueKey, int]] = {}
-    folder = played.memory.evidence.database
-    if folder is not None:
-        for key in folder.limits:
-            for units in folder.units(key):
-                behind = units[units["physical_offset"] >= log_end]
-                places, numbers = behind["physical_offset"].tolist(), behind["queue_offset"].tolist()
-                found.update({place: (key, number) for place, number in zip(places, numbers, strict=True)})
-        return found
+@dataclass(frozen=True, slots=True)
+class _Units:
+    """Units by physical offset, rising, each place once: their queues as places in `keys`, and their queue offsets."""
+
+    places: Longs
+    queues: Longs
+    numbers: Longs
+    keys: Sequence[QueueKey]
+
+    @classmethod
+    def of(cls, found: Iterable[tuple[int, Longs, Longs]], keys: Sequence[QueueKey]) -> _Units:
+        """From (place in `keys`, physical offsets, queue offsets); of one physical offset the last unit counts."""
+        listed = [(np.full(len(places), queue), places, numbers) for queue, places, numbers in found]
+        columns = zip((NONE, NONE, NONE), *listed, strict=True)
+        queues, places, numbers = (np.concatenate(column) for column in columns)
+        kept, at = np.unique(places[::-1], return_index=True)
+        return cls(kept, queues[::-1][at], numbers[::-1][at], keys)
+
+    def without(self, positions: Longs) -> Iterator[tuple[int, QueueKey, int]]:
+        """Physical offset, queue and queue offset of each unit that leads to none of these (sorted) positions."""
+        for at in np.flatnonzero(~held(positions, self.places)).tolist():
+            yield int(self.places[at]), self.keys[int(self.queues[at])], int(self.numbers[at])
+
+
+def _units_behind(played: Restart, log_end: int) -> _Units:
+    """Units of the queues as they were that point at or behind the log's end. Memory: 24 bytes for each."""
+    folder, queues = played.memory.evidence.database, played.memory.evidence.queues
+    keys = list(queues if folder is None else folder.limits)
+    found = _behind_in_files(played, keys, log_end) if folder is None else _behind_in_database(folder, keys, log_end)
+    return _Units.of(found, keys)
+
+
+def _behind_in_database(
+    folder: DatabaseFolder, keys: Sequence[QueueKey], log_end: int
+) -> Iterator[tuple[int, Longs, Longs]]:
+    for at, key in enumerate(keys):
+        for units in folder.units(key):
+            behind = units[units["physical_offset"] >= log_end]
+            yield at, behind["physical_offset"].astype(np.int64), behind["queue_offset"].astype(np.int64)
+
+
+def _behind_in_files(played: Restart, keys: Sequence[QueueKey], log_end: int) -> Iterator[tuple[int, Longs, Longs]]:
     size = played.memory.settings.consume_queue_file_size
-    for key, entries in played.memory.evidence.queues.items():
-        for entry in entries:
+    for at, key in enumerate(keys):
+        for entry in played.memory.evidence.queues[key]:
             offsets, sizes, base = units_of(entry, size)
-            for row in np.flatnonzero((offsets >= log_end) & (sizes > 0)).tolist():
-                found[int(offsets[row])] = (key, base + row)
-    return found
+            rows = np.flatnonzero((offsets >= log_end) & (sizes > 0))
+            yield at, offsets[rows], base + rows
 
 
 def units_of(entry: Entry, file_size: int) -> tuple[Longs, Longs, int]:
@@ -201,27 +235,20 @@ def _without_unit(
 ) -> Iterator[Loss]:
     units, records = batch.units, batch.records
     names, batch_topics = played.memory.runs.scanner.topics.names(), played.memory.evidence.batch_topics
+    undecided = played.memory.undecided_queues
     for (topic, queue_id), of_queue in queue_rows(units.topic, units.queue_id).items():
-        if names[topic] in batch_topics:
+        if names[topic] in batch_topics or (names[topic], queue_id) in undecided:
             continue
         rows = of_queue[units.message_count[of_queue] == 0]
         offsets = records.physical_offset[units.record[rows]]
-        missing = ~_held(queued.get((names[topic], queue_id), NONE), offsets)
+        missing = ~held(queued.get((names[topic], queue_id), NONE), offsets)
         if missing.any():
             missing &= offsets >= lives().former_before((names[topic], queue_id))
-        again = _held(dispatched, offsets)
+        again = held(dispatched, offsets)
         for row in np.flatnonzero(missing).tolist():
             why = REFUSED if again[row] else _why_not_dispatched(played)
             queue_offset = int(units.queue_offset[rows[row]])
             yield Loss("queue_unit", names[topic], queue_id, queue_offset, int(offsets[row]), why)
-
-
-def _held(sorted_offsets: Longs, wanted: Longs) -> npt.NDArray[np.bool_]:
-    """Which of the wanted offsets are among the sorted ones."""
-    if not len(sorted_offsets):
-        return np.zeros(len(wanted), np.bool_)
-    at = np.minimum(np.searchsorted(sorted_offsets, wanted), len(sorted_offsets) - 1)
-    return np.asarray(sorted_offsets[at] == wanted)
 
 
 def _why_not_dispatched(played: Restart) -> str:
@@ -269,9 +296,9 @@ def _without_keys(
     if not memory.rules.index_enabled:
         return
     offsets = records.physical_offset
-    in_deleted = _held(index.deleted, offsets)
+    in_deleted = held(index.deleted, offsets)
     has_keys = np.diff(records.first_key) > 0
-    lost = has_keys & (in_deleted | (offsets > index.end)) & ~_held(dispatched, offsets)
+    lost = has_keys & (in_deleted | (offsets > index.end)) & ~held(dispatched, offsets)
     names = memory.runs.scanner.topics.names()
     for row in np.flatnonzero(lost).tolist():
         topic, queue_id = names[records.topic[row]], int(records.queue_id[row])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from recovery.forecast.losses import LossCounts
+from recovery.forecast.queue_rows import queue_rows
 from recovery.start.restart import Restart
 
 LOSSES = ("message", "queue_unit", "index_entries")
@@ -15,20 +16,20 @@ class Outcome:
     """How a start ends.
 
     Attributes:
-        starts: load() is true and start() returns.
+        starts: load() is true and start() returns; None where nothing of the start is decided.
         log_end: the CommitLog's end, None when the broker does not start.
         lost_messages, lost_units, lost_index: how many messages are lost, are in no queue, in no index file.
         readable_messages: of how many lost messages the record can be read from the files as they are now.
-        losses_are_known: False of a DLedger's store, whose other replicas decide, and where bytes that a repair moves
-            away may have held messages.
+        losses_are_known: False of a DLedger's store, whose other replicas decide, where bytes that a repair moves away
+            may have held messages, of a start that is not played to its end, and where a queue's end is open.
         lost_config: how many topics, groups, offsets and delay levels the broker's configuration lacks then.
         destroyed_config: files of config/ whose content the start takes away.
         brought_back: messages of lives that are over, or may be, which queues have again.
-        queue_ends: next queue offset of every queue.
+        queue_ends: next queue offset of every queue, None where it is open.
         dispatched, bytes_checked: work done on the way.
     """
 
-    starts: bool
+    starts: bool | None
     log_end: int | None
     lost_messages: int
     lost_units: int
@@ -38,7 +39,7 @@ class Outcome:
     dispatched: int
     bytes_checked: int
     index_files_deleted: int
-    queue_ends: tuple[tuple[str, int, int], ...]
+    queue_ends: tuple[tuple[str, int, int | None], ...]
     brought_back: int = 0
     readable_messages: int = 0
     losses_are_known: bool = True
@@ -63,9 +64,9 @@ class Outcome:
 def outcome_of(played: Restart, counts: LossCounts, brought_back: int) -> Outcome:
     """The numbers of a played start with these losses."""
     memory, config, lost = played.memory, played.config, counts.of
-    ends = ((topic, queue_id, queue.max_queue_offset) for (topic, queue_id), queue in memory.every_queue.items())
+    ends = ((row.topic, row.queue_id, row.max_queue_offset) for row in queue_rows(memory))
     return Outcome(
-        starts=played.started,
+        starts=None if played.is_open else played.started,
         log_end=memory.commitlog.max_offset if played.started else None,
         lost_messages=lost["message"],
         lost_units=lost["queue_unit"],
@@ -75,8 +76,8 @@ def outcome_of(played: Restart, counts: LossCounts, brought_back: int) -> Outcom
         dispatched=len(memory.dispatched),
         bytes_checked=memory.bytes_checked,
         index_files_deleted=len(memory.index.deleted),
-        queue_ends=tuple(sorted(ends)) if played.started else (),
+        queue_ends=tuple(ends) if played.started and not played.not_played else (),
         brought_back=brought_back,
         readable_messages=counts.readable,
-        losses_are_known=not memory.evidence.log_is_dledgers,
+        losses_are_known=not (memory.evidence.log_is_dledgers or played.not_played or memory.undecided_queues),
     )

@@ -10,28 +10,33 @@ from recovery.broker.store_folder import QueueKey
 
 @dataclass(frozen=True, slots=True)
 class QueueRow:
-    """One queue at one moment. `next_queue_offset` goes to the next message put, None when the table has none."""
+    """One queue at one moment. `next_queue_offset` goes to the next message put, None when the table has none.
+
+    All numbers are None of a queue in a database whose end is open.
+    """
 
     topic: str
     queue_id: int
-    min_queue_offset: int
-    max_queue_offset: int
-    max_physical_offset: int
+    min_queue_offset: int | None
+    max_queue_offset: int | None
+    max_physical_offset: int | None
     next_queue_offset: int | None
 
 
 def queue_rows(memory: BrokerMemory) -> tuple[QueueRow, ...]:
     """Every queue the broker holds, by topic and id."""
+    undecided = memory.undecided_queues
     return tuple(
-        QueueRow(
-            topic,
-            queue_id,
+        QueueRow(*key, None, None, None, None)
+        if key in undecided
+        else QueueRow(
+            *key,
             queue.min_queue_offset,
             queue.max_queue_offset,
             queue.max_physical_offset,
-            _next_offset(memory, (topic, queue_id)),
+            _next_offset(memory, key),
         )
-        for (topic, queue_id), queue in sorted(memory.every_queue.items())
+        for key, queue in sorted(memory.every_queue.items())
     )
 
 

@@ -181,6 +181,9 @@ def _to_keep_messages(played: Restart) -> Iterator[Repair]:
 def _to_dispatch_again(played: Restart) -> Iterator[Repair]:
     memory, store = played.memory, played.memory.evidence
     why = "messages of the log have no unit in their queue"
+    if memory.database is not None:
+        yield from _to_fill_database(played, why)
+        return
     if memory.version.may_recheck_dispatch_start and not memory.settings.recheck_reput_offset_from_cq:
         yield _setting("recheckReputOffsetFromCq", "true", why, "start() waits until dispatch has caught up")
     if not store.abort:
@@ -194,6 +197,25 @@ def _to_dispatch_again(played: Restart) -> Iterator[Repair]:
     yield _rebuild(played, why)
 
 
+def _to_fill_database(played: Restart, why: str) -> Iterator[Repair]:
+    """After a crash a database is filled from the newest file on that it has noted, from 0 on an empty one.
+
+    recheckReputOffsetFromCq is no way: where it begins is not decided, see `not_played`.
+    """
+    store = played.memory.evidence
+    if not store.abort:
+        config = _all_files_matched(played)
+        also = "" if not config else f", and set {', '.join(f'{name}={value}' for name, value in config.items())}"
+        yield Repair(
+            f"create an empty file `abort` before the start{also}",
+            f"{why}; after an abnormal exit messages are dispatched again, from the first file that the database lacks",
+            "index files with entries newer than the checkpoint's index time are deleted and built again",
+            config=config,
+            files=("abort",),
+            store=dataclasses.replace(store, abort=True),
+        )
+
+
 def _to_keep_index(played: Restart) -> Iterator[Repair]:
     memory, why = played.memory, "keys of messages are in no index file"
     if memory.evidence.abort and not memory.settings.message_index_safe:
@@ -204,18 +226,22 @@ def _to_keep_index(played: Restart) -> Iterator[Repair]:
 def _rebuild(played: Restart, why: str) -> Repair:
     """Force a dispatch of the whole log: every version starts at the oldest file when nothing matches."""
     memory = played.memory
-    files = len(memory.evidence.commitlog)
-    config = {}
-    if memory.version.limits_matched_files and files > memory.settings.commit_log_recover_max_num:
-        config = {"commitLogRecoverMaxNum": str(files)}
     return Repair(
         "create an empty file `abort` and move `checkpoint` away, so that the whole log is dispatched again",
         f"{why}; no file matches a checkpoint that is not there",
         "the whole log is read; all index files are deleted and built again",
-        config=config,
+        config=_all_files_matched(played),
         files=("abort", "checkpoint"),
         store=dataclasses.replace(memory.evidence, abort=True, checkpoint=None, checkpoint_opens=True),
     )
+
+
+def _all_files_matched(played: Restart) -> dict[str, str]:
+    """The setting without which the search for a file to recover from ends before the oldest file, where it does."""
+    memory = played.memory
+    files = len(memory.evidence.commitlog)
+    is_limited = memory.version.limits_matched_files and files > memory.settings.commit_log_recover_max_num
+    return {"commitLogRecoverMaxNum": str(files)} if is_limited else {}
 
 
 def _passing(passed_by: PassedBy, evidence: str) -> Repair:

@@ -43,7 +43,7 @@ class Return:
 
 def returns(played: Restart, lives: TopicLives) -> Iterator[Return]:
     """The messages that no queue has before the start, and one has after it, though their life is over or may be."""
-    if not played.started or not len(played.memory.dispatched):
+    if not played.started or played.not_played or not len(played.memory.dispatched):
         return
     open_questions = {life.topic: life.ground for life in lives.undecided if life.ground in MAY_BE_DELETED}
     for key in sorted(played.memory.every_queue):
@@ -58,7 +58,7 @@ def returns(played: Restart, lives: TopicLives) -> Iterator[Return]:
 
 def brought_back(played: Restart, lives: Callable[[], TopicLives]) -> int:
     """How many messages `returns` names; `lives` is asked only where dispatch makes units."""
-    if not played.started or not len(played.memory.dispatched):
+    if not played.started or played.not_played or not len(played.memory.dispatched):
         return 0
     return sum(found.messages for found in returns(played, lives()))
 

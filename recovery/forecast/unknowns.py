@@ -24,6 +24,8 @@ class Unknown:
 def unknowns(played: Restart, not_listed: int) -> Iterator[Unknown]:
     """Everything about this start that is not decided; `not_listed` losses were only counted."""
     memory, version = played.memory, played.memory.version
+    for each in played.not_played:
+        yield Unknown(each.what, each.why)
     if version not in PROVEN:
         proven = ", ".join(map(str, PROVEN))
         yield Unknown(f"whether {version} does exactly this", f"its source was read; recorded starts are of {proven}")
@@ -68,6 +70,7 @@ def _about_config(played: Restart) -> Iterator[Unknown]:
 
 def _about_database(played: Restart) -> Iterator[Unknown]:
     """What the database of queues leaves open, and what of it two settings or threads decide."""
+    version = played.memory.version
     memory, folder = played.memory, played.memory.evidence.database
     double = memory.settings.rocksdb_cq_double_write_enable
     if double and folder is None:
@@ -85,14 +88,16 @@ def _about_database(played: Restart) -> Iterator[Unknown]:
     if played.loaded and memory.database.undecided:
         why = (
             "they ended behind the log: one thread of the broker puts units into them again while another one cuts them"
+            if version.truncates_database_by_its_limits
+            else f"they end behind the log, and {version} cuts those of topics that it knows: config/ does not tell it"
         )
         yield Unknown(f"where {_queues(memory.database.undecided)} end", why)
+    if played.loaded and memory.database.left_behind:
+        why = f"they end behind the log, and {version} cuts only queues that its topics have: they keep their numbers"
+        yield Unknown(f"what a pull of {_queues(memory.database.left_behind)} gets", why)
     if played.loaded and memory.database.refused:
         why = "their first message is not before the log's end: they keep numbers of messages that are gone"
         yield Unknown(f"what a pull of {_queues(memory.database.refused)} gets", why)
-    if memory.settings.recheck_reput_offset_from_cq:
-        why = "it asks the queues that were asked for before, none of which need be there: then it is the log's start"
-        yield Unknown("where dispatch begins with recheckReputOffsetFromCq", why)
     if memory.settings.enable_lmq or memory.settings.enable_multi_dispatch:
         why = "in a database enableLmq alone decides which light queues get units, from 5.3.2 on; it is not played"
         yield Unknown("the light queues", why)

@@ -49,6 +49,9 @@ CANDIDATES = tuple(
 SAMPLED_RECORDS, SAMPLED_UNITS, NEWEST_FILES = 400, 64, 2
 NEWEST_RECORDS = 9
 """So many tell how the broker ends properties: older ones may be of another version, and one alone may be damaged."""
+STORE_TYPE = "storeType"
+SINGLE_FORM = "metadata"
+"""Folder of config/ with all tables in one database, since 5.4.0 with useSingleRocksDBForAllConfigs."""
 CHECKPOINT_SIGNS = (
     (40, BrokerVersion(5, 5, 0), "logicsPhysicalOffset"),
     (32, BrokerVersion(5, 1, 1), "confirmPhyOffset"),
@@ -197,13 +200,13 @@ def _bounds(store: Store, sample: Sequence[Message]) -> Iterator[tuple[BrokerVer
         yield BrokerVersion(5, 0, 0), NEVER, "abort.bak or batchconsumequeue/ is there"
     if store.queue_database is not None:
         yield BrokerVersion(5, 2, 0), NEVER, "consumequeue/ is a RocksDB database"
-    if _has_second_form(store):
+    if _is_database(store, SECOND_FORM):
         yield BrokerVersion(5, 3, 2), NEVER, f"config/{SECOND_FORM}/ is a RocksDB database"
 
 
-def _has_second_form(store: Store) -> bool:
-    """All tables of the broker are in one database (configManagerVersion=v2)."""
-    return (store.root / "config" / SECOND_FORM / "CURRENT").is_file()
+def _is_database(store: Store, folder: str) -> bool:
+    """Whether this folder of config/ is one database of all tables: `SECOND_FORM` with configManagerVersion=v2."""
+    return (store.root / "config" / folder / "CURRENT").is_file()
 
 
 def _index_counts_puts(store: Store) -> bool | None:
@@ -254,12 +257,20 @@ def _settings(store: Store) -> tuple[StoreSettings, list[Inferred]]:
 
 
 def _traces(store: Store, queues: StoreQueues) -> Iterator[Inferred]:
-    if queues.holders() == [store.queue_database]:
-        yield Inferred("storeType", "defaultRocksDB", "consumequeue/ is a RocksDB database")
-    else:
+    holds = queues.holders() == [store.queue_database]
+    if store.queue_database is not None and any(file.size for files in store.queues.values() for file in files):
+        newer = "defaultRocksDB" if holds else "default"
+        why = "consumequeue/ has queue files and a RocksDB database: say storeType, which alone decides between them"
+        yield Inferred(STORE_TYPE, newer, f"assumed: {why}", False)
+    elif holds:
+        yield Inferred(STORE_TYPE, "defaultRocksDB", "consumequeue/ is a RocksDB database")
+    if not holds:
         queue_files = [file for files in store.queues.values() for file in files]
         yield from _file_size("mappedFileSizeConsumeQueue", queue_files)
-    if _has_second_form(store):
+    if _is_database(store, SINGLE_FORM):
+        why = f"config/{SINGLE_FORM}/ is a RocksDB database"
+        yield Inferred("useSingleRocksDBForAllConfigs", "true", why)
+    if _is_database(store, SECOND_FORM):
         yield Inferred("configManagerVersion", "v2", f"config/{SECOND_FORM}/ is a RocksDB database")
     batch_files = [file for files in store.batch_queues.values() for file in files]
     if store.ext_queues:

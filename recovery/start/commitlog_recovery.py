@@ -354,7 +354,8 @@ def _truncate_database(memory: BrokerMemory, database: QueueDatabase, log_end: i
         )
     if len(memory.dispatched) and memory.version.truncates_database_by_its_limits:
         database.undecided = behind
-    database.truncate(log_end)
+    by_limits = memory.version.truncates_database_by_its_limits
+    database.truncate(log_end, (lambda key: True) if by_limits else memory.knows_queue)
     if database.refused and not memory.version.truncates_database_by_its_limits:
         raise LoadFailed(
             "a queue of the database cannot be moved back before the log's end",

@@ -28,6 +28,7 @@ from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
 from recovery.start.commitlog_recovery import recover_commitlog
 from recovery.start.dledger_recovery import recover_dledger
+from recovery.start.not_played import NotPlayed, not_played
 from recovery.start.offset_table import recover_offset_table
 from recovery.start.redispatch import Redispatch
 
@@ -52,6 +53,7 @@ class Restart:
         marked_as_running: start() came as far as making `abort`.
         dispatch: the re-dispatch service, None when the broker was not started, or as a DLedger node.
         config: what the broker made of config/; None where the store's classes are started without a broker.
+        not_played: what of a broker's start stays open. Where that is all of it, nothing else is told.
     """
 
     memory: BrokerMemory
@@ -63,10 +65,16 @@ class Restart:
     marked_as_running: bool = False
     dispatch: Redispatch | None = None
     config: ConfigStart | None = None
+    not_played: tuple[NotPlayed, ...] = ()
+
+    @property
+    def is_open(self) -> bool:
+        """Nothing of this start is decided."""
+        return any(each.whole for each in self.not_played)
 
     @property
     def loaded(self) -> bool:
-        return self.load_error is None and self.out_of_heap is None and self.hang is None
+        return self.load_error is None and self.out_of_heap is None and self.hang is None and not self.is_open
 
     @property
     def started(self) -> bool:
@@ -76,13 +84,13 @@ class Restart:
     @property
     def dispatches(self) -> bool:
         """The broker started, and what it dispatches then is known: a DLedger node asks the others first."""
-        return self.started and self.dispatch is not None
+        return self.started and self.dispatch is not None and not self.not_played
 
     @property
     def abort_after(self) -> bool | None:
         """Whether `abort` is there after an orderly shutdown; None where that is not known."""
         memory, dispatch = self.memory, self.dispatch
-        if self.started and not self.dispatches:
+        if self.is_open or (self.started and not self.dispatches):
             return None
         if self.hang or (self.config is not None and self.config.stops_before_store):
             return memory.evidence.abort
@@ -105,16 +113,23 @@ def restart(
     with_index_entries: bool = False,
     after_load: Observer = lambda memory: None,
     config: ConfigStart | None = None,
+    also_open: tuple[NotPlayed, ...] = (),
 ) -> Restart:
-    """Play one start of the store, and with `config` of the broker around it.
+    """Play one start of the store, and with `config` of the broker around it; what that leaves open is `not_played`.
 
     Args:
         heap_bytes: the broker's Java heap, where known: before 5.3.2 a damaged size field may exceed it.
         with_index_entries: write the index entries in memory, record by record, instead of counting them.
         after_load: sees the memory between load() and start(), when load() returned true.
+        also_open: what is known beforehand not to be decided.
     """
     memory = _empty_memory(evidence, version, settings, heap_bytes, with_index_entries)
-    played = Restart(memory, config=config)
+    if config is not None:
+        memory.knows_queue = config.knows_queue
+    found = () if config is None else tuple(not_played(evidence, version, settings))
+    played = Restart(memory, config=config, not_played=also_open + found)
+    if played.is_open:
+        return played
     try:
         _load_metadata(played)
         _load(played)

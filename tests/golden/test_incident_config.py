@@ -104,9 +104,9 @@ def _assert_lost_as_recorded(config: dict[str, Any], row: Row) -> None:
     assert _for_clients(lost["topics"]) == _for_clients(answer["topicsLost"])
     assert set(lost["topics"]) <= set(answer["topicsLost"])
     assert lost["groups"] == answer["groupsLost"]
-    told = {f"{each['topic']}@{each['group']}#{each['queue_id']}" for each in lost["offsets"]}
+    told = {f"{each['topic']}@{each['group']}#{each['queue_id']}" for each in lost["offsets"] or ()}
     assert told <= set(answer["offsetsLost"])
-    groups = {each["group"] for each in lost["offsets"]} | set(lost["groups_without_offsets"])
+    groups = {each["group"] for each in lost["offsets"] or ()} | set(lost["groups_without_offsets"])
     assert groups == {each.partition("@")[2].partition("#")[0] for each in answer["offsetsLost"]}
     if row["file"] == "delayOffset":
         assert bool(lost["delay_levels"]) is not bool(answer["delayOffsetsLoaded"])

@@ -13,6 +13,7 @@ from recovery.forecast.forecast import forecast
 from recovery.knowledge.knowledge import Said, knowledge_of, open_known
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
+from tests.support.recovery_cases import database_cases
 from tests.support.stores import store_root, truth_lines
 
 FILES_TO_DATABASE = {
@@ -93,9 +94,147 @@ def test_moving_from_files_in_order_leaves_messages_in_no_queue(version: str, mi
     lost, dispatched = document["lost_counts"]["queue_unit"], document["redispatched_messages"]
     assert settings.uses_rocksdb_queues
     assert (lost, bool(dispatched)) == (1, True) if missing == "first" else (lost > 100 and dispatched == 0)
-    assert any(advice["config"].get("recheckReputOffsetFromCq") == "true" for advice in document["advice"])
+    assert not any("recheckReputOffsetFromCq" in advice["config"] for advice in document["advice"])
+    crash = next(advice for advice in document["advice"] if "abort" in advice["files"])
+    assert (crash["then"]["lost_counts"]["queue_unit"], crash["then"]["losses_are_known"]) == (0, True)
+
+
+def test_filling_a_database_from_more_files_than_are_searched_takes_a_setting(tmp_path: Path) -> None:
+    """The search ends at the commitLogRecoverMaxNum-th newest file from 5.4.0 on, and what lies before stays out."""
+    limited = {**FILES_TO_DATABASE, "commitLogRecoverMaxNum": "1"}
+    files = len(list((store_root("5.3.3-clean") / "commitlog").iterdir()))
+    advice = [each for each in told(store_root("5.3.3-clean"), "5.5.1", limited)["advice"] if "abort" in each["files"]]
+    assert [each["config"] for each in advice] == [{"commitLogRecoverMaxNum": str(files)}]
+    assert advice[0]["then"]["lost_counts"]["queue_unit"] == 0
+
+
+def test_what_a_recheck_dispatches_into_a_database_is_not_told() -> None:
+    """SCHEDULE_TOPIC_XXXX has its queues before dispatch begins, so that it may begin behind most of the log."""
+    document = told(store_root("5.3.3-clean"), "5.3.3", {**FILES_TO_DATABASE, "recheckReputOffsetFromCq": "true"})
+    open_ones = {name: document[name] for name in ("dispatch_from", "redispatched_messages", "after_dispatch")}
+    assert set(open_ones.values()) == {None}
+    assert (document["load"]["ok"], document["losses_are_known"], document["advice"]) == (True, False, [])
+    assert any("recheckReputOffsetFromCq" in each["what"] for each in document["unknown"])
+
+
+def assert_open(document: dict[str, Any], what: str) -> None:
+    """Nothing of the start is told, and nothing advised."""
+    assert (document["load"]["ok"], document["start"], document["after_dispatch"]) == (None, None, None)
+    assert (document["commitlog"]["max_physical_offset"], document["duration"]) == (None, None)
+    assert (document["losses_are_known"], document["advice"]) == (False, [])
+    assert any(what in each["what"] for each in document["unknown"])
+
+
+def test_accelerated_recovery_of_a_database_is_not_foretold_before_5_5_1(copy: Path) -> None:
+    """5.4.0 may delete whole files of the log then."""
+    accelerated = {"storeType": "defaultRocksDB", "enableAcceleratedRecovery": "true"}
+    assert_open(told(copy, "5.4.0", accelerated), "enableAcceleratedRecovery")
+    assert told(copy, "5.5.1", accelerated)["load"]["ok"]
+
+
+def test_queue_files_beside_a_database_leave_the_start_open_until_storetype_is_said(copy: Path) -> None:
+    shutil.copytree(store_root("5.3.3-clean") / "consumequeue", copy / "consumequeue", dirs_exist_ok=True)
+    assert_open(told(copy, "5.5.1"), "in files or in the database")
+    assert told(copy, "5.5.1", {"storeType": "defaultRocksDB"})["load"]["ok"] is not None
+    assert told(copy, "5.5.1", {"storeType": "default"})["load"]["ok"] is not None
+
+
+def test_tables_in_one_database_of_5_4_0_are_not_foretold(copy: Path) -> None:
+    assert_open(told(copy, "5.4.0", {"useSingleRocksDBForAllConfigs": "true"}), "which topics, groups and offsets")
+    shutil.copytree(copy / "config" / "topics", copy / "config" / "metadata")
+    assert_open(told(copy, "5.5.1"), "which topics, groups and offsets")
+
+
+@pytest.mark.parametrize("version", ["5.2.0", "5.3.0"])
+def test_older_brokers_refuse_tables_with_more_families_than_they_open(copy: Path, version: str) -> None:
+    config = told(copy, version)["config"]
+    assert (config["initialize"], config["refused_by"]) == (False, "config/topics")
+
+
+def with_json(root: Path, name: str, table: str, row: str) -> Path:
+    """An empty database of that table beside a JSON file that counts further."""
+    shutil.rmtree(root / "config")
+    (root / "config").mkdir()
+    text = f'{{"dataVersion":{{"counter":9}},"{table}":{{{row}}}}}'
+    (root / "config" / name).write_text(text)
+    return root
+
+
+def rows_of(root: Path, version: str, table: str, settings: dict[str, str]) -> int:
+    document = told(root, version, {"storeType": "defaultRocksDB", **settings})
+    return next(file["rows"] for file in document["config"]["files"] if file["file"] == f"config/{table}")
+
+
+TRANSFER = {"transferMetadataJsonToRocksdb": "true", "transferOffsetJsonToRocksdb": "true"}
+
+
+@pytest.mark.parametrize(
+    ("version", "settings", "rows"),
+    [("5.2.0", {}, 0), ("5.3.0", {}, 0), ("5.3.1", {}, 0), ("5.3.1", TRANSFER, 1), ("5.3.2", {}, 1)],
+)
+def test_which_version_loads_json_over_a_database(
+    copy: Path, version: str, settings: dict[str, str], rows: int
+) -> None:
+    with_json(copy, "topics.json", "topicConfigTable", '"T":{"topicName":"T"}')
+    assert rows_of(copy, version, "topics", settings) == rows
+
+
+@pytest.mark.parametrize(("version", "settings"), [("5.3.1", TRANSFER), ("5.3.2", {})])
+def test_offsets_of_light_queues_are_merged_from_the_same_file(
+    copy: Path, version: str, settings: dict[str, str]
+) -> None:
+    with_json(copy, "consumerOffset.json", "offsetTable", '"T@G":{"0":5}')
+    assert rows_of(copy, version, "consumerOffsets", {"enableLmq": "true", **settings}) == 1
+
+
+def test_5_3_1_is_offered_the_settings_that_load_its_json(copy: Path) -> None:
+    with_json(copy, "topics.json", "topicConfigTable", '"Small":{"topicName":"Small","writeQueueNums":4}')
+    document = told(copy, "5.3.1", {"storeType": "defaultRocksDB"})
+    assert "Small" in document["config"]["lost"]["topics"]
+    assert {"transferMetadataJsonToRocksdb": "true"} in [each["config"] for each in document["advice"]]
 
 
 def test_writing_both_leaves_open_what_becomes_of_the_other() -> None:
     document = told(store_root("5.3.3-clean"), "5.5.1", {"rocksdbCQDoubleWriteEnable": "true"})
     assert any("the database beside the queue files" in unknown["what"] for unknown in document["unknown"])
+
+
+CASES = database_cases()
+
+
+def test_of_a_queue_whose_end_is_open_no_number_is_told() -> None:
+    seen = 0
+    for name in CASES.names():
+        case = CASES.case(name)
+        if case["version"] != "5.5.1" or case["damageClass"] != "rocks.log_cut" or not case["abortPresent"]:
+            continue
+        with CASES.built(case) as root:
+            document = told(root, case["version"], case["configOverrides"])
+        queues = document["after_dispatch"]["queues"]
+        open_ones = [queue for queue in queues if queue["max_queue_offset"] is None]
+        named = {(queue["topic"], queue["queue_id"]) for queue in open_ones}
+        assert document["losses_are_known"] == (not open_ones)
+        assert not [
+            loss
+            for loss in document["lost"]
+            if loss["what"] == "queue_unit" and (loss["topic"], loss["queue_id"]) in named
+        ]
+        assert all(queue["min_queue_offset"] is None for queue in open_ones)
+        seen += len(open_ones)
+    assert seen
+
+
+def test_before_5_3_2_a_queue_is_open_whose_topic_config_does_not_tell() -> None:
+    """A truncation there comes to the queues of known topics alone."""
+    names = [name for name in CASES.names() if CASES.case(name)["version"] == "5.3.1"]
+    name = next(name for name in names if CASES.case(name)["damageClass"] == "rocks.log_cut")
+    case = CASES.case(name)
+    with CASES.built(case) as root:
+        unsaid = told(root, "5.3.1", case["configOverrides"])
+        (root / "config").mkdir()
+        row = '{"dataVersion":{"counter":1},"topicConfigTable":{"Other":{"topicName":"Other"}}}'
+        (root / "config" / "topics.json").write_text(row)
+        transferred = told(root, "5.3.1", {**case["configOverrides"], "transferMetadataJsonToRocksdb": "true"})
+    assert any(queue["max_queue_offset"] is None for queue in unsaid["after_dispatch"]["queues"])
+    assert not unsaid["losses_are_known"]
+    assert any("what a pull of" in each["what"] for each in transferred["unknown"])

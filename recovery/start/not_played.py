@@ -1,0 +1,43 @@
+"""Starts of which a rule is known to exist and is not played: all that it decides is unknown, and nothing is advised.
+
+Source: CommitLog#recoverNormally @5.4.0 (enableAcceleratedRecovery), ScheduleMessageService#correctDelayOffset @5.3.1
+to 5.5.0, RocksDBTopicConfigManager @5.4.0 (useSingleRocksDBForAllConfigs), read and not recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from recovery.broker.store_folder import Evidence
+from recovery.rules.settings import StoreSettings
+from recovery.rules.versions import BrokerVersion
+
+
+@dataclass(frozen=True, slots=True)
+class NotPlayed:
+    """What of a start stays open, and why. `whole`: all of it does; else what start() dispatches, and what follows."""
+
+    what: str
+    why: str
+    whole: bool = True
+
+
+def not_played(evidence: Evidence, version: BrokerVersion, settings: StoreSettings) -> Iterator[NotPlayed]:
+    """What of a broker's start on this store is not played; nothing where all of it is."""
+    if not version.keeps_queues_in_rocksdb:
+        return
+    has_database = evidence.database is not None
+    if has_database and settings.enable_accelerated_recovery and not version.recovers_databases_accelerated:
+        why = "before 5.5.1 it may read a database's log from before its first byte and delete files that are whole"
+        yield NotPlayed("what enableAcceleratedRecovery does to the log", f"{why}; set it to false")
+    if has_database and settings.recheck_reput_offset_from_cq:
+        why = (
+            "it begins behind the last message of SCHEDULE_TOPIC_XXXX where the broker asked for its queues before, "
+            "and else at the log's start: all messages before it may stay without a unit"
+        )
+        yield NotPlayed("where dispatch begins with recheckReputOffsetFromCq", why, whole=False)
+    keeps_separate = settings.uses_rocksdb_queues and not settings.keeps_tables_in_one_database
+    if keeps_separate and settings.use_single_rocksdb_for_all_configs and version.may_keep_tables_in_metadata:
+        why = "with useSingleRocksDBForAllConfigs they are in config/metadata, which is not read"
+        yield NotPlayed("which topics, groups and offsets the broker loads, and whether it can", why)
