@@ -130,7 +130,7 @@ def _forecast_row(broker: BrokerSource, told: Forecast) -> Row:
         "files_deleted": len(log["files_deleted"]),
         "dispatch_from": document["dispatch_from"],
         "redispatched_messages": document["redispatched_messages"],
-        "lost_messages": len(document["lost"]),
+        "lost_messages": len(document["lost"]) if document["lost"] or document["losses_are_known"] else None,
         "unknown": len(document["unknown"]),
         "document": json.dumps(document, ensure_ascii=False),
     }

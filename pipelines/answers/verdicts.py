@@ -52,7 +52,9 @@ class BrokerVerdict:
     def starts(self) -> bool | None:
         """Whether a start comes up."""
         told = self.forecast
-        return None if told is None else bool(told["load"]["ok"] and (told["start"] or {"returns": True})["returns"])
+        if told is None or told["load"]["ok"] is None:
+            return None
+        return bool(told["load"]["ok"] and (told["start"] or {"returns": True})["returns"])
 
     @property
     def lost(self) -> int | None:

@@ -178,14 +178,18 @@ def outlook(root: Path, said: Said, problem: Problem, *, now_ms: int | None = No
 
 
 def _ending(outcome: Outcome | None) -> Row:
-    """The numbers that two starts are compared by; None for a repair beside the store, which changes no start."""
+    """The numbers that two starts are compared by; None for a repair beside the store, which changes no start, and of
+    what nothing decides."""
+    if outcome is None or outcome.starts is None:
+        names = ("starts", "log_end_offset", "lost_messages", "lost_units", "lost_index", "dispatched")
+        return dict.fromkeys(names)
     return {
-        "starts": None if outcome is None else outcome.starts,
-        "log_end_offset": None if outcome is None else outcome.log_end,
-        "lost_messages": None if outcome is None else outcome.lost_messages,
-        "lost_units": None if outcome is None else outcome.lost_units,
-        "lost_index": None if outcome is None else outcome.lost_index,
-        "dispatched": None if outcome is None else outcome.dispatched,
+        "starts": outcome.starts,
+        "log_end_offset": outcome.log_end,
+        "lost_messages": outcome.lost_messages,
+        "lost_units": outcome.lost_units,
+        "lost_index": outcome.lost_index,
+        "dispatched": outcome.dispatched,
     }
 
 

@@ -80,6 +80,9 @@ def _behind(lag: Sequence[Row] | None) -> Figure:
 def _loss(forecast: Mapping[str, Any] | None) -> Figure:
     if forecast is None:
         return Figure("Lost by a start now", None, "no forecast: the version is not known", "unknown")
+    decided = forecast["load"]["ok"] is False or forecast["lost"] or forecast["losses_are_known"]
+    if forecast["load"]["ok"] is None or not decided:
+        return Figure("Lost by a start now", None, "not decided: see the forecast", "unknown")
     if not forecast["load"]["ok"]:
         return Figure("Lost by a start now", "no start", "load() would fail", "finding")
     lost = len(forecast["lost"])

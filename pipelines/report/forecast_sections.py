@@ -17,8 +17,8 @@ def forecast_section(facts: Facts, *, losses_shown: int = 30) -> Section:
     document = facts.forecast
     if document is None:
         return Section("forecast", title, "No forecast was made.", "unknown")
-    state: State = "good" if document["load"]["ok"] and not document["lost"] else "finding"
-    if state == "good" and document["dispatch_from"] is None:
+    state: State = "good" if document["load"]["ok"] is not False and not document["lost"] else "finding"
+    if state == "good" and not document["losses_are_known"]:
         state = "unknown"
     lost, notes = _loss_table(document["lost"], losses_shown)
     tables = [_facts_table(document), *lost, *_remedies_table(document["advice"]), *_rules_table(document["reasons"])]
@@ -34,7 +34,7 @@ def loss_section(document: Mapping[str, Any], *, shown: int = 30) -> Section:
     """What is lost for good, message by message."""
     lost = document["lost"]
     tables, notes = _loss_table(lost, shown)
-    if not lost and document["load"]["ok"] and document["dispatch_from"] is None:
+    if not lost and not document["losses_are_known"]:
         return Section("lost", "What is lost", "What would be lost is not known.", "unknown")
     verdict = f"{counted(len(lost), 'thing')} would be lost." if lost else "Nothing would be lost."
     return Section("lost", "What is lost", verdict, "finding" if lost else "good", tables=tables, remarks=notes)
@@ -42,6 +42,8 @@ def loss_section(document: Mapping[str, Any], *, shown: int = 30) -> Section:
 
 def _verdict(document: Mapping[str, Any]) -> str:
     exit_ = f"The last exit was {document['exit']}"
+    if document["load"]["ok"] is None:
+        return f"{exit_}. What a start would do, and what it would lose, is not known."
     if not document["load"]["ok"]:
         return (
             f"{exit_}; load() would fail: {document['load']['error'] or 'reason unknown'}. The broker would not start."
@@ -54,6 +56,8 @@ def _verdict(document: Mapping[str, Any]) -> str:
     lost = (
         f"{counted(len(document['lost']), 'message')} would be lost" if document["lost"] else "no message would be lost"
     )
+    if not document["losses_are_known"]:
+        lost = f"at least {lost}" if document["lost"] else "what would be lost is not known"
     return f"{exit_}; {end}, {_number(again)} messages would be dispatched again, {lost}."
 
 

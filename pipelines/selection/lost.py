@@ -44,10 +44,10 @@ def lost_by_start(store: Store, known: StoreKnowledge) -> LostByStart:
 def _sentences(told: Forecast, unreadable: int) -> Iterator[str]:
     if unreadable:
         yield f"{unreadable} messages that a start loses have a unit, and no record that can be read"
-    if not told.outcome.starts:
+    if told.outcome.starts is False:
         yield "this broker does not start on these files: `rocketlens forecast` says why, and nothing is lost by it"
     if not told.outcome.losses_are_known:
-        yield "what a start loses here is not known: the other replicas of a DLedger group decide it"
+        yield "not all that a start loses here is known: `rocketlens forecast` says under `unknown` what decides it"
     for other in told.otherwise:
         if other.outcome.lost_messages != told.outcome.lost_messages:
             lost = other.outcome.lost_messages

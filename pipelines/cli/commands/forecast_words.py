@@ -38,7 +38,9 @@ def _decided(document: Document) -> Iterator[tuple[str, str]]:
     others = f", if it is {which}: others that it may be end otherwise, see below" if document["otherwise"] else ""
     yield "started by", f"RocketMQ {', '.join(played)}{others}"
     yield "last exit", "in order" if document["exit"] == "normal" else "abnormal: it crashed, or was killed"
-    if not document["load"]["ok"]:
+    if document["load"]["ok"] is None:
+        yield "the start", "not known: see below what is not played"
+    elif not document["load"]["ok"]:
         yield "the start", f"fails while loading, the broker does not come up: {document['load']['error']}"
     elif not document["start"]["returns"]:
         yield "the start", f"loads and does not come up: {document['start']['error']}"
@@ -108,6 +110,8 @@ def _way(advice: Document) -> str:
 
 
 def _other(document: Document) -> str:
+    if document["load"]["ok"] is None:
+        return f"{', '.join(document['holds_for'])}: what it would do is not known (--version {document['version']})"
     if not document["load"]["ok"]:
         return f"{', '.join(document['holds_for'])} would not start (--version {document['version']})"
     lost = _lost(document) or "nothing"

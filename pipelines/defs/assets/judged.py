@@ -78,7 +78,7 @@ JUDGED_ASSETS = [
         "recovery",
         STORE_DEPS,
         "The document holds every queue, every loss, and the rule behind each conclusion.",
-        "CASE WHEN load_ok THEN 'starts' ELSE 'does not start' END",
+        "CASE WHEN load_ok THEN 'starts' WHEN load_ok IS NULL THEN 'not known' ELSE 'does not start' END",
     ),
     judged_asset(
         RETENTION_RISK,

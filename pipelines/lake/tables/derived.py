@@ -106,7 +106,7 @@ max_physical_offset   i64  CommitLog end after recovery
 files_deleted         i64  CommitLog files that would be deleted
 dispatch_from         i64  CommitLog position where dispatch restarts
 redispatched_messages i64  messages dispatched again
-lost_messages         i64  messages lost for good
+lost_messages         i64  messages lost for good; null when not decided
 unknown               i64  questions the files do not answer
 document              text the whole forecast as JSON
 """),
