@@ -81,7 +81,10 @@ def play(case: Case, root: Path, *, compiled: bool = False) -> Told:
     )
     told: Told = {"hang": True} if played.hang else _told(played, before)
     if played.memory.database is not None:
-        told["undecided"] = played.memory.database.undecided
+        told["undecided"] = {
+            f"{topic}/{queue_id}": played.memory.database.noted_end((topic, queue_id))
+            for topic, queue_id in played.memory.database.undecided
+        }
     if played.started:
         states["quiet"] = _state(played.memory, before, hashes=True)
     if not played.hang:
@@ -170,17 +173,26 @@ def _drop_slot_counts(told: Told) -> None:
 def differences(told: Told, truth: Told) -> dict[str, tuple[Any, Any]]:
     """field -> (ours, truth), for every field of the truth that differs.
 
-    Queues whose end two threads of the broker decide are left out: the forecast says so of them.
+    Of a queue whose end two threads of the broker decide, as the forecast says of it, bounds are compared: it ends no
+    later than was noted of it, and has the unit of every message before the log's end that we give it.
     """
-    undecided = {f"{topic}/{queue_id}" for topic, queue_id in told.get("undecided", ())}
+    ends: Mapping[str, int] = told.get("undecided", {})
+    log_end = truth.get("quiet.commitLogMax", 0)
 
     def decided(name: str, value: Any) -> Any:
-        if name.endswith(".queues") and undecided and value is not None:
-            return {key: queue for key, queue in value.items() if key not in undecided}
-        return value
+        if not name.endswith(".queues") or not ends or value is None:
+            return value
+        return {key: _bounds(queue, ends[key], log_end) if key in ends else queue for key, queue in value.items()}
 
     pairs = {name: (decided(name, told.get(name)), decided(name, value)) for name, value in truth.items()}
     return {name: both for name, both in pairs.items() if both[0] != both[1]}
+
+
+def _bounds(queue: Told, noted_end: int, log_end: int) -> Told:
+    return {
+        "ends_as_noted_or_before": queue["max"] <= noted_end,
+        "units": sorted({place for place in queue.get("units", ()) if place < log_end}),
+    }
 
 
 def _comparable(files: Mapping[str, int], known: set[str]) -> Told:
