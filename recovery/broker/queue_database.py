@@ -141,9 +141,9 @@ class DatabaseQueue:
         if self.last is None or self.last.physical_offset < log_end:
             return
         first, noted = self._first_message()
+        self.ask_first()
         if noted is None or noted.physical_offset > log_end:
             raise TruncationRefused
-        self.ask_first()
         found = self._search(first, self.last.queue_offset, log_end, least=False)
         if found is not None:
             self.last = found
@@ -151,8 +151,14 @@ class DatabaseQueue:
             self.last = noted
 
     def ask_first(self) -> None:
-        """Note the first message, as the broker does when it is asked for it."""
-        _, noted = self._first_message()
+        """Note the first message, as the broker does when it is asked for it.
+
+        Where the search for it fails the last message is noted, although the old number is answered that time.
+        #correctMinCqOffset, from the source alone.
+        """
+        answered, noted = self._first_message()
+        if noted is None and self.last is not None and self.last.queue_offset != answered:
+            noted = self.last
         self.first = noted or self.first
 
     def _first_message(self) -> tuple[int, Limit | None]:

@@ -173,26 +173,29 @@ def _drop_slot_counts(told: Told) -> None:
 def differences(told: Told, truth: Told) -> dict[str, tuple[Any, Any]]:
     """field -> (ours, truth), for every field of the truth that differs.
 
-    Of a queue whose end two threads of the broker decide, as the forecast says of it, bounds are compared: it ends no
-    later than was noted of it, and has the unit of every message before the log's end that we give it.
+    Of a queue whose end two threads of the broker decide, as the forecast says of it, bounds are judged: it ends no
+    later than was noted of it, and has no unit of a message before the log's end that we do not give it.
     """
     ends: Mapping[str, int] = told.get("undecided", {})
     log_end = truth.get("quiet.commitLogMax", 0)
 
-    def decided(name: str, value: Any) -> Any:
-        if not name.endswith(".queues") or not ends or value is None:
-            return value
-        return {key: _bounds(queue, ends[key], log_end) if key in ends else queue for key, queue in value.items()}
+    def judged(name: str, value: Any) -> tuple[Any, Any]:
+        ours = told.get(name)
+        if not name.endswith(".queues") or not ends or value is None or ours is None:
+            return ours, value
+        outside = {key: _outside(value[key], ours[key], ends[key], log_end) for key in ends if key in value}
+        left, right = ({k: queue for k, queue in rows.items() if k not in ends} for rows in (ours, value))
+        return left, right | {key: wrong for key, wrong in outside.items() if wrong}
 
-    pairs = {name: (decided(name, told.get(name)), decided(name, value)) for name, value in truth.items()}
+    pairs = {name: judged(name, value) for name, value in truth.items()}
     return {name: both for name, both in pairs.items() if both[0] != both[1]}
 
 
-def _bounds(queue: Told, noted_end: int, log_end: int) -> Told:
-    return {
-        "ends_as_noted_or_before": queue["max"] <= noted_end,
-        "units": sorted({place for place in queue.get("units", ()) if place < log_end}),
-    }
+def _outside(recorded: Told, ours: Told, noted_end: int, log_end: int) -> Told:
+    """What a recorded queue has beyond the bounds; empty where nothing."""
+    strange = {place for place in recorded.get("units", ()) if place < log_end} - set(ours.get("units", ()))
+    beyond = {"max": recorded["max"]} if recorded["max"] > noted_end else {}
+    return beyond | ({"units": sorted(strange)} if strange else {})
 
 
 def _comparable(files: Mapping[str, int], known: set[str]) -> Told:
