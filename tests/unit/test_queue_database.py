@@ -40,6 +40,14 @@ def test_the_number_behind_the_last_long_wraps_as_javas_does() -> None:
     assert queue.max_queue_offset == LONG_MIN
 
 
+def test_a_failed_search_for_the_first_message_notes_the_last() -> None:
+    """No unit of the queue is there to be found: the old number is answered once."""
+    queue = DatabaseQueue("T", 0, None, None, FileList(1 << 20), Limit(-5, 0), Limit(900, 7))
+    assert queue.min_queue_offset == 0
+    queue.ask_first()
+    assert (queue.first, queue.min_queue_offset) == (Limit(900, 7), 7)
+
+
 def test_held_tells_the_wanted_offsets_that_are_there() -> None:
     offsets = np.array([3, 5, 9], np.int64)
     assert held(offsets, np.array([2, 3, 9, 10], np.int64)).tolist() == [False, True, True, False]
