@@ -41,7 +41,7 @@ def forecast_document(told: Forecast) -> Document:
         "lost": [asdict(loss) for loss in told.lost],
         "lost_counts": told.outcome.lost,
         "losses_are_known": told.outcome.losses_are_known,
-        "config": config_document(played.config),
+        "config": None if played.is_open else config_document(played.config),
         "brought_back": [asdict(each) for each in told.brought_back],
         "crash_brings_back": [asdict(each) for each in told.crash_brings_back],
         "abort_after_shutdown": played.abort_after,

@@ -63,7 +63,8 @@ class Outcome:
 
 def outcome_of(played: Restart, counts: LossCounts, brought_back: int) -> Outcome:
     """The numbers of a played start with these losses."""
-    memory, config, lost = played.memory, played.config, counts.of
+    memory, lost = played.memory, counts.of
+    config = None if played.is_open else played.config
     ends = ((row.topic, row.queue_id, row.max_queue_offset) for row in queue_rows(memory))
     return Outcome(
         starts=None if played.is_open else played.started,

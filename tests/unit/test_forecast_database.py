@@ -120,6 +120,7 @@ def test_what_a_recheck_dispatches_into_a_database_is_not_told() -> None:
 def assert_open(document: dict[str, Any], what: str) -> None:
     """Nothing of the start is told, and nothing advised."""
     assert (document["load"]["ok"], document["start"], document["after_dispatch"]) == (None, None, None)
+    assert document["config"] is None
     assert (document["commitlog"]["max_physical_offset"], document["duration"]) == (None, None)
     assert (document["losses_are_known"], document["advice"]) == (False, [])
     assert any(what in each["what"] for each in document["unknown"])
