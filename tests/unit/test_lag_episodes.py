@@ -9,7 +9,7 @@ from pipelines.answers.episodes.conditions import Conditions, conditions_of, joi
 from pipelines.answers.episodes.curve import TopicCurve
 from pipelines.answers.episodes.episodes import episode_rows
 from pipelines.answers.episodes.shares import CAUSES, split
-from pipelines.answers.episodes.status import NOT_TOLD, StatusWord, status_of
+from pipelines.answers.episodes.status import NOT_TOLD, ONE_INSTANT, Commits, StatusWord, burrow_status, status_of
 from recovery.query.lag_cause import LagCause
 
 STEP_MS = 1_000
@@ -92,22 +92,87 @@ def test_dispatch_is_behind_between_the_lines_around() -> None:
     assert shares(found.behind, np.array([0, 50_000, 70_000, 180_000, 200_000])).tolist() == [0, 0.5, 1, 0]
 
 
+HUNDREDS = [100_000, 200_000, 300_000, 400_000, 500_000]
+CLIMB, GROWS = [1000, 2000, 3000, 4000, 5000], [0, 50, 100, 150, 200]
+CAUGHT_UP = [792748079 + number for number in range(15)]
+CAUGHT_UP_MS = [
+    *(1512224618356, 1512224619362, 1512224620366, 1512224621367, 1512224622370, 1512224623373, 1512224624378),
+    *(1512224625379, 1512224626383, 1512224627383, 1512224628383, 1512224629388, 1512224630391, 1512224631394),
+    1512224632397,
+]
+BACK, BACK_LAGS = [1000, 2000, 3000, 2000, 4000], [100, 150, 200, 1250, 300]
+
+
+@pytest.mark.parametrize(
+    ("commits", "ends", "lag", "now_s", "word"),
+    [
+        (Commits(HUNDREDS, CLIMB, GROWS), [5200], 200, 600, "OK"),
+        (Commits(HUNDREDS, CLIMB, GROWS), [5200], 200, 900, "OK"),
+        (Commits(HUNDREDS, CLIMB, GROWS), [5200], 200, 1000, "STOP"),
+        (Commits(HUNDREDS, CLIMB, [50, 100, 150, 200, 250]), [5250], 250, 1000, "STOP"),
+        (Commits(HUNDREDS, [1000] * 5, GROWS), [1200], 200, 600, "OK"),
+        (Commits(HUNDREDS, [1000] * 5, [100, 150, 200, 250, 300]), [1300], 300, 600, "STALL"),
+        (Commits(HUNDREDS, [1000] * 5, [100] * 5), [1100], 100, 600, "STALL"),
+        (Commits(HUNDREDS, BACK, BACK_LAGS), [4300], 300, 600, "OK"),
+        (Commits(HUNDREDS, CLIMB, [50, 100, 150, 200, 250]), [5250], 0, 1000, "OK"),
+        (
+            Commits(CAUGHT_UP_MS, CAUGHT_UP, [0] * 15),
+            [792749024, 792749000, 792748800, 792748600, 792748500],
+            931,
+            1512224650,
+            "STOP",
+        ),
+        (
+            Commits(CAUGHT_UP_MS, CAUGHT_UP, [0] * 15),
+            [792748094, 792748093, 792748093, 792748093],
+            1,
+            1512224650,
+            "OK",
+        ),
+        (Commits(HUNDREDS, [*BACK[:4], 2500], BACK_LAGS), [4300], 300, 600, "REWIND"),
+    ],
+)
+def test_burrows_own_cases(commits: Commits, ends: list[int], lag: int, now_s: int, word: str) -> None:
+    """`tests` of core/internal/evaluator/caching_test.go @ced55ba: 0 to 10 and 15, those without an allowed lag and
+    with the lag of each commit."""
+    assert burrow_status(commits, ends, lag, now_s * 1000) == word
+
+
+MINUTE_MS = 60_000
+
+
 @pytest.mark.parametrize(
     ("offsets", "lags", "owned", "word"),
     [
-        ([1, 2, 3], [5, 0, 5], None, StatusWord.OK),
-        ([1, 2, 3], [5, 5, 0], None, StatusWord.OK),
-        ([3, 2, 4], [5, 6, 5], None, StatusWord.REWIND),
-        ([3, 3, 3], [5, 6, 7], True, StatusWord.STALL),
-        ([3, 3, 3], [5, 6, 7], False, StatusWord.STOP),
-        ([2, 3, 3], [5, 6, 7], False, StatusWord.STOP),
-        ([1, 2, 3], [5, 5, 6], True, StatusWord.WARN),
-        ([1, 2, 3], [5, 4, 6], True, StatusWord.OK),
+        ([1, 2, 3], [5, 0, 5], True, "OK"),
+        ([1, 2, 3], [5, 5, 0], None, "OK"),
+        ([4, 2, 3], [5, 6, 5], None, "REWIND"),
+        ([5, 4, 6, 7, 8], [5, 6, 5, 5, 5], True, "OK"),
+        ([100] * 8 + [0, 0], [*range(0, 40, 5), 10**6, 10**6], True, "REWIND"),
+        ([3, 3, 3], [5, 6, 7], True, "STALL"),
+        ([3, 3, 3], [5, 6, 7], False, "STOP"),
+        ([2, 3, 3], [5, 6, 7], False, "WARN"),
+        ([2, 3, 3, 3], [5, 6, 7, 8], False, "STOP"),
+        ([100] * 10, [0, *range(10**5, 10**5 + 9)], False, "STOP"),
+        ([100] * 10, [0, *range(10**5, 10**5 + 9)], True, "OK"),
+        ([1, 2, 3], [5, 5, 6], True, "WARN"),
+        ([1, 2, 3], [5, 4, 6], True, "OK"),
     ],
 )
-def test_status_words(offsets: list[int], lags: list[int], owned: bool | None, word: StatusWord) -> None:
-    assert status_of(offsets, lags, owned=owned)[0] is word
+def test_status_words(offsets: list[int], lags: list[int], owned: bool | None, word: str) -> None:
+    ends = [offset + lag for offset, lag in zip(offsets, lags, strict=True)]
+    at_ms = [place * MINUTE_MS for place in range(len(offsets))]
+    assert status_of(at_ms, ends, offsets, owned=owned) == (word, None)
+
+
+def test_a_group_that_was_there_a_moment_ago_has_not_stopped() -> None:
+    at_ms = [place * STEP_MS for place in range(10)]
+    assert status_of(at_ms, [100, *[200] * 9], [100] * 10, owned=False)[0] is StatusWord.OK
 
 
 def test_a_table_alone_cannot_tell_a_stall_from_a_stop() -> None:
-    assert status_of([3, 3, 3], [5, 6, 7], owned=None) == (StatusWord.STALL, NOT_TOLD)
+    assert status_of([0, 1, 2], [8, 9, 10], [3, 3, 3], owned=None) == (StatusWord.STALL, NOT_TOLD)
+
+
+def test_one_instant_has_no_word() -> None:
+    assert status_of([0], [8], [3], owned=True) == (None, ONE_INSTANT)

@@ -97,13 +97,15 @@ def status_rows(curves: Iterable[TopicCurve], conditions: Conditions) -> Iterato
         for row, queue_id in enumerate(curve.queue_ids):
             owned = conditions.is_owned((group, topic, queue_id), int(curve.at_ms[-1]))
             lags = curve.lag[row].tolist()
-            word, reason = status_of(curve.offsets[row].tolist(), lags, owned=owned)
+            word, reason = status_of(
+                curve.at_ms.tolist(), curve.ends[row].tolist(), curve.offsets[row].tolist(), owned=owned
+            )
             yield {
                 "group": group,
                 "topic": topic,
                 "queue_id": queue_id,
                 "at": utc(int(curve.at_ms[-1])),
-                "status": word.value,
+                "status": word,
                 "messages_behind": lags[-1],
                 "instants": len(lags),
                 "reason": reason,
