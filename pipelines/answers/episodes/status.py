@@ -15,7 +15,7 @@ from itertools import pairwise
 WINDOW = 10
 """Instants; Burrow's default number of commits (`intervals`, storage/inmemory.go)."""
 RECENT_MS = 100_000
-"""Burrow keeps the queue's ends of WINDOW readings, 10 s apart by default (`offset-refresh`, cluster/kafka_cluster.go)."""
+"""Burrow keeps a queue's ends of WINDOW readings, 10 s apart by default (`offset-refresh`, kafka_cluster.go)."""
 NOT_TOLD = "no record of ownership tells whether a consumer was there: where none was, it is STOP"
 ONE_INSTANT = "offsets of one instant only: a word takes two"
 
@@ -62,7 +62,10 @@ def burrow_status(commits: Commits, recent_ends: Sequence[int], lag: int, now_ms
 
 
 def _is_back(offsets: Sequence[int]) -> bool:
-    """Whether the offset went back, and did not reach again where it was. #checkIfOffsetsRewind, #checkIfRewindRecovered."""
+    """Whether the offset went back, and did not reach again where it was.
+
+    Source: #checkIfOffsetsRewind, #checkIfRewindRecovered.
+    """
     back = next((place for place in range(1, len(offsets)) if offsets[place] < offsets[place - 1]), None)
     return back is not None and max(offsets[back:]) < offsets[back - 1]
 

@@ -45,11 +45,17 @@ def offsets_of_store(store: Store, damage: DamageSink) -> OffsetsAt | None:
 def offsets_in(place: Path, problem: Problem) -> list[OffsetsAt]:
     """Kept copies of consumerOffset.json (plain or gzipped, a file or a folder of them), oldest first.
 
-    A copy was written at the epoch milliseconds in its name, else when the file was last changed.
+    A copy was written at the epoch milliseconds in its name, else when the file was last changed. In a folder a `.bak`
+    is none: the broker writes the older table into it after the newer one (4.x: MixAll#string2File), so that its time
+    tells nothing.
     """
     paths = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
-    found = (_copy(path, problem) for path in paths if ".json" in path.suffixes or not place.is_dir())
+    found = (_copy(path, problem) for path in paths if not place.is_dir() or _is_copy(path))
     return sorted((copy for copy in found if copy is not None), key=lambda copy: copy.written_ms)
+
+
+def _is_copy(path: Path) -> bool:
+    return ".json" in path.suffixes and ".bak" not in path.suffixes
 
 
 def _copy(path: Path, problem: Problem) -> OffsetsAt | None:
