@@ -7,7 +7,7 @@ from pipelines.report.model import Column, Facts, PrintedTable, Row, Section, St
 from recovery.query.lag_cause import LagCause
 
 COLUMNS = [
-    Column("begin", "from"),
+    Column("begin", "from", blank=True),
     Column("peak_at", "worst at"),
     Column("end", "until", blank=True),
     Column("group", "group"),

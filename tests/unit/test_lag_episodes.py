@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from parsers.utc import utc
 from pipelines.answers.episodes.conditions import Conditions, conditions_of, joined, shares
-from pipelines.answers.episodes.curve import TopicCurve
-from pipelines.answers.episodes.episodes import episode_rows
+from pipelines.answers.episodes.curve import TopicCurve, curves_of
+from pipelines.answers.episodes.episodes import episode_rows, status_rows
 from pipelines.answers.episodes.shares import CAUSES, split
 from pipelines.answers.episodes.status import NOT_TOLD, ONE_INSTANT, Commits, StatusWord, burrow_status, status_of
 from recovery.query.lag_cause import LagCause
@@ -18,7 +21,14 @@ STEP_MS = 1_000
 def curve(ends: list[list[int]], offsets: list[list[int]]) -> TopicCurve:
     at = np.arange(len(ends[0]), dtype=np.int64) * STEP_MS
     queues = tuple(range(len(ends)))
-    return TopicCurve((None, "G", "T"), queues, at, np.array(ends, np.int64), np.array(offsets, np.int64))
+    known = np.ones((len(ends), len(at)), bool)
+    return TopicCurve((None, "G", "T"), queues, at, np.array(ends, np.int64), np.array(offsets, np.int64), known)
+
+
+def lag_row(second: int, queue_id: int, end: int | None, offset: int, reason: str | None = None) -> dict[str, Any]:
+    status = "unknown" if end is None else "number"
+    row = {"broker": None, "group": "G", "topic": "T", "queue_id": queue_id, "at": utc(second * 1000)}
+    return row | {"broker_offset": end, "consumer_offset": offset, "status": status, "reason": reason}
 
 
 def causes(given: TopicCurve, conditions: Conditions) -> dict[LagCause, float]:
@@ -84,6 +94,59 @@ def test_an_episode_is_what_is_beyond_the_usual() -> None:
     (row,) = episode_rows([given], OWNED, least=100)
     assert (row["peak_messages"], row["cause"], row["worst_queue_id"]) == (200, "slow_client", 0)
     assert (row["begin"].timestamp(), row["end"].timestamp()) == (3, 6)
+
+
+def test_a_group_that_is_behind_all_the_time() -> None:
+    """No instant tells what is usual for it; it began before the record, and is not over."""
+    ends = [1_000_000 + 10 * place for place in range(41)]
+    (row,) = episode_rows([curve([ends], [[10 * place for place in range(41)]])], OWNED)
+    assert (row["begin"], row["end"], row["cause"]) == (None, None, "unexplained")
+    assert row["reason"].startswith("it was behind already")
+
+
+def test_an_episode_longer_than_the_quiet_before_it_begins_where_the_lag_does() -> None:
+    ends = [100 * place for place in range(41)]
+    (row,) = episode_rows([curve([ends], [[min(end, 500) for end in ends]])], OWNED)
+    assert (row["begin"].timestamp(), row["end"]) == (5, None)
+
+
+@pytest.mark.parametrize(("behind", "ends_at"), [(0, 7), (340, None)])
+def test_an_episode_is_over_once_the_group_is_not_behind(behind: int, ends_at: int | None) -> None:
+    """Not where it is less behind than before, and also where the very last instant shows that it caught up."""
+    (row,) = episode_rows([curve([[0, 0, *[5_000] * 6]], [[*[0] * 7, 5_000 - behind]])], OWNED)
+    assert (row["end"] and row["end"].timestamp()) == ends_at
+
+
+def test_a_queue_is_known_from_its_first_instant_to_its_last() -> None:
+    rows = [lag_row(second, 0, 100 * second, 100 * second) for second in range(6)]
+    rows += [lag_row(second, 1, None if second == 3 else 500, 100, "gone") for second in (2, 3, 4)]
+    rows += [lag_row(second, 2, None, 7, "no end") for second in range(6)]
+    (found,) = curves_of(rows)
+    assert found.known[1].tolist() == [False, False, True, False, True, False]
+    assert found.lag[1].tolist() == [0, 0, 400, 400, 400, 0]
+    words = list(status_rows([found], OWNED))
+    assert [(word["status"], word["instants"], word["reason"]) for word in words] == [
+        ("OK", 6, None),
+        (None, 2, "gone"),
+        (None, 0, "no end"),
+    ]
+
+
+def test_what_speaks_against_an_offset_is_said() -> None:
+    rows = [lag_row(second, 0, 5, 9, "ahead") for second in range(3)]
+    rows += [lag_row(second, 1, 900, 9, "it pops") for second in range(3)]
+    (found,) = curves_of(rows)
+    assert [(word["status"], word["reason"]) for word in status_rows([found], OWNED)] == [
+        (None, "ahead"),
+        ("STOP", "it pops"),
+    ]
+    (row,) = episode_rows([found], OWNED)
+    assert row["reason"].endswith("ahead; it pops")
+
+
+def test_the_groups_of_a_broker_itself_are_left_out() -> None:
+    own = [row | {"group": "CID_RMQ_SYS_TRANS"} for row in (lag_row(0, 0, 900, 0), lag_row(1, 0, 900, 0))]
+    assert list(curves_of(own)) == []
 
 
 def test_dispatch_is_behind_between_the_lines_around() -> None:

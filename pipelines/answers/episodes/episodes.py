@@ -12,7 +12,8 @@ from parsers.utc import utc
 from pipelines.answers.episodes.conditions import Conditions
 from pipelines.answers.episodes.curve import TopicCurve
 from pipelines.answers.episodes.shares import CAUSES, split
-from pipelines.answers.episodes.status import status_of
+from pipelines.answers.episodes.status import WINDOW, status_of
+from recovery.query.lag import AHEAD
 
 DIGITS = 4
 STATUS_SCHEMA = pa.schema(
@@ -30,6 +31,13 @@ STATUS_SCHEMA = pa.schema(
 LEAST_MESSAGES = 100
 USUAL_TIMES = 3
 """Lag below so many times its lower quartile is the delay of commits, no episode."""
+COMMIT_S = 10
+"""But no delay of commits is longer: a client commits every 5 s, and the broker saves the table every 5 s.
+
+Source: ClientConfig.persistConsumerOffsetInterval, BrokerConfig.flushConsumerOffsetInterval @4.9.7, 5.3.3.
+"""
+NOT_NOW = "the last table that was kept tells nothing of this queue"
+BEGAN_BEFORE = "it was behind already when the record begins"
 NO_OWNER_ROWS = "which queue had an owner is not on record: one without an owner looks like one with a slow client"
 NO_OWNERS = "no log tells who owned the queues: a gap in ownership and a slow client cannot be told from the rest"
 
@@ -37,25 +45,38 @@ NO_OWNERS = "no log tells who owned the queues: a gap in ownership and a slow cl
 def episode_rows(
     curves: Iterable[TopicCurve], conditions: Conditions, *, least: int = LEAST_MESSAGES
 ) -> Iterator[dict[str, Any]]:
-    """One row for each run of instants at which a group was at least `least` messages behind on a topic, and at least
-    USUAL_TIMES times the lower quartile of its lag there."""
+    """One row for each run of instants at which a group was at least `least` messages behind on a topic, and further
+    than the delay of its commits explains."""
     for curve in curves:
         if len(curve.at_ms) < 2:
             continue
         total = curve.lag.sum(axis=0)
-        high = total >= max(least, USUAL_TIMES * float(np.quantile(total, 0.25)))
+        high = total >= max(least, _delay_of_commits(curve, total))
         if not high.any():
             continue
         found = split(curve, conditions, ~(high[:-1] | high[1:]))
-        for first, last in _runs(high):
-            yield _row(curve, found.area, first, last, _lacks(curve.key[1], conditions))
+        for first, last in _runs(high, total):
+            yield _row(curve, found.area, (first, last), (bool(high[first]), bool(high[last])), conditions)
 
 
-def _runs(high: np.ndarray) -> Iterator[tuple[int, int]]:
-    """First and last instant of each run, those around it included: the lag rises from the one before."""
+def _delay_of_commits(curve: TopicCurve, total: np.ndarray) -> float:
+    """How many messages a group that keeps up may seem to be behind: what comes in before its offsets are kept."""
+    held = curve.held[:, :-1] & curve.held[:, 1:]
+    arrivals = np.where(held, np.clip(np.diff(curve.ends), 0, None), 0).sum(axis=0)
+    usual = float(np.median(arrivals / (np.maximum(np.diff(curve.at_ms), 1) / 1000)))
+    return min(USUAL_TIMES * float(np.quantile(total, 0.25)), COMMIT_S * usual)
+
+
+def _runs(high: np.ndarray, total: np.ndarray) -> Iterator[tuple[int, int]]:
+    """First and last instant of each run: from the one from which on the lag only rose, to the first one behind it."""
     edges = np.flatnonzero(np.diff(np.concatenate(([0], high.astype(np.int8), [0]))))
+    free = 0
     for begin, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
-        yield max(begin - 1, 0), min(end, len(high) - 1)
+        first = max(begin - 1, free)
+        while first > free and total[first - 1] < total[first]:
+            first -= 1
+        free = min(end, len(high) - 1)
+        yield first, free
 
 
 def _lacks(group: str, conditions: Conditions) -> str | None:
@@ -64,8 +85,12 @@ def _lacks(group: str, conditions: Conditions) -> str | None:
     return NO_OWNER_ROWS if group in conditions.absent else NO_OWNERS
 
 
-def _row(curve: TopicCurve, area: np.ndarray, first: int, last: int, reason: str | None) -> dict[str, Any]:
+def _row(
+    curve: TopicCurve, area: np.ndarray, run: tuple[int, int], open_: tuple[bool, bool], conditions: Conditions
+) -> dict[str, Any]:
+    """`open_`: whether the group was behind at the run's first instant already, and still at its last one."""
     broker, group, topic = curve.key
+    first, last = run
     total = curve.lag[:, first : last + 1].sum(axis=0)
     of_cause = area[:, :, first:last].sum(axis=(1, 2))
     whole = float(of_cause.sum())
@@ -73,40 +98,46 @@ def _row(curve: TopicCurve, area: np.ndarray, first: int, last: int, reason: str
     parts = {cause.value: round(float(share), DIGITS) for cause, share in zip(CAUSES, shares, strict=True)}
     peak = int(total.argmax())
     worst = int(area[:, :, first:last].sum(axis=(0, 2)).argmax())
-    is_over = last < len(curve.at_ms) - 1 or total[-1] < total[peak] / 10
+    reasons = (BEGAN_BEFORE if open_[0] else None, _lacks(group, conditions), *dict.fromkeys(curve.reasons.values()))
     return {
         "broker": broker,
         "group": group,
         "topic": topic,
-        "begin": utc(int(curve.at_ms[first])),
+        "begin": None if open_[0] else utc(int(curve.at_ms[first])),
         "peak_at": utc(int(curve.at_ms[first + peak])),
-        "end": utc(int(curve.at_ms[last])) if is_over else None,
+        "end": None if open_[1] else utc(int(curve.at_ms[last])),
         "peak_messages": int(total[peak]),
         "message_seconds": round(whole, 3),
         "cause": max(parts, key=lambda name: parts[name]),
         **parts,
         "worst_queue_id": curve.queue_ids[worst],
-        "reason": reason,
+        "reason": "; ".join(filter(None, reasons)) or None,
     }
 
 
 def status_rows(curves: Iterable[TopicCurve], conditions: Conditions) -> Iterator[dict[str, Any]]:
-    """One row for each queue: the status word of its last window."""
+    """One row for each queue: the status word of its last window, null where that is not known."""
     for curve in curves:
         _, group, topic = curve.key
         for row, queue_id in enumerate(curve.queue_ids):
-            owned = conditions.is_owned((group, topic, queue_id), int(curve.at_ms[-1]))
-            lags = curve.lag[row].tolist()
-            word, reason = status_of(
-                curve.at_ms.tolist(), curve.ends[row].tolist(), curve.offsets[row].tolist(), owned=owned
+            known = curve.known[row]
+            at_ms, ends, offsets = (
+                figures[known].tolist() for figures in (curve.at_ms, curve.ends[row], curve.offsets[row])
             )
+            why = curve.reasons.get(queue_id)
+            word, reason = None, None
+            if known[-1] and ends[-1] >= offsets[-1]:
+                owned = conditions.is_owned((group, topic, queue_id), at_ms[-1])
+                word, reason = status_of(at_ms, ends, offsets, owned=owned)
+            elif why is None:
+                reason = AHEAD if known[-1] else NOT_NOW
             yield {
                 "group": group,
                 "topic": topic,
                 "queue_id": queue_id,
                 "at": utc(int(curve.at_ms[-1])),
                 "status": word,
-                "messages_behind": lags[-1],
-                "instants": len(lags),
-                "reason": reason,
+                "messages_behind": ends[-1] - offsets[-1] if known[-1] else None,
+                "instants": len(at_ms[-WINDOW:]),
+                "reason": "; ".join(filter(None, (reason, why))) or None,
             }

@@ -35,8 +35,9 @@ def split(curve: TopicCurve, conditions: Conditions, quiet: np.ndarray) -> Share
     """The area of each step, cause by cause; `quiet` (steps): those from which the usual traffic is taken."""
     _, group, topic = curve.key
     seconds = np.diff(curve.at_ms) / 1000
-    arrivals = np.clip(np.diff(curve.ends), 0, None).astype(np.float64)
-    read = np.diff(curve.offsets).astype(np.float64)
+    told = curve.held[:, :-1] & curve.held[:, 1:]
+    arrivals = np.where(told, np.clip(np.diff(curve.ends), 0, None), 0).astype(np.float64)
+    read = np.where(told, np.diff(curve.offsets), 0).astype(np.float64)
     usual = _usual(arrivals, seconds, quiet)
     extra = np.where(arrivals > BURST * usual * seconds, arrivals - usual * seconds, 0.0)
     hot = _hot(extra)
@@ -49,7 +50,7 @@ def split(curve: TopicCurve, conditions: Conditions, quiet: np.ndarray) -> Share
         left = np.clip(np.diff(curve.lag[row]), 0, None).astype(np.float64)
         nobody = np.zeros_like(left) if unowned is None else np.clip(unowned - waited, 0, None)
         owned = np.zeros_like(left) if unowned is None else 1.0 - unowned
-        short = np.clip(usual[row] * seconds - np.clip(read[row], 0, None), 0, None) * owned
+        short = np.clip(usual[row] * seconds - np.clip(read[row], 0, None), 0, None) * owned * told[row]
         wanted = (
             np.clip(-read[row], 0, None),
             arrivals[row] * nobody,

@@ -56,7 +56,7 @@ LAG_EPISODES = Table(
 broker          text which broker
 group           text consumer group
 topic           text topic
-begin           time last instant before it fell behind
+begin           time from when on its lag rose; null: behind when the record begins
 peak_at         time when it was furthest behind
 end             time first instant at which it was not behind any more; null: still behind
 peak_messages   i64  messages behind then, over all queues
