@@ -27,7 +27,7 @@ CALLS: dict[str, list[str]] = {
     "offset-at": ["{store}", "--topic", "Small", "--queue", "0", "--at", "1795273632813"],
     "lag": ["{store}"],
     "watch": ["{store}", "--times", "1"],
-    "episodes": ["{store}", "--offsets", "{store}/config", "--least", "1"],
+    "episodes": ["{demo}/store", "--offsets", "{demo}/offsets", "--least", "1"],
     "backlog": ["{store}"],
     "ledger": ["{store}"],
     "offsets": ["{store}"],
@@ -59,7 +59,6 @@ CALLS: dict[str, list[str]] = {
     "dump config": ["{store}"],
 }
 MAY_HAVE_NO_ROWS = {
-    "episodes",
     "dump timer",
     "dump dledger",
     "dump compaction",

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
 from parsers.utc import utc
-from pipelines.answers.episodes.conditions import Conditions, conditions_of, joined, shares
+from pipelines.answers.episodes.conditions import Behind, Conditions, Told, conditions_of, joined, shares
 from pipelines.answers.episodes.curve import TopicCurve, curves_of
-from pipelines.answers.episodes.episodes import episode_rows, status_rows
+from pipelines.answers.episodes.episodes import NO_USUAL, episode_rows, status_rows
 from pipelines.answers.episodes.shares import CAUSES, split
 from pipelines.answers.episodes.status import NOT_TOLD, ONE_INSTANT, Commits, StatusWord, burrow_status, status_of
+from pipelines.cli.commands.episodes import broker_among
 from recovery.query.lag_cause import LagCause
 
 STEP_MS = 1_000
@@ -49,7 +51,9 @@ def test_the_parts_are_the_whole() -> None:
         offsets = np.minimum(np.cumsum(rng.integers(-50, 300, (3, 40)), axis=1), ends)
         given = curve(ends.tolist(), offsets.tolist())
         spans = joined((int(at), int(at) + 4_000) for at in rng.integers(0, 40_000, 5))
-        conditions = Conditions(owned={("G", "T", 1): spans}, groups={"G": 0}, behind=spans)
+        conditions = Conditions(
+            owned={("G", "T", 1): spans}, groups={"G": 0}, behind=[Behind(*span, 90.0) for span in spans]
+        )
         lag = given.lag
         whole = ((lag[:, :-1] + lag[:, 1:]) / 2).sum(axis=0)
         found = split(given, conditions, np.ones(39, bool)).area
@@ -150,9 +154,55 @@ def test_the_groups_of_a_broker_itself_are_left_out() -> None:
 
 
 def test_dispatch_is_behind_between_the_lines_around() -> None:
-    found = conditions_of((), (), [(60_000, 0), (120_000, 1 << 20), (180_000, 0), (240_000, 99)])
-    assert found.behind == [(60_000, 180_000)]
-    assert shares(found.behind, np.array([0, 50_000, 70_000, 180_000, 200_000])).tolist() == [0, 0.5, 1, 0]
+    lines = [(60_000, 0), (120_000, 1 << 20), (180_000, 0), (240_000, 99), (9_000_000, 1 << 17)]
+    found = conditions_of((), (), Told(behind=lines, record_size=1024.0)).behind
+    assert found == [
+        Behind(60_000, 120_000, 1024.0),
+        Behind(120_000, 180_000, 1024.0),
+        Behind(8_939_000, 9_000_000, 128.0),
+        Behind(9_000_000, 9_061_000, 128.0),
+    ]
+    assert shares([(60_000, 180_000)], np.array([0, 50_000, 70_000, 180_000, 200_000])).tolist() == [0, 0.5, 1, 0]
+    assert conditions_of((), (), Told(behind=lines)).behind == []
+
+
+def test_dispatch_explains_no_more_than_the_broker_said() -> None:
+    given = curve([STEADY], [[0, 100, 200, 300, 300, 300, 300, 300]])
+    found = causes(given, Conditions(behind=[Behind(0, 9_000, 100.0)]))
+    assert found[LagCause.DISPATCH_DELAY] == pytest.approx(50 + 3 * 100)
+    assert found[LagCause.UNEXPLAINED] == pytest.approx(50 + 150 + 250)
+
+
+def test_what_logs_do_not_cover_is_not_known() -> None:
+    at_ms = np.arange(8, dtype=np.int64) * STEP_MS
+    found = Conditions(owned={("G", "T", 0): [(0, 99_000)]}, groups={"G": 1_000}, until_ms=4_000)
+    nobody, somebody = found.ownership(("G", "T", 0), at_ms)
+    assert (nobody.tolist(), somebody.tolist()) == ([0] * 7, [0, 1, 1, 1, 0, 0, 0])
+    assert [found.is_owned(("G", "T", 0), at) for at in (500, 2_000, 5_000)] == [None, True, None]
+    nobody, somebody = found.ownership(("G", "T", 1), at_ms)
+    assert (nobody.tolist(), somebody.tolist()) == ([0, 1, 1, 1, 0, 0, 0], [0] * 7)
+    by_broker = Conditions(absent={"G": [(2_000, 3_000)]}, covered=[(1_000, 4_000)])
+    nobody, somebody = by_broker.ownership(("G", "T", 0), at_ms)
+    assert (nobody.tolist(), somebody.tolist()) == ([0, 0, 1, 0, 0, 0, 0], [0, 1, 0, 1, 0, 0, 0])
+    assert [by_broker.is_owned(("G", "T", 0), at) for at in (500, 1_500, 2_500, 5_000)] == [None, True, False, None]
+
+
+def test_the_share_of_a_step_is_what_its_spans_cover() -> None:
+    rng = np.random.default_rng(7)
+    at_ms = np.cumsum(rng.integers(1, 50, 60))
+    spans = joined((int(begin), int(begin) + int(size)) for begin, size in rng.integers(0, 900, (40, 2)) // [1, 50])
+    covered = np.zeros(2_000, bool)
+    for begin, end in spans:
+        covered[begin:end] = True
+    known = [covered[begin:end].mean() for begin, end in pairwise(at_ms.tolist())]
+    assert shares(spans, at_ms).tolist() == pytest.approx(known)
+
+
+def test_traffic_is_not_usual_for_itself() -> None:
+    """A record that is one episode does not tell a burst from what always comes in."""
+    (row,) = episode_rows([curve([[1_000 + end for end in STEADY]], [[0] * 8])], OWNED)
+    assert row["cause"] == "unexplained"
+    assert NO_USUAL in row["reason"]
 
 
 HUNDREDS = [100_000, 200_000, 300_000, 400_000, 500_000]
@@ -239,3 +289,14 @@ def test_a_table_alone_cannot_tell_a_stall_from_a_stop() -> None:
 
 def test_one_instant_has_no_word() -> None:
     assert status_of([0], [8], [3], owned=True) == (None, ONE_INSTANT)
+
+
+def test_ownership_is_of_one_broker() -> None:
+    """Two brokers have a queue of one number; a store does not say which of them it is of."""
+    assert broker_among({"broker"}, {"a"}) == {"a"}
+    assert broker_among({"a"}, {"a", "b"}) == {"a"}
+    assert broker_among(set(), {"a"}) == {"a"}
+    assert broker_among({"a"}, set()) == {"a"}
+    assert broker_among({"broker"}, {"a", "b"}) is None
+    assert broker_among(set(), {"a", "b"}) is None
+    assert broker_among({"a", "b"}, {"a"}) is None

@@ -22,6 +22,36 @@ LOCK_KIND, ORPHAN_KIND = "lock_stall", "orphan"
 LOCK_WORD = "lock"
 BEHIND_BYTES = 1 << 16
 """Dispatch that is less behind than this is no delay: it is measured while messages come in."""
+LINES_APART_MS = 61_000
+"""The broker says it once a minute (`dispatch_log`), and a little late."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a broker's logs and store tell besides who owned which queue.
+
+    Attributes:
+        behind: (epoch ms, bytes) of the lines about dispatch.
+        absent: by group, when no consumer of it was connected.
+        covered: the spans that the broker's logs speak of.
+        until_ms: the end of what logs tell of ownership.
+        record_size: mean bytes of a record in the log; None: unknown, so that no delay of dispatch can be counted.
+    """
+
+    behind: Sequence[tuple[int, int]] = ()
+    absent: Mapping[str, list[Span]] = field(default_factory=dict)
+    covered: Sequence[Span] = ()
+    until_ms: int = EVER
+    record_size: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """A span in which dispatch was behind the log, by so many messages at the line that begins or ends it."""
+
+    begin: int
+    end: int
+    messages: float
 
 
 @dataclass(slots=True)
@@ -31,35 +61,49 @@ class Conditions:
     Attributes:
         owned: a client may have had the queue.
         groups: groups that the record of ownership knows, each with the time from which on it does.
+        until_ms: the end of that record: nothing is known of ownership behind it.
         absent: by group, when no consumer of it was connected to the broker; a group that no log tells of is not there.
+        covered: when the broker's log tells who is connected.
         waits: an ordered consumer waited for the queue's lock.
         behind: the broker said that its dispatch was behind the log.
     """
 
     owned: dict[QueueKey, list[Span]] = field(default_factory=dict)
     groups: dict[str, int] = field(default_factory=dict)
+    until_ms: int = EVER
     absent: dict[str, list[Span]] = field(default_factory=dict)
+    covered: list[Span] = field(default_factory=list)
     waits: dict[QueueKey, list[Span]] = field(default_factory=dict)
-    behind: list[Span] = field(default_factory=list)
+    behind: list[Behind] = field(default_factory=list)
 
-    def unowned(self, key: QueueKey, at_ms: Longs) -> Floats | None:
-        """The share of each step between instants in which nobody can have had a queue; None where nothing tells."""
-        since, absent = self.groups.get(key[0]), self.absent.get(key[0])
-        if since is None and absent is None:
-            return None
-        owned = shares(self.owned.get(key, ()), at_ms)
-        known = shares([(EVER if since is None else since, EVER)], at_ms)
-        nobody: Floats = np.clip(np.maximum(known - owned, shares(absent or (), at_ms)), 0.0, 1.0)
-        return nobody
+    def ownership(self, key: QueueKey, at_ms: Longs) -> tuple[Floats, Floats]:
+        """The shares of each step between instants in which nobody can have had a queue, and in which somebody may
+        have; what is left of a step no log tells of."""
+        replayed = self._replayed(key[0])
+        absent = self.absent.get(key[0])
+        known = shares(joined([*replayed, *(self.covered if absent is not None else ())]), at_ms)
+        owned = shares([(begin, min(end, self.until_ms)) for begin, end in self.owned.get(key, ())], at_ms)
+        nobody = np.maximum(shares(replayed, at_ms) - owned, shares(absent or (), at_ms))
+        nobody = np.clip(np.minimum(nobody, known), 0.0, 1.0)
+        return nobody, known - nobody
 
     def is_owned(self, key: QueueKey, at_ms: int) -> bool | None:
         """Whether a client may have had a queue at an instant; None where nothing tells."""
         absent = self.absent.get(key[0])
-        if any(begin <= at_ms <= end for begin, end in absent or ()):
+        if _is_in(absent or (), at_ms):
             return False
-        if at_ms < self.groups.get(key[0], EVER):
-            return None if absent is None else True
-        return any(begin <= at_ms <= end for begin, end in self.owned.get(key, ()))
+        if _is_in(self._replayed(key[0]), at_ms):
+            return _is_in(self.owned.get(key, ()), at_ms)
+        return True if absent is not None and _is_in(self.covered, at_ms) else None
+
+    def _replayed(self, group: str) -> list[Span]:
+        """When the replay of logs knows who owned the queues of a group."""
+        since = self.groups.get(group)
+        return [] if since is None or since >= self.until_ms else [(since, self.until_ms)]
+
+
+def _is_in(spans: Iterable[Span], at_ms: int) -> bool:
+    return any(begin <= at_ms <= end for begin, end in spans)
 
 
 def absences_of(record: OffsetRecord) -> dict[str, list[Span]]:
@@ -71,15 +115,10 @@ def absences_of(record: OffsetRecord) -> dict[str, list[Span]]:
     return {group: spans for group, spans in found.items() if record.boots or record.presence[group].nobody_ms}
 
 
-def conditions_of(
-    intervals: Iterable[Row],
-    anomalies: Iterable[Row],
-    behind: Iterable[tuple[int, int]] = (),
-    absent: Mapping[str, list[Span]] | None = None,
-) -> Conditions:
-    """From rows of `ownership_intervals` and `ownership_anomalies`, (epoch ms, bytes) of the broker's lines about its
-    dispatch, and when nobody was connected."""
-    found = Conditions(absent=dict(absent or {}))
+def conditions_of(intervals: Iterable[Row], anomalies: Iterable[Row], told: Told | None = None) -> Conditions:
+    """From rows of `ownership_intervals` and `ownership_anomalies` of one broker, and what else its logs tell."""
+    told = told or Told()
+    found = Conditions(absent=dict(told.absent), covered=joined(told.covered), until_ms=told.until_ms)
     for row in intervals:
         key = row["group"], row["topic"], row["queue_id"]
         begin, end = _ms(row["begin_earliest"]), _ms(row["end_latest"])
@@ -94,7 +133,7 @@ def conditions_of(
             found.waits.setdefault(key, []).append((begin or 0, EVER if end is None else end))
     found.owned = {key: joined(spans) for key, spans in found.owned.items()}
     found.waits = {key: joined(spans) for key, spans in found.waits.items()}
-    found.behind = joined(_spans_behind(sorted(behind)))
+    found.behind = spans_behind(sorted(told.behind), told.record_size)
     return found
 
 
@@ -102,15 +141,22 @@ def _ms(time: Any) -> int | None:
     return None if time is None else int((time - EPOCH) // MILLISECOND)
 
 
-def _spans_behind(lines: Sequence[tuple[int, int]]) -> list[Span]:
-    """From the line before to the line behind each one that says it: dispatch fell behind and caught up between."""
+def spans_behind(lines: Sequence[tuple[int, int]], record_size: float | None) -> list[Behind]:
+    """Around each line that says it, one span from the line before and one to the line behind it.
+
+    In each of them dispatch fell behind or caught up by no more than the line says. A line that is more than a minute
+    away tells nothing. None where the size of a record is not known: bytes do not tell how many messages that is.
+    """
     times = [at for at, _ in lines]
-    spans = []
-    for at, size in lines:
+    found: dict[Span, float] = {}
+    for at, size in lines if record_size else ():
         if size >= BEHIND_BYTES:
             before, after = bisect_left(times, at) - 1, bisect_right(times, at)
-            spans.append((times[before] if before >= 0 else at, times[after] if after < len(times) else EVER))
-    return spans
+            begin = max(times[before] if before >= 0 else 0, at - LINES_APART_MS)
+            end = min(times[after] if after < len(times) else EVER, at + LINES_APART_MS)
+            for span in ((begin, at), (at, end)):
+                found[span] = max(size / (record_size or 1.0), found.get(span, 0.0))
+    return [Behind(begin, end, messages) for (begin, end), messages in sorted(found.items())]
 
 
 def joined(spans: Iterable[Span]) -> list[Span]:
@@ -126,9 +172,13 @@ def joined(spans: Iterable[Span]) -> list[Span]:
 
 def shares(spans: Sequence[Span], at_ms: Longs) -> Floats:
     """The share of each step between instants that lies in any of the spans, which do not overlap."""
-    begins, ends = at_ms[:-1], at_ms[1:]
-    covered = np.zeros(len(begins), np.float64)
-    for begin, end in spans:
-        covered += np.clip(np.minimum(ends, end) - np.maximum(begins, begin), 0, None)
-    share: Floats = covered / np.maximum(ends - begins, 1)
+    if not spans:
+        return np.zeros(len(at_ms) - 1, np.float64)
+    begins, ends = np.array(sorted(spans), np.int64).T
+    ends = np.maximum(begins, ends)
+    before = np.concatenate(([0], np.cumsum(np.minimum(ends, at_ms[-1]).clip(begins) - begins)))
+    place = np.searchsorted(begins, at_ms, "right")
+    inside = np.where(place > 0, np.minimum(at_ms, ends[place - 1]) - begins[place - 1], 0)
+    covered = np.where(place > 0, before[place - 1] + inside, 0)
+    share: Floats = np.diff(covered) / np.maximum(np.diff(at_ms), 1)
     return share

@@ -37,6 +37,10 @@ COMMIT_S = 10
 Source: ClientConfig.persistConsumerOffsetInterval, BrokerConfig.flushConsumerOffsetInterval @4.9.7, 5.3.3.
 """
 NOT_NOW = "the last table that was kept tells nothing of this queue"
+NO_USUAL = (
+    "the record has no time in which the group was not behind: what usually comes in is unknown, and a burst, a hot "
+    "queue and a slow client cannot be told"
+)
 BEGAN_BEFORE = "it was behind already when the record begins"
 NO_OWNER_ROWS = "which queue had an owner is not on record: one without an owner looks like one with a slow client"
 NO_OWNERS = "no log tells who owned the queues: a gap in ownership and a slow client cannot be told from the rest"
@@ -54,9 +58,11 @@ def episode_rows(
         high = total >= max(least, _delay_of_commits(curve, total))
         if not high.any():
             continue
-        found = split(curve, conditions, ~(high[:-1] | high[1:]))
+        quiet = ~(high[:-1] | high[1:])
+        found = split(curve, conditions, quiet)
+        lacks = [_lacks(curve.key[1], conditions), None if quiet.any() else NO_USUAL]
         for first, last in _runs(high, total):
-            yield _row(curve, found.area, (first, last), (bool(high[first]), bool(high[last])), conditions)
+            yield _row(curve, found.area, (first, last), (bool(high[first]), bool(high[last])), lacks)
 
 
 def _delay_of_commits(curve: TopicCurve, total: np.ndarray) -> float:
@@ -86,7 +92,7 @@ def _lacks(group: str, conditions: Conditions) -> str | None:
 
 
 def _row(
-    curve: TopicCurve, area: np.ndarray, run: tuple[int, int], open_: tuple[bool, bool], conditions: Conditions
+    curve: TopicCurve, area: np.ndarray, run: tuple[int, int], open_: tuple[bool, bool], lacks: list[str | None]
 ) -> dict[str, Any]:
     """`open_`: whether the group was behind at the run's first instant already, and still at its last one."""
     broker, group, topic = curve.key
@@ -98,7 +104,7 @@ def _row(
     parts = {cause.value: round(float(share), DIGITS) for cause, share in zip(CAUSES, shares, strict=True)}
     peak = int(total.argmax())
     worst = int(area[:, :, first:last].sum(axis=(0, 2)).argmax())
-    reasons = (BEGAN_BEFORE if open_[0] else None, _lacks(group, conditions), *dict.fromkeys(curve.reasons.values()))
+    reasons = (BEGAN_BEFORE if open_[0] else None, *lacks, *dict.fromkeys(curve.reasons.values()))
     return {
         "broker": broker,
         "group": group,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pipelines.answers.episodes.conditions import absences_of, conditions_of
+from pipelines.answers.episodes.conditions import Conditions, Told, absences_of, conditions_of
 from pipelines.answers.episodes.curve import curves_of
 from pipelines.answers.episodes.episodes import LEAST_MESSAGES, episode_rows
 from pipelines.answers.offsets.record import OffsetRecord, read_offset_record
@@ -13,31 +13,47 @@ from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource, Sources
 from pipelines.recordings.dispatch_log import dispatch_behind
 
-HISTORY = f"""
-SELECT * FROM lag_history
-WHERE broker = $broker AND ("group", topic) IN (
-    SELECT ("group", topic) FROM (
-        SELECT "group", topic, sum(greatest(messages_behind, 0)) AS behind FROM lag_history
-        WHERE broker = $broker GROUP BY "group", topic, "at"
-    ) WHERE behind >= {LEAST_MESSAGES}
-)
+PAIRS = f"""
+SELECT DISTINCT "group", topic FROM (
+    SELECT "group", topic, sum(greatest(messages_behind, 0)) AS behind FROM lag_history
+    WHERE broker = $broker GROUP BY "group", topic, "at"
+) WHERE behind >= {LEAST_MESSAGES} ORDER BY ALL
+"""
+HISTORY = """
+SELECT * FROM lag_history WHERE broker = $broker AND "group" = $group AND topic = $topic
 """
 OWNED = "SELECT * FROM {table} WHERE broker = $broker"
+RECORDED = 'SELECT epoch_ms(max("at")) AS until_ms FROM log_events'
+RECORD_SIZE = "SELECT avg(total_size) AS bytes FROM commitlog_messages WHERE broker = $broker"
 
 
 def lake_episodes(lake: Lake, sources: Sources) -> Iterator[dict[str, Any]]:
-    """The episodes of every broker; without ownership tables or logs their causes are unexplained, with the reason."""
+    """The episodes of every broker, one group on one topic at a time; without ownership tables or logs their causes are
+    unexplained, with the reason."""
     for broker in sources.brokers:
-        rows = lake.query(HISTORY, broker=broker.name).to_pylist()
-        if not rows:
-            continue
-        owned, wrong = (
-            lake.query(OWNED.format(table=table), broker=broker.name).to_pylist()
-            for table in ("ownership_intervals", "ownership_anomalies")
-        )
-        record, behind = _of_logs(broker)
-        conditions = conditions_of(owned, wrong, behind, absences_of(record))
-        yield from episode_rows(curves_of(rows), conditions)
+        pairs = lake.query(PAIRS, broker=broker.name).to_pylist()
+        conditions = _conditions(lake, broker) if pairs else Conditions()
+        for pair in pairs:
+            rows = lake.query(HISTORY, broker=broker.name, **pair).to_pylist()
+            yield from episode_rows(curves_of(rows), conditions)
+
+
+def _conditions(lake: Lake, broker: BrokerSource) -> Conditions:
+    """What held meanwhile, by the lake's ownership tables and the broker's logs."""
+    owned, wrong = (
+        lake.query(OWNED.format(table=table), broker=broker.name).to_pylist()
+        for table in ("ownership_intervals", "ownership_anomalies")
+    )
+    until_ms = lake.query(RECORDED).to_pylist()[0]["until_ms"]
+    record, behind = _of_logs(broker)
+    told = Told(
+        behind,
+        absences_of(record),
+        record.covered,
+        max([until_ms or 0, *(end for _, end in record.covered)]),
+        lake.query(RECORD_SIZE, broker=broker.name).to_pylist()[0]["bytes"],
+    )
+    return conditions_of(owned, wrong, told)
 
 
 def _of_logs(broker: BrokerSource) -> tuple[OffsetRecord, list[tuple[int, int]]]:

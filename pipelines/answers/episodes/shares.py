@@ -32,30 +32,32 @@ class Shares:
 
 
 def split(curve: TopicCurve, conditions: Conditions, quiet: np.ndarray) -> Shares:
-    """The area of each step, cause by cause; `quiet` (steps): those from which the usual traffic is taken."""
+    """The area of each step, cause by cause; `quiet` (steps): those from which the usual traffic is taken.
+
+    Without any the usual traffic is unknown: bursts, hot queues and slow clients are unexplained.
+    """
     _, group, topic = curve.key
     seconds = np.diff(curve.at_ms) / 1000
     told = curve.held[:, :-1] & curve.held[:, 1:]
     arrivals = np.where(told, np.clip(np.diff(curve.ends), 0, None), 0).astype(np.float64)
     read = np.where(told, np.diff(curve.offsets), 0).astype(np.float64)
     usual = _usual(arrivals, seconds, quiet)
-    extra = np.where(arrivals > BURST * usual * seconds, arrivals - usual * seconds, 0.0)
+    extra = np.where(arrivals > BURST * usual * seconds, arrivals - usual * seconds, 0.0) * quiet.any()
     hot = _hot(extra)
-    behind = shares(conditions.behind, curve.at_ms)
+    delayed = _delayed(curve, conditions, arrivals)
     area = np.zeros((len(CAUSES), *arrivals.shape))
     for row, queue_id in enumerate(curve.queue_ids):
         key = group, topic, queue_id
-        unowned = conditions.unowned(key, curve.at_ms)
+        unowned, owned = conditions.ownership(key, curve.at_ms)
         waited = shares(conditions.waits.get(key, ()), curve.at_ms)
         left = np.clip(np.diff(curve.lag[row]), 0, None).astype(np.float64)
-        nobody = np.zeros_like(left) if unowned is None else np.clip(unowned - waited, 0, None)
-        owned = np.zeros_like(left) if unowned is None else 1.0 - unowned
+        nobody = np.clip(unowned - waited, 0, None)
         short = np.clip(usual[row] * seconds - np.clip(read[row], 0, None), 0, None) * owned * told[row]
         wanted = (
             np.clip(-read[row], 0, None),
             arrivals[row] * nobody,
             arrivals[row] * waited,
-            arrivals[row] * behind,
+            delayed[row],
             extra[row] * hot[row],
             extra[row] * ~hot[row],
             short,
@@ -69,12 +71,22 @@ def split(curve: TopicCurve, conditions: Conditions, quiet: np.ndarray) -> Share
     return Shares(area)
 
 
+def _delayed(curve: TopicCurve, conditions: Conditions, arrivals: Floats) -> Floats:
+    """Messages of each queue and step that dispatch may have held back: of all that made a lag grow while it was behind
+    no more than the broker said, the first ones."""
+    found = np.zeros_like(arrivals)
+    grown = np.clip(np.diff(curve.lag), 0, None)
+    for span in conditions.behind:
+        held = np.minimum(grown, arrivals * shares([(span.begin, span.end)], curve.at_ms))
+        of_step = held.sum(axis=0)
+        allowed = np.clip(span.messages - (np.cumsum(of_step) - of_step), 0, of_step)
+        found += held * np.divide(allowed, of_step, out=np.zeros_like(of_step), where=of_step > 0)
+    return found
+
+
 def _usual(arrivals: Floats, seconds: Floats, quiet: np.ndarray) -> Floats:
-    """Messages a second that usually come into each queue, as a column."""
-    chosen = quiet if quiet.any() else np.ones_like(quiet)
-    if not chosen.any():
-        return np.zeros((len(arrivals), 1))
-    total = arrivals[:, chosen].sum(axis=1) / max(seconds[chosen].sum(), 1e-3)
+    """Messages a second that usually come into each queue, as a column; 0 where no step is quiet: it is not known."""
+    total = arrivals[:, quiet].sum(axis=1) / max(seconds[quiet].sum(), 1e-3)
     column: Floats = total[:, None]
     return column
 

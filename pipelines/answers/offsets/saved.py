@@ -11,7 +11,7 @@ from parsers.config.document import Document, holds_table
 from parsers.config.offsets import FILES, document_offsets, read_offsets
 from parsers.errors import DamageSink, StoreFormatError, why_unreadable
 from parsers.store import Store, StoreFile
-from pipelines.recordings.kept_copy import read_copy, written_ms
+from pipelines.recordings.kept_copy import WRITTEN_IN_NAME, read_copy, written_ms
 from pipelines.recordings.lines import Problem
 from recovery.knowledge.copied_times import TimesLost, copied_without_times
 
@@ -21,11 +21,13 @@ class OffsetsAt:
     """Committed offsets as one file held them at one instant.
 
     `times_lost`: why that instant is not known, so that `written_ms` only says not before when.
+    `by_mtime`: the instant is when a copy was last changed: its name tells none.
     """
 
     written_ms: int
     offsets: dict[tuple[str, str], dict[int, int]]
     times_lost: TimesLost | None = None
+    by_mtime: bool = False
 
 
 def offsets_of_store(store: Store, damage: DamageSink) -> OffsetsAt | None:
@@ -73,4 +75,4 @@ def _copy(path: Path, problem: Problem) -> OffsetsAt | None:
         return None
     if not table and not {"offsetTable", "lmqOffsetTable"} & document.content.keys():
         return None
-    return OffsetsAt(written_ms(path), dict(table))
+    return OffsetsAt(written_ms(path), dict(table), by_mtime=not WRITTEN_IN_NAME.search(path.name))
