@@ -7,6 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+import pyarrow.compute as pc
+
 from parsers.config.topics import read_topics
 from parsers.errors import DamageSink
 from parsers.queues import BatchQueue, StoreQueues
@@ -160,10 +162,22 @@ def queue_ends(queues: StoreQueues, log: LogAccess, at_ms: int | None) -> dict[t
     ends = {}
     for key, queue in queues.items():
         first, end = queue.ends(log.min_physical_offset)
-        if at_ms is not None and end > first and not isinstance(queue, BatchQueue):
-            end = min(end, search_of(queue, log).bounded(at_ms + 1, "lower"))
+        if at_ms is not None and end > first:
+            if isinstance(queue, BatchQueue):
+                end = min(end, _batch_end(queue, end, at_ms))
+            else:
+                end = min(end, search_of(queue, log).bounded(at_ms + 1, "lower"))
         ends[key] = first, end
     return ends
+
+
+def _batch_end(queue: BatchQueue, end: int, at_ms: int) -> int:
+    """The first message of the first record that was stored after an instant, the queue's end without one."""
+    for batch in queue.batches():
+        later = batch.filter(pc.field("store_timestamp_ms") > at_ms)
+        if later.num_rows:
+            return int(later["queue_offset"][0].as_py())
+    return end
 
 
 def message_times(queues: StoreQueues, log: LogAccess, wanted: Iterable[QueueMessage]) -> dict[QueueMessage, int]:

@@ -12,6 +12,7 @@ import pytest
 
 from parsers.epochs import Epoch, encode_epochs
 from pipelines.cli.docs import leaves
+from rocketlens import bundle, bundled_store
 from tests.support.cli import call
 from tests.support.evidence import close, listen, opened_for_writing, state, unlock
 from tests.support.stores import store_root
@@ -27,7 +28,7 @@ CALLS: dict[str, list[str]] = {
     "offset-at": ["{store}", "--topic", "Small", "--queue", "0", "--at", "1795273632813"],
     "lag": ["{store}"],
     "watch": ["{store}", "--times", "1"],
-    "episodes": ["{demo}/store", "--offsets", "{demo}/offsets", "--least", "1"],
+    "episodes": ["{orders}", "--offsets", "{kept}", "--least", "1"],
     "backlog": ["{store}"],
     "ledger": ["{store}"],
     "offsets": ["{store}"],
@@ -82,9 +83,16 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     root = tmp_path_factory.mktemp("evidence") / "store"
     shutil.copytree(store_root(request.param), root)
     (root / "epochFileCheckpoint").write_bytes(encode_epochs([Epoch(1, 0)]))
-    close(root)
+    others = root.with_name("orders"), root.with_name("kept")
+    for source, copy in zip(
+        (bundled_store("orders-cluster"), bundle("orders-cluster") / "offsets"), others, strict=True
+    ):
+        shutil.copytree(source, copy)
+    for place in (root, *others):
+        close(place)
     yield root
-    unlock(root)
+    for place in (root, *others):
+        unlock(place)
 
 
 def test_no_command_is_forgotten() -> None:
@@ -94,14 +102,15 @@ def test_no_command_is_forgotten() -> None:
 @pytest.mark.parametrize("name", CALLS)
 def test_the_store_is_left_as_it_was(name: str, store: Path, tmp_path: Path) -> None:
     message_id = call("dump", "commitlog", store, "--columns", "message_id", "--limit", "1").rows[0]["message_id"]
-    places = {"store": store, "out": tmp_path, "message_id": message_id}
-    before = state(store)
+    read = {"store": store, "orders": store.with_name("orders"), "kept": store.with_name("kept")}
+    places = read | {"out": tmp_path, "message_id": message_id}
+    before = [state(place) for place in read.values()]
     with listen() as opened:
         called = call(*name.split(), *(part.format(**places) for part in CALLS[name]))
     assert called.code in (0, 1), called.err
     assert called.out or any(tmp_path.iterdir()) or name in MAY_HAVE_NO_ROWS
-    assert state(store) == before
-    assert opened_for_writing(opened, store) == []
+    assert [state(place) for place in read.values()] == before
+    assert [opened_for_writing(opened, place) for place in read.values()] == [[], [], []]
 
 
 IN_DATABASES = ("queues", "offset-at", "lag", "verify", "who", "dump consumequeue", "dump config")
@@ -128,7 +137,7 @@ def test_databases_are_left_as_they_were(name: str, tmp_path: Path, monkeypatch:
 
 @pytest.mark.parametrize("name", sorted(CALLS))
 def test_no_output_goes_into_the_store(name: str, store: Path, tmp_path: Path) -> None:
-    places = {"store": store, "out": tmp_path, "message_id": "00"}
+    places = {"store": store, "orders": store, "kept": store / "config", "out": tmp_path, "message_id": "00"}
     given = [part.format(**places) for part in CALLS[name]]
     if "--out" in given:
         place = given.index("--out")
