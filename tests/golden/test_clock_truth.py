@@ -7,11 +7,11 @@ from pathlib import Path
 
 from rebalance.facts.clock_offset import ClockOffset, clock_ahead, wrong_clocks
 from rebalance.readers.logs import facts_from_log
-from tests.support.rebalance_sessions import sessions, wire_facts
+from tests.support.rebalance_sessions import java_sessions, sessions, wire_facts
 from tests.support.session_logs import log_facts
 
 
-@sessions
+@java_sessions
 def test_bounds_hold_the_truth(session: Path) -> None:
     by_logs = [fact for fact in log_facts(session) if fact.source.startswith("broker")]
     by_wire = wire_facts(session)

@@ -18,7 +18,7 @@ from rebalance.facts import (
 )
 from rebalance.model.message_queue import MessageQueue
 from rebalance.readers.logs import LogSummary
-from tests.support.rebalance_sessions import sessions, truth_runs, wire_facts
+from tests.support.rebalance_sessions import java_sessions, sessions, truth_runs, wire_facts
 from tests.support.session_logs import log_facts, zone_of
 
 SAMPLED_MS = 100
@@ -44,7 +44,7 @@ def table_history(facts: list[Fact], log: str) -> list[tuple[int, frozenset[Mess
     return history
 
 
-@sessions
+@java_sessions
 def test_lines_give_the_tables_the_consumers_had(session: Path) -> None:
     facts = log_facts(session, jvm_zone_ms=zone_of(session))
     samples = 0

@@ -9,9 +9,7 @@ import pytest
 from pipelines.recordings.recordings import facts_of, find_recordings
 from rebalance.replay import replay
 from tests.support.ownership_judge import instants, judge
-from tests.support.rebalance_sessions import sessions
-
-CERTAIN = 0.9
+from tests.support.rebalance_sessions import certain_share, sessions
 
 
 @pytest.mark.parametrize("part", [".", "logs", "wire"])
@@ -22,5 +20,5 @@ def test_ownership_from_a_folder(session: Path, part: str) -> None:
     facts = (fact for recording in find_recordings(places) for fact in facts_of(recording, said.append))
     verdict = judge(session, replay(facts), instants(session, 100, seed=7))
     assert verdict.wrong == []
-    assert verdict.certain_share >= CERTAIN
+    assert verdict.certain_share >= certain_share(session, part)
     assert said == []

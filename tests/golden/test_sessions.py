@@ -32,14 +32,11 @@ from rebalance.processes.broker_runs import BROKER_STARTED, BROKER_STOPPED, BROK
 from rebalance.replay import Replay, replay
 from tests.support.fixtures import GOLDEN
 from tests.support.ownership_judge import Verdict, duplicates, exposed, instants, judge
-from tests.support.rebalance_sessions import SESSIONS, scenario, sessions, truth_runs, wire_facts
+from tests.support.rebalance_sessions import SESSIONS, certain_share, scenario, sessions, truth_runs, wire_facts
 from tests.support.session_logs import log_facts
 
 INSTANTS = 1_000
 SEED = 20_261_121
-CERTAIN_SHARE = 0.9
-CERTAIN_SHARE_OF_GO = 0.8
-"""On the wire: a Go client does not unregister, so that its end is known when its connection is missed."""
 BROKER_KINDS = {BrokerStarted: BROKER_STARTED, BrokerStopping: BROKER_STOPPED}
 SOURCES = {
     "wire": wire_facts,
@@ -64,8 +61,7 @@ def test_owner_at_random_instants(session: Path, source: str, capsys: pytest.Cap
     with capsys.disabled():
         print(f"\n{session.name:24s} {source:5s} {verdict}", end="")
     assert not verdict.wrong, verdict.wrong[:5]
-    is_go_on_the_wire = "-go-" in session.name and source == "wire"
-    assert verdict.certain_share >= (CERTAIN_SHARE_OF_GO if is_go_on_the_wire else CERTAIN_SHARE)
+    assert verdict.certain_share >= certain_share(session, source)
 
 
 @sources

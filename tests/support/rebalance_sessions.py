@@ -21,6 +21,16 @@ SESSIONS = sorted((GOLDEN / "rebalance" / "sessions").iterdir())
 sessions = pytest.mark.parametrize("session", SESSIONS, ids=lambda path: path.name)
 """For a test of every recorded cluster."""
 
+JAVA_SESSIONS = [path for path in SESSIONS if "-go-" not in path.name]
+java_sessions = pytest.mark.parametrize("session", JAVA_SESSIONS, ids=lambda path: path.name)
+"""For a test of what only a log stamped to the millisecond tells, or one that prints its own instants: Java's."""
+
+
+def certain_share(session: Path, source: str) -> float:
+    """How much of the answers has to be certain. A Go client does not unregister: on the wire its end is known when its
+    connection is missed."""
+    return 0.7 if source == "wire" and "-go-" in session.name else 0.9
+
 
 def sessions_with(part: str) -> pytest.MarkDecorator:
     """For a test of every recorded cluster that has this file or folder."""
