@@ -31,7 +31,10 @@ def open_evidence(path: Path) -> FileIO:
 
 
 def open_descriptor(path: Path) -> int:
-    """As `open_evidence`, the bare descriptor, for who looks at thousands of files. Raises OSError, ValueError."""
+    """A descriptor for reading, for who looks at thousands of files; a pipe in a file's place holds nobody up.
+
+    Raises OSError, ValueError.
+    """
     return os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0))
 
 

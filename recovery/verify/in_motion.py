@@ -59,7 +59,7 @@ class SlicedPass:
 
 
 def verify_in_motion(store: Store, known: StoreKnowledge) -> Verification:
-    """As `verify`, of a store that may be written to meanwhile."""
+    """Every disagreement of a store that a broker may be writing to, as far as it is not one on its way."""
     since = Moment.of(store)
     return confirmed(verify(store, known), store, known, since)
 

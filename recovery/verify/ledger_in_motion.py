@@ -16,7 +16,7 @@ HOLDS = frozenset({State.STORED, State.EXPIRED, State.FORMER_LIFE})
 
 
 def ledger_in_motion(store: Store, known: StoreKnowledge) -> StoreLedger:
-    """As `store_ledger`, of a store that may be written to meanwhile."""
+    """The loss ledger of a store; what a broker that writes to it may only have on its way is uncertain."""
     since = Moment.of(store)
     return doubted_since(store_ledger(store, known), store, since)
 

@@ -34,6 +34,19 @@ def test_without_consumers_it_says_so() -> None:
     ]
 
 
+def test_the_brokers_check_past_a_half_message_is_no_consumption() -> None:
+    half = replace(MESSAGE, topic="RMQ_SYS_TRANS_HALF_TOPIC", transaction_type="prepared")
+    commits = [Commit(2_000, "CID_RMQ_SYS_TRANS", None, 99, "wire:1")]
+    kept = [KeptOffset(3_000, "CID_RMQ_SYS_TRANS", 99)]
+    steps = story(trail(message=half, records=[half], commits=commits, kept=kept))
+    assert "committed" not in {step.step for step in steps}
+    (last,) = [step for step in steps if step.step == "consumed"]
+    assert (last.group, last.certain) == (None, False)
+    assert "`transactions`" in last.what
+    (last,) = [s for s in story(trail(message=half, records=[half, MESSAGE])) if s.step == "consumed"]
+    assert last.what == "nothing tells who consumed it"
+
+
 def test_a_message_no_unit_points_to_is_invisible() -> None:
     words = [step.what for step in story(trail(unit_points_to=None)) if step.step == "queued"]
     assert words == ["no unit 10: consumers cannot see it"]

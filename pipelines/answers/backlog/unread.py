@@ -53,7 +53,8 @@ def unread_of(seen: QueueLedger, subscription: Subscription, queue: Queue | None
 
 
 def matched_by_tags(found: Unread, store: Store, queue: Queue | None) -> Unread:
-    """The same with what matches, where no SQL92 filter decides. Of no message none does, whatever is asked."""
+    """Unread messages with which of them the tags let through; as given where that is not known or an SQL92 filter
+    decides. Of no message none matches, whatever is asked."""
     subscription = found.subscription
     if queue is None or not len(found.numbers):
         told = replace(subscription, reason=None) if found.open is None else subscription

@@ -9,8 +9,8 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from parsers.config.groups import SYSTEM_GROUP_PREFIX
 from parsers.utc import EPOCH, MILLISECOND
-from pipelines.answers.offsets.record import BROKERS_OWN
 
 Row = Mapping[str, Any]
 Longs = NDArray[np.int64]
@@ -56,7 +56,7 @@ def curves_of(rows: Iterable[Row]) -> Iterator[TopicCurve]:
     """The curves in rows of `lag_history` (or `lag` at several instants). Groups of the broker's own are left out."""
     found: dict[TopicKey, dict[int, Samples]] = {}
     for row in rows:
-        if row["group"].startswith(BROKERS_OWN):
+        if row["group"].startswith(SYSTEM_GROUP_PREFIX):
             continue
         queues = found.setdefault((row["broker"], row["group"], row["topic"]), {})
         at_ms = (row["at"] - EPOCH) // MILLISECOND

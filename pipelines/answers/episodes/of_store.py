@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from parsers.config.groups import SYSTEM_GROUP_PREFIX
 from parsers.errors import Damage, DamageSink
 from parsers.queues import StoreQueues
 from parsers.store import Store
 from parsers.topics import pop_retry_topics
 from pipelines.answers.lag import lag_record, store_lag
-from pipelines.answers.offsets.record import BROKERS_OWN
 from pipelines.answers.offsets.saved import OffsetsAt
 from recovery.lives.topic_lives import StoreLives
 from recovery.scan.log_access import LogAccess
@@ -46,7 +46,7 @@ def kept_lag(
 
 def _is_asked(of_group: str, of_topic: str, group: str | None, topic: str | None) -> bool:
     """Whether an offset is asked for: itself, or because it shows that the group pops."""
-    if of_group.startswith(BROKERS_OWN) or group not in (None, of_group):
+    if of_group.startswith(SYSTEM_GROUP_PREFIX) or group not in (None, of_group):
         return False
     return topic in (None, of_topic) or of_topic in pop_retry_topics(of_group, topic)
 

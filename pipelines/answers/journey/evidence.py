@@ -277,7 +277,7 @@ def trail_in_lake(lake: Lake, message_id: str) -> Trail | None:
 
 
 def _lake_traces(lake: Lake, message: StoredRecord) -> list[TraceEvent]:
-    """As `of_message` has it, whatever the case."""
+    """Trace records of a lake that name the message by its unique id or its message id, in either case of letters."""
     ids = [each.upper() for each in (message.unique_id, message.message_id) if each]
     return lake.query(LAKE_TRACES, ids=ids).to_pylist() if lake.rows("trace_events") else []
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from parsers.config.groups import is_system_group
 from parsers.topics import (
     DLQ_PREFIX,
+    GIVEN_UP_TOPIC,
     RETRY_PREFIX,
     SCHEDULE_TOPIC,
     TIMER_TOPIC,
@@ -27,7 +29,13 @@ BEFORE_DELIVERY = {
     SCHEDULE_TOPIC: "waits there for its delay level",
     TRANSACTION_TOPIC: "waits there for its transaction",
     TIMER_TOPIC: "waits there for its timer",
+    GIVEN_UP_TOPIC: "its transaction was given up: checked too often",
 }
+"""Topics from which no consumer of the message reads, and what a record in them says."""
+NOT_DELIVERED = (
+    "no consumer, as far as the log tells: no record of it is in a topic that consumers read; `transactions` and "
+    "`delays` say what became of it"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,17 +127,22 @@ class Trail:
 
 
 def story(trail: Trail) -> list[Step]:
-    """All steps, in order of time; queue and index follow what was stored, others without an instant come last."""
+    """All steps, in order of time; queue and index follow what was stored, others without an instant come last.
+
+    Groups of the broker's own are left out: that its check of transactions is past a half message is no consumption.
+    """
     if trail.broker is not None and trail.broker in trail.recorded():
         trail = trail.of(trail.broker)
     steps = [*sent(trail.message, trail.traces), *_in_the_log(trail), *_queued(trail), *_indexed(trail)]
     steps += told_by_clients(trail.traces)
-    groups = sorted(_groups(trail))
+    groups = sorted(group for group in _groups(trail) if not is_system_group(group))
     for group in groups:
         steps += _of_brokers(trail, group)
     if not groups and not any(step.step == "delivered" for step in steps):
         looked = ", ".join(trail.looked_at) or "no offsets, no logs and no captures were given"
-        steps.append(Step(None, "consumed", None, None, "nothing tells who consumed it", False, looked))
+        waits = all(record.topic in BEFORE_DELIVERY for record in trail.records)
+        words = NOT_DELIVERED if waits else "nothing tells who consumed it"
+        steps.append(Step(None, "consumed", None, None, words, False, looked))
     stored_ms = trail.message.stored_ms
     dispatched = {"queued": stored_ms, "indexed": stored_ms}
     places = [dispatched.get(step.step) if step.at_ms is None else step.at_ms for step in steps]

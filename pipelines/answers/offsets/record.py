@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from parsers.config.groups import SYSTEM_GROUP_PREFIX
 from pipelines.answers.offsets.in_time import InTime, Span
 from pipelines.recordings.lines import Problem, lines_of
 from pipelines.recordings.recordings import Recording, facts_of, find_recordings
@@ -19,8 +20,6 @@ from rebalance.readers.logs.reader import LogEvent
 
 GroupQueueKey = tuple[str, str, int]
 """(group, topic, queue_id)."""
-BROKERS_OWN = "CID_RMQ_SYS_"
-"""Groups whose offsets the broker moves by itself (MixAll.CID_RMQ_SYS_PREFIX)."""
 STOPPING = frozenset({"broker_stopping", "broker_holds_no_pulls", "broker_unregistered"})
 """Lines of a broker that stops: those who leave from then on lose their connection."""
 MOST_STATEMENTS = 1 << 20
@@ -180,7 +179,7 @@ class OffsetRecord:
         asked = group, from_ms, until_ms
         if asked not in self.offline:
             is_covered = any(begin <= from_ms and until_ms <= end for begin, end in self.covered)
-            is_known = is_covered and not group.startswith(BROKERS_OWN)
+            is_known = is_covered and not group.startswith(SYSTEM_GROUP_PREFIX)
             presence = self.presence.get(group, Presence())
             self.offline[asked] = is_known and presence.is_empty(from_ms, until_ms, self.boots)
         return self.offline[asked]
