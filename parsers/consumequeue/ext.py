@@ -24,6 +24,11 @@ CQ_EXT_UNIT = Layout(
     Field("bitmap_size", "h", "bytes of filter bitmap that follow"),
 )
 
+END_OF_FILE = CQ_EXT_SIZE.pack({"unit_size": -1})
+"""Stands behind the last unit of a file that is full."""
+END_BLANK = 4
+"""Bytes that are kept free at a file's end (END_BLANK_DATA_LENGTH)."""
+
 
 @dataclass(frozen=True, slots=True)
 class ExtUnit:

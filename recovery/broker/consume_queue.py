@@ -6,13 +6,14 @@ Source: ConsumeQueue#recover, #truncateDirtyLogicFiles, #correctMinOffset, #putM
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.java import divide, to_int, to_long
+from recovery.broker.consume_queue_ext import ExtQueue, last_address
 from recovery.broker.mapped_file_queue import FileList, LoadFailed, LogFile, file_name
 from recovery.query.queue_minimum import scan_minimum, search_minimum
 from recovery.rebuild.queue_writer import Put, QueueWriter
@@ -34,6 +35,7 @@ class Queue:
     Attributes:
         max_physical_offset: end of the last message of the queue, -1 for a queue without units.
         min_position: `minLogicOffset`, queue position of the first unit whose message exists.
+        ext: its ext units, where the broker writes some (enableConsumeQueueExt).
     """
 
     topic: str
@@ -42,6 +44,7 @@ class Queue:
     version: BrokerVersion
     max_physical_offset: int = -1
     min_position: int = 0
+    ext: ExtQueue | None = None
     _writer: QueueWriter | None = None
 
     @property
@@ -54,24 +57,35 @@ class Queue:
         return divide(self.mapped.max_offset, CQ_UNIT.size)
 
     def recover(self) -> None:
-        """Read the last three files up to the first unit that is not valid, and end the queue there."""
+        """Read the last three files up to the first unit that is not valid, and end the queue there.
+
+        Raises:
+            LoadFailed: ext units that lead beyond their file.
+        """
         files = self.mapped.files
         if not files:
             return
+        address: int | None = None
         for number in range(max(0, len(files) - FILES_RECOVERED), len(files)):
             file = files[number]
             units = self._units(file)
             valid = self._leading(units, (units["physical_offset"] >= 0) & (units["msg_size"] > 0))
             if valid:
                 self._remember_end_of(units[valid - 1])
+                found = last_address(units["tags_code"][:valid])
+                address = address if found is None else found
             if valid * CQ_UNIT.size != self.mapped.file_size:
                 break
         self.mapped.truncate_to(file.base_offset + valid * CQ_UNIT.size)
+        if self.ext is not None:
+            self.ext.recover()
+            self.ext.truncate_after(address)
 
     def truncate_to_log(self, log_end: int) -> None:
         """Drop the units of messages that start at or after `log_end`.
 
-        The first unit of a file is taken without a look at its size, so that an all-zero file keeps one unit.
+        The first unit of a file is taken without a look at its size, so that an all-zero file keeps one unit. Ext units
+        stay: the loop returns before it gets to them.
 
         Raises:
             Hang: files of one unit each: the loop finds no end.
@@ -127,7 +141,7 @@ class Queue:
         first = self.mapped.files[0]
         found = scan_minimum(self._written(first)["physical_offset"], log_min)
         if found is not None:
-            self.min_position = first.base_offset + found * CQ_UNIT.size
+            self._begin_at(first, found)
 
     def _last_unit_offset(self, last: LogFile) -> int | None:
         if last.wrote_position >= CQ_UNIT.size:
@@ -151,7 +165,20 @@ class Queue:
             return
         found = search_minimum(offsets, log_min)
         if found is not None:
-            self.min_position = first.base_offset + start + found * CQ_UNIT.size
+            self._begin_at(first, start // CQ_UNIT.size + found)
+
+    def _begin_at(self, first: LogFile, slot: int) -> None:
+        """The minimum is this unit of the first file; ext files that end before its ext unit go."""
+        self.min_position = first.base_offset + slot * CQ_UNIT.size
+        if self.ext is not None:
+            self.ext.delete_before(last_address(self._written(first)["tags_code"][slot : slot + 1]))
+
+    def with_address(self, unit: QueueUnit) -> QueueUnit:
+        """The unit as it is put, with the address of the ext unit that the broker writes first, whatever follows."""
+        if self.ext is None:
+            return unit
+        (address,) = self.ext.put(np.array([unit.tags_code]), np.array([unit.store_timestamp_ms])).tolist()
+        return replace(unit, tags_code=address)
 
     def put(self, unit: QueueUnit) -> Put:
         """Write one unit where the broker would; a pre-blank moves the minimum."""
@@ -221,6 +248,8 @@ class Queue:
 
     def destroy(self) -> None:
         self.mapped.delete_all()
+        if self.ext is not None:
+            self.ext.mapped.delete_all()
         self._writer, self.max_physical_offset, self.min_position = None, -1, 0
 
     def _open_writer(self) -> QueueWriter:

@@ -16,6 +16,7 @@ from parsers.consumequeue.layout import CQ_UNIT
 from parsers.topics import SCHEDULE_TOPIC
 from recovery.broker.compaction import CompactedQueueLoad
 from recovery.broker.consume_queue import Queue
+from recovery.broker.consume_queue_ext import ExtQueue
 from recovery.broker.dispatch_log import DispatchLog
 from recovery.broker.index_service import IndexFiles, Mask
 from recovery.broker.mapped_file_queue import FileList, LogFile
@@ -136,8 +137,22 @@ class BrokerMemory:
         """`findOrCreateConsumeQueue`."""
         key = (topic, queue_id)
         if key not in self.queues:
-            self.queues[key] = Queue(topic, queue_id, FileList(self.settings.consume_queue_file_size), self.version)
+            files = FileList(self.settings.consume_queue_file_size)
+            self.queues[key] = Queue(topic, queue_id, files, self.version, ext=self._ext_queue())
         return self.queues[key]
+
+    def _ext_queue(self) -> ExtQueue | None:
+        """What a queue without ext files begins with."""
+        if not self.settings.enable_consume_queue_ext:
+            return None
+        files = FileList(self.settings.mapped_file_size_consume_queue_ext)
+        return ExtQueue(files, finds_by_place=not self.version.finds_files_by_offset)
+
+    @property
+    def ext_units_are_known(self) -> bool:
+        """No bit map is calculated, so that every ext unit that is written can be told beforehand."""
+        ext = (queue.ext for queue in self.queues.values())
+        return not (self.settings.enable_calc_filter_bit_map or any(each and each.has_bit_maps for each in ext))
 
     def dispatch(self, request: DispatchRequest, position: int) -> None:
         """Hand one message to the dispatchers: queues, then index."""
@@ -154,6 +169,8 @@ class BrokerMemory:
         queue = self.queue(unit.topic, unit.queue_id) if own_queue or self.queues_writable else None
         if queue is None or not self.queues_writable:
             return
+        if own_queue:
+            unit = queue.with_address(unit)
         if can_hold_files(unit.topic) and self._can_make_file_for(queue, unit):
             queue.put(unit)
             if own_queue:
@@ -200,10 +217,15 @@ class BrokerMemory:
         packed["msg_size"], packed["tags_code"] = records.total_size[record], records.tags_code[record]
         keys = units.topic[chosen].astype(np.int64) << 32 | (units.queue_id[chosen].astype(np.int64) & 0xFFFFFFFF)
         order = np.argsort(keys, kind="stable")
+        is_own = np.diff(record, prepend=-1) != 0
         for rows in np.split(order, np.flatnonzero(np.diff(keys[order])) + 1) if len(order) else ():
             first = chosen[rows[0]]
             holder = self.database or self
             queue = holder.queue(names[units.topic[first]], int(units.queue_id[first]))
+            if isinstance(queue, Queue) and queue.ext is not None:
+                own = rows[is_own[rows]]
+                times = records.store_timestamp_ms[record[own]]
+                packed["tags_code"][own] = queue.ext.put(packed["tags_code"][own].astype(np.int64), times)
             queue.put_many(packed[rows], units.queue_offset[chosen[rows]])
         if len(record) and self.database is not None:
             self.database.dispatched_to = int(packed["physical_offset"][-1] + packed["msg_size"][-1])

@@ -269,11 +269,6 @@ class QueueDatabase:
         noted = {} if self.table is None else self.table.limits
         return [key for key, each in noted.items() if each.last is not None and each.last.physical_offset >= log_end]
 
-    def noted_end(self, key: QueueKey) -> int:
-        """Where a queue ended before the start: the next queue offset."""
-        noted = None if self.table is None else self.table.limits.get(key)
-        return 0 if noted is None else to_long(noted.last_queue_offset + 1)
-
     def destroy(self) -> None:
         """The folder is deleted, and a new database made in it."""
         self.table, self.dispatched_to, self.queues = None, 0, {}

@@ -117,6 +117,7 @@ class Evidence:
     Attributes:
         abort: `abort` is there, whatever it is; `abort_file` says what.
         queues: files of every `consumequeue/<topic>/<int>`; empty lists are folders without files.
+        ext_queues: the same of `consumequeue_ext`.
         checkpoint: its bytes, None when there is none.
         checkpoint_opens: False where something is in its place that is no file.
         index_obstructed: something stands in the place of the folder `index/`, so that no file can be made in it.
@@ -135,6 +136,7 @@ class Evidence:
     commitlog: tuple[Entry, ...]
     queues: Mapping[QueueKey, tuple[Entry, ...]]
     index: tuple[Entry, ...]
+    ext_queues: Mapping[QueueKey, tuple[Entry, ...]] = field(default_factory=dict)
     dledger: tuple[Entry, ...] = ()
     dledger_index: tuple[Entry, ...] = ()
     config: Mapping[str, Entry] | None = None
@@ -175,6 +177,7 @@ def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
         checkpoint=_read_small(root / "checkpoint"),
         commitlog=_log_files(folders.commitlog),
         queues=_queues(topics),
+        ext_queues=_queues(_entries(root / "consumequeue_ext")),
         index=tuple(_in_java_order(_entries(root / "index"))),
         dledger=_log_files(folders.dledger or ([node / DATA_FOLDER] if node else [])),
         dledger_index=tuple(_in_java_order(_entries(node / "index"))) if node else (),

@@ -107,9 +107,9 @@ def _dispatch_from(played: Restart) -> int | None:
 
 def _after(played: Restart) -> Document:
     memory = played.memory
-    with_ext = memory.settings.enable_consume_queue_ext
+    unknown_ext = not memory.ext_units_are_known
     hashes = {
-        f"{topic}/{queue_id}/{file.name}": None if with_ext and file.was_appended_to else _sha256_used(file)
+        f"{topic}/{queue_id}/{file.name}": None if unknown_ext and file.was_appended_to else _sha256_used(file)
         for (topic, queue_id), queue in sorted(memory.queues.items())
         for file in queue.mapped.files
     }

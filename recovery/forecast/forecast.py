@@ -20,7 +20,8 @@ from recovery.forecast.outcome import Outcome, outcome_of
 from recovery.forecast.queue_rows import QueueRow, queue_rows
 from recovery.forecast.returns import Return, brought_back, returns
 from recovery.forecast.unknowns import Unknown, unknowns
-from recovery.knowledge.inference import STORE_TYPE, StoreKnowledge
+from recovery.knowledge.inference import StoreKnowledge
+from recovery.knowledge.setting_signs import STORE_TYPE
 from recovery.lives.life import TopicLives
 from recovery.lives.topic_lives import StoreLives
 from recovery.rules.settings import StoreSettings

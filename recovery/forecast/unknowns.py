@@ -131,10 +131,10 @@ def _about_settings(played: Restart) -> Iterator[Unknown]:
         yield Unknown(f"what {name} does", f"{memory.version} does not have this setting")
     if settings.enable_controller_mode:
         yield Unknown("the confirmed offset", "the controller and the other replicas decide it")
-    if settings.enable_consume_queue_ext:
+    if settings.enable_consume_queue_ext and not memory.ext_units_are_known:
         yield Unknown(
             "consumequeue_ext/, and the bytes of queue files that get units",
-            "its units depend on the consumers' filters at that moment; a unit's tags code is an address among them",
+            "its units have bit maps, by the consumers' filters at that moment; a unit's tags code is an address there",
         )
     wrong = [e for e in memory.evidence.index if not e.is_folder and e.size != memory.index.geometry.file_size]
     if wrong:

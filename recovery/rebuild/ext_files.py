@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.commitlog.properties import PropertyRule
-from parsers.consumequeue.ext import CQ_EXT_SIZE, CQ_EXT_UNIT
+from parsers.consumequeue.ext import CQ_EXT_UNIT, END_BLANK, END_OF_FILE
 from parsers.consumequeue.layout import CQ_UNIT, PRE_BLANK
 from parsers.java import LONG_MIN
 from parsers.store import QueueKey, Store
@@ -30,9 +30,6 @@ Longs = npt.NDArray[np.int64]
 FOLDER = "consumequeue_ext"
 MOST_UNIT_BYTES = (1 << 15) - 1
 """CqExtUnit#MAX_EXT_UNIT_SIZE: a larger unit is refused, and the queue keeps the tags code itself."""
-END_OF_FILE = CQ_EXT_SIZE.pack({"unit_size": -1})
-END_BLANK = 4
-"""Bytes that are kept free at a file's end (END_BLANK_DATA_LENGTH)."""
 
 
 @dataclass(frozen=True, slots=True)

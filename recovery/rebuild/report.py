@@ -10,7 +10,8 @@ from typing import Any
 from parsers.queues import StoreQueues
 from parsers.sequence import holes
 from parsers.store import QueueKey, Store
-from recovery.knowledge.inference import Inferred, StoreKnowledge
+from recovery.knowledge.inference import StoreKnowledge
+from recovery.knowledge.signs import Inferred
 from recovery.lives.life import RestartedQueue, TopicLife, TopicLives
 from recovery.lives.numbering import Numbering, joined_numbering
 from recovery.rebuild.ext_files import ExtTotals

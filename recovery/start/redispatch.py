@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from parsers.commitlog.layout import RECORD_START
 from parsers.mapped import release_pages
 from recovery.broker.consume_queue import Hang
 from recovery.broker.index_service import IndexFileNotMade
@@ -104,7 +105,11 @@ class Redispatch:
             if file is None or start >= file.wrote_position:
                 return
             self.position = file.base_offset + start
-            going_on = self._read_file(file.stored[: file.wrote_position], start)
+            stored = file.stored[: file.wrote_position]
+            if start < len(stored):
+                going_on = self._read_file(stored, start)
+            else:
+                going_on = self._read_zeros(file.wrote_position - start)
 
     def _waits_for_confirmation(self) -> bool:
         """Before 5.0.0 duplicationEnable stops dispatch at the confirmed offset."""
@@ -139,6 +144,12 @@ class Redispatch:
                 self._give_up(readable_bytes - read_bytes, checked)
                 return False
         return True
+
+    def _read_zeros(self, readable_bytes: int) -> bool:
+        """What a file has behind its stored bytes, where a repair lengthens it: no record begins there."""
+        zeros = memoryview(bytes(min(readable_bytes, RECORD_START.size)))
+        self._give_up(readable_bytes, self.check.at(zeros, 0, crc=False, read_body=False))
+        return False
 
     def _take_run(self, readable: memoryview, at: int, base_offset: int) -> int:
         """Dispatch valid records at once as far as dispatch may go; returns their bytes."""

@@ -238,7 +238,10 @@ def _load_queues(memory: BrokerMemory) -> None:
     evidence, version = memory.evidence, memory.version
     if evidence.database is None or not version.keeps_queues_in_rocksdb:
         for (topic, queue_id), entries in evidence.queues.items():
-            list_files(memory.queue(topic, queue_id).mapped, entries, version)
+            queue = memory.queue(topic, queue_id)
+            list_files(queue.mapped, entries, version)
+            if queue.ext is not None:
+                list_files(queue.ext.mapped, evidence.ext_queues.get((topic, queue_id), ()), version)
         return
     if evidence.database.refused is not None:
         raise LoadFailed(

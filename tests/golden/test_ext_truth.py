@@ -62,6 +62,16 @@ def test_a_changed_byte_is_inside_a_finding(name: str, file: str, at: int, kind:
 
 
 @pytest.mark.parametrize("name", EXT)
+def test_a_size_behind_the_last_ext_unit_is_found_since_it_stops_the_load(name: str, tmp_path: Path) -> None:
+    root = tmp_path / "store"
+    shutil.copytree(store_root(name), root)
+    end = sum(unit.size for unit in read_ext(open_store(root).ext_queues[QUEUE][0]))
+    overwrite(root / "consumequeue_ext" / FILE, end, b"\x7f\xff")
+    (found,) = verify(*opened(root)).findings
+    assert (found.kind, found.places[0].file_pos) == ("ext_unit_broken", end)
+
+
+@pytest.mark.parametrize("name", EXT)
 def test_an_ext_file_that_is_lost_is_every_unit_of_the_queue(name: str, tmp_path: Path) -> None:
     root = tmp_path / "store"
     shutil.copytree(store_root(name), root)
@@ -71,6 +81,16 @@ def test_an_ext_file_that_is_lost_is_every_unit_of_the_queue(name: str, tmp_path
         line["units"] for line in truth_lines(name, "queues.jsonl.gz") if (line["topic"], line["queueId"]) == QUEUE
     )
     assert (found.kind, found.count) == ("ext_unit_missing", len(units))
+
+
+@pytest.mark.parametrize("name", EXT)
+def test_without_consumequeue_ext_every_address_leads_to_nothing(name: str, tmp_path: Path) -> None:
+    root = tmp_path / "store"
+    shutil.copytree(store_root(name), root)
+    shutil.rmtree(root / "consumequeue_ext")
+    findings = verify(*opened(root)).findings
+    assert {found.kind for found in findings} == {"ext_unit_missing"}
+    assert all(place.file.startswith("consumequeue") for found in findings for place in found.places)
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -119,7 +119,8 @@ def test_messages_without_a_unit_are_named() -> None:
 
 def test_bytes_of_units_that_depend_on_filters_are_not_known() -> None:
     crashed = CASES.case("s533-clean-077")
-    filtered = {**crashed, "configOverrides": {**crashed["configOverrides"], "enableConsumeQueueExt": "true"}}
+    ext = {"enableConsumeQueueExt": "true", "enableCalcFilterBitMap": "true"}
+    filtered = {**crashed, "configOverrides": {**crashed["configOverrides"], **ext}}
     plain, with_ext = (_foretold(case)[1]["after_dispatch"]["consumequeue_sha256"] for case in (crashed, filtered))
     known = {name: sha256 for name, sha256 in with_ext.items() if sha256 is not None}
     assert with_ext.keys() == plain.keys() > known.keys()

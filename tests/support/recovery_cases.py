@@ -99,6 +99,12 @@ def database_cases() -> CaseSet:
 
 
 @cache
+def ext_cases() -> CaseSet:
+    """The recorded cases of brokers with ext queues (enableConsumeQueueExt)."""
+    return CaseSet(GOLDEN / "recovery" / "ext", run_folder() / "ext-bases")
+
+
+@cache
 def _rows(root: Path) -> dict[str, str]:
     """The line of each case by its name; a case is parsed when it is asked for."""
     rows: dict[str, str] = {}

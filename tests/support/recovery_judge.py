@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import posixpath
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from parsers.checkpoint import CHECKPOINT
+from parsers.java import to_long
 from recovery.broker.consume_queue import Queue
 from recovery.broker.dispatch_log import DispatchLog, Phase
 from recovery.broker.index_service import IndexFile
+from recovery.broker.mapped_file_queue import LogFile
 from recovery.broker.memory import BrokerMemory
-from recovery.broker.queue_database import DatabaseQueue
-from recovery.broker.store_folder import read_evidence
+from recovery.broker.queue_database import DatabaseQueue, QueueDatabase
+from recovery.broker.store_folder import QueueKey, read_evidence
 from recovery.retention.cleaner import Cleaner, Clock, DiskUse, trigger
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
@@ -82,7 +84,7 @@ def play(case: Case, root: Path, *, compiled: bool = False) -> Told:
     told: Told = {"hang": True} if played.hang else _told(played, before)
     if played.memory.database is not None:
         told["undecided"] = {
-            f"{topic}/{queue_id}": played.memory.database.noted_end((topic, queue_id))
+            f"{topic}/{queue_id}": _noted_end(played.memory.database, (topic, queue_id))
             for topic, queue_id in played.memory.database.undecided
         }
     if played.started:
@@ -191,6 +193,12 @@ def differences(told: Told, truth: Told) -> dict[str, tuple[Any, Any]]:
     return {name: both for name, both in pairs.items() if both[0] != both[1]}
 
 
+def _noted_end(database: QueueDatabase, key: QueueKey) -> int:
+    """Where a queue ended before the start: the next queue offset."""
+    noted = None if database.table is None else database.table.limits.get(key)
+    return 0 if noted is None else to_long(noted.last_queue_offset + 1)
+
+
 def _outside(recorded: Told, ours: Told, noted_end: int, log_end: int) -> Told:
     """What a recorded queue has beyond the bounds; empty where nothing."""
     strange = {place for place in recorded.get("units", ()) if place < log_end} - set(ours.get("units", ()))
@@ -227,7 +235,7 @@ def _files(root: Path) -> dict[str, int]:
     has_database = any((queues / name).exists() for name in ("CURRENT", "LOCK", "IDENTITY"))
     found = {
         str(path.relative_to(root)): path.stat().st_size
-        for folder in ("commitlog", "consumequeue", "index")
+        for folder in ("commitlog", "disk2", "disk3", "consumequeue", "consumequeue_ext", "index")
         for path in (root / folder).rglob("*")
         if path.is_file() and not (has_database and path.parent == queues)
     }
@@ -337,11 +345,16 @@ def _queue(queue: Queue, hashes: bool) -> Told:
         "minLogicOffsetBytes": queue.min_position,
     }
     if hashes:
-        told["files"] = [
-            {"file": file.name, "used": file.wrote_position, "sha256": sha256(file.content(file.wrote_position))}
-            for file in queue.mapped.files
-        ]
+        told["files"] = _written(queue.mapped.files)
+        told |= {} if queue.ext is None else {"ext": _written(queue.ext.mapped.files)}
     return told
+
+
+def _written(files: Iterable[LogFile]) -> list[Told]:
+    return [
+        {"file": file.name, "used": file.wrote_position, "sha256": sha256(file.content(file.wrote_position))}
+        for file in files
+    ]
 
 
 def _index(file: IndexFile, hashes: bool) -> Told:
@@ -380,17 +393,21 @@ def _duplicates(file: IndexFile, count: int) -> int:
 def _files_then(memory: BrokerMemory, before: Mapping[str, int], *, abort: bool, started: bool) -> Told:
     """The folder's files at that moment; `started`: load() came as far as opening the checkpoint."""
     files = dict(before)
-    gone = [f"commitlog/{file.name}" for file in memory.commitlog.deleted]
+    deleted = [file.entry for file in memory.commitlog.deleted if file.entry is not None]
+    gone = [entry.path.relative_to(memory.evidence.root).as_posix() for entry in deleted]
     gone += [f"index/{entry.name}" for entry in memory.index.deleted]
     for (topic, queue_id), queue in memory.queues.items():
-        folder = f"consumequeue/{topic}/{queue_id}"
-        gone += [f"{folder}/{file.name}" for file in queue.mapped.deleted]
+        gone += [f"consumequeue/{topic}/{queue_id}/{file.name}" for file in queue.mapped.deleted]
+        ext = () if queue.ext is None else queue.ext.mapped.deleted
+        gone += [f"consumequeue_ext/{topic}/{queue_id}/{file.name}" for file in ext]
     for path in gone:
         files.pop(path, None)
     for (topic, queue_id), queue in memory.queues.items():
         folder = posixpath.normpath(f"consumequeue/{topic}/{queue_id}")  # a damaged topic may hold any character
         if folder.startswith("consumequeue/"):
             files |= {f"{folder}/{file.name}": file.size for file in queue.mapped.files}
+            ext = () if queue.ext is None else queue.ext.mapped.files
+            files |= {f"consumequeue_ext{folder[12:]}/{file.name}": file.size for file in ext}
     size = memory.index.geometry.file_size
     files |= {f"index/{f.name}": max(size, f.entry.size) for f in memory.index.files if f.entry is not None}
     files.pop("abort", None)

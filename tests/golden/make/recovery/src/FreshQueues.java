@@ -9,6 +9,7 @@ import java.nio.file.*;
 import java.util.*;
 import java.util.stream.Stream;
 import org.apache.rocketmq.store.*;
+import org.apache.rocketmq.store.config.MessageStoreConfig;
 
 /** Queue by queue what ConsumeQueue, or BatchConsumeQueue, makes of the files alone: load, recover, correctMinOffset. Nothing is dispatched, and no log cuts it. */
 class FreshQueues {
@@ -17,15 +18,18 @@ class FreshQueues {
   /** "topic/queue" -> `load`, least and greatest queue offset, and every unit between them; of a copy of the files, which recovery may delete. Of a queue of batches its ends only. */
   static Map<String, Object> of(DefaultMessageStore store, String root) throws Exception {
     Map<String, Object> told = new TreeMap<>();
+    boolean ext = store.getMessageStoreConfig().isEnableConsumeQueueExt();
+    store.getMessageStoreConfig().setEnableConsumeQueueExt(false); // ext files are not in the copy, and recovery would cut the store's own
     for (String kind : new String[]{"consumequeue", "batchconsumequeue"}) {
       Path copy = Paths.get(root + "." + kind);
       try {
         copy(Paths.get(root, kind), copy);
         for (File topic : folders(copy.toFile()))
           for (File queue : folders(topic))
-            if (queue.getName().matches("\\d{1,9}")) told.put(topic.getName() + "/" + queue.getName(), one(store, copy, topic.getName(), Integer.parseInt(queue.getName()), logStart(root)));
+            if (queue.getName().matches("\\d{1,9}")) told.put(topic.getName() + "/" + queue.getName(), one(store, copy, topic.getName(), Integer.parseInt(queue.getName()), logStart(store)));
       } finally { delete(copy); }
     }
+    store.getMessageStoreConfig().setEnableConsumeQueueExt(ext);
     return told;
   }
 
@@ -106,10 +110,12 @@ class FreshQueues {
     return units;
   }
 
-  /** Where the log's first file begins; 0 without one. */
-  static long logStart(String root) {
-    String[] names = new File(root, "commitlog").list();
-    return names == null ? 0 : Stream.of(names).filter(name -> name.matches("\\d{20}")).mapToLong(Long::parseLong).min().orElse(0);
+  /** Where the log's first file begins, of all the folders that are set; 0 without one. */
+  static long logStart(DefaultMessageStore store) {
+    MessageStoreConfig config = store.getMessageStoreConfig();
+    String[] folders = (config.getStorePathCommitLog() + "," + Lab.tryCall(config, "getReadOnlyCommitLogStorePaths")).split(",");
+    Stream<String> names = Stream.of(folders).map(folder -> new File(folder.trim()).list()).filter(Objects::nonNull).flatMap(Stream::of);
+    return names.filter(name -> name.matches("\\d{20}")).mapToLong(Long::parseLong).min().orElse(0);
   }
 
   static List<File> folders(File of) {

@@ -1,0 +1,145 @@
+"""The ConsumeQueueExt of one queue as it is recovered, truncated and written again, in memory.
+
+Units are put without a bit map, as a broker does that calculates none (enableCalcFilterBitMap).
+Source: ConsumeQueueExt#load, #recover, #truncateByMaxAddress, #truncateByMinAddress, #put @4.9.8, 5.3.3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from parsers.consumequeue.ext import CQ_EXT_SIZE, CQ_EXT_UNIT, END_BLANK, END_OF_FILE
+from parsers.consumequeue.layout import MAX_EXT_ADDRESS
+from parsers.java import LONG_MIN, to_long
+from recovery.broker.mapped_file_queue import FileList, LoadFailed, LogFile, file_name
+
+Longs = npt.NDArray[np.int64]
+UNIT_SIZE = CQ_EXT_UNIT.size
+
+
+@dataclass(slots=True)
+class ExtQueue:
+    """The ext files of a queue with the broker's memory of them. `has_bit_maps`: of a unit that recovery read."""
+
+    mapped: FileList
+    finds_by_place: bool = False
+    has_bit_maps: bool = False
+
+    def recover(self) -> None:
+        """Read every file up to its last unit, and end the ext queue there.
+
+        Raises:
+            LoadFailed: a unit that goes beyond its file.
+        """
+        if not self.mapped.files:
+            return
+        for file in self.mapped.files:
+            used, widest = _used(file)
+            self.has_bit_maps |= widest > UNIT_SIZE
+        self.mapped.truncate_to(self.mapped.files[-1].base_offset + used)
+
+    def truncate_after(self, address: int | None) -> None:
+        """End behind the unit at this address; where none is found nothing changes.
+
+        Raises:
+            LoadFailed: the unit goes beyond what is written.
+        """
+        if address is None:
+            return
+        place = to_long(address - LONG_MIN)
+        size = self._size_at(place)
+        if size is not None:
+            self.mapped.truncate_to(place + size)
+
+    def delete_before(self, address: int | None) -> None:
+        """Delete the files that end before this address."""
+        if address is None:
+            return
+        place = to_long(address - LONG_MIN)
+        expired = [file for file in self.mapped.files if file.end_offset < place]
+        self.mapped.deleted += expired
+        self.mapped.files = [file for file in self.mapped.files if file.end_offset >= place]
+
+    def put(self, tags_codes: Longs, store_timestamps_ms: Longs) -> Longs:
+        """Append a unit for each message; the addresses, or the tags codes themselves where no file has room."""
+        count = len(tags_codes)
+        units = np.zeros(count, CQ_EXT_UNIT.dtype)
+        units["unit_size"], units["tags_code"] = UNIT_SIZE, tags_codes
+        units["store_timestamp_ms"] = store_timestamps_ms
+        if self.mapped.file_size < UNIT_SIZE + END_BLANK:
+            return tags_codes
+        addresses = np.empty(count, np.int64)
+        done = 0
+        while done < count:
+            file = self._open_file()
+            start = file.wrote_position
+            fits = min(count - done, (file.size - END_BLANK - start) // UNIT_SIZE)
+            file.append(units[done : done + fits].tobytes())
+            addresses[done : done + fits] = file.base_offset + start + UNIT_SIZE * np.arange(fits) + LONG_MIN
+            done += fits
+        return addresses
+
+    def _open_file(self) -> LogFile:
+        """The newest file, or a new one behind it where it has no room for a unit."""
+        files, size = self.mapped.files, self.mapped.file_size
+        last = files[-1] if files else None
+        if last is not None and last.wrote_position + UNIT_SIZE <= size - END_BLANK:
+            return last
+        if last is not None and last.wrote_position < size:
+            last.append(END_OF_FILE)
+            last.wrote_position = size
+        base = 0 if last is None else last.end_offset
+        files.append(LogFile(file_name(base), base, size, 0))
+        return files[-1]
+
+    def _size_at(self, place: int) -> int | None:
+        """The size of the unit that is read there, None where none is."""
+        file = self.mapped.find(place, first_if_missing=place == 0, by_place=self.finds_by_place)
+        into_file = place % self.mapped.file_size
+        if file is None or into_file >= file.wrote_position:
+            return None
+        written = file.content(file.wrote_position)[into_file:]
+        if len(written) < CQ_EXT_SIZE.size:
+            return None
+        size = CQ_EXT_SIZE.unpack(written)["unit_size"]
+        if size < 1:
+            return None
+        bit_map_size = CQ_EXT_UNIT.unpack(written)["bitmap_size"] if len(written) >= UNIT_SIZE else 1
+        if len(written) < UNIT_SIZE + max(bit_map_size, 0):
+            raise _beyond(file, "#truncateByMaxAddress (BufferUnderflowException)")
+        return size
+
+
+def _used(file: LogFile) -> tuple[int, int]:
+    """Bytes up to the first size of 0 or less, and the largest size before; runs of one size are passed at once."""
+    content = file.content(file.size)
+    data = np.frombuffer(content, np.uint8)
+    at = widest = 0
+    while at + CQ_EXT_SIZE.size <= len(data):
+        size = CQ_EXT_SIZE.unpack(content, at)["unit_size"]
+        if size <= 0:
+            return at, widest
+        if at + size > len(data):
+            break
+        units = data[at : at + (len(data) - at) // size * size].reshape(-1, size)[:, : CQ_EXT_SIZE.size]
+        widest = max(widest, size)
+        differs = (units != units[0]).any(axis=1)
+        at += size * (int(np.argmax(differs)) if differs.any() else len(units))
+    raise _beyond(file, "#recover (BufferUnderflowException or IllegalArgumentException)")
+
+
+def _beyond(file: LogFile, method: str) -> LoadFailed:
+    return LoadFailed(
+        "the sizes in an ext file of a queue lead beyond its end: the broker does not load",
+        f"ConsumeQueueExt{method}",
+        f"{file.entry.path if file.entry else file.name}",
+    )
+
+
+def last_address(tags_codes: Longs) -> int | None:
+    """The last of a queue's tags codes that is an ext address; None without one."""
+    found = np.flatnonzero(tags_codes <= MAX_EXT_ADDRESS)
+    return int(tags_codes[found[-1]]) if len(found) else None

@@ -1,0 +1,130 @@
+"""The log file with which a recovery begins: the newest whose first record queues, index or checkpoint know.
+
+Source: CommitLog#recoverNormally, #recoverAbnormally, #isMappedFileMatchedRecover @4.9.8, 5.3.1, 5.3.3, 5.3.4, 5.5.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from parsers.commitlog.layout import HEAD, MAGIC_V1, MAGIC_V2, parts
+from parsers.errors import TruncatedRecord
+from recovery.broker.mapped_file_queue import LogFile
+from recovery.broker.memory import BrokerMemory
+
+FILES_READ_AFTER_CLEAN_EXIT = 3
+
+
+DEFAULT_FILES_MATCHED = 10
+
+
+def first_file_after_clean_exit(memory: BrokerMemory, dispatch_from: int) -> int:
+    """The number of the file after a clean exit. `dispatch_from`: the queues know the messages before it."""
+    files = memory.commitlog.files
+    if not memory.version.redispatches_after_clean_exit:
+        number = max(0, len(files) - FILES_READ_AFTER_CLEAN_EXIT)
+        why = f"the last {FILES_READ_AFTER_CLEAN_EXIT} files are read; older ones are not looked at"
+    elif memory.version.matches_whole_first_record:
+        number = _newest(memory, lambda file: _matches_by_record(memory, file, dispatch_from, True), from_second=True)
+        why = "reading starts at the newest file whose first record the queues and the index already hold"
+    else:
+        number = _newest(memory, lambda file: file.base_offset <= dispatch_from, from_second=True)
+        why = "reading starts at the newest file that begins at or before the queues' maximum"
+    memory.because(why, "CommitLog#recoverNormally", f"{files[number].name}; queues' maximum {dispatch_from}")
+    return number
+
+
+def first_file_after_crash(memory: BrokerMemory) -> int:
+    """The number of the file after a crash."""
+    version, stored = memory.version, memory.checkpoint
+    if version.matches_whole_first_record:
+        dispatched = _known_dispatched(memory)
+        number = _newest(memory, lambda file: _matches_by_record(memory, file, dispatched, False), from_second=False)
+        evidence = f"logicsPhysicalOffset {dispatched}, logicsMsgTimestamp {stored.logics_msg_timestamp}"
+        if memory.database is not None:
+            evidence = f"the database of queues notes {dispatched}"
+    elif memory.database is not None:
+        number = _newest(memory, lambda file: _matches_by_place(memory, file), from_second=False)
+        evidence = f"the database of queues notes {memory.database.dispatched_to}"
+    else:
+        number = _newest(memory, lambda file: _matches_by_time(memory, file), from_second=False)
+        evidence = f"oldest time in the checkpoint {_time_limit(memory)}"
+    memory.because(
+        "reading and dispatching starts at the newest file whose first record "
+        + ("the checkpoint covers" if memory.database is None else "the queues have"),
+        "CommitLog#recoverAbnormally",
+        f"{memory.commitlog.files[number].name}; {evidence}",
+    )
+    return number
+
+
+def _newest(memory: BrokerMemory, matches: Callable[[LogFile], bool], *, from_second: bool) -> int:
+    """The newest file that matches, else the first. The first is taken unseen with `from_second`.
+
+    Since 5.4.0 the search ends at the commitLogRecoverMaxNum-th file whether it matches or not.
+    """
+    files = memory.commitlog.files
+    limit = memory.settings.commit_log_recover_max_num
+    tries = limit if limit > 0 else DEFAULT_FILES_MATCHED
+    for number in range(len(files) - 1, 0 if from_second else -1, -1):
+        tries -= 1
+        if matches(files[number]) or (memory.version.limits_matched_files and tries <= 0):
+            return number
+    return 0
+
+
+def _matches_by_time(memory: BrokerMemory, file: LogFile) -> bool:
+    """Only the magic code and the store time of the first record are looked at."""
+    try:
+        head = HEAD.unpack(file.stored)
+        if head["magic_code"] != MAGIC_V1 and not (head["magic_code"] == MAGIC_V2 and memory.version.reads_v2_messages):
+            return False
+        form = parts(head["magic_code"], head["sys_flag"])
+        stored_at = form.store_time.unpack(file.stored, form.head.size + form.born_host.size)["store_timestamp_ms"]
+    except TruncatedRecord:
+        return False
+    return stored_at != 0 and stored_at <= _time_limit(memory)
+
+
+def _matches_by_place(memory: BrokerMemory, file: LogFile) -> bool:
+    """With a database of queues: the magic code and the offset in the first record are looked at. @5.2.0."""
+    try:
+        head = HEAD.unpack(file.stored)
+    except TruncatedRecord:
+        return False
+    is_message = head["magic_code"] == MAGIC_V1 or (head["magic_code"] == MAGIC_V2 and memory.version.reads_v2_messages)
+    return is_message and head["physical_offset"] <= memory.max_queued_offset()
+
+
+def _known_dispatched(memory: BrokerMemory) -> int:
+    """How far messages were dispatched before a crash, as the checkpoint or the database of queues says."""
+    return memory.checkpoint.logics_physical_offset or 0 if memory.database is None else memory.max_queued_offset()
+
+
+def _time_limit(memory: BrokerMemory) -> int:
+    by_index = memory.settings.message_index_enable and memory.settings.message_index_safe
+    return memory.checkpoint.min_timestamp_index if by_index else memory.checkpoint.min_timestamp
+
+
+def _matches_by_record(memory: BrokerMemory, file: LogFile, dispatched: int, clean_exit: bool) -> bool:
+    """The whole first record is valid, and queues and (with messageIndexSafe) index have it."""
+    checked = memory.check.at(
+        file.stored, 0, crc=memory.settings.check_crc_on_recover, duplication=memory.settings.duplication_enable
+    )
+    request = checked.request
+    if request is None or request.store_timestamp_ms == 0:
+        return False
+    stored, settings = memory.checkpoint, memory.settings
+    if (
+        settings.message_index_enable
+        and settings.message_index_safe
+        and request.store_timestamp_ms > stored.index_msg_timestamp
+    ):
+        return False
+    if clean_exit or memory.database is not None:
+        return request.physical_offset <= dispatched
+    if not memory.version.keeps_dispatched_offset:
+        return request.store_timestamp_ms <= stored.min_timestamp
+    if dispatched <= 0:
+        return request.store_timestamp_ms <= stored.logics_msg_timestamp
+    return request.physical_offset <= dispatched
