@@ -35,10 +35,6 @@ class Document:
     content: dict[str, Json]
 
     @property
-    def from_backup(self) -> bool:
-        return self.file.path.name.endswith(BACKUP)
-
-    @property
     def data_version(self) -> DataVersion:
         stored = as_map(self.content.get("dataVersion"))
         changed = stored.get("timestamp", stored.get(TIMESTAMP_BEFORE_4))

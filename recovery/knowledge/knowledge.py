@@ -11,7 +11,7 @@ from pathlib import Path
 
 from parsers.store import NotAStore, Store, open_store
 from recovery.knowledge.inference import StoreKnowledge, infer
-from recovery.rules.settings import StoreSettings, broker_conf_pairs
+from recovery.rules.settings import FORMER_NAMES, RENAMED_IN, StoreSettings, broker_conf_pairs
 from recovery.rules.store_paths import log_folders, why_no_log
 from recovery.rules.versions import BrokerVersion
 
@@ -53,8 +53,9 @@ class Said:
             OSError: broker.conf cannot be read.
         """
         pairs = None if broker_conf is None else broker_conf_pairs(broker_conf)
+        renamed = [] if pairs is None else _under_names_of_today(pairs, version)
         ignored = [
-            *(f"{broker_conf}: {why}" for why in _ignored(pairs or {}, version, names_strangers=False)),
+            *(f"{broker_conf}: {why}" for why in (*renamed, *_ignored(pairs or {}, version, names_strangers=False))),
             *(f"--config {why}" for why in _ignored(config or {}, None, names_strangers=True)),
         ]
         if pairs and pairs.get("enableDLegerCommitLog") != "true" and pairs.pop("storePathDLedgerCommitLog", ""):
@@ -93,6 +94,24 @@ def knowledge_of(store: Store, said: Said = NOTHING_SAID) -> StoreKnowledge:
     known = infer(store, version=said.version, settings=said.settings)
     facts = tuple(fact for fact in known.facts if fact.what not in said.config)
     return replace(known, settings=said.over(known.settings), facts=facts)
+
+
+def _under_names_of_today(pairs: dict[str, str], version: BrokerVersion | None) -> list[str]:
+    """Give the settings of a broker.conf the names they have since RENAMED_IN; why some of them have no effect."""
+    ignored = []
+    for former, name in FORMER_NAMES.items():
+        if version is not None and version < RENAMED_IN:
+            if name in pairs:
+                ignored.append(f"{name}={pairs.pop(name)}: {version} calls this setting {former}, and ignores it")
+            if former in pairs:
+                pairs[name] = pairs.pop(former)
+        elif former in pairs:
+            value = pairs.pop(former)
+            who = "brokers" if version is None else str(version)
+            ignores = "ignore" if version is None else "ignores"
+            decides = "; --version decides for an older one" if version is None else ""
+            ignored.append(f"{former}={value}: since {RENAMED_IN} {who} {ignores} this name of {name}{decides}")
+    return ignored
 
 
 def _ignored(pairs: Mapping[str, str], version: BrokerVersion | None, *, names_strangers: bool) -> Iterator[str]:

@@ -18,6 +18,12 @@ from recovery.rules.versions import BrokerVersion
 DELAY_LEVELS = "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"
 CONSUME_QUEUE_UNIT_SIZE = 20
 MOST_CONF_BYTES = 1 << 22
+FORMER_NAMES = {
+    "mapedFileSizeCommitLog": "mappedFileSizeCommitLog",
+    "mapedFileSizeConsumeQueue": "mappedFileSizeConsumeQueue",
+}
+"""What MessageStoreConfig called settings up to 4.5.1 -> their names since RENAMED_IN."""
+RENAMED_IN = BrokerVersion(4, 5, 2)
 
 
 def _setting(
@@ -126,11 +132,6 @@ class StoreSettings:
         if unknown:
             raise ValueError(f"not a store setting that matters here: {', '.join(unknown)}")
         return cls(**{_BY_JAVA_NAME[name].name: _parse(_BY_JAVA_NAME[name], text) for name, text in given.items()})
-
-    @classmethod
-    def from_broker_conf(cls, path: Path) -> StoreSettings:
-        """Settings from a broker.conf (Java properties); names that concern other parts of the broker are left out."""
-        return cls.from_config({name: text for name, text in broker_conf_pairs(path).items() if name in _BY_JAVA_NAME})
 
     def with_config(self, pairs: Mapping[str, str] | Iterable[tuple[str, str]]) -> StoreSettings:
         """These settings with some of them replaced, named as in `from_config`."""

@@ -74,6 +74,14 @@ def next_log_folder(settings: StoreSettings, base_offset: int, full: Collection[
     return folders[base_offset // settings.mapped_file_size_commit_log % len(folders)] if folders else None
 
 
+def taking_turns(root: Path, settings: StoreSettings, base_offset: int) -> str | None:
+    """Where a new file of the log goes, as rows name folders; None for a log in one folder."""
+    if settings.multi_path_splitter not in settings.store_path_commit_log:
+        return None
+    named = next_log_folder(settings, base_offset)
+    return None if named is None else name_below(root, _seen_from(root, settings.store_path_root_dir, named))
+
+
 def _seen_from(root: Path, root_as_named: str, text: str) -> Path:
     if root_as_named and (below := Path(text)).is_relative_to(root_as_named):
         return root / below.relative_to(root_as_named)

@@ -189,11 +189,6 @@ class BrokerVersion(Version):
         return self >= (5, 0, 0)
 
     @property
-    def keeps_transaction_metrics(self) -> bool:
-        """config/transactionMetrics is read and written. TransactionalMessageServiceImpl @5.2.0."""
-        return self >= (5, 2, 0)
-
-    @property
     def parses_config_with_fastjson2(self) -> bool:
         """RemotingSerializable decodes with fastjson 2, which takes no `[]` for a map. @5.4.0."""
         return self >= (5, 4, 0)

@@ -113,6 +113,28 @@ def test_settings_that_a_broker_does_not_have_are_ignored_and_named(tmp_path: Pa
     assert said.settings.store_path_dledger_commit_log == ""
 
 
+@pytest.mark.parametrize(
+    ("version", "given", "size", "ignored"),
+    [
+        ("4.4.0", {"mapedFileSizeCommitLog": 512}, 512, []),
+        ("4.4.0", {"mappedFileSizeCommitLog": 512}, 1 << 30, ["mappedFileSizeCommitLog=512: 4.4.0 calls"]),
+        ("4.5.1", {"mapedFileSizeCommitLog": 512, "mappedFileSizeCommitLog": 9}, 512, ["mappedFileSizeCommitLog=9: "]),
+        ("4.5.2", {"mapedFileSizeCommitLog": 512, "mappedFileSizeCommitLog": 9}, 9, ["mapedFileSizeCommitLog=512: "]),
+        (None, {"mapedFileSizeCommitLog": 512}, 1 << 30, ["mapedFileSizeCommitLog=512: since 4.5.2 brokers ignore"]),
+    ],
+)
+def test_file_sizes_have_the_name_that_the_version_gives_them(
+    tmp_path: Path, version: str | None, given: dict[str, int], size: int, ignored: list[str]
+) -> None:
+    """MessageStoreConfig#setMapedFileSizeCommitLog @4.5.1 is #setMappedFileSizeCommitLog @4.5.2."""
+    said = Said.read(None if version is None else BrokerVersion.parse(version), conf(tmp_path, **given))
+    assert said.settings is not None
+    assert said.settings.mapped_file_size_commit_log == size
+    told = [sentence.partition(": ")[2] for sentence in said.ignored]
+    assert len(told) == len(ignored)
+    assert all(sentence.startswith(start) for sentence, start in zip(told, ignored, strict=True))
+
+
 def test_no_damaged_record_of_an_upgraded_store_turns_the_version(tmp_path: Path) -> None:
     """Its older records, as many as the newer ones, lack the last separator: 4.9.1 to 5.1.4 wrote them."""
     built = StoreBuilder(tmp_path / "store", version=BrokerVersion(5, 5, 1), trailing_separator=False)

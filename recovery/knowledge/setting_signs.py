@@ -1,0 +1,185 @@
+"""The settings of a store's broker that leave traces in its files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from parsers.commitlog.message import decode_message
+from parsers.commitlog.tags import DelayLevels
+from parsers.consumequeue.batch import BATCH_UNIT
+from parsers.consumequeue.ext import decode_ext_unit
+from parsers.consumequeue.layout import ext_offset, tags_code_kind
+from parsers.errors import StoreFormatError
+from parsers.index.open import open_index
+from parsers.mapped import map_file
+from parsers.queues import Queue, StoreQueues
+from parsers.rocksdb.tables import SECOND_FORM
+from parsers.store import Store, StoreFile
+from parsers.topics import SCHEDULE_TOPIC, is_lmq
+from recovery.knowledge.signs import SAMPLED_UNITS, Inferred, is_database, sampled_messages
+from recovery.rules.settings import StoreSettings
+
+STORE_TYPE = "storeType"
+
+
+SINGLE_FORM = "metadata"
+"""Folder of config/ with all tables in one database, since 5.4.0 with useSingleRocksDBForAllConfigs."""
+
+
+def settings_told(store: Store) -> tuple[StoreSettings, list[Inferred]]:
+    """The settings that leave traces; all others at the broker's defaults."""
+    with StoreQueues(store, on_damage="collect") as queues:
+        facts = list(_traces(store, queues))
+    return StoreSettings.from_config([(fact.what, fact.value) for fact in facts]), facts
+
+
+def _traces(store: Store, queues: StoreQueues) -> Iterator[Inferred]:
+    holds = queues.holders() == [store.queue_database]
+    if store.queue_database is not None and any(file.size for files in store.queues.values() for file in files):
+        newer = "defaultRocksDB" if holds else "default"
+        why = "consumequeue/ has queue files and a RocksDB database: say storeType, which alone decides between them"
+        yield Inferred(STORE_TYPE, newer, f"assumed: {why}", False)
+    elif holds:
+        yield Inferred(STORE_TYPE, "defaultRocksDB", "consumequeue/ is a RocksDB database")
+    if not holds:
+        queue_files = [file for files in store.queues.values() for file in files]
+        yield from _file_size("mappedFileSizeConsumeQueue", queue_files)
+    if is_database(store, SINGLE_FORM):
+        why = f"config/{SINGLE_FORM}/ is a RocksDB database"
+        yield Inferred("useSingleRocksDBForAllConfigs", "true", why)
+    if is_database(store, SECOND_FORM):
+        yield Inferred("configManagerVersion", "v2", f"config/{SECOND_FORM}/ is a RocksDB database")
+    batch_files = [file for files in store.batch_queues.values() for file in files]
+    if store.ext_queues:
+        yield Inferred("enableConsumeQueueExt", "true", "consumequeue_ext/ has files")
+        ext_files = [file for files in store.ext_queues.values() for file in files]
+        yield from _file_size("mappedFileSizeConsumeQueueExt", ext_files)
+    yield from _file_size("mappedFileSizeCommitLog", store.commitlog)
+    yield from _file_size("mapperFileSizeBatchConsumeQueue", batch_files)
+    if store.compaction_queues:
+        yield from _compaction_sizes(store)
+    yield from _geometry(store)
+    yield from _delay_levels(store, queues)
+    yield from _multi_dispatch(store, queues)
+
+
+def _file_size(name: str, files: Iterable[StoreFile]) -> Iterator[Inferred]:
+    """The size that most files have, of those at whose multiples all files start, if there are any."""
+    listed = [file for file in files if file.size > 0]
+    sizes = Counter(file.size for file in listed)
+    if sizes:
+        fitting = [size for size in sizes if all((file.base_offset or 0) % size == 0 for file in listed)]
+        size = max(fitting or sizes, key=lambda size: (sizes[size], size))
+        yield Inferred(name, str(size), f"{sizes[size]} of {sizes.total()} files have this size")
+    else:
+        yield Inferred(
+            name, str(StoreSettings().as_config()[name]), "assumed: the broker's default, no file shows it", False
+        )
+
+
+def _compaction_sizes(store: Store) -> Iterator[Inferred]:
+    """The sizes of compacted queues' files; a byte less than a log's file has leads to its size.
+
+    Source: CompactionLog#getCompactionLogSize @5.3.3.
+    """
+    for name, by_queue, less, least in (
+        ("compactionCqMappedFileSize", store.compaction_queues, 0, BATCH_UNIT.size),
+        ("compactionMappedFileSize", store.compaction_logs, 1, 1),
+    ):
+        for fact in _file_size(name, [file for files in by_queue.values() for file in files]):
+            yield replace(fact, value=str(max(int(fact.value) - less, least))) if fact.certain else fact
+
+
+def _geometry(store: Store) -> Iterator[Inferred]:
+    opened = [found for found in open_index(store.index, on_damage="collect") if found.geometry is not None]
+    if not opened:
+        why = "assumed: the broker's default, no index file shows it"
+        defaults = StoreSettings()
+        yield Inferred("maxHashSlotNum", str(defaults.max_hash_slot_num), why, False)
+        yield Inferred("maxIndexNum", str(defaults.max_index_num), why, False)
+        return
+    geometry, count = Counter(found.geometry for found in opened if found.geometry).most_common(1)[0]
+    why = f"{count} of {len(opened)} index files are laid out so"
+    yield Inferred("maxHashSlotNum", str(geometry.hash_slots), why)
+    yield Inferred("maxIndexNum", str(geometry.max_entries), why)
+
+
+def _delay_levels(store: Store, queues: StoreQueues) -> Iterator[Inferred]:
+    """The delay of each level from the units of its queue: delivery time less the message's store time."""
+    scheduled = {queue_id: queue for (topic, queue_id), queue in queues.items() if topic == SCHEDULE_TOPIC}
+    seen = {
+        queue_id + 1: delay
+        for queue_id, queue in scheduled.items()
+        if (delay := _delay_of_queue(store, queue, queue_id))
+    }
+    if not seen:
+        if scheduled:
+            yield Inferred("messageDelayLevel", DelayLevels.DEFAULT, "assumed: the broker's default", False)
+        return
+    default = DelayLevels.parse().millis
+    count = max(len(default), max(seen))
+    millis = [
+        seen.get(level) or (default[level - 1] if level <= len(default) else 1000) for level in range(1, count + 1)
+    ]
+    levels = ", ".join(map(str, sorted(seen)))
+    yield Inferred(
+        "messageDelayLevel",
+        " ".join(f"{ms // 1000}s" for ms in millis),
+        f"levels {levels} from the units of their queues, the others at the broker's default",
+    )
+
+
+def _delay_of_queue(store: Store, queue: Queue, queue_id: int) -> int | None:
+    delays: Counter[int] = Counter()
+    ext = store.ext_queues.get((SCHEDULE_TOPIC, queue_id), [])
+    logs = {file.base_offset or 0: file for file in store.commitlog}
+    for unit in queue.sample(SAMPLED_UNITS):
+        stored = _store_time(logs, unit.physical_offset, unit.msg_size)
+        if stored is not None:
+            delays[_delivery_time(ext, unit.tags_code) - stored] += 1
+    likely = [delay for delay, _ in delays.most_common(1) if delay > 0 and delay % 1000 == 0]
+    return likely[0] if likely else None
+
+
+def _delivery_time(ext: Sequence[StoreFile], tags_code: int) -> int:
+    """The tags code, or that of the ext unit which it is the address of, where there is one."""
+    if tags_code_kind(SCHEDULE_TOPIC, tags_code) != "ext_address":
+        return tags_code
+    offset = ext_offset(tags_code)
+    for file in ext:
+        at = offset - (file.base_offset or 0)
+        if 0 <= at < file.size:
+            try:
+                unit = decode_ext_unit(map_file(file.path), at)
+            except StoreFormatError:
+                return tags_code
+            return tags_code if unit is None else unit.tags_code
+    return tags_code
+
+
+def _store_time(logs: dict[int, StoreFile], physical_offset: int, msg_size: int) -> int | None:
+    base = max((base for base in logs if base <= physical_offset), default=None)
+    if base is None or msg_size <= 0:
+        return None
+    try:
+        message = decode_message(map_file(logs[base].path), physical_offset - base)
+    except StoreFormatError:
+        return None
+    return message.store_timestamp_ms if message.topic == SCHEDULE_TOPIC else None
+
+
+def _multi_dispatch(store: Store, queues: StoreQueues) -> Iterator[Inferred]:
+    """Light queues show in their folders. Where a store has no queue at all the log tells: a broker lists the offsets
+    of further queues in a record only if it dispatches to them (CommitLog, LmqDispatch @4.9.3 … 5.5.1)."""
+    why = "consumequeue/ has queues named %LMQ%…"
+    light = any(is_lmq(topic) for topic, _ in queues)
+    if not queues:
+        listed = [message for message in sampled_messages(store) if message.property_value("INNER_MULTI_QUEUE_OFFSET")]
+        named = [(message.property_value("INNER_MULTI_DISPATCH") or "").split(",") for message in listed]
+        light = any(is_lmq(name) for names in named for name in names)
+        why = "no queue is left, and records list their offsets in queues named %LMQ%…"
+    if light:
+        yield Inferred("enableLmq", "true", why)
+        yield Inferred("enableMultiDispatch", "true", why)

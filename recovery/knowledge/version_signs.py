@@ -1,0 +1,144 @@
+"""The version of a store's broker, within what its files tell."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from parsers.commitlog.layout import MAGIC_V2, SYS_FLAG_TRANSACTION
+from parsers.commitlog.message import Message
+from parsers.config.topics import read_topics
+from parsers.errors import StoreFormatError
+from parsers.index.find import IndexQuery
+from parsers.index.layout import INDEX_HEADER, INDEX_SLOT
+from parsers.index.open import open_index
+from parsers.mapped import map_file
+from parsers.rocksdb.tables import SECOND_FORM
+from parsers.store import Store, StoreFile
+from recovery.knowledge.index_tags import ASKED_FILES, index_holds_tags
+from recovery.knowledge.signs import SAMPLED_UNITS, is_database
+from recovery.rules.dispatch import COMMIT, PREPARED
+from recovery.rules.versions import PROVEN, BrokerVersion
+
+CANDIDATES = tuple(
+    map(
+        BrokerVersion.parse,
+        ("5.3.3", "5.5.1", "4.9.8", "5.0.0", "5.1.4", "4.9.0", "4.7.0", "4.2.0", "3.2.6"),
+    )
+)
+"""Tried in this order when a version has to be taken: the first one that no evidence excludes."""
+
+
+NEWEST_RECORDS = 9
+"""So many tell how the broker ends properties: older ones may be of another version, and one alone may be damaged."""
+
+
+CHECKPOINT_SIGNS = (
+    (40, BrokerVersion(5, 5, 0), "logicsPhysicalOffset"),
+    (32, BrokerVersion(5, 1, 1), "confirmPhyOffset"),
+)
+
+
+def version_told(store: Store, sample: Sequence[Message]) -> tuple[BrokerVersion, tuple[BrokerVersion, ...], str]:
+    """The first candidate that goes against the fewest of the files' bounds; all versions that do; the sentence for it.
+
+    An upgrade, or one damaged place, may leave a bound that the others contradict: they outweigh it.
+    """
+    bounds, known = list(_bounds(store, sample)), sorted({*CANDIDATES, *PROVEN})
+    against = {
+        each: [why for least, below, why in bounds if not _within(each, least, below)] for each in (*CANDIDATES, *known)
+    }
+    fewest = min(map(len, against.values()))
+    taken = next(each for each in against if len(against[each]) == fewest)
+    may_be = tuple(each for each in known if len(against[each]) == fewest)
+    reasons = "; ".join(why for _, _, why in bounds if why not in against[taken]) or "nothing in the files tells"
+    outweighed = "".join(f"; outweighed: {why}" for why in against[taken])
+    return taken, may_be, f"assumed within what the files tell: {reasons}{outweighed}"
+
+
+NEVER = BrokerVersion(99, 0, 0)
+
+
+EVER = BrokerVersion(0, 0, 0)
+
+
+def _within(version: BrokerVersion, least: BrokerVersion, below: BrokerVersion) -> bool:
+    return least <= version < below if least < below else version >= least or version < below
+
+
+def _bounds(store: Store, sample: Sequence[Message]) -> Iterator[tuple[BrokerVersion, BrokerVersion, str]]:
+    """(first version possible, first version impossible again, the evidence).
+
+    Where the second is the earlier one, the versions between them are impossible.
+    """
+    if any(message.magic_code == MAGIC_V2 for message in sample):
+        yield BrokerVersion(5, 1, 0), NEVER, "the log has V2 records"
+    newest = [message for message in sample if message.properties_size > 0][-NEWEST_RECORDS:]
+    ends = Counter(message.properties_stored.endswith(b"\x02") for message in newest)
+    if ends[False] > ends[True]:
+        yield BrokerVersion(4, 9, 1), BrokerVersion(5, 2, 0), "properties have no separator at their end"
+    elif ends:
+        yield BrokerVersion(5, 2, 0), BrokerVersion(4, 9, 1), "properties end in a separator"
+    tagged = index_holds_tags(store, sample)
+    if tagged is not None:
+        since = BrokerVersion(5, 4, 0)
+        yield (since, NEVER, "the index holds tags") if tagged else (EVER, since, "the index holds no tags")
+    topics = [topic for _, topic in read_topics(store.config, on_damage="collect")]
+    if topics and all(topic.attributes is None for topic in topics):
+        yield EVER, BrokerVersion(5, 0, 0), "config/topics.json knows no attributes of topics"
+    counts_puts = _index_counts_puts(store)
+    if counts_puts:
+        yield EVER, BrokerVersion(4, 7, 1), "the headers of the index count every put as a slot"
+        yield from _old_bounds(store, sample)
+    elif counts_puts is not None:
+        yield BrokerVersion(4, 7, 1), NEVER, "the headers of the index count slots in use"
+    if store.checkpoint is not None:
+        yield from _checkpoint_bounds(store.checkpoint)
+    if any(marker.path.name == "abort.bak" for marker in store.markers) or store.batch_queues:
+        yield BrokerVersion(5, 0, 0), NEVER, "abort.bak or batchconsumequeue/ is there"
+    if store.queue_database is not None:
+        yield BrokerVersion(5, 2, 0), NEVER, "consumequeue/ is a RocksDB database"
+    if is_database(store, SECOND_FORM):
+        yield BrokerVersion(5, 3, 2), NEVER, f"config/{SECOND_FORM}/ is a RocksDB database"
+
+
+def _index_counts_puts(store: Store) -> bool | None:
+    """Whether the header of an index file counts the entries or the slots that they use; None where nothing tells."""
+    for file in open_index(store.index[:ASKED_FILES], on_damage="collect"):
+        if file.geometry is None or file.entries < 2:
+            continue  # with an entry all slots are there, too
+        slots = file.data[INDEX_HEADER.size : file.geometry.entries_at].view(INDEX_SLOT.dtype)
+        used, counted = np.count_nonzero(slots), file.header["hash_slot_count"]
+        if used < file.entries and counted in (used, file.entries):
+            return bool(counted == file.entries)
+    return None
+
+
+def _old_bounds(store: Store, sample: Sequence[Message]) -> Iterator[tuple[BrokerVersion, BrokerVersion, str]]:
+    """What tells brokers before 4.7.1 from one another; a single message tells nothing, since it may be damaged."""
+    transactions = Counter(message.sys_flag & SYS_FLAG_TRANSACTION for message in sample)
+    if transactions[PREPARED] > 1:
+        yield EVER, BrokerVersion(4, 3, 0), "half messages are in the log under their own topics"
+    commits = [message for message in sample if message.sys_flag & SYS_FLAG_TRANSACTION == COMMIT]
+    keyed = [message for message in commits if (message.property_value("KEYS") or "").strip()][:SAMPLED_UNITS]
+    queries = [IndexQuery([file], on_damage="collect") for file in store.index[:ASKED_FILES]]
+    if queries and len(keyed) > 1 and not any(_is_indexed(message, query) for message in keyed for query in queries):
+        yield EVER, BrokerVersion(4, 0, 0), "the index holds no record that commits a transaction"
+
+
+def _is_indexed(message: Message, query: IndexQuery) -> bool:
+    key, at = (message.property_value("KEYS") or "").split()[0], message.store_timestamp_ms
+    hits = query.find(message.topic, key, begin_ms=at - 2000, end_ms=at + 2000, max_num=64)
+    return any(hit.physical_offset == message.physical_offset for hit in hits)
+
+
+def _checkpoint_bounds(file: StoreFile) -> Iterator[tuple[BrokerVersion, BrokerVersion, str]]:
+    try:
+        data = bytes(map_file(file.path)[:48])
+    except StoreFormatError:
+        return
+    for at, since, name in CHECKPOINT_SIGNS:
+        if any(data[at : at + 8]):
+            yield since, NEVER, f"the checkpoint has {name}"
