@@ -6,6 +6,7 @@ only when a page is written for the first time since it was last flushed.
 
 from __future__ import annotations
 
+import errno
 import os
 import zlib
 from dataclasses import dataclass
@@ -17,6 +18,10 @@ from parsers.store import StoreFile
 
 PAGE = 4096
 ZEROS = bytes(PAGE)
+LONGEST_ZEROS = (4 << 20) + (1 << 16)
+"""A body has 4 MiB at most, unless maxMessageSize says more. Source: MessageStoreConfig#maxMessageSize @5.3.3."""
+READ_AT_ONCE = 1 << 16
+LOGS = ("commitlog", "dledger")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +30,8 @@ class FileState:
 
     Attributes:
         size, modified_ns, inode: what the system says of it; modified_ns in epoch nanoseconds.
-        written_until: bytes up to the end of its last written page, by halving; all of a file of no whole pages.
+        written_until: bytes up to the end of its last written page, by halving; all of a file of no whole pages. In a
+            file of a log as many zeros as a message may have (LONGEST_ZEROS) are no end.
         mark: CRC-32 of its first page, of the last written page and of the page behind: where a broker's next record,
             queue unit or index entry changes it.
     """
@@ -59,7 +65,8 @@ def _state(file: StoreFile, written_until: int | None) -> FileState:
         place = open_descriptor(file.path)
         try:
             seen = os.fstat(place)
-            until = _written_until(place, seen.st_size) if written_until is None else written_until
+            zeros = LONGEST_ZEROS if file.kind in LOGS else PAGE
+            until = _written_until(place, seen.st_size, zeros) if written_until is None else written_until
             return FileState(seen.st_size, seen.st_mtime_ns, seen.st_ino, until, _mark(place, until))
         finally:
             os.close(place)
@@ -75,26 +82,41 @@ def _mark(place: int, until: int) -> int:
     return zlib.crc32(os.pread(place, 2 * PAGE, until - PAGE), mark)
 
 
-def _written_until(place: int, size: int) -> int:
+def _written_until(place: int, size: int, zeros: int) -> int:
     """The end of the last page that is not zeros, found by halving: a broker fills a file from its start.
 
-    A body of zeros longer than a page, where a step of the halving meets it, ends the search before the true end. Only
-    the size and the times tell then that a record was added behind it.
+    Fewer zeros than `zeros` in a row are no end: behind the body of a message that is all zeros the log goes on.
     """
     low, high = 0, size // PAGE  # pages before `low` are written, those from `high` on are not
-    if size % PAGE or (high and _is_written(place, high - 1)):
+    if size % PAGE or (high and _written_page(place, high - 1, PAGE) is not None):
         return size
     while low < high:
         middle = (low + high) // 2
-        if _is_written(place, middle):
-            low = middle + 1
-        else:
+        written = _written_page(place, middle, zeros)
+        if written is None:
             high = middle
+        else:
+            low = written + 1
     return low * PAGE
 
 
-def _is_written(place: int, page: int) -> bool:
-    return os.pread(place, PAGE, page * PAGE) not in (ZEROS, b"")
+def _written_page(place: int, page: int, most: int) -> int | None:
+    """The first page from `page` on that is not zeros, of so many bytes; None without one. Holes are not read."""
+    begin, end = page * PAGE, page * PAGE + most
+    while begin < end:
+        try:
+            begin = max(begin, os.lseek(place, begin, os.SEEK_DATA) // PAGE * PAGE)
+        except OSError as refused:
+            if refused.errno == errno.ENXIO:  # a hole to the end
+                return None
+            raise
+        content = os.pread(place, max(0, min(end - begin, READ_AT_ONCE)), begin)
+        if rest := content.lstrip(b"\0"):
+            return (begin + len(content) - len(rest)) // PAGE
+        if not content:
+            return None
+        begin += len(content)
+    return None
 
 
 def _of_database(file: StoreFile) -> FileState:

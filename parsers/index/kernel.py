@@ -175,23 +175,3 @@ def proven_slot_counts(
             if count == len(found):
                 break
     return count
-
-
-@cached_njit(nogil=True, _nrt=False)
-def wrong_slots(data: Bytes, hash_slots: int, entries: int, wrong: Ints) -> tuple[int, int]:
-    """(slots in use, slots whose newest entry is missing or hashes elsewhere); fills `wrong` with the first."""
-    used, bad = 0, 0
-    entries_at = HEADER_SIZE + hash_slots * SLOT_SIZE
-    for slot in range(hash_slots):
-        newest = load_int(data, HEADER_SIZE + slot * SLOT_SIZE)
-        if newest == 0:
-            continue
-        used += 1
-        hashed = -1
-        if 0 < newest <= entries:
-            hashed = load_int(data, entries_at + newest * ENTRY_SIZE)
-        if hashed < 0 or hashed % hash_slots != slot:
-            if bad < len(wrong):
-                wrong[bad] = slot
-            bad += 1
-    return used, bad

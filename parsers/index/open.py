@@ -12,13 +12,15 @@ import numpy as np
 
 from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, TruncatedRecord, report
 from parsers.extents import data_end
-from parsers.index.geometry import Geometry, infer_geometry
+from parsers.index.geometry import Geometry, Inference, infer_geometry
 from parsers.index.kernel import Bytes
 from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_ENTRY, INDEX_HEADER
 from parsers.mapped import map_file
 from parsers.store import StoreFile
 
 NEIGHBOURS_ASKED = 4
+MOMENTS = 3
+"""So often a file is asked for its geometry that a broker writes to."""
 AS_GIVEN, AS_OTHERS = "as given", "as the other files"
 _Mapped = tuple[StoreFile, Bytes, int]
 """A file, its bytes, and a position behind which all of them are zero."""
@@ -92,7 +94,7 @@ def _settled(mapped: Sequence[_Mapped]) -> list[OpenIndex]:
     proven: Counter[Geometry] = Counter()
     opened: list[OpenIndex] = []
     for file, data, written in mapped:
-        geometry, why = infer_geometry(data, tuple(proven), written=written)
+        geometry, why = _inferred(data, tuple(proven), written)
         if geometry is not None:
             proven[geometry] += 1
         opened.append(OpenIndex(file, data, INDEX_HEADER.unpack(data.data), geometry, why))
@@ -103,6 +105,17 @@ def _settled(mapped: Sequence[_Mapped]) -> list[OpenIndex]:
         return opened
     usual = proven.most_common(1)[0][0]
     return [replace(found, geometry=usual, why=AS_OTHERS) if found.geometry is None else found for found in opened]
+
+
+def _inferred(data: Bytes, likely: Sequence[Geometry], written: int) -> Inference:
+    """The geometry of one file; of one that a broker adds entries to meanwhile it is asked for again."""
+    for _ in range(MOMENTS):
+        counted = INDEX_HEADER.unpack(data.data)
+        found = infer_geometry(data, likely, written=written)
+        if found.geometry is not None or INDEX_HEADER.unpack(data.data) == counted:
+            break
+        written = len(data)
+    return found
 
 
 def _neighbours(paths: Sequence[Path]) -> Iterator[Geometry]:

@@ -11,8 +11,8 @@ import pyarrow as pa
 from parsers.constants import NAME, named_constant
 from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report, reporting
 from parsers.index.geometry import Geometry
-from parsers.index.kernel import decode_entries, wrong_slots
-from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
+from parsers.index.kernel import decode_entries
+from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_ENTRY, INDEX_HEADER
 from parsers.index.open import OpenIndex, open_index
 from parsers.runs import JoinedRuns
 from parsers.spans import spans
@@ -41,7 +41,6 @@ INDEX_FILE_SCHEMA = pa.schema(
     ]
 )
 BATCH_ENTRIES = 1 << 16
-MAX_WRONG_SLOTS_NAMED = 64
 
 
 def read_index(
@@ -98,21 +97,6 @@ def index_files(
             }
         )
     return pa.RecordBatch.from_pylist(rows, schema=INDEX_FILE_SCHEMA)
-
-
-def slot_errors(opened: OpenIndex) -> Iterator[StoreFormatError]:
-    """Slots that point to no entry, or to one of another slot: keys there cannot be found. Reads the whole file."""
-    wrong = np.empty(MAX_WRONG_SLOTS_NAMED, np.int32)
-    slots = min(opened.slots, (len(opened.data) - INDEX_HEADER.size) // INDEX_SLOT.size)
-    _, bad = wrong_slots(opened.data, slots, opened.entries, wrong)
-    for slot in wrong[:bad].tolist():
-        yield CorruptRecord(
-            f"a slot whose newest entry is not in its chain ({bad} of {slots} slots)",
-            at=INDEX_HEADER.size + slot * INDEX_SLOT.size,
-            field="newest_entry_no",
-            path=opened.file.path,
-            length=INDEX_SLOT.size,
-        )
 
 
 def _file_batches(

@@ -82,14 +82,16 @@ def _queues_on_disk(store: Store, file_size: int, spooled: Spool | None) -> dict
 
 
 def _entries(opened: Sequence[OpenIndex], log: LogAccess) -> Iterator[FileEntries]:
-    before_ms = 0
+    before_ms = last_before_ms = 0
     for file in opened:
         if file.geometry is not None:
             count = last_written(file)
-            first = log.message(int(read_places(file, np.ones(1, np.int64))[0])) if count else None
+            places = read_places(file, np.array([1, count])).tolist() if count else ()
+            first, last = map(log.message, places) if count else (None, None)
             begin_ms = first.store_timestamp_ms if first else file.header["begin_timestamp_ms"]
-            yield FileEntries(file, count, begin_ms, before_ms)
+            yield FileEntries(file, count, begin_ms, before_ms, last_before_ms)
             before_ms = file.header["end_timestamp_ms"]
+            last_before_ms = last.store_timestamp_ms if last else before_ms
 
 
 def first_pass(store: Store, known: StoreKnowledge, files: Files, parts: Parts | None = None) -> Outline:
@@ -189,7 +191,8 @@ def _left_entries(files: Files, seen: Outline, start: int, end: int) -> Iterator
         ends = np.array([1, entries.entries] if entries.entries else [], np.int64)
         broken = [] if of_file is None else [of_file.broken]
         numbers = np.unique(np.concatenate([ends, *live, *broken]))
-        yield entries.name, LeftEntries(entries.entries, numbers, expired, entries.before_ms, of_file)
+        ends_before_ms = entries.before_ms, entries.last_before_ms
+        yield entries.name, LeftEntries(entries.entries, numbers, expired, ends_before_ms, of_file)
 
 
 def _chains(entries: FileEntries) -> Chains | None:

@@ -9,17 +9,26 @@ and stays a finding where no look settles it: its evidence says so.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 
 from parsers.file_state import FileState, state_of
 from parsers.store import NotAStore, Store
 from recovery.knowledge.inference import StoreKnowledge
-from recovery.verify.findings.finding import Explained, Finding
+from recovery.query.watermark import dispatched_before, log_end_from
+from recovery.verify.findings.finding import Explained, Finding, Place
+from recovery.verify.settle.index_again import right_by_now
 from recovery.verify.settle.outline import Outline
 from recovery.verify.verify import Verification, verify
 
 IN_PROGRESS = "in progress"
+BEHIND = "it lies behind the messages that were in their queues and in the index when the comparison began"
+GROWN = "entries were added to the index file while it was compared, and it is right"
+EXPIRED = "its log file was deleted while it was compared"
+HEADS = ("log_begins_late", "log_head_missing")
+"""Findings of what is left of deleted log files in queues and index, which a broker deletes after them."""
+GROWING = ("index_chain_wrong", "index_header_wrong")
+"""Findings of what a broker writes over in place."""
 GONE = "files were written to while they were compared, and a later comparison did not find it again"
 UNSETTLED = "only the last of three comparisons found it, while files were written to: compare again to settle it"
 LOOKS = 3
@@ -35,10 +44,14 @@ class Moment:
     Attributes:
         listed: a hash over the names, sizes and times of all files.
         appended: the states of the files that a broker appends to; those of a map that is written to keep their times.
+        dispatched: messages that start before this physical offset are in their queues and in the index.
+        log_start: where the log's first file starts, a physical offset.
     """
 
     listed: str
     appended: tuple[FileState | None, ...]
+    dispatched: int = field(compare=False, default=0)
+    log_start: int = field(compare=False, default=0)
 
     @classmethod
     def of(cls, store: Store) -> Moment:
@@ -46,7 +59,10 @@ class Moment:
         listed = sorted((str(file.path), file.size, file.mtime_ns) for file in store.files())
         newest = (*store.commitlog[-APPENDED:], *store.index[-1:])
         return cls(
-            hashlib.sha256(repr(listed).encode("utf-8", "surrogatepass")).hexdigest(), tuple(map(state_of, newest))
+            hashlib.sha256(repr(listed).encode("utf-8", "surrogatepass")).hexdigest(),
+            tuple(map(state_of, newest)),
+            dispatched_before(store),
+            store.log_start,
         )
 
 
@@ -58,19 +74,25 @@ class SlicedPass:
     outlines: Sequence[Outline]
 
 
-def verify_in_motion(store: Store, known: StoreKnowledge) -> Verification:
-    """Every disagreement of a store that a broker may be writing to, as far as it is not one on its way."""
+def verify_in_motion(store: Store, known: StoreKnowledge, until: int | None = None) -> Verification:
+    """Every disagreement of a store that a broker may be writing to, as far as it is not one on its way.
+
+    `until`: of a store that is written to, messages from this physical offset on are in progress.
+    """
     since = Moment.of(store)
-    return confirmed(verify(store, known), store, known, since)
+    return confirmed(verify(store, known), store, known, since, until)
 
 
-def confirmed(found: Verification, store: Store, known: StoreKnowledge, since: Moment) -> Verification:
+def confirmed(
+    found: Verification, store: Store, known: StoreKnowledge, since: Moment, until: int | None = None
+) -> Verification:
     """What holds of a verification that began at `since`: all of it where the store stands still.
 
-    Else the store is verified again, until a look finds only what the look before found, with the same evidence, or the
-    store stood still while it was looked at; three times at most. All that the last look found stays a finding, also
-    where its bytes were written over meanwhile; what no other look found is marked in its evidence. What only earlier
-    looks found becomes a state that is explained.
+    Else what lies behind the messages that were dispatched by then, or behind `until`, is in progress, as long as
+    dispatch goes on. Of what is left the store is verified again, until a look finds only what the look before found,
+    with the same evidence, or the store stood still while it was looked at; three times at most. All that the last look
+    found stays a finding, also where its bytes were written over meanwhile; what no other look found is marked in its
+    evidence. What only earlier looks found becomes a state that is explained.
     """
     earlier: list[Finding] = []
     is_settled = not found.findings
@@ -84,13 +106,50 @@ def confirmed(found: Verification, store: Store, known: StoreKnowledge, since: M
         moment = Moment.of(now)
         if is_settled := moment == since:
             break
-        if look == LOOKS - 1:
+        found = without_progress(found, now, since, moment, until)
+        if look == LOOKS - 1 or not found.findings:
             break
         earlier += found.findings
         told = {(_cause(finding), finding.evidence) for finding in found.findings}
         found, since = verify(now, known), moment
         is_settled = all((_cause(finding), finding.evidence) in told for finding in found.findings)
     return found if not earlier else _settled(found, earlier, holds=is_settled)
+
+
+def without_progress(
+    found: Verification, now: Store, since: Moment, moment: Moment, until: int | None = None
+) -> Verification:
+    """A look between two moments of a store that was written to: what is on its way is explained."""
+    if moment.dispatched <= since.dispatched:
+        return found
+    start = since.dispatched if until is None else min(until, since.dispatched)
+    behind = range(start, log_end_from(now, moment.dispatched))
+    grown = right_by_now(now, (f.places[0] for f in found.findings if f.kind in GROWING and f.places))
+    expired = range(since.log_start, moment.log_start)
+    whys = {finding: why for finding in found.findings if (why := _why_passing(finding, grown, expired, behind))}
+    if not whys:
+        return found
+    return replace(
+        found,
+        findings=tuple(finding for finding in found.findings if finding not in whys),
+        explained=(*found.explained, *(_explained(finding, why) for finding, why in whys.items())),
+    )
+
+
+def _why_passing(finding: Finding, grown: Collection[Place], expired: range, behind: range) -> str | None:
+    """Why a finding is only of something on its way; None where it is not.
+
+    Args:
+        grown: places that are right by now.
+        expired: physical offsets of the files that were deleted during the look.
+        behind: physical offsets of messages that were not yet dispatched. Behind the log's end there is none: a broker
+            dispatches what the log has.
+    """
+    if finding.kind in HEADS and expired:
+        return EXPIRED
+    if (start := finding.span.physical_offset) is not None:
+        return BEHIND if start in behind else EXPIRED if start in expired else None
+    return GROWN if finding.kind in GROWING and finding.places and finding.places[0] in grown else None
 
 
 def _settled(last: Verification, earlier: Sequence[Finding], *, holds: bool) -> Verification:
@@ -107,7 +166,7 @@ def _settled(last: Verification, earlier: Sequence[Finding], *, holds: bool) -> 
             finding if holds or _cause(finding) in twice else replace(finding, evidence=(*finding.evidence, UNSETTLED))
             for finding in last.findings
         ),
-        explained=(*last.explained, *map(_explained, gone.values())),
+        explained=(*last.explained, *(_explained(finding, GONE) for finding in gone.values())),
     )
 
 
@@ -121,5 +180,5 @@ def _cause(finding: Finding) -> tuple[object, ...]:
     return finding.kind, span.topic, span.queue_id, where
 
 
-def _explained(passing: Finding) -> Explained:
-    return Explained(IN_PROGRESS, f"{passing.kind}: {GONE}", passing.span, passing.places)
+def _explained(passing: Finding, why: str) -> Explained:
+    return Explained(IN_PROGRESS, f"{passing.kind}: {why}", passing.span, passing.places)

@@ -18,7 +18,7 @@ from parsers.store import QueueKey, Store, StoreFile
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.lives.life import QueueLife, TopicLives
 from recovery.lives.offset_lives import DoubtfulOffset, GroupOffsets, OffsetLife, doubtful_offsets
-from recovery.query.ledger import GroupPlace, Layer, LedgerRange, State, of_group, painted
+from recovery.query.ledger import GroupPlace, Layer, LedgerRange, State, next_to_read, of_group, painted
 from recovery.rebuild.queue_writer import MOST_OFFSET
 from recovery.scan.intervals import Intervals, Longs, Mask, found_at
 from recovery.scan.queue_rows import NO_ROWS, queue_rows
@@ -84,7 +84,9 @@ class StoreLedger:
             by_topic.setdefault(topic, []).append(queue)
         for (group, topic), stored in sorted(offsets.items()):
             for queue in by_topic.get(topic, ()):
-                place = _place(stored.get(queue.queue_id), doubts.get((group, topic, queue.queue_id)))
+                offset = stored.get(queue.queue_id)
+                at = None if offset is None else next_to_read(group, offset, queue.max_queue_offset)
+                place = _place(at, doubts.get((group, topic, queue.queue_id)))
                 yield replace(queue, group=group, ranges=tuple(of_group(queue.ranges, place)))
 
     def _living(self, queue: QueueLedger) -> int | None:

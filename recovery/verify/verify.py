@@ -7,36 +7,36 @@ the findings are put together. One cause is one finding: what a finding about th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from parsers.consumequeue.ext_columns import ext_columns
 from parsers.queues import StoreQueues
 from parsers.store import QueueKey, Store
-from parsers.topics import TIMER_TOPIC, is_lmq
+from parsers.topics import TIMER_TOPIC
 from recovery.broker.store_folder import config_entries
 from recovery.config.start import config_start
-from recovery.knowledge.inference import Inferred, StoreKnowledge
+from recovery.knowledge.inference import StoreKnowledge
+from recovery.knowledge.signs import Inferred
 from recovery.lives.life import TopicLives
 from recovery.lives.topic_lives import lives_beside
+from recovery.rules.store_paths import taking_turns
 from recovery.scan.intervals import Intervals, Longs
 from recovery.scan.log_runs import LogGap
-from recovery.verify.checks.batch_queue import batches_end, check_batch_queue
 from recovery.verify.checks.checkpoint import check_checkpoint
 from recovery.verify.checks.config import QueueEnds, check_config
 from recovery.verify.checks.config_files import check_config_files
 from recovery.verify.checks.dledger import check_dledger
+from recovery.verify.checks.ext_files import check_ext_files
 from recovery.verify.checks.files import check_files
 from recovery.verify.checks.head import cleaner_traces, missing_head
 from recovery.verify.checks.index import check_index
 from recovery.verify.checks.index_context import IndexContext
-from recovery.verify.checks.light_queue import as_appended, with_former
 from recovery.verify.checks.lives import check_lives, with_doubts
 from recovery.verify.checks.log import (
-    LOCK_WAIT_MS,
     LOSSES,
     LogShape,
     behind_missing_tail,
@@ -50,25 +50,19 @@ from recovery.verify.checks.queue import (
     Compared,
     LogFacts,
     QueueHead,
-    QueueMessages,
     QueueUnits,
-    check_queue,
     compare,
-    misdirected_units,
-    unserved_messages,
 )
 from recovery.verify.checks.queue_database import check_database
-from recovery.verify.checks.queue_ext import check_ext, with_expected_tags
-from recovery.verify.checks.queue_places import DatabaseQueuePlaces, QueuePlaces
+from recovery.verify.checks.queue_places import QueuePlaces
 from recovery.verify.checks.timer import LogSide
 from recovery.verify.compaction_columns import judge_compaction
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, joined, with_places
 from recovery.verify.first_pass import SettledInVain, files_of, first_pass, left_of
-from recovery.verify.queue_columns import NO_MESSAGES, of_places, queue_files, queue_messages
+from recovery.verify.queues_beside_log import QueuesBesideLog
 from recovery.verify.settle.index_entries import read_places
 from recovery.verify.settle.log_columns import LogColumns
 from recovery.verify.settle.outline import Files, Outline
-from recovery.verify.settle.second_pass import gather
 from recovery.verify.timer_columns import judge_timer
 
 HEAD_LOST = ("log_begins_late", "log_head_missing")
@@ -135,10 +129,6 @@ def queue_sides(store: Store, known: StoreKnowledge, files: Files, seen: Outline
         return _Verify(store, known, files, seen, queues).sides()
 
 
-def _together(places: Iterable[Longs]) -> Longs:
-    return np.concatenate([np.empty(0, np.int64), *places])
-
-
 class _Verify:
     """The rules over what the first pass left of one store."""
 
@@ -147,16 +137,26 @@ class _Verify:
         self._lives = lives_beside(store, on_disk, seen.numbering, known.topic_events)
         self._left = left_of(store, known, files, seen, self._lives)
         self._log = self._left.log
-        self._shape = LogShape.of(store.commitlog, known.settings.mapped_file_size_commit_log)
+        self._queues = QueuesBesideLog(store, known, files, seen, self._left, self._log)
+        self._shape = LogShape.of(
+            store.commitlog,
+            known.settings.mapped_file_size_commit_log,
+            partial(taking_turns, store.root, known.settings),
+        )
 
     def sides(self) -> QueueSides:
         """Each queue beside the log."""
         log = check_log(self._log, self._shape)
         ends = self._missing_ends(spans_of(log.findings, *LOSSES))
-        facts, pairs = self._pairs(spans_of((*log.findings, *ends.findings), *LOSSES))
+        facts, pairs = self._queues.pairs(spans_of((*log.findings, *ends.findings), *LOSSES))
         heads = {key: self._left.queues[key].head for key in pairs}
         queues = {
-            key: QueueSide(compare(*pair, heads[key], self._places(key), facts), pair[1], heads[key], self._places(key))
+            key: QueueSide(
+                compare(*pair, heads[key], self._queues.places(key), facts),
+                pair[1],
+                heads[key],
+                self._queues.places(key),
+            )
             for key, pair in pairs.items()
         }
         doubt = next((found for found in ends.findings if found.kind in HEAD_LOST), None)
@@ -166,13 +166,18 @@ class _Verify:
         log = check_log(self._log, self._shape, late_batches=not self._known.version.stamps_batches_in_lock)
         doubtful_times = spans_of(log.findings, "store_timestamp_disorder")
         self._log = with_sure_times(self._log, doubtful_times)
+        self._queues = replace(self._queues, log=self._log)
         ends = self._missing_ends(spans_of(log.findings, *LOSSES))
         log = behind_missing_tail(log, ends, self._shape.file_size)
         lost = spans_of((*log.findings, *ends.findings), *LOSSES)
         size = self._known.settings.consume_queue_file_size
         spooled = self._files.spool
         in_files = {} if spooled is not None and spooled.is_stores else self._files.queues
-        queues = [check_files(self._store, in_files, size), *self._queues(lost)]
+        queues = [
+            check_files(self._store, in_files, size),
+            *self._queues.judge(lost, doubtful_times, self._shape.place),
+        ]
+        queues.append(check_ext_files(self._store, self._known.settings.mapped_file_size_consume_queue_ext, queues))
         if spooled is not None:
             queues.append(check_database(self._store.root, spooled, self._log.start))
         index = self._judge_index(lost, spans_of(log.findings, "store_timestamp_disorder", "record_crc_wrong"))
@@ -223,7 +228,7 @@ class _Verify:
             place
             for key, queue in self._left.queues.items()
             if len(queue.units.physical_offset)
-            for place in self._places(key).whole
+            for place in self._queues.places(key).whole
         )
 
     def _places_behind(self, end: int) -> tuple[Longs, Longs]:
@@ -245,102 +250,6 @@ class _Verify:
         firsts += [file.header["begin_physical_offset"] for file in self._files.opened[:1] if file.entries]
         return min((first for first in firsts if first >= 0), default=None)
 
-    def _queues(self, lost: Intervals) -> Iterator[Judgement]:
-        if self._files.unread is not None:
-            why = f"the database of queues cannot be read: {self._files.unread}"
-            yield Judgement((), (Explained("not compared", why),))
-            return
-        facts, pairs = self._pairs(lost)
-        for key, (own, units) in pairs.items():
-            if self._store.ext_queues:
-                yield Judgement(tuple(self._check_ext(key, own, units)))
-                units = with_expected_tags(units, own)
-            yield check_queue(own, units, self._left.queues[key].head, self._places(key), facts)
-        batches = self._store.batch_queues
-        reached = [batches_end(batch_files, self._log) for batch_files in batches.values()]
-        reached += [self._dispatched_to()] if self._files.queues else []
-        for key, batch_files in batches.items():
-            yield check_batch_queue(
-                key,
-                batch_files,
-                self._log,
-                lost,
-                dispatched_to=max(reached),
-                clean_exit=not self._store.abort_present,
-            )
-
-    def _pairs(self, lost: Intervals) -> tuple[LogFacts, dict[QueueKey, tuple[QueueMessages, QueueUnits]]]:
-        """What the log and each queue have of one another, as far as the first pass left it."""
-        facts, messages = self._facts(lost), queue_messages(self._log)
-        former = self._formerly_dispatched(messages)
-        pairs: dict[QueueKey, tuple[QueueMessages, QueueUnits]] = {}
-        for key, queue in self._left.queues.items():
-            own = messages.get(key, NO_MESSAGES)
-            own = own if queue.is_whole else of_places(own, queue.places)
-            units = queue.with_settled(own)
-            own = with_former(own, former[key], units) if key in former else own
-            appends = is_lmq(key[0]) and self._places(key).appends_light
-            pairs[key] = as_appended(own, units) if appends else own, units
-        misdirected = _together(misdirected_units(*pair, facts) for pair in pairs.values())
-        unserved = _together(unserved_messages(*pair) for pair in pairs.values())
-        return facts._replace(misdirected=np.intersect1d(misdirected, unserved)), pairs
-
-    def _formerly_dispatched(self, messages: Mapping[QueueKey, QueueMessages]) -> dict[QueueKey, QueueMessages]:
-        """For each light queue the messages that only an earlier version dispatched to it, among others."""
-        rules = self._known.rules
-        light = {key: queue for key, queue in self._left.queues.items() if is_lmq(key[0])}
-        if not light or not rules.leaves_topics_out:
-            return {}
-        strange = _together(
-            np.setdiff1d(queue.units.physical_offset, messages.get(key, NO_MESSAGES).physical_offset)
-            for key, queue in light.items()
-        )
-        places = np.intersect1d(strange, self._log.messages.physical_offset)
-        if not len(places):
-            return {}
-        former = gather(self._store.commitlog, self._seen, rules.with_every_topic(), places=places, queues=())
-        return {key: found for key, found in queue_messages(former).items() if key in light}
-
-    def _check_ext(self, key: QueueKey, messages: QueueMessages, units: QueueUnits) -> Iterator[Finding]:
-        ext = ext_columns(self._store.ext_queues.get(key, ()))
-        size = self._known.settings.mapped_file_size_consume_queue_ext
-        return check_ext(units, messages, ext, self._log.messages, self._places(key), size)
-
-    def _places(self, key: QueueKey) -> QueuePlaces:
-        spooled = self._files.spool
-        if spooled is None or not spooled.is_stores:
-            return queue_files(self._store, key, self._known.settings.consume_queue_file_size)
-        queue = spooled.queues.get(key)
-        return DatabaseQueuePlaces(*key, is_there=queue is not None, is_whole=queue is None or queue.is_whole)
-
-    def _facts(self, lost: Intervals) -> LogFacts:
-        messages = self._log.messages
-        return LogFacts(
-            physical_offset=messages.physical_offset,
-            sys_flag=messages.sys_flag,
-            topic=messages.topic,
-            queue_id=messages.queue_id,
-            queue_offset=messages.queue_offset,
-            total_size=messages.total_size,
-            topics=self._log.topics,
-            start=self._log.start,
-            end=self._log.end,
-            lost=lost,
-            dispatched_to=self._dispatched_to(),
-            misdirected=np.empty(0, np.int64),
-            clean_exit=not self._store.abort_present,
-            delays_apart_ms=0 if self._known.version.reckons_delays_from_store_time else LOCK_WAIT_MS,
-        )
-
-    def _dispatched_to(self) -> int:
-        """The end of the last message of the log that any queue has. Without queues: behind the last message that the
-        index has after an unclean exit, else the log's end."""
-        if self._files.queues:
-            return max(self._log.start, self._left.dispatched_to or 0)
-        opened = self._files.opened
-        indexed = [file.header["end_physical_offset"] + 1 for file in opened if self._store.abort_present]
-        return max(indexed, default=self._log.end)
-
     def _judge_index(self, lost: Intervals, doubtful_times: Intervals) -> Judgement:
         if not self._files.compares_index:
             return Judgement()
@@ -351,7 +260,7 @@ class _Verify:
             end=self._log.end,
             latest_ms=self._log.latest_ms,
             lost=lost,
-            dispatched_to=self._dispatched_to(),
+            dispatched_to=self._queues.dispatched_to(),
             doubtful_times=doubtful_times,
             clean_exit=not self._store.abort_present,
             counts_puts=self._known.version.counts_index_puts_as_slots,

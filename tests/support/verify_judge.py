@@ -17,17 +17,20 @@ import pyarrow as pa
 from parsers.checkpoint import CHECKPOINT
 from parsers.commitlog.message import Message, decode_message
 from parsers.commitlog.read import read_commitlog
-from parsers.consumequeue.layout import CQ_UNIT
+from parsers.consumequeue.ext import CQ_EXT_UNIT
+from parsers.consumequeue.layout import CQ_UNIT, MAX_EXT_ADDRESS
 from parsers.errors import StoreFormatError
 from parsers.index.layout import INDEX_ENTRY
 from parsers.index.open import open_index
-from parsers.store import NotAStore, classify, open_store
+from parsers.java import LONG_MIN
+from parsers.store import NotAStore, classify
 from parsers.topics import SCHEDULE_TOPIC
 from recovery.rules.versions import BrokerVersion
 from recovery.verify.findings.finding import Finding, Place
 from recovery.verify.settle.index_entries import read_places
 from recovery.verify.verify import Verification, verify
 from tests.support.bit_flips import field_of_each_byte
+from tests.support.log_folders import is_numbered_log_file, is_of_log, log_files, log_setting
 from tests.support.opened import opened
 from tests.support.recovery_cases import Case, CaseSet
 
@@ -62,6 +65,8 @@ LEFT_BY_RECOVERY = ("index_keys_missing", "not_dispatched", "queue_numbers_resta
 has got no new message has its former ones again, the others not."""
 FROM_THE_CRASH = ("not_dispatched_yet", "index_keys_missing", "queue_missing")
 """Kinds that a crashed store earns once `abort` or all queues are taken away: nothing then shows how far it came."""
+OF_A_FORMER_LIFE = ("not_dispatched", "queue_missing")
+"""Kinds of messages of a deleted topic, once the messages are gone that show that it was created again."""
 FORMER_LIVES = ("former life of a topic", "deleted topic")
 
 UNFORCED_MS = 15_000
@@ -101,7 +106,7 @@ def judge_case(cases: CaseSet, name: str) -> Verdict:
     case = cases.case(name)
     with cases.built(case) as root:
         base = cases.unpacked / case["base"]
-        verification = _verified(root)
+        verification = _verified(root, base)
         changes = list(changes_between(base, root))
         verdict = Verdict(name, case["damageClass"], [found.kind for found in verification.findings])
         found = [place for finding in verification.findings for place in finding.places]
@@ -128,7 +133,7 @@ def judge_case(cases: CaseSet, name: str) -> Verdict:
         excused |= hidden and finding in _earned_without_abort(cases, case["base"])
         excused |= finding.kind == UNDECIDED and _begins_late(base)
         excused |= finding.kind in LEFT_BY_RECOVERY and _is_of(base, finding)
-        excused |= finding.kind == "not_dispatched" and _is_of_former_life(base, finding) and _damages_log(changes)
+        excused |= finding.kind in OF_A_FORMER_LIFE and _is_of_former_life(base, finding) and _damages_log(changes)
         if not excused and not touches(finding, changes):
             verdict.outside.append(finding)
     return verdict
@@ -136,7 +141,7 @@ def judge_case(cases: CaseSet, name: str) -> Verdict:
 
 def _begins_late(root: Path) -> bool:
     """The first files of the log are not there."""
-    bases = [int(path.name) for path in (root / "commitlog").glob("*") if path.name.isdigit()]
+    bases = [int(path.name) for path in log_files(root) if path.name.isdigit()]
     return min(bases, default=0) > 0
 
 
@@ -160,12 +165,12 @@ def _is_of_former_life(base: Path, finding: Finding) -> bool:
 
 
 def _damages_log(changes: Sequence[Change]) -> bool:
-    return any(change.file.startswith("commitlog/") for change in changes)
+    return any(is_of_log(change.file) for change in changes)
 
 
 @cache
 def _judged_once(base: Path) -> Verification:
-    return _verified(base)
+    return _verified(base, base)
 
 
 def _earned(base: Path) -> tuple[Finding, ...]:
@@ -182,12 +187,12 @@ def _not_reached_from(cases: CaseSet, base: str) -> int | None:
 def _earned_without_abort(cases: CaseSet, base: str) -> tuple[Finding, ...]:
     """What the undamaged base earns once `abort` is taken away."""
     with cases.built({"base": base, "edits": [{"op": "delete", "path": "abort"}]}) as root:
-        return _verified(root).findings
+        return _verified(root, cases.unpacked / base).findings
 
 
 def _explained(change: Change, verification: Verification) -> list[Place]:
     """Places of the states that may answer this change."""
-    what = EXPLAINED_EDITS.get(change.file.partition("/")[0])
+    what = EXPLAINED_EDITS.get("commitlog" if is_of_log(change.file) else change.file.partition("/")[0])
     return [place for state in verification.explained if state.what == what for place in state.places]
 
 
@@ -209,9 +214,10 @@ def _is_zero(change: Change, root: Path, reported: Sequence[Place]) -> bool:
     return not any(left[change.start : change.end])
 
 
-def _verified(root: Path) -> Verification:
+def _verified(root: Path, base: Path) -> Verification:
+    """The log lies where the undamaged base has it."""
     try:
-        return verify(*opened(root))
+        return verify(*opened(root, config=log_setting(base)))
     except NotAStore:
         return NOTHING_LEFT
 
@@ -276,8 +282,8 @@ def touches(finding: Finding, changes: Sequence[Change]) -> bool:
 
 
 def _takes(change: Change, physical_offset: int | None) -> bool:
-    folder, _, name = change.file.rpartition("/")
-    if folder != "commitlog" or not name.isdigit() or physical_offset is None:
+    name = Path(change.file).name
+    if not is_of_log(change.file) or not name.isdigit() or physical_offset is None:
         return False
     return change.start <= physical_offset - int(name) < change.end
 
@@ -296,25 +302,33 @@ def _left_no_trace(change: Change, base: Path, root: Path, places: Sequence[Plac
     index file. The confirmPhyOffset or logicsPhysicalOffset set to another offset of the log, or to a negative one,
     which is none yet; any masterFlushedOffset; a time set to another one of the log's, or to one that a cleaned log may
     have had, or, of a broker that ended without shutting down, the queues' or the index's to one of messages that a
-    loss of power took.
-    Fields of a message that nothing else in the store knows of. A unit at the end of its queue zeroed whose record the
-    same damage took. A whole index file of a crashed broker zeroed: its messages are gone or were not dispatched yet. A
-    log file without a record taken away, or a queue file without a unit of a message that is left; one without a unit
-    added behind a full one, or one with units of expired messages only: a cleaner keeps the last file of a queue. Units
-    of expired messages changed into others of expired messages, whose records nobody has. The only index file some
-    unwritten entries shorter: no file is left to tell how many entries one has.
+    loss of power took. Fields of a message that nothing else in the store knows of. A unit at the end of its queue
+    zeroed whose record the same damage took. A whole index file of a crashed broker zeroed: its messages are gone or
+    were not dispatched yet. A log file in another of the log's folders than it was in. Ext units
+    that no unit leads to. A log file without a record
+    taken away, or a queue file without a unit of a message that is left; one without a unit added behind a full one, or
+    one with units of expired messages only: a cleaner keeps the last file of a queue. Units of expired messages changed
+    into others of expired messages, whose records nobody has. The only index file some unwritten entries shorter: no
+    file is left to tell how many entries one has.
     """
     left = _files(root)
     if change.file.startswith("config/"):
         return change.what == "gone" and not any(name.startswith("config/") for name in left)
-    if not any(name.startswith(("commitlog/", "consumequeue/")) for name in left):
+    has_log = any(map(is_of_log, left))
+    if not has_log and not any(name.startswith("consumequeue/") for name in left):
         return change.what in ("gone", "new")
-    if change.file.startswith(("index/", "consumequeue/")) and not any(name.startswith("commitlog/") for name in left):
-        return change.what == "gone"
+    if change.file.startswith(("index/", "consumequeue/")) and not has_log:
+        return change.what == "gone" or _never_reached_the_disk(change, base, left)
     if change.file == "checkpoint":
-        return change.what == "bytes" and (_offsets_not_beyond_the_log(change, left) or _times_of_the_log(change, root))
-    if change.file.startswith("commitlog/"):
+        return change.what == "bytes" and (
+            _offsets_not_beyond_the_log(change, left) or _times_of_the_log(change, base, root)
+        )
+    if is_of_log(change.file):
+        if change.what in ("gone", "new") and _is_elsewhere(change, base, left):
+            return True
         return _was_zero(change, base) or (change.what == "bytes" and _nobody_knows(change, base, root))
+    if change.file.startswith("consumequeue_ext/"):
+        return not _has_ext_units(change, base, left)
     if change.file.startswith("consumequeue/") and change.what in ("gone", "new"):
         if change.what == "new":
             return _follows_full_file(change, left) or _is_all_expired(left[change.file], left)
@@ -329,13 +343,18 @@ def _left_no_trace(change: Change, base: Path, root: Path, places: Sequence[Plac
         return True
     if change.file.startswith("index/") and change.what == "size":
         return _lacks_unwritten_entries(change, base, left)
+    return _never_reached_the_disk(change, base, left)
+
+
+def _never_reached_the_disk(change: Change, base: Path, left: Files) -> bool:
+    """An index file of a broker that crashed, without any byte."""
     crashed = "abort" in left or "halt" in base.name
     return change.file.startswith("index/") and crashed and change.what == "bytes" and not any(left[change.file])
 
 
 def _is_of_expired_entry(change: Change, base: Path, root: Path) -> bool:
     """Key hash, offset or seconds of entries whose messages are expired, before as after."""
-    start = min((file.base_offset or 0 for file in open_store(root).commitlog), default=0)
+    start = _log_start(_files(root))
     fields = set(field_of_each_byte(classify(root, root / change.file))[change.start : change.end])
     if not fields <= KNOWN_TO_THE_KEY:
         return False
@@ -367,7 +386,22 @@ def _is_all_expired(queue_file: bytes, left: Files) -> bool:
 
 
 def _log_start(left: Files) -> int:
-    return min((int(name.rpartition("/")[2]) for name in left if name.startswith("commitlog/")), default=0)
+    return min((int(Path(name).name) for name in left if is_numbered_log_file(name)), default=0)
+
+
+def _has_ext_units(change: Change, base: Path, left: Files) -> bool:
+    """Units of the queue lead to the changed bytes, before or after."""
+    _, topic, queue_id, name = change.file.split("/")
+    folder = f"consumequeue/{topic}/{queue_id}/"
+    start = _log_start(left)
+    for files in (_files_once(base), left):
+        for file in (content for path, content in files.items() if path.startswith(folder)):
+            units = CQ_UNIT.array(file)
+            units = units[(units["tags_code"] <= MAX_EXT_ADDRESS) & (units["physical_offset"] >= start)]
+            at = (units["tags_code"].astype(np.int64) ^ LONG_MIN) - int(name)
+            if ((at < change.end) & (at + CQ_EXT_UNIT.size > change.start)).any():
+                return True
+    return False
 
 
 def _follows_full_file(change: Change, left: Files) -> bool:
@@ -387,12 +421,20 @@ def _stays_expired(change: Change, base: Path, left: Files, places: Sequence[Pla
     )
 
 
+def _is_elsewhere(change: Change, base: Path, left: Files) -> bool:
+    """The log has the file once, with the bytes that it had, in one folder or another."""
+    name = Path(change.file).name
+    before = [path.read_bytes() for path in log_files(base) if path.name == name]
+    return before == [content for file, content in left.items() if is_of_log(file) and Path(file).name == name]
+
+
 def _was_zero(change: Change, base: Path) -> bool:
     return change.what == "gone" and not any((base / change.file).read_bytes())
 
 
 def _nobody_knows(change: Change, base: Path, root: Path) -> bool:
-    fields = set(field_of_each_byte(classify(root, root / change.file))[change.start : change.end])
+    file = root / change.file
+    fields = set(field_of_each_byte(classify(file.parents[1], file))[change.start : change.end])
     before, after = _record_around(change, base), _record_around(change, root)
     if fields == {"properties"} and before is not None and after is not None:
         return _dispatched_alike(before, after, opened(base)[1].version)
@@ -440,19 +482,21 @@ def _has_no_unit(message: Message, base: Path, root: Path) -> bool:
 
 def _offsets_not_beyond_the_log(change: Change, left: Files) -> bool:
     """Only the checkpoint's offsets changed, and those into this log do not lie beyond it; the master's may."""
-    ends = [int(name.rpartition("/")[2]) + len(data) for name, data in left.items() if name.startswith("commitlog/")]
+    ends = [int(Path(name).name) + len(data) for name, data in left.items() if is_numbered_log_file(name)]
     row = CHECKPOINT.unpack(left["checkpoint"])
     offsets = [row[name] for name in ("confirm_physical_offset", "logics_physical_offset")]
     is_theirs = CHECKPOINT.offsets["master_flushed_offset"] <= change.start and change.end <= CHECKPOINT.size
     return is_theirs and all(offset <= max(ends, default=0) for offset in offsets)
 
 
-def _times_of_the_log(change: Change, root: Path) -> bool:
+def _times_of_the_log(change: Change, base: Path, root: Path) -> bool:
     """Only times of the checkpoint changed, to some between those of the first message and the last that there was."""
     fields = range(change.start // 8, -(-change.end // 8))
-    lost_ms = UNFORCED_MS if (root / "abort").exists() and 0 not in fields else 0
+    is_cut = any(not path.stat().st_size for path in log_files(root))  # an empty file may have had later messages
+    lost_ms = UNFORCED_MS if is_cut or ((root / "abort").exists() and 0 not in fields) else 0
     expired_ms = CHECKPOINT_INTERVAL_MS if _begins_late(root) else 0
-    batches = read_commitlog(open_store(root), columns=["store_timestamp"], on_damage="collect")
+    store, _ = opened(root, config=log_setting(base))
+    batches = read_commitlog(store, columns=["store_timestamp"], on_damage="collect")
     stored = [time // 1000 for batch in batches for time in batch["store_timestamp"].cast(pa.int64()).to_pylist()]
     row = list(CHECKPOINT.unpack((root / "checkpoint").read_bytes()).values())
     return fields.stop <= TIMES_SET and all(
@@ -480,9 +524,9 @@ def _unreported_slots(change: Change, places: Sequence[Place]) -> list[int]:
 
 
 def _same_record(physical_offset: int, base: Path, root: Path) -> bool:
-    for path in (base / "commitlog").iterdir():
+    for path in log_files(base):
         at = physical_offset - int(path.name) if path.name.isdigit() else -1
-        damaged = root / "commitlog" / path.name
+        damaged = root / path.relative_to(base)
         if 0 <= at < path.stat().st_size and damaged.is_file():
             try:
                 return decode_message(path.read_bytes(), at) == decode_message(damaged.read_bytes(), at)

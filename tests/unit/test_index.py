@@ -13,11 +13,12 @@ from parsers.index.find import IndexQuery, find
 from parsers.index.geometry import DEFAULT_GEOMETRY, Geometry, infer_geometry
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT, build_key
 from parsers.index.open import open_index
-from parsers.index.read import INDEX_ENTRY_SCHEMA, index_files, read_index, slot_errors
+from parsers.index.read import INDEX_ENTRY_SCHEMA, index_files, read_index
 from parsers.java import LONG_MAX, index_key_hash
 from parsers.layout import Layout
 from parsers.store import StoreFile
 from tests.support.files import Seen, put
+from tests.support.index_slots import wrong_slots
 from tests.support.peak_memory import grown_mib
 
 GEOMETRY = Geometry(7, 40)
@@ -141,7 +142,7 @@ def test_geometry_is_proven_by_the_chains(tmp_path: Path, geometry: Geometry) ->
     (opened,) = open_index([index_of(*keys, geometry=geometry).save(tmp_path)])
     assert (opened.geometry, opened.why) == (geometry, "by its chains")
     assert opened.entries == geometry.max_entries - 1
-    assert list(slot_errors(opened)) == []
+    assert wrong_slots(opened) == []
 
 
 def test_a_slot_that_is_behind_its_chain_proves_nothing(tmp_path: Path) -> None:
@@ -245,7 +246,7 @@ def test_wrong_slots_are_named(tmp_path: Path) -> None:
     wrong_at = 40 + 4 * newest.index(0)
     index.write(INDEX_SLOT, wrong_at, (max(newest),))
     (opened,) = open_index([index.save(tmp_path)], geometry=GEOMETRY)
-    assert [error.at for error in slot_errors(opened)] == [wrong_at]
+    assert wrong_slots(opened) == [wrong_at]
 
 
 def test_a_file_that_is_gone(tmp_path: Path) -> None:

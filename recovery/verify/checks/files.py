@@ -29,7 +29,7 @@ def relative(store: Store, file: StoreFile) -> str:
 def _unexpected(store: Store) -> Iterator[Finding]:
     for file in store.not_understood:
         name = relative(store, file)
-        if name.split("/")[0] in NUMBERED_FOLDERS:
+        if file.folder is not None or name.split("/")[0] in NUMBERED_FOLDERS:
             yield Finding("unexpected_file", Span(), (Place(name, 0, file.size),), 1, (f"{name}: {file.why}",))
 
 

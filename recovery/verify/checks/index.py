@@ -38,14 +38,14 @@ from recovery.verify.settle.log_columns import ExpectedKeys, MessageColumns
 class LeftEntries:
     """What is left of one index file: entries by number, rising, the first and the last of `count` among them.
 
-    `expired` entries are of messages before the log; they are left out, too. `before_ms`: the end time of the file
-    before it. `chains` is None for a file that is not of its full size.
+    `expired` entries are of messages before the log; they are left out, too. `ends_before_ms`: the end time of the file
+    before it, as its header and its last message have it. `chains` is None for a file that is not of its full size.
     """
 
     count: int
     numbers: Longs
     expired: int
-    before_ms: int
+    ends_before_ms: tuple[int, int]
     chains: Chains | None
 
 
@@ -98,7 +98,7 @@ def _file_findings(
     seen.blamed_records.append(entries.record[wrong])
     seen.blamed_hashes.append(entries.key_hash[nothing])
     times = (
-        _times_wrong(file, entries, context, left.before_ms)
+        _times_wrong(file, entries, context, left.ends_before_ms)
         & has_key
         & ~context.doubtful_times.hold(entries.physical_offset)
     )
@@ -125,7 +125,7 @@ def _mark_present(entries: Entries, context: IndexContext, seen: _Seen) -> Mask:
     return has_key & entries.is_record
 
 
-def _times_wrong(file: OpenIndex, entries: Entries, context: IndexContext, before: int) -> Mask:
+def _times_wrong(file: OpenIndex, entries: Entries, context: IndexContext, ends_before: tuple[int, int]) -> Mask:
     """Entries whose seconds are not those of their record; the first one may count from the previous file's end."""
     if not len(entries):
         return np.zeros(0, np.bool_)
@@ -134,7 +134,7 @@ def _times_wrong(file: OpenIndex, entries: Entries, context: IndexContext, befor
     begin = int(stored[0]) if is_sure else file.header["begin_timestamp_ms"]
     seconds = np.clip((stored - begin) // 1000, 0, 2**31 - 1) if begin > 0 else np.zeros(len(stored), np.int64)
     wrong: Mask = entries.is_record & (seconds != entries.time_diff_s)
-    first = {seconds_since(int(stored[0]), before), seconds_since(int(stored[0]), begin)}
+    first = {seconds_since(int(stored[0]), since) for since in (begin, *ends_before)}
     wrong[0] = bool(entries.is_record[0]) and int(entries.time_diff_s[0]) not in first
     return wrong
 

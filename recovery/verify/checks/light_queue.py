@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recovery.scan.intervals import found_at
+from recovery.scan.intervals import Longs, found_at
 from recovery.verify.checks.queue import QueueMessages, QueueUnits
 
 AROUND = 2
@@ -38,9 +38,14 @@ def as_appended(messages: QueueMessages, units: QueueUnits) -> QueueMessages:
     row, slot = row[is_own], units.queue_offset[is_own]
     order = np.argsort(row, kind="stable")
     row, slot = row[order], slot[order]
-    ahead = slot - row
+    in_row = (np.diff(row) == 1) & (np.diff(slot) == 1)
+    in_row = np.append(in_row, False) | np.append(False, in_row)
+    if in_row.any():  # units of another queue may lead to messages of this one, but not one after another
+        row, slot = row[in_row], slot[in_row]
+    row, slot = _from_first_possible(row, slot, messages)
     if not len(row):
         return messages
+    ahead = slot - row
     around = np.lib.stride_tricks.sliding_window_view(np.pad(ahead, AROUND, mode="reflect"), 2 * AROUND + 1)
     usual = np.median(around, axis=1).astype(np.int64)
     in_step = ahead == usual
@@ -48,4 +53,16 @@ def as_appended(messages: QueueMessages, units: QueueUnits) -> QueueMessages:
         return messages
     number = np.arange(len(messages.queue_offset))
     nearest = np.clip(np.searchsorted(row, number, side="right") - 1, 0, None)
-    return messages._replace(queue_offset=number + usual[nearest])
+    place = number + usual[nearest]
+    return messages._replace(queue_offset=np.where(place < 0, messages.queue_offset, place))
+
+
+def _from_first_possible(row: Longs, slot: Longs, messages: QueueMessages) -> tuple[Longs, Longs]:
+    """The pairs of message and unit from the first on that a queue can begin with.
+
+    A unit with fewer units before it than its message has messages before it gives the first message a negative place.
+    It is of another queue, unless its message lists that place: then the offsets of the queue began anew at 0.
+    """
+    is_possible = (slot >= row) | (messages.queue_offset[row] == slot)
+    first = int(np.argmax(is_possible)) if is_possible.any() else len(row)
+    return row[first:], slot[first:]

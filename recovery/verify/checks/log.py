@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,26 +34,34 @@ LOSSES = ("log_damaged", "stale_tail", "log_file_missing", "log_tail_missing", "
 
 @dataclass(frozen=True, slots=True)
 class LogShape:
-    """How the log's files lie: their common size, where each starts, and its folder."""
+    """How the log's files lie: their common size, where each starts, and its folder.
+
+    `folder_of_new`: where the broker makes the file that begins at an offset; None where its folders do not take turns.
+    """
 
     file_size: int
     bases: tuple[int, ...]
     sizes: tuple[int, ...]
     folders: tuple[str, ...]
+    folder_of_new: Callable[[int], str | None] = lambda base: None
 
     @classmethod
-    def of(cls, files: Sequence[StoreFile], file_size: int) -> LogShape:
+    def of(cls, files: Sequence[StoreFile], file_size: int, folder_of_new: Callable[[int], str | None]) -> LogShape:
         return cls(
             file_size,
             tuple(file.base_offset or 0 for file in files),
             tuple(file.size for file in files),
             tuple(file.log_folder for file in files),
+            folder_of_new,
         )
 
     def name(self, base: int) -> str:
         """The file of the log that starts there, or would."""
-        before = bisect_right(self.bases, base) - 1
-        return f"{self.folders[max(0, before)] if self.folders else FOLDER}/{base:020d}"
+        before = max(0, bisect_right(self.bases, base) - 1)
+        folder = self.folders[before] if self.folders else FOLDER
+        if base not in self.bases:
+            folder = self.folder_of_new(base) or folder
+        return f"{folder}/{base:020d}"
 
     def place(self, physical_offset: int, length: int) -> Place:
         """Bytes of the log in the file they are in, or would be in."""

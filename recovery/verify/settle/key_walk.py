@@ -32,13 +32,15 @@ EntryPlace = tuple[int, int]
 class FileEntries(NamedTuple):
     """One index file whose geometry is known: `entries` up to the last one written.
 
-    The seconds of its entries count from `begin_ms`, or the first one's from `before_ms`, the end of the file before.
+    The seconds of its entries count from `begin_ms`, or the first one's from `before_ms`, the end of the file before;
+    where that is damaged, from `last_before_ms`, the time of the message of the last entry there.
     """
 
     file: OpenIndex
     entries: int
     begin_ms: int
     before_ms: int
+    last_before_ms: int
 
     @property
     def name(self) -> str:

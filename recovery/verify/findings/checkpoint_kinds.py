@@ -1,0 +1,40 @@
+"""Kinds of findings about the checkpoint."""
+
+from __future__ import annotations
+
+from recovery.verify.findings.kind import (
+    Kind,
+)
+
+CHECKPOINT_KINDS: dict[str, Kind] = {
+    "checkpoint_missing": Kind(
+        "warning",
+        "commitlog",
+        "A broker that ran leaves a checkpoint.",
+        "After an unclean exit everything is parsed and dispatched from the oldest file on, and all index "
+        "files are deleted.",
+        "None needed: the next start writes one. Recovery takes longer.",
+    ),
+    "checkpoint_unreadable": Kind(
+        "error",
+        "none",
+        "A checkpoint has 4096 bytes.",
+        "The file is mapped at its full size; what is missing reads as 0.",
+        "Restore it, or remove it for a full recovery.",
+    ),
+    "checkpoint_later_than_data": Kind(
+        "error",
+        "commitlog",
+        "No message of this time is in the log.",
+        "After an unclean exit recovery starts at too late a file; messages not yet in the queues are lost "
+        "to consumers.",
+        "Remove the checkpoint and create `abort`: recovery then starts at the oldest file.",
+    ),
+    "checkpoint_earlier_than_data": Kind(
+        "info",
+        "commitlog",
+        "All messages are later although the broker stopped in order.",
+        "After an unclean exit recovery parses more than it needs.",
+        "None needed.",
+    ),
+}
