@@ -16,6 +16,7 @@ import pyarrow as pa
 from parsers.store import NotAStore
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.ingest.made_from import ALL_BROKERS, MadeFrom, all_inputs, broker_inputs, evidence_inputs
+from pipelines.ingest.watermarks import watermarks_of
 from pipelines.lake.broker_stores import store_of
 from pipelines.lake.catalog import question
 from pipelines.lake.lake import Lake, lake_to_write
@@ -70,7 +71,8 @@ def derive(
     made = MadeFrom.load(lake)
     others, _ = readable([broker for broker in sources.brokers if broker.name not in read])
     known = {**read, **IngestedFiles.load_all(lake, [broker.name for broker in others])}
-    there = [broker for broker in sources.brokers if broker.name in known]
+    marks = watermarks_of(lake)
+    there = [broker.cut_at(marks.get(broker.name)) for broker in sources.brokers if broker.name in known]
     now = {broker.name: broker_inputs(broker, known[broker.name].known) for broker in there}
     hourly = {name: f"{inputs} {datetime.now(UTC):%Y-%m-%d %H}" for name, inputs in now.items()}
     for table in JUDGED:

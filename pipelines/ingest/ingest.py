@@ -2,7 +2,8 @@
 
 Re-running is idempotent: the rows of a file that changed are replaced in one transaction; the CommitLog file a broker
 still appends to is read on from where its rows in the lake end. A file that changes while it is read has
-changed since it was looked at, so the next ingest reads it again.
+changed since it was looked at, so the next ingest reads it again; so it does with a file that held rows behind the
+watermark.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pipelines.ingest.growth import grown_from
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.ingest.made_from import MadeFrom, store_inputs
 from pipelines.ingest.reading import Amount, Progress, Reading
+from pipelines.ingest.watermarks import take_watermark, watermarks_of
 from pipelines.lake.broker_stores import store_of
 from pipelines.lake.commit import version_to_add_to
 from pipelines.lake.lake import Lake, lake_to_write
@@ -69,12 +71,13 @@ def ingest(
     lake = lake or lake_to_write(sources)
     wanted = [sources.broker(name) for name in brokers] or sources.brokers
     known, made = IngestedFiles.load_all(lake, [broker.name for broker in wanted]), MadeFrom.load(lake)
+    marks = watermarks_of(lake)
     for broker in wanted:
         try:
             ingest_store(
                 spark,
                 lake,
-                broker,
+                broker.cut_at(marks.get(broker.name)),
                 report,
                 bodies=sources.bodies,
                 progress=progress,
@@ -103,6 +106,8 @@ def ingest_store(
 ) -> None:
     """Ingest what is new or changed in one store, table by table, and the broker's configuration.
 
+    Where anything is, a watermark is taken first, and all tables are read as far as that (`BrokerSource.until`).
+
     Args:
         ingested, made: what the lake holds of this broker, and what its tables were made from; loaded without them.
     """
@@ -113,6 +118,8 @@ def ingest_store(
     changed, done = stale_files(store, ingested), Amount(0, 0)
     amounts = {table: _amount(names, ingested) for table, names in changed.items()}
     of_all = sum(amounts.values(), Amount(0, 0))
+    if of_all.files or broker.until is None:
+        broker = take_watermark(lake, broker, store)
     for table in FILE_TABLES:
         stale, here = changed[table.name], amounts[table.name]
         if progress and stale:
@@ -166,9 +173,9 @@ def ingest_files(
         work += slices_of(broker, table.name, list(starts), {**options, "starts": json.dumps(starts)})
     lost = dict.fromkeys(lost_since(broker, ingested, fresh, work), "is gone or became shorter since it was listed")
     replaced = [(broker.name, file) for file in fresh]
-    unread = write_files(spark, lake, table.name, work, replaced, at_version=version, lost=lost)
-    ingested.note(table.name, [file for file in files if file not in unread])
-    return [f"{file}: {why}" for file, why in unread.items()]
+    left = write_files(spark, lake, table.name, work, replaced, at_version=version, lost=lost)
+    ingested.note(table.name, [file for file in files if file not in left.unread], left.cut)
+    return [f"{file}: {why}" for file, why in left.unread.items()]
 
 
 def lost_since(

@@ -79,14 +79,14 @@ class IngestedFiles:
         if name not in self.seen:
             self.seen[name] = state_of(file)
 
-    def note(self, table: str, names: Collection[str]) -> None:
-        """Keep that a table has the rows of these files as they were looked at."""
+    def note(self, table: str, names: Collection[str], cut: Collection[str] = ()) -> None:
+        """Keep that a table has the rows of these files as they were looked at; of those that are `cut` not all."""
         now = datetime.now(UTC)
         for name in names:
             state, known = self.seen.get(name), self.known.get(name)
             if state is not None:
                 tables = known.tables if known is not None and known.state == state else frozenset()
-                self.known[name] = Ingested(state, now, tables | {table})
+                self.known[name] = Ingested(state, now, tables - {table} if name in cut else tables | {table})
         self._save()
 
     def forget(self, read: Iterable[tuple[str, str]]) -> None:

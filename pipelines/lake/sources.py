@@ -6,9 +6,10 @@ Relative paths count from the folder of the file, so that it may be kept beside 
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from glob import glob
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,12 @@ from parsers.errors import why_unreadable
 from parsers.mapped import read_small
 from pipelines.installed.addresses import is_address, why_refused
 from pipelines.installed.shipped import DEMO, workplace
+from pipelines.lake.spark_properties import spark_properties
 
 CONFIG_NAME = "rocketlens.toml"
 MOST_BYTES = 1 << 22
 CONFIG_VARIABLE = "ROCKETLENS_CONFIG"
+WEB_ADDRESS = re.compile(r"https?://[!-~]+")
 DEMO_CONFIG = DEMO / CONFIG_NAME
 HOW_TO_MAKE = "`rocketlens init STORE…` writes one from what it finds"
 
@@ -35,7 +38,11 @@ class NoConfiguration(SourcesError):
 
 @dataclass(frozen=True, slots=True)
 class BrokerSource:
-    """One broker's evidence. `settings` are RocketMQ's own names; `version` None means unknown, never guessed."""
+    """One broker's evidence. `settings` are RocketMQ's own names; `version` None means unknown, never guessed.
+
+    `until`: the store is read as far as this physical offset, as its tables of one ingest are
+    (`recovery.query.watermark`); None: as far as it goes.
+    """
 
     name: str
     store: Path
@@ -45,6 +52,11 @@ class BrokerSource:
     version: str | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
     broker_conf: Path | None = None
+    until: int | None = None
+
+    def cut_at(self, physical_offset: int | None) -> BrokerSource:
+        """The same broker, read as far as a physical offset."""
+        return replace(self, until=physical_offset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +75,8 @@ class Sources:
         lake: folder of every output (tables, catalogue, Dagster's own store).
         bodies: keep message bodies in the lake (they are most of the bytes).
         client_logs, captures: glob patterns.
+        spark_properties: what the table [spark] sets, under Spark's own names.
+        webhook: the address that alerts are posted to (pipelines.lake.alert).
     """
 
     lake: Path
@@ -71,7 +85,9 @@ class Sources:
     client_logs: tuple[str, ...] = ()
     captures: tuple[str, ...] = ()
     spark_master: str = "local[*]"
+    spark_properties: Mapping[str, str] = field(default_factory=dict)
     replicas: tuple[ReplicaGroup, ...] = ()
+    webhook: str | None = None
 
     def evidence(self) -> list[Path]:
         """Every file and folder that is read: stores, settings, logs, captures; patterns as they match now."""
@@ -137,7 +153,7 @@ class _Reader:
         self.path, self.folder = path, path.resolve().parent
 
     def sources(self, document: Mapping[str, Any]) -> Sources:
-        self.only(document, "the file", {"lake", "broker", "client", "capture", "replicas"})
+        self.only(document, "the file", {"lake", "spark", "broker", "client", "capture", "replicas", "alert"})
         lake = self.table(document, "lake")
         self.only(lake, "[lake]", {"path", "bodies", "spark_master"})
         brokers = tuple(self.broker(entry, number) for number, entry in enumerate(self.tables(document, "broker"), 1))
@@ -151,10 +167,28 @@ class _Reader:
             client_logs=self.globs(document, "client", "logs"),
             captures=self.globs(document, "capture", "files"),
             spark_master=self.text(lake, "spark_master", "[lake]", "local[*]"),
+            spark_properties=self.spark(document),
+            webhook=self.webhook(document),
             replicas=tuple(
                 self.replicas(entry, number, names) for number, entry in enumerate(self.tables(document, "replicas"), 1)
             ),
         )
+
+    def spark(self, document: Mapping[str, Any]) -> dict[str, str]:
+        try:
+            return spark_properties(self.table(document, "spark"))
+        except ValueError as wrong:
+            raise self.complaint(str(wrong)) from None
+
+    def webhook(self, document: Mapping[str, Any]) -> str | None:
+        alert = self.table(document, "alert")
+        self.only(alert, "[alert]", {"webhook"})
+        if "webhook" not in alert:
+            return None
+        address = self.text(alert, "webhook", "[alert]")
+        if not WEB_ADDRESS.fullmatch(address):
+            raise self.complaint("[alert]: webhook must be an address, http://… or https://…")
+        return address
 
     def replicas(self, entry: Mapping[str, Any], number: int, known: Sequence[str]) -> ReplicaGroup:
         where = f"[[replicas]] number {number}"

@@ -43,6 +43,11 @@ POPPED_BY_RECORDS = (
     "or not, and what it has not acknowledged of earlier pops as consumed (`pop` tells what is in flight)"
 )
 """PopConsumerService#handleGetMessageResult @5.3.3 stores where a pop began; where it ended is a pull offset."""
+LAST_DONE = (
+    "the offset of this group is the last checkpoint that it is done with: one less waits for it than consumerProgress "
+    "counts (`pop --revive`)"
+)
+"""PopReviveService#consumeReviveMessage @5.0.0, 5.3.3."""
 NOT_STORED = (
     "no offset is stored for this queue: consumerProgress counts from 0; where the group starts is its client's choice"
 )
@@ -108,6 +113,11 @@ def popped_topics(offsets: OffsetTable) -> set[tuple[str, str]]:
     pairs = ((group, topic, each) for group, topic in offsets for each in pop_retry_topics(group, topic))
     proven = [(group, topic, each) for group, topic, each in pairs if each != topic and (group, each) in offsets]
     return {(group, topic) for group, *topics in proven for topic in topics}
+
+
+def tells_of_pops(reason: str | None) -> bool:
+    """Whether a row's reason says that its group pops, so that its figures are no proof that anything was read."""
+    return reason is not None and (POPPED in reason or POPPED_BY_RECORDS in reason)
 
 
 def group_queues(offsets: OffsetTable, read_queue_nums: Mapping[str, int], ends: QueueEnds) -> Iterator[GroupQueue]:

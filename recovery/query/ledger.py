@@ -14,6 +14,8 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
+from parsers.topics import REVIVE_GROUP
+
 Longs = npt.NDArray[np.int64]
 
 
@@ -131,6 +133,15 @@ class GroupPlace:
     offset: int | None
     unread: str | None = None
     doubt: str | None = None
+
+
+def next_to_read(group: str, offset: int, end: int) -> int:
+    """The queue offset that a group reads next, by its stored one; `end`: the queue's.
+
+    Of the group by which a broker revives popped messages the stored offset is the last checkpoint that it is done with
+    (PopReviveService#consumeReviveMessage @5.0.0, 5.3.3); others store the next one.
+    """
+    return offset + 1 if group == REVIVE_GROUP and offset < end else offset
 
 
 def of_group(ranges: Iterable[LedgerRange], place: GroupPlace) -> list[LedgerRange]:

@@ -12,6 +12,7 @@ from typing import Literal
 
 from parsers.commitlog.ids import decode_message_id
 from parsers.commitlog.message import Message
+from parsers.commitlog.properties import last_value
 from parsers.commitlog.read import MessageFilter, read_commitlog
 from parsers.errors import Damage, DamageSink
 from parsers.index.find import IndexHit, IndexQuery
@@ -116,10 +117,9 @@ class StoreQuery:
         self._tell_missed()
         return found
 
-    def find_by_unique_id(self, topic: str, unique_id: str, *, max_num: int = 32) -> list[FoundMessage]:
-        """The messages whose UNIQ_KEY this is, newest first: retries and commits share the id of the first record."""
-        found = self.find_by_key(KeyQuestion(topic, unique_id, max_num))
-        return [hit for hit in found if hit.found_by == "unique_id"]
+    def find_by_unique_id(self, question: KeyQuestion) -> list[FoundMessage]:
+        """The messages whose UNIQ_KEY is the key, newest first: retries and commits share the first record's id."""
+        return [hit for hit in self.find_by_key(question) if hit.found_by == "unique_id"]
 
     def scan(self, question: KeyQuestion) -> list[FoundMessage]:
         """What `find_by_key` would give if every message were in the index: the log itself is read, newest first."""
@@ -195,8 +195,9 @@ class StoreQuery:
 def _found_by(message: Message, question: KeyQuestion) -> FoundBy:
     if message.topic != question.topic:
         return "hash_only"
-    if message.property_value("UNIQ_KEY") == question.key:
+    properties = message.properties()
+    if last_value(properties, "UNIQ_KEY") == question.key:
         return "unique_id"
-    if question.key in (message.property_value("KEYS") or "").split(" "):
+    if question.key in (last_value(properties, "KEYS") or "").split(" "):
         return "key"
-    return "tag" if question.key == f"{TAG_KEY}{message.property_value('TAGS')}" else "hash_only"
+    return "tag" if question.key == f"{TAG_KEY}{last_value(properties, 'TAGS')}" else "hash_only"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from parsers.trace import CONSUME_RESULTS, MESSAGE_TYPES, RECORDS, TRANSACTION_STATES
+from parsers.messages.trace_columns import CONSUME_RESULTS, MESSAGE_TYPES, RECORDS, TRANSACTION_STATES
 from pipelines.lake.tables.table import Table, columns
 from recovery.broker.abort_file import EXITS
 from recovery.compare.rows import Nature, What
@@ -89,6 +89,7 @@ end      i64  end of the range, exclusive
 evidence text what each side says
 repair   text what would put it right
 document text every further fact as JSON
+watermark i64 the broker's in `watermarks`: of a store that is written to, nothing behind it is judged
 """),
     ("broker",),
 ).holding(severity=get_args(Severity))

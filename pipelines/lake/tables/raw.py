@@ -148,6 +148,7 @@ min_queue_offset    i64  what the broker answers once it is started: the first m
 max_queue_offset    i64  next message to come
 messages            i64  those that a consumer can still read, up to the next one to come
 max_physical_offset i64  CommitLog byte after the last message; null without any
+watermark           i64  the broker's in `watermarks`: messages from this physical offset on are not counted
 units               i64  messages in the files, or within the queue's limits in a database
 pre_blanks          i64  units that only pad the front of the queue
 files               i32  ConsumeQueue files; 0 where a database keeps the queue
@@ -316,6 +317,19 @@ tables        texts tables whose rows were read from the file as it was then
     ("broker",),
 )
 
+WATERMARKS = Table(
+    "watermarks",
+    "one broker, and how far its store had come when it was last ingested: what lies behind is in progress",
+    columns("""
+broker          text which broker
+taken_at        time when it was taken: before any row of that ingest was read
+physical_offset i64  messages that start before it had passed log, queues and index; the tables are cut here
+log_end         i64  CommitLog byte behind the last record of the log
+dispatched_to   i64  CommitLog byte behind the newest message that a queue had; 0 without any
+"""),
+    ("broker",),
+)
+
 MADE_FROM = Table(
     "made_from",
     "one table made of one broker's files, or of all brokers': an ingest makes it again when these have changed",
@@ -330,6 +344,7 @@ made_at time when
 RAW_TABLES: tuple[Table, ...] = (
     STORE_FILES,
     INGESTED_FILES,
+    WATERMARKS,
     MADE_FROM,
     COMMITLOG_MESSAGES,
     COMMITLOG_REGIONS,

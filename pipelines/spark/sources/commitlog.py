@@ -25,8 +25,11 @@ if TYPE_CHECKING:
 
     from parsers.commitlog.properties import PropertyRule
     from parsers.commitlog.read import MessageFilter
+    from parsers.commitlog.region import Region
 
 BODY_COLUMNS = ("body", "body_decompressed")
+CRC_COLUMNS = ("crc_ok", "record_crc_ok")
+IN_PROGRESS = "in progress: behind the watermark of this ingest"
 
 
 class CommitLogReader(StoreReader):
@@ -40,6 +43,7 @@ class CommitLogReader(StoreReader):
     """
 
     within_files = True
+    place = "physical_offset"
 
     def files_of(self, store: Store) -> list[StoreFile]:
         where = self._where()
@@ -96,6 +100,7 @@ class CommitLogReader(StoreReader):
         asked = [name for name in self.names if name not in ("broker", "file")]
         read = [name for name in asked if with_bodies or name not in BODY_COLUMNS]
         read += [name for name in where.columns() if name not in read]
+        read += [] if self.number("until") is None or self.place in read else [self.place]
         read = read or ["physical_offset"]
         batches = read_segment(
             piece.file,
@@ -126,7 +131,6 @@ class RegionsReader(StoreReader):
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
-        from parsers.commitlog.segment import regions_of
         from pipelines.lake.tables.raw import COMMITLOG_REGIONS
 
         base = piece.file.base_offset or 0
@@ -140,9 +144,25 @@ class RegionsReader(StoreReader):
                 "file_size": piece.file.size,
                 "reason": region.reason,
             }
-            for region in regions_of(piece.file, damage=self.note_damage)
+            for region in self._regions(piece)
         ]
         yield pa.RecordBatch.from_pylist(rows, schema=COMMITLOG_REGIONS.select(list(rows[0]) if rows else []))
+
+    def _regions(self, piece: Piece) -> list[Region]:
+        """The regions of a file; where messages go on behind the option `until`, these are told as not written yet."""
+        from parsers.commitlog.region import Region
+        from parsers.commitlog.segment import read_segment, regions_of
+
+        regions, until = regions_of(piece.file, damage=self.note_damage), self.number("until")
+        end = None if until is None else max(0, until - (piece.file.base_offset or 0))
+        if end is None or not any(region.kind == "messages" and region.end > end for region in regions):
+            return regions
+        self.note_cut(piece)
+        told, size = list[Region](), regions[-1].end
+        for _ in read_segment(piece.file, columns=CRC_COLUMNS, end=end, regions=told.append) if end else ():
+            pass
+        reached = told[-1].end if told else 0
+        return [*told, Region(piece.file.path, reached, size - reached, "unwritten", IN_PROGRESS)]
 
 
 class CommitLogSource(StoreSource):

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 class ConsumeQueueReader(StoreReader):
     """Further option: `topics`, names separated by commas."""
 
+    place = "physical_offset"
+
     def files_of(self, store: Store) -> list[StoreFile]:
         topics = self._topics()
         return [file for file in super().files_of(store) if topics is None or file.topic in (None, *topics)]

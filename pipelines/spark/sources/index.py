@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from pyspark.sql.datasource import InputPartition
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 class IndexReader(StoreReader):
     """How many slots a file has is not in the file, so planning asks all index files of the store together."""
+
+    place: ClassVar[str | None] = "physical_offset"
 
     def partitions(self) -> Sequence[InputPartition]:
         from parsers.index.open import open_index
@@ -35,6 +37,8 @@ class IndexReader(StoreReader):
 
 
 class IndexFilesReader(IndexReader):
+    place = None
+
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         from parsers.index.read import index_files
 

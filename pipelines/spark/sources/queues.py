@@ -43,31 +43,36 @@ class QueuesReader(StoreReader):
 
         from recovery.query.queue_minimum import readable_messages
 
-        schema = table_of(self.table_name).bare_schema
+        schema, until = table_of(self.table_name).bare_schema, self.number("until")
         for summary, minimum in self._summaries(piece):
             messages = None if minimum is None else readable_messages(summary, minimum)
-            facts = {**dataclasses.asdict(summary), "broker": None, "min_queue_offset": minimum, "messages": messages}
+            origin = {"broker": None, "watermark": until}
+            facts = {**dataclasses.asdict(summary), **origin, "min_queue_offset": minimum, "messages": messages}
             yield pa.RecordBatch.from_pylist([{name: facts[name] for name in schema.names}], schema=schema)
 
     def _summaries(self, piece: Piece) -> Iterator[tuple[QueueSummary, int | None]]:
         """Each queue, and the minimum that the broker's version answers for it; None where the log was not found, on
         which it depends."""
+        from parsers.java import LONG_MAX
         from parsers.queues import BatchQueue, FileQueue, StoreQueues
         from recovery.query.queue_minimum import broker_minimum
+        from recovery.query.watermark import summary_before
         from recovery.rules.versions import BrokerVersion
 
         root, (log_start, *version) = Path(self.options["store"]), piece.known or (0,)
+        until = LONG_MAX if (given := self.number("until")) is None else given
         if piece.file.kind == "rocksdb":
             with StoreQueues(self.store(), on_damage="collect") as queues:
                 for queue in queues.values():
-                    summary = queue.summary(log_start)
+                    summary = summary_before(queue, queue.summary(log_start), until)
                     yield summary, summary.min_queue_offset if piece.known else None
             return
         files, of_type = (
             queue_files(root, piece.file),
             BatchQueue if piece.file.kind == "batchconsumequeue" else FileQueue,
         )
-        summary = of_type(files, "collect").summary(log_start)
+        queue = of_type(files, "collect")
+        summary = summary_before(queue, queue.summary(log_start), until)
         yield summary, broker_minimum(summary, files, log_start, BrokerVersion(*version)) if piece.known else None
 
 

@@ -42,6 +42,8 @@ class StoreSource(DataSource):
         broker_conf: the broker's own broker.conf; it says where the log lies, among other things.
         settings: JSON object of settings by RocketMQ's names, over those of broker.conf.
         files: JSON list of files as the column `file` names them; every file of the kind without it.
+        until: nothing that is of messages of the log which start at this physical offset or behind it. What names a
+            place behind the log's end is of no message: it is damage, and is read.
         split_bytes: about how much one task reads.
     """
 
@@ -65,14 +67,19 @@ class StoreReader(DataSourceReader):
 
     Attributes:
         unread: files that could not be read as planned, or not to their end, by the names of the column `file`: why.
+        cut: files with rows that `until` left out.
+        place: the column that `until` is held against; None where `read_piece` sees to it.
     """
 
     within_files: ClassVar[bool] = False
+    place: ClassVar[str | None] = None
 
     def __init__(self, options: Options, names: Sequence[str], table_name: str) -> None:
         self.options = {key.lower(): value for key, value in options.items()}
         self.names, self.table_name = list(names), table_name
         self.unread: dict[str, str] = {}
+        self.cut: set[str] = set()
+        self._log_end = 0
         if "store" not in self.options:
             raise ValueError('the option "store" is missing: the store root to read')
 
@@ -98,8 +105,39 @@ class StoreReader(DataSourceReader):
         schema = table_of(self.table_name).select(self.names)
         for piece in partition.pieces:
             origin = {"broker": self.options.get("broker"), "file": name_below(root, piece.file.path)}
-            yield from conform(self.read_piece(piece), schema, origin)
+            yield from conform(self._before_until(piece), schema, origin)
             self._require_all_there(piece.file)
+
+    def _before_until(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+        """The rows of a piece as far as the option `until` has them."""
+        until = self.number("until")
+        for batch in self.read_piece(piece):
+            if until is None or self.place not in batch.schema.names:
+                yield batch
+                continue
+            import pyarrow.compute as pc
+
+            kept = batch.filter(pc.invert(self._in_progress(batch.column(self.place), until)))
+            if kept.num_rows < batch.num_rows:
+                self.note_cut(piece)
+            yield kept
+
+    def _in_progress(self, places: pa.Array, until: int) -> pa.Array:
+        """Which of these places lie in the log behind `until`. A broker writes a message before what leads to it, so
+        the log that is looked at now has all of them."""
+        import pyarrow.compute as pc
+
+        from recovery.query.watermark import log_end_from
+
+        reached, highest = max(until, self._log_end), pc.max(places).as_py()
+        if highest is not None and highest >= reached:
+            self._log_end = log_end_from(self.store(), reached)
+        inside = pc.and_(pc.greater_equal(places, until), pc.less(places, self._log_end))
+        return pc.fill_null(inside, False)
+
+    def note_cut(self, piece: Piece) -> None:
+        """Keep that the file of a piece holds more than was read of it."""
+        self.cut.add(name_below(Path(self.options["store"]), piece.file.path))
 
     def note_damage(self, found: Damage) -> None:
         """Handed to the parsers: keeps the files that the system refuses, or that end before they should."""

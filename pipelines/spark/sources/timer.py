@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 
 class TimerReader(StoreReader):
+    place = "physical_offset"
+
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         from parsers.timer import read_timerlog
 

@@ -1,0 +1,154 @@
+"""How far a store has come that a broker may be writing to: the place up to which log, queues and index all are.
+
+A broker dispatches one record after another: it puts a message into its queue, then its keys into the index, and only
+then goes on. So every message before the newest one that any queue has is in its queue and in the index.
+Source: DefaultMessageStore.ReputMessageService#doReput, #doDispatch @4.9.7, 5.3.3.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from parsers.consumequeue.summary import QueueSummary
+from parsers.errors import StoreFormatError
+from parsers.file_state import FileState, state_of
+from parsers.index.layout import INDEX_HEADER
+from parsers.mapped import map_file
+from parsers.queues import BatchQueue, Pointer, Queue, StoreQueues
+from parsers.store import Store
+from recovery.scan.log_runs import runs_between
+
+SETTLES_S = 0.3
+"""A store whose files have not changed for so long counts as standing still: dispatch is behind by milliseconds."""
+LOOK_AGAIN_S = 0.05
+APPENDED = 2
+"""A broker appends to the newest file of a log, or to the one before it: it makes the next file ahead."""
+NOWHERE = Pointer(-1, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Watermark:
+    """How far a store had come when it was looked at. All are physical offsets, of the byte behind.
+
+    Attributes:
+        physical_offset: messages that start before it are in the log, in their queues and in the index, as far as they
+            ever come there. What starts at it or behind it is in progress.
+        log_end: behind the last record of the log.
+        dispatched_to: behind the newest message that a queue has; 0 without any.
+    """
+
+    physical_offset: int
+    log_end: int
+    dispatched_to: int
+
+
+def watermark(store: Store) -> Watermark:
+    """How far a store has come, asked of the newest units of its queues and of the log behind them.
+
+    Where the log goes on behind the newest message that a queue has, the store is looked at a little longer: dispatch
+    of a broker that writes is on its way there, and the watermark is that message. In a store that stands still nothing
+    is on its way: what no queue has is missing there, and the watermark lies behind all there is.
+    """
+    newest, highest = _newest_units(store)
+    end = log_end_from(store, newest.physical_offset + newest.msg_size)
+    dispatched_to = max(0, newest.physical_offset + newest.msg_size)
+    if dispatched_to < end and _is_written_to(store):
+        return Watermark(max(newest.physical_offset, store.log_start), end, dispatched_to)
+    return Watermark(max(end, highest, _index_end(store)), end, dispatched_to)
+
+
+def dispatched_before(store: Store) -> int:
+    """A place before which every message is in its queue and in the index: where the newest one starts that any queue
+    has. 0 where no queue has any."""
+    return max(0, _newest_units(store)[0].physical_offset)
+
+
+def summary_before(queue: Queue, summary: QueueSummary, until: int) -> QueueSummary:
+    """What a queue's files say about it, as if no message were there that starts at `until` or behind it.
+
+    A queue of batches, whose messages are not found by number, is left as it is.
+    """
+    end = summary.max_queue_offset
+    if summary.max_physical_offset is None or summary.max_physical_offset <= until or isinstance(queue, BatchQueue):
+        return summary
+    first = begin = max(0, end - summary.units - summary.pre_blanks)
+    behind = end
+    while first < behind:
+        middle = (first + behind) // 2
+        found = queue.pointer(middle)
+        if found is None or found.physical_offset < until:
+            first = middle + 1
+        else:
+            behind = middle
+    last = queue.pointer(first - 1) if first > begin else None
+    return replace(
+        summary,
+        min_queue_offset=min(summary.min_queue_offset, first),
+        max_queue_offset=first,
+        max_physical_offset=None if last is None else last.physical_offset + last.msg_size,
+        units=max(0, summary.units - (end - first)),
+    )
+
+
+def _newest_units(store: Store) -> tuple[Pointer, int]:
+    """The newest message of the log that a queue has, and the highest end that any unit names, of no message too."""
+    last = store.commitlog[-1] if store.commitlog else None
+    behind_log = 0 if last is None else (last.base_offset or 0) + last.size
+    newest, highest = NOWHERE, 0
+    with StoreQueues(store, on_damage="collect") as queues:
+        for pointer in _last_units(queues):
+            end = pointer.physical_offset + pointer.msg_size
+            highest = max(highest, end)
+            if end <= behind_log:
+                newest = max(newest, pointer)
+    return newest, highest
+
+
+def _last_units(queues: StoreQueues) -> Iterator[Pointer]:
+    for queue in queues.values():
+        if isinstance(queue, BatchQueue):
+            end = queue.summary(0).max_physical_offset
+            found = None if end is None else Pointer(end, 0)
+        else:
+            found = queue.last_pointer()
+        if found is not None:
+            yield found
+
+
+def log_end_from(store: Store, physical_offset: int) -> int:
+    """Behind the last record of the log, which is read from a place on; that place, where none is behind it."""
+    end = max(physical_offset, store.log_start)
+    for file in store.commitlog:
+        base = file.base_offset or 0
+        if base + file.size > end:
+            for run in runs_between(file, max(0, end - base), file.size, lambda gap: None):
+                end = base + run.end
+    return end
+
+
+def _is_written_to(store: Store) -> bool:
+    """Whether a file changes that a broker appends to, within the time in which it would."""
+    before, until = _appended(store), time.monotonic() + SETTLES_S
+    while time.monotonic() < until:
+        time.sleep(LOOK_AGAIN_S)
+        if _appended(store) != before:
+            return True
+    return False
+
+
+def _appended(store: Store) -> list[FileState | None]:
+    return [state_of(file) for file in (*store.commitlog[-APPENDED:], *store.index[-1:])]
+
+
+def _index_end(store: Store) -> int:
+    """Behind the start of the last message that the index has; 0 without one."""
+    for file in reversed(store.index):
+        try:
+            header = INDEX_HEADER.unpack(map_file(file.path))
+        except StoreFormatError:
+            continue
+        if header["index_count"] > 1:
+            return header["end_physical_offset"] + 1
+    return 0
