@@ -2,7 +2,8 @@
 
 Spark's launcher always asks for the module jdk.incubator.vector (SPARK-48021), which only speeds up MLlib. The wheel's
 reduced runtime does not have it and an installed Java warns about it; the shim drops that one argument. It lies inside
-the virtual environment: a fixed name in a shared temporary folder could be put there by somebody else first.
+the virtual environment, or in the user's own cache where that is nobody's to write to: a fixed name in a shared
+temporary folder could be put there by somebody else first.
 """
 
 from __future__ import annotations
@@ -25,11 +26,24 @@ class NoJava(Exception):
 
 def ensure_java() -> str:
     """Make sure that Spark will find Java 17 or newer, and set JAVA_HOME so; return it."""
-    home = Path(sys.prefix) / "share" / "rocketlens-java"
-    if os.environ.get("JAVA_HOME") != str(home):
-        write_shim(home / "bin" / "java", _installed_java() or _java_of_the_wheel())
+    homes = [Path(sys.prefix) / "share" / "rocketlens-java", _cache() / "rocketlens-java"]
+    for home in homes:
+        if os.environ.get("JAVA_HOME") == str(home):
+            return str(home)
+    java = _installed_java() or _java_of_the_wheel()
+    for home in homes:
+        try:
+            write_shim(home / "bin" / "java", java)
+        except OSError:
+            continue
         os.environ["JAVA_HOME"] = str(home)
-    return str(home)
+        return str(home)
+    raise NoJava(f"a small program for Java can be written neither to {homes[0]} nor to {homes[1]}")
+
+
+def _cache() -> Path:
+    """The user's own cache, as XDG's base directories say."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 
 
 def _installed_java() -> str | None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
+import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pipelines.lake.errors import WorkFailed, raised_in
+from pipelines.lake.spark_properties import FIXED
 from pipelines.spark.java_home import ensure_java
 
 if TYPE_CHECKING:
@@ -15,29 +19,36 @@ if TYPE_CHECKING:
 
 LOGGING = Path(__file__).resolve().parent / "log4j2.properties"
 SETTINGS = {
+    **FIXED,
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.host": "127.0.0.1",
-    "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "4",
-    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",  # INT96, the default, loses the zone for DuckDB
-    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # a file name stays text, zeros kept
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
-    "spark.sql.artifact.isolation.enabled": "false",
     "spark.python.worker.faulthandler.enabled": "true",  # a worker that a signal ends says which
 }
+"""Each of them but FIXED gives way to the table [spark] of rocketlens.toml."""
+LOOPBACK = "127.0.0.1"
+STANDALONE = re.compile(r"spark://(\[[^]]+\]|[^:,/]+):(\d+)")
+WORKERS_PYTHON = "spark.pyspark.python"
 
 
-def spark_session(master: str = "local[*]", *, short_lived: bool = False) -> SparkSession:
+def spark_session(
+    master: str = "local[*]", properties: Mapping[str, str] | None = None, *, short_lived: bool = False
+) -> SparkSession:
     """Start Spark, or return the session that runs already, with our data sources registered.
 
     Args:
+        properties: Spark's own, over the defaults here.
         short_lived: spend little on compiling: starts sooner, scans a third slower. For the demo and for tests.
+    Raises:
+        WorkFailed: no cluster answers at the master's address, or Spark does not start.
     """
     ensure_java()
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else workers are whatever `python3` is
+    given = dict(properties or {})
+    os.environ["PYSPARK_PYTHON"] = given.get(WORKERS_PYTHON) or os.environ.get("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYARROW_IGNORE_TIMEZONE", "1")
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
     compiler = " -XX:TieredStopAtLevel=1" if short_lived else ""
@@ -46,12 +57,47 @@ def spark_session(master: str = "local[*]", *, short_lived: bool = False) -> Spa
         **SETTINGS,
         "spark.driver.memory": os.environ.get("ROCKETLENS_DRIVER_MEMORY", "2g"),
         "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOGGING.as_uri()}{compiler}",
+        **listening(master, given),
+        **given,
     }
     for name, value in options.items():
         builder = builder.config(name, value)
-    spark = builder.getOrCreate()
+    try:
+        spark = builder.getOrCreate()
+    except (Py4JError, PySparkException, OSError) as error:
+        raise WorkFailed(f"Spark does not start with the master {master}: {raised_in(str(error))}") from error
     register_sources(spark)
     return spark
+
+
+def listening(master: str, given: Mapping[str, str]) -> dict[str, str]:
+    """Where the driver listens for its workers: of `local[…]` and of a cluster here on the loopback address alone, of a
+    cluster elsewhere on this machine's address towards it, and where `given` says its host, as Spark itself decides.
+
+    Raises WorkFailed: of a standalone master, that nothing answers at its address.
+    """
+    reached = reachable_from(master)
+    if "spark.driver.host" in given:
+        return {}
+    host = LOOPBACK if master.startswith("local") else reached
+    return {} if host is None else {"spark.driver.host": host, "spark.driver.bindAddress": host}
+
+
+def reachable_from(master: str) -> str | None:
+    """The address of this machine by which it reached a standalone master; None of another kind of master.
+
+    Raises WorkFailed: no master of `spark://host:port[,host:port]` answers. Spark itself would try for a minute.
+    """
+    refused: OSError | None = None
+    for host, port in STANDALONE.findall(master.replace(",", ",spark://") if master.startswith("spark://") else ""):
+        try:
+            with socket.create_connection((host.strip("[]"), int(port)), timeout=10) as reached:
+                return str(reached.getsockname()[0])
+        except (OSError, OverflowError) as error:
+            refused = error if isinstance(error, OSError) else OSError(str(error))
+    if refused is not None:
+        raise WorkFailed(f"no Spark master answers at {master}: {refused.strerror or refused}") from refused
+    return None
 
 
 class SparkWhenAsked:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pyspark.sql.datasource import InputPartition
 
@@ -47,10 +47,20 @@ class SliceWork:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The parts that one task wrote, and the files that it could not read, with why."""
+    """The parts that one task wrote, the files that it could not read, with why, and those that it read in part only,
+    because they hold more than what the work is read as far as."""
 
     parts: list[Part]
     unread: dict[str, str]
+    cut: frozenset[str]
+
+
+class Left(NamedTuple):
+    """Files of which not all was read: `unread` ones with why, and those that are `cut` where the broker is read as far
+    as (`BrokerSource.until`)."""
+
+    unread: dict[str, str]
+    cut: frozenset[str]
 
 
 def slices_of(
@@ -65,6 +75,8 @@ def slices_of(
         given["broker_conf"] = str(broker.broker_conf)
     if broker.settings:
         given["settings"] = json.dumps(dict(broker.settings))
+    if broker.until is not None:
+        given["until"] = str(broker.until)
     if files is not None:
         given["files"] = json.dumps(list(files))
     reader = source_of(table).reader_class(given, TABLES[table].bare_schema.names, table)
@@ -97,8 +109,8 @@ def write_files(
     *,
     at_version: int | None,
     lost: Mapping[str, str],
-) -> dict[str, str]:
-    """Write a table's rows of store files that are read whole, as `write_table`; the files that could not be, with why.
+) -> Left:
+    """Write a table's rows of store files, as `write_table`; the files of which not all was read.
 
     Args:
         replaced: (broker, file) of the files whose present rows go with it. Of an unread file they stay, and nothing of
@@ -110,6 +122,7 @@ def write_files(
     """
     written = _written(spark, lake, table, work)
     unread = {**lost, **{file: why for one in written for file, why in one.unread.items()}}
+    left = Left(unread, frozenset().union(*(one.cut for one in written)))
     left_out = set(lost) if table == STORE_FILES.name else set(unread)
     parts = [part for one in written for part in one.parts]
     gone = [key for key in replaced if key[1] not in left_out]
@@ -117,11 +130,11 @@ def write_files(
     if isinstance(declared, FileTable) and declared.is_packed:
         packed = _repacked(declared, root, parts, gone, left_out)
         commit(declared, root, packed.parts, [], without=packed.without, at_version=at_version)
-        return unread
+        return left
     kept = [part for part in parts if part.partition[1] not in left_out]
     discard(root, [part for part in parts if part.partition[1] in left_out])
     commit(declared, root, kept, gone, at_version=at_version)
-    return unread
+    return left
 
 
 def _repacked(
@@ -159,4 +172,6 @@ class _WriteParts:
 
     def __call__(self, make: Work) -> Written:
         parts = write_parts(table_of(self.table), self.root, self.job, make())
-        return Written(parts, make.reader.unread if isinstance(make, SliceWork) else {})
+        if isinstance(make, SliceWork):
+            return Written(parts, make.reader.unread, frozenset(make.reader.cut))
+        return Written(parts, {}, frozenset())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
@@ -43,5 +43,8 @@ class PlainSpark:
         return _Tasks(tasks)
 
 
-def plain_spark() -> SparkSession:
+def plain_spark(
+    master: str = "local[*]", properties: Mapping[str, str] | None = None, *, short_lived: bool = False
+) -> SparkSession:
+    """Called as `spark_session` is: each of its callers may be given this instead."""
     return cast("SparkSession", PlainSpark())

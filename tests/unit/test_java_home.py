@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.spark.java_home import DROPPED, MINIMUM_JAVA, ensure_java, java_version, write_shim
+from pipelines.spark.java_home import DROPPED, MINIMUM_JAVA, NoJava, ensure_java, java_version, write_shim
 
 
 def fake_java(folder: Path, version: str) -> Path:
@@ -77,3 +77,18 @@ def test_a_java_that_is_new_enough_is_used(no_java: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("JAVA_HOME", str(java.parents[1]))
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     assert str(java) in (Path(ensure_java()) / "bin" / "java").read_text()
+
+
+def test_an_environment_that_nobody_may_write_to_leaves_the_users_cache(
+    no_java: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (no_java / "venv").touch()  # no folder, so that nothing can be put below it, by root either
+    monkeypatch.setenv("XDG_CACHE_HOME", str(no_java / "cache"))
+    home = ensure_java()
+    assert home == str(no_java / "cache" / "rocketlens-java")
+    assert ensure_java() == home
+    monkeypatch.delenv("JAVA_HOME")
+    (no_java / "cache").rename(no_java / "gone")
+    (no_java / "cache").touch()
+    with pytest.raises(NoJava, match=r"neither to .* nor to "):
+        ensure_java()
