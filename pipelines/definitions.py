@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dagster as dg
 
+from pipelines.defs.alerts import failed_check_alert
 from pipelines.defs.assets.evidence import EVIDENCE
 from pipelines.defs.assets.judged import JUDGED_ASSETS, replica_differences
 from pipelines.defs.assets.lag import lag, lag_episodes, lag_history
@@ -23,7 +24,7 @@ defs = dg.Definitions(
     assets=[*EVIDENCE, *RAW_ASSETS, *BROKER_ASSETS, *DERIVED_ASSETS],
     asset_checks=STORE_CHECKS,
     jobs=[ingest_broker, SNAPSHOT_JOB, DERIVED_JOB],
-    sensors=[store_files_sensor],
+    sensors=[store_files_sensor, failed_check_alert],
     schedules=[config_snapshot_schedule],
     resources={"lakehouse": Lakehouse()},
     executor=dg.in_process_executor,  # every step of a run shares one Spark session

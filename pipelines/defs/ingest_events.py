@@ -15,7 +15,7 @@ from pipelines.defs.partitions import BROKERS, FILE_PARTITIONS
 from pipelines.lake.catalog import made_from
 from pipelines.lake.delta import partition_parts
 from pipelines.lake.lake import Lake
-from pipelines.lake.tables.derived import DERIVED_TABLES
+from pipelines.lake.tables.derived import DERIVED_TABLES, LAG_EPISODES, LAG_HISTORY
 from pipelines.lake.tables.ownership import OWNERSHIP_TABLES
 from pipelines.lake.tables.raw import TABLES
 from pipelines.lake.tables.raw_table import FileTable
@@ -27,8 +27,14 @@ SELECT broker, file, epoch_ms(read_at) AS read_ms FROM ingested_files WHERE list
 TOLD = "rocketlens: what Dagster was told of "
 """Key of Dagster's own store, with the folder of a lake: what the lake was when all of it had been told."""
 
-WHOLE_TABLES = tuple(table.name for table in (*DERIVED_TABLES, *OWNERSHIP_TABLES))
+MADE_LAST = (LAG_HISTORY, LAG_EPISODES)
+"""They follow from other derived tables."""
+WHOLE_TABLES = tuple(
+    table.name
+    for table in (*OWNERSHIP_TABLES, *(table for table in DERIVED_TABLES if table not in MADE_LAST), *MADE_LAST)
+)
 ASSETS = (*FILE_PARTITIONS, *BROKER_TABLES, *CONFIG_TABLES, *WHOLE_TABLES)
+"""Each behind what it follows from: Dagster takes a table for unsynced that was told of before its upstream."""
 
 
 def tell_dagster(instance: dg.DagsterInstance, lakehouse: Lakehouse) -> None:
@@ -75,16 +81,27 @@ def materializations(
 
 
 def _partitions(instance: dg.DagsterInstance, lake: Lake, name: str) -> Iterator[dg.AssetMaterialization]:
-    """An event for each partition with rows that is new to Dagster or was written since the table's last event."""
+    """An event for each partition that is new to Dagster or was written since the table's last event.
+
+    A file or broker that was read and gave this table no row is a partition too: what follows from it lacks nothing.
+    """
     partitions = FILE_PARTITIONS.get(name, BROKERS)
     rows, written = _rows_by_partition(lake, name)
     told_ms, known = _told(instance, name)[0], instance.get_materialized_partitions(dg.AssetKey(name))
-    fresh = [key for key in sorted(rows) if key not in known or written[key] > told_ms]
+    fresh = [key for key in sorted(_read(lake, name)) if key not in known or written[key] > told_ms]
     instance.add_dynamic_partitions(str(partitions.name), fresh)
     whole = _metadata(lake, name) if fresh else {}
     for key in fresh:
         metadata = {**whole, "dagster/partition_row_count": rows[key]}
         yield dg.AssetMaterialization(name, partition=key, metadata=metadata)
+
+
+def _read(lake: Lake, name: str) -> set[str]:
+    """The partitions of a table: those of every table that has the same ones."""
+    partitions = FILE_PARTITIONS.get(name)
+    alike = [each for each, its in FILE_PARTITIONS.items() if its == partitions] or (*BROKER_TABLES, *CONFIG_TABLES)
+    made = [each for each in alike if lake.version(each) is not None]
+    return {key for each in made for key in _rows_by_partition(lake, each)[0]}
 
 
 def _rows_by_partition(lake: Lake, name: str) -> tuple[Counter[str], Counter[str]]:

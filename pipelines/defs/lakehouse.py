@@ -45,4 +45,5 @@ class Lakehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
         """The session of this process: steps run in it one after another (see the executor)."""
         from pipelines.spark.session import spark_session
 
-        return spark_session(self.sources().spark_master)
+        sources = self.sources()
+        return spark_session(sources.spark_master, sources.spark_properties)

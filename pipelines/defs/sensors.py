@@ -13,6 +13,7 @@ from pipelines.defs.lakehouse import Lakehouse
 from pipelines.ingest.changes import changes_of
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.ingest.made_from import MadeFrom
+from pipelines.ingest.watermarks import watermarks_of
 from pipelines.lake.broker_stores import store_of
 
 STATE_TAG = "rocketlens/files"
@@ -37,10 +38,11 @@ def store_files_sensor(context: dg.SensorEvaluationContext, lakehouse: Lakehouse
     """Asks the lake what it lacks, not its own memory: what a cancelled run left undone is asked for again."""
     lake, brokers = lakehouse.lake(), lakehouse.sources().brokers
     known, made = IngestedFiles.load_all(lake, [broker.name for broker in brokers]), MadeFrom.load(lake)
-    runs, told = [], []
+    marks, runs, told = watermarks_of(lake), [], []
     for broker in brokers:
         try:
-            changes = changes_of(broker, store_of(broker), known[broker.name], made)
+            as_ingested = broker.cut_at(marks.get(broker.name))
+            changes = changes_of(as_ingested, store_of(broker), known[broker.name], made)
         except NotAStore as refused:
             context.log.warning(f"{broker.name}: {refused}")
             told.append(f"{broker.name}: {refused}")

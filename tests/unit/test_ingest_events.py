@@ -63,6 +63,13 @@ def test_every_asset_can_be_told_of() -> None:
     assert sorted(ASSETS) == sorted(key.to_user_string() for key in keys)
 
 
+def test_an_asset_is_told_of_behind_what_it_follows_from() -> None:
+    graph = defs.resolve_asset_graph()
+    for number, name in enumerate(ASSETS):
+        upstream = {key.to_user_string() for key in graph.get(dg.AssetKey(name)).parent_keys}
+        assert not upstream & set(ASSETS[number:]), f"Dagster would show {name} as unsynced"
+
+
 def test_a_lake_has_a_dagster_to_tell_once_its_window_was_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,6 +94,17 @@ def test_what_was_written_is_materialized_and_checked(lakehouse: Lakehouse, inst
     assert told(instance, "lag") == 1, "a table without rows was made all the same"
     assert told(instance, "commitlog_messages") == 0, "a table that was not made is not said to be"
     assert passed(instance, "commitlog_regions", "no_damage")
+
+
+def test_what_was_read_and_gave_no_row_is_materialized_too(lakehouse: Lakehouse, instance: dg.DagsterInstance) -> None:
+    put(lakehouse.lake(), "commitlog_messages")
+    put(lakehouse.lake(), "topic_configs")
+    tell_dagster(instance, lakehouse)
+    files = instance.get_materialized_partitions(dg.AssetKey("commitlog_messages"))
+    assert files == {f"a/{file}" for file in FILES}
+    assert instance.get_materialized_partitions(dg.AssetKey("topic_configs")) == {"a"}
+    tell_dagster(instance, lakehouse)
+    assert told(instance, "topic_configs") == 1
 
 
 def test_of_a_lake_as_it_was_nothing_is_looked_at(

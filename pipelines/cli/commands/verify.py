@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pipelines.cli.frame.command import command
+from pipelines.cli.frame.errors import WrongUsage
 from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
 from pipelines.cli.frame.options import BROKER, BrokerOptions, Format, StoreArgument, TopicLogsOption
 from pipelines.cli.frame.run import Run
@@ -15,6 +17,7 @@ from pipelines.cli.frame.topic_logs import with_logs
 
 if TYPE_CHECKING:
     from parsers.store import Store
+    from pipelines.cli.commands.alerting import Tell
 
 NOT_COMPARED = "not compared"
 BRIEF = ("severity", "kind", "place", "begin", "end", "evidence")
@@ -32,6 +35,9 @@ def verify(
     explained: Annotated[
         bool, typer.Option("--explained", help="List instead what looks odd and is normal, with the reason.")
     ] = False,
+    alert: Annotated[
+        bool, typer.Option("--alert", help="Post the findings to [alert] webhook of the rocketlens.toml here or above.")
+    ] = False,
     logs: TopicLogsOption = None,
     broker: BrokerOptions = NOTHING_SAID,
 ) -> None:
@@ -44,6 +50,22 @@ def verify(
 
     Example: `rocketlens verify /data/store --format table`
     """
+    from pipelines.cli.commands.alerting import alerting, trouble_of_finding
+
+    with alerting(run, store, _webhook(run, store) if alert else None) as troubles:
+        troubles += map(trouble_of_finding, _verified(run, store, broker, logs, deep=deep, explained=explained))
+
+
+def _verified(
+    run: Run,
+    store: Path,
+    broker: BrokerOptions,
+    logs: TopicLogsOption,
+    *,
+    deep: bool,
+    explained: bool,
+) -> list[dict[str, Any]]:
+    """The rows that were found; they, or what is explained, are emitted."""
     import pyarrow as pa
 
     from pipelines.answers.finding_rows import explained_row, finding_row
@@ -74,6 +96,18 @@ def verify(
             told = "no disagreement was found again" if passing else "the files agree"
             run.note(f"{told}; {odd} states only look odd (--explained lists them)")
     run.findings(len(rows))
+    return rows
+
+
+def _webhook(run: Run, store: Path) -> Tell:
+    """Where the configuration has alerts posted. Raises WrongUsage where it names nothing."""
+    from pipelines.cli.commands.alerting import to_webhook
+    from pipelines.cli.commands.lake import sources_of
+
+    sources = sources_of(run, None)
+    if sources.webhook is None:
+        raise WrongUsage("--alert: rocketlens.toml names no webhook in [alert]")
+    return to_webhook(sources.webhook, store)
 
 
 def _unreadable_bodies(run: Run, store: Store) -> Iterator[dict[str, Any]]:

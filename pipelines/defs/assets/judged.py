@@ -49,12 +49,15 @@ def judged_asset(
     )
     def built(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
         from pipelines.ingest.derive import readable
+        from pipelines.ingest.watermarks import watermarks_of
         from pipelines.spark.jobs.store_rows import judge_brokers
 
         lake = lakehouse.lake()
         brokers, refused = readable(lakehouse.sources().brokers)
         with lakehouse.writing(table.name):
-            rows = judge_brokers(lakehouse.spark(), lake, table.name, brokers)
+            marks = watermarks_of(lake)
+            cut = [broker.cut_at(marks.get(broker.name)) for broker in brokers]
+            rows = judge_brokers(lakehouse.spark(), lake, table.name, cut)
         found = lake.query(f"SELECT {counted} AS label, count(*) AS n FROM {table.name} GROUP BY ALL").to_pylist()
         labels, values = [str(row["label"]) for row in found], [row["n"] for row in found]
         plots = bar_plots(f"rows of {table.name}", labels, values, "rows")

@@ -1,0 +1,139 @@
+"""The one alert: a JSON document that is posted to `[alert] webhook` of `rocketlens.toml` when something is wrong.
+
+A person's chat takes it as it is: `text` says all of it in one line. An ingest that finds what was told already, and a
+check that failed already, tell nothing again; when it is over, that is told once, with `wrong` false.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import socket
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
+
+TOLD = "alerted.json"
+"""File of a lake's folder: for each command, what was told last."""
+MOST_TROUBLES = 50
+TIMEOUT_S = 10
+PAUSES_S = (0.0, 1.0, 4.0)
+"""A webhook that does not answer is asked again after each of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """One thing that is wrong.
+
+    Attributes:
+        what: kind of the finding, name of the check, `not_read`, or `failed` of a command that ended with an error.
+        severity: critical, error, warning or info.
+        where: the broker, the store or the table.
+        text: a sentence.
+    """
+
+    what: str
+    severity: str
+    where: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """What is posted.
+
+    Attributes:
+        about: ingest, verify or check.
+        place: the folder of the lake, or of the store that was verified.
+        wrong: whether something is wrong now; false when it is over.
+        text: all of it in one line.
+        count: how many things are wrong.
+        troubles: the first MOST_TROUBLES of them.
+        source, host, at: `rocketlens`, the machine's name, and when it was posted, ISO 8601 in UTC.
+    """
+
+    about: str
+    place: str
+    wrong: bool
+    text: str
+    count: int
+    troubles: tuple[Trouble, ...]
+    source: str = "rocketlens"
+    host: str = field(default_factory=socket.gethostname)
+    at: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+
+
+def alert_of(about: str, place: Path, troubles: Sequence[Trouble]) -> Alert:
+    """The alert for what is wrong now; with no troubles, that it is over."""
+    first = f"{troubles[0].where}: {troubles[0].text}" if troubles else "nothing is wrong any more"
+    more = f" (and {len(troubles) - 1} more)" if len(troubles) > 1 else ""
+    text = f"rocketlens {about} of {place}: {first}{more}"
+    return Alert(about, str(place), bool(troubles), text, len(troubles), tuple(troubles[:MOST_TROUBLES]))
+
+
+def key_of(troubles: Sequence[Trouble]) -> str:
+    """A text that is the same for the same troubles, and empty for none."""
+    if not troubles:
+        return ""
+    told = json.dumps(sorted(map(asdict, troubles), key=json.dumps), sort_keys=True)
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+def tell_of_lake(webhook: str, lake: Path, about: str, troubles: Sequence[Trouble]) -> str | None:
+    """Post what is wrong in a lake, unless that was told last; why it could not be, in words, or None.
+
+    What could not be posted counts as not told.
+    """
+    told, key = _told(lake), key_of(troubles)
+    if told.get(about, "") == key:
+        return None
+    why = post(webhook, alert_of(about, lake, troubles))
+    if why is None:
+        _remember(lake, {**told, about: key})
+    return why
+
+
+def post(webhook: str, alert: Alert) -> str | None:
+    """Post one alert; why that was not possible, in words that do not repeat the address, or None."""
+    body = json.dumps(asdict(alert)).encode()
+    headers = {"Content-Type": "application/json", "User-Agent": "rocketlens"}
+    why = None
+    for pause in PAUSES_S:
+        time.sleep(pause)
+        why = _posted(Request(webhook, data=body, headers=headers, method="POST"))
+        if why is None:
+            return None
+    return f"the webhook at {urlsplit(webhook).hostname} was not told: {why}"
+
+
+def _posted(request: Request) -> str | None:
+    try:
+        with urlopen(request, timeout=TIMEOUT_S):
+            return None
+    except HTTPError as refused:
+        return f"it answers {refused.code}"
+    except (URLError, OSError, ValueError) as error:
+        reason = error.reason if isinstance(error, URLError) else error
+        return str(getattr(reason, "strerror", None) or reason)
+
+
+def _told(lake: Path) -> dict[str, Any]:
+    try:
+        known = json.loads((lake / TOLD).read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return known if isinstance(known, dict) else {}
+
+
+def _remember(lake: Path, told: dict[str, Any]) -> None:
+    lake.mkdir(parents=True, exist_ok=True)
+    written = lake / f"{TOLD}.{os.getpid()}"
+    written.write_text(json.dumps(told), "utf-8")
+    written.replace(lake / TOLD)

@@ -1,0 +1,193 @@
+"""What is posted to the webhook, when, and what happens where nobody takes it; against a server of this machine."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from pipelines.cli.commands import lake as lake_commands
+from pipelines.definitions import defs
+from pipelines.defs.alerts import failed_check_alert
+from pipelines.defs.checks import STORE_CHECKS
+from pipelines.defs.ingest_events import tell_dagster
+from pipelines.defs.lakehouse import Lakehouse
+from pipelines.installed.shipped import SHIPPED
+from pipelines.lake import alert
+from pipelines.lake.alert import MOST_TROUBLES, Alert, Trouble, alert_of, tell_of_lake
+from pipelines.lake.lock import writing
+from pipelines.lake.sources import SourcesError, read_sources
+from tests.support.build_store import StoreBuilder
+from tests.support.cli import call
+from tests.support.plain_spark import plain_spark
+
+NOISE = Trouble("queue_unit_wrong", "error", "broker-a", "a unit is wrong")
+
+
+@dataclass
+class Hook:
+    """A server that keeps what it gets, and answers as it is told to."""
+
+    address: str
+    answers: int = 204
+    got: list[dict[str, Any]] = field(default_factory=list)
+
+
+@pytest.fixture
+def hook(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hook]:
+    monkeypatch.setattr(alert, "PAUSES_S", (0.0, 0.0, 0.0))
+
+    class Answer(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            if kept.answers < 400:
+                kept.got.append(json.loads(body))
+            self.send_response(kept.answers)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Answer)
+    kept = Hook(f"http://127.0.0.1:{server.server_port}/secret")
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield kept
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def configured(folder: Path, hook: Hook | None, store: Path) -> Path:
+    path = folder / "rocketlens.toml"
+    alerts = f'[alert]\nwebhook = "{hook.address}"\n' if hook else ""
+    path.write_text(f'[lake]\npath = "lake"\n{alerts}[[broker]]\nname = "broker-a"\nstore = "{store}"\n')
+    return path
+
+
+def built(folder: Path) -> Path:
+    store = StoreBuilder(folder / "store")
+    store.put("Orders", 5)
+    return store.finish()
+
+
+def damaged(store: Path) -> None:
+    """Let the first message's CRC not fit."""
+    log = next((store / "commitlog").iterdir())
+    held = bytearray(log.read_bytes())
+    held[8] ^= 1
+    log.write_bytes(held)
+
+
+def test_the_page_declares_what_is_sent() -> None:
+    page = (SHIPPED / "docs" / "scheduled.md").read_text("utf-8")
+    declared = set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
+    assert declared == {one.name for kind in (Alert, Trouble) for one in fields(kind)}
+
+
+def test_the_same_trouble_is_told_once_and_its_end_once(hook: Hook, tmp_path: Path) -> None:
+    for troubles in ([], [NOISE], [NOISE], [], []):
+        assert tell_of_lake(hook.address, tmp_path / "lake", "ingest", troubles) is None
+    assert [(told["wrong"], told["count"]) for told in hook.got] == [(True, 1), (False, 0)]
+    first = hook.got[0]
+    assert first["text"] == f"rocketlens ingest of {tmp_path / 'lake'}: broker-a: a unit is wrong"
+    assert first["troubles"] == [
+        {"what": "queue_unit_wrong", "severity": "error", "where": "broker-a", "text": "a unit is wrong"}
+    ]
+
+
+def test_what_nobody_took_is_told_again_and_the_address_is_not_said(hook: Hook, tmp_path: Path) -> None:
+    hook.answers = 503
+    why = tell_of_lake(hook.address, tmp_path, "ingest", [NOISE])
+    assert why == "the webhook at 127.0.0.1 was not told: it answers 503"
+    hook.answers = 200
+    assert tell_of_lake(hook.address, tmp_path, "ingest", [NOISE]) is None
+    assert len(hook.got) == 1
+    gone = tell_of_lake("http://127.0.0.1:1/secret", tmp_path, "other", [NOISE])
+    assert gone is not None
+    assert "Connection refused" in gone
+    assert "secret" not in gone
+
+
+def test_a_state_that_cannot_be_read_tells_again(hook: Hook, tmp_path: Path) -> None:
+    (tmp_path / alert.TOLD).write_text("[")
+    assert tell_of_lake(hook.address, tmp_path, "ingest", [NOISE]) is None
+    assert len(hook.got) == 1
+
+
+def test_many_troubles_are_counted_and_the_first_are_sent() -> None:
+    told = alert_of("ingest", Path("lake"), [NOISE] * 70)
+    assert told.count == 70
+    assert len(told.troubles) == MOST_TROUBLES
+    assert told.text.endswith("(and 69 more)")
+
+
+@pytest.mark.parametrize(
+    "said", ['webhook = "ftp://x/y"', 'webhook = "http://a b"', "webhook = 1", 'hook = "http://a"']
+)
+def test_a_wrong_setting_is_refused(tmp_path: Path, said: str) -> None:
+    path = tmp_path / "rocketlens.toml"
+    path.write_text(f"[alert]\n{said}\n")
+    with pytest.raises(SourcesError, match="alert"):
+        read_sources(path)
+
+
+def test_verify_tells_what_it_finds_when_asked(hook: Hook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    store = built(tmp_path)
+    assert call("verify", store, "--alert").code == 2
+    configured(tmp_path, hook, store)
+    assert call("verify", store, "--alert").code == 0
+    damaged(store)
+    assert call("verify", store).code == 1
+    assert hook.got == []
+    rows = call("verify", store, "--alert").rows
+    assert [trouble["what"] for trouble in hook.got[0]["troubles"]] == [row["kind"] for row in rows] != []
+    assert hook.got[0]["place"] == str(store)
+    assert call("verify", tmp_path / "nothing", "--alert").code == 3
+    assert [trouble["what"] for trouble in hook.got[1]["troubles"]] == ["failed"]
+
+
+def test_ingest_and_the_failed_checks_tell_once(hook: Hook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = built(tmp_path)
+    config = configured(tmp_path, hook, store)
+    monkeypatch.setattr(lake_commands, "started", lambda run, sources: plain_spark())
+    assert call("ingest", "--config-file", config).code == 0
+    with writing(tmp_path / "lake", "another"):
+        pass
+    damaged(store)
+    for _ in range(2):
+        assert call("ingest", "--config-file", config).code == 1
+    assert [(told["about"], told["wrong"]) for told in hook.got] == [("ingest", True)]
+    assert hook.got[0]["troubles"][0]["where"] == "broker-a"
+
+    lakehouse = Lakehouse(config_file=str(config))
+    with dg.DagsterInstance.ephemeral() as instance:
+        tell_dagster(instance, lakehouse)
+        for _ in range(2):
+            with dg.build_sensor_context(
+                instance=instance, resources={"lakehouse": lakehouse}, definitions=defs
+            ) as tick:
+                failed_check_alert(tick)
+    assert [(told["about"], told["wrong"]) for told in hook.got[1:]] == [("check", True)]
+    names = {key.name for check in STORE_CHECKS for key in check.check_keys}
+    assert {trouble["what"] for trouble in hook.got[1]["troubles"]} <= names
+
+
+def test_nobody_is_told_without_a_webhook(tmp_path: Path) -> None:
+    lakehouse = Lakehouse(config_file=str(configured(tmp_path, None, built(tmp_path))))
+    with (
+        dg.DagsterInstance.ephemeral() as instance,
+        dg.build_sensor_context(instance=instance, resources={"lakehouse": lakehouse}, definitions=defs) as tick,
+    ):
+        skipped = failed_check_alert(tick)
+    assert isinstance(skipped, dg.SkipReason)
+    assert skipped.skip_message == "rocketlens.toml names no webhook in [alert]"
