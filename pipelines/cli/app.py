@@ -8,44 +8,9 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from pipelines.cli.commands import (
-    allocate,
-    backlog,
-    compaction,
-    compare,
-    completion,
-    delays,
-    episodes,
-    explain,
-    find,
-    forecast,
-    init,
-    lag,
-    lake,
-    lake_care,
-    ledger,
-    lives,
-    offsets,
-    pop,
-    queues,
-    rebuild,
-    replay,
-    report,
-    retention,
-    retries,
-    shipped,
-    start_at,
-    tiered,
-    topics,
-    traces,
-    transactions,
-    verify,
-    watch,
-    what_if,
-    who,
-)
-from pipelines.cli.commands.dump import dump
+from pipelines.cli.contents import Contents
 from pipelines.cli.frame.errors import ExitCode
+from pipelines.cli.frame.help_page import WIDEST
 from pipelines.cli.frame.options import (
     ColumnsOption,
     DebugOption,
@@ -56,55 +21,18 @@ from pipelines.cli.frame.options import (
     QuietOption,
     TailOption,
 )
+from pipelines.cli.frame.shells import answer_the_shell
 from pipelines.cli.frame.start import start_light
 from pipelines.cli.frame.visible import say
 
 app = typer.Typer(
     name="rocketlens",
-    no_args_is_help=True,
     add_completion=False,
-    rich_markup_mode="markdown",
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    cls=Contents,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST},
 )
-for group in (
-    dump,
-    explain,
-    queues,
-    topics,
-    lives,
-    find,
-    lag,
-    watch,
-    episodes,
-    backlog,
-    ledger,
-    offsets,
-    delays,
-    retries,
-    transactions,
-    pop,
-    traces,
-    verify,
-    compare,
-    rebuild,
-    forecast,
-    init,
-    retention,
-    start_at,
-    compaction,
-    tiered,
-    allocate,
-    replay,
-    what_if,
-    who,
-    lake,
-    lake_care,
-    report,
-    shipped,
-    completion,
-):
-    group.register(app)
 
 
 def _print_version(asked: bool) -> None:
@@ -148,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if arguments is None:
         start_light()
-        completion.answer_the_shell()
+        answer_the_shell()
     try:
         ended = app(arguments, prog_name="rocketlens", standalone_mode=False)
     except TyperException as wrong:

@@ -73,7 +73,7 @@ MAY_HAVE_NO_ROWS = {
 }
 NO_STORE = {"allocate", "docs", "replay", "what-if", "sql", "tables", "check-lake", "vacuum", "completion"}
 """Commands that read no store."""
-OTHER_PROGRAMS = {"ui", "lab"}
+OTHER_PROGRAMS = {"ui", "lab", "cluster"}
 THROUGH_SPARK = {"demo", "ingest"}
 """Held to the same by tests/e2e/test_ingest.py."""
 

@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.cli.frame.errors import ExitCode, explain_error
+from pipelines.cli.frame.error_sentence import explain_error
+from pipelines.cli.frame.errors import ExitCode
 from tests.support.cli import call, rows_of, small_store
 
 QUEUE_COLUMNS = [

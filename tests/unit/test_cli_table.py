@@ -67,6 +67,16 @@ def test_a_single_word_keeps_its_end_and_the_last_column_its_sentence() -> None:
     assert lines[-1] == "2AC11000100…F0000  2  no"
 
 
+def test_a_sentence_before_the_last_column_is_not_cut() -> None:
+    cells = {
+        "advice": pa.array(["keep, or read first: 66 unread messages", "keep"]),
+        "why": pa.array(["no log " * 3, "-"]),
+    }
+    lines, _ = printed(cells, width=34)
+    assert " ".join(line[:16].strip() for line in lines[1:-1]).strip() == "keep, or read first: 66 unread messages"
+    assert lines[-1].split() == ["keep", "-"]
+
+
 def test_a_sentence_without_end_takes_a_few_lines() -> None:
     lines, _ = printed({"n": pa.array([1, 2]), "why": pa.array(["word " * 200, "no"])}, width=30)
     assert len(lines) == 1 + MOST_LINES + 1

@@ -20,6 +20,7 @@ from pipelines.answers.instants import parse_instant, parse_relative
 from pipelines.cli.commands.ingest_bar import SECONDS_BETWEEN_LOOKS, IngestBar
 from pipelines.cli.frame.options import Format, OutputOptions
 from pipelines.cli.frame.progress import wanted
+from pipelines.cli.frame.rows import with_counts
 from pipelines.cli.frame.run import Run, last_rows
 from pipelines.cli.frame.text_table import BYTES_SHOWN, TextTable
 from pipelines.cli.frame.visible import wrapped
@@ -132,6 +133,24 @@ def test_at_80_columns_the_answer_is_there(
     assert f"in every row: {said}" in called.err
 
 
+@pytest.mark.parametrize("columns", ["80", "200"])
+def test_a_counter_that_is_not_0_is_shown(columns: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The crashed store has no offsets, so that what became of its retries is unknown."""
+    monkeypatch.setenv("COLUMNS", columns)
+    crashed = unpacked(CHECKOUT / "demo" / "5.3.1-crashed" / "store.tar.gz") / "store"
+    heading, *rows = call("retries", crashed, "--format", "table").out.decode().splitlines()
+    assert heading.split()[-1] == "unknown"
+    assert [row.split()[-1] for row in rows] == ["9", "146"]
+    transactions = call("transactions", crashed, "--format", "table")
+    assert "committed_twice" not in transactions.out.decode(), "0 in every row"
+
+
+def test_counters_of_a_summary() -> None:
+    sums = pa.table({"group": ["a", "b"], "acked": [1, 2], "passed": [0, 0], "unknown": [0, 3], "lost": [None, 0]})
+    assert with_counts(("group", "acked"), sums, ["passed", "unknown", "lost"]) == ("group", "acked", "unknown")
+    assert with_counts(("group",), sums.slice(0, 0), ["unknown"]) == ("group",)
+
+
 def test_a_file_loses_its_zeros_before_anything_else_of_a_place() -> None:
     rows = {"place": ["consumequeue/Orders/0/00000000000000000000", "commitlog/00000000000000262144"], "n": [1, 2]}
     text, _ = table(rows, 32)
@@ -232,6 +251,39 @@ def test_an_unknown_topic_names_those_that_come_near(command: str) -> None:
     called = call(*command.split(), STORE, "--topic", "OrdrTopic0")
     assert "no queue of a topic 'OrdrTopic0' in this store; the nearest names are OrderTopic0" in called.err
     assert "no queue of a topic" not in call(*command.split(), STORE, "--topic", "OrderTopic0").err
+
+
+@pytest.mark.parametrize(
+    "command", ["lag", "groups", "lives", "offsets", "backlog", "ledger", "retries", "pop", "episodes --offsets {kept}"]
+)
+def test_an_unknown_group_names_those_that_come_near(command: str) -> None:
+    words = command.format(kept=STORE / "config" / "consumerOffset.json").split()
+    called = call(*words[:1], STORE, *words[1:], "--group", "CG_uptodat")
+    assert "no file of this store tells of a group 'CG_uptodat'; the nearest names are CG_uptodate" in called.err
+    assert "tells of a group" not in call(*words[:1], STORE, *words[1:], "--group", "CG_uptodate").err
+
+
+def test_an_id_and_a_level_that_name_nothing_are_told() -> None:
+    assert "no trace record names a message '7F00'" in call("traces", STORE, "--message-id", "7F00").err
+    called = call("delays", STORE, "--level", 99)
+    assert "no message of the log waited at delay level 99 (0: timer); those of it waited at: 0, 1" in called.err
+    assert "delay level" not in call("delays", STORE, "--level", 1, "--pending").err
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (["pop", "--revive", "--topic", "T"], "do not go with it"),
+        (["pop", "--revive", "--now", "now"], "--now counts for `overdue`"),
+        (["pop", "--messages", "--now", "now"], "--now counts for `overdue`"),
+        (["episodes", "--offsets", "x", "--status", "--least", "9"], "leave --least out"),
+        (["compaction", "--from", "4"], "--from says where pulls of --messages begin"),
+        (["start-at", "--topic", "T", "--timestamp", "now"], "--timestamp counts with --from timestamp only"),
+    ],
+)
+def test_an_option_that_would_do_nothing_is_refused(asked: list[str], told: str) -> None:
+    called = call(asked[0], STORE, *asked[1:])
+    assert (called.code, told in called.err) == (2, True)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -7,6 +7,7 @@ import io
 import os
 import shutil
 import socket
+from decimal import Decimal
 from pathlib import Path
 from time import process_time
 
@@ -49,12 +50,17 @@ def test_what_prints_stays() -> None:
     assert visible("a\x1bb\nä") == "a\\x1bb\\nä"
 
 
-def csv_of(column: pa.Array) -> list[str]:
+def text_of(column: pa.Array) -> str:
+    """A CSV of one column, behind its heading."""
     out, schema = io.BytesIO(), pa.schema([("x", column.type)])
     sink = Csv(schema, out)
     sink.write(pa.RecordBatch.from_arrays([column], schema=schema))
     sink.close()
-    return [row[0] for row in csv.reader(io.StringIO(out.getvalue().decode(), newline=""))][1:]
+    return out.getvalue().decode().partition("\n")[2]
+
+
+def csv_of(column: pa.Array) -> list[str]:
+    return [row[0] for row in csv.reader(io.StringIO(text_of(column), newline=""))]
 
 
 def test_no_cell_is_a_formula() -> None:
@@ -67,6 +73,8 @@ def test_no_cell_is_a_formula() -> None:
 def test_numbers_stay_numbers() -> None:
     assert csv_of(pa.array([-1, 2])) == ["-1", "2"]
     assert csv_of(pa.array([-1.5])) == ["-1.5"]
+    assert text_of(pa.array([21.5, None, 1e-7])) == "21.5\n\n1e-7\n", "a decimal needs no quotes"
+    assert text_of(pa.array([Decimal("7.25")])) == "7.25\n"
     assert csv_of(pa.array([b"\xf8"])) == ["+A=="]
 
 

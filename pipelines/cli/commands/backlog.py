@@ -7,19 +7,18 @@ from typing import Annotated
 
 import typer
 
-from pipelines.cli.commands.lag import offsets_at
 from pipelines.cli.frame.command import command
 from pipelines.cli.frame.errors import WrongUsage
-from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at, note_pops
+from pipelines.cli.frame.kept_offsets import offsets_at
+from pipelines.cli.frame.opening import known_store_at, note_pops
 from pipelines.cli.frame.options import (
     STORE_FILES,
     BrokerOptions,
-    KeptOffsetsOption,
+    GroupOptions,
+    KeptOptions,
     StoreArgument,
-    TopicLogsOption,
-    TopicOption,
 )
-from pipelines.cli.frame.rows import schema_of
+from pipelines.cli.frame.rows import emit_rows_of
 from pipelines.cli.frame.run import Run
 from pipelines.cli.frame.topic_logs import with_logs
 
@@ -45,17 +44,16 @@ def register(app: typer.Typer) -> None:
 def backlog(
     run: Run,
     store: StoreArgument,
-    group: Annotated[str | None, typer.Option(metavar="G", help="Only this consumer group.")] = None,
-    topic: TopicOption = None,
+    wanted: GroupOptions,
+    *,
     tags: Annotated[
         str | None, typer.Option(metavar="EXPR", help="What --group subscribes to: `TagA || TagB`, or `*`.")
     ] = None,
     sql92: Annotated[
         str | None, typer.Option("--sql92", metavar="EXPR", help="The SQL92 filter that --group subscribes with.")
     ] = None,
-    offsets: KeptOffsetsOption = None,
-    logs: TopicLogsOption = None,
-    broker: BrokerOptions = NOTHING_SAID,
+    kept: KeptOptions,
+    broker: BrokerOptions,
 ) -> None:
     """What each group has to read: unread messages that match its subscription, and the first of them.
 
@@ -72,13 +70,13 @@ def backlog(
     from recovery.filter.errors import InvalidFilter
     from recovery.verify.ledger_in_motion import ledger_in_motion
 
-    if (tags is not None or sql92 is not None) and (group is None or topic is None):
+    if (tags is not None or sql92 is not None) and (wanted.group is None or wanted.topic is None):
         raise WrongUsage("backlog: --tags and --sql92 are the subscription of one --group to one --topic; name both")
     if tags is not None and sql92 is not None:
         raise WrongUsage("backlog: a group subscribes with --tags or with --sql92, not with both")
     opened, known = known_store_at(run, store, broker, names_version=sql92 is not None)
     note_pops(run, opened)
-    kept = offsets_at(run, opened, offsets, None)
+    stored = offsets_at(run, opened, kept.offsets).offsets
     subscriptions = subscriptions_of(opened, known.version, run.damage)
     if tags is not None:
         subscriptions = replace(subscriptions, said=tag_subscription(tags))
@@ -87,9 +85,6 @@ def backlog(
             subscriptions = replace(subscriptions, said=sql_subscription(sql92, known.version))
         except InvalidFilter as wrong:
             raise WrongUsage(f"backlog: --sql92: brokers of this version refuse it: {wrong}") from wrong
-    wanted = {
-        key: queues for key, queues in kept.offsets.items() if group in (None, key[0]) and topic in (None, key[1])
-    }
-    ledger = ledger_in_motion(opened, with_logs(run, known, logs))
-    found = rows_of(opened, ledger, wanted, subscriptions, run.damage)
-    run.emit_rows(schema_of(BACKLOG, without=["broker"]), found, brief=BRIEF)
+    asked = {(group, topic): queues for (group, topic), queues in stored.items() if wanted.wants(group, topic)}
+    ledger = ledger_in_motion(opened, with_logs(run, known, kept.logs))
+    emit_rows_of(run, BACKLOG, rows_of(opened, ledger, asked, subscriptions, run.damage), BRIEF)

@@ -9,8 +9,9 @@ import typer
 
 from parsers.java import LONG_MAX
 from pipelines.cli.frame.command import command
-from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
-from pipelines.cli.frame.options import BROKER, BrokerOptions, QueueOption, StoreArgument, TopicOption
+from pipelines.cli.frame.errors import WrongUsage
+from pipelines.cli.frame.opening import known_store_at
+from pipelines.cli.frame.options import BROKER, BrokerOptions, QueueOptions, StoreArgument
 from pipelines.cli.frame.run import Run
 
 if TYPE_CHECKING:
@@ -29,15 +30,16 @@ def register(app: typer.Typer) -> None:
 def compaction(
     run: Run,
     store: StoreArgument,
-    topic: TopicOption = None,
-    queue: QueueOption = None,
+    wanted: QueueOptions,
+    *,
     messages: Annotated[
         bool, typer.Option("--messages", help="One row per message instead, in the order consumers are given them.")
     ] = False,
     from_offset: Annotated[
-        int, typer.Option("--from", metavar="N", min=0, max=LONG_MAX, help="With --messages: as pulls from N on.")
-    ] = 0,
-    broker: BrokerOptions = NOTHING_SAID,
+        int | None,
+        typer.Option("--from", metavar="N", min=0, max=LONG_MAX, help="With --messages: as pulls from N on."),
+    ] = None,
+    broker: BrokerOptions,
 ) -> None:
     """Copies of compacted topics (cleanup.policy=COMPACTION): what consumers get, what the next pass drops.
 
@@ -51,10 +53,12 @@ def compaction(
     """
     from pipelines.answers.compaction_rows import MESSAGE_SCHEMA, QUEUE_SCHEMA, compacted_queues, served_topics
 
+    if from_offset is not None and not messages:
+        raise WrongUsage("compaction: --from says where pulls of --messages begin; name both")
     opened, known = known_store_at(run, store, broker, in_part=True)
-    found = compacted_queues(opened, known.settings, run.damage, topic=topic, queue=queue)
+    found = compacted_queues(opened, known.settings, run.damage, topic=wanted.topic, queue=wanted.queue)
     if messages:
-        run.emit(MESSAGE_SCHEMA, _messages(run, found, from_offset))
+        run.emit(MESSAGE_SCHEMA, _messages(run, found, from_offset or 0))
         return
     served = served_topics(opened, known.settings, run.damage)
     rows = (one.row(None if served is None else one.key[0] in served) for one in found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from enum import StrEnum
 from typing import Annotated
 
@@ -11,8 +10,7 @@ import typer
 from pipelines.cli.frame.command import command
 from pipelines.cli.frame.options import LAKE
 from pipelines.cli.frame.run import Run
-
-PROGRAM, VARIABLE = "rocketlens", "_ROCKETLENS_COMPLETE"
+from pipelines.cli.frame.shells import PROGRAM, VARIABLE
 
 
 class Shell(StrEnum):
@@ -40,11 +38,3 @@ def completion(run: Run, shell: Annotated[Shell, typer.Argument(metavar="SHELL",
 
     script = get_completion_script(prog_name=PROGRAM, complete_var=VARIABLE, shell=shell.value)
     run.write_lines(script.splitlines())
-
-
-def answer_the_shell() -> None:
-    """Let Typer know the shells, where one of them asks."""
-    if VARIABLE in os.environ:
-        from typer.completion import completion_init
-
-        completion_init()

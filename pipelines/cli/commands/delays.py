@@ -14,14 +14,17 @@ from pipelines.cli.frame.options import (
     STORE_FILES,
     BrokerOptions,
     InstantOption,
+    MessagesOption,
     StoreArgument,
     TopicOption,
     instant_of,
 )
-from pipelines.cli.frame.rows import schema_of
+from pipelines.cli.frame.rows import emit_batches_of, emit_sums
 from pipelines.cli.frame.run import Run
 
 BRIEF = ("kind", "level", "topic", "delivered", "pending", "overdue", "next_due", "late_p99_ms", "late_max_ms")
+COUNTERS = ("passed", "unknown", "delivered_twice", "expires_first", "rolled", "deleted")
+"""Shown where one is not 0."""
 MESSAGES_BRIEF = ("level", "topic", "unique_id", "due_at", "state", "late_ms", "reason")
 
 
@@ -37,7 +40,7 @@ def delays(
     level: Annotated[
         int | None, typer.Option(metavar="N", min=0, max=INT_MAX, help="Only this delay level; 0: timer messages.")
     ] = None,
-    messages: Annotated[bool, typer.Option("--messages", help="A row for each message.")] = False,
+    messages: MessagesOption = False,
     pending: Annotated[bool, typer.Option("--pending", help="Only what is not delivered yet.")] = False,
     now: InstantOption = None,
     broker: BrokerOptions = NOTHING_SAID,
@@ -58,10 +61,12 @@ def delays(
     answer = DelayAnswer.of(*known_store_at(run, store, broker), run.damage, now_ms)
     for note in answer.notes():
         run.note(note)
+    levels = answer.levels()
+    if level is not None and level not in levels:
+        told = ", ".join(map(str, levels)) or "no level at all"
+        run.note(f"no message of the log waited at delay level {level} (0: timer); those of it waited at: {told}")
     batches = answer.batches(topic=topic, level=level, pending=pending)
     if messages:
-        schema = schema_of(DELAYED_MESSAGES, without=["broker"])
-        run.emit(schema, (batch.select(schema.names) for batch in batches), brief=MESSAGES_BRIEF)
-        return
-    sums = delay_sums(batches, now_ms).drop_columns(["broker"])
-    run.emit(sums.schema, sums.to_batches(), brief=BRIEF)
+        emit_batches_of(run, DELAYED_MESSAGES, batches, MESSAGES_BRIEF)
+    else:
+        emit_sums(run, delay_sums(batches, now_ms), BRIEF, COUNTERS)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pipelines.cli.frame.command import command
-from pipelines.cli.frame.errors import Unreadable
-from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
-from pipelines.cli.frame.options import STORE_FILES, BrokerOptions, StoreArgument, TopicOption
-from pipelines.cli.frame.rows import schema_of
+from pipelines.cli.frame.errors import Unreadable, WrongUsage
+from pipelines.cli.frame.opening import known_store_at
+from pipelines.cli.frame.options import STORE_FILES, BrokerOptions, GroupOptions, StoreArgument
+from pipelines.cli.frame.rows import emit_rows_of
 from pipelines.cli.frame.run import Run
 from pipelines.cli.frame.topic_logs import lines_told
 from recovery.query.lag_cause import LagCause
@@ -41,8 +41,8 @@ def episodes(
         Path,
         typer.Option("--offsets", readable=False, metavar="FILE_OR_DIR", help="Kept copies of consumerOffset.json."),
     ],
-    group: Annotated[str | None, typer.Option(metavar="G", help="Only this consumer group.")] = None,
-    topic: TopicOption = None,
+    wanted: GroupOptions,
+    *,
     logs: Annotated[
         list[Path] | None,
         typer.Option(
@@ -51,9 +51,11 @@ def episodes(
             help="Logs of the broker and of clients, captures, or folders of them; may be repeated.",
         ),
     ] = None,
-    least: Annotated[int, typer.Option(metavar="N", min=1, help="Less messages behind are no episode.")] = 100,
+    least: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Less messages behind are no episode; 100 without it.")
+    ] = None,
     status: Annotated[bool, typer.Option("--status", help="A status word for each queue instead.")] = False,
-    broker: BrokerOptions = NOTHING_SAID,
+    broker: BrokerOptions,
 ) -> None:
     """When groups fell behind, and what caused it: the area under the curve of lag, split into causes.
 
@@ -67,12 +69,14 @@ def episodes(
     Example: `rocketlens episodes /data/store --offsets /data/kept-offsets --logs /data/logs --format table`
     """
     from pipelines.answers.episodes.curve import curves_of
-    from pipelines.answers.episodes.episodes import STATUS_SCHEMA, episode_rows, status_rows
+    from pipelines.answers.episodes.episodes import LEAST_MESSAGES, STATUS_SCHEMA, episode_rows, status_rows
     from pipelines.answers.episodes.of_store import kept_lag
     from pipelines.lake.tables.derived import LAG_EPISODES
     from pipelines.recordings.topic_log import topic_events
     from recovery.lives.topic_lives import StoreLives
 
+    if status and least is not None:
+        raise WrongUsage("episodes: --status has a row for each queue, however many messages behind; leave --least out")
     opened, known = known_store_at(run, store, broker)
     for place in (*(logs or ()), offsets):
         place.stat()
@@ -80,13 +84,13 @@ def episodes(
     copies = _copies(run, offsets, status=status)
     told = tuple(topic_events(lines_told(run, logs, names_lack=False)))
     lives = StoreLives(opened, replace(known, topic_events=told))
-    curves = list(curves_of(kept_lag(opened, copies, lives, group=group, topic=topic, damage=run.damage)))
+    curves = list(curves_of(kept_lag(opened, copies, lives, group=wanted.group, topic=wanted.topic, damage=run.damage)))
     conditions = _conditions(run, opened, logs or [])
     if status:
         run.emit_rows(STATUS_SCHEMA, status_rows(curves, conditions))
     else:
-        found = episode_rows(curves, conditions, least=least)
-        run.emit_rows(schema_of(LAG_EPISODES, without=["broker"]), found, brief=BRIEF)
+        found = episode_rows(curves, conditions, least=least or LEAST_MESSAGES)
+        emit_rows_of(run, LAG_EPISODES, found, BRIEF)
 
 
 def _copies(run: Run, offsets: Path, *, status: bool) -> list[OffsetsAt]:

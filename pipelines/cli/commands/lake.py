@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
+    from pipelines.answers.verdicts import BrokerVerdict
     from pipelines.lake.lake import Lake
     from pipelines.lake.sources import Sources
 
@@ -91,10 +92,13 @@ def ingest(
     catalogue that `rocketlens sql` asks. A store that is not there, and a file that vanishes, shrinks or cannot be
     read, is named (exit code 4), the others are read. One command at a time writes to a lake. At the end stands a
     verdict for each broker, with what to ask next; exit code 1 when there is any finding. `rocketlens ui` shows what
-    was ingested as materialized, and which checks hold.
+    was ingested as materialized, and which checks hold. `[alert] webhook` of rocketlens.toml is told when something
+    is wrong, and when it is over.
 
     Example: `rocketlens ingest --broker broker-a`
     """
+    from pipelines.answers.verdicts import verdicts_of
+    from pipelines.cli.commands.alerting import alerting, to_lake, troubles_of
     from pipelines.defs.dagster_home import has_home
     from pipelines.installed.extras import need
     from pipelines.lake.lake import lake_to_write
@@ -106,17 +110,20 @@ def ingest(
     sources = sources_of(run, config)
     for place in sources.evidence():
         run.reads(place)
-    lake = lake_to_write(sources)
-    with writing(lake.root, "ingest", wait_s=wait):
-        spark = SparkWhenAsked(lambda: started(run, sources))
-        try:
-            rows = ingested(run, cast("SparkSession", spark), sources, lake, broker or ())
-        finally:
-            spark.stop()
-    if has_home(sources.lake):
-        run.note("telling Dagster")
-        _tell_dagster(config, sources)
-    _tell_verdicts(run, sources, broker or ())
+    with alerting(run, sources.lake, to_lake(sources, "ingest")) as troubles:
+        lake = lake_to_write(sources)
+        with writing(lake.root, "ingest", wait_s=wait):
+            spark = SparkWhenAsked(lambda: started(run, sources))
+            try:
+                rows = ingested(run, cast("SparkSession", spark), sources, lake, broker or ())
+            finally:
+                spark.stop()
+        if has_home(sources.lake):
+            run.note("telling Dagster")
+            _tell_dagster(config, sources)
+        verdicts = verdicts_of(lake, sources)
+        troubles += troubles_of(verdicts)
+    _tell_verdicts(run, [verdict for verdict in verdicts if not broker or verdict.broker in broker])
     run.emit_rows(rows.schema, rows.to_pylist())
 
 
@@ -136,7 +143,7 @@ def started(run: Run, sources: Sources) -> SparkSession:
     from pipelines.spark.shared_folders import require_shared
 
     run.note("starting Spark")
-    spark = spark_session(sources.spark_master)
+    spark = spark_session(sources.spark_master, sources.spark_properties)
     require_shared(spark, sources.lake, [one.store for one in sources.brokers])
     return spark
 
@@ -174,12 +181,8 @@ def ingested(run: Run, spark: SparkSession, sources: Sources, lake: Lake, broker
     return pa.Table.from_pylist(rows, schema=schema)
 
 
-def _tell_verdicts(run: Run, sources: Sources, brokers: Sequence[str]) -> None:
+def _tell_verdicts(run: Run, told: Sequence[BrokerVerdict]) -> None:
     """A sentence for each broker that was read, with what to ask next; findings decide the exit code."""
-    from pipelines.answers.verdicts import verdicts_of
-    from pipelines.lake.lake import Lake
-
-    told = [each for each in verdicts_of(Lake(sources.lake), sources) if not brokers or each.broker in brokers]
     for verdict in told:
         run.note(verdict.sentence())
     run.findings(sum(verdict.findings or 0 for verdict in told))

@@ -6,19 +6,18 @@ from typing import Annotated
 
 import typer
 
-from pipelines.cli.commands.lag import offsets_at
 from pipelines.cli.frame.command import command
-from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at, note_pops
+from pipelines.cli.frame.kept_offsets import offsets_if_any
+from pipelines.cli.frame.opening import known_store_at, note_pops
 from pipelines.cli.frame.options import (
     STORE_FILES,
     BrokerOptions,
-    KeptOffsetsOption,
+    GroupOptions,
+    KeptOptions,
     QueueOption,
     StoreArgument,
-    TopicLogsOption,
-    TopicOption,
 )
-from pipelines.cli.frame.rows import schema_of
+from pipelines.cli.frame.rows import emit_rows_of
 from pipelines.cli.frame.run import Run
 from pipelines.cli.frame.topic_logs import with_logs
 
@@ -44,13 +43,12 @@ def register(app: typer.Typer) -> None:
 def ledger(
     run: Run,
     store: StoreArgument,
-    group: Annotated[str | None, typer.Option(metavar="G", help="Only as this consumer group had it.")] = None,
-    topic: TopicOption = None,
+    wanted: GroupOptions,
+    *,
     queue: QueueOption = None,
     lost: Annotated[bool, typer.Option("--lost", help="Only what a group does not get.")] = False,
-    offsets: KeptOffsetsOption = None,
-    logs: TopicLogsOption = None,
-    broker: BrokerOptions = NOTHING_SAID,
+    kept: KeptOptions,
+    broker: BrokerOptions,
 ) -> None:
     """What became of every queue offset: each one in exactly one state, so that the states add up to the maximum.
 
@@ -62,24 +60,19 @@ def ledger(
     Example: `rocketlens ledger /data/store --group CG_orders --lost`
     """
     from pipelines.answers.ledger_rows import ledger_rows
-    from pipelines.answers.offsets.saved import offsets_of_store
     from pipelines.lake.tables.derived import LOSS_LEDGER
     from recovery.query.ledger import LOST
     from recovery.verify.ledger_in_motion import ledger_in_motion
 
     opened, known = known_store_at(run, store, broker)
     note_pops(run, opened)
-    found = ledger_in_motion(opened, with_logs(run, known, logs))
-    kept = offsets_of_store(opened, run.damage) if offsets is None else offsets_at(run, opened, offsets, None)
-    if kept is None:
-        run.note(f"{opened.root}: no consumerOffset.json, so no group has rows; name a copy of it with --offsets")
-    rows = ledger_rows(found, None if kept is None else kept.offsets)
-    wanted = (
+    found = ledger_in_motion(opened, with_logs(run, known, kept.logs))
+    stored = offsets_if_any(run, opened, kept.offsets, "no group has rows")
+    rows = (
         row
-        for row in rows
-        if (group is None or row["group"] == group)
-        and topic in (None, row["topic"])
+        for row in ledger_rows(found, None if stored is None else stored.offsets)
+        if wanted.wants(row["group"], row["topic"])
         and queue in (None, row["queue_id"])
         and (not lost or row["state"] in LOST)
     )
-    run.emit_rows(schema_of(LOSS_LEDGER, without=["broker"]), wanted, brief=BRIEF)
+    emit_rows_of(run, LOSS_LEDGER, rows, BRIEF)

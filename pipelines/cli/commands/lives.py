@@ -13,12 +13,13 @@ from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
 from pipelines.cli.frame.options import (
     STORE_FILES,
     BrokerOptions,
+    GroupOption,
     KeptOffsetsOption,
     StoreArgument,
     TopicLogsOption,
     TopicOption,
 )
-from pipelines.cli.frame.rows import schema_of
+from pipelines.cli.frame.rows import emit_rows_of, emit_sums
 from pipelines.cli.frame.run import Run
 from pipelines.cli.frame.topic_logs import lines_told, logs_of_broker
 
@@ -35,7 +36,6 @@ BRIEF_GROUPS = (
     "advice",
     "reason",
 )
-GroupOption = Annotated[str | None, typer.Option(metavar="G", help="Only this consumer group.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -81,15 +81,26 @@ def lives(
     wanted = {"topic": topic, "group": group}
     is_asked = topic is None and group is None
     rows = (life_event_row(event) for event in found if is_asked or event.name == wanted[event.subject])
-    run.emit_rows(schema_of(LIFE_EVENTS, without=["broker"]), rows, brief=BRIEF_EVENTS)
+    emit_rows_of(run, LIFE_EVENTS, rows, BRIEF_EVENTS)
 
 
 def groups(
     run: Run,
     store: StoreArgument,
     group: GroupOption = None,
-    logs: TopicLogsOption = None,
+    logs: Annotated[
+        list[Path] | None,
+        typer.Option(
+            readable=False,
+            metavar="PATH",
+            help="broker.log of this broker, or its folder: shows whether consumers are connected, and when topics "
+            "were deleted and created; may be repeated.",
+        ),
+    ] = None,
     offsets: KeptOffsetsOption = None,
+    no_proxy: Annotated[
+        bool, typer.Option("--no-proxy", help="You know that no consumer comes through a proxy in cluster mode.")
+    ] = False,
     broker: BrokerOptions = NOTHING_SAID,
 ) -> None:
     """Each consumer group: is it alive, and what would be lost if somebody deleted it.
@@ -97,11 +108,14 @@ def groups(
     `state`: connected, or absent, where the broker's log (--logs) ends; unknown without one; system, made by brokers
     and tools. `unread` are messages that wait for the group alone: unread ones of its topics, and retries. A group
     `loses_nothing` where no consumer is connected, nothing is unread or popped and open, and there is no dead letter.
-    It is empty where that is not decided, and `reason` says why: always for brokers since 5.0.0, whose log does not
-    show consumers behind a proxy. It is said of this broker alone. A client may come back that no file shows.
+    It is empty where that is not decided, and `reason` says why: for brokers since 5.0.0, whose log does not show
+    consumers behind a proxy, it is decided with --no-proxy only, and then `advice` names that word. It is said of this
+    broker alone. A client may come back that no file shows.
 
     Example: `rocketlens groups /data/store --logs /data/logs --format table`
     """
+    import pyarrow as pa
+
     from pipelines.answers.group_rows import group_rows
     from pipelines.answers.groups_left import groups_left
     from pipelines.answers.offsets.record import read_offset_record
@@ -116,5 +130,6 @@ def groups(
     told = replace(known, topic_events=tuple(topic_events(life_lines(of_broker, run.not_read))))
     record = read_offset_record(logs or (), problem=run.not_read) if of_broker else None
     left = groups_left(opened, told, kept=offsets, damage=run.damage, problem=run.not_read)
-    rows = (row for row in group_rows(left, record) if group in (None, row["group"]))
-    run.emit_rows(schema_of(GROUP_LIVES, without=["broker"]), rows, brief=BRIEF_GROUPS)
+    told_of = (replace(each, no_proxy=no_proxy) for each in left)
+    rows = [row for row in group_rows(told_of, record) if group in (None, row["group"])]
+    emit_sums(run, pa.Table.from_pylist(rows, schema=GROUP_LIVES.bare_schema), BRIEF_GROUPS, ["former_topics"])

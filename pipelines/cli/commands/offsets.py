@@ -9,14 +9,14 @@ from typing import Annotated
 import typer
 
 from pipelines.cli.frame.command import command
-from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.frame.opening import known_store_at
 from pipelines.cli.frame.options import (
     STORE_FILES,
     BrokerOptions,
+    GroupOptions,
     QueueOption,
-    TopicOption,
 )
-from pipelines.cli.frame.rows import schema_of
+from pipelines.cli.frame.rows import emit_rows_of
 from pipelines.cli.frame.run import Run
 from pipelines.cli.frame.topic_logs import lines_told
 
@@ -47,8 +47,8 @@ def offsets(
     store: Annotated[
         Path, typer.Argument(readable=False, metavar="STORE", help="Store root of the broker whose offsets they are.")
     ],
-    group: Annotated[str | None, typer.Option(metavar="G", help="Only this consumer group.")] = None,
-    topic: TopicOption = None,
+    wanted: GroupOptions,
+    *,
     queue: QueueOption = None,
     logs: Annotated[
         list[Path] | None,
@@ -67,7 +67,7 @@ def offsets(
             help="Kept copies of consumerOffset.json, beside the store's own and its .bak.",
         ),
     ] = None,
-    broker: BrokerOptions = NOTHING_SAID,
+    broker: BrokerOptions,
 ) -> None:
     """What moved a group's offset: from where to where, in which window of time, by whom and why.
 
@@ -89,10 +89,9 @@ def offsets(
         run.reads(place)
     told = replace(known, topic_events=tuple(topic_events(lines_told(run, logs, names_lack=False))))
     found = events_of(opened, told, logs=logs or (), offsets=offsets, damage=run.damage, problem=run.not_read)
-    rows = map(offset_event_row, found)
-    wanted = (
+    rows = (
         row
-        for row in rows
-        if group in (None, row["group"]) and topic in (None, row["topic"]) and queue in (None, row["queue_id"])
+        for row in map(offset_event_row, found)
+        if wanted.wants(row["group"], row["topic"]) and queue in (None, row["queue_id"])
     )
-    run.emit_rows(schema_of(OFFSET_EVENTS, without=["broker"]), wanted, brief=BRIEF)
+    emit_rows_of(run, OFFSET_EVENTS, rows, BRIEF)

@@ -61,6 +61,19 @@ TABLE_OF: dict[str, tuple[pa.Schema, tuple[str, ...]]] = {
         pa.schema([("log", pa.string()), ("lines", pa.int64()), ("first_line", pa.int64()), ("text", pa.string())]),
         ("log", "lines", "first_line", "text"),
     ),
+    "store": (
+        pa.schema(
+            [
+                ("first_at", pa.timestamp("ms", "UTC")),
+                ("last_at", pa.timestamp("ms", "UTC")),
+                *((name, pa.string()) for name in ("level", "says", "topic")),
+                ("queue_id", pa.int32()),
+                ("lines", pa.int64()),
+                *((name, pa.string()) for name in ("means", "example", "evidence")),
+            ]
+        ),
+        ("first_at", "last_at", "says", "topic", "queue_id", "lines", "means"),
+    ),
     "divergence": (schema_of(ASSIGNMENT_DIVERGENCE), ("at", "topic", "client_id", "cause", "expected", "observed")),
 }
 """Per table shown: its columns, and those a terminal sees first."""

@@ -3,27 +3,43 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
-from pipelines.cli.commands.lag import offsets_at
 from pipelines.cli.frame.command import command
-from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.frame.errors import WrongUsage
+from pipelines.cli.frame.kept_offsets import offsets_if_any
+from pipelines.cli.frame.opening import known_store_at
 from pipelines.cli.frame.options import (
     STORE_FILES,
     BrokerOptions,
+    GroupOptions,
     InstantOption,
     KeptOffsetsOption,
+    MessagesOption,
     StoreArgument,
-    TopicOption,
     instant_of,
 )
-from pipelines.cli.frame.rows import schema_of
+from pipelines.cli.frame.rows import emit_batches_of, emit_sums
 from pipelines.cli.frame.run import Run
 
 BRIEF = ("group", "topic", "queue_id", "pop_lag", "unread", "in_flight", "overdue", "acked", "revived", "popped")
+COUNTERS = ("passed", "unmatched", "unknown")
+"""Shown where one is not 0."""
 MESSAGES_BRIEF = ("group", "topic", "queue_id", "queue_offset", "state", "popped_at", "invisible_until", "reason")
+
+
+@dataclass(frozen=True, slots=True)
+class PopOptions:
+    """What there is a row for."""
+
+    messages: MessagesOption = False
+    open_: Annotated[bool, typer.Option("--open", help="Only what is not acknowledged and not delivered again.")] = (
+        False
+    )
+    revive: Annotated[bool, typer.Option("--revive", help="A row for each queue of the revive topic instead.")] = False
 
 
 def register(app: typer.Typer) -> None:
@@ -34,16 +50,12 @@ def register(app: typer.Typer) -> None:
 def pop(
     run: Run,
     store: StoreArgument,
-    group: Annotated[str | None, typer.Option(metavar="G", help="Only this consumer group.")] = None,
-    topic: TopicOption = None,
-    messages: Annotated[bool, typer.Option("--messages", help="A row for each message.")] = False,
-    open_: Annotated[
-        bool, typer.Option("--open", help="Only what is not acknowledged and not delivered again.")
-    ] = False,
-    revive: Annotated[bool, typer.Option("--revive", help="A row for each queue of the revive topic instead.")] = False,
+    wanted: GroupOptions,
+    shown: PopOptions,
+    *,
     now: InstantOption = None,
     offsets: KeptOffsetsOption = None,
-    broker: BrokerOptions = NOTHING_SAID,
+    broker: BrokerOptions,
 ) -> None:
     """POP: what groups popped and acknowledged, what is in flight until when, and what was delivered again.
 
@@ -57,27 +69,29 @@ def pop(
     """
     from pipelines.answers.fates.pops import PopAnswer, pop_sums
     from pipelines.answers.lag import lag_record, store_lag
-    from pipelines.answers.offsets.saved import offsets_of_store
     from pipelines.lake.tables.derived import POPPED_MESSAGES
 
+    if shown.revive and (wanted.group or wanted.topic or shown.messages or shown.open_):
+        raise WrongUsage(
+            "pop: --revive has a row for each queue of the revive topic, of all groups and topics together; --group, "
+            "--topic, --messages and --open do not go with it"
+        )
+    if now is not None and (shown.revive or shown.messages):
+        raise WrongUsage("pop: --now counts for `overdue`, which --messages and --revive do not have; leave it out")
     now_ms = int(time.time() * 1000) if now is None else instant_of(now, "--now")
     opened, known = known_store_at(run, store, broker)
-    kept = offsets_of_store(opened, run.damage) if offsets is None else offsets_at(run, opened, offsets, None)
-    if kept is None:
-        run.note(f"{opened.root}: no consumerOffset.json, so what is revived is unknown; name a copy with --offsets")
+    kept = offsets_if_any(run, opened, offsets, "what is revived is unknown")
     answer = PopAnswer.of(opened, known, None if kept is None else kept.offsets, run.damage)
     for note in answer.notes():
         run.note(note)
-    if revive:
+    if shown.revive:
         rows = answer.revive_rows()
         run.emit(rows.schema, rows.to_batches())
         return
-    batches = answer.batches(group=group, topic=topic, open_=open_)
-    if messages:
-        schema = schema_of(POPPED_MESSAGES, without=["broker"])
-        run.emit(schema, (batch.select(schema.names) for batch in batches), brief=MESSAGES_BRIEF)
+    batches = answer.batches(group=wanted.group, topic=wanted.topic, open_=shown.open_)
+    if shown.messages:
+        emit_batches_of(run, POPPED_MESSAGES, batches, MESSAGES_BRIEF)
         return
     lags = [] if kept is None else store_lag(opened, kept, damage=run.damage)
-    wanted = (lag_record(each) for each in lags if group in (None, each.group) and topic in (None, each.topic))
-    sums = pop_sums(batches, wanted, now_ms).drop_columns(["broker"])
-    run.emit(sums.schema, sums.to_batches(), brief=BRIEF)
+    behind = (lag_record(each) for each in lags if wanted.wants(each.group, each.topic))
+    emit_sums(run, pop_sums(batches, behind, now_ms), BRIEF, COUNTERS)

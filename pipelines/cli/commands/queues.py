@@ -5,8 +5,13 @@ from __future__ import annotations
 import typer
 
 from pipelines.cli.frame.command import command
-from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
-from pipelines.cli.frame.options import STORE_FILES, BrokerOptions, QueueOption, StoreArgument, TopicOption
+from pipelines.cli.frame.opening import known_store_at
+from pipelines.cli.frame.options import (
+    STORE_FILES,
+    BrokerOptions,
+    QueueOptions,
+    StoreArgument,
+)
 from pipelines.cli.frame.run import Run
 
 
@@ -18,9 +23,8 @@ def register(app: typer.Typer) -> None:
 def queues(
     run: Run,
     store: StoreArgument,
-    topic: TopicOption = None,
-    queue: QueueOption = None,
-    broker: BrokerOptions = NOTHING_SAID,
+    wanted: QueueOptions,
+    broker: BrokerOptions,
 ) -> None:
     """Per topic and queue: offsets, messages, files.
 
@@ -48,4 +52,4 @@ def queues(
         ]
     )
     opened, known = known_store_at(run, store, broker, in_part=True)
-    run.emit_rows(schema, queue_figures(opened, known.version, run.damage, topic=topic, queue=queue))
+    run.emit_rows(schema, queue_figures(opened, known.version, run.damage, topic=wanted.topic, queue=wanted.queue))

@@ -100,7 +100,7 @@ def _rebuild_brokers(run: Run, to: Path, sources: Sources) -> dict[str, RebuildR
     except SourcesError as wrong:
         raise WrongUsage(str(wrong)) from wrong
     run.note("starting Spark")
-    spark = spark_session(sources.spark_master)
+    spark = spark_session(sources.spark_master, sources.spark_properties)
     try:
         stores = {name: store for name, (store, _) in opened.items()}
         return rebuild_with_spark(spark, stores, to, known={name: known for name, (_, known) in opened.items()})

@@ -13,7 +13,7 @@ import typer
 
 from pipelines.cli.frame.batch import Answer, answers, instant_in
 from pipelines.cli.frame.command import command
-from pipelines.cli.frame.errors import Unreadable
+from pipelines.cli.frame.errors import Unreadable, WrongUsage
 from pipelines.cli.frame.options import OWNERSHIP, BrokerOption, Format, InstantOption, instant_of
 from pipelines.cli.frame.run import Run
 
@@ -32,6 +32,7 @@ class Show(StrEnum):
     DIVERGENCE = "divergence"
     NOTES = "notes"
     UNRECOGNISED = "unrecognised"
+    STORE = "store"
 
 
 NOTES_SAID = 10
@@ -69,12 +70,19 @@ def replay(
     An interval has an earliest and a latest begin and end; `--at` answers `{"at", "queues": [{"group", "topic",
     "broker", "queue_id", "owners", "certain", "possible"}]}`. Why answers are not sharper is said on stderr, and by
     `--show notes`; `--show unrecognised` lists how the log lines begin that fit no known text, and how many there
-    are. Exit code 1 when there are anomalies.
+    are. Exit code 1 when there are anomalies. `--show store` is of store.log and storeerror.log instead: what they say
+    of files that were cleaned, cut, damaged or not made in time, of which queue, how often, from when to when, and
+    what it means.
 
     Example: `rocketlens replay /data/logs --at 2026-11-21T03:12:00Z`
     """
     from pipelines.recordings.line_counts import RecordedLines
 
+    if show is Show.STORE:
+        if at is not None or batch:
+            raise WrongUsage("replay: --show store has lines of all times; --at and --batch do not go with it")
+        _emit_store_lines(run, source)
+        return
     told = RecordedLines()
     history = replay_of(facts_in(run, source, broker, broker_port, told, alone=True))
     if show is not Show.UNRECOGNISED and any(summary.unrecognised for _, summary in told.logs):
@@ -87,6 +95,17 @@ def replay(
     else:
         _emit_table(run, history, told, show)
     run.findings(len(history.anomalies))
+
+
+def _emit_store_lines(run: Run, source: list[Path]) -> None:
+    from pipelines.cli.commands.ownership_rows import TABLE_OF
+    from pipelines.recordings.store_log import rows_of, store_lines, store_logs
+
+    logs = store_logs(source)
+    if not logs:
+        raise Unreadable(f"{', '.join(map(str, source))}: no store.log and no storeerror.log there")
+    schema, brief = TABLE_OF[Show.STORE.value]
+    run.emit_rows(schema, rows_of(store_lines(logs, run.not_read)), brief=brief)
 
 
 def facts_in(
@@ -115,8 +134,7 @@ def facts_in(
     places = list(source)
     recordings = find_recordings(places, broker=broker, broker_ports=ports or BROKER_PORTS, problem=run.not_read)
     if not recordings:
-        named = ", ".join(map(str, places))
-        raise Unreadable(f"{named}: no broker log, client log or wire capture there (names as RocketMQ gives them)")
+        raise Unreadable(f"{', '.join(map(str, places))}: {_nothing_there(places)}")
     told, read, room = told or RecordedLines(), 0, FactRoom()
     for recording in recordings:
         for fact in facts_of(recording, run.not_read, on_end=partial(told.add, recording.name)):
@@ -129,6 +147,14 @@ def facts_in(
     run.gave_nothing = alone and not read and not told.lines
     if told.lines:
         run.note(told.sentence())
+
+
+def _nothing_there(places: Iterable[Path]) -> str:
+    """Why a replay of these has nothing to go by."""
+    from pipelines.recordings.store_log import store_logs
+
+    why = "no broker log, client log or wire capture there (names as RocketMQ gives them)"
+    return f"{why}; `replay --show store` reads the store.log that is" if store_logs(places) else why
 
 
 def replay_of(facts: Iterable[Fact]) -> Replay:

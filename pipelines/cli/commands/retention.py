@@ -49,6 +49,9 @@ def retention(
     One JSON document: `delete_now` and `later` (files in order), `unread_at_risk` (per group and queue). As csv,
     parquet or arrow: the files alone. Without --now the instant is now.
 
+    `unread_at_risk` does not count delayed and timer messages that wait for their time. They are deleted with their
+    log file too, delivered or not: `delays` lists those that are pending.
+
     Example: `rocketlens retention /data/store --config fileReservedTime=48 --disk-percent 80`
     """
     from recovery.retention.retention import retention as play

@@ -6,20 +6,23 @@ from typing import Annotated
 
 import typer
 
-from pipelines.cli.commands.lag import offsets_at
 from pipelines.cli.frame.command import command
-from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.frame.kept_offsets import offsets_if_any
+from pipelines.cli.frame.opening import known_store_at
 from pipelines.cli.frame.options import (
     STORE_FILES,
     BrokerOptions,
+    GroupOptions,
     KeptOffsetsOption,
+    MessagesOption,
     StoreArgument,
-    TopicOption,
 )
-from pipelines.cli.frame.rows import schema_of
+from pipelines.cli.frame.rows import emit_batches_of, emit_sums
 from pipelines.cli.frame.run import Run
 
 BRIEF = ("group", "topics", "messages", "dead_letters", "waiting", "unread", "consumed", "most_failures", "repeated")
+COUNTERS = ("unknown",)
+"""Shown where one is not 0."""
 MESSAGES_BRIEF = ("group", "topic", "queue_id", "queue_offset", "state", "failures", "last_failed_at", "reason")
 
 
@@ -31,12 +34,12 @@ def register(app: typer.Typer) -> None:
 def retries(
     run: Run,
     store: StoreArgument,
-    group: Annotated[str | None, typer.Option(metavar="G", help="Only this consumer group.")] = None,
-    topic: TopicOption = None,
-    messages: Annotated[bool, typer.Option("--messages", help="A row for each message.")] = False,
+    wanted: GroupOptions,
+    *,
+    messages: MessagesOption = False,
     dead: Annotated[bool, typer.Option("--dead", help="Only dead letters.")] = False,
     offsets: KeptOffsetsOption = None,
-    broker: BrokerOptions = NOTHING_SAID,
+    broker: BrokerOptions,
 ) -> None:
     """Messages that groups gave back: where they come from, how often they failed, and where they are now.
 
@@ -48,18 +51,13 @@ def retries(
     Example: `rocketlens retries /data/store --group CG_orders --messages --dead --format table`
     """
     from pipelines.answers.fates.retries import RetryAnswer, retry_sums
-    from pipelines.answers.offsets.saved import offsets_of_store
     from pipelines.lake.tables.derived import RETRY_CHAINS
 
     opened, known = known_store_at(run, store, broker)
-    kept = offsets_of_store(opened, run.damage) if offsets is None else offsets_at(run, opened, offsets, None)
-    if kept is None:
-        run.note(f"{opened.root}: no consumerOffset.json, so what is consumed is unknown; name a copy with --offsets")
+    kept = offsets_if_any(run, opened, offsets, "what is consumed is unknown")
     answer = RetryAnswer.of(opened, known, None if kept is None else kept.offsets)
-    batches = answer.batches(group=group, topic=topic, dead=dead)
+    batches = answer.batches(group=wanted.group, topic=wanted.topic, dead=dead)
     if messages:
-        schema = schema_of(RETRY_CHAINS, without=["broker"])
-        run.emit(schema, (batch.select(schema.names) for batch in batches), brief=MESSAGES_BRIEF)
-        return
-    sums = retry_sums(batches).drop_columns(["broker"])
-    run.emit(sums.schema, sums.to_batches(), brief=BRIEF)
+        emit_batches_of(run, RETRY_CHAINS, batches, MESSAGES_BRIEF)
+    else:
+        emit_sums(run, retry_sums(batches), BRIEF, COUNTERS)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from pipelines.cli.frame.command import command
+from pipelines.cli.frame.errors import WrongUsage
 from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
 from pipelines.cli.frame.options import BROKER, BrokerOptions, InstantOption, StoreArgument, instant_of
 from pipelines.cli.frame.run import Run
@@ -41,6 +42,8 @@ def start_at(
     """
     from pipelines.answers.offsets.start_rows import START_SCHEMA, NewGroup, start_rows
 
+    if timestamp is not None and policy is not Policy.TIMESTAMP:
+        raise WrongUsage("start-at: --timestamp counts with --from timestamp only; name both")
     opened, known = known_store_at(run, store, broker, names_version=True)
     timestamp_ms = None if timestamp is None else instant_of(timestamp, "--timestamp")
     group = NewGroup(policy, known.version, memory, timestamp_ms)

@@ -9,10 +9,12 @@ import typer
 from pipelines.cli.frame.command import command
 from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
 from pipelines.cli.frame.options import STORE_FILES, BrokerOptions, StoreArgument
-from pipelines.cli.frame.rows import schema_of
+from pipelines.cli.frame.rows import emit_batches_of, emit_sums
 from pipelines.cli.frame.run import Run
 
 BRIEF = ("group", "trace_type", "records", "failed", "without_end", "again", "mean_cost_ms", "most_cost_ms", "last_at")
+COUNTERS = ("problems",)
+"""Shown where one is not 0."""
 MESSAGES_BRIEF = ("at", "trace_type", "group", "message_id", "born_host", "cost_ms", "success", "result", "problem")
 
 
@@ -52,8 +54,8 @@ def traces(
     if message_id is not None:
         batches = of_message(batches, message_id)
     if messages:
-        schema = schema_of(TRACE_EVENTS, without=["broker"])
-        run.emit(schema, (batch.select(schema.names) for batch in batches), brief=MESSAGES_BRIEF)
-        return
-    sums = trace_sums(batches, opened.root).drop_columns(["broker"])
-    run.emit(sums.schema, sums.to_batches(), brief=BRIEF)
+        emit_batches_of(run, TRACE_EVENTS, batches, MESSAGES_BRIEF)
+    else:
+        emit_sums(run, trace_sums(batches, opened.root), BRIEF, COUNTERS)
+    if message_id is not None and not run.rows and run.options.limit != 0:
+        run.note(f"no trace record names a message {message_id!r}; `who` tells whether the log has it")

@@ -9,10 +9,12 @@ import typer
 from pipelines.cli.frame.command import command
 from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
 from pipelines.cli.frame.options import STORE_FILES, BrokerOptions, StoreArgument, TopicOption
-from pipelines.cli.frame.rows import schema_of
+from pipelines.cli.frame.rows import emit_batches_of, emit_sums
 from pipelines.cli.frame.run import Run
 
 BRIEF = ("group", "topic", "transactions", "committed", "rolled_back", "pending", "given_up", "unknown", "most_checks")
+COUNTERS = ("committed_twice", "committed_and_given_up")
+"""Shown where one is not 0."""
 MESSAGES_BRIEF = ("topic", "unique_id", "state", "stored_at", "checks", "committed_at", "reason")
 
 
@@ -46,8 +48,6 @@ def transactions(
     answer = TransactionAnswer.of(opened, known, None if kept is None else kept.offsets)
     batches = answer.batches(topic=topic, open_=open_)
     if messages:
-        schema = schema_of(TRANSACTIONS, without=["broker"])
-        run.emit(schema, (batch.select(schema.names) for batch in batches), brief=MESSAGES_BRIEF)
-        return
-    sums = transaction_sums(batches).drop_columns(["broker"])
-    run.emit(sums.schema, sums.to_batches(), brief=BRIEF)
+        emit_batches_of(run, TRANSACTIONS, batches, MESSAGES_BRIEF)
+    else:
+        emit_sums(run, transaction_sums(batches), BRIEF, COUNTERS)

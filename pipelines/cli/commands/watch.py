@@ -98,25 +98,27 @@ def _watched(
     run: Run, store: Store, known: StoreKnowledge, *, every: float, times: int | None, compares: bool
 ) -> Iterator[list[dict[str, Any]]]:
     """The rows of one look after another, and those of new findings."""
-    from pipelines.answers.watching import Look, NewFindings, look_at, store_row, watch_rows
+    from pipelines.answers.watching import Comparison, Look, NewFindings, look_at, store_row, watch_rows
 
     findings, damage = NewFindings(known), _each_once(run.damage)
     before: Look | None = None
+    comparison: Comparison | None = None
     due = time.monotonic()
     for number in count(1):
         began, at_ms = time.monotonic(), int(time.time() * 1000)
         try:
             now = look_at(store.listed_again(), at_ms, damage).after(before)
             yield list(watch_rows(now, before))
-            before, compared = now, time.monotonic()
-            if compares and compared >= due:
-                found = list(findings.rows(store.listed_again(), at_ms))
-                run.findings(len(found))
-                yield found
-                took = time.monotonic() - compared
-                due = time.monotonic() + max(COMPARE_EVERY_S, took / COMPARES_AT_MOST)
+            before = now
+            if compares and comparison is None and time.monotonic() >= due:
+                comparison = Comparison(findings, store.listed_again(), at_ms)
         except NotAStore as gone:
             yield [store_row(at_ms, str(gone))]
+        if comparison is not None and (comparison.has_ended or number == times):
+            found, took = comparison.result()
+            run.findings(len(found))
+            yield found
+            comparison, due = None, time.monotonic() + max(COMPARE_EVERY_S, took / COMPARES_AT_MOST)
         if number == times:
             return
         time.sleep(max(0.0, every - (time.monotonic() - began)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -51,6 +52,9 @@ def who(
     """The way of one message: sent, stored, queued, indexed, owned by whom, pulled, committed past, retried, given up;
     and what its clients traced of it.
 
+    Of a message that the broker held back also: due when and delivered how late (delay level, timer); popped by whom,
+    invisible until when, acknowledged, revived into which retry topic (POP).
+
     What the evidence does not tell is a row that says so. `certain` is false where only a window is known, and in what
     --logs tells of queues whose broker may be another one: brokerName in --broker-conf says which one the store is of.
 
@@ -62,6 +66,8 @@ def who(
     if _is_lake(source):
         if broker.is_given:
             raise WrongUsage("--version, --config and --broker-conf belong to a STORE; rocketlens.toml has a lake's")
+        if offsets is not None:
+            raise WrongUsage("--offsets belongs to a STORE; a lake has snapshots of its own")
         trail = _lake_trail(run, source, message_id)
     else:
         store, known = known_store_at(run, source, broker)
@@ -88,7 +94,9 @@ def _lake_trail(run: Run, source: Path, message_id: str) -> Trail | None:
 
 
 def _store_trail(run: Run, store: Store, known: StoreKnowledge, message_id: str, offsets: Path | None) -> Trail | None:
+    from pipelines.answers.fates.pops import PopAnswer
     from pipelines.answers.journey.evidence import kept_offsets, trail_in_store
+    from pipelines.answers.journey.held_back import held_back_in_store
     from pipelines.answers.offsets.saved import offsets_in, offsets_of_store
     from recovery.lives.topic_lives import StoreLives
     from recovery.query.query import StoreQuery
@@ -98,6 +106,10 @@ def _store_trail(run: Run, store: Store, known: StoreKnowledge, message_id: str,
     trail = trail_in_store(store, query, message_id, lives, run.damage)
     if trail is not None:
         own = offsets_of_store(store, run.damage)
+        stored = None if own is None else own.offsets
+        popped = PopAnswer.of(store, known, stored, run.damage, lives().topics or None)
+        now_ms = int(time.time() * 1000)
+        trail.held = held_back_in_store(store, known, popped, trail.records, run.damage, now_ms)
         copies = offsets_in(offsets, run.not_read) if offsets is not None else [own] if own is not None else []
         trail.kept = list(kept_offsets(store, lives(), copies, trail.message))
         trail.looked_at = ["consumerOffset.json"] if copies else []

@@ -15,6 +15,18 @@ from pipelines.recordings.lines import LONGEST_LINE
 
 Question = dict[str, Any]
 Answer = dict[str, Any]
+OTHER_NAMES = {
+    "queue": "queue_id",
+    "queueId": "queue_id",
+    "timestamp": "at",
+    "maxNum": "max",
+    "max_num": "max",
+    "msgId": "message_id",
+    "message-id": "message_id",
+    "uniqKey": "unique_id",
+    "unique-id": "unique_id",
+}
+"""The options' own names and RocketMQ's, which questions may use as well."""
 
 
 def answers(run: Run, answer: Callable[[Question], Answer]) -> Iterator[Answer]:
@@ -51,6 +63,11 @@ def _object(line: bytes) -> Question:
     if not isinstance(question, dict):
         raise ValueError("expected one JSON object a line")
     return question
+
+
+def in_our_words(question: Question) -> Question:
+    """A question under the names of the options."""
+    return {OTHER_NAMES.get(name, name): value for name, value in question.items()}
 
 
 def text_in(question: Question, name: str) -> str:

@@ -10,45 +10,38 @@ from typing import Annotated, Any, get_args, get_origin
 
 import typer
 
-from pipelines.cli.frame.errors import ExitCode, WrongUsage, explain_error
-from pipelines.cli.frame.options import LAKE, SHARED, BrokerOptions, OutputOptions
+from pipelines.cli.frame.bundles import Body, arguments_of, single_options
+from pipelines.cli.frame.errors import ExitCode, WrongUsage
+from pipelines.cli.frame.options import LAKE, SHARED, OutputOptions
 from pipelines.cli.frame.run import Run
 from pipelines.cli.frame.start import allow_everything
+from pipelines.cli.frame.typer_classes import Command
 from pipelines.cli.frame.visible import say
 from pipelines.installed.addresses import is_address, why_refused
 
-Body = Callable[..., None]
 WRITTEN = {"to"}
 """Arguments that name what a command writes, besides --out; every other path is evidence."""
-OF_A_BROKER = tuple(inspect.signature(BrokerOptions, eval_str=True).parameters.values())
-"""The options that stand behind a parameter of type BrokerOptions."""
 
 
 def command(app: typer.Typer, name: str, *, panel: str | None = None) -> Callable[[Body], Body]:
     """Register `body(run, …)` as the command `name`; its docstring is the help text."""
 
     def register(body: Body) -> Body:
-        app.command(name, rich_help_panel=panel, no_args_is_help=False)(_with_shared_options(body, panel))
+        app.command(name, cls=Command, rich_help_panel=panel, no_args_is_help=False)(_with_shared_options(body, panel))
         return body
 
     return register
 
 
 def _with_shared_options(body: Body, panel: str | None) -> Body:
-    said = [p for p in inspect.signature(body, eval_str=True).parameters.values() if p.name != "run"]
-    bundled = next((p.name for p in said if p.annotation is BrokerOptions), None)
-    own = [single for p in said for single in (OF_A_BROKER if p.name == bundled else (p,))]
     shared = [_shared_parameter(name) for name in SHARED]
     context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
 
     def carried_out(run: Run, **given: Any) -> None:
-        if bundled is not None:
-            given[bundled] = BrokerOptions(**{p.name: given.pop(p.name) for p in OF_A_BROKER})
         try:
-            body(run, **given)
+            body(run, **arguments_of(body, given))
         finally:
-            if given.get("topic"):
-                run.hint_at_topics(given["topic"])
+            run.hint_at_names(given.get("topic"), given.get("group"))
 
     def call(ctx: typer.Context, **given: Any) -> None:
         if panel == LAKE:
@@ -58,7 +51,7 @@ def _with_shared_options(body: Body, panel: str | None) -> Body:
         if code != ExitCode.FINE:
             raise typer.Exit(code)
 
-    by_keyword = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own]
+    by_keyword = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in single_options(body)]
     parameters = [context, *by_keyword, *shared]
     _let_flags_be_flags(parameters)
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -96,6 +89,8 @@ def carry_out(run: Run, body: Body, given: dict[str, Any]) -> int:
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the last place that can turn it into a sentence
+        from pipelines.cli.frame.error_sentence import explain_error
+
         sentence, code = explain_error(error)
         say(sentence)
         if run.options.debug:

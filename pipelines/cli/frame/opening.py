@@ -113,7 +113,7 @@ def _listed(run: Run, path: Path, said: Said, *, needs_log: bool) -> Store:
         if below := stores_below(path):
             raise NotAStore(f"{wrong}; a store is below it: {', '.join(map(str, below))}") from wrong
         raise
-    run.topics_there.update(topic for topic, _ in (*store.queues, *store.batch_queues))
+    run.stores.append(store)
     for folder in store.folders:
         run.reads(folder)
     if holder := process_using(path):

@@ -122,6 +122,8 @@ BrokerOption = Annotated[
     str | None,
     typer.Option("--broker", metavar="NAME", help="Name of the broker, for captures and logs that do not tell it."),
 ]
+GroupOption = Annotated[str | None, typer.Option(metavar="G", help="Only this consumer group.")]
+MessagesOption = Annotated[bool, typer.Option("--messages", help="A row for each message.")]
 TopicOption = Annotated[str | None, typer.Option("--topic", metavar="T", help="Only this topic.")]
 QueueOption = Annotated[
     int | None, typer.Option("--queue", metavar="N", min=0, max=INT_MAX, help="Only this queue id.")
@@ -164,7 +166,7 @@ VersionOption = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class BrokerOptions:
-    """What is said of the broker whose store is opened. A command with a parameter of this type has these options."""
+    """What is said of the broker whose store is opened."""
 
     version: VersionOption = None
     config: ConfigOption = None
@@ -173,6 +175,36 @@ class BrokerOptions:
     @property
     def is_given(self) -> bool:
         return self.version is not None or bool(self.config) or self.broker_conf is not None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupOptions:
+    """Of which consumer group and topic rows are wanted."""
+
+    group: GroupOption = None
+    topic: TopicOption = None
+
+    def wants(self, group: str | None, topic: str) -> bool:
+        return self.group in (None, group) and self.topic in (None, topic)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueOptions:
+    """Of which topic and queue rows are wanted."""
+
+    topic: TopicOption = None
+    queue: QueueOption = None
+
+    def wants(self, topic: str, queue_id: int) -> bool:
+        return self.topic in (None, topic) and self.queue in (None, queue_id)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptOptions:
+    """What was kept beside a store: copies of its offsets, and its broker's logs."""
+
+    offsets: KeptOffsetsOption = None
+    logs: TopicLogsOption = None
 
 
 InstantOption = Annotated[
@@ -199,3 +231,6 @@ BROKER = "What the broker would do"
 OWNERSHIP = "Who owned which queue"
 LAKE = "Lake"
 """Panels of the command list."""
+
+PANELS = (STORE_FILES, BROKER, OWNERSHIP, LAKE)
+"""Under which heads commands are listed, in this order."""

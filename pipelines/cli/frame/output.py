@@ -179,7 +179,12 @@ class _Open:
 
 def _is_plain(kind: pa.DataType) -> bool:
     """CSV has a form for it that needs no quotes."""
-    return bool(pa.types.is_integer(kind) or pa.types.is_boolean(kind))
+    return bool(is_number(kind) or pa.types.is_boolean(kind))
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Whole numbers and decimals."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
 def _harmless(column: pa.Array) -> pa.Array:

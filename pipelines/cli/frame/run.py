@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from parsers.errors import Damage
+    from parsers.store import Store
 
 NAMED_RANGES = 1000
 """Unread ranges named one by one; further ones are counted."""
 
-NAMED_TOPICS = 5
 NAMED_COLUMNS = 6
 """Columns that a table leaves out and that are named; of further ones it is said that there are some."""
 
@@ -39,11 +39,12 @@ class Run:
         self.options = options
         self.exit_code: int = ExitCode.FINE
         self.unread = 0
+        self.unread_sentences: list[str] = []  # those that were said
         self.rows = 0
         self.of_one_file = False
         self.tells_where = False  # where the output was written, also where nobody watches
         self.gave_nothing = False  # what was there to read gave nothing at all
-        self.topics_there: set[str] = set()
+        self.stores: list[Store] = []  # those that were opened
         self.guard = EvidenceGuard()
         self._out: BinaryIO | None = None
         self._new: NewFile | None = None
@@ -196,17 +197,20 @@ class Run:
         if not self.options.quiet:
             say(text)
 
-    def hint_at_topics(self, asked: str) -> None:
-        """Where a topic gave no row and the store has no queue of it: the names that are nearest to it."""
-        if self.rows or not self.topics_there or asked in self.topics_there:
+    def hint_at_names(self, topic: str | None, group: str | None) -> None:
+        """Where nothing was answered, and no store that was opened has the topic or the group that was asked for: the
+        names that are nearest to it."""
+        if self.rows or not self.stores or not (topic or group):
             return
-        from difflib import get_close_matches
+        from pipelines.answers.names_known import groups_named, nearest, topics_named
 
-        near = get_close_matches(asked, sorted(self.topics_there), NAMED_TOPICS, 0.4) or sorted(self.topics_there)
-        more = ", …" if len(near) > NAMED_TOPICS else ""
-        self.note(
-            f"no queue of a topic {asked!r} in this store; the nearest names are {', '.join(near[:NAMED_TOPICS])}{more}"
-        )
+        topics = set[str]().union(*map(topics_named, self.stores))
+        if topic and topics and topic not in topics:
+            self.note(f"no queue of a topic {topic!r} in this store; the nearest names are {nearest(topic, topics)}")
+        groups = set[str]().union(*map(groups_named, self.stores)) if group else set[str]()
+        if group and group not in groups:
+            near = f"; the nearest names are {nearest(group, groups)}" if groups else ", and of no other"
+            self.note(f"no file of this store tells of a group {group!r}{near}")
 
     def damage(self, found: Damage) -> None:
         """A range that could not be read: named on stderr, and the exit code says so."""
@@ -219,7 +223,12 @@ class Run:
         """Something that should have been read and could not."""
         self.unread += 1
         if self.unread <= NAMED_RANGES:
+            self.unread_sentences.append(sentence)
             say(f"not read: {sentence}")
+
+    def warn(self, sentence: str) -> None:
+        """Something beside the answer that failed; --quiet does not drop it."""
+        say(sentence)
 
     def findings(self, found: int) -> None:
         """Exit code 1 if anything was found."""

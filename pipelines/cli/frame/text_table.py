@@ -1,8 +1,8 @@
 """The table a person reads: header, aligned columns, made to fit the terminal; streaming.
 
 Widths are settled by the first rows. Numbers and times are never cut. Where the columns do not fit, the day of times
-of one day is said once, and so is the value of a column that never changes. Headings break at their underscores, the
-last column's sentences into lines; other text that is too wide gets an ellipsis. Columns that do not fit are named.
+of one day is said once, and so is the value of a column that never changes. Headings break at their underscores,
+sentences into lines; a single word that is too wide gets an ellipsis. Columns that do not fit are named.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from itertools import compress
+from itertools import compress, zip_longest
 from operator import not_
 from typing import BinaryIO
 
@@ -26,7 +26,7 @@ SETTLING_ROWS = 200
 READABLE, NARROWEST = 20, 12
 """Cells that a text column is left before headings are broken, and at the very least."""
 MOST_LINES = 6
-"""Lines of one row, where the last column holds sentences."""
+"""Lines of one row that holds sentences."""
 DAY = len("2026-11-21 ")
 UNKNOWN = "–"
 BOLD, DIM, PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
@@ -151,18 +151,16 @@ class TextTable:
         self._out.flush()
 
     def _lines(self, cells: list[str]) -> Iterator[str]:
-        """The row, and below it what is left of the sentence in its last column."""
+        """The row, and below it what is left of its sentences."""
         assert self._widths is not None
-        last = len(self._widths) - 1
-        sentence = [cells[last]] if self._whole[last] else in_lines(cells[last], self._widths[last])
-        fitted = [
-            cell if whole else _cut(cell, width)
-            for cell, width, whole in zip(cells, self._widths[:last], self._whole, strict=False)
+        columns = [
+            [cell] if whole else in_lines(cell, width)
+            for cell, width, whole in zip(cells, self._widths, self._whole, strict=False)
         ]
-        padded = map(_pad, [*fitted, sentence[0]], self._widths, self._right)
-        yield GAP.join(map(self._in_colour, self._names, cells, padded)).rstrip()
-        indent = " " * sum(width + len(GAP) for width in self._widths[:last])
-        yield from (indent + line for line in sentence[1:])
+        for number, line in enumerate(zip_longest(*columns, fillvalue="")):
+            padded = map(_pad, line, self._widths, self._right)
+            values = cells if number == 0 else line
+            yield GAP.join(map(self._in_colour, self._names, values, padded)).rstrip()
 
 
 def fit(widest: list[int], names: list[str], whole: list[bool], width: int) -> tuple[list[int], int]:

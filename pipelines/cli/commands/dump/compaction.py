@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipelines.cli.frame.command import command
-from pipelines.cli.frame.opening import NOTHING_SAID, file_at, is_file, store_at
-from pipelines.cli.frame.options import BrokerOptions, QueueOption, StoreOrFile, TopicOption
+from pipelines.cli.frame.opening import file_at, is_file, store_at
+from pipelines.cli.frame.options import BrokerOptions, QueueOptions, StoreOrFile
 from pipelines.cli.frame.run import Run
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ def register(dump: typer.Typer) -> None:
 def compaction(
     run: Run,
     source: StoreOrFile,
+    *,
     units: Annotated[bool, typer.Option("--units", help="The units of their queues instead.")] = False,
-    topic: TopicOption = None,
-    queue: QueueOption = None,
-    broker: BrokerOptions = NOTHING_SAID,
+    wanted: QueueOptions,
+    broker: BrokerOptions,
 ) -> None:
     """Copies of compacted topics: the messages that passes have left, and their places in the queue's own log.
 
@@ -45,9 +45,9 @@ def compaction(
     from pipelines.lake.rows import conform
     from pipelines.lake.tables.table import plain_type
 
-    wanted = SPARSE_UNIT_SCHEMA if units else COPY_SCHEMA
-    schema = pa.schema([(field.name, plain_type(field.type)) for field in wanted])
-    files = _files(run, source, broker, "compaction_queue" if units else "compaction_log", topic, queue)
+    layout = SPARSE_UNIT_SCHEMA if units else COPY_SCHEMA
+    schema = pa.schema([(field.name, plain_type(field.type)) for field in layout])
+    files = _files(run, source, broker, "compaction_queue" if units else "compaction_log", wanted)
 
     def batches() -> Iterator[pa.RecordBatch]:
         for of_queue in files:
@@ -56,15 +56,15 @@ def compaction(
             else:
                 yield from read_copies(of_queue, on_damage="collect", damage=run.damage)
 
-    run.emit(schema, conform(batches(), schema), brief=tuple(wanted.names) if units else MESSAGE_BRIEF)
+    run.emit(schema, conform(batches(), schema), brief=tuple(layout.names) if units else MESSAGE_BRIEF)
 
 
 def _files(
-    run: Run, source: Path, broker: BrokerOptions, kind: FileKind, topic: str | None, queue: int | None
+    run: Run, source: Path, broker: BrokerOptions, kind: FileKind, wanted: QueueOptions
 ) -> list[list[StoreFile]]:
     """The wanted files, queue by queue."""
     if is_file(source):
         return [[file_at(run, source, kind)]]
     store = store_at(run, source, broker, needs_log=False)
     by_queue = store.compaction_queues if kind == "compaction_queue" else store.compaction_logs
-    return [by_queue[key] for key in sorted(by_queue) if topic in (None, key[0]) and queue in (None, key[1])]
+    return [by_queue[key] for key in sorted(by_queue) if wanted.wants(*key)]

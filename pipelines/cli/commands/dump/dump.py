@@ -12,8 +12,9 @@ from pipelines.cli.commands.dump import commitlog, compaction, config, dledger
 from pipelines.cli.frame.command import command
 from pipelines.cli.frame.errors import Unreadable
 from pipelines.cli.frame.opening import NOTHING_SAID, file_at, is_file, store_at
-from pipelines.cli.frame.options import STORE_FILES, BrokerOptions, QueueOption, StoreOrFile, TopicOption
+from pipelines.cli.frame.options import STORE_FILES, BrokerOptions, QueueOptions, StoreOrFile
 from pipelines.cli.frame.run import Run
+from pipelines.cli.frame.typer_classes import Group
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,7 +32,7 @@ HEADER_BRIEF = (
 )
 UNIT_BRIEF = ("topic", "queue_id", "queue_offset", "physical_offset", "msg_size", "tags_code", "kind")
 
-dump = typer.Typer(no_args_is_help=True, help="Print what store files hold, one row per message, unit, entry or range.")
+dump = typer.Typer(cls=Group, help="Print what store files hold, one row per message, unit, entry or range.")
 
 
 def register(app: typer.Typer) -> None:
@@ -51,9 +52,8 @@ def register(app: typer.Typer) -> None:
 def consumequeue(
     run: Run,
     source: StoreOrFile,
-    topic: TopicOption = None,
-    queue: QueueOption = None,
-    broker: BrokerOptions = NOTHING_SAID,
+    wanted: QueueOptions,
+    broker: BrokerOptions,
 ) -> None:
     """Units of ConsumeQueues, in files or in RocksDB: which message is where.
 
@@ -67,7 +67,7 @@ def consumequeue(
         run.emit(schema, _units_of_file(run, source, schema), brief=UNIT_BRIEF)
         return
     store = store_at(run, source, broker, needs_log=False)
-    run.emit(schema, _units(run, store, topic, queue, schema), brief=UNIT_BRIEF)
+    run.emit(schema, _units(run, store, wanted, schema), brief=UNIT_BRIEF)
 
 
 def _units_of_file(run: Run, source: Path, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -79,13 +79,13 @@ def _units_of_file(run: Run, source: Path, schema: pa.Schema) -> Iterator[pa.Rec
     yield from conform(read_units(file, on_damage="collect", damage=run.damage), schema, _unsaid(run, file))
 
 
-def _units(run: Run, store: Store, topic: str | None, queue: int | None, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def _units(run: Run, store: Store, wanted: QueueOptions, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     from parsers.queues import StoreQueues
     from pipelines.lake.rows import conform
 
     with StoreQueues(store, on_damage="collect", damage=run.damage) as queues:
         for key, found in queues.items():
-            if topic in (None, key[0]) and queue in (None, key[1]):
+            if wanted.wants(*key):
                 yield from conform(found.batches(), schema)
 
 

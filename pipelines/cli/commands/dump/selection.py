@@ -1,36 +1,91 @@
-"""Which messages `dump commitlog` prints, beyond what their fields say, and what is said of those it cannot decide."""
+"""Which messages `dump commitlog` prints, and what is said of those that the files do not decide."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from pipelines.cli.commands.lag import offsets_at
+import typer
+
+from parsers.java import LONG_MAX
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
+from pipelines.cli.frame.kept_offsets import offsets_at
 from pipelines.cli.frame.opening import is_file, known_store_at
-from pipelines.cli.frame.options import BrokerOptions
+from pipelines.cli.frame.options import BrokerOptions, KeptOptions, QueueOption, TopicOption, instant_of
 from pipelines.cli.frame.run import Run
 from pipelines.cli.frame.topic_logs import with_logs
 
 if TYPE_CHECKING:
+    from parsers.commitlog.read import MessageFilter
     from parsers.store import Store
     from pipelines.selection.selector import Selector
     from recovery.knowledge.inference import StoreKnowledge
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What the options ask for; None and False ask nothing."""
+class FieldOptions:
+    """What the fields of a wanted message are."""
 
-    topic: str | None = None
-    unread_by: str | None = None
-    lost_by_start: bool = False
-    body_contains: str | None = None
-    where: str | None = None
-    offsets: Path | None = None
-    logs: Sequence[Path] | None = None
+    topic: TopicOption = None
+    queue: QueueOption = None
+    key: Annotated[
+        str | None, typer.Option(metavar="K", help="Only messages with this key (one of KEYS, or UNIQ_KEY).")
+    ] = None
+    since: Annotated[
+        str | None,
+        typer.Option(metavar="T", help="Stored at or after: ISO 8601 (UTC), epoch ms, `now`, `-1h` or `03:12`."),
+    ] = None
+    until: Annotated[str | None, typer.Option(metavar="T", help="Stored before.")] = None
+    from_offset: Annotated[
+        int | None, typer.Option(metavar="N", min=0, max=LONG_MAX, help="Physical offset at or after.")
+    ] = None
+    to_offset: Annotated[int | None, typer.Option(metavar="N", min=0, max=LONG_MAX, help="Physical offset below.")] = (
+        None
+    )
+
+    def as_filter(self) -> MessageFilter:
+        """Raises WrongUsage: a text that is no instant."""
+        from parsers.commitlog.read import MessageFilter
+
+        return MessageFilter(
+            topics=None if self.topic is None else [self.topic],
+            queue_id=self.queue,
+            key=self.key,
+            min_physical_offset=self.from_offset,
+            max_physical_offset=self.to_offset,
+            since_ms=None if self.since is None else instant_of(self.since, "--since"),
+            until_ms=None if self.until is None else instant_of(self.until, "--until"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class WantedOptions:
+    """Which messages are wanted beyond what their fields say; None and False ask nothing."""
+
+    unread_by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="G",
+            help="Only what this consumer group has not read, by its stored offsets. To send it again: only where this "
+            "broker never serves it again, and to a topic of its own where other groups read it (docs/resend.md).",
+        ),
+    ] = None
+    lost_by_start: Annotated[
+        bool,
+        typer.Option("--lost-by-start", help="Only what the next start of the broker loses, read by groups or not."),
+    ] = False
+    body_contains: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Only bodies that hold this text, decompressed.")
+    ] = None
+    where: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SQL",
+            help="Only where this SQL condition over the columns is true; `property(properties, 'k')` is a property.",
+        ),
+    ] = None
 
     @property
     def asks_the_store(self) -> bool:
@@ -38,7 +93,9 @@ class Wanted:
         return self.unread_by is not None or self.lost_by_start
 
 
-def opened_for(run: Run, source: Path, broker: BrokerOptions, wanted: Wanted) -> tuple[Store, StoreKnowledge]:
+def opened_for(
+    run: Run, source: Path, wanted: WantedOptions, kept: KeptOptions, broker: BrokerOptions
+) -> tuple[Store, StoreKnowledge]:
     """The store whose queues and offsets say which messages are wanted.
 
     Raises:
@@ -47,17 +104,19 @@ def opened_for(run: Run, source: Path, broker: BrokerOptions, wanted: Wanted) ->
     if is_file(source):
         raise WrongUsage(f"{source}: --unread-by and --lost-by-start need the store: queues and offsets decide them")
     opened, known = known_store_at(run, source, broker, names_version=wanted.lost_by_start)
-    return opened, with_logs(run, known, wanted.logs)
+    return opened, with_logs(run, known, kept.logs)
 
 
-def of_store(run: Run, store: Store, known: StoreKnowledge, wanted: Wanted) -> Iterator[Selector]:
+def of_store(
+    run: Run, store: Store, known: StoreKnowledge, wanted: WantedOptions, topic: str | None, offsets: Path | None
+) -> Iterator[Selector]:
     """Selectors that look at the whole store; what they leave open is named."""
     if wanted.unread_by is not None:
         from pipelines.selection.unread import NoSuchGroup, unread_by
 
-        kept = offsets_at(run, store, wanted.offsets, None)
+        kept = offsets_at(run, store, offsets)
         try:
-            unread = unread_by(store, known, kept.offsets, wanted.unread_by, wanted.topic)
+            unread = unread_by(store, known, kept.offsets, wanted.unread_by, topic)
         except NoSuchGroup as missing:
             raise Unreadable(f"{store.root}: {missing}") from missing
         yield _named(run, unread, unread.sentences)
@@ -74,7 +133,7 @@ def _named(run: Run, selector: Selector, sentences: Sequence[str]) -> Selector:
     return selector
 
 
-def of_batch(wanted: Wanted) -> Iterator[Selector]:
+def of_batch(wanted: WantedOptions) -> Iterator[Selector]:
     """Selectors that look at one message. Raises WrongUsage: the SQL is no condition."""
     if wanted.body_contains is not None:
         from pipelines.selection.content import BodyContains

@@ -1,0 +1,107 @@
+"""`rocketlens offset-at`: the queue offset of an instant, as a broker's search by time gives it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from parsers.java import INT_MAX
+from pipelines.cli.frame.batch import Answer, Question, answers, in_our_words, instant_in, number_in, text_in
+from pipelines.cli.frame.command import command
+from pipelines.cli.frame.errors import WrongUsage
+from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.frame.options import STORE_FILES, BrokerOptions, InstantOption, StoreArgument, instant_of
+from pipelines.cli.frame.run import Run
+
+if TYPE_CHECKING:
+    from parsers.store import Store
+    from recovery.knowledge.inference import StoreKnowledge
+    from recovery.query.query import StoreQuery
+    from recovery.query.time_search import Boundary
+
+
+class BoundaryName(StrEnum):
+    """Which end of equal store times."""
+
+    LOWER = "lower"
+    UPPER = "upper"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    command(app, "offset-at", panel=STORE_FILES)(offset_at)
+
+
+def offset_at(
+    run: Run,
+    store: StoreArgument,
+    topic: Annotated[str | None, typer.Option(metavar="T", help="Topic of the queue.")] = None,
+    queue: Annotated[int | None, typer.Option(metavar="N", min=0, max=INT_MAX, help="Queue id.")] = None,
+    at: InstantOption = None,
+    boundary: Annotated[BoundaryName, typer.Option(help="Of messages with the same store time: first or last.")] = (
+        BoundaryName.LOWER
+    ),
+    batch: Annotated[bool, typer.Option("--batch", help="Many questions: JSON lines on standard input.")] = False,
+    broker: BrokerOptions = NOTHING_SAID,
+) -> None:
+    """The queue offset that the broker's search by time gives for an instant.
+
+    4.x brokers answer the nearest message; 5.x ones the first at or after the instant (lower), or the last at or before
+    it (upper). With --batch each line of standard input is a question `{"topic", "queue_id", "at", "boundary"?}`; its
+    answer repeats it, with `queue_offset` (null where the store has no such queue, or one that is not read).
+
+    Example: `rocketlens offset-at /data/store --topic Orders --queue 0 --at 2026-11-21T03:12:00Z`
+    """
+    import pyarrow as pa
+
+    from recovery.query.query import StoreQuery
+
+    opened, known = known_store_at(run, store, broker, names_version=True)
+    _doubt_times(run, opened, known)
+    asked = StoreQuery(opened, known, damage=run.damage)
+    if batch:
+        run.emit_documents(answers(run, lambda question: _offset_answer(asked, question, boundary.value)))
+        return
+    if topic is None or queue is None or at is None:
+        raise WrongUsage(
+            "offset-at: --topic, --queue and --at are needed (or --batch, with questions on standard input)"
+        )
+    question = {"topic": topic, "queue_id": queue, "at": instant_of(at, "--at")}
+    row = _offset_answer(asked, question, boundary.value)
+    if row["queue_offset"] is None and not run.unread:
+        raise WrongUsage(f"{store}: no ConsumeQueue of {topic}/{queue} there; `rocketlens queues {store}` lists them")
+    schema = pa.schema(
+        [
+            ("topic", pa.string()),
+            ("queue_id", pa.int32()),
+            ("at", pa.timestamp("ms", "UTC")),
+            ("queue_offset", pa.int64()),
+        ]
+    )
+    run.emit_rows(schema, [row])
+
+
+def _doubt_times(run: Run, store: Store, known: StoreKnowledge) -> None:
+    """Versions that look for a queue's file by its time answer something else on a copy without times."""
+    from recovery.knowledge.copied_times import copied_without_times
+
+    if known.version.searches_time_by_boundary or all(len(files) < 2 for files in store.queues.values()):
+        return
+    if (lost := copied_without_times(store)) is not None:
+        run.not_read(f"{store.root}: {known.version} picks a queue's file by its time, and {lost.reason}")
+
+
+def _offset_answer(asked: StoreQuery, given: Question, boundary: str) -> Answer:
+    from recovery.query.query import TimeQuestion
+
+    question = in_our_words(given)
+    wanted = str(question.get("boundary") or boundary).lower()
+    if wanted not in ("lower", "upper"):
+        raise ValueError(f"boundary is lower or upper, not {wanted!r}")
+    queue_id = number_in(question, "queue_id")
+    at_ms = instant_in(question, "at")
+    end: Boundary = "upper" if wanted == "upper" else "lower"
+    found = asked.offset_at(TimeQuestion(text_in(question, "topic"), queue_id, at_ms, end))
+    return {**given, "queue_id": queue_id, "at": question["at"], "queue_offset": found}

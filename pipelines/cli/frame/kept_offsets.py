@@ -1,0 +1,50 @@
+"""`--offsets` of the commands that need what groups have stored: a kept copy, else the store's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipelines.cli.frame.errors import Unreadable
+from pipelines.cli.frame.run import Run
+
+if TYPE_CHECKING:
+    from parsers.store import Store
+    from pipelines.answers.offsets.saved import OffsetsAt
+
+
+def offsets_at(run: Run, store: Store, place: Path | None, at_ms: int | None = None) -> OffsetsAt:
+    """The newest copy written by `at_ms`; the oldest there is when all are younger.
+
+    Raises:
+        Unreadable: there is no copy at `place`; without a place, the store has no consumerOffset.json.
+        OSError: the place is not there.
+    """
+    from pipelines.answers.offsets.saved import offsets_in, offsets_of_store
+
+    if place is None:
+        own = offsets_of_store(store, run.damage)
+        if own is None:
+            raise Unreadable(f"{store.root}: no config/consumerOffset.json there; name a copy of it with --offsets")
+        return own
+    place.stat()
+    copies = offsets_in(place, run.not_read)
+    if not copies:
+        raise Unreadable(f"{place}: no copy of consumerOffset.json there")
+    return next((copy for copy in reversed(copies) if at_ms is None or copy.written_ms <= at_ms), copies[0])
+
+
+def offsets_if_any(run: Run, store: Store, place: Path | None, lack: str) -> OffsetsAt | None:
+    """The offsets as above; without a place, None for a store that has none, and a note that says what that lacks.
+
+    Raises:
+        Unreadable, OSError: there is no copy at `place`.
+    """
+    from pipelines.answers.offsets.saved import offsets_of_store
+
+    if place is not None:
+        return offsets_at(run, store, place)
+    own = offsets_of_store(store, run.damage)
+    if own is None:
+        run.note(f"{store.root}: no consumerOffset.json, so {lack}; name a copy of it with --offsets")
+    return own

@@ -1,0 +1,74 @@
+"""What the text of an option or argument becomes: a path, a number, a choice, a flag, or the text itself.
+
+Typer leaves that to pydantic, which takes longer to load than most questions take to answer, even where nothing is
+given. These are the types that commands here have; any other is left to Typer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+import typer
+
+
+def converted_here(parameters: list[Any]) -> list[Any]:
+    """The same parameters of a built command, whose values Typer now has converted here."""
+    for parameter in parameters:
+        if (convert := _conversion(parameter.type_descriptor)) is not None:
+            parameter.get_runtime_param = lambda convert=convert: _Conversion(convert)
+    return parameters
+
+
+class _Conversion:
+    """Stands where Typer has its own."""
+
+    def __init__(self, convert: Callable[[Any], Any]) -> None:
+        self._convert = convert
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        many = param.multiple or param.nargs == -1
+        try:
+            if value is None or not many:
+                return () if many else value if value is None else self._convert(value)
+            return [self._convert(single) for single in value]
+        except ValueError as wrong:
+            raise typer.BadParameter(str(wrong), ctx=ctx, param=param) from wrong
+
+
+def _conversion(described: Any) -> Callable[[Any], Any] | None:
+    """From text, or a default, to the value of one; None where Typer knows better."""
+    info, kind = described.parameter_info, described.annotation
+    if get_origin(kind) is list:
+        (kind,) = get_args(kind)
+    if info.parser is not None or not isinstance(kind, type):
+        return None
+    if issubclass(kind, Enum):
+        return lambda given: _choice(given, kind)
+    if kind is int:
+        return lambda given: _whole_number(given, info.min, info.max)
+    if issubclass(kind, Path):
+        looked_at = info.readable or info.exists or info.writable or info.resolve_path
+        return None if looked_at else Path
+    return kind if kind in (str, bool) else None
+
+
+def _choice(given: Any, kind: type[Enum]) -> Enum:
+    try:
+        return kind(getattr(given, "value", given))
+    except ValueError:
+        raise ValueError(f"{given!r} is not one of {', '.join(repr(one.value) for one in kind)}") from None
+
+
+def _whole_number(given: Any, least: float | None, most: float | None) -> int:
+    try:
+        number = int(given)
+    except ValueError:
+        raise ValueError(f"{given!r} is not a whole number") from None
+    if least is not None and number < least:
+        raise ValueError(f"{number} is less than {least}")
+    if most is not None and number > most:
+        raise ValueError(f"{number} is more than {most}")
+    return number
