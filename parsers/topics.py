@@ -5,6 +5,9 @@ Source: MixAll, TopicValidator, TopicConfigManager, TimerMessageStore @4.9.7, 5.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass
+
 RETRY_PREFIX, DLQ_PREFIX, LMQ_PREFIX = "%RETRY%", "%DLQ%", "%LMQ%"
 SYSTEM_PREFIX = "rmq_sys_"
 SCHEDULE_TOPIC = "SCHEDULE_TOPIC_XXXX"
@@ -17,7 +20,7 @@ TRACE_TOPIC = "RMQ_SYS_TRACE_TOPIC"
 CLOUD_TRACE_PREFIX = f"{SYSTEM_PREFIX}TRACE_DATA_"
 """Then the region: where a client with AccessChannel.CLOUD sends its traces."""
 REVIVE_PREFIX = "rmq_sys_REVIVE_LOG_"
-"""Of POP's check points and acks; the cluster's name follows (PopAckConstants#REVIVE_TOPIC)."""
+"""Of POP's checkpoints and acks; the cluster's name follows (PopAckConstants#REVIVE_TOPIC)."""
 OFFSET_MOVED_TOPIC = "OFFSET_MOVED_EVENT"
 REVIVE_GROUP = "CID_RMQ_SYS_REVIVE_GROUP"
 """The broker's own group, whose offset on a queue of that topic is the last checkpoint that it is done with."""
@@ -56,6 +59,43 @@ def pop_retry_topics(group: str, topic: str) -> tuple[str, ...]:
     if is_retry(topic):
         return (topic,)
     return f"{RETRY_PREFIX}{group}_{topic}", f"{RETRY_PREFIX}{group}+{topic}"
+
+
+@dataclass(frozen=True, slots=True)
+class RetryTopic:
+    """A retry or dead letter topic. `origin`: the topic it is of, where its name says so (POP)."""
+
+    group: str
+    origin: str | None = None
+
+
+def retry_topic_of(
+    name: str, *, is_pushed: bool = False, topics: Collection[str] = (), groups: Collection[str] = ()
+) -> RetryTopic:
+    """Whose a retry or dead letter topic is, by its name (`pop_retry_topics`, `%RETRY%group` of a push consumer).
+
+    A `+` is in no name of a group or topic. A `_` may be in both: the name is split between a known group and a known
+    topic, else before the longest known topic, else behind the longest known group; without any it is a push
+    consumer's.
+
+    Args:
+        is_pushed: a message of the topic has the property RETRY_TOPIC, which copies of push consumers have, those of
+            POP have not (AbstractSendMessageProcessor#consumerSendMsgBack, PopReviveService#reviveRetry @5.3.3).
+        topics, groups: names that are known, retry and dead letter topics not among them.
+    """
+    if is_dead_letter(name):
+        return RetryTopic(name.removeprefix(DLQ_PREFIX))
+    rest = name.removeprefix(RETRY_PREFIX)
+    group, plus, origin = rest.partition("+")
+    if is_pushed or (not plus and rest in groups):
+        return RetryTopic(rest)
+    if plus:
+        return RetryTopic(group, origin)
+    splits = [(rest[:at], rest[at + 1 :]) for at in range(1, len(rest) - 1) if rest[at] == "_"]
+    by_topic = [split for split in splits if split[1] in topics]
+    by_both = [split for split in by_topic if split[0] in groups]
+    by_group = [split for split in reversed(splits) if split[0] in groups]
+    return RetryTopic(*next(iter((*by_both, *by_topic, *by_group)), (rest, None)))
 
 
 def is_lmq(topic: str) -> bool:

@@ -14,9 +14,9 @@ FIELDS = (
     Named("topic", "t", "text", "popped from this topic", "topic"),
     Named("queue_id", "q", "int32", "and this queue", "queueId"),
     Named("group", "c", "text", "by this consumer group", "consumerGroup"),
-    Named("start_queue_offset", "so", "int64", "first queue offset of the pop, as in its check point", "startOffset"),
+    Named("start_queue_offset", "so", "int64", "first queue offset of the pop, as in its checkpoint", "startOffset"),
     Named("ack_queue_offset", "ao", "int64", "queue offset of the message acked", "ackOffset"),
-    Named("pop_time_ms", "pt", "time_ms", "when it was popped, as in its check point", "popTime"),
+    Named("pop_time_ms", "pt", "time_ms", "when it was popped, as in its checkpoint", "popTime"),
     Named("broker", "bn", "text", "name of the broker it was popped from", "brokerName"),
 )
 POP_ACK = JsonKind(

@@ -1,6 +1,6 @@
-"""POP's check point (`ck`): what one pop took, written to the revive topic when its ack is waited for on disk.
+"""POP's checkpoint (`ck`): what one pop took, written to the revive topic when its ack is waited for on disk.
 
-A check point made in memory whose messages are all acked in time is never written (PopBufferMergeService), so that a
+A checkpoint made in memory whose messages are all acked in time is never written (PopBufferMergeService), so that a
 pop without one is no sign of loss.
 """
 
@@ -27,7 +27,7 @@ POP_CHECKPOINT = JsonKind(
     Named("revive_time_ms", "reviveTime", "time_ms", "when what is not acked is delivered again"),
     Named("revive_queue_offset", "ro", "int64", "queue offset in the revive topic, set when it is read"),
     Named("broker", "bn", "text", "name of the broker they were popped from"),
-    Named("re_put_times", "rp", "text", "how often the check point was written again (since 5.3.1)"),
-    Named("suspend", "sp", "flag", "`suspend` of the check point (since 5.5.0)"),
+    Named("re_put_times", "rp", "text", "how often the checkpoint was written again (since 5.3.1)"),
+    Named("suspend", "sp", "flag", "`suspend` of the checkpoint (since 5.5.0)"),
 )
-"""`d` and `bn` are absent in check points of old clients of a broker: offsets then run on from the first one."""
+"""`d` and `bn` are absent in checkpoints of old clients of a broker: offsets then run on from the first one."""

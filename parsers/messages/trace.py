@@ -1,7 +1,7 @@
 """Traces of clients: who sent a message, who consumed it, how long it took (RMQ_SYS_TRACE_TOPIC or their own topic).
 
-Which values a record has, and in what order, is `parsers.trace.RECORDS`, which reads many bodies at once; here each
-value has the bytes that it stands in.
+Which values a record has, and in what order, is `RECORDS` of `trace_columns`, which reads many bodies at once; here
+each value has the bytes that it stands in.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from parsers.errors import CorruptRecord
 from parsers.messages.declared import BodyKind, Named, Piece, text_value
-from parsers.trace import DATED_SUB_AFTER, FIELD_END, OLDEST_PUB, RECORD_END, RECORDS
+from parsers.messages.trace_columns import DATED_SUB_AFTER, FIELD_END, OLDEST_PUB, RECORD_END, RECORDS
 
 VALUE_END, END = FIELD_END.encode(), RECORD_END.encode()
 TYPE = Named("trace_type", "", "text", f"what the record tells of: {', '.join(RECORDS)}")

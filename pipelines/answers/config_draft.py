@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipelines.recordings.kinds import BROKER_STEMS, CLIENT_STEMS, log_stem
-from recovery.knowledge.inference import Inferred
 from recovery.knowledge.knowledge import Said, knowledge_of, open_known
+from recovery.knowledge.signs import Inferred
 from recovery.rules.settings import broker_conf_pairs
 
 CONF_FOLDERS = (".", "conf")
@@ -29,7 +29,10 @@ HEAD = """\
 [lake]
 path = "lake"              # everything that is written goes here, and can be thrown away and made again
 # bodies = true            # keep message bodies in the lake; they are most of the bytes
-# spark_master = "local[*]"
+# spark_master = "local[*]"  # or a cluster, "spark://host:7077"; [spark] takes Spark's own properties
+
+# [alert]
+# webhook = "https://…"      # told when something is wrong, and when it is over
 """
 NO_CLIENTS = """
 # Logs of consumers and captures of the traffic say who owned which queue; name yours here:

@@ -9,8 +9,8 @@ from typing import Any
 from recovery.verify.findings.finding import Explained, Finding
 
 
-def finding_row(finding: Finding, *, broker: str | None = None) -> dict[str, Any]:
-    """One row: the first place in plain columns, every further fact as JSON."""
+def finding_row(finding: Finding, *, broker: str | None = None, watermark: int | None = None) -> dict[str, Any]:
+    """One row: the first place in plain columns, every further fact as JSON. `watermark` is that of the ingest."""
     first = finding.places[0] if finding.places else None
     return {
         "broker": broker,
@@ -22,6 +22,7 @@ def finding_row(finding: Finding, *, broker: str | None = None) -> dict[str, Any
         "evidence": "; ".join(finding.evidence),
         "repair": finding.rule.repair,
         "document": json.dumps(finding_document(finding), ensure_ascii=False),
+        "watermark": watermark,
     }
 
 

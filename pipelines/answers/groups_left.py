@@ -13,7 +13,7 @@ from parsers.config.groups import is_system_group
 from parsers.errors import Damage, DamageSink
 from parsers.queues import StoreQueues
 from parsers.store import QueueKey, Store
-from parsers.topics import DLQ_PREFIX, RETRY_PREFIX, is_dead_letter, is_retry
+from parsers.topics import DLQ_PREFIX, is_dead_letter, is_retry, retry_topic_of
 from pipelines.answers.fates.pops import PopAnswer
 from pipelines.answers.fates.retries import RetryAnswer
 from pipelines.answers.lag import positions, queue_ends
@@ -183,6 +183,7 @@ def _count_own_topics(
 ) -> None:
     """Dead letters, and the retry topic of a group without offsets there; `named`: the topics of topics.json."""
     known = set(found.left)
+    ordinary = {topic for topic, _ in (*ends, *logged) if not is_retry(topic)}
     has_queue = {topic for topic, _ in ends}
     for topic in named | {topic for topic, _ in logged}:
         if is_dead_letter(topic) and topic not in has_queue:
@@ -197,7 +198,7 @@ def _count_own_topics(
             if is_short:
                 found.no_dead_letters.setdefault(group, QUEUE_SHORT)
         elif is_retry(topic):
-            group = _of_retry(topic.removeprefix(RETRY_PREFIX), known)
+            group = retry_topic_of(topic, topics=ordinary, groups=known).group
             if (group, topic) not in offsets:
                 found.unread[group] += end - first
                 if is_short:
@@ -205,12 +206,6 @@ def _count_own_topics(
         else:
             continue
         found.left.add(group)
-
-
-def _of_retry(name: str, known: set[str]) -> str:
-    """The group of a retry topic; POP has one for each topic, named `G_T` or `G+T` (KeyBuilder#buildPopRetryTopic)."""
-    ends = (end for end in range(len(name), 0, -1) if end == len(name) or name[end] in "_+")
-    return next((name[:end] for end in ends if name[:end] in known), name)
 
 
 def _count_retries(found: _Groups, retried: RetryAnswer) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -13,13 +13,16 @@ from parsers.config.topics import read_topics
 from parsers.errors import DamageSink
 from parsers.queues import BatchQueue, StoreQueues
 from parsers.store import Store
+from parsers.topics import REVIVE_GROUP
 from pipelines.answers.offsets.saved import OffsetsAt
+from pipelines.answers.popping import NewestPops, popping
 from recovery.knowledge.copied_times import TimesLost, newest_message_ms
 from recovery.lives.life import TopicLives
 from recovery.lives.offset_lives import DoubtfulOffset, OffsetLife, doubtful_offsets, may_be_doubtful
 from recovery.lives.topic_lives import StoreLives
 from recovery.query.hidden_queues import every_queue
 from recovery.query.lag import (
+    LAST_DONE,
     LOG_NOT_FOUND,
     NOT_THEN,
     POPPED,
@@ -30,7 +33,6 @@ from recovery.query.lag import (
     Lag,
     QueueMessage,
     lag_rows,
-    popped_topics,
     unread_messages,
 )
 from recovery.query.search_of_queue import search_of
@@ -44,6 +46,7 @@ def store_lag(
     at_ms: int | None = None,
     damage: DamageSink,
     lives: StoreLives | None = None,
+    newest: NewestPops | None = None,
 ) -> list[Lag]:
     """The lag of every group with offsets, on every queue that counts for it.
 
@@ -52,6 +55,7 @@ def store_lag(
             queues end at the last message stored by then, and nothing is known of a group if the offsets are younger.
             Of a store that was copied without times only an instant that is given leads to seconds.
         lives: asked, with a pass over the log, once an offset may be of a former life of its topic.
+        newest: for whoever asks of several copies of the offsets, so that the newest pops are read once.
     """
     lost = offsets.times_lost if at_ms is None else None
     log = LogAccess(store.commitlog)
@@ -62,20 +66,18 @@ def store_lag(
         if at_ms is None:
             at_ms = max(offsets.written_ms, newest_message_ms(queues, log))
         times = message_times(queues, log, unread_messages(found))
+        popped = popping(offsets.offsets, (newest or NewestPops())(queues, log))
     why = POPPED if store.pop_database is None else POPPED_BY_RECORDS
-    rows = _with_pops(list(lag_rows(found, times, at_ms)), offsets, why)
+    rows = [_with_pops(row, popped, why) for row in lag_rows(found, times, at_ms)]
     if store.log_not_found is not None:
         return list(map(_without_log, rows))
     return rows if lost is None else [_without_seconds(row, lost) for row in rows]
 
 
-def _with_pops(rows: list[Lag], offsets: OffsetsAt, why: str) -> list[Lag]:
-    """The rows, with a word on those of groups that pop."""
-    popped = popped_topics(offsets.offsets)
-    return [
-        replace(row, reason="; ".join(filter(None, (row.reason, why)))) if (row.group, row.topic) in popped else row
-        for row in rows
-    ]
+def _with_pops(row: Lag, popped: Set[tuple[str, str]], why: str) -> Lag:
+    """The row, with a word on it where its group pops, and on that of the broker's own group that revives."""
+    said = why if (row.group, row.topic) in popped else LAST_DONE if row.group == REVIVE_GROUP else None
+    return row if said is None else replace(row, reason="; ".join(filter(None, (row.reason, said))))
 
 
 def _without_log(row: Lag) -> Lag:

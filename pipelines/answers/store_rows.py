@@ -41,7 +41,7 @@ from recovery.lives.topic_lives import StoreLives
 from recovery.retention.retention import retention
 from recovery.retention.risk import retention_risks
 from recovery.verify.first_pass import files_of, first_pass, whole_outline
-from recovery.verify.in_motion import Moment, SlicedPass, confirmed, verify_in_motion
+from recovery.verify.in_motion import UNSETTLED, Moment, SlicedPass, confirmed, verify_in_motion
 from recovery.verify.ledger_in_motion import doubted_since, ledger_in_motion
 from recovery.verify.store_ledger import ledger_of
 from recovery.verify.verify import judged
@@ -66,18 +66,20 @@ def _lines_of(broker: BrokerSource) -> tuple[LifeEvent, ...]:
 
 
 def finding_rows(broker: BrokerSource, told: SlicedPass | None = None) -> list[Row]:
-    """Rows of `consistency_findings`; none for a store whose files agree.
+    """Rows of `consistency_findings`; none for a store whose files agree. What only the last look at a store found that
+    is written to is left to the next ingest, which finds it again if it is wrong.
 
     `told`: what the first pass found in the parts of the log, where it was read apart.
     """
     store, known = _known_store_of(broker)
     if told is None:
-        found = verify_in_motion(store, known)
+        found = verify_in_motion(store, known, broker.until)
     else:
         files = files_of(store, known)
         seen = whole_outline(store, known, files, told.outlines)
-        found = confirmed(judged(store, known, files, seen), store, known, told.since)
-    return [finding_row(finding, broker=broker.name) for finding in found.findings]
+        found = confirmed(judged(store, known, files, seen), store, known, told.since, broker.until)
+    sure = (finding for finding in found.findings if UNSETTLED not in finding.evidence)
+    return [finding_row(finding, broker=broker.name, watermark=broker.until) for finding in sure]
 
 
 def loss_ledger_rows(broker: BrokerSource, told: SlicedPass | None = None) -> list[Row]:

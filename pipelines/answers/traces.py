@@ -20,9 +20,9 @@ from parsers.commitlog.read import read_commitlog
 from parsers.errors import CorruptRecord, Damage, DamageSink, StoreFormatError
 from parsers.evidence_guard import scratch_folder
 from parsers.kernels.utf8 import are_valid
+from parsers.messages.trace_columns import FIELD_END, RECORD_END, RECORDS, TRACE_SCHEMA, decode_traces, is_trace_body
 from parsers.store import Store
 from parsers.topics import CLOUD_TRACE_PREFIX, TRACE_TOPIC, is_brokers_own, is_dead_letter, is_retry
-from parsers.trace import FIELD_END, RECORD_END, RECORDS, TRACE_SCHEMA, decode_traces, is_trace_body
 from pipelines.answers.fates.columns import Longs, instants
 from pipelines.lake.catalog import question
 from pipelines.lake.tables.derived import TRACE_EVENTS

@@ -74,9 +74,14 @@ class BrokerVerdict:
 
     def sentence(self) -> str:
         """The verdict for a person."""
-        parts = [self._findings(), self._start(), self._lag()]
-        follows = f"; next: `{self.next_command}`" if self.next_command else ""
-        return f"{self.broker}: {'; '.join(parts)}{follows}"
+        return f"{self.broker}: {self._findings()}; {self._start()}; {self._lag()}{self._next()}"
+
+    def damage(self) -> str:
+        """What is wrong with the files, without what changes from minute to minute."""
+        return f"{self._findings()}; {self._start()}{self._next()}"
+
+    def _next(self) -> str:
+        return f"; next: `{self.next_command}`" if self.next_command else ""
 
     def _findings(self) -> str:
         if self.findings is None:

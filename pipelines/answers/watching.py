@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from threading import Thread
 from typing import Any
 
 from parsers.errors import DamageSink
@@ -178,3 +180,33 @@ class NewFindings:
                 sentence = f"{finding.severity} {finding.kind} in {told['place'] or 'the store'}: {told['evidence']}"
                 row = _row(Look(at_ms, {}), "finding", finding.span.topic, None, None, NOT_ASKED, None)
                 yield row | {"reason": sentence}
+
+
+class Comparison:
+    """The new findings of a store, looked for beside everything else; who does not wait for them is not held up."""
+
+    def __init__(self, findings: NewFindings, store: Store, at_ms: int) -> None:
+        self._rows: list[dict[str, Any]] = []
+        self._error: Exception | None = None
+        self._took_s = 0.0
+        self._thread = Thread(target=self._compare, args=(findings, store, at_ms), daemon=True)
+        self._thread.start()
+
+    @property
+    def has_ended(self) -> bool:
+        return not self._thread.is_alive()
+
+    def result(self) -> tuple[list[dict[str, Any]], float]:
+        """The rows, once they are there, and how many seconds it took. Raises what the comparison raised."""
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+        return self._rows, self._took_s
+
+    def _compare(self, findings: NewFindings, store: Store, at_ms: int) -> None:
+        began = time.monotonic()
+        try:
+            self._rows = list(findings.rows(store, at_ms))
+        except Exception as error:  # noqa: BLE001 - it is raised where the rows are asked for
+            self._error = error
+        self._took_s = time.monotonic() - began

@@ -55,19 +55,24 @@ def overview_section(verdicts: Sequence[BrokerVerdict], *, linked: bool = True) 
 def lake_figures(verdicts: Sequence[BrokerVerdict]) -> list[Figure]:
     """The first screen of a page about several brokers."""
     unread = sum(1 for each in verdicts if each.findings is None)
-    findings = sum(each.findings or 0 for each in verdicts)
+    findings = [each.findings for each in verdicts if each.findings is not None]
     lost = [each.lost for each in verdicts if each.lost is not None]
     behind = [each.messages_behind for each in verdicts if each.messages_behind is not None]
     disk = [each.disk_bytes for each in verdicts if each.disk_bytes is not None]
     of_all = f"of {counted(len(verdicts), 'broker')}"
     return [
         Figure("Brokers", grouped(len(verdicts)), f"{unread} were not read" if unread else "all were read"),
-        Figure("Findings", grouped(findings), "files that disagree", "finding" if findings else "good"),
+        Figure(
+            "Findings",
+            grouped(sum(findings)) if findings else None,
+            f"files that disagree, known of {len(findings)} {of_all}" if unread else "files that disagree",
+            "finding" if sum(findings) else "unknown" if unread else "good",
+        ),
         Figure(
             "Lost by a start now",
             grouped(sum(lost)) if lost else None,
             f"known {f'of {len(lost)} ' if len(lost) < len(verdicts) else ''}{of_all}",
-            "finding" if sum(lost) else "good" if lost else "unknown",
+            "finding" if sum(lost) else "good" if len(lost) == len(verdicts) else "unknown",
         ),
         Figure("Messages behind", grouped(sum(behind)) if behind else None, f"known of {len(behind)} {of_all}"),
         Figure("On disk", in_bytes(sum(disk)) if disk else None, "files of the stores"),

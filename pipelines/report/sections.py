@@ -5,17 +5,14 @@ from __future__ import annotations
 from pipelines.report.backlog_section import backlog_section
 from pipelines.report.delays_section import delays_section
 from pipelines.report.episodes_section import episodes_section
+from pipelines.report.fates_sections import POPS, RETRIES, TRACES, TRANSACTIONS
 from pipelines.report.forecast_sections import forecast_section, retention_section
 from pipelines.report.ledger_section import ledger_section
 from pipelines.report.lives_sections import groups_section, lives_section
 from pipelines.report.model import Facts, Section
 from pipelines.report.offsets_section import offsets_section
 from pipelines.report.ownership_section import ownership_section
-from pipelines.report.pops_section import pops_section
-from pipelines.report.retries_section import retries_section
 from pipelines.report.store_sections import agreement_section, contents_section, lag_section
-from pipelines.report.traces_section import traces_section
-from pipelines.report.transactions_section import transactions_section
 
 
 def sections_of(facts: Facts) -> list[Section]:
@@ -31,10 +28,10 @@ def sections_of(facts: Facts) -> list[Section]:
         lives_section(facts),
         groups_section(facts),
         delays_section(facts),
-        retries_section(facts),
-        transactions_section(facts),
-        pops_section(facts),
-        traces_section(facts),
+        RETRIES(facts),
+        TRANSACTIONS(facts),
+        POPS(facts),
+        TRACES(facts),
         forecast_section(facts),
         retention_section(facts),
         ownership_section(facts),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from pipelines.report import svg
 from pipelines.report.figures import counted, grouped, in_bytes
 from pipelines.report.model import Column, Facts, PrintedTable, Row, Section, with_notes
+from recovery.query.lag import tells_of_pops
 
 REGION_COLOURS = {"messages": "c1", "blank": "quiet", "unwritten": "hatch", "damage": "bad"}
 MOST_BARS = 16
@@ -155,7 +156,7 @@ def lag_section(facts: Facts) -> Section:
     return Section(
         "lag",
         title,
-        _lag_verdict(facts.lag, behind),
+        _lag_verdict(facts.lag, behind, {(row["group"], row["topic"]) for row in facts.pops or ()}),
         "plain" if behind else "good",
         [svg.bars(_lag_bars(facts.lag))] if behind else [],
         [PrintedTable(columns, rows)] if rows else [],
@@ -163,9 +164,15 @@ def lag_section(facts: Facts) -> Section:
     )
 
 
-def _lag_verdict(lag: Sequence[Row], behind: Sequence[Row]) -> str:
+def _lag_verdict(lag: Sequence[Row], behind: Sequence[Row], popped_at_all: Set[tuple[str, str]]) -> str:
+    """`popped_at_all`: group and topic of whatever the log has a checkpoint of; lag looks at the newest ones only."""
+    at_end = [row for row in lag if row["messages_behind"] == 0]
+    popped = sum(tells_of_pops(row["reason"]) or (row["group"], row["topic"]) in popped_at_all for row in at_end)
     unknown = sum(1 for row in lag if row["messages_behind"] is None or row["seconds_behind"] is None)
-    words = f"{len(lag) - len(behind)} of {counted(len(lag), 'queue')} of all groups are proven to be read to the end"
+    read = len(lag) - len(behind) - popped
+    words = f"{read} of {counted(len(lag), 'queue')} of all groups are proven to be read to the end"
+    if popped:
+        words += f"; {grouped(popped)} more are popped to the end, acknowledged or not"
     return f"{words}; of {unknown} a figure is unknown." if unknown else f"{words}."
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from parsers.config.groups import is_system_group
 from parsers.fastjson import as_map, whole_number
-from parsers.topics import RETRY_PREFIX, SCHEDULE_TOPIC, is_retry
+from parsers.topics import SCHEDULE_TOPIC, is_retry, retry_topic_of
 from recovery.broker.store_folder import QueueKey
 from recovery.config.files import Rows
 from recovery.config.load import MAY_BE_EMPTY, ConfigLoad, Copies, CopyState, Table
@@ -88,7 +88,8 @@ def config_losses(loads: Iterable[ConfigLoad], queues: Iterable[QueueKey], *, wa
     known = _offsets_left(offsets)
     with_queues, with_offsets = {topic for topic, _ in keys}, {topic for _, topic, _ in known}
     retry_topics = {topic for topic in with_queues | with_offsets if is_retry(topic)}
-    retried = _groups_with_retry_topic(retry_topics | _names(topics))
+    named = with_queues | with_offsets | _names(topics)
+    retried = _groups_with_retry_topic(named, _names(groups) | {group for group, _, _ in known})
     return ConfigLosses(
         topics=_missing(topics, retry_topics | set(filter(is_made_by_clients, with_queues)), made_topics),
         groups=_missing(groups, retried | _told_by_offsets(groups, {group for group, _, _ in known}), made_groups),
@@ -143,8 +144,9 @@ def _offsets_left(load: ConfigLoad | None) -> dict[OffsetKey, int]:
     return {key: value for rows in reversed(tables) for key, value in offsets_of(rows).items()}
 
 
-def _groups_with_retry_topic(topics: Iterable[str]) -> set[str]:
-    groups = {topic.removeprefix(RETRY_PREFIX) for topic in topics if is_retry(topic)}
+def _groups_with_retry_topic(topics: set[str], known: set[str]) -> set[str]:
+    ordinary = {topic for topic in topics if is_made_by_clients(topic)}
+    groups = {retry_topic_of(each, topics=ordinary, groups=known).group for each in topics if is_retry(each)}
     return {group for group in groups if not is_system_group(group)}
 
 

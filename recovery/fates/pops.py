@@ -11,7 +11,7 @@ ChangeInvisibleTimeProcessor#appendCheckPointThenAckOrigin @5.0.0, 5.3.3; PopRev
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -27,7 +27,7 @@ from recovery.fates.held import Held, Story, held_records
 from recovery.fates.held_kernel import NONE, HeldColumns, Longs
 from recovery.fates.joins import first_after, firsts, last_before, numbered
 from recovery.fates.retries import Offsets
-from recovery.fates.revive_log import Entries, ReviveLog, revive_log
+from recovery.fates.revive_log import Entries, ReviveLog, keeps_revive_log, revive_log
 from recovery.fates.stated_pops import POP_SOURCES, PopSource, StatedPops, stated_pops
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.rules.dispatch import DispatchRules
@@ -94,12 +94,23 @@ class StorePops:
     stated_state: Codes
 
 
-def pops(store: Store, known: StoreKnowledge, offsets: Offsets | None, damage: DamageSink) -> StorePops:
+def pops(
+    store: Store,
+    known: StoreKnowledge,
+    offsets: Offsets | None,
+    damage: DamageSink,
+    topics: Collection[str] | None = None,
+) -> StorePops:
     """What became of every message that was popped; `offsets`: of all groups, None where none are known.
 
-    `damage` is told of the files of `stated_pops`.
+    Args:
+        damage: told of the files of `stated_pops`.
+        topics: all that the log has records of, where that is known: a log that has none of `keeps_revive_log` is not
+            read for them.
     """
-    log, stated = revive_log(store.commitlog, known.rules), stated_pops(store, damage)
+    is_read = topics is None or any(map(keeps_revive_log, topics))
+    log = revive_log(store.commitlog if is_read else (), known.rules)
+    stated = stated_pops(store, damage)
     done = None if offsets is None else _revive_offsets(offsets)
     messages = _messages(store.commitlog, known.rules, log, stated)
     named = stated.topic, stated.queue_id, stated.queue_offset

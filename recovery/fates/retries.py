@@ -20,13 +20,13 @@ import numpy.typing as npt
 
 from parsers.store import Store, StoreFile
 from parsers.topics import (
-    DLQ_PREFIX,
-    RETRY_PREFIX,
     SCHEDULE_TOPIC,
     TIMER_TOPIC,
+    RetryTopic,
     is_brokers_own,
     is_dead_letter,
     is_retry,
+    retry_topic_of,
 )
 from recovery.fates.held import Held, Story, held_records
 from recovery.fates.held_kernel import HASH, ID_OFFSET, NONE, HeldColumns, Longs
@@ -68,14 +68,6 @@ class Doubt(StrEnum):
 
 
 DOUBTS = tuple(Doubt)
-
-
-@dataclass(frozen=True, slots=True)
-class RetryTopic:
-    """A retry or dead letter topic. `origin`: the topic it is of, where its name says so (POP)."""
-
-    group: str
-    origin: str | None = None
 
 
 class Chains(NamedTuple):
@@ -133,30 +125,16 @@ def retries(store: Store, known: StoreKnowledge, offsets: Offsets | None) -> Ret
 
 
 def retry_topics_of(held: Held) -> dict[int, RetryTopic]:
-    """The group of each retry and dead letter topic, by code.
-
-    `%RETRY%group` of a push consumer; `%RETRY%group_topic` and, with enableRetryTopicV2, `%RETRY%group+topic` of POP. A
-    push consumer's copies have RETRY_TOPIC, those of POP have not; the topic is the longest one that ends the name.
-    """
-    columns, found = held.columns, dict[int, RetryTopic]()
-    pushed = set(np.unique(columns.topic[columns.own[RETRY_TOPIC] != NONE]).tolist())
-    pushed |= set(np.unique(columns.real_topic[columns.own[RETRY_TOPIC] != NONE]).tolist())
-    ordinary = [name for name in held.topics if not is_retry(name) and not is_dead_letter(name)]
-    for code, name in enumerate(held.topics):
-        if is_dead_letter(name):
-            found[code] = RetryTopic(name.removeprefix(DLQ_PREFIX))
-        elif is_retry(name):
-            rest = name.removeprefix(RETRY_PREFIX)
-            group, plus, origin = rest.partition("+")
-            ends = [topic for topic in ordinary if rest.endswith(f"_{topic}") and len(rest) > len(topic) + 1]
-            if code in pushed or not (plus or ends):
-                found[code] = RetryTopic(rest)
-            elif plus:
-                found[code] = RetryTopic(group, origin)
-            else:
-                longest = max(ends, key=len)
-                found[code] = RetryTopic(rest.removesuffix(f"_{longest}"), longest)
-    return found
+    """The group of each retry and dead letter topic, by code."""
+    columns = held.columns
+    is_pushed = columns.own[RETRY_TOPIC] != NONE
+    pushed = {*np.unique(columns.topic[is_pushed]).tolist(), *np.unique(columns.real_topic[is_pushed]).tolist()}
+    ordinary = {name for name in held.topics if not _keeps_copies(name)}
+    return {
+        code: retry_topic_of(name, is_pushed=code in pushed, topics=ordinary)
+        for code, name in enumerate(held.topics)
+        if _keeps_copies(name)
+    }
 
 
 def _kinds(held: Held) -> Codes:

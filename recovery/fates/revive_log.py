@@ -87,6 +87,11 @@ def _wanted(columns: HeldColumns, topics: Sequence[str]) -> Mask:
     return wanted
 
 
+def keeps_revive_log(topic: str) -> bool:
+    """Whether checkpoints and acknowledgements are in the topic, or wait there."""
+    return is_revive(topic) or topic == TIMER_TOPIC
+
+
 REVIVES = Story(keeps=lambda topic: is_revive(topic) or is_retry(topic), own=OWN, wanted=_wanted)
 
 

@@ -113,7 +113,7 @@ class Topic:
         """
         if self._place(queue_id, int(row[FIRST])) != row[FIRST_AT]:
             return False
-        numbers = {int(before[FIRST]), int(before[FIRST] + before[LAST]) // 2, int(before[LAST])}
+        numbers = {int(before[FIRST]), (int(before[FIRST]) + int(before[LAST])) // 2, int(before[LAST])}
         places = [place for number in numbers if (place := self._place(queue_id, number)) is not None]
         return bool(places) and all(before[END_AT] <= place < row[FIRST_AT] for place in places)
 

@@ -23,6 +23,7 @@ LOSES_NOTHING = (
     f"{COMES_BACK}"
 )
 BEHIND_PROXY = "consumers behind a proxy in cluster mode leave no line in the broker's log: ask who runs the proxies"
+NO_PROXY_SAID = "this rests on your word that no consumer comes through a proxy"
 OFFSETS_MOVED = "saved offsets of the group changed after its last consumer was seen to go"
 QUIET_MS = 65_000
 """A broker that runs writes a line a minute, and its offsets every 5 s (BrokerController#initialize @4.9.7)."""
@@ -68,7 +69,8 @@ class GroupLeft:
         in_flight: messages that it popped, and that the broker delivers again unless they are acknowledged.
         changed_after_ms: its offsets changed after this instant; None where no two saved tables show a change.
         saved_ms: when the store was last written to, as far as its offsets and messages tell; 0 without any.
-        may_use_proxy: its consumers may be such as leave no line in the broker's log.
+        may_use_proxy: its consumers may be such as leave no line in the broker's log; no_proxy: somebody who knows says
+            that there are none.
     """
 
     group: str
@@ -87,6 +89,7 @@ class GroupLeft:
     changed_after_ms: int | None = None
     saved_ms: int = 0
     may_use_proxy: bool = False
+    no_proxy: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +118,8 @@ def judge_group(left: GroupLeft, seen: Seen) -> GroupVerdict:
     reasons = "; ".join(filter(None, (why_state, *_unseen(left, seen), *not_known)))
     if reasons:
         return GroupVerdict(state, None, "keep until the reason is settled", reasons)
-    return GroupVerdict(state, True, LOSES_NOTHING, None)
+    advice = f"{LOSES_NOTHING}; {NO_PROXY_SAID}" if left.may_use_proxy else LOSES_NOTHING
+    return GroupVerdict(state, True, advice, None)
 
 
 def _losses(left: GroupLeft) -> list[str]:
@@ -135,7 +139,7 @@ def _unseen(left: GroupLeft, seen: Seen) -> Iterator[str]:
         yield f"the log of the broker ends before the store was last written to ({utc(left.saved_ms)})"
     if None not in (left.changed_after_ms, seen.since_ms) and (left.changed_after_ms or 0) >= (seen.since_ms or 0):
         yield OFFSETS_MOVED
-    if left.may_use_proxy:
+    if left.may_use_proxy and not left.no_proxy:
         yield BEHIND_PROXY
 
 

@@ -15,7 +15,7 @@ import pytest
 from parsers.errors import StoreFormatError
 from parsers.messages.declared import BodyKind
 from parsers.messages.kinds import BODY_KINDS, KINDS, body_kind
-from parsers.trace import RECORDS, decode_traces
+from parsers.messages.trace_columns import RECORDS, decode_traces
 from tests.support.cli import call
 from tests.support.fixtures import CHECKOUT
 from tests.support.stores import store_root, truth, truth_lines

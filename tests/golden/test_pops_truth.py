@@ -139,4 +139,16 @@ def test_what_counts_by_offsets_says_that_groups_pop(name: str, command: str) ->
     assert "groups pop here" in called.err
     if command == "lag":
         told = {(row["group"], row["topic"]) for row in called.rows if "the group pops" in (row["reason"] or "")}
-        assert told == {("PopG", "PopT"), ("PopG", "%RETRY%PopG_PopT")}, "PopLong was given nothing again"
+        assert told == {("PopG", "PopT"), ("PopG", "%RETRY%PopG_PopT"), ("PopLong", "PopT")}
+
+
+@pytest.mark.parametrize("name", POPPED)
+def test_backlog_and_revive_count_alike(name: str) -> None:
+    asked = ("--group", "CID_RMQ_SYS_REVIVE_GROUP", "--format", "jsonl")
+    unread = {row["queue_id"]: row["unread"] for row in rows_of("backlog", store_root(name), *asked)}
+    behind = {
+        row["queue_id"]: row["behind"] for row in rows_of("pop", store_root(name), "--revive", "--format", "jsonl")
+    }
+    assert unread == behind
+    waiting = [row for row in rows_of("ledger", store_root(name), *asked) if row["state"] == "waiting"]
+    assert {row["queue_id"]: row["messages"] for row in waiting} == behind

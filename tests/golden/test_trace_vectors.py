@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from parsers.trace import CONSUME_RESULTS, RECORDS, decode_traces
+from parsers.messages.trace_columns import CONSUME_RESULTS, RECORDS, decode_traces
 from tests.support.fixtures import CHECKOUT
 from tests.support.vectors import iter_vectors
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.trace import RECORDS, decode_traces
+from parsers.messages.trace_columns import RECORDS, decode_traces
 
 PIECES = st.one_of(
     st.sampled_from(["\x01", "\x02", *RECORDS, "null", "", "7", "-1", "true", "9" * 30, "é\U0001f600"]),

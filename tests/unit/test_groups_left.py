@@ -216,5 +216,8 @@ def test_every_doubt_keeps_a_group() -> None:
     ):
         assert judge_group(doubted, gone).loses_nothing is None
         assert judge_group(doubted, gone).reason
+    said = judge_group(replace(clear, may_use_proxy=True, no_proxy=True), gone)
+    assert (said.loses_nothing, "rests on your word" in said.advice) == (True, True)
+    assert "rests on your word" not in judge_group(replace(clear, no_proxy=True), gone).advice
     for lost in (replace(clear, in_flight=1), replace(clear, unread=None, why_unread="w", at_least=1)):
         assert judge_group(lost, gone).loses_nothing is False

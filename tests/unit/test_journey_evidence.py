@@ -8,6 +8,7 @@ from typing import Any
 
 from pipelines.answers.journey.evidence import commits_in, trail_in_lake
 from pipelines.answers.journey.step import StoredRecord
+from pipelines.answers.journey.steps import story
 from pipelines.lake.lake import Lake
 from rebalance.facts import HeartbeatReceived, OffsetCommitted
 from rebalance.facts.fact import Evidence
@@ -56,6 +57,21 @@ def test_traces_of_a_lake_are_found_whatever_the_case(tmp_path: Path) -> None:
     trail = trail_in_lake(lake, "ab")
     assert trail is not None
     assert [event["trace_type"] for event in trail.traces] == ["Pub"]
+
+
+def test_a_lake_tells_what_became_of_waits_and_pops(tmp_path: Path) -> None:
+    """Its own broker's rows alone, by unique id."""
+    lake = Lake(tmp_path)
+    put(lake, "commitlog_messages", record("a", "Orders", 10), record("a", "%RETRY%G_Orders", 20))
+    popped = {"group": "G", "topic": "Orders", "queue_id": 0, "queue_offset": 1, "unique_id": "U", "popped_at": AT}
+    stated = {**popped, "source": "revive_log", "state": "revived", "physical_offset": 10, "checkpoints": 1}
+    revived = {**stated, "revived_at": AT, "retry_topic": "%RETRY%G_Orders", "retry_queue_offset": 5}
+    put(lake, "popped_messages", {"broker": "a", **revived}, {"broker": "b", **stated, "group": "H"})
+    put(lake, "queues", {"broker": "a", "topic": "Orders", "queue_id": 0})
+    trail = trail_in_lake(lake, "U")
+    assert trail is not None
+    told = [(step.step, step.group) for step in story(trail) if step.step in ("popped", "revived", "retried")]
+    assert sorted(told) == [("popped", "G"), ("retried", "G"), ("revived", "G")]
 
 
 def heartbeat(at_ms: int, client_id: str) -> HeartbeatReceived:

@@ -15,7 +15,9 @@ from pipelines.lake.sources import BrokerSource, Sources
 from pipelines.report.facts import facts_of_store
 from pipelines.report.lake_facts import BrokerFacts, LakeFacts, facts_of_lake
 from pipelines.report.model import Facts
+from pipelines.report.overview_section import lake_figures
 from pipelines.report.render import MOST_BYTES, render
+from pipelines.report.store_sections import lag_section
 from pipelines.report.svg import Bar, bars
 from recovery.knowledge.knowledge import knowledge_of, open_known
 from tests.support.cli import call
@@ -208,6 +210,21 @@ def test_a_lake_of_several_brokers_names_each_of_them(lake: Lake) -> None:
     assert "No forecast was made." in gone
 
 
+@pytest.mark.parametrize(
+    ("names", "number", "state"),
+    [(("gone",), None, "unknown"), (("fine", "gone"), "0", "unknown"), (("fine",), "0", "good")],
+)
+def test_the_figures_of_a_lake_are_good_only_where_every_broker_was_read(
+    lake: Lake, names: tuple[str, ...], number: str | None, state: str
+) -> None:
+    sources = Sources(lake.root, tuple(BrokerSource(name, Path("/data") / name) for name in names))
+    figures = {
+        each.label: each for each in lake_figures([each.verdict for each in facts_of_lake(lake, sources).brokers])
+    }
+    for label in ("Findings", "Lost by a start now"):
+        assert (figures[label].number, figures[label].state) == (number, state), label
+
+
 def test_a_hundred_brokers_fit_into_five_megabytes() -> None:
     store = open_known(store_root("5.3.3-propcrc"))
     facts = facts_of_store(store, knowledge_of(store))
@@ -228,3 +245,11 @@ def test_the_page_says_where_it_was_written(tmp_path: Path) -> None:
 
 def test_out_is_asked_for() -> None:
     assert call("report", store_root("5.3.3-propcrc")).code == 2
+
+
+def test_no_popped_queue_counts_as_read() -> None:
+    """Also one of which the lag does not say that it is popped: it looks at the newest checkpoints only."""
+    row = {"topic": "T", "queue_id": 0, "broker_offset": 9, "consumer_offset": 9, "seconds_behind": 0.0}
+    lag = [{**row, "group": group, "messages_behind": 0, "status": "ok", "reason": None} for group in ("A", "B")]
+    said = lag_section(Facts("/data/store", read_at_ms=0, lag=lag, pops=[{"group": "B", "topic": "T"}])).verdict
+    assert "1 of 2 queues of all groups are proven to be read to the end; 1 more are popped" in said

@@ -14,8 +14,8 @@ import pytest
 import rocketlens as rl
 from parsers.commitlog.layout import SYS_FLAG_COMPRESSED
 from parsers.errors import Damage
+from parsers.messages.trace_columns import decode_traces
 from parsers.store import open_store
-from parsers.trace import decode_traces
 from pipelines.answers import traces
 from pipelines.answers.traces import trace_batches
 from pipelines.lake.tables.derived import TRACE_EVENTS

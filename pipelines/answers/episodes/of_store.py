@@ -13,6 +13,7 @@ from parsers.store import Store
 from parsers.topics import pop_retry_topics
 from pipelines.answers.lag import lag_record, store_lag
 from pipelines.answers.offsets.saved import OffsetsAt
+from pipelines.answers.popping import NewestPops
 from recovery.lives.topic_lives import StoreLives
 from recovery.scan.log_access import LogAccess
 
@@ -31,6 +32,7 @@ def kept_lag(
     Groups of the broker's own are left out.
     """
     seen: set[Damage] = set()
+    newest = NewestPops()
 
     def once(found: Damage) -> None:
         if found not in seen:
@@ -39,7 +41,8 @@ def kept_lag(
 
     for copy in copies:
         asked = {key: queues for key, queues in copy.offsets.items() if _is_asked(*key, group, topic)}
-        for row in store_lag(store, replace(copy, offsets=asked), at_ms=copy.written_ms, damage=once, lives=lives):
+        then = replace(copy, offsets=asked)
+        for row in store_lag(store, then, at_ms=copy.written_ms, damage=once, lives=lives, newest=newest):
             if topic in (None, row.topic):
                 yield lag_record(row)
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 
 from parsers.errors import DamageSink
 from parsers.store import Store
 from pipelines.answers.fates.columns import Longs, instants, known, words
-from pipelines.lake.catalog import question
+from pipelines.answers.fates.sums import summed
 from pipelines.lake.tables.derived import DELAYED_MESSAGES
 from recovery.fates.delays import PENDING, REASONS, STATES, TIMER, Delays, delays
 from recovery.fates.held import UNIQ_KEY, property_texts
@@ -47,6 +46,10 @@ class DelayAnswer:
             yield f"level {level}: {gone} messages expired from the log before the broker delivered them"
         if self.kept is not None and self.kept.why_not is not None:
             yield f"when files with pending messages are deleted is not known: {self.kept.why_not}"
+
+    def levels(self) -> list[int]:
+        """Levels at which messages wait or waited, 0 for timers."""
+        return sorted(set(self.found.fates.level.tolist()))
 
     def batches(
         self, *, topic: str | None = None, level: int | None = None, pending: bool = False, broker: str | None = None
@@ -117,10 +120,5 @@ class DelayAnswer:
 
 
 def delay_sums(batches: Iterable[pa.RecordBatch], now_ms: int) -> pa.Table:
-    """The answer of delays_by_level.sql over rows of `delayed_messages`, as of an instant."""
-    reader = pa.RecordBatchReader.from_batches(DELAYED_MESSAGES.bare_schema, batches)
-    with duckdb.connect() as database:
-        database.execute("SET TimeZone = 'UTC'")
-        database.register(DELAYED_MESSAGES.name, reader)
-        database.execute("SET VARIABLE now_ms = CAST(? AS BIGINT)", [now_ms])
-        return database.sql(question("delays_by_level")).to_arrow_table()
+    """Sums over rows of `delayed_messages`, as of an instant."""
+    return summed("delays_by_level", (DELAYED_MESSAGES, batches), now_ms=now_ms)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from parsers.errors import DamageSink
 from parsers.store import Store
+from parsers.topics import REVIVE_GROUP
 from parsers.utc import utc
 from pipelines.answers.fates.columns import Longs, Mask, instants, known, reasons, stored_at, value_of, words
-from pipelines.lake.catalog import question
+from pipelines.answers.fates.sums import summed
 from pipelines.lake.tables.derived import LAG, POPPED_MESSAGES
 from pipelines.lake.tables.table import TIMESTAMP
 from recovery.fates.held import UNIQ_KEY, property_texts
@@ -34,6 +34,7 @@ from recovery.fates.revive_log import WAITS_FOR
 from recovery.fates.revive_queues import revive_queues
 from recovery.fates.stated_pops import POP_SOURCES, PopSource
 from recovery.knowledge.inference import StoreKnowledge
+from recovery.query.ledger import next_to_read
 
 BATCH_ROWS = 1 << 16
 NO_MESSAGE = "the log has no record at this place of the queue: it expired, or the queue is not filled by such records"
@@ -76,9 +77,16 @@ class PopAnswer:
     answer: StorePops
 
     @classmethod
-    def of(cls, store: Store, knowledge: StoreKnowledge, offsets: Offsets | None, damage: DamageSink) -> PopAnswer:
-        """Read the log, and once more for the messages themselves where any was popped."""
-        return cls(store, pops(store, knowledge, offsets, damage))
+    def of(
+        cls,
+        store: Store,
+        knowledge: StoreKnowledge,
+        offsets: Offsets | None,
+        damage: DamageSink,
+        topics: Collection[str] | None = None,
+    ) -> PopAnswer:
+        """Read the log, and once more for the messages themselves where any was popped; `topics`: see `pops`."""
+        return cls(store, pops(store, knowledge, offsets, damage, topics))
 
     def notes(self) -> Iterator[str]:
         """What no row can tell."""
@@ -95,8 +103,9 @@ class PopAnswer:
         for queue in revive_queues(self.answer):
             row = queue._asdict()
             due = row.pop("oldest_due_ms")
-            is_known = queue.revive_offset is not None and queue.end is not None
-            behind = max((queue.end or 0) - (queue.revive_offset or 0) - 1, 0) if is_known else None
+            behind = None
+            if queue.revive_offset is not None and queue.end is not None:
+                behind = max(queue.end - next_to_read(REVIVE_GROUP, queue.revive_offset, queue.end), 0)
             rows.append({**row, "behind": behind, "oldest_due": None if due is None else utc(due)})
         return pa.Table.from_pylist(rows, schema=REVIVE_SCHEMA)
 
@@ -217,12 +226,6 @@ def _plain(column: pa.ChunkedArray) -> pa.Array:
 
 
 def pop_sums(batches: Iterable[pa.RecordBatch], lags: Iterable[Mapping[str, Any]], now_ms: int) -> pa.Table:
-    """The answer of pops_by_queue.sql over rows of `popped_messages` and of `lag`, as of an instant."""
-    reader = pa.RecordBatchReader.from_batches(POPPED_MESSAGES.bare_schema, batches)
+    """Sums over rows of `popped_messages` and of `lag`, as of an instant."""
     behind = pa.Table.from_pylist(list(lags), schema=LAG.bare_schema)
-    with duckdb.connect() as database:
-        database.execute("SET TimeZone = 'UTC'")
-        database.register(POPPED_MESSAGES.name, reader)
-        database.register(LAG.name, behind)
-        database.execute("SET VARIABLE now_ms = CAST(? AS BIGINT)", [now_ms])
-        return database.sql(question("pops_by_queue")).to_arrow_table()
+    return summed("pops_by_queue", (POPPED_MESSAGES, batches), (LAG, behind), now_ms=now_ms)

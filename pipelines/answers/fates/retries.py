@@ -6,14 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from parsers.store import Store
 from pipelines.answers.fates.columns import Longs, Mask, instants, reasons, stored_at, value_of, words
-from pipelines.lake.catalog import question
+from pipelines.answers.fates.sums import summed
 from pipelines.lake.tables.derived import RETRY_CHAINS
 from recovery.fates.delays import scheduled_due
 from recovery.fates.held import UNIQ_KEY, property_texts
@@ -126,9 +125,5 @@ class RetryAnswer:
 
 
 def retry_sums(batches: Iterable[pa.RecordBatch]) -> pa.Table:
-    """The answer of retries_by_group.sql over rows of `retry_chains`."""
-    reader = pa.RecordBatchReader.from_batches(RETRY_CHAINS.bare_schema, batches)
-    with duckdb.connect() as database:
-        database.execute("SET TimeZone = 'UTC'")
-        database.register(RETRY_CHAINS.name, reader)
-        return database.sql(question("retries_by_group")).to_arrow_table()
+    """Sums over rows of `retry_chains`."""
+    return summed("retries_by_group", (RETRY_CHAINS, batches))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,7 +12,7 @@ import pyarrow.compute as pc
 from parsers.store import Store
 from parsers.topics import TRANSACTION_TOPIC
 from pipelines.answers.fates.columns import Longs, reasons, stored_at, value_of, words
-from pipelines.lake.catalog import question
+from pipelines.answers.fates.sums import summed
 from pipelines.lake.tables.derived import TRANSACTIONS
 from recovery.fates.held import REAL_TOPIC, UNIQ_KEY, property_texts
 from recovery.fates.held_kernel import NONE
@@ -98,9 +97,5 @@ class TransactionAnswer:
 
 
 def transaction_sums(batches: Iterable[pa.RecordBatch]) -> pa.Table:
-    """The answer of transactions_by_topic.sql over rows of `transactions`."""
-    reader = pa.RecordBatchReader.from_batches(TRANSACTIONS.bare_schema, batches)
-    with duckdb.connect() as database:
-        database.execute("SET TimeZone = 'UTC'")
-        database.register(TRANSACTIONS.name, reader)
-        return database.sql(question("transactions_by_topic")).to_arrow_table()
+    """Sums over rows of `transactions`."""
+    return summed("transactions_by_topic", (TRANSACTIONS, batches))

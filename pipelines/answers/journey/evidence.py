@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from parsers.commitlog.read import MessageFilter, read_commitlog
 from parsers.errors import DamageSink
 from parsers.queues import StoreQueues
 from parsers.store import Store
-from parsers.topics import BROKERS_OWN, DLQ_PREFIX, RETRY_PREFIX, SCHEDULE_TOPIC
+from parsers.topics import (
+    BROKERS_OWN,
+    DLQ_PREFIX,
+    RETRY_PREFIX,
+    SCHEDULE_TOPIC,
+    is_dead_letter,
+    is_retry,
+    retry_topic_of,
+)
+from parsers.utc import epoch_ms
+from pipelines.answers.journey.held_back import held_back_in_lake
 from pipelines.answers.journey.life import message_life
 from pipelines.answers.journey.step import StoredRecord
 from pipelines.answers.journey.steps import Commit, KeptOffset, Pull, Trail
@@ -41,14 +51,16 @@ COLUMNS = (
     "reconsume_times",
     "transaction_type",
     "keys",
+    "properties",
 )
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+RETRY_TOPIC = "RETRY_TOPIC"
 LAKE_RECORDS = f"""
 SELECT broker, {", ".join(COLUMNS)} FROM commitlog_messages
 WHERE message_id = upper($id) OR unique_id = $id
    OR unique_id = (SELECT any_value(unique_id) FROM commitlog_messages WHERE message_id = upper($id))
 ORDER BY physical_offset
 """
+LAKE_TOPICS = "SELECT DISTINCT topic FROM queues"
 LAKE_UNIT = """
 SELECT physical_offset FROM consumequeue_units
 WHERE broker = $broker AND topic = $topic AND queue_id = $queue_id AND queue_offset = $queue_offset
@@ -91,9 +103,11 @@ def trail_in_store(
     records = [by_place] if by_place is not None and not asked else list(_records(store, asked))
     if not records:
         return None
-    message = by_place or _original(records)
-    keys = [message.unique_id] if message.unique_id else []
     with StoreQueues(store, on_damage="collect") as queues:
+        records = _with_groups(records, {topic for topic, _ in queues})
+        placed = [each for each in records if by_place and each.physical_offset == by_place.physical_offset]
+        message = (placed or [_original(records)])[0]
+        keys = [message.unique_id] if message.unique_id else []
         queue = queues.get((message.topic, message.queue_id))
         unit = None if queue is None else queue.pointer(message.queue_offset)
         end = 0 if queue is None else queue.ends(0)[1]
@@ -127,6 +141,7 @@ def _by_message_id(query: StoreQuery, message_id: str) -> StoredRecord | None:
         reconsume_times=message.reconsume_times,
         transaction_type=message.transaction_type,
         born_ms=message.born_timestamp_ms,
+        has_retry_topic=message.property_value(RETRY_TOPIC) is not None,
     )
 
 
@@ -139,13 +154,22 @@ def _records(store: Store, unique_id: str) -> Iterator[StoredRecord]:
 
 
 def _record(row: Mapping[str, Any]) -> StoredRecord:
-    fields = {name: row[name] for name in COLUMNS if name not in ("store_timestamp", "born_timestamp", "keys")}
-    stored_ms, born_ms = _epoch_ms(row["store_timestamp"]), _epoch_ms(row["born_timestamp"])
-    return StoredRecord(**fields, stored_ms=stored_ms, born_ms=born_ms)
+    named_otherwise = ("store_timestamp", "born_timestamp", "keys", "properties")
+    fields = {name: row[name] for name in COLUMNS if name not in named_otherwise}
+    stored_ms, born_ms = epoch_ms(row["store_timestamp"]), epoch_ms(row["born_timestamp"])
+    is_pushed = any(pair["name"] == RETRY_TOPIC for pair in row["properties"] or ())
+    return StoredRecord(**fields, stored_ms=stored_ms, born_ms=born_ms, has_retry_topic=is_pushed)
 
 
-def _epoch_ms(at: datetime | None) -> int | None:
-    return None if at is None else (at - EPOCH) // timedelta(milliseconds=1)
+def _with_groups(records: Sequence[StoredRecord], topics: Collection[str]) -> list[StoredRecord]:
+    """`topics`: all that the broker is known to have."""
+    pushed = {record.topic for record in records if record.has_retry_topic}
+    return [replace(record, group=_group_of(record.topic, record.topic in pushed, topics)) for record in records]
+
+
+def _group_of(topic: str, is_pushed: bool, topics: Collection[str]) -> str | None:
+    keeps_copies = is_retry(topic) or is_dead_letter(topic)
+    return retry_topic_of(topic, is_pushed=is_pushed, topics=topics).group if keeps_copies else None
 
 
 def _original(records: Sequence[StoredRecord]) -> StoredRecord:
@@ -241,7 +265,7 @@ def traces_in(store: Store, message: StoredRecord, damage: DamageSink) -> Iterat
     ids = [each for each in (message.unique_id, message.message_id) if each]
     for batch in of_message(trace_batches(store, damage), *ids):
         for row in batch.to_pylist():
-            yield {**row, "at_ms": _epoch_ms(row["at"])}
+            yield {**row, "at_ms": epoch_ms(row["at"])}
 
 
 def trail_in_lake(lake: Lake, message_id: str) -> Trail | None:
@@ -249,7 +273,8 @@ def trail_in_lake(lake: Lake, message_id: str) -> Trail | None:
     rows = lake.query(LAKE_RECORDS, id=message_id).to_pylist()
     if not rows:
         return None
-    records = [_record(row) for row in rows]
+    topics = {row["topic"] for row in lake.query(LAKE_TOPICS).to_pylist()}
+    records = _with_groups([_record(row) for row in rows], topics)
     asked = [record for record in records if record.message_id == message_id.upper()]
     message = (asked or [_original(records)])[0]
     broker = next(row["broker"] for row, record in zip(rows, records, strict=True) if record is message)
@@ -270,6 +295,7 @@ def trail_in_lake(lake: Lake, message_id: str) -> Trail | None:
         kept=list(_kept(_copies(lake.query(LAKE_OFFSETS, **of_topic).to_pylist()), lives, ends, message)),
         intervals=[OwnershipInterval(**{k: v for k, v in row.items() if k != "source"}) for row in owners],
         traces=_lake_traces(lake, message),
+        held=held_back_in_lake(lake, broker, records),
         broker=broker,
         looked_at=["the lake's snapshots of offsets and its ownership intervals"],
         life=message_life(lives, key, message.physical_offset, ends.get(key, (0, 0))[1]),

@@ -16,6 +16,11 @@ StepName = Literal[
     "decided",
     "recalled",
     "committed",
+    "due",
+    "popped",
+    "acked",
+    "in_flight",
+    "revived",
     "retried",
     "given_up",
     "consumed",
@@ -24,7 +29,10 @@ StepName = Literal[
 
 @dataclass(frozen=True, slots=True)
 class StoredRecord:
-    """One record of the log that carries the message, original or copy."""
+    """One record of the log that carries the message, original or copy.
+
+    `group`: whose retry or dead letter topic it is in. `has_retry_topic`: it has the property RETRY_TOPIC.
+    """
 
     topic: str
     queue_id: int
@@ -37,6 +45,8 @@ class StoredRecord:
     reconsume_times: int
     transaction_type: str
     born_ms: int | None = None
+    has_retry_topic: bool = False
+    group: str | None = None
 
     @property
     def place(self) -> str:

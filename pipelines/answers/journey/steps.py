@@ -10,15 +10,14 @@ from dataclasses import dataclass, field, replace
 
 from parsers.config.groups import is_system_group
 from parsers.topics import (
-    DLQ_PREFIX,
     GIVEN_UP_TOPIC,
-    RETRY_PREFIX,
     SCHEDULE_TOPIC,
     TIMER_TOPIC,
     TRANSACTION_TOPIC,
     is_dead_letter,
     is_retry,
 )
+from pipelines.answers.journey.held_back import HeldBack
 from pipelines.answers.journey.life import MessageLife
 from pipelines.answers.journey.step import Step, StoredRecord
 from pipelines.answers.journey.traced import TraceEvent, groups_of, sent, told_by_clients
@@ -36,6 +35,8 @@ NOT_DELIVERED = (
     "no consumer, as far as the log tells: no record of it is in a topic that consumers read; `transactions` and "
     "`delays` say what became of it"
 )
+POPPED = "the group popped it, and the broker stores the offset of a popped queue before anything is acknowledged"
+"""PopBufferMergeService#scanCommitOffset @5.3.3."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,7 @@ class Trail:
         index_files: names of the index files it was found in; None: there is no index to look in.
         life: which life of its topic the message is of, None where that is not known.
         traces: what clients wrote of the message, in the order of the log.
+        held: what became of its waits and its pops.
         broker: name of the broker that holds the message; None: not known. Recordings of another name are not certain.
         looked_at: what kind of evidence of consumers was given, in words.
     """
@@ -108,6 +110,7 @@ class Trail:
     traces: Sequence[TraceEvent] = ()
     intervals: Sequence[OwnershipInterval] = ()
     looked_at: Sequence[str] = field(default_factory=list)
+    held: HeldBack = field(default_factory=HeldBack)
     life: MessageLife | None = None
     broker: str | None = None
 
@@ -134,10 +137,11 @@ def story(trail: Trail) -> list[Step]:
     if trail.broker is not None and trail.broker in trail.recorded():
         trail = trail.of(trail.broker)
     steps = [*sent(trail.message, trail.traces), *_in_the_log(trail), *_queued(trail), *_indexed(trail)]
-    steps += told_by_clients(trail.traces)
+    steps += [*told_by_clients(trail.traces), *trail.held.steps()]
     groups = sorted(group for group in _groups(trail) if not is_system_group(group))
+    popping = trail.held.groups()
     for group in groups:
-        steps += _of_brokers(trail, group)
+        steps += _of_brokers(trail, group) if group not in popping else map(_of_popping, _of_brokers(trail, group))
     if not groups and not any(step.step == "delivered" for step in steps):
         looked = ", ".join(trail.looked_at) or "no offsets, no logs and no captures were given"
         waits = all(record.topic in BEFORE_DELIVERY for record in trail.records)
@@ -149,10 +153,14 @@ def story(trail: Trail) -> list[Step]:
     return [steps[n] for n in sorted(range(len(steps)), key=lambda n: (places[n] is None, places[n] or 0))]
 
 
+def _of_popping(step: Step) -> Step:
+    return replace(step, what=f"{step.what}; {POPPED}", certain=False) if step.step == "committed" else step
+
+
 def _in_the_log(trail: Trail) -> Iterator[Step]:
     for record in trail.records:
         evidence = f"CommitLog at {record.physical_offset}"
-        group = _group_of(record.topic)
+        group = record.group
         if is_dead_letter(record.topic):
             yield Step(record.stored_ms, "given_up", group, None, f"dead letter: {record.place}", True, evidence)
         elif is_retry(record.topic):
@@ -292,13 +300,6 @@ def _pulled(trail: Trail, group: str) -> Iterator[Step]:
 
 def _groups(trail: Trail) -> set[str]:
     known = {kept.group for kept in trail.kept} | {commit.group for commit in trail.commits}
-    retrying = {group for record in trail.records if (group := _group_of(record.topic)) is not None}
-    known |= {pull.group for pull in trail.pulls} | groups_of(trail.traces)
+    retrying = {record.group for record in trail.records if record.group is not None}
+    known |= {pull.group for pull in trail.pulls} | groups_of(trail.traces) | trail.held.groups()
     return known | retrying | {interval.group for interval in trail.intervals}
-
-
-def _group_of(topic: str) -> str | None:
-    for prefix in (RETRY_PREFIX, DLQ_PREFIX):
-        if topic.startswith(prefix):
-            return topic.removeprefix(prefix)
-    return None

@@ -1,0 +1,154 @@
+"""Sections about messages that brokers hold back and clients trace: sums of rows, and one sentence from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from pipelines.report.figures import counted, grouped
+from pipelines.report.model import Column, Facts, PrintedTable, Row, Section, State
+
+
+@dataclass(frozen=True, slots=True)
+class SumsSection:
+    """One section: its table and words.
+
+    `verdict` is made from the totals of `counters` and of `rows`, how many rows there are. It is a finding where a
+    counter of `finds` is not 0.
+    """
+
+    anchor: str
+    title: str
+    rows_of: Callable[[Facts], list[Row] | None]
+    columns: list[Column]
+    counters: tuple[str, ...]
+    verdict: Callable[[Mapping[str, int]], str]
+    finds: tuple[str, ...]
+    nothing: str
+    nothing_is: State = "good"
+
+    def __call__(self, facts: Facts) -> Section:
+        rows = self.rows_of(facts)
+        if rows is None:
+            return Section(self.anchor, self.title, "Not looked at.", "unknown")
+        if not rows:
+            return Section(self.anchor, self.title, self.nothing, self.nothing_is)
+        totals = {name: sum(row[name] for row in rows) for name in self.counters}
+        state: State = "finding" if any(totals[name] for name in self.finds) else "plain"
+        words = self.verdict(totals | {"rows": len(rows)})
+        return Section(self.anchor, self.title, words, state, tables=[PrintedTable(self.columns, rows)])
+
+
+RETRIES = SumsSection(
+    anchor="retries",
+    title="Retries and dead letters",
+    rows_of=lambda facts: facts.retries,
+    columns=[
+        Column("group", "group"),
+        Column("topics", "of topics"),
+        Column("messages", "messages", True),
+        Column("dead_letters", "dead letters", True),
+        Column("waiting", "waiting", True),
+        Column("unread", "unread", True),
+        Column("consumed", "consumed", True),
+        Column("unknown", "unknown", True),
+        Column("most_failures", "most failures", True),
+        Column("repeated", "copies stored twice", True),
+        Column("first_failed_at", "first failure"),
+        Column("last_failed_at", "last failure"),
+        Column("next_due", "next retry due", blank=True),
+    ],
+    counters=("messages", "dead_letters", "waiting", "unread"),
+    verdict=lambda of: (
+        f"{counted(of['messages'], 'message')} given back by {counted(of['rows'], 'group')}: "
+        f"{counted(of['dead_letters'], 'dead letter')}, {grouped(of['waiting'])} waiting for a retry, "
+        f"{grouped(of['unread'])} unread."
+    ),
+    finds=("dead_letters",),
+    nothing="No group gave a message back.",
+)
+
+TRANSACTIONS = SumsSection(
+    anchor="transactions",
+    title="Transactions",
+    rows_of=lambda facts: facts.transactions,
+    columns=[
+        Column("group", "producer group"),
+        Column("topic", "topic"),
+        Column("transactions", "transactions", True),
+        Column("committed", "committed", True),
+        Column("rolled_back", "rolled back", True),
+        Column("pending", "pending", True),
+        Column("oldest_pending", "oldest pending", blank=True),
+        Column("given_up", "given up", True),
+        Column("unknown", "unknown", True),
+        Column("committed_twice", "committed twice", True),
+        Column("committed_and_given_up", "committed and given up", True),
+        Column("most_checks", "most checks", True),
+    ],
+    counters=("transactions", "committed", "pending", "given_up", "unknown", "committed_twice"),
+    verdict=lambda of: (
+        f"{counted(of['transactions'], 'transaction')}: {grouped(of['committed'])} committed "
+        f"({grouped(of['committed_twice'])} more than once), {grouped(of['pending'])} pending, "
+        f"{grouped(of['given_up'])} given up, {grouped(of['unknown'])} unknown."
+    ),
+    finds=("given_up", "unknown", "committed_twice"),
+    nothing="The log has no half message.",
+)
+
+POPS = SumsSection(
+    anchor="pops",
+    title="POP",
+    rows_of=lambda facts: facts.pops,
+    columns=[
+        Column("group", "group"),
+        Column("topic", "topic"),
+        Column("queue_id", "queue", True),
+        Column("popped", "popped", True),
+        Column("acked", "acknowledged", True),
+        Column("in_flight", "in flight", True),
+        Column("overdue", "overdue", True),
+        Column("next_visible", "next visible", blank=True),
+        Column("revived", "delivered again", True),
+        Column("passed", "passed", True),
+        Column("unmatched", "without checkpoint", True),
+        Column("unknown", "unknown", True),
+        Column("unread", "unread", True),
+        Column("pop_lag", "unread and in flight", True),
+    ],
+    counters=("popped", "in_flight", "overdue", "revived", "passed", "unknown"),
+    verdict=lambda of: (
+        f"{counted(of['popped'], 'message')} popped: {grouped(of['in_flight'])} in flight "
+        f"({grouped(of['overdue'])} of them overdue), {grouped(of['revived'])} delivered again, "
+        f"{grouped(of['passed'])} passed, {grouped(of['unknown'])} unknown."
+    ),
+    finds=("passed", "unknown"),
+    nothing="The log has no checkpoint of a popped message.",
+)
+
+TRACES = SumsSection(
+    anchor="traces",
+    title="Message trace",
+    rows_of=lambda facts: facts.traces,
+    columns=[
+        Column("group", "group", blank=True),
+        Column("trace_type", "kind", blank=True),
+        Column("records", "records", True),
+        Column("failed", "failed or not confirmed", True),
+        Column("without_end", "without an end", True),
+        Column("again", "of messages given back", True),
+        Column("mean_cost_ms", "mean ms", True, blank=True),
+        Column("most_cost_ms", "most ms", True, blank=True),
+        Column("first_at", "first"),
+        Column("last_at", "last"),
+        Column("problems", "not read", True),
+    ],
+    counters=("records", "failed", "without_end", "problems"),
+    verdict=lambda of: (
+        f"{counted(of['records'], 'record')}: {grouped(of['failed'])} failed or not confirmed, "
+        f"{grouped(of['without_end'])} calls of a listener without an end, {grouped(of['problems'])} not read."
+    ),
+    finds=("failed", "problems"),
+    nothing="No client wrote traces.",
+    nothing_is="plain",
+)
