@@ -70,7 +70,7 @@ def find_recordings(
     logs: dict[tuple[Path, str], list[Path]] = {}
     for path in paths:
         if stem := log_stem(path):
-            logs.setdefault((_home(path), stem), []).append(path)
+            logs.setdefault((log_home(path), stem), []).append(path)
     named = {home: _broker_of(home, parts, broker) for (home, stem), parts in logs.items() if stem == "broker"}
     ports, place = tuple(broker_ports), _Places(paths)
     found = [
@@ -181,7 +181,7 @@ def _files(place: Path, problem: Problem) -> Iterator[Path]:
     yield from (path for path in inside if path.is_file())
 
 
-def _home(path: Path) -> Path:
+def log_home(path: Path) -> Path:
     """The folder of a log, with the folder of its rotated parts counted to it."""
     return path.parent.parent if path.parent.name in ("otherdays", "other_days") else path.parent
 

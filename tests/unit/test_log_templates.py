@@ -11,6 +11,7 @@ from parsers.version import Version
 from rebalance.readers.logs import TEMPLATES, LogReader
 from rebalance.readers.logs.document import page
 from rebalance.readers.logs.go_templates import GO_TEMPLATES
+from rebalance.readers.logs.store_templates import STORE_MEANINGS
 from rebalance.readers.logs.table import UNREADABLE
 from rebalance.readers.logs.template import Template
 from tests.support.fixtures import CHECKOUT
@@ -49,6 +50,7 @@ EXAMPLES = {
     "channel": "10.0.0.1:51234",
     "producer": "null",
     "broker_name": "broker-a",
+    "queue": "T:3",
 }
 LAYOUTS = [
     "2026-11-21 23:07:12 INFO HeartbeatThread_1 - {}\n",
@@ -88,6 +90,10 @@ def test_every_text_is_recognised_as_itself(layout: str) -> None:
         message, fields = example(template)
         events = list(LogReader().events([layout.format(message).encode()]))
         assert [(event.template.name, event.fields) for event in events] == [(template.name, fields)], message
+
+
+def test_every_text_of_a_store_log_is_explained() -> None:
+    assert {template.name for template in TEMPLATES if template.log == "store"} == STORE_MEANINGS.keys()
 
 
 def test_a_name_has_one_set_of_fields() -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rebalance.readers.logs.store_templates import STORE_MEANINGS
 from rebalance.readers.logs.table import TEMPLATES
 from rebalance.readers.logs.template import Template
 
 _TITLES = {
     "broker": "Broker: broker.log",
     "lock": "Broker: lock.log (4.x), filter.log (5.x)",
+    "store": "Broker: store.log, storeerror.log",
     "client": "Client: rocketmq_client.log",
     "go": "Go client",
 }
@@ -38,6 +40,9 @@ def _section(log: str) -> Iterator[str]:
     yield "| template | level | versions | text | yields |"
     yield "|---|---|---|---|---|"
     yield from (_row(template) for template in TEMPLATES if template.log == log)
+    if log == "store":
+        yield "\nWhat they mean (`replay --show store`):\n"
+        yield from (f"* `{name}`: {means}." for name, means in STORE_MEANINGS.items())
     yield ""
 
 

@@ -6,9 +6,16 @@ from rebalance.readers.logs.broker_templates import BROKER_TEMPLATES
 from rebalance.readers.logs.client_templates import CLIENT_TEMPLATES
 from rebalance.readers.logs.go_templates import GO_TEMPLATES
 from rebalance.readers.logs.offset_templates import OFFSET_TEMPLATES
+from rebalance.readers.logs.store_templates import STORE_TEMPLATES
 from rebalance.readers.logs.template import START_SIZE, Template
 
-TEMPLATES: tuple[Template, ...] = (*BROKER_TEMPLATES, *OFFSET_TEMPLATES, *CLIENT_TEMPLATES, *GO_TEMPLATES)
+TEMPLATES: tuple[Template, ...] = (
+    *BROKER_TEMPLATES,
+    *OFFSET_TEMPLATES,
+    *STORE_TEMPLATES,
+    *CLIENT_TEMPLATES,
+    *GO_TEMPLATES,
+)
 UNREADABLE = Template("unreadable", "any", "any", "all", "{template}", "UnreadRecord")
 """Not a text of RocketMQ: an entry that starts like `template` and is cut or damaged."""
 

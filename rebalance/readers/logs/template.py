@@ -30,6 +30,7 @@ _PATTERN_OF_FIELD = {
     "route": r".*",
     "other_route": r".*",
     "text": r".*",
+    "queue": r"\S{1,512}:-?[0-9]{1,10}",
     "channel": r".+",
     "more": r".*",
     "producer": r"\S{0,512}",
@@ -55,7 +56,8 @@ _FIELD = re.compile(r"\{(\w+)\}")
 class Template:
     """A line's text with `{field}` where Java has `{}`; a field's name says what it may hold (default: no white space).
 
-    `versions`: `all`, `≤4.9.8`, `≥5.0.0` or `4.9.0–4.9.8`. `levels` as Java logs it. `log`: broker, lock or client.
+    `versions`: `all`, `≤4.9.8`, `≥5.0.0` or `4.9.0–4.9.8`. `levels` as Java logs it. `log`: broker, lock, store,
+    client or go.
     """
 
     name: str

@@ -1,0 +1,125 @@
+"""What store.log and storeerror.log say of a broker's files: lines that mean the same of the same queue together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from os.path import abspath, commonpath
+from pathlib import Path
+
+from parsers.java import INT_MAX
+from pipelines.recordings.kinds import LOG_NAME
+from pipelines.recordings.lines import Problem, lines_of
+from pipelines.recordings.recordings import log_home
+from rebalance.readers.logs.reader import LogEvent, LogReader
+from rebalance.readers.logs.stamp import MESSAGE_MARK
+from rebalance.readers.logs.store_templates import STORE_MEANINGS
+
+STEMS = {"store", "storeerror", "store_error", "store_default"}
+MOST_QUEUES = 10_000
+"""Of further queues the lines are counted together."""
+EXAMPLE_SIZE = 400
+
+
+@dataclass(slots=True)
+class StoreLines:
+    """Lines of one kind and queue of one broker. Instants are epoch ms of its clock; `evidence`: file and line of the
+    first, with the folders in which the logs of several brokers differ.
+
+    `topic`, `queue_id`: None where the text names none. `example`: the first line's message.
+    """
+
+    name: str
+    level: str
+    topic: str | None
+    queue_id: int | None
+    first_ms: int
+    last_ms: int
+    lines: int
+    example: str
+    evidence: str
+
+    @property
+    def means(self) -> str:
+        return STORE_MEANINGS[self.name]
+
+
+_Lines = dict[tuple[str, str | None, int | None], StoreLines]
+
+
+def store_logs(given: Iterable[Path]) -> list[Path]:
+    """The files of these logs among files and folders, each once, by their whole paths.
+
+    Raises:
+        FileNotFoundError: a path that is not there.
+    """
+    found: dict[Path, None] = {}
+    for place in given:
+        place.stat()
+        paths = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
+        logs = (path for path in paths if (named := LOG_NAME.match(path.name)) and named["stem"] in STEMS)
+        for path in logs:
+            found[Path(abspath(path))] = None
+    return list(found)
+
+
+def store_lines(paths: Sequence[Path], problem: Problem) -> list[StoreLines]:
+    """What the logs say, in the order of the first line of each kind and queue; logs of one folder are one broker's."""
+    by_home: dict[Path, _Lines] = {}
+    common = Path(commonpath([log_home(path) for path in paths])) if paths else Path()
+    for path in paths:
+        found = by_home.setdefault(log_home(path), {})
+        for event in LogReader().events(lines_of(path, problem)):
+            if event.template.log == "store":
+                _take(found, event, path.relative_to(common))
+    return sorted((each for found in by_home.values() for each in found.values()), key=lambda each: each.first_ms)
+
+
+def _take(found: _Lines, event: LogEvent, path: Path) -> None:
+    topic, queue_id = _queue_of(event.named_fields)
+    name = event.template.name
+    if (name, topic, queue_id) not in found and len(found) >= MOST_QUEUES:
+        topic, queue_id = None, None
+    known = found.get((name, topic, queue_id))
+    if known is not None:
+        known.first_ms, known.last_ms = min(known.first_ms, event.at_ms), max(known.last_ms, event.at_ms)
+        known.lines += 1
+        return
+    message = event.line[event.line.find(MESSAGE_MARK) + len(MESSAGE_MARK) :]
+    example = message.decode("utf-8", "replace").rstrip()[:EXAMPLE_SIZE]
+    found[name, topic, queue_id] = StoreLines(
+        name,
+        event.template.levels,
+        topic,
+        queue_id,
+        event.at_ms,
+        event.at_ms,
+        1,
+        example,
+        f"{path}:{event.record}",
+    )
+
+
+def _queue_of(fields: dict[str, str]) -> tuple[str | None, int | None]:
+    topic, queue_id = fields.get("topic"), fields.get("queue_id")
+    if "queue" in fields:
+        topic, _, queue_id = fields["queue"].rpartition(":")
+    number = None if queue_id is None else int(queue_id)
+    return topic, number if number is None or 0 <= number <= INT_MAX else None
+
+
+def rows_of(lines: Iterable[StoreLines]) -> Iterator[dict[str, object]]:
+    """Rows of `replay --show store`."""
+    for each in lines:
+        yield {
+            "first_at": each.first_ms,
+            "last_at": each.last_ms,
+            "level": each.level,
+            "says": each.name,
+            "topic": each.topic,
+            "queue_id": each.queue_id,
+            "lines": each.lines,
+            "means": each.means,
+            "example": each.example,
+            "evidence": each.evidence,
+        }
