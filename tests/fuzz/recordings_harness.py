@@ -24,8 +24,8 @@ from rebalance.readers.polled_states import facts_from_groups, facts_from_polls,
 from rebalance.readers.wire.remoting import FrameCounts, FrameSplitter
 from rebalance.replay import replay
 from rebalance.strategies.question import answer
-from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
+from tests.support.broker_conf import settings_of_conf
 from tests.support.remoting_frames import encode_frame
 
 BODY_CAP = 1 << 16
@@ -103,7 +103,7 @@ def read_configuration(content: bytes, folder: Path) -> None:
     with suppress(SourcesError):
         read_sources(path)
     with suppress(ValueError):
-        StoreSettings.from_broker_conf(path)
+        settings_of_conf(path)
 
 
 def read_text(content: bytes, folder: Path) -> None:

@@ -30,7 +30,7 @@ from parsers.explain.explain import explain_file
 from parsers.index.find import find
 from parsers.index.geometry import Geometry
 from parsers.index.open import open_index
-from parsers.index.read import index_files, read_index, slot_errors
+from parsers.index.read import index_files, read_index
 from parsers.java import LONG_MAX
 from parsers.kernels.written import written_bytes
 from parsers.mapped import map_file
@@ -102,8 +102,7 @@ def read_entries(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
         assert rows <= file.size // 20
         index_files([file], geometry=geometry, on_damage=on_damage, damage=seen)
         find([file], "Small", "k1", geometry=geometry, on_damage=on_damage, damage=seen)
-        for opened in open_index([file], geometry=geometry, on_damage=on_damage, damage=seen):
-            list(slot_errors(opened))
+        list(open_index([file], geometry=geometry, on_damage=on_damage, damage=seen))
 
 
 def read_entry_units(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:

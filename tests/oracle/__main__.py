@@ -1,6 +1,7 @@
 """`run.py oracle --rocketmq 5.5.0`: random stores of that version, damaged at random, judged by its own classes.
 
 Needs a JDK 17 and Maven. Prints a table (damage class x command: agree / differ) and keeps what differs.
+`run.py oracle --again [--only CASE]` judges the kept cases once more.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from pathlib import Path
 
 from recovery.rules.versions import BrokerVersion
 from tests.oracle.base import Base, Exit, Plan, write_base
-from tests.oracle.batch_queues import judge_batch_damages, write_batch_base
+from tests.oracle.batch_queues import draw_batch_damages, is_of_batches, judge_batch_damages, write_batch_base
 from tests.oracle.damage import Damage, draw
 from tests.oracle.judge import COMMANDS, Judged, judge_damages
-from tests.oracle.keep import keep
+from tests.oracle.keep import keep, kept, kept_base
 from tests.support.java_lab import INSTALLED
 
 A_BASE = 25
@@ -31,36 +32,62 @@ BATCH_DAMAGES = 10
 
 def main(arguments: list[str]) -> int:
     """0 when every answer agreed, 1 when one differed, 2 when the store classes cannot be run here."""
-    asked = _parser().parse_args(arguments)
+    asked = _asked(arguments)
     if not INSTALLED:
         print("oracle: a JDK 17 (javac) and Maven (mvn) are needed to run RocketMQ's own classes", file=sys.stderr)
         return 2
     began, differing, table = time.monotonic(), 0, defaultdict[str, Counter[str]](Counter)
-    for judged, base in _judge_all(asked.rocketmq, asked.seed, asked.damages, asked.only):
+    cases = 0
+    for judged, base in _judge_again(asked) if asked.again else _judge_all(asked):
+        cases += 1
         _count(table, judged)
         if not judged.agrees:
             differing += 1
             _tell(judged)
-            keep(judged, base, Path(asked.keep))
+            if not asked.again:
+                keep(judged, base, asked.keep)
+    if not cases:
+        print(f"oracle: no such case is kept in {asked.keep}", file=sys.stderr)
+        return 2
     print(_table(table))
-    print(f"{asked.damages} damages of {asked.rocketmq}, seed {asked.seed}: {differing} differ", end="")
+    what = f"{cases} kept cases" if asked.again else f"{asked.damages} damages of {asked.rocketmq}, seed {asked.seed}"
+    print(f"{what}: {differing} differ", end="")
     print(f" (kept in {asked.keep})" if differing else "", f"in {time.monotonic() - began:.0f} s")
     return int(differing > 0)
 
 
+def _asked(arguments: list[str]) -> argparse.Namespace:
+    parser = _parser()
+    asked = parser.parse_args(arguments)
+    if asked.rocketmq is None and not asked.again:
+        parser.error("--rocketmq says the version of the store classes")
+    return asked
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("run.py oracle", description=__doc__)
-    parser.add_argument("--rocketmq", required=True, metavar="VERSION", help="version of the store classes, e.g. 5.5.0")
+    parser.add_argument("--rocketmq", metavar="VERSION", help="version of the store classes, e.g. 5.5.0")
     parser.add_argument("--seed", type=int, default=1, help="of stores and damages (default: 1)")
     parser.add_argument("--damages", type=int, default=50, metavar="N", help="how many (default: 50)")
-    parser.add_argument(
-        "--only", default="", metavar="NAME", help="damage whose name begins so, e.g. cq. (default: all)"
-    )
-    parser.add_argument("--keep", default="oracle-differs", metavar="DIR", help="where differing cases go")
+    only = "damage whose name begins so, e.g. cq.; with --again a case whose name does, too (default: all)"
+    parser.add_argument("--only", default="", metavar="NAME", help=only)
+    kept_in = "where differing cases go (default: oracle-differs)"
+    parser.add_argument("--keep", type=Path, default=Path("oracle-differs"), metavar="DIR", help=kept_in)
+    again = "judge the cases in --keep once more, no new ones; of every version, unless --rocketmq says one"
+    parser.add_argument("--again", action="store_true", help=again)
     return parser
 
 
-def _judge_all(version: str, seed: int, damages: int, only: str) -> Iterator[tuple[Judged, Base]]:
+def _judge_again(asked: argparse.Namespace) -> Iterator[tuple[Judged, Base]]:
+    for name, damages in kept(asked.keep, asked.only, asked.rocketmq):
+        with tempfile.TemporaryDirectory(prefix="oracle-") as folder:
+            base = kept_base(asked.keep, name, Path(folder))
+            for judged in (judge_batch_damages if is_of_batches(name) else judge_damages)(base, damages):
+                yield judged, base
+
+
+def _judge_all(asked: argparse.Namespace) -> Iterator[tuple[Judged, Base]]:
+    version, seed, damages, only = asked.rocketmq, asked.seed, asked.damages, asked.only
     exits: tuple[Exit, ...] = ("clean", "halt")
     for number in range(-(-damages // A_BASE)):
         plan = Plan.of(version, 1000 * seed + number, exits[number % 2])
@@ -75,7 +102,7 @@ def _judge_all(version: str, seed: int, damages: int, only: str) -> Iterator[tup
                 yield judged, base
             if BrokerVersion.parse(version).has_batch_queues and not only:
                 batches = write_batch_base(version, plan.seed, Path(folder))
-                for judged in judge_batch_damages(batches, BATCH_DAMAGES, chance):
+                for judged in judge_batch_damages(batches, draw_batch_damages(batches, BATCH_DAMAGES, chance)):
                     yield judged, batches
 
 

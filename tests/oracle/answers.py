@@ -19,13 +19,15 @@ from parsers.consumequeue.layout import CQ_UNIT
 from parsers.errors import Damage
 from parsers.java import INT_MAX
 from parsers.queues import StoreQueues
-from parsers.store import NotAStore, QueueKey, Store, open_store
+from parsers.store import NotAStore, QueueKey, Store
 from pipelines.answers.queue_figures import queue_figures
 from recovery.knowledge.knowledge import Said, knowledge_of
 from recovery.query.query import KeyQuestion, StoreQuery, TimeQuestion
 from recovery.query.time_search import Boundary
 from recovery.rules.versions import BrokerVersion
+from tests.support.opened import opened
 
+NOTHING_SET: Mapping[str, str] = {}
 Told = dict[str, Any]
 Differences = dict[str, tuple[Any, Any]]
 """What differs: where -> (ours, theirs)."""
@@ -55,10 +57,12 @@ BOUNDARIES: tuple[tuple[str, Boundary], ...] = (
 )
 
 
-def judge_answers(root: Path, version: BrokerVersion, answers: Told) -> dict[str, Differences]:
+def judge_answers(
+    root: Path, version: BrokerVersion, answers: Told, config: Mapping[str, str] = NOTHING_SET
+) -> dict[str, Differences]:
     """Command -> what it says otherwise than the store classes, which had `root` open and then shut down."""
     try:
-        store = open_store(root)
+        store, _ = opened(root, version, config=config)
     except NotAStore:
         return {}
     whole = {key for key, pair in _living_ends(store).items() if pair == _their_ends(answers["queues"].get(_name(key)))}
@@ -129,10 +133,12 @@ def _their_row(message: Told) -> Told:
     return row | {"properties": message["properties"], "body": message["body"]}
 
 
-def judge_queues(root: Path, version: BrokerVersion, told: Told) -> Differences:
+def judge_queues(
+    root: Path, version: BrokerVersion, told: Told, config: Mapping[str, str] = NOTHING_SET
+) -> Differences:
     """`queues` and the units of the files at `root`, against what ConsumeQueue makes of them queue by queue."""
     try:
-        store = open_store(root)
+        store, _ = opened(root, version, config=config)
     except NotAStore:
         return {}
     return dict(_queues(store, _ends(store, version), told))
@@ -144,7 +150,8 @@ def _queues(
     """Least and greatest queue offset, and the units between them.
 
     A restarted broker counts the pre-blanks that a queue begins with; ours begins behind them. Not judged: a queue that
-    the broker refuses, so that it does not start.
+    the broker refuses, so that it does not start; a queue of whose log a folder is missing: the broker passes over it,
+    and we say that the minimum cannot be told.
     """
     with StoreQueues(store, on_damage="collect") as queues:
         for key, queue in queues.items():
@@ -153,7 +160,7 @@ def _queues(
             if told is None:
                 yield name, ("a queue", None)
                 continue
-            if not told["load"] or "error" in told:
+            if not told["load"] or "error" in told or store.log_not_found is not None:
                 continue
             written = told.get("units", [])
             blanks = _pre_blanks(written)

@@ -16,6 +16,7 @@ from parsers.commitlog.message import Message, decode_message
 from parsers.consumequeue.layout import CQ_UNIT
 from recovery.rules.versions import BrokerVersion
 from tests.support.java_lab import run_lab
+from tests.support.log_folders import NAME, log_files
 
 Exit = Literal["clean", "halt"]
 LOG_SIZES = (32_768, 65_536, 131_072)
@@ -83,12 +84,19 @@ class Plan:
             lab["lab.light"] = "true"
         lives = [_former_life(version, chance, lab) for _ in range(chance.choice((0, 0, 0, 1, 1, 2)))]
         former = tuple(sorted(lives, key=lambda life: BrokerVersion.parse(life.version)))
+        settings |= _ext(random.Random(f"ext {version} {seed} {exit}"))
+        settings |= _log_folders(random.Random(f"folders {version} {seed} {exit}"))
         return cls(version, seed, exit, messages, millis, settings, former, lab)
 
     @property
     def lives(self) -> tuple[Life, ...]:
         """Every run of a broker, in order."""
         return (*self.former, Life(self.version, self.exit, self.messages, self.millis, self.lab))
+
+    @property
+    def log_folders(self) -> list[str]:
+        """The folders of the log, below the root."""
+        return self.settings.get("storePathCommitLog", NAME).split(",")
 
     @property
     def is_as_dispatched(self) -> bool:
@@ -142,9 +150,14 @@ class Base:
     records: list[Record]
     flushed: dict[str, Any] | None
 
+    def log_files(self) -> list[str]:
+        """Paths of the log's files, of all its folders in the order of their names."""
+        found = (file for folder in self.plan.log_folders for file in self.files(folder))
+        return sorted(found, key=lambda file: Path(file).name)
+
     def files(self, folder: str) -> list[str]:
         """Paths of the numbered files in a folder, in their order."""
-        found = (path for path in (self.root / folder).iterdir() if path.is_file() and path.name.isdigit())
+        found = (path for path in (self.root / folder).glob("*") if path.is_file() and path.name.isdigit())
         return sorted(path.relative_to(self.root).as_posix() for path in found)
 
     def queues(self) -> list[str]:
@@ -178,6 +191,20 @@ def _half_way(chance: random.Random) -> dict[str, str]:
     if chance.random() < 0.15:
         done["lab.forget"] = chance.choice(("TopicA", "TopicB", "%RETRY%grp"))
     return done
+
+
+def _log_folders(chance: random.Random) -> dict[str, str]:
+    """Where the log lies: mostly in commitlog/ alone."""
+    several = f"{NAME},disk2/{NAME}"
+    folders = chance.choice((None, None, None, None, several, several, f"{several},disk3/{NAME}", f"disk2/{NAME}"))
+    return {"storePathCommitLog": folders} if folders else {}
+
+
+def _ext(chance: random.Random) -> dict[str, str]:
+    """Whether units have ext units, and the size of their files."""
+    if chance.random() > 0.25:
+        return {}
+    return {"enableConsumeQueueExt": "true", "mappedFileSizeConsumeQueueExt": str(chance.choice((200, 1_000, 1_210)))}
 
 
 def _former_life(version: str, chance: random.Random, lab: Mapping[str, str]) -> Life:
@@ -223,7 +250,7 @@ def _run(life: Life, plan: Plan, number: int, root: Path) -> None:
 
 def read_base(plan: Plan, root: Path) -> Base:
     flushed = _flushed(root)
-    records = [record for file in sorted((root / "commitlog").iterdir()) for record in _records(root, file)]
+    records = [record for file in log_files(root) for record in _records(root, file)]
     return Base(plan, root, records, json.loads(flushed.read_text()) if flushed.exists() else None)
 
 

@@ -15,13 +15,14 @@ from parsers.consumequeue.batch import BATCH_UNIT
 from recovery.rules.versions import BrokerVersion
 from tests.oracle.answers import judge_queues
 from tests.oracle.base import Base, Plan
+from tests.oracle.damage import Damage
 from tests.oracle.edits import Edit, delete, write, zero
-from tests.oracle.judge import FreshCases, Judged
+from tests.oracle.judge import FreshCases, Judged, case_of
 from tests.support.java_lab import run_lab
-from tests.support.recovery_cases import Case
 
 LOG_SIZE = 32_768
 UNIT = BATCH_UNIT.size
+PREFIX = "batches-"
 QUEUE_SIZES = (5 * UNIT, 20 * UNIT, 60 * UNIT)
 
 
@@ -33,7 +34,7 @@ def write_batch_base(version: str, seed: int, folder: Path) -> Base:
         "mappedFileSizeCommitLog": str(LOG_SIZE),
     }
     plan = Plan(version, seed, "clean", 0, 0, sizes)
-    root = folder / f"batches-{plan.name}"
+    root = folder / f"{PREFIX}{plan.name}"
     root.mkdir(parents=True)
     log = f"{chance.randrange(6) * LOG_SIZE:020d}"
     if run_lab(version, "batches", str(root), str(seed), log, *(f"{name}={value}" for name, value in sizes.items())):
@@ -41,11 +42,15 @@ def write_batch_base(version: str, seed: int, folder: Path) -> Base:
     return Base(plan, root, [], None)
 
 
-def judge_batch_damages(base: Base, count: int, chance: random.Random) -> Iterator[Judged]:
-    """So many damaged copies: least and greatest offset of every queue, BatchConsumeQueue's and ours."""
+def is_of_batches(name: str) -> bool:
+    """Whether a base of that name was written here."""
+    return name.startswith(PREFIX)
+
+
+def judge_batch_damages(base: Base, damages: Sequence[tuple[str, Damage]]) -> Iterator[Judged]:
+    """Each damaged copy (id, damage): least and greatest offset of every queue, BatchConsumeQueue's and ours."""
     unpacked, version = base.root.parent, base.plan.version
-    drawn = [(f"{base.root.name}-{number:03d}", draw_batch_damage(base, chance)) for number in range(count)]
-    cases = FreshCases(unpacked, unpacked, {name: _case(base, name, *damage) for name, damage in drawn})
+    cases = FreshCases(unpacked, unpacked, {name: case_of(base, name, damage) for name, damage in damages})
     with ExitStack() as built:
         roots = {name: built.enter_context(cases.built(cases.case(name))) for name in cases.names()}
         told = _fresh(list(roots.values()), base)
@@ -65,8 +70,13 @@ def _fresh(roots: Sequence[Path], base: Base) -> dict[Path, dict[str, object]]:
     return {root: json.loads(answer.read_text()) for root, answer in answers.items()}
 
 
-def draw_batch_damage(base: Base, chance: random.Random) -> tuple[str, list[Edit]]:
-    """One class of damage to one file, its name and its edits."""
+def draw_batch_damages(base: Base, count: int, chance: random.Random) -> list[tuple[str, Damage]]:
+    """So many damages, each with the name of its case."""
+    return [(f"{base.root.name}-{number:03d}", _draw(base, chance)) for number in range(count)]
+
+
+def _draw(base: Base, chance: random.Random) -> Damage:
+    """One class of damage to one file."""
     file = chance.choice(sorted((base.root / "batchconsumequeue").rglob("0" * 10 + "*")))
     name, size = file.relative_to(base.root).as_posix(), file.stat().st_size
     at, other = (UNIT * chance.randrange(size // UNIT) for _ in range(2))
@@ -83,9 +93,4 @@ def draw_batch_damage(base: Base, chance: random.Random) -> tuple[str, list[Edit
         ],
     }
     chosen = chance.choice(sorted(damages))
-    return f"batchcq.{chosen}", damages[chosen]
-
-
-def _case(base: Base, name: str, damage: str, edits: list[Edit]) -> Case:
-    told = {"id": name, "version": base.plan.version, "base": base.root.name, "damageClass": damage, "edits": edits}
-    return {**told, "description": damage, "configOverrides": dict(base.plan.settings)}
+    return Damage(f"batchcq.{chosen}", damages[chosen])

@@ -14,6 +14,7 @@ from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
 from tests.oracle.base import Base
 from tests.oracle.edits import Damager, Edit
+from tests.oracle.ext_damage import EXT_DAMAGES
 from tests.oracle.log_damage import LOG_DAMAGES
 from tests.oracle.other_damage import OTHER_DAMAGES
 from tests.oracle.power_loss import POWER_LOSSES
@@ -24,10 +25,12 @@ DAMAGES: dict[str, Damager] = {
     **RECORD_DAMAGES,
     **LOG_DAMAGES,
     **QUEUE_DAMAGES,
+    **EXT_DAMAGES,
     **OTHER_DAMAGES,
     **POWER_LOSSES,
 }
 
+READ_ONLY = "config.read_only_folder"
 MOST_DRAWS = 1_000
 OTHER_DELAYS = "2s 10s 20s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h 3h"
 SETTINGS: dict[str, tuple[dict[str, str], str]] = {
@@ -43,6 +46,8 @@ SETTINGS: dict[str, tuple[dict[str, str], str]] = {
     "config.check_offset": ({"checkCommitLogOffsetOnRecover": "true"}, "record.physicaloffset"),
     "config.read_uncommitted": ({"flushDiskType": "SYNC_FLUSH", "readUnCommitted": "true"}, "cq.tail_zeroed_all"),
     "config.other_delays": ({"messageDelayLevel": OTHER_DELAYS}, "cq.deleted_all"),
+    "config.ext_on": ({"enableConsumeQueueExt": "true", "mappedFileSizeConsumeQueueExt": "1000"}, "cq.tail_zeroed_all"),
+    "config.ext_off": ({"enableConsumeQueueExt": "false"}, "cq.tail_zeroed_all"),
     "config.other_log_size": ({"mappedFileSizeCommitLog": "49152"}, ""),
     "config.other_queue_size": ({"mappedFileSizeConsumeQueue": "800"}, ""),
 }
@@ -66,7 +71,7 @@ def draw(base: Base, chance: random.Random, only: str = "") -> Damage:
     Raises:
         ValueError: none of them applies to this base.
     """
-    names = [name for name in (*DAMAGES, *SETTINGS, *["combo"] * 12, *["none"] * 2) if name.startswith(only)]
+    names = [name for name in (*DAMAGES, *SETTINGS, READ_ONLY, *["combo"] * 12, *["none"] * 2) if name.startswith(only)]
     for _ in range(MOST_DRAWS if names else 0):
         name = chance.choice(names)
         found = _combo(base, chance) if name == "combo" else _single(name, base, chance)
@@ -81,6 +86,8 @@ def draw(base: Base, chance: random.Random, only: str = "") -> Damage:
 def _single(name: str, base: Base, chance: random.Random) -> Damage | None:
     if name == "none":
         return Damage(name, [])
+    if name == READ_ONLY:
+        return _read_only(base, chance)
     if name in SETTINGS:
         settings, behind = SETTINGS[name]
         if not _knows(BrokerVersion.parse(base.plan.version), settings):
@@ -89,6 +96,16 @@ def _single(name: str, base: Base, chance: random.Random) -> Damage | None:
         return None if edits is None else Damage(name, edits, settings)
     edits = DAMAGES[name](base, chance)
     return None if edits is None else Damage(name, edits)
+
+
+def _read_only(base: Base, chance: random.Random) -> Damage | None:
+    """One of several folders is read from only."""
+    folders = base.plan.log_folders
+    one = chance.choice(folders)
+    left = [folder for folder in folders if folder != one]
+    named = folders if len(left) < 2 else left  # of a setting without a separator a broker reads no other folder
+    settings = {"storePathCommitLog": ",".join(named), "readOnlyCommitLogStorePaths": one}
+    return Damage(READ_ONLY, [], settings) if left else None
 
 
 def _knows(version: BrokerVersion, settings: Mapping[str, str]) -> bool:

@@ -20,6 +20,7 @@ from tests.oracle.answers import Differences, judge_answers, judge_queues
 from tests.oracle.base import Base
 from tests.oracle.damage import Damage
 from tests.support.java_lab import recover_all
+from tests.support.log_folders import SETTINGS
 from tests.support.opened import opened
 from tests.support.recovery_cases import Case, CaseSet
 from tests.support.recovery_judge import judge
@@ -56,7 +57,7 @@ class Judged:
 def judge_damages(base: Base, damages: Sequence[tuple[str, Damage]]) -> Iterator[Judged]:
     """Start the store classes on a copy for each damage (id, damage), then ask us about the same bytes."""
     unpacked = base.root.parent
-    cases = FreshCases(unpacked, unpacked, {name: _case(base, name, damage) for name, damage in damages})
+    cases = FreshCases(unpacked, unpacked, {name: case_of(base, name, damage) for name, damage in damages})
     with tempfile.TemporaryDirectory(prefix="started-", dir=unpacked) as folder:
         started = {Path(folder) / name: name for name in cases.names()}
         for root, name in started.items():
@@ -70,7 +71,8 @@ def judge_damages(base: Base, damages: Sequence[tuple[str, Damage]]) -> Iterator
             yield _judged(cases, base, name, root, truths.get(root))
 
 
-def _case(base: Base, name: str, damage: Damage) -> Case:
+def case_of(base: Base, name: str, damage: Damage) -> Case:
+    """The case as it is kept, but for what the store classes say of it."""
     return {
         "id": name,
         "version": base.plan.version,
@@ -98,10 +100,12 @@ def _judged(cases: FreshCases, base: Base, name: str, started: Path, truth: dict
     if found is not None:
         case["queuesFound"] = found
     if found is not None and left is not None and truth.get("load") is True:
-        differs["queues"] = _asked(lambda: _queues(cases, case, version, found) | judge_queues(started, version, left))
+        differs["queues"] = _asked(
+            lambda: _queues(cases, case, version, found) | judge_queues(started, version, left, _log(case))
+        )
     if answers is not None:
         try:
-            differs |= judge_answers(started, version, answers)
+            differs |= judge_answers(started, version, answers, _log(case))
             if case["configOverrides"].get("duplicationEnable") == "true":
                 differs.pop("find")  # the broker then gives out confirmed messages only
             if _shares_an_index_file(truth):
@@ -132,7 +136,12 @@ def _failure() -> Differences:
 def _queues(cases: FreshCases, case: Case, version: BrokerVersion, found: dict[str, Any]) -> Differences:
     """The damaged store before its start."""
     with cases.built(case) as root:
-        return {f"found {name}": both for name, both in judge_queues(root, version, found).items()}
+        return {f"found {name}": both for name, both in judge_queues(root, version, found, _log(case)).items()}
+
+
+def _log(case: Case) -> dict[str, str]:
+    """Where the log lies."""
+    return {name: value for name, value in case["configOverrides"].items() if name in SETTINGS}
 
 
 def _verify(verdict: Verdict) -> Differences:
@@ -142,9 +151,7 @@ def _verify(verdict: Verdict) -> Differences:
 
 def _rebuilt(cases: FreshCases, base: Base, case: Case) -> Differences:
     """Where the log is whole: what we write is what the base has, or is made of the undamaged base's log."""
-    if any(
-        edit["path"].startswith("commitlog") or edit.get("to", "").startswith("commitlog") for edit in case["edits"]
-    ):
+    if any("commitlog" in edit["path"] + edit.get("to", "") for edit in case["edits"]):
         return {}
     settings, version = StoreSettings.from_config(base.plan.settings), BrokerVersion.parse(base.plan.version)
     with tempfile.TemporaryDirectory(dir=cases.unpacked) as folder, cases.built(case) as root:
@@ -163,7 +170,8 @@ def _rebuilt(cases: FreshCases, base: Base, case: Case) -> Differences:
 
 def _hashes(root: Path) -> dict[str, str]:
     """Hash by path for queue files; index files by their place in the order of names, which are creation times."""
-    queues = sorted(path for path in (root / "consumequeue").rglob("*") if path.is_file())
+    kinds = ("consumequeue", "consumequeue_ext")
+    queues = sorted(path for kind in kinds for path in (root / kind).rglob("*") if path.is_file())
     found = {path.relative_to(root).as_posix(): sha256(path.read_bytes()).hexdigest() for path in queues}
     for number, path in enumerate(sorted((root / "index").glob("*"))):
         found[f"index/{number}"] = sha256(path.read_bytes()).hexdigest()

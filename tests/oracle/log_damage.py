@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 from tests.oracle.base import Base
-from tests.oracle.edits import PAGE, Damager, Found, create, delete, fixed, swapped, write, zero
+from tests.oracle.edits import PAGE, Damager, Found, create, delete, swapped, write, zero
 from tests.oracle.record_damage import any_record
 
 SECTOR = 512
@@ -19,7 +19,7 @@ def _zero_page(base: Base, chance: random.Random) -> Found:
 
 def _log_truncated(which: str) -> Damager:
     def damage(base: Base, chance: random.Random) -> Found:
-        files = base.files("commitlog")
+        files = base.log_files()
         file = files[-1] if which == "last" else chance.choice(files[:-1] or files)
         size = base.size(file)
         return [{"op": "truncate", "path": file, "length": chance.choice((0, 1, PAGE, size // 2 + 37, size - PAGE))}]
@@ -29,7 +29,7 @@ def _log_truncated(which: str) -> Damager:
 
 def _log_missing(which: str) -> Damager:
     def damage(base: Base, chance: random.Random) -> Found:
-        files = base.files("commitlog")
+        files = base.log_files()
         number = {"first": 0, "last": -1, "middle": len(files) // 2}[which]
         return [delete(files[number])]
 
@@ -38,7 +38,7 @@ def _log_missing(which: str) -> Damager:
 
 def _log_heads_missing(base: Base, chance: random.Random) -> Found:
     """Several of the oldest files deleted by hand: queues and index are as they were."""
-    files = base.files("commitlog")
+    files = base.log_files()
     return [delete(file) for file in files[: chance.randrange(2, len(files))]] if len(files) > 2 else None
 
 
@@ -53,15 +53,16 @@ def _log_extra(files_on: int, length: int | None) -> Damager:
     """A file of zeros behind the last one: `files_on` places further, of the log's size or another one."""
 
     def damage(base: Base, chance: random.Random) -> Found:
-        last = base.files("commitlog")[-1]
+        last = base.log_files()[-1]
         size = base.size(last)
-        return [create(f"commitlog/{int(Path(last).name) + files_on * size:020d}", size if length is None else length)]
+        name = f"{int(Path(last).name) + files_on * size:020d}"
+        return [create(f"{chance.choice(base.plan.log_folders)}/{name}", size if length is None else length)]
 
     return damage
 
 
 def _log_swapped(base: Base, chance: random.Random) -> Found:
-    files = base.files("commitlog")
+    files = base.log_files()
     return swapped(*chance.sample(files, 2)) if len(files) > 1 else None
 
 
@@ -88,6 +89,21 @@ def _bytes_copied(base: Base, chance: random.Random) -> Found:
     return [{"op": "copy", "path": source.file, "to": target.file, **moved}] if fits and source != target else None
 
 
+def _log_folder_gone(base: Base, chance: random.Random) -> Found:
+    """A disk of several that is not there."""
+    folders = base.plan.log_folders
+    return [delete(chance.choice(folders))] if len(folders) > 1 else None
+
+
+def _log_moved(base: Base, chance: random.Random) -> Found:
+    """A file in another folder of the log than the one it was made in: no harm."""
+    file = chance.choice(base.log_files())
+    others = [folder for folder in base.plan.log_folders if folder != Path(file).parent.as_posix()]
+    if not others:
+        return None
+    return [{"op": "copy", "path": file, "to": f"{chance.choice(others)}/{Path(file).name}"}, delete(file)]
+
+
 LOG_DAMAGES: dict[str, Damager] = {
     "zero_page": _zero_page,
     "zero_sectors": _sectors_zero,
@@ -104,6 +120,8 @@ LOG_DAMAGES: dict[str, Damager] = {
     "file.zero_length_extra": _log_extra(1, 0),
     "file.extra_after_gap": _log_extra(2, None),
     "file.swapped": _log_swapped,
-    "file.no_commitlog": fixed(delete("commitlog")),
-    "file.bad_name": fixed(create("commitlog/notes.txt", 300)),
+    "file.no_commitlog": lambda base, chance: [delete(folder) for folder in base.plan.log_folders],
+    "file.no_folder": _log_folder_gone,
+    "file.in_other_folder": _log_moved,
+    "file.bad_name": lambda base, chance: [create(f"{base.plan.log_folders[0]}/notes.txt", 300)],
 }

@@ -11,7 +11,7 @@ from tests.oracle.edits import EARLIER, LATER, Damager, Found, create, delete, f
 
 CHECKPOINT_FIELDS = 6
 TIMES = 3
-ROOT_FOLDERS = ("commitlog", "consumequeue", "index", "checkpoint", "config")
+BESIDE_THE_LOG = ("consumequeue", "index", "checkpoint", "config")
 
 
 def _index(damage: Callable[[str, Base, random.Random], Found]) -> Damager:
@@ -70,6 +70,6 @@ OTHER_DAMAGES: dict[str, Damager] = {
     "checkpoint.past": _checkpoint_set(EARLIER),
     "checkpoint.short": fixed({"op": "truncate", "path": "checkpoint", "length": 24}),
     "config.corrupt_delay_offset": fixed(create("config/delayOffset.json", 20, "7b22626164")),
-    "store.emptied": fixed(*(delete(name) for name in ROOT_FOLDERS)),
-    "store.only_commitlog": fixed(*(delete(name) for name in ROOT_FOLDERS[1:])),
+    "store.emptied": lambda base, chance: [delete(name) for name in (*base.plan.log_folders, *BESIDE_THE_LOG)],
+    "store.only_commitlog": fixed(*(delete(name) for name in BESIDE_THE_LOG)),
 }

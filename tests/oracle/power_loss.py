@@ -14,17 +14,17 @@ def _unforced(base: Base, *, log: bool, queues: bool, deeper: int = 0) -> Found:
         return None
     found = list[Edit]()
     if log:
-        found += _cut_at(base, "commitlog", max(0, base.flushed["commitLogFlushed"] - deeper))
+        found += _cut_at(base, base.log_files(), max(0, base.flushed["commitLogFlushed"] - deeper))
     for queue, forced in base.flushed["queuesFlushed"].items() if queues else ():
         if (base.root / "consumequeue" / queue).is_dir():
-            found += _cut_at(base, f"consumequeue/{queue}", forced)
+            found += _cut_at(base, base.files(f"consumequeue/{queue}"), forced)
     return found or None
 
 
-def _cut_at(base: Base, folder: str, forced: int) -> list[Edit]:
-    """Everything in a folder's files from a position on is zero."""
+def _cut_at(base: Base, files: list[str], forced: int) -> list[Edit]:
+    """Everything in a row of files from a position on is zero."""
     found = list[Edit]()
-    for file in base.files(folder):
+    for file in files:
         first, size = int(Path(file).name), base.size(file)
         if first + size > forced and size:
             at = max(0, forced - first)
@@ -45,7 +45,8 @@ def _powerloss_pages(base: Base, chance: random.Random) -> Found:
     end, size = int(Path(last.file).name) + last.end, base.size(last.file)
     pages = range(base.flushed["commitLogFlushed"] // PAGE, end // PAGE)
     lost = [page * PAGE for page in pages if chance.random() < 0.4]
-    return [zero(f"commitlog/{at // size * size:020d}", at % size, PAGE) for at in lost] or None
+    files = {Path(file).name: file for file in base.log_files()}
+    return [zero(files[f"{at // size * size:020d}"], at % size, PAGE) for at in lost] or None
 
 
 def _powerloss_all(base: Base, chance: random.Random) -> Found:
