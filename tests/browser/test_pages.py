@@ -8,14 +8,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
-import socket
-import subprocess
 import sys
 import time
-import urllib.request
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,47 +19,15 @@ import rocketlens as rl
 from pipelines.notebook.bundles import bundle, bundled_store
 from pipelines.report.model import Column, PrintedTable
 from pipelines.report.render import render_piece
-from tests.support.browser import Page, browser, needs_browser
+from tests.support.browser import Page, free_port, keep, needs_browser, serving
 from tests.support.cli import call
 from tests.support.fixtures import CHECKOUT
 
 pytestmark = needs_browser
 
 NOTEBOOKS = sorted(path.stem for path in (CHECKOUT / "notebooks").glob("*.py"))
-CLI = "import sys; from pipelines.cli.app import main; sys.exit(main())"
-KEPT = os.environ.get("ROCKETLENS_PICTURES")
-
 
 PAGED = render_piece(PrintedTable([Column("n", "n", True)], [{"n": n} for n in range(30)], shown=20))
-
-
-@pytest.fixture
-def page() -> Iterator[Page]:
-    with browser() as tab:
-        yield tab
-
-
-@pytest.fixture(scope="module")
-def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The configuration of a lake of the crashed store, with logs of a cluster, as `ingest` made it."""
-    folder = tmp_path_factory.mktemp("lake")
-    shutil.copytree(bundled_store("5.3.1-crashed"), folder / "store")
-    config = folder / "rocketlens.toml"
-    logs = json.dumps(str(bundle("orders-cluster") / "logs"))
-    config.write_text(
-        '[lake]\npath = "lake"\n[[broker]]\nname = "broker-a"\nstore = "store"\nversion = "5.3.1"\n'
-        f"[[client]]\nlogs = {logs}\n"
-    )
-    ingest = [sys.executable, "-c", CLI, "ingest", "--config-file", str(config)]
-    assert subprocess.run(ingest, cwd=folder, check=False).returncode == 1, "findings"
-    return config
-
-
-def keep(page: Page, name: str) -> None:
-    """Keep a picture of what is in the window, where pictures are kept."""
-    if KEPT:
-        Path(KEPT).mkdir(parents=True, exist_ok=True)
-        page.picture(Path(KEPT) / f"{name}.png")
 
 
 def fits(page: Page) -> bool:
@@ -146,35 +109,6 @@ def test_tables_sort_and_filter_and_timelines_zoom(report: str, page: Page) -> N
     assert page.errors == []
 
 
-@contextmanager
-def serving(command: Sequence[str], address: str, folder: Path, **environment: str) -> Iterator[None]:
-    """A web server, from when it answers to the end of the block."""
-    with (folder / "server.log").open("wb") as log:
-        running = subprocess.Popen(
-            command, cwd=folder, env={**os.environ, **environment}, stdout=log, stderr=log, start_new_session=True
-        )
-    try:
-        until = time.monotonic() + 180
-        while True:
-            try:
-                urllib.request.urlopen(address, timeout=10).close()
-                break
-            except OSError:
-                assert running.poll() is None, (folder / "server.log").read_text("utf-8")[-2000:]
-                assert time.monotonic() < until, f"no answer from {address}"
-                time.sleep(0.5)
-        yield
-    finally:
-        os.killpg(running.pid, signal.SIGTERM)
-        running.wait(timeout=60)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @pytest.fixture(scope="module")
 def lab(lake: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a JupyterLab on a copy of the notebooks, which lets a script press its buttons."""
@@ -189,8 +123,13 @@ def lab(lake: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         "--IdentityProvider.token=",
         "--LabApp.expose_app_in_browser=True",
     ]
-    told = {**lab_environment(), "ROCKETLENS_CONFIG": str(lake), "JUPYTER_CONFIG_DIR": str(folder / "config")}
-    with serving(command, f"http://127.0.0.1:{port}/api", folder, PYTHONPATH=str(CHECKOUT), **told):
+    told = {
+        "PYTHONPATH": str(CHECKOUT),
+        **lab_environment(),
+        "ROCKETLENS_CONFIG": str(lake),
+        "JUPYTER_CONFIG_DIR": str(folder / "config"),
+    }
+    with serving(command, f"http://127.0.0.1:{port}/api", folder, environment=told):
         yield f"http://127.0.0.1:{port}"
 
 

@@ -9,10 +9,14 @@ import base64
 import json
 import os
 import shutil
+import signal
+import socket
 import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Iterator
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -33,6 +37,9 @@ FLAGS = (
     *("--no-sandbox", "--disable-extensions", "--remote-allow-origins=*", "--remote-debugging-port=0"),
 )
 SECONDS = 120
+KEPT = os.environ.get("ROCKETLENS_PICTURES")
+CLI = (sys.executable, "-c", "import sys; from pipelines.cli.app import main; sys.exit(main())")
+"""`rocketlens` of this checkout, in a process of its own."""
 
 
 class Page:
@@ -129,8 +136,6 @@ def browser() -> Iterator[Page]:
 
 def _address(profile: Path) -> str:
     """Where the tab listens, once the browser has written its port."""
-    import urllib.request
-
     said, until = profile / "DevToolsActivePort", time.monotonic() + SECONDS
     while not (said.exists() and said.read_text().strip()):
         assert time.monotonic() < until, "Chromium did not start"
@@ -143,3 +148,51 @@ def _address(profile: Path) -> str:
             return str(tabs[0]["webSocketDebuggerUrl"])
         assert time.monotonic() < until, "Chromium opened no tab"
         time.sleep(0.1)
+
+
+def keep(page: Page, name: str) -> None:
+    """Keep a picture of what is in the window, where pictures are kept."""
+    if KEPT:
+        Path(KEPT).mkdir(parents=True, exist_ok=True)
+        page.picture(Path(KEPT) / f"{name}.png")
+
+
+@contextmanager
+def serving(
+    command: Sequence[str],
+    address: str,
+    folder: Path,
+    *,
+    seconds: float = 180,
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[None]:
+    """A web server, from when it answers to the end of the block."""
+    with (folder / "server.log").open("wb") as log:
+        running = subprocess.Popen(
+            command,
+            cwd=folder,
+            env={**os.environ, **(environment or {})},
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    try:
+        until = time.monotonic() + seconds
+        while True:
+            try:
+                urllib.request.urlopen(address, timeout=10).close()
+                break
+            except OSError:
+                assert running.poll() is None, (folder / "server.log").read_text("utf-8")[-2000:]
+                assert time.monotonic() < until, f"no answer from {address}"
+                time.sleep(0.5)
+        yield
+    finally:
+        os.killpg(running.pid, signal.SIGTERM)
+        running.wait(timeout=60)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
