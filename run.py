@@ -98,6 +98,14 @@ def runs(program: Path) -> bool:
         return False
 
 
+def clear_away(place: Path) -> None:
+    """Remove what stands there: a folder with all in it, a file, or a link but not what it leads to."""
+    if place.is_dir() and not place.is_symlink():
+        shutil.rmtree(str(place))
+    elif os.path.lexists(str(place)):
+        place.unlink()
+
+
 def packages() -> int:
     """How many packages lie in `.venv`."""
     places = ("lib/python*/site-packages", "Lib/site-packages")
@@ -119,7 +127,7 @@ def installer() -> Path:
     """uv, fetched with pip once."""
     if not runs(UV):
         say("fetching the installer")
-        shutil.rmtree(str(BOOTSTRAP), ignore_errors=True)
+        clear_away(BOOTSTRAP)
         quiet = ["--quiet", "--disable-pip-version-check", "--no-warn-script-location", "--root-user-action", "ignore"]
         pip = [sys.executable, "-m", "pip", "install"]
         step("fetching the installer", *pip, *quiet, "--target", BOOTSTRAP, UV_REQUIREMENT)
@@ -157,9 +165,9 @@ def make() -> None:
     began = time.time()
     uv = installer()
     if not runs(PYTHON):
-        if VENV.exists():
+        if os.path.lexists(str(VENV)):
             say(".venv is broken; making it anew")
-            shutil.rmtree(str(VENV))
+            clear_away(VENV)
         step("making .venv", uv, "venv", "--quiet", "--python", sys.executable, VENV)
     if STAMP.exists():
         STAMP.unlink()

@@ -35,6 +35,8 @@ import rocketlens as rl
 YOURS = os.environ.get("ROCKETLENS_LOGS")
 RECORDINGS = YOURS.split(os.pathsep) if YOURS else [rl.bundle("orders-cluster")]
 STORE = os.environ.get("ROCKETLENS_STORE") if YOURS else rl.bundled_store("orders-cluster")
+if not YOURS and os.environ.get("ROCKETLENS_STORE"):
+    raise rl.RocketlensError("ROCKETLENS_STORE is set and ROCKETLENS_LOGS is not: who owned a queue is read from logs")
 
 # %% [markdown]
 # ## What is there to read?

@@ -38,6 +38,10 @@ LAKE = rl.lake() if "ROCKETLENS_CONFIG" in os.environ else None
 YOURS = os.environ.get("ROCKETLENS_STORE")
 STORE = rl.store(YOURS or rl.bundled_store("orders-cluster"))
 OFFSETS = os.environ.get("ROCKETLENS_OFFSETS") or STORE.path / "config" / "consumerOffset.json"
+if not YOURS and not LAKE and os.environ.get("ROCKETLENS_OFFSETS"):
+    raise rl.RocketlensError(
+        "ROCKETLENS_OFFSETS is set and ROCKETLENS_STORE is not: the copies are of a store's offsets"
+    )
 if not YOURS:
     OFFSETS = rl.bundle("orders-cluster") / "offsets"
 

@@ -34,6 +34,8 @@ YOURS = os.environ.get("ROCKETLENS_LOGS")
 RECORDINGS = YOURS.split(os.pathsep) if YOURS else [rl.bundle("orders-cluster")]
 PATH = os.environ.get("ROCKETLENS_STORE") if YOURS else rl.bundled_store("orders-cluster")
 OFFSETS = os.environ.get("ROCKETLENS_OFFSETS") if YOURS else rl.bundle("orders-cluster") / "offsets"
+if not YOURS and (os.environ.get("ROCKETLENS_STORE") or os.environ.get("ROCKETLENS_OFFSETS")):
+    raise rl.RocketlensError("ROCKETLENS_LOGS is not set: the page of a night is made from its logs or captures")
 
 # %% [markdown]
 # ## The page

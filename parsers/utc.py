@@ -14,3 +14,8 @@ def utc(epoch_ms: int | None) -> datetime | None:
         return None if epoch_ms is None else EPOCH + epoch_ms * MILLISECOND
     except OverflowError:
         return None
+
+
+def epoch_ms(at: datetime | None) -> int | None:
+    """A time as epoch milliseconds; None stays None."""
+    return None if at is None else (at - EPOCH) // MILLISECOND

@@ -40,7 +40,7 @@ def build(sources: Sources, console: Console) -> Outcome:
         steps.next("starting Spark and Dagster")
         from pipelines.spark.session import spark_session
 
-        spark_session(sources.spark_master, short_lived=True)
+        spark_session(sources.spark_master, sources.spark_properties, short_lived=True)
         imports.join()
         outcome = _materialize(sources, steps)
         steps.next("publishing the DuckDB catalogue")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -10,8 +9,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pipelines.cli.frame.bundles import arguments_of, parameters_of
 from pipelines.cli.frame.command import refuse_addresses
-from pipelines.cli.frame.errors import ExitCode, explain_error
+from pipelines.cli.frame.error_sentence import explain_error
+from pipelines.cli.frame.errors import ExitCode
 from pipelines.cli.frame.opening import NOTHING_SAID
 from pipelines.cli.frame.options import BrokerOptions, Format, OutputOptions
 from pipelines.cli.frame.run import Run
@@ -98,11 +99,11 @@ def document_of(body: Callable[..., None], broker: BrokerOptions, **given: Any) 
 
 
 def _carried_out(body: Callable[..., None], broker: BrokerOptions, run: Gathered, given: dict[str, Any]) -> Gathered:
-    if (asked := inspect.signature(body).parameters.get("broker")) and asked.annotation == BrokerOptions.__name__:
-        given[asked.name] = broker
+    if any(parameter.annotation is BrokerOptions for parameter in parameters_of(body)):
+        given["broker"] = broker
     with sentences():
         refuse_addresses(given)
-        body(run, **given)
+        body(run, **arguments_of(body, given))
     return run
 
 

@@ -12,6 +12,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = ("parsers", "recovery", "rebalance", "pipelines", "rocketlens")
+BESIDE = {
+    "benchmarks": "what takes how long, each against a baseline of the same run",
+    "demo": "evidence that comes along, and the configuration of the demo",
+    "deploy": "systemd unit and timer, cron lines, container file (docs/scheduled.md)",
+    "docs": "the documentation",
+    "notebooks": "notebooks as Python files; they know the door only",
+    "tests": "the tests, and under `golden` what RocketMQ itself wrote",
+    "tools": "what works before anything is installed, of the standard library alone",
+}
+"""Folders that are no rooms."""
 CHAPTERS = {
     "parsers": (
         "",
@@ -100,7 +110,8 @@ both → `pipelines` (tables, commands, report, Dagster, notebooks). Why it is s
 
 def page() -> str:
     """ARCHITECTURE.md as it must be."""
-    return HEAD + "".join(line for room in ROOMS for line in _room(room))
+    beside = "".join(f"* **{folder}/** {words}.\n" for folder, words in BESIDE.items())
+    return HEAD + "".join(line for room in ROOMS for line in _room(room)) + f"\n## Beside the rooms\n\n{beside}"
 
 
 def _room(room: str) -> Iterator[str]:

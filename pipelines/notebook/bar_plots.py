@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
+from matplotlib.dates import ConciseDateFormatter
 from matplotlib.figure import Figure
 
 from pipelines.report.model import Column, PrintedTable
@@ -44,7 +46,8 @@ def over_time(frame: pd.DataFrame, at: str, value: str, title: str, unit: str) -
     axes.set_ylabel(unit)
     axes.set_ylim(bottom=0)
     axes.spines[["top", "right"]].set_visible(False)
-    figure.autofmt_xdate(rotation=0, ha="center")
+    short = ConciseDateFormatter(axes.xaxis.get_major_locator(), tz=UTC)  # type: ignore[no-untyped-call]
+    axes.xaxis.set_major_formatter(short)
     figure.tight_layout()
     return figure
 

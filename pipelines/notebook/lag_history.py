@@ -12,6 +12,7 @@ from parsers.errors import DamageSink
 from parsers.store import Store
 from pipelines.answers.lag import lag_record, store_lag
 from pipelines.answers.offsets.saved import OffsetsAt, offsets_in
+from pipelines.answers.popping import NewestPops
 from pipelines.lake.tables.derived import LAG
 from pipelines.recordings.lines import Problem
 from recovery.knowledge.knowledge import NOTHING_SAID, Said, knowledge_of, open_known
@@ -23,9 +24,11 @@ def lag_history(
     store: Store, copies: Iterable[OffsetsAt], *, damage: DamageSink, lives: StoreLives | None = None
 ) -> pa.Table:
     """Rows of `lag` for each copy of the offsets, at the instant it was written; oldest first. `broker` is null."""
-    lives = lives or StoreLives(store)
+    lives, newest = lives or StoreLives(store), NewestPops()
     found = (
-        row for copy in copies for row in store_lag(store, copy, at_ms=copy.written_ms, damage=damage, lives=lives)
+        row
+        for copy in copies
+        for row in store_lag(store, copy, at_ms=copy.written_ms, damage=damage, lives=lives, newest=newest)
     )
     return pa.Table.from_pylist([lag_record(row) for row in found], schema=LAG.bare_schema)
 

@@ -23,6 +23,8 @@ FIGURES = (("messages_behind", "messages behind"), ("seconds_behind", "seconds b
 def lag_plot(by_group: pd.DataFrame, happened: Sequence[Row] = ()) -> Figure:
     """Two panels over time, a line for each group; a line breaks, and its span is shaded, where a figure is unknown.
 
+    Without rows both panels say so.
+
     Args:
         by_group: `group`, `at`, `messages_behind`, `seconds_behind`; null is unknown.
         happened: incidents to mark: rows with `begin_at`, `kind` and `subject`.
@@ -36,6 +38,8 @@ def lag_plot(by_group: pd.DataFrame, happened: Sequence[Row] = ()) -> Figure:
         axes.set_title(title, loc="left", fontsize=10)
         axes.set_ylim(bottom=0)
         axes.spines[["top", "right"]].set_visible(False)
+        if by_group.empty:
+            _nothing(axes)
         _marks(axes, happened, apart, named=axes is panels[0])
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
@@ -54,6 +58,13 @@ def _line(axes: Axes, rows: pd.DataFrame, column: str, group: str, colour: str) 
         if is_unknown:
             begin, end = instants[max(0, place - 1)], instants[min(len(instants) - 1, place + 1)]
             axes.axvspan(begin, end, color=colour, alpha=0.12, hatch="///", linewidth=0)
+
+
+def _nothing(axes: Axes) -> None:
+    """Say so, with no scale: an empty one reads like lag that is 0."""
+    axes.text(0.5, 0.5, "no offsets were kept", ha="center", color="#667085", transform=axes.transAxes)
+    axes.set_yticks([])
+    axes.xaxis.set_visible(False)
 
 
 def _marks(axes: Axes, happened: Sequence[Row], apart: timedelta, *, named: bool) -> None:

@@ -112,7 +112,12 @@ class Files(Asked):
         return self._rows(queues, topic=topic, queue=queue)
 
     def compaction(
-        self, *, topic: str | None = None, queue: int | None = None, messages: bool = False, from_offset: int = 0
+        self,
+        *,
+        topic: str | None = None,
+        queue: int | None = None,
+        messages: bool = False,
+        from_offset: int | None = None,
     ) -> Rows:
         """Copies of compacted topics: what consumers get of them, and what the next pass drops (`compaction`).
 
@@ -185,7 +190,7 @@ class Files(Asked):
         >>> store.offset_at("OrderTopic0", 0, "2026-11-21T15:14:00Z")
         89
         """
-        from pipelines.cli.commands.find import BoundaryName, offset_at
+        from pipelines.cli.commands.offset_at import BoundaryName, offset_at
 
         answer = self._rows(
             offset_at,

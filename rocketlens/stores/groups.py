@@ -13,11 +13,12 @@ from rocketlens.stores.asked import Asked, path_of, paths_of
 class Groups(Asked):
     """Questions about consumer groups."""
 
-    def groups(self, *, group: str | None = None, offsets: Place | None = None) -> Rows:
+    def groups(self, *, group: str | None = None, offsets: Place | None = None, no_proxy: bool = False) -> Rows:
         """Consumer groups: is each alive, and what would be lost if somebody deleted it (`groups`).
 
         Args:
             offsets: kept copies of consumerOffset.json, which tell since when its offsets stand.
+            no_proxy: it is known that no consumer comes through a proxy in cluster mode.
 
         >>> store.groups(group="CG_failing")["dead_letters"]
         [11]
@@ -29,6 +30,7 @@ class Groups(Asked):
             group=group,
             logs=self._logs,
             offsets=path_of(offsets),
+            no_proxy=no_proxy,
         )
 
     def lag(
@@ -85,7 +87,7 @@ class Groups(Asked):
         group: str | None = None,
         topic: str | None = None,
         logs: Iterable[Place] = (),
-        least: int = 100,
+        least: int | None = None,
         status: bool = False,
     ) -> Rows:
         """When groups fell behind, and what share each cause has in it (`episodes`).
@@ -93,7 +95,7 @@ class Groups(Asked):
         Args:
             offsets: a folder of kept copies of consumerOffset.json.
             logs: logs of the broker and of clients, captures, or folders of them.
-            least: less messages behind are no episode.
+            least: less messages behind are no episode; 100 without it.
             status: a status word for each queue instead, after Burrow's rules.
 
         >>> kept = rl.bundle("orders-cluster") / "offsets"

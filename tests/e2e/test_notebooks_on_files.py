@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nbclient.exceptions import CellExecutionError
 
 import rocketlens as rl
 from parsers.store import open_store
@@ -193,3 +194,20 @@ def test_one_night_one_page() -> None:
     killed_and_back = "127.0.0.11@25871"
     assert f"{killed_and_back} had taken them by 15:08:15, after client_started {killed_and_back}" in page
     assert page.count('class="zooms"') == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "wanted"),
+    [
+        ("03_who_owned_which_queue", "ROCKETLENS_STORE", "ROCKETLENS_LOGS"),
+        ("04_how_far_behind", "ROCKETLENS_OFFSETS", "ROCKETLENS_STORE"),
+        ("09_one_night_one_page", "ROCKETLENS_STORE", "ROCKETLENS_LOGS"),
+        ("09_one_night_one_page", "ROCKETLENS_OFFSETS", "ROCKETLENS_LOGS"),
+    ],
+)
+def test_bundled_evidence_is_not_shown_as_ones_own(
+    name: str, given: str, wanted: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv(given, str(tmp_path))
+    with pytest.raises(CellExecutionError, match=f"{wanted} is not"):
+        run_notebook(name)

@@ -102,6 +102,15 @@ def test_queries_by_key(name: str) -> None:
     assert [row["physical_offset"] for row in found] == one["phyOffsets"]
 
 
+@pytest.mark.parametrize("name", since(5, CLASSIC)[:1])
+def test_a_unique_id_is_looked_for_within_the_times_asked_for(name: str) -> None:
+    stored = next(line for line in truth_lines(name, "messages.jsonl.gz") if line["uniqKey"] and line["queueId"] >= 0)
+    question = {"topic": stored["topic"], "unique_id": stored["uniqKey"]}
+    windows = [{}, {"end": stored["storeTimestamp"] - 2000}, {"begin": stored["storeTimestamp"] + 2000}]
+    answers = rows("find", *given(name), "--batch", stdin=lines([question | window for window in windows]))
+    assert [len(answer["messages"]) > 0 for answer in answers] == [True, False, False]
+
+
 @pytest.mark.parametrize("name", since(5, CLASSIC))
 @pytest.mark.parametrize("boundary", ["lower", "upper"])
 def test_offsets_by_time(name: str, boundary: str) -> None:

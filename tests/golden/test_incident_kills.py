@@ -11,6 +11,8 @@ from recovery.forecast.forecast import Forecast, forecast
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.rules.settings import StoreSettings
 from recovery.verify.verify import verify
+from tests.fuzz.commands.asked import MOST_SECONDS, at_most
+from tests.support.broker_conf import settings_of_conf
 from tests.support.cli import rows_of
 from tests.support.incidents import Incident, incident, incident_names
 from tests.support.opened import opened
@@ -25,7 +27,7 @@ def opened_as_run(case: Incident, *, killed: bool) -> tuple[Store, StoreKnowledg
     return opened(
         root,
         case.version,
-        StoreSettings.from_broker_conf(case.broker_conf).with_config(
+        settings_of_conf(case.broker_conf).with_config(
             {"storePathRootDir": str(root), "storePathCommitLog": str(root / "commitlog")}
         ),
     )
@@ -53,6 +55,14 @@ def test_the_start_after_a_kill_is_foretold(name: str) -> None:
     assert queue_ends(told) == ends_of(real["queues"])
     assert told.outcome.lost == {"message": 0, "queue_unit": 0, "index_entries": 0}
     assert told.advice == ()
+
+
+def test_dispatch_passes_the_zeros_of_files_that_a_repair_lengthens() -> None:
+    """Told that files have 1 GiB, the broker starts once these have: behind their stored bytes are zeros."""
+    with at_most(MOST_SECONDS):
+        told = forecast(*opened(incident("4.9.7-kill9").root, "4.9.8", StoreSettings()))
+    assert not told.outcome.starts
+    assert told.advice
 
 
 @pytest.mark.parametrize("name", KILLED)

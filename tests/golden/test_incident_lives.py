@@ -23,6 +23,7 @@ from recovery.query.lag import NO_FILES, NOT_THEN, TOPIC_DELETED
 from recovery.rebuild.rebuild import rebuild
 from recovery.rules.settings import StoreSettings
 from recovery.verify.verify import Verification, verify
+from tests.support.broker_conf import settings_of_conf
 from tests.support.cli import call
 from tests.support.cluster_lake import fill_lake
 from tests.support.incidents import INCIDENTS, Incident, incident, incident_names
@@ -37,7 +38,7 @@ def topics_of(case: Incident) -> dict[str, Any]:
 
 
 def settings_of(case: Incident) -> StoreSettings:
-    return StoreSettings.from_broker_conf(case.broker_conf)
+    return settings_of_conf(case.broker_conf)
 
 
 def verified(case: Incident) -> Verification:

@@ -22,8 +22,8 @@ from parsers.store import Store
 from parsers.topics import is_lmq
 from recovery.query.ledger import State
 from recovery.rules.dispatch import COMMIT
-from recovery.rules.settings import StoreSettings
 from recovery.verify.store_ledger import QueueLedger, StoreLedger, store_ledger
+from tests.support.broker_conf import settings_of_conf
 from tests.support.cli import call
 from tests.support.incidents import Incident, incident, incident_names
 from tests.support.opened import opened, opened_golden
@@ -218,7 +218,7 @@ def test_the_command_tells_what_groups_miss() -> None:
 
 
 def ledger_of(case: Incident, root: Path) -> StoreLedger:
-    return store_ledger(*opened(root, case.version, StoreSettings.from_broker_conf(case.broker_conf)))
+    return store_ledger(*opened(root, case.version, settings_of_conf(case.broker_conf)))
 
 
 def table_of(case: Incident) -> dict[tuple[str, str], dict[int, int]]:

@@ -195,6 +195,20 @@ def test_a_log_that_was_copied_before_the_store_frees_no_group(name: str) -> Non
     assert not any(row["loses_nothing"] for row in group_rows(left, early))
 
 
+@pytest.mark.parametrize("name", incident_names("topic-recreated"))
+def test_a_word_on_proxies_decides_where_the_version_may_have_one(name: str) -> None:
+    case = incident(name)
+    asked = ("groups", case.root, "--logs", case.logs, "--version", case.version)
+    without, told = (call(*asked, *more).rows for more in ((), ("--no-proxy",)))
+    assert [row["state"] for row in without] == [row["state"] for row in told]
+    for before, after in zip(without, told, strict=True):
+        if before["loses_nothing"] is not None:
+            assert after == before
+        assert "proxy" not in (after["reason"] or "")
+        if after["loses_nothing"] and case.version.startswith("5"):
+            assert "your word" in after["advice"]
+
+
 @pytest.mark.parametrize("name", incident_names("retry-dlq"))
 def test_dead_letters_keep_a_group(name: str) -> None:
     case = incident(name)

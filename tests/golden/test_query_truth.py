@@ -75,7 +75,7 @@ def test_a_message_is_found_by_its_id(name: str) -> None:
         (found,) = query.find_by_message_id(line["msgId"])
         assert found.physical_offset == line["physicalOffset"]
         if line["uniqKey"] and line["sysFlag"] & ROLLED_BACK != ROLLED_BACK:  # what is rolled back is not indexed
-            hits = query.find_by_unique_id(line["topic"], line["uniqKey"])
+            hits = query.find_by_unique_id(KeyQuestion(line["topic"], line["uniqKey"]))
             assert line["physicalOffset"] in [hit.physical_offset for hit in hits]
 
 

@@ -12,10 +12,11 @@ from parsers.checkpoint import read_checkpoint
 from parsers.consumequeue.read import read_queue
 from parsers.index.geometry import Geometry
 from parsers.index.open import open_index
-from parsers.index.read import read_index, slot_errors
+from parsers.index.read import read_index
 from parsers.store import open_store
 from pipelines.notebook.bundles import extract_all
 from tests.support.fixtures import GOLDEN
+from tests.support.index_slots import wrong_slots
 
 BASES = GOLDEN / "recovery" / "bases"
 NAMES = sorted(path.stem for path in BASES.glob("s*.json"))
@@ -35,4 +36,4 @@ def test_every_unit_and_entry_is_a_row_and_nothing_is_damage(name: str, tmp_path
     assert units > 100
     assert entries == sum(found.header["index_count"] - 1 for found in opened) > units
     assert {found.geometry for found in opened} == {Geometry(int(config["maxHashSlotNum"]), int(config["maxIndexNum"]))}
-    assert [error for found in opened for error in slot_errors(found)] == []
+    assert [at for found in opened for at in wrong_slots(found)] == []

@@ -37,7 +37,7 @@ def ingest(config: Path, strike: Strike | None = None, *, wait_s: float = 0, say
     def body() -> int:
         if strike is not None:
             strike.arm()
-        session.spark_session = lambda *given, **named: plain_spark()
+        session.spark_session = plain_spark
         done = call("ingest", "--config-file", config, "--wait", str(wait_s))
         if say is not None:
             say.write_text(done.err)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,7 @@ WHEN_S = {"early": 1_790_000_000, "late": 1_790_000_600}
 NOT_CONTENT: Mapping[str, tuple[str, ...]] = {
     "ingested_files": ("inode", "read_at", "modified_ns"),
     "made_from": ("inputs", "made_at"),
+    "watermarks": ("taken_at",),
 }
 """Columns that say when and where an ingest read, not what."""
 SUMS = "SELECT count(*) AS n, bit_xor(hash(told)) AS x, sum(hash(told)::HUGEINT) AS s FROM ({rows}) AS told"
@@ -59,10 +60,10 @@ class World:
             path.write_bytes(whole if moment == "late" else _first_half(whole))
             os.utime(path, (WHEN_S[moment], WHEN_S[moment]))
 
-    def config(self, lake: Path) -> Path:
-        """A configuration of all stores with that lake."""
+    def config(self, lake: Path, names: Sequence[str] = BROKERS) -> Path:
+        """A configuration of these brokers with that lake."""
         brokers = "".join(
-            f'[[broker]]\nname = "{name}"\nstore = "{self.store(name)}"\nversion = "5.3.3"\n' for name in BROKERS
+            f'[[broker]]\nname = "{name}"\nstore = "{self.store(name)}"\nversion = "5.3.3"\n' for name in names
         )
         place = lake.with_name(f"{lake.name}.toml")
         place.write_text(f'[lake]\npath = "{lake}"\n{brokers}[[client]]\nlogs = "{self.folder / "logs"}"\n')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from parsers.store import Store
@@ -13,11 +14,17 @@ from tests.support.stores import log_setting, store_root
 
 
 def opened(
-    root: Path, version: BrokerVersion | str | None = None, settings: StoreSettings | None = None
+    root: Path,
+    version: BrokerVersion | str | None = None,
+    settings: StoreSettings | None = None,
+    config: Mapping[str, str] | None = None,
 ) -> tuple[Store, StoreKnowledge]:
-    """The store at `root`, and its version and settings: those given, the rest as its files show them."""
+    """The store at `root`, and its version and settings: those given, the rest as its files show them.
+
+    `config`: single settings, over those.
+    """
     running = BrokerVersion.parse(version) if isinstance(version, str) else version
-    return _opened(root, Said(running, settings))
+    return _opened(root, Said(running, settings, config or {}))
 
 
 def opened_golden(

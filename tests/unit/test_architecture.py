@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.metadata
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.fixtures import CHECKOUT
-from tools.rooms import CHAPTERS, ROOMS, page
+from tools.rooms import BESIDE, CHAPTERS, ROOMS, page
 
 STDLIB = frozenset(sys.stdlib_module_names)
 IMPURE = frozenset({"os", "pathlib", "io", "time", "random", "secrets", "logging", "socket", "subprocess", "tempfile"})
@@ -89,6 +90,13 @@ def test_every_sub_package_has_its_place_in_the_order(folder: str) -> None:
 def test_every_folder_of_folders_has_an_order(room: str) -> None:
     parents = {path.parent.parent.relative_to(CHECKOUT) for path in (CHECKOUT / room).glob("*/**/__init__.py")}
     assert {str(parent) for parent in parents} - set(CHAPTERS) == set()
+
+
+def test_every_folder_of_a_checkout_is_known() -> None:
+    kept = subprocess.run(["git", "ls-files"], cwd=CHECKOUT, capture_output=True, text=True, check=False).stdout
+    folders = {line.split("/")[0] for line in kept.splitlines() if "/" in line and not line.startswith(".")}
+    assert folders <= {*ROOMS, *BESIDE}  # none where this is no checkout of git
+    assert all((CHECKOUT / folder).is_dir() for folder in BESIDE)
 
 
 def test_the_map_is_that_of_the_folders() -> None:

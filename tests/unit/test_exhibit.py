@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pipelines.notebook.bar_plots import over_time
 from pipelines.notebook.lag_plot import lag_plot
 from pipelines.notebook.show import show
 from pipelines.report.model import Column, PrintedTable, Section
@@ -72,6 +73,17 @@ def test_lag_that_is_partly_unknown_is_drawn(incidents: int) -> None:
     assert show(figure)._repr_png_().startswith(b"\x89PNG")
 
 
-def test_no_history_is_an_empty_plot() -> None:
-    nothing = pd.DataFrame({"group": [], "at": [], "messages_behind": [], "seconds_behind": []})
-    assert len(lag_plot(nothing).axes) == 2
+def test_without_a_history_no_scale_says_that_lag_is_0() -> None:
+    figure = lag_plot(pd.DataFrame({"group": [], "at": [], "messages_behind": [], "seconds_behind": []}))
+    assert [[text.get_text() for text in axes.texts] for axes in figure.axes] == [["no offsets were kept"]] * 2
+    assert not any(axes.get_yticks().size or axes.xaxis.get_visible() for axes in figure.axes)
+
+
+def test_times_of_few_seconds_are_told_from_each_other_and_of_a_day() -> None:
+    rate = pd.DataFrame({"second": [AT + timedelta(seconds=n) for n in range(4)], "messages": [3, 5, 2, 4]})
+    figure = over_time(rate, "second", "messages", "messages per second", "messages/s")
+    figure.canvas.draw()
+    (axes,) = figure.axes
+    texts = [label.get_text() for label in axes.get_xticklabels()]
+    assert len(set(texts)) == len(texts)
+    assert f"{AT:%Y-%b-%d %H:%M}" in axes.xaxis.get_offset_text().get_text()

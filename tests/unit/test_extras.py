@@ -13,7 +13,7 @@ from pipelines.installed.shipped import DEMO
 from tests.support.fixtures import unpack_store
 from tests.support.light import call_light, light_distributions, run_light, withheld_modules
 
-OF_THE_PLATFORM = ("ingest", "demo", "ui", "lab", "tables", "check-lake", "vacuum")
+OF_THE_PLATFORM = ("ingest", "demo", "ui", "lab", "tables", "check-lake", "vacuum", "cluster")
 ORDERS = str(DEMO / "orders-cluster")
 ARGUMENTS: dict[str, list[str]] = {
     "explain": ["{store}/checkpoint"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import shutil
@@ -55,7 +56,7 @@ def ingested(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.rmtree(folder / "demo")
     (folder / "rocketlens.toml").write_text(CONFIG)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(session, "spark_session", lambda master: plain_spark())
+        patched.setattr(session, "spark_session", plain_spark)
         assert call("ingest", "--config-file", str(folder / "rocketlens.toml")).code == 1, (
             "a store cut down to some of its files"
         )
@@ -65,7 +66,7 @@ def ingested(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def folder(ingested: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of it, and Spark without Java."""
-    monkeypatch.setattr(session, "spark_session", lambda master: plain_spark())
+    monkeypatch.setattr(session, "spark_session", plain_spark)
     return Path(shutil.copytree(ingested, tmp_path / "own"))
 
 
@@ -83,6 +84,10 @@ def part_of(lake: Lake, table: str, file: str) -> Path:
     root = lake.table_root(table)
     parts = [(part, root / part.path) for part in partition_parts(TABLES[table], root)]
     return next(path for part, path in parts if file in (part.partition[1:] or files_in(path)))
+
+
+def test_spark_without_java_is_called_as_spark_is() -> None:
+    assert inspect.signature(plain_spark) == inspect.signature(session.spark_session)
 
 
 def test_a_whole_lake_has_no_fault_and_nothing_to_remove(folder: Path) -> None:

@@ -114,7 +114,7 @@ def test_what_is_amiss_is_one_sentence_and_the_next_run_mends_it(checkout: Path,
     assert works(checkout)
 
 
-@pytest.mark.parametrize("harm", ["no interpreter", "no package", "no installer"])
+@pytest.mark.parametrize("harm", ["no interpreter", "no package", "no installer", "a file", "a link to nothing"])
 def test_what_broke_since_is_made_anew(checkout: Path, harm: str) -> None:
     assert works(checkout)
     if harm == "no interpreter":
@@ -122,9 +122,13 @@ def test_what_broke_since_is_made_anew(checkout: Path, harm: str) -> None:
         (checkout / ".venv" / "bin" / "python").symlink_to("/nowhere/python3")
     elif harm == "no package":
         shutil.rmtree(next(checkout.glob(".venv/lib/*/site-packages/two-2.dist-info")))
-    else:
+    elif harm == "no installer":
         shutil.rmtree(checkout / ".venv")
         (checkout / ".bootstrap" / "bin" / "uv").write_text("")
+    else:
+        for place in (checkout / ".venv", checkout / ".bootstrap"):
+            shutil.rmtree(place)
+            place.write_text("") if harm == "a file" else place.symlink_to("/nowhere/at/all")
     assert works(checkout)
     assert synced(checkout) == 2
 

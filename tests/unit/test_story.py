@@ -98,8 +98,8 @@ def test_copies_are_retries_and_dead_letters() -> None:
     records = [
         MESSAGE,
         replace(MESSAGE, topic="SCHEDULE_TOPIC_XXXX", stored_ms=1_100),
-        replace(MESSAGE, topic="%RETRY%G", stored_ms=1_200, reconsume_times=1),
-        replace(MESSAGE, topic="%DLQ%G", stored_ms=1_300),
+        replace(MESSAGE, topic="%RETRY%G", group="G", stored_ms=1_200, reconsume_times=1),
+        replace(MESSAGE, topic="%DLQ%G", group="G", stored_ms=1_300),
     ]
     steps = [(step.step, step.group) for step in story(trail(records=records)) if step.at_ms is not None]
     assert steps == [("stored", None), ("stored", None), ("retried", "G"), ("given_up", "G")]

@@ -6,14 +6,23 @@ import io
 import json
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.console import Console
 
-from pipelines.answers.watching import ENDS_EARLIER, QUEUES_BACK, QUEUES_GONE, GroupLag, Look, watch_rows
+from parsers.store import Store
+from pipelines.answers.watching import (
+    ENDS_EARLIER,
+    QUEUES_BACK,
+    QUEUES_GONE,
+    GroupLag,
+    Look,
+    NewFindings,
+    watch_rows,
+)
 from pipelines.cli.commands import watch
 from pipelines.cli.commands.watch_screen import Screen
 from pipelines.demo import BUNDLE
@@ -115,6 +124,35 @@ def test_a_finding_is_told_once(store: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert found
     assert len(found) == len(set(found))
     assert len([row for row in rows if row["what"] == "store"]) == 3
+
+
+def test_looks_go_on_while_files_are_compared(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.rmtree(store / "consumequeue/OrderTopic0")
+    looked, compared = threading.Event(), NewFindings.rows
+
+    def late(findings: NewFindings, store: Store, at_ms: int) -> Iterator[dict[str, Any]]:
+        assert looked.wait(60)
+        yield from compared(findings, store, at_ms)
+
+    monkeypatch.setattr(NewFindings, "rows", late)
+    meanwhile(monkeypatch, lambda: None, lambda: None, looked.set)
+    ended = watched(store, "--times", "4")
+    told = [row["what"] for row in ended.rows if row["what"] in ("store", "finding")]
+    assert ended.code == 1
+    assert told[:3] == ["store"] * 3
+    assert told.count("store") == 4
+    assert "finding" in told
+
+
+def test_a_comparison_that_fails_is_told(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(findings: NewFindings, store: Store, at_ms: int) -> Iterator[dict[str, Any]]:
+        raise OSError(28, "No space left on device")
+        yield {}
+
+    monkeypatch.setattr(NewFindings, "rows", failing)
+    ended = watched(store, "--times", "1")
+    assert ended.code not in (0, 1)
+    assert "No space left" in ended.err
 
 
 def test_an_interruption_ends_it_well(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
