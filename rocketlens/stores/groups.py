@@ -95,7 +95,7 @@ class Groups(Asked):
         Args:
             offsets: a folder of kept copies of consumerOffset.json.
             logs: logs of the broker and of clients, captures, or folders of them.
-            least: less messages behind are no episode; 100 without it.
+            least: fewer messages behind are no episode; 100 without it.
             status: a status word for each queue instead, after Burrow's rules.
 
         >>> kept = rl.bundle("orders-cluster") / "offsets"

@@ -13,8 +13,8 @@ from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
 from pipelines.cli.frame.options import (
     STORE_FILES,
     BrokerOptions,
-    InstantOption,
     MessagesOption,
+    NowOption,
     StoreArgument,
     TopicOption,
     instant_of,
@@ -42,7 +42,7 @@ def delays(
     ] = None,
     messages: MessagesOption = False,
     pending: Annotated[bool, typer.Option("--pending", help="Only what is not delivered yet.")] = False,
-    now: InstantOption = None,
+    now: NowOption = None,
     broker: BrokerOptions = NOTHING_SAID,
 ) -> None:
     """Delayed and timer messages: what is pending and overdue, what was delivered and how late.

@@ -52,7 +52,7 @@ def episodes(
         ),
     ] = None,
     least: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Less messages behind are no episode; 100 without it.")
+        int | None, typer.Option(metavar="N", min=1, help="Fewer messages behind are no episode; 100 without it.")
     ] = None,
     status: Annotated[bool, typer.Option("--status", help="A status word for each queue instead.")] = False,
     broker: BrokerOptions,

@@ -14,7 +14,7 @@ from pipelines.cli.frame.batch import Answer, Question, answers, in_our_words, i
 from pipelines.cli.frame.command import command
 from pipelines.cli.frame.errors import WrongUsage
 from pipelines.cli.frame.opening import known_store_at
-from pipelines.cli.frame.options import STORE_FILES, BrokerOptions, InstantOption, StoreArgument, instant_of
+from pipelines.cli.frame.options import STORE_FILES, BrokerOptions, StoreArgument, instant_of, instant_option
 from pipelines.cli.frame.run import Run
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ class QuestionOptions:
     key: Annotated[str | None, typer.Option(metavar="K", help="A key as the producer set it.")] = None
     unique_id: Annotated[str | None, typer.Option(metavar="U", help="The id the producer made (UNIQ_KEY).")] = None
     message_id: Annotated[str | None, typer.Option(metavar="M", help="An offset message id: host and position.")] = None
-    begin: InstantOption = None
-    end: InstantOption = None
-    max_: Annotated[int, typer.Option("--max", metavar="N", min=1, max=INT_MAX, help="At most so many.")] = (
+    begin: Annotated[str | None, instant_option("Stored at or after")] = None
+    end: Annotated[str | None, instant_option("Stored at or before")] = None
+    max_: Annotated[int, typer.Option("--max", metavar="N", min=1, max=INT_MAX, help="At most so many messages.")] = (
         MOST_MESSAGES
     )
 

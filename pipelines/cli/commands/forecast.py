@@ -23,7 +23,8 @@ def forecast(
     store: StoreArgument,
     broker: BrokerOptions = NOTHING_SAID,
     heap: Annotated[
-        int | None, typer.Option("--heap-bytes", metavar="N", min=1, help="Java heap of the broker, where it is known.")
+        int | None,
+        typer.Option("--heap-bytes", metavar="BYTES", min=1, help="Java heap of the broker, where it is known."),
     ] = None,
     advice: Annotated[
         bool, typer.Option("--advice/--no-advice", help="Also try the repairs that may lose less.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,10 +14,10 @@ from pipelines.cli.frame.options import (
     STORE_FILES,
     BrokerOptions,
     GroupOptions,
-    InstantOption,
     KeptOptions,
     StoreArgument,
     instant_of,
+    instant_option,
 )
 from pipelines.cli.frame.rows import emit_rows_of
 from pipelines.cli.frame.run import Run
@@ -50,7 +50,7 @@ def lag(
     store: StoreArgument,
     wanted: GroupOptions,
     *,
-    at: InstantOption = None,
+    at: Annotated[str | None, instant_option("How far behind at that instant")] = None,
     kept: KeptOptions,
     broker: BrokerOptions,
 ) -> None:

@@ -81,7 +81,11 @@ def ingest(
         list[str] | None, typer.Option(metavar="NAME", help="Only this broker of the configuration; may be repeated.")
     ] = None,
     wait: Annotated[
-        float, typer.Option(metavar="SECONDS", help="How long to wait for another process that writes to the lake.")
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            help="How long to wait for another process that writes to the lake; 0: not at all.",
+        ),
     ] = 0,
     config_file: ConfigFile = None,
 ) -> None:

@@ -12,7 +12,7 @@ from pipelines.cli.frame.batch import Answer, Question, answers, in_our_words, i
 from pipelines.cli.frame.command import command
 from pipelines.cli.frame.errors import WrongUsage
 from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
-from pipelines.cli.frame.options import STORE_FILES, BrokerOptions, InstantOption, StoreArgument, instant_of
+from pipelines.cli.frame.options import STORE_FILES, BrokerOptions, StoreArgument, instant_of, instant_option
 from pipelines.cli.frame.run import Run
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def offset_at(
     store: StoreArgument,
     topic: Annotated[str | None, typer.Option(metavar="T", help="Topic of the queue.")] = None,
     queue: Annotated[int | None, typer.Option(metavar="N", min=0, max=INT_MAX, help="Queue id.")] = None,
-    at: InstantOption = None,
+    at: Annotated[str | None, instant_option("The instant that is looked for")] = None,
     boundary: Annotated[BoundaryName, typer.Option(help="Of messages with the same store time: first or last.")] = (
         BoundaryName.LOWER
     ),

@@ -16,9 +16,9 @@ from pipelines.cli.frame.options import (
     STORE_FILES,
     BrokerOptions,
     GroupOptions,
-    InstantOption,
     KeptOffsetsOption,
     MessagesOption,
+    NowOption,
     StoreArgument,
     instant_of,
 )
@@ -53,7 +53,7 @@ def pop(
     wanted: GroupOptions,
     shown: PopOptions,
     *,
-    now: InstantOption = None,
+    now: NowOption = None,
     offsets: KeptOffsetsOption = None,
     broker: BrokerOptions,
 ) -> None:

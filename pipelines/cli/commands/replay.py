@@ -14,7 +14,7 @@ import typer
 from pipelines.cli.frame.batch import Answer, answers, instant_in
 from pipelines.cli.frame.command import command
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
-from pipelines.cli.frame.options import OWNERSHIP, BrokerOption, Format, InstantOption, instant_of
+from pipelines.cli.frame.options import OWNERSHIP, BrokerOption, Format, instant_of, instant_option
 from pipelines.cli.frame.run import Run
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def replay(
         ),
     ],
     show: Annotated[Show, typer.Option(help="Which table.")] = Show.INTERVALS,
-    at: InstantOption = None,
+    at: Annotated[str | None, instant_option("Who owned each queue at that instant")] = None,
     batch: Annotated[
         bool, typer.Option("--batch", help='Many instants: lines `{"at": ms}` on standard input.')
     ] = False,

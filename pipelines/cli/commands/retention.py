@@ -12,7 +12,7 @@ import typer
 
 from pipelines.cli.frame.command import command
 from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
-from pipelines.cli.frame.options import BROKER, BrokerOptions, Format, InstantOption, StoreArgument, instant_of
+from pipelines.cli.frame.options import BROKER, BrokerOptions, Format, NowOption, StoreArgument, instant_of
 from pipelines.cli.frame.run import Run
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def register(app: typer.Typer) -> None:
 def retention(
     run: Run,
     store: StoreArgument,
-    now: InstantOption = None,
+    now: NowOption = None,
     broker: BrokerOptions = NOTHING_SAID,
     disk_percent: Annotated[
         int | None, typer.Option(metavar="N", min=0, max=100, help="Use of the broker's disk; unknown without it.")

@@ -9,7 +9,7 @@ import typer
 from pipelines.cli.frame.command import command
 from pipelines.cli.frame.errors import WrongUsage
 from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
-from pipelines.cli.frame.options import BROKER, BrokerOptions, InstantOption, StoreArgument, instant_of
+from pipelines.cli.frame.options import BROKER, BrokerOptions, StoreArgument, instant_of, instant_option
 from pipelines.cli.frame.run import Run
 from recovery.query.group_start import Policy
 
@@ -26,7 +26,7 @@ def start_at(
     policy: Annotated[
         Policy, typer.Option("--from", help="The client's ConsumeFromWhere: last, first or timestamp.")
     ] = Policy.LAST,
-    timestamp: InstantOption = None,
+    timestamp: Annotated[str | None, instant_option("The client's consumeTimestamp, with --from timestamp")] = None,
     memory: Annotated[
         int | None, typer.Option(metavar="BYTES", min=0, help="Memory of the broker's machine (before 5.1.0).")
     ] = None,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -207,14 +207,18 @@ class KeptOptions:
     logs: TopicLogsOption = None
 
 
-InstantOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="T",
-        help="ISO 8601 (UTC when no zone is named), epoch milliseconds, `now`, `-1h` (s, m, h, d ago), or `03:12`, the "
-        "last one in UTC.",
-    ),
-]
+INSTANT_FORMS = (
+    "ISO 8601 (UTC when no zone is named), epoch milliseconds, `now`, `-1h` (s, m, h, d ago), or `03:12`, the last one "
+    "in UTC"
+)
+
+
+def instant_option(what: str) -> Any:
+    """An option that takes an instant; `what` begins its help: the instant of what."""
+    return typer.Option(metavar="T", help=f"{what}: {INSTANT_FORMS}.")
+
+
+NowOption = Annotated[str | None, instant_option("As of then, else as of now")]
 
 
 def instant_of(text: str, flag: str, parse: Callable[[str], int] = parse_instant) -> int:

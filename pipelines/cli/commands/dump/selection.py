@@ -13,7 +13,7 @@ from parsers.java import LONG_MAX
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
 from pipelines.cli.frame.kept_offsets import offsets_at
 from pipelines.cli.frame.opening import is_file, known_store_at
-from pipelines.cli.frame.options import BrokerOptions, KeptOptions, QueueOption, TopicOption, instant_of
+from pipelines.cli.frame.options import BrokerOptions, KeptOptions, QueueOption, TopicOption, instant_of, instant_option
 from pipelines.cli.frame.run import Run
 from pipelines.cli.frame.topic_logs import with_logs
 
@@ -33,17 +33,16 @@ class FieldOptions:
     key: Annotated[
         str | None, typer.Option(metavar="K", help="Only messages with this key (one of KEYS, or UNIQ_KEY).")
     ] = None
-    since: Annotated[
-        str | None,
-        typer.Option(metavar="T", help="Stored at or after: ISO 8601 (UTC), epoch ms, `now`, `-1h` or `03:12`."),
-    ] = None
-    until: Annotated[str | None, typer.Option(metavar="T", help="Stored before.")] = None
+    since: Annotated[str | None, instant_option("Stored at or after")] = None
+    until: Annotated[str | None, instant_option("Stored before")] = None
     from_offset: Annotated[
-        int | None, typer.Option(metavar="N", min=0, max=LONG_MAX, help="Physical offset at or after.")
+        int | None,
+        typer.Option(metavar="N", min=0, max=LONG_MAX, help="Physical offset (byte of the CommitLog) at or after."),
     ] = None
-    to_offset: Annotated[int | None, typer.Option(metavar="N", min=0, max=LONG_MAX, help="Physical offset below.")] = (
-        None
-    )
+    to_offset: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=0, max=LONG_MAX, help="Physical offset (byte of the CommitLog) below."),
+    ] = None
 
     def as_filter(self) -> MessageFilter:
         """Raises WrongUsage: a text that is no instant."""
