@@ -149,7 +149,7 @@ class LogFile:
         return int(own_offset(self.data, at + self.header)) - (self.base_offset + at + self.header)
 
     def store_timestamp_ms(self, at: int) -> int:
-        """That of the record at `at`, which has a shape."""
+        """Store time, epoch milliseconds, of the record at `at`, which has a shape."""
         return store_timestamp_at(self.data, at + self.header)
 
     def is_blank(self, at: int) -> bool:

@@ -83,7 +83,10 @@ def finding_rows(broker: BrokerSource, told: SlicedPass | None = None) -> list[R
 
 
 def loss_ledger_rows(broker: BrokerSource, told: SlicedPass | None = None) -> list[Row]:
-    """Rows of `loss_ledger`: of the store's queues, and of the groups whose offsets are stored; `told` as above."""
+    """Rows of `loss_ledger`: of the store's queues, and of the groups whose offsets are stored.
+
+    `told`: what the first pass found in the parts of the log, where it was read apart.
+    """
     (store, known), lost = _known_store_of(broker), list[Damage]()
     since, files = Moment.of(store) if told is None else told.since, files_of(store, known)
     seen = first_pass(store, known, files) if told is None else whole_outline(store, known, files, told.outlines)

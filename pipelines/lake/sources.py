@@ -55,7 +55,7 @@ class BrokerSource:
     until: int | None = None
 
     def cut_at(self, physical_offset: int | None) -> BrokerSource:
-        """The same broker, read as far as a physical offset."""
+        """This broker, whose store is read as far as a physical offset (None: as far as it goes)."""
         return replace(self, until=physical_offset)
 
 

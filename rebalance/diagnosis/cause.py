@@ -29,7 +29,7 @@ WENT_BACK = "offset_went_back"
 class Cause(NamedTuple):
     """One cause: what it is, and whom or what it is about (client ids, brokers or a topic).
 
-    `kind` is one of the names above, or the kind of an incident.
+    `kind` is one of the constants of this module, or the kind of an incident.
     """
 
     kind: str

@@ -44,7 +44,7 @@ class ListAnswers:
         return self._answers[at]
 
     def within(self, first_ms: int, last_ms: int) -> ListAnswers:
-        """Those with first_ms <= at_ms <= last_ms."""
+        """Answers with first_ms <= at_ms <= last_ms."""
         return ListAnswers(self._answers[bisect_left(self.instants, first_ms) : bisect_right(self.instants, last_ms)])
 
     def last_before(self, at_ms: int) -> ListAnswer | None:

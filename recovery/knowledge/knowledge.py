@@ -66,7 +66,7 @@ class Said:
         return said
 
     def over(self, settings: StoreSettings) -> StoreSettings:
-        """These settings, or those of broker.conf, with what was named one by one."""
+        """The settings of broker.conf, or `settings` where none was given, with those that were named one by one."""
         return (self.settings or settings).with_config(self.config)
 
 

@@ -90,6 +90,6 @@ class EventsInTime:
         )
 
     def about(self, key: GroupQueueKey, from_ms: int, until_ms: int) -> Iterator[OffsetEvent]:
-        """Those that moved one queue's offset within a window; a reset lands up to LANDING_MS after it was sent."""
+        """Movements of one queue's offset within a window; a reset lands up to LANDING_MS after it was sent."""
         near = self._events.touching(key[:2], from_ms - LANDING_MS, until_ms)
         return (event for event in near if event.queue_id in (None, key[2]))

@@ -37,12 +37,12 @@ class InTime(Generic[K, T]):
         return self._by_key.get(key, ())
 
     def touching(self, key: K, from_ms: int, until_ms: int) -> Iterator[T]:
-        """Those of one key that can have happened within [from_ms, until_ms]."""
+        """Things of one key that can have happened within [from_ms, until_ms]."""
         kept = self._by_key.get(key, [])
         return (kept[place] for place in self._places(kept, from_ms, until_ms))
 
     def take(self, key: K, from_ms: int, until_ms: int, fits: Callable[[T], bool] = lambda thing: True) -> T | None:
-        """The first of those, which is then no longer here."""
+        """Remove and return the first thing of one key that can have happened within [from_ms, until_ms] and fits."""
         kept = self._by_key.get(key, [])
         place = next((place for place in self._places(kept, from_ms, until_ms) if fits(kept[place])), None)
         return None if place is None else kept.pop(place)

@@ -35,10 +35,13 @@ def offsets_at(run: Run, store: Store, place: Path | None, at_ms: int | None = N
 
 
 def offsets_if_any(run: Run, store: Store, place: Path | None, lack: str) -> OffsetsAt | None:
-    """The offsets as above; without a place, None for a store that has none, and a note that says what that lacks.
+    """The newest copy at `place`, else the store's own offsets; None where the store has none, which a note says.
+
+    `lack`: what the answer then does not tell.
 
     Raises:
-        Unreadable, OSError: there is no copy at `place`.
+        Unreadable: there is no copy at `place`.
+        OSError: the place is not there.
     """
     from pipelines.answers.offsets.saved import offsets_of_store
 

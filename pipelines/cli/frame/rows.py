@@ -29,7 +29,7 @@ def emit_rows_of(run: Run, table: Table, rows: Iterable[dict[str, Any]], brief: 
 
 
 def emit_batches_of(run: Run, table: Table, batches: Iterable[pa.RecordBatch], brief: tuple[str, ...]) -> None:
-    """Write batches of a table of the lake, as above."""
+    """Write batches of a table of the lake. Which broker they are of, a store does not say."""
     schema = schema_of(table, without=["broker"])
     run.emit(schema, (batch.select(schema.names) for batch in batches), brief=brief)
 

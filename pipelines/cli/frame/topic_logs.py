@@ -47,7 +47,7 @@ def lines_told(run: Run, logs: Sequence[Path] | None, *, names_lack: bool = True
 
 
 def logs_of_broker(run: Run, logs: Sequence[Path] | None, *, names_lack: bool = True) -> tuple[Recording, ...]:
-    """The logs of a store's broker among files and folders; none where they are of several, as above."""
+    """The logs of a store's broker among files and folders; none, and a note, where they are of several brokers."""
     from pipelines.recordings.topic_log import topic_logs
 
     if not logs:

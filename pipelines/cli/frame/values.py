@@ -15,7 +15,7 @@ import typer
 
 
 def converted_here(parameters: list[Any]) -> list[Any]:
-    """The same parameters of a built command, whose values Typer now has converted here."""
+    """Parameters of a built command, which are made to convert their values by this module instead of by pydantic."""
     for parameter in parameters:
         if (convert := _conversion(parameter.type_descriptor)) is not None:
             parameter.get_runtime_param = lambda convert=convert: _Conversion(convert)

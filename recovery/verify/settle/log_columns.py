@@ -38,7 +38,7 @@ class MessageColumns(NamedTuple):
 
 
 class ExpectedUnits(NamedTuple):
-    """The units that dispatch makes of these records, in physical order; `record` is where the message is above."""
+    """The units that dispatch makes of records, in physical order; `record` is a row of their `MessageColumns`."""
 
     record: Longs
     topic: Ints
@@ -48,7 +48,7 @@ class ExpectedUnits(NamedTuple):
 
 
 class ExpectedKeys(NamedTuple):
-    """The index entries that dispatch makes of these records, in order; `record` is where the message is above.
+    """The index entries that dispatch makes of records, in order; `record` is a row of their `MessageColumns`.
 
     `owner` is the record's number among those of the log that have keys; `settled` keys have an entry in its place.
     """
