@@ -12,7 +12,7 @@ from parsers.store import Store
 from pipelines.answers.instants import iso_instant
 from pipelines.recordings.recordings import Recording, facts_of, find_recordings
 from pipelines.report.facts import tell_ownership, with_instants
-from pipelines.report.model import Column, Facts, PrintedTable, Row
+from pipelines.report.model import QUEUE, Column, Facts, PrintedTable, Row, numbers, texts
 from pipelines.report.ownership_section import in_short, short_names
 from rebalance.diagnosis.exposures import Exposure
 from rebalance.model.message_queue import MessageQueue
@@ -22,7 +22,7 @@ from recovery.knowledge.knowledge import open_known
 from recovery.query.search_of_queue import search_of
 from recovery.scan.log_access import LogAccess
 
-SOURCES = [Column("kind", "kind"), Column("whose", "whose"), Column("files", "files")]
+SOURCES = texts("kind", "whose", "files")
 INCIDENTS = [
     Column("begin_at", "no earlier than"),
     Column("end_at", "no later than"),
@@ -32,19 +32,18 @@ INCIDENTS = [
     Column("evidence", "where"),
 ]
 METRICS = [
-    Column("group", "group"),
-    Column("topic", "topic"),
-    Column("queues", "queues", True),
+    *texts("group", "topic"),
+    *numbers("queues"),
     Column("processes", "clients", True),
     Column("moved_queues", "queues moved", True),
-    Column("imbalance", "imbalance", True),
+    *numbers("imbalance"),
     Column("owned_s", "owned, s", True),
     Column("unowned_s", "unowned, s", True),
     Column("double_owned_s", "owned twice, s", True),
     Column("uncertain_s", "uncertain, s", True),
 ]
 STRATEGIES = [
-    Column("strategy", "strategy"),
+    *texts("strategy"),
     Column("moved_queues", "queues moved", True),
     Column("widest_gap", "widest gap between two shares", True),
     Column("members_then", "clients at that time", True),
@@ -52,32 +51,25 @@ STRATEGIES = [
     Column("shared", "given to several", True),
 ]
 EXPOSED = [
-    Column("topic", "topic"),
-    Column("queue_id", "queue", True),
+    *texts("topic"),
+    QUEUE,
     Column("kind", "how"),
     Column("from_client", "had it"),
     Column("to_client", "took it"),
-    Column("from_queue_offset", "from queue offset", True),
+    *numbers("from_queue_offset"),
     Column("to_queue_offset", "up to, not with", True),
-    Column("messages", "messages", True),
+    *numbers("messages"),
     Column("cause", "because"),
 ]
 
 OWNERS = [
-    Column("group", "group"),
-    Column("topic", "topic"),
-    Column("broker", "broker"),
-    Column("queue_id", "queue", True),
+    *texts("group", "topic", "broker"),
+    QUEUE,
     Column("owners", "owner"),
-    Column("certain", "certain"),
+    *texts("certain"),
     Column("possible", "possible owners"),
 ]
-NOTES = [
-    Column("group", "group", blank=True),
-    Column("kind", "what"),
-    Column("subject", "of"),
-    Column("detail", "why"),
-]
+NOTES = [Column("group", "group", blank=True), Column("kind", "what"), Column("subject", "of"), Column("detail", "why")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from pipelines.answers.verdicts import verdicts_of
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import read_sources
 from pipelines.report.figures import counted, grouped, in_bytes
-from pipelines.report.model import Column, PrintedTable, Section, State
+from pipelines.report.model import Column, PrintedTable, Section, State, texts
 from pipelines.report.overview_section import overview_section
 from recovery.knowledge.knowledge import Said, knowledge_of, open_known
 
@@ -24,7 +24,7 @@ LAKE_NEXT = 'Ask next: .sql("SELECT …"), .tables() what there is to ask, .ques
 PAIRS = [
     Column("left", "replica"),
     Column("right", "other"),
-    Column("relation", "relation"),
+    *texts("relation"),
     Column("common_prefix_end_offset", "equal until byte", True),
     Column("summary", "in words"),
 ]

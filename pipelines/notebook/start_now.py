@@ -14,7 +14,7 @@ from pipelines.answers.lag import store_positions
 from pipelines.answers.offsets.saved import offsets_of_store
 from pipelines.recordings.lines import Problem
 from pipelines.report.facts import with_instants
-from pipelines.report.model import Column, Facts, PrintedTable, Row
+from pipelines.report.model import QUEUE, Column, Facts, PrintedTable, Row, numbers, texts
 from recovery.forecast.document import forecast_document
 from recovery.forecast.forecast import Forecast, forecast
 from recovery.forecast.outcome import Outcome
@@ -28,9 +28,7 @@ BYTES = [
     Column("file_pos", "byte", True),
     Column("length", "bytes", True),
     Column("hex", "hex", mono=True),
-    Column("field", "field"),
-    Column("value", "value"),
-    Column("meaning", "meaning"),
+    *texts("field", "value", "meaning"),
 ]
 WAYS = [
     Column("do", "what you do"),
@@ -42,16 +40,14 @@ WAYS = [
     Column("costs", "it costs", blank=True),
 ]
 LOST_BY_QUEUE = [
-    Column("what", "what"),
-    Column("topic", "topic"),
-    Column("queue_id", "queue", True),
+    *texts("what", "topic"),
+    QUEUE,
     Column("count", "how many", True),
-    Column("first_queue_offset", "first queue offset", True),
-    Column("last_queue_offset", "last queue offset", True),
+    *numbers("first_queue_offset", "last_queue_offset"),
 ]
 QUEUES = [
-    Column("topic", "topic"),
-    Column("queue_id", "queue", True),
+    *texts("topic"),
+    QUEUE,
     Column("min_queue_offset", "min after load", True),
     Column("max_queue_offset", "max after load", True),
     Column("min_queue_offset_after", "min when quiet", True),

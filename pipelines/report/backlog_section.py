@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipelines.report.figures import grouped
-from pipelines.report.model import Column, Facts, PrintedTable, Section, with_notes
+from pipelines.report.model import QUEUE, Column, Facts, PrintedTable, Section, numbers, texts, with_notes
 
 
 def backlog_section(facts: Facts) -> Section:
@@ -13,12 +13,10 @@ def backlog_section(facts: Facts) -> Section:
         return Section("backlog", title, "No offsets of groups are known.", "unknown")
     waiting = [row for row in facts.backlog if row["unread"] != 0]
     columns = [
-        Column("group", "group"),
-        Column("topic", "topic"),
-        Column("queue_id", "queue", True),
+        *texts("group", "topic"),
+        QUEUE,
         Column("subscription", "subscription", blank=True),
-        Column("unread", "unread", True),
-        Column("matching", "matching", True),
+        *numbers("unread", "matching"),
         Column("head_queue_offset", "next", True),
         Column("head_keys", "its keys", blank=True),
         Column("head_stored_at", "stored at", blank=True),

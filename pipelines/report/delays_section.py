@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from pipelines.report.figures import counted, grouped
-from pipelines.report.model import Column, Facts, PrintedTable, Section
+from pipelines.report.model import Column, Facts, PrintedTable, Section, numbers, texts
 
 COLUMNS = [
-    Column("kind", "kind"),
+    *texts("kind"),
     Column("level", "level", True, blank=True),
-    Column("topic", "topic"),
-    Column("delivered", "delivered", True),
-    Column("pending", "pending", True),
+    *texts("topic"),
+    *numbers("delivered", "pending"),
     Column("overdue", "of them overdue", True),
     Column("next_due", "next due", blank=True),
     Column("late_p50_ms", "late ms, half", True, blank=True),
     Column("late_p99_ms", "late ms, 99 of 100", True, blank=True),
     Column("late_max_ms", "late ms, most", True, blank=True),
     Column("passed", "passed over", True),
-    Column("unknown", "unknown", True),
+    *numbers("unknown"),
     Column("expires_first", "file deleted first", True),
 ]
 

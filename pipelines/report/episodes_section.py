@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from pipelines.report.figures import counted
-from pipelines.report.model import Column, Facts, PrintedTable, Row, Section, State, with_notes
+from pipelines.report.model import Column, Facts, PrintedTable, Row, Section, State, texts, with_notes
 from recovery.query.lag_cause import LagCause
 
 COLUMNS = [
     Column("begin", "from", blank=True),
     Column("peak_at", "worst at"),
     Column("end", "until", blank=True),
-    Column("group", "group"),
-    Column("topic", "topic"),
+    *texts("group", "topic"),
     Column("peak_messages", "messages behind", True),
     Column("shares", "causes"),
     Column("worst_queue_id", "worst queue", True),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from pipelines.report.figures import counted, grouped
-from pipelines.report.model import Column, Facts, PrintedTable, Row, Section, State
+from pipelines.report.model import QUEUE, Column, Facts, PrintedTable, Row, Section, State, numbers, texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +44,9 @@ RETRIES = SumsSection(
     title="Retries and dead letters",
     rows_of=lambda facts: facts.retries,
     columns=[
-        Column("group", "group"),
+        *texts("group"),
         Column("topics", "of topics"),
-        Column("messages", "messages", True),
-        Column("dead_letters", "dead letters", True),
-        Column("waiting", "waiting", True),
-        Column("unread", "unread", True),
-        Column("consumed", "consumed", True),
-        Column("unknown", "unknown", True),
-        Column("most_failures", "most failures", True),
+        *numbers("messages", "dead_letters", "waiting", "unread", "consumed", "unknown", "most_failures"),
         Column("repeated", "copies stored twice", True),
         Column("first_failed_at", "first failure"),
         Column("last_failed_at", "last failure"),
@@ -74,17 +68,10 @@ TRANSACTIONS = SumsSection(
     rows_of=lambda facts: facts.transactions,
     columns=[
         Column("group", "producer group"),
-        Column("topic", "topic"),
-        Column("transactions", "transactions", True),
-        Column("committed", "committed", True),
-        Column("rolled_back", "rolled back", True),
-        Column("pending", "pending", True),
+        *texts("topic"),
+        *numbers("transactions", "committed", "rolled_back", "pending"),
         Column("oldest_pending", "oldest pending", blank=True),
-        Column("given_up", "given up", True),
-        Column("unknown", "unknown", True),
-        Column("committed_twice", "committed twice", True),
-        Column("committed_and_given_up", "committed and given up", True),
-        Column("most_checks", "most checks", True),
+        *numbers("given_up", "unknown", "committed_twice", "committed_and_given_up", "most_checks"),
     ],
     counters=("transactions", "committed", "pending", "given_up", "unknown", "committed_twice"),
     verdict=lambda of: (
@@ -101,19 +88,16 @@ POPS = SumsSection(
     title="POP",
     rows_of=lambda facts: facts.pops,
     columns=[
-        Column("group", "group"),
-        Column("topic", "topic"),
-        Column("queue_id", "queue", True),
-        Column("popped", "popped", True),
+        *texts("group", "topic"),
+        QUEUE,
+        *numbers("popped"),
         Column("acked", "acknowledged", True),
-        Column("in_flight", "in flight", True),
-        Column("overdue", "overdue", True),
+        *numbers("in_flight", "overdue"),
         Column("next_visible", "next visible", blank=True),
         Column("revived", "delivered again", True),
-        Column("passed", "passed", True),
+        *numbers("passed"),
         Column("unmatched", "without checkpoint", True),
-        Column("unknown", "unknown", True),
-        Column("unread", "unread", True),
+        *numbers("unknown", "unread"),
         Column("pop_lag", "unread and in flight", True),
     ],
     counters=("popped", "in_flight", "overdue", "revived", "passed", "unknown"),
@@ -133,7 +117,7 @@ TRACES = SumsSection(
     columns=[
         Column("group", "group", blank=True),
         Column("trace_type", "kind", blank=True),
-        Column("records", "records", True),
+        *numbers("records"),
         Column("failed", "failed or not confirmed", True),
         Column("without_end", "without an end", True),
         Column("again", "of messages given back", True),

@@ -7,7 +7,7 @@ from typing import Any
 
 from pipelines.report import svg
 from pipelines.report.figures import counted, grouped
-from pipelines.report.model import Column, Facts, PrintedTable, Section, State, with_notes
+from pipelines.report.model import QUEUE, Column, Facts, PrintedTable, Section, State, numbers, texts, with_notes
 
 
 def forecast_section(facts: Facts, *, losses_shown: int = 30) -> Section:
@@ -81,11 +81,9 @@ def _facts_table(document: Mapping[str, Any]) -> PrintedTable:
 def _loss_table(lost: Sequence[Mapping[str, Any]], shown: int) -> tuple[list[PrintedTable], list[str]]:
     """The first losses and the notes that stand for their reasons; nothing when nothing is lost or to be shown."""
     columns = [
-        Column("what", "what"),
-        Column("topic", "topic"),
-        Column("queue_id", "queue", True),
-        Column("queue_offset", "queue offset", True),
-        Column("physical_offset", "physical offset", True),
+        *texts("what", "topic"),
+        QUEUE,
+        *numbers("queue_offset", "physical_offset"),
         Column("reason", "reason", blank=True),
     ]
     if not lost or not shown:
@@ -98,7 +96,7 @@ def _loss_table(lost: Sequence[Mapping[str, Any]], shown: int) -> tuple[list[Pri
 def _remedies_table(advice: Sequence[Mapping[str, Any]]) -> list[PrintedTable]:
     """The repairs that were played, and what each would lose."""
     columns = [
-        Column("do", "do"),
+        *texts("do"),
         Column("evidence", "because", blank=True),
         Column("lost", "then lost", True),
         Column("costs", "it costs", blank=True),
@@ -112,7 +110,7 @@ def _lost_then(then: Mapping[str, Any] | None) -> int | None:
 
 
 def _rules_table(reasons: Sequence[Mapping[str, Any]]) -> list[PrintedTable]:
-    columns = [Column("rule", "rule"), Column("source", "source"), Column("evidence", "evidence", blank=True)]
+    columns = [*texts("rule", "source"), Column("evidence", "evidence", blank=True)]
     return [PrintedTable(columns, reasons, "Why: each rule with its evidence")] if reasons else []
 
 
@@ -127,13 +125,12 @@ def retention_section(facts: Facts) -> Section:
     if not waiting:
         return Section("retention", title, "No group has unread messages that could be deleted.", "good")
     columns = [
-        Column("group", "group"),
-        Column("topic", "topic"),
-        Column("queue_id", "queue", True),
+        *texts("group", "topic"),
+        QUEUE,
         Column("unread_messages", "unread", True),
         Column("due_at", "oldest is deleted at"),
-        Column("deleted_unread", "deleted unread", True),
-        Column("status", "status"),
+        *numbers("deleted_unread"),
+        *texts("status"),
         Column("reason", "reason", blank=True),
     ]
     verdict = f"{counted(len(waiting), 'queue')} of some group may hold unread messages" + (

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pipelines.report.figures import counted
-from pipelines.report.model import Column, PrintedTable, Row, Section
+from pipelines.report.model import Column, PrintedTable, Row, Section, texts
 from pipelines.report.ownership_section import ticks_of
 from pipelines.report.svg import Lane, Mark, lanes
 
 COLUMNS = [
     Column("at", "at", blank=True),
-    Column("step", "step"),
+    *texts("step"),
     Column("group", "group", blank=True),
     Column("client_id", "client", blank=True),
-    Column("certain", "certain"),
-    Column("what", "what"),
+    *texts("certain", "what"),
 ]
 CERTAIN, POSSIBLE = "c1", "hatch"
 LEGEND = {"certain": CERTAIN, "a window or a possibility": POSSIBLE}

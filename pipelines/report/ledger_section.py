@@ -6,7 +6,7 @@ from collections import Counter
 
 from pipelines.report import svg
 from pipelines.report.figures import counted, grouped
-from pipelines.report.model import Column, Facts, PrintedTable, Row, Section, with_notes
+from pipelines.report.model import QUEUE, Column, Facts, PrintedTable, Row, Section, numbers, texts, with_notes
 from recovery.query.ledger import LOST, State
 
 COLOURS = {
@@ -30,12 +30,12 @@ def ledger_section(facts: Facts) -> Section:
     lost = [row for row in facts.ledger if row["state"] in LOST]
     columns = [
         Column("group", "group", blank=True),
-        Column("topic", "topic"),
-        Column("queue_id", "queue", True),
-        Column("state", "state"),
+        *texts("topic"),
+        QUEUE,
+        *texts("state"),
         Column("first_queue_offset", "from", True),
         Column("end_queue_offset", "to", True),
-        Column("messages", "messages", True),
+        *numbers("messages"),
         Column("reason", "reason", blank=True),
     ]
     rows, notes = with_notes(sorted(lost, key=lambda row: -row["messages"]))

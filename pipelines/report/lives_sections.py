@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from parsers.topics import is_brokers_own
 from pipelines.report.figures import counted
-from pipelines.report.model import Column, Facts, PrintedTable, Section, State, with_notes
+from pipelines.report.model import Column, Facts, PrintedTable, Section, State, numbers, texts, with_notes
 
 EVENTS = [
     Column("earliest", "from", blank=True),
     Column("latest", "until", blank=True),
     Column("subject", "what"),
-    Column("name", "name"),
-    Column("happened", "happened"),
+    *texts("name", "happened"),
     Column("life", "life", True, blank=True),
     Column("before", "before", blank=True),
     Column("after", "after", blank=True),
@@ -19,14 +18,13 @@ EVENTS = [
     Column("reason", "reason", blank=True),
 ]
 GROUPS = [
-    Column("group", "group"),
-    Column("state", "state"),
+    *texts("group", "state"),
     Column("absent_since", "absent since", blank=True),
-    Column("topics", "topics", True),
+    *numbers("topics"),
     Column("unread", "unread", True, blank=True),
     Column("dead_letters", "dead letters", True, blank=True),
-    Column("doubtful_offsets", "doubtful offsets", True),
-    Column("advice", "advice"),
+    *numbers("doubtful_offsets"),
+    *texts("advice"),
     Column("reason", "reason", blank=True),
 ]
 

@@ -52,6 +52,19 @@ class Column:
         return "n" if self.numeric else "mono" if self.mono else ""
 
 
+def texts(*keys: str) -> list[Column]:
+    """Columns of words under their own names: `first_at` under "first at"."""
+    return [Column(key, key.replace("_", " ")) for key in keys]
+
+
+def numbers(*keys: str) -> list[Column]:
+    """Columns of numbers under their own names: `dead_letters` under "dead letters"."""
+    return [Column(key, key.replace("_", " "), numeric=True) for key in keys]
+
+
+QUEUE = Column("queue_id", "queue", numeric=True)
+
+
 class Link(NamedTuple):
     """A cell that leads to another place of the page."""
 

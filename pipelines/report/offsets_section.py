@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipelines.report.figures import counted, grouped
-from pipelines.report.model import Column, Facts, PrintedTable, Section, with_notes
+from pipelines.report.model import QUEUE, Column, Facts, PrintedTable, Section, numbers, texts, with_notes
 
 PLAIN = {"commits_rejected", "stalled", "reset_refused"}
 """Kinds that move no offset."""
@@ -18,16 +18,14 @@ def offsets_section(facts: Facts) -> Section:
     columns = [
         Column("earliest", "from"),
         Column("latest", "until"),
-        Column("group", "group"),
-        Column("topic", "topic"),
-        Column("queue_id", "queue", True),
-        Column("kind", "kind"),
+        *texts("group", "topic"),
+        QUEUE,
+        *texts("kind"),
         Column("from_queue_offset", "offset before", True),
         Column("to_queue_offset", "offset after", True),
-        Column("skipped", "skipped", True),
-        Column("repeated", "repeated", True),
+        *numbers("skipped", "repeated"),
         Column("by", "by", blank=True),
-        Column("cause", "cause"),
+        *texts("cause"),
         Column("reason", "reason", blank=True),
     ]
     rows, notes = with_notes(facts.offset_events)

@@ -9,7 +9,7 @@ from typing import Any
 
 from pipelines.report import svg
 from pipelines.report.figures import counted
-from pipelines.report.model import Column, Facts, PrintedTable, Row, Section
+from pipelines.report.model import QUEUE, Column, Facts, PrintedTable, Row, Section, texts
 
 COLOURS = tuple(f"c{number}" for number in range(1, 9))
 MOST_ROWS = 60
@@ -43,14 +43,11 @@ def ownership_section(facts: Facts) -> Section:
         f"{_between(facts.intervals)}, {counted(len(anomalies), 'disorder')}."
     )
     columns = [
-        Column("kind", "kind"),
-        Column("group", "group"),
-        Column("topic", "topic"),
-        Column("broker", "broker"),
-        Column("queue_id", "queue", True),
+        *texts("kind", "group", "topic", "broker"),
+        QUEUE,
         Column("begin_at", "from"),
         Column("end_at", "to"),
-        Column("clients", "clients"),
+        *texts("clients"),
         Column("cause", "cause", blank=True),
     ]
     names = short_names({row["client_id"] for row in facts.intervals})

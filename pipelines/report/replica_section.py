@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from pipelines.report.figures import counted
-from pipelines.report.model import Column, Facts, PrintedTable, Row, Section, State
+from pipelines.report.model import Column, Facts, PrintedTable, Row, Section, State, numbers, texts
 
 ALARMING = ("diverged", "altered", "open")
 """Natures of a difference between logs that is more than one replica being further than the other."""
@@ -20,11 +20,10 @@ def replica_section(facts: Facts) -> Section | None:
     columns = [
         Column("left", "replica"),
         Column("right", "other"),
-        Column("what", "what"),
-        Column("nature", "nature"),
+        *texts("what", "nature"),
         Column("replica", "whose", blank=True),
         Column("physical_offset", "from byte", True),
-        Column("messages", "messages", True),
+        *numbers("messages"),
         Column("reason", "what it means", blank=True),
     ]
     shown = [row for row in facts.replicas if row["what"] in OF_LOGS]

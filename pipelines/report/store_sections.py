@@ -8,7 +8,7 @@ from collections.abc import Sequence, Set
 
 from pipelines.report import svg
 from pipelines.report.figures import counted, grouped, in_bytes
-from pipelines.report.model import Column, Facts, PrintedTable, Row, Section, with_notes
+from pipelines.report.model import QUEUE, Column, Facts, PrintedTable, Row, Section, numbers, texts, with_notes
 from recovery.query.lag import tells_of_pops
 
 REGION_COLOURS = {"messages": "c1", "blank": "quiet", "unwritten": "hatch", "damage": "bad"}
@@ -69,7 +69,7 @@ def _damage_table(damaged: Sequence[Row], findings: Sequence[Row] | None) -> lis
     repairs = {(row["place"], row["begin"]): row["repair"] for row in findings or ()}
     rows = [{**row, "repair": repairs.get((row["file"], row["file_pos"]))} for row in damaged]
     columns = [
-        Column("file", "file"),
+        *texts("file"),
         Column("file_pos", "from byte", True),
         Column("length", "bytes", True),
         Column("reason", "reason", blank=True),
@@ -82,12 +82,11 @@ def _queue_table(queues: Sequence[Row] | None) -> list[PrintedTable]:
     if queues is None:
         return []
     columns = [
-        Column("topic", "topic"),
-        Column("queue_id", "queue", True),
+        *texts("topic"),
+        QUEUE,
         Column("min_queue_offset", "minimum", True),
         Column("max_queue_offset", "maximum", True),
-        Column("messages", "messages", True),
-        Column("files", "files", True),
+        *numbers("messages", "files"),
     ]
     return [PrintedTable(columns, queues, "Queues, as the broker would report them")]
 
@@ -97,9 +96,7 @@ def _file_table(files: Sequence[Row]) -> PrintedTable:
     for row in files:
         kinds[row["kind"]].append(row["size"])
     rows = [{"kind": k, "files": len(sizes), "bytes": sum(sizes)} for k, sizes in sorted(kinds.items())]
-    return PrintedTable(
-        [Column("kind", "kind of file"), Column("files", "files", True), Column("bytes", "bytes", True)], rows, "Files"
-    )
+    return PrintedTable([Column("kind", "kind of file"), *numbers("files", "bytes")], rows, "Files")
 
 
 def agreement_section(facts: Facts) -> Section:
@@ -114,9 +111,7 @@ def agreement_section(facts: Facts) -> Section:
     if not facts.findings:
         return Section("agreement", title, "They agree: no finding.", "good", remarks=explained)
     columns = [
-        Column("severity", "severity"),
-        Column("kind", "kind"),
-        Column("place", "place"),
+        *texts("severity", "kind", "place"),
         Column("begin", "from", True),
         Column("end", "to", True),
         Column("evidence", "evidence", blank=True),
@@ -141,14 +136,10 @@ def lag_section(facts: Facts) -> Section:
     if facts.lag is None:
         return Section("lag", title, "No consumer offsets were found, so lag is unknown.", "unknown")
     columns = [
-        Column("group", "group"),
-        Column("topic", "topic"),
-        Column("queue_id", "queue", True),
-        Column("broker_offset", "broker offset", True),
-        Column("consumer_offset", "consumer offset", True),
-        Column("messages_behind", "messages behind", True),
-        Column("seconds_behind", "seconds behind", True),
-        Column("status", "status"),
+        *texts("group", "topic"),
+        QUEUE,
+        *numbers("broker_offset", "consumer_offset", "messages_behind", "seconds_behind"),
+        *texts("status"),
         Column("reason", "reason", blank=True),
     ]
     behind = [row for row in facts.lag if row["messages_behind"] != 0]
