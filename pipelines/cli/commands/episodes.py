@@ -12,7 +12,7 @@ import typer
 from pipelines.cli.frame.command import command
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
 from pipelines.cli.frame.opening import known_store_at
-from pipelines.cli.frame.options import STORE_FILES, BrokerOptions, GroupOptions, StoreArgument
+from pipelines.cli.frame.options import STORE_FILES, BrokerOptions, GroupOptions, RecordingsOption, StoreArgument
 from pipelines.cli.frame.rows import emit_rows_of
 from pipelines.cli.frame.run import Run
 from pipelines.cli.frame.topic_logs import lines_told
@@ -43,14 +43,7 @@ def episodes(
     ],
     wanted: GroupOptions,
     *,
-    logs: Annotated[
-        list[Path] | None,
-        typer.Option(
-            readable=False,
-            metavar="PATH",
-            help="Logs of the broker and of clients, captures, or folders of them; may be repeated.",
-        ),
-    ] = None,
+    logs: RecordingsOption = None,
     least: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Fewer messages behind are no episode; 100 without it.")
     ] = None,

@@ -15,6 +15,7 @@ from pipelines.cli.frame.options import (
     BrokerOptions,
     GroupOptions,
     QueueOption,
+    RecordingsOption,
 )
 from pipelines.cli.frame.rows import emit_rows_of
 from pipelines.cli.frame.run import Run
@@ -50,14 +51,7 @@ def offsets(
     wanted: GroupOptions,
     *,
     queue: QueueOption = None,
-    logs: Annotated[
-        list[Path] | None,
-        typer.Option(
-            readable=False,
-            metavar="PATH",
-            help="Logs of the broker and of clients, captures, or folders of them; may be repeated.",
-        ),
-    ] = None,
+    logs: RecordingsOption = None,
     offsets: Annotated[
         Path | None,
         typer.Option(

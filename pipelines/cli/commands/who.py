@@ -13,7 +13,7 @@ from pipelines.cli.commands.replay import facts_in, replay_of
 from pipelines.cli.frame.command import command
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
 from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
-from pipelines.cli.frame.options import OWNERSHIP, BrokerOptions
+from pipelines.cli.frame.options import OWNERSHIP, BrokerOptions, RecordingsOption
 from pipelines.cli.frame.run import Run
 from pipelines.cli.frame.topic_logs import with_logs
 from recovery.rules.settings import broker_conf_pairs
@@ -40,10 +40,7 @@ def who(
     message_id: Annotated[
         str, typer.Option(metavar="M", help="Message id (host and position), or the unique id the producer made.")
     ],
-    logs: Annotated[
-        list[Path] | None,
-        typer.Option(readable=False, metavar="PATH", help="Logs and captures of brokers and clients; may be repeated."),
-    ] = None,
+    logs: RecordingsOption = None,
     offsets: Annotated[
         Path | None, typer.Option(readable=False, metavar="FILE_OR_DIR", help="Kept copies of consumerOffset.json.")
     ] = None,

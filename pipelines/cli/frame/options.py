@@ -150,6 +150,15 @@ TopicLogsOption = Annotated[
         help="broker.log of this broker, or its folder: says when topics were deleted and created; may be repeated.",
     ),
 ]
+RecordingsOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--logs",
+        readable=False,
+        metavar="PATH",
+        help="Logs of the broker and of clients, captures, or folders of them; may be repeated.",
+    ),
+]
 KeptOffsetsOption = Annotated[
     Path | None,
     typer.Option(
