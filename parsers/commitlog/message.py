@@ -7,7 +7,7 @@ Source: MessageDecoder#decode, MessageExtEncoder#encode, CommitLog#checkMessageA
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from parsers.commitlog.host import PORT_SIZE, Host, decode_host, encode_host
 from parsers.commitlog.ids import encode_message_id
@@ -16,8 +16,6 @@ from parsers.commitlog.layout import (
     MAGIC_V2,
     RECORD_START,
     SMALLEST_MESSAGE,
-    SYS_FLAG_BORN_HOST_V6,
-    SYS_FLAG_STORE_HOST_V6,
     Parts,
     compression,
     parts,
@@ -28,8 +26,6 @@ from parsers.commitlog.properties import Pairs, PropertyRule, decode_properties,
 from parsers.errors import CorruptRecord, NotThisFormat, TruncatedRecord
 from parsers.java import crc31, decode_utf8
 from parsers.layout import Buffer
-
-NO_HOST = Host(bytes(4), 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,53 +200,6 @@ def _check_sizes(message: Message, form: Parts) -> None:
             raise ValueError(f"sysFlag {message.sys_flag:#x} does not fit the address of {host.text}")
     if message.total_size != form.total_size(message.body_size, message.topic_size, message.properties_size):
         raise ValueError(f"total_size {message.total_size} is not the sum of the parts")
-
-
-def new_message(
-    topic: str,
-    body: bytes,
-    *,
-    queue_id: int = 0,
-    queue_offset: int = 0,
-    physical_offset: int = 0,
-    store_timestamp_ms: int = 0,
-    born_timestamp_ms: int = 0,
-    born_host: Host = NO_HOST,
-    store_host: Host = NO_HOST,
-    properties_stored: bytes = b"",
-    sys_flag: int = 0,
-    flag: int = 0,
-    reconsume_times: int = 0,
-    prepared_transaction_offset: int = 0,
-) -> Message:
-    """A message with its sizes, CRC, host bits and version as a 5.1.0 or later broker sets them."""
-    topic_stored = topic.encode()
-    magic_code = MAGIC_V2 if len(topic) > 127 else MAGIC_V1  # MessageVersion is chosen by the length in characters
-    hosts = (SYS_FLAG_BORN_HOST_V6 if born_host.is_v6 else 0) | (SYS_FLAG_STORE_HOST_V6 if store_host.is_v6 else 0)
-    message = Message(
-        total_size=0,
-        magic_code=magic_code,
-        body_crc=crc31(body),
-        queue_id=queue_id,
-        flag=flag,
-        queue_offset=queue_offset,
-        physical_offset=physical_offset,
-        sys_flag=sys_flag & ~(SYS_FLAG_BORN_HOST_V6 | SYS_FLAG_STORE_HOST_V6) | hosts,
-        born_timestamp_ms=born_timestamp_ms,
-        born_host=born_host,
-        store_timestamp_ms=store_timestamp_ms,
-        store_host=store_host,
-        reconsume_times=reconsume_times,
-        prepared_transaction_offset=prepared_transaction_offset,
-        body_size=len(body),
-        body=body,
-        topic_size=len(topic_stored),
-        topic_stored=topic_stored,
-        properties_size=len(properties_stored),
-        properties_stored=properties_stored,
-    )
-    form = parts(magic_code, message.sys_flag)
-    return replace(message, total_size=form.total_size(len(body), len(topic_stored), len(properties_stored)))
 
 
 ROW_FIELDS = (

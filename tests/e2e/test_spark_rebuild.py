@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from parsers.commitlog.message import encode_message, new_message
+from parsers.commitlog.message import encode_message
 from parsers.store import Store, open_store
 from pipelines.spark.jobs.rebuild import rebuild_with_spark
 from recovery.knowledge.knowledge import knowledge_of
 from recovery.rebuild.rebuild import rebuild
 from recovery.rebuild.report import RebuildReport
 from tests.support.build_store import StoreBuilder, overwrite, shop
+from tests.support.new_message import new_message
 from tests.support.stores import store_root
 
 if TYPE_CHECKING:

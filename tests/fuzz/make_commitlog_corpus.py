@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from parsers.commitlog.host import Host
 from parsers.commitlog.layout import SYS_FLAG_COMPRESSED
-from parsers.commitlog.message import encode_message, new_message
+from parsers.commitlog.message import encode_message
 from parsers.commitlog.propcrc import encode_record_crc
 from parsers.commitlog.properties import encode_properties
 from tests.support.commitlog_strategies import sealed
+from tests.support.new_message import new_message
 from tests.support.small_log import FIRST_MS, SmallLog
 
 V6 = Host(bytes(range(16)), 10911)

@@ -6,7 +6,7 @@ from parsers.checkpoint import CHECKPOINT
 from parsers.commitlog.dledger_entry import encode_header, new_header
 from parsers.commitlog.dledger_layout import ENTRY_START
 from parsers.commitlog.layout import MAGIC_BLANK, RECORD_START
-from parsers.commitlog.message import encode_message, new_message
+from parsers.commitlog.message import encode_message
 from parsers.consumequeue.batch import BATCH_UNIT
 from parsers.consumequeue.ext import CQ_EXT_UNIT
 from parsers.consumequeue.layout import CQ_UNIT, PRE_BLANK
@@ -17,6 +17,7 @@ from parsers.java import LONG_MIN
 from parsers.timer import TIMER_BLANK, TIMER_CHECK, TIMER_SLOT, TIMER_UNIT
 from tests.support.dledger_log import index_unit
 from tests.support.files import packed
+from tests.support.new_message import new_message
 
 NOW_MS = 1_795_000_000_000
 MESSAGES = [

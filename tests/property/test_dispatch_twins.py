@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.commitlog.message import decode_message, encode_message, new_message
+from parsers.commitlog.message import decode_message, encode_message
 from parsers.commitlog.tags import DelayLevels
 from parsers.index.geometry import Geometry
 from parsers.java import index_key_hash
@@ -31,6 +31,7 @@ from recovery.rules.versions import BrokerVersion
 from recovery.scan.record_walk import walk
 from recovery.scan.scanner import LogScanner, ScanBatch
 from tests.support.commitlog_strategies import messages
+from tests.support.new_message import new_message
 
 FILE_SIZE, BATCH_FILE_SIZE = 100, 138
 GEOMETRY = Geometry(7, 9)

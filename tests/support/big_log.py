@@ -15,8 +15,9 @@ import numpy.typing as npt
 
 from parsers.commitlog.host import Host
 from parsers.commitlog.layout import HEAD, HOST_V4, MAGIC_BLANK, RECORD_START
-from parsers.commitlog.message import encode_message, new_message
+from parsers.commitlog.message import encode_message
 from parsers.commitlog.properties import encode_properties
+from tests.support.new_message import new_message
 
 BLOCK_RECORDS = 20_000
 FILE_SIZE = 1 << 30

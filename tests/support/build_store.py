@@ -10,11 +10,12 @@ from pathlib import Path
 
 from parsers.checkpoint import CHECKPOINT, FILE_SIZE
 from parsers.commitlog.layout import MAGIC_BLANK, RECORD_START
-from parsers.commitlog.message import Message, encode_message, new_message
+from parsers.commitlog.message import Message, encode_message
 from parsers.commitlog.properties import encode_properties
 from recovery.rebuild.rebuild import rebuild
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
+from tests.support.new_message import new_message
 from tests.support.opened import opened
 
 FIRST_MS, STEP_MS = 1_795_000_000_000, 250

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from parsers.commitlog.message import new_message
 from tests.support.build_store import overwrite
 from tests.support.dledger_log import DLedgerLog
+from tests.support.new_message import new_message
 
 FILE_SIZE = 1024
 FIRST_MS = 1_795_000_000_000

@@ -11,7 +11,7 @@ import pytest
 
 from parsers.commitlog.dledger_entry import decode_header
 from parsers.commitlog.dledger_layout import ENTRY_HEADER, ENTRY_INDEX_UNIT, HEADER_SIZE
-from parsers.commitlog.message import Message, decode_message, new_message
+from parsers.commitlog.message import Message, decode_message
 from parsers.commitlog.read import read_commitlog
 from parsers.commitlog.segment import read_segment, regions_of
 from parsers.dledger.entries import STORED, read_entries
@@ -23,6 +23,7 @@ from parsers.store import StoreFile, locate, open_store
 from tests.support.build_store import overwrite
 from tests.support.cli import call
 from tests.support.dledger_log import NODE, DLedgerLog, dledger_log
+from tests.support.new_message import new_message
 from tests.support.small_log import SmallLog
 
 FIRST_MS = 1_795_000_000_000

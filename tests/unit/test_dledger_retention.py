@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from parsers.commitlog.message import new_message
 from parsers.store import open_store
 from recovery.retention.cleaner import HOUR_MS
 from recovery.retention.retention import Retention, retention
 from recovery.rules.settings import StoreSettings
 from tests.support.dledger_log import DLedgerLog
 from tests.support.dledger_recover import FILE_SIZE, some_log
+from tests.support.new_message import new_message
 from tests.support.opened import opened
 from tests.support.small_log import SmallLog
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from parsers.commitlog.layout import HEAD, MAGIC_BLANK, RECORD_START
-from parsers.commitlog.message import Message, encode_message, new_message
+from parsers.commitlog.message import Message, encode_message
 from parsers.commitlog.propcrc import RESERVED_SIZE, encode_record_crc
 from parsers.commitlog.properties import encode_properties
 from parsers.java import crc31
@@ -16,6 +16,7 @@ from recovery.broker.message_check import MessageCheck, OutOfHeap
 from recovery.broker.message_check_kernel import walk_valid
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
+from tests.support.new_message import new_message
 
 OLD, BEFORE_BOUNDS, BOUNDED, NEWEST = (BrokerVersion.parse(text) for text in ("4.9.8", "5.3.1", "5.3.3", "5.5.1"))
 EVERY = (OLD, BEFORE_BOUNDS, BOUNDED, NEWEST)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.commitlog.message import encode_message, new_message
+from parsers.commitlog.message import encode_message
 from parsers.kernels.java_hash import MALFORMED
 from recovery.rules.dispatch import DispatchRules
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
 from recovery.scan.scanner import LogScanner
 from recovery.scan.topic_table import FIRST_ROOM, TopicTable, look_up
+from tests.support.new_message import new_message
 
 RULES = DispatchRules.of(BrokerVersion.parse("5.3.3"), StoreSettings())
 MANY = 10 * FIRST_ROOM
