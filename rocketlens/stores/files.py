@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 from rocketlens.gathered import Instant, Place, instant, rows_of
 from rocketlens.rows import Rows
 from rocketlens.stores.asked import Asked, path_of
+
+
+class Wanted(TypedDict, total=False):
+    """Which messages are wanted; what is not said asks nothing."""
+
+    topic: str | None
+    queue: int | None
+    key: str | None
+    since: Instant | None
+    until: Instant | None
+    unread_by: str | None
+    lost_by_start: bool
+    body_contains: str | None
+    where: str | None
+    offsets: Place | None
 
 
 class Files(Asked):
@@ -16,60 +31,56 @@ class Files(Asked):
     def messages(
         self,
         *,
-        topic: str | None = None,
-        queue: int | None = None,
-        key: str | None = None,
-        since: Instant | None = None,
-        until: Instant | None = None,
-        unread_by: str | None = None,
-        lost_by_start: bool = False,
-        body_contains: str | None = None,
-        where: str | None = None,
-        offsets: Place | None = None,
         bodies: bool = False,
-        sendable: bool = False,
-        decode: bool = False,
         columns: Sequence[str] | None = None,
         limit: int | None = None,
+        **wanted: Unpack[Wanted],
     ) -> Rows:
         """Messages of the CommitLog in physical order, every header field decoded (`dump commitlog`).
 
         Args:
-            until: stored before.
-            unread_by: what this group has not read, by its stored offsets, or a kept copy of them (`offsets`).
-            lost_by_start: what the next start of the broker loses.
-            where: an SQL condition over the columns.
             bodies: with `body` as stored, `body_decompressed`, and `body_text` where it is UTF-8.
-            sendable: only what a producer says of a message, to send it again.
-            decode: what messages of brokers and clients say instead, a row for each record (docs/formats/messages.md).
             columns, limit: only these, and only so many; both are much faster on a large log.
+            wanted: only these messages: `topic`, `queue`, `key`; stored `since` and before `until`; not read by the
+                group `unread_by` (by its stored offsets, or by a kept copy of them, `offsets`); lost by the next start
+                of the broker (`lost_by_start`); with a text in their bodies (`body_contains`); `where` an SQL condition
+                over the columns holds.
 
         >>> store.messages(topic="OrderTopic1", columns=["physical_offset", "tags"], limit=2).to_pylist()
         [{'physical_offset': 0, 'tags': '标签'}, {'physical_offset': 1238, 'tags': 'TagA'}]
         """
+        return self._messages(wanted, columns=columns, limit=limit, bodies=bodies)
+
+    def sendable(self, *, limit: int | None = None, **wanted: Unpack[Wanted]) -> Rows:
+        """What a producer says of messages, properties and body, to send them again (`dump commitlog --sendable`).
+
+        Args:
+            wanted: which messages, as `messages` takes it.
+
+        >>> store.sendable(topic="OrderTopic1", limit=1)["tags"]
+        ['标签']
+        """
+        return self._messages(wanted, limit=limit, sendable=True)
+
+    def decoded(self, *, limit: int | None = None, **wanted: Unpack[Wanted]) -> Rows:
+        """What messages of brokers and clients say, a row for each record of them (`dump commitlog --decode`).
+
+        Args:
+            wanted: which messages, as `messages` takes it.
+
+        >>> store.decoded(topic="OrderTopic1")["kind"]
+        []
+        """
+        return self._messages(wanted, limit=limit, decode=True)
+
+    def _messages(
+        self, wanted: Wanted, *, limit: int | None, columns: Sequence[str] | None = None, **form: bool
+    ) -> Rows:
         from pipelines.cli.commands.dump.commitlog import commitlog
 
-        return rows_of(
-            commitlog,
-            self._broker,
-            columns=columns,
-            limit=limit,
-            source=self.path,
-            topic=topic,
-            queue=queue,
-            key=key,
-            since=instant(since),
-            until=instant(until),
-            unread_by=unread_by,
-            lost_by_start=lost_by_start,
-            body_contains=body_contains,
-            where=where,
-            offsets=path_of(offsets),
-            logs=self._logs,
-            bodies=bodies,
-            sendable=sendable,
-            decode=decode,
-        )
+        asked: dict[str, Any] = {**wanted, "offsets": path_of(wanted.get("offsets")), "logs": self._logs, **form}
+        asked |= {name: instant(asked[name]) for name in ("since", "until") if name in asked}
+        return rows_of(commitlog, self._broker, columns=columns, limit=limit, source=self.path, **asked)
 
     def regions(self) -> Rows:
         """What every byte of the CommitLog is: messages, blank, damage, stale, unwritten (`dump regions`).
