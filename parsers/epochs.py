@@ -7,14 +7,14 @@ Source: store/ha/autoswitch/EpochFileCache, common/utils/CheckpointFile @5.3.3 (
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import pyarrow as pa
 
-from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, TruncatedRecord, report
-from parsers.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, crc31, decode_utf8, parse_whole, split
+from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report
+from parsers.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, crc31, parse_whole, split
 from parsers.mapped import map_file
 from parsers.store import StoreFile
 from parsers.text_layout import LineField, TextLayout
@@ -48,19 +48,42 @@ class Epoch:
     end_physical_offset: int | None = None
 
 
+class NoNumber(CorruptRecord):
+    """A number that is none, or missing: the broker meets a NumberFormatException, which nothing catches."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpochsRead:
+    """What a broker makes of epochFileCheckpoint and its backup.
+
+    Attributes:
+        file, epochs: what it goes by; None and empty where it takes its store for a new replica's.
+        refused: what is wrong with each file that it tried, in that order.
+    """
+
+    file: StoreFile | None = None
+    epochs: tuple[Epoch, ...] = ()
+    refused: tuple[StoreFormatError, ...] = ()
+
+    @property
+    def stops_broker(self) -> bool:
+        """A broker in controller mode does not start. EpochFileCache#initCacheFromFile, DefaultMessageStore#start."""
+        return any(isinstance(error, NoNumber) for error in self.refused)
+
+
 def decode_epochs(content: bytes) -> tuple[Epoch, ...]:
     """The entries of the file, by epoch.
 
     A line that is not of the form a-b is passed over, as the broker does; the count tells then.
 
     Raises:
-        TruncatedRecord: less than the two first lines.
-        CorruptRecord: a number that is none, another count or CRC, text that is not ASCII.
+        NoNumber: a count, a CRC or an entry that is no number; a file of less than two lines.
+        CorruptRecord: another count or CRC, text that is not UTF-8.
     """
     lines = list(_lines(content))
-    if len(lines) < 2:
-        raise TruncatedRecord("less than a count and a CRC", field="entry_count", length=len(content))
-    count, crc = _number("entry_count", *lines[0]), _number("crc", *lines[1])
+    missing = len(content), ""
+    count_line, crc_line = [*lines, missing, missing][:2]
+    count, crc = _number("entry_count", *count_line), _number("crc", *crc_line)
     entries = [entry for line in lines[2:] if (entry := _entry(line)) is not None]
     if len(entries) != count:
         raise CorruptRecord("another number of entries", field="entry_count", expected=count, actual=len(entries))
@@ -68,7 +91,7 @@ def decode_epochs(content: bytes) -> tuple[Epoch, ...]:
     found = crc31("".join(text + line_end for _, text in lines[2:]).encode())
     if crc not in (NOT_CHECKED, found):
         raise CorruptRecord(
-            "the CRC of the entries is another", at=lines[1][0], field="crc", expected=crc, actual=found
+            "the CRC of the entries is another", at=crc_line[0], field="crc", expected=crc, actual=found
         )
     return _ended(entries)
 
@@ -79,14 +102,10 @@ def encode_epochs(epochs: Sequence[Epoch]) -> bytes:
     return f"{len(epochs)}\n{crc31(entries)}\n".encode() + entries
 
 
-def read_epochs(
-    files: Sequence[StoreFile], *, on_damage: OnDamage = "raise", damage: DamageSink | None = None
-) -> tuple[StoreFile, tuple[Epoch, ...]] | None:
-    """The file that the broker goes by, and its entries: epochFileCheckpoint, or its backup where that has none.
-
-    None where neither file is there and readable: the broker then takes its store for a new replica's.
-    Raises, or reports: CorruptRecord, TruncatedRecord, UnreadableFile, for each file that was tried.
-    """
+def load_epochs(files: Iterable[StoreFile]) -> EpochsRead:
+    """What a broker in controller mode makes of its epoch files: the backup is taken where the file is missing, has no
+    entry or another count or CRC; a number that is none ends the start instead. Source: CheckpointFile#read @5.3.3."""
+    refused: list[StoreFormatError] = []
     for file in sorted(files, key=lambda file: file.name.endswith(BACKUP)):
         try:
             content = map_file(file.path)
@@ -94,11 +113,26 @@ def read_epochs(
                 raise CorruptRecord("larger than any such file", field="file size", actual=len(content))
             epochs = decode_epochs(bytes(content))
         except StoreFormatError as error:
-            report(error.in_file(file.path), on_damage, damage)
+            refused.append(error.in_file(file.path))
+            if isinstance(error, NoNumber):
+                break
             continue
         if epochs:
-            return file, epochs
-    return None
+            return EpochsRead(file, epochs, tuple(refused))
+    return EpochsRead(refused=tuple(refused))
+
+
+def read_epochs(
+    files: Sequence[StoreFile], *, on_damage: OnDamage = "raise", damage: DamageSink | None = None
+) -> tuple[StoreFile, tuple[Epoch, ...]] | None:
+    """The file that the broker goes by, and its entries (`load_epochs`); None without one.
+
+    Raises, or reports: CorruptRecord, NoNumber, UnreadableFile, for each file that was tried.
+    """
+    read = load_epochs(files)
+    for error in read.refused:
+        report(error, on_damage, damage)
+    return None if read.file is None else (read.file, read.epochs)
 
 
 def epochs_to_batch(file: str, epochs: Sequence[Epoch]) -> pa.RecordBatch:
@@ -120,17 +154,17 @@ def _lines(content: bytes) -> Iterator[Placed]:
     """BufferedReader#readLine: a line ends at \\n, \\r or \\r\\n."""
     at = 0
     for line in content.splitlines(keepends=True):
-        bare = line.rstrip(b"\r\n")
-        if not bare.isascii():
-            raise CorruptRecord("a line that is no text of digits", at=at, actual=decode_utf8(bare[:64]))
-        yield at, bare.decode("ascii")
+        try:
+            yield at, line.rstrip(b"\r\n").decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise CorruptRecord("not UTF-8", at=at + error.start) from None
         at += len(line)
 
 
 def _number(field: str, at: int, text: str, lowest: int = INT_MIN, highest: int = INT_MAX) -> int:
     number = parse_whole(text, lowest, highest)
     if number is None:
-        raise CorruptRecord("not a number", at=at, field=field, actual=text[:64])
+        raise NoNumber("not a number", at=at, field=field, actual=text[:64])
     return number
 
 

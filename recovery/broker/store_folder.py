@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
+from parsers.epochs import EpochsRead, load_epochs
 from parsers.errors import StoreFormatError, UnsupportedVersion
 from parsers.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, utf16_units
 from parsers.mapped import map_file, open_evidence
-from parsers.places import DATA_FOLDER, DLEDGER_FOLDER
+from parsers.places import DATA_FOLDER, DLEDGER_FOLDER, SINGLE_FILES
 from parsers.rocksdb.database import Database
 from parsers.rocksdb.queue_table import QueueLimits, QueueTable, Units
+from parsers.store import StoreFile
 from recovery.broker.abort_file import AbortFile, read_abort_file
 from recovery.rules.dispatch import InvalidForDispatch, parse_number
 from recovery.rules.settings import StoreSettings
@@ -128,6 +130,7 @@ class Evidence:
         batch_topics: topics with a folder of BatchCQ queues.
         obstructed_topics: topics in whose queues something stands where a file or folder would have to be made.
         database: the database of the broker's queues, where it keeps them in one.
+        epochs: what a broker in controller mode makes of its epoch files.
     """
 
     root: Path
@@ -148,6 +151,7 @@ class Evidence:
     abort_file: AbortFile = field(default_factory=AbortFile)
     obstructed_topics: frozenset[str] = frozenset()
     database: DatabaseFolder | None = None
+    epochs: EpochsRead = field(default_factory=EpochsRead)
 
     @property
     def log_is_dledgers(self) -> bool:
@@ -167,7 +171,7 @@ NOT_REPLAYED = {
 
 
 def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
-    """List the folder. Reads names, sizes and times, and the small file `checkpoint`; opens a database of queues."""
+    """List the folder. Reads names, sizes and times, and `checkpoint` and epochs; opens a database of queues."""
     folders = log_folders(root, settings)
     topics = _entries(root / "consumequeue")
     node = _dledger_node(root)
@@ -191,7 +195,13 @@ def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
         abort_file=read_abort_file(root),
         obstructed_topics=frozenset(topic.name for topic in topics if _is_obstructed(topic)),
         database=DatabaseFolder.opened(root / "consumequeue") if settings.uses_rocksdb_queues else None,
+        epochs=_epochs(root),
     )
+
+
+def _epochs(root: Path) -> EpochsRead:
+    paths = (root / name for name, kind in SINGLE_FILES.items() if kind == "epochs")
+    return load_epochs(StoreFile(path, "epochs", 0, 0) for path in paths if path.is_file())
 
 
 def config_entries(root: Path) -> dict[str, Entry] | None:

@@ -131,6 +131,9 @@ def _about_settings(played: Restart) -> Iterator[Unknown]:
         yield Unknown(f"what {name} does", f"{memory.version} does not have this setting")
     if settings.enable_controller_mode:
         yield Unknown("the confirmed offset", "the controller and the other replicas decide it")
+    elif memory.evidence.epochs.stops_broker:
+        why = f"with enableControllerMode=true it stops at a number that is none: {memory.evidence.epochs.refused[-1]}"
+        yield Unknown("whether the broker starts", why)
     if settings.enable_consume_queue_ext and not memory.ext_units_are_known:
         yield Unknown(
             "consumequeue_ext/, and the bytes of queue files that get units",

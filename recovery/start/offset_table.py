@@ -81,7 +81,8 @@ def _record_at(memory: BrokerMemory, position: int) -> tuple[int, memoryview] | 
 
 def _failed(position: int, found: str) -> LoadFailed:
     return LoadFailed(
-        "under duplicationEnable the records behind the confirmed offset are read again, and one is no V1 message",
+        "with duplicationEnable or enableControllerMode the records behind the confirmed offset are read again, "
+        "and one is no V1 message",
         "ConsumeQueueStore#compensateForHA (RuntimeException)",
         f"log offset {position}: {found}",
     )

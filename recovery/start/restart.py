@@ -134,7 +134,7 @@ def restart(
         _load_metadata(played)
         _load(played)
         after_load(memory)
-        if _load_services(played) and not evidence.log_is_dledgers:
+        if _load_services(played) and _read_epochs(played) and not evidence.log_is_dledgers:
             _start(played, Redispatch(memory, MessageCheck(version, settings, heap_bytes)))
     except LoadFailed as failed:
         played.load_error = failed
@@ -185,6 +185,19 @@ def _load_services(played: Restart) -> bool:
     failed = _refused(refused)
     played.start_error = f"{failed.rule} ({failed.evidence})"
     played.memory.because(failed.rule, failed.source, failed.evidence)
+    return False
+
+
+def _read_epochs(played: Restart) -> bool:
+    """DefaultMessageStore#start begins with the replicas: False where it ends there."""
+    memory, evidence = played.memory, played.memory.evidence
+    settings = memory.settings
+    reads = settings.enable_controller_mode and not settings.duplication_enable and not evidence.log_is_dledgers
+    if not (reads and evidence.epochs.stops_broker):
+        return True
+    rule, why = "a number in the epoch file is none, and the broker stops", str(evidence.epochs.refused[-1])
+    played.start_error = f"{rule} ({why})"
+    memory.because(rule, "AutoSwitchHAService#init, CheckpointFile#read (NumberFormatException)", why)
     return False
 
 

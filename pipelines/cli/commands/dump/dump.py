@@ -155,7 +155,8 @@ def checkpoint(run: Run, source: StoreOrFile, broker: BrokerOptions = NOTHING_SA
 def epochs(run: Run, source: StoreOrFile, broker: BrokerOptions = NOTHING_SAID) -> None:
     """Epochs of a broker in controller mode: from which byte on which master's epoch wrote the CommitLog.
 
-    Of a store the rows of the file that the broker goes by: epochFileCheckpoint, or its backup where that has none.
+    Of a store the rows of the file that the broker goes by: epochFileCheckpoint, or its backup where that has none;
+    none where a number in it is none, at which the broker stops.
 
     Example: `rocketlens dump epochs /data/store --format table`
     """
