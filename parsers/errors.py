@@ -78,6 +78,10 @@ class UnsupportedVersion(StoreFormatError):
     """A form of this format that is known but not read here."""
 
 
+class TooLarge(StoreFormatError):
+    """More than is read of such a file. A broker may read it: nothing follows for what it makes of it."""
+
+
 class UnreadableFile(StoreFormatError):
     """The system refuses the bytes: no permission, gone since it was listed, a loop of links, an I/O error."""
 

@@ -11,7 +11,7 @@ import json
 import re
 from typing import TypeAlias
 
-from parsers.errors import CorruptRecord
+from parsers.errors import CorruptRecord, TooLarge
 
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 
@@ -46,13 +46,14 @@ def parse(content: bytes | memoryview) -> Json:
     """One JSON document. Keys are always strings; of equal keys the last one wins, as in Java.
 
     Raises:
-        CorruptRecord: longer than MAX_BYTES, not UTF-8, not JSON even by fastjson's habits, or nested beyond reason.
+        TooLarge: longer than MAX_BYTES, or its values may take more than MOST_VALUE_BYTES.
+        CorruptRecord: not UTF-8, not JSON even by fastjson's habits, or nested beyond reason.
             `at` is a byte position in `content`, exact up to the first tolerated peculiarity.
     """
     if len(content) > MAX_BYTES:
-        raise CorruptRecord("too long for a config file", field="file size", expected=MAX_BYTES, actual=len(content))
+        raise TooLarge("too long for a config file", field="file size", expected=MAX_BYTES, actual=len(content))
     if (cost := _cost(bytes(content))) > MOST_VALUE_BYTES:
-        raise CorruptRecord(
+        raise TooLarge(
             "more values than a config file has", field="bytes of its values", expected=MOST_VALUE_BYTES, actual=cost
         )
     try:

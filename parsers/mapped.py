@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parsers.errors import UnreadableFile
+from parsers.fastjson import MAX_BYTES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
 
 WRITTEN_ANEW = (".json", ".bak")
-"""Ends of the names of files that a running broker cuts to nothing and writes anew: they are read, not mapped.
+"""Ends of the names of files that a running broker cuts to nothing and writes anew: they are read, not mapped, unless
+they are longer than anything of them is decoded (MAX_BYTES).
 Source: MixAll#string2File, #string2FileNotSafe @4.9.7, 5.3.3."""
 
 
@@ -68,9 +70,9 @@ def map_file(path: Path) -> memoryview:
             size = file.seek(0, 2)
             if size == 0:
                 return memoryview(b"")
-            if path.suffix in WRITTEN_ANEW:
+            if path.suffix in WRITTEN_ANEW and size <= MAX_BYTES:
                 file.seek(0)
-                return memoryview(file.readall() or b"")
+                return memoryview(BufferedReader(file).read(MAX_BYTES + 1))
             return memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ))
     except (OSError, ValueError) as refused:  # ValueError: a NUL in the name
         why = refused.strerror if isinstance(refused, OSError) and refused.strerror else str(refused)

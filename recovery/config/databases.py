@@ -16,7 +16,7 @@ from parsers.fastjson import as_map, parse, whole_number
 from parsers.rocksdb.tables import KEPT, SECOND_FORM, Content, more_families, read_table
 from recovery.broker.store_folder import Entry
 from recovery.config.files import GROUPS, LMQ_OFFSETS, OFFSETS, TOPICS, ConfigFile, Rows, Stage
-from recovery.config.load import ConfigCopy, ConfigLoad, Copies, CopyState, Table, load_config
+from recovery.config.load import ConfigCopy, ConfigLoad, Copies, CopyState, Table, load_config, text_of
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
 
@@ -120,8 +120,7 @@ def _json_counter(entry: Entry | None) -> int:
     """The counter of the data version in a JSON file that can be read; -1 without one."""
     if entry is None or not entry.size:
         return -1
-    text = bytes(entry.bytes()).decode("utf-8", "replace")  # as load() takes it
-    document = as_map(parse(text.encode()))
+    document = as_map(parse(text_of(entry).encode()))
     return whole_number(as_map(document.get("dataVersion")).get("counter")) or 0
 
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from parsers.config.document import BACKUP
-from parsers.errors import StoreFormatError
-from parsers.fastjson import Json, as_map, parse, parse_beginning
+from parsers.errors import StoreFormatError, TooLarge
+from parsers.fastjson import MAX_BYTES, Json, as_map, parse, parse_beginning
+from parsers.mapped import map_file
 from recovery.broker.store_folder import Entry
 from recovery.config.files import ConfigFile, Rows, Stage
 from recovery.config.values import holds_nothing, not_taken
@@ -120,7 +121,7 @@ def load_config(copies: Copies, file: ConfigFile, stage: Stage, version: BrokerV
 
 
 def read_copy(copies: Copies, file: ConfigFile, name: str, version: BrokerVersion) -> ConfigCopy:
-    """One copy as decode() of the file's manager takes it."""
+    """One copy as decode() of the file's manager takes it. Raises TooLarge, UnreadableFile (`text_of`)."""
     entry = copies.get(name)
     if entry is None:
         return ConfigCopy(name, CopyState.MISSING)
@@ -128,16 +129,32 @@ def read_copy(copies: Copies, file: ConfigFile, name: str, version: BrokerVersio
         return ConfigCopy(name, CopyState.UNREADABLE, why="it is a folder")
     if not entry.size:
         return ConfigCopy(name, CopyState.EMPTY)
-    text = bytes(entry.bytes()).decode("utf-8", "replace")  # Java's String takes any bytes
-    return decode_copy(text, file, name, version)
+    try:
+        return decode_copy(text_of(entry), file, name, version)
+    except StoreFormatError as error:
+        raise error.in_file(entry.path) from None
+
+
+def text_of(entry: Entry) -> str:
+    """A copy as MixAll#file2String takes it: Java's String takes any bytes.
+
+    Raises:
+        TooLarge, UnreadableFile: what a broker makes of it is not known.
+    """
+    content = map_file(entry.path)
+    if len(content) > MAX_BYTES:
+        raise TooLarge("too long for a config file", field="file size", expected=MAX_BYTES, actual=len(content))
+    return bytes(content).decode("utf-8", "replace")
 
 
 def decode_copy(text: str, file: ConfigFile, name: str, version: BrokerVersion) -> ConfigCopy:
-    """The text of a copy, which is not empty, as decode() takes it."""
+    """The text of a copy, which is not empty, as decode() takes it. Raises TooLarge."""
     if holds_nothing(text, file, version):
         return ConfigCopy(name, CopyState.READABLE)
     try:
         document = parse(text.encode())
+    except TooLarge:
+        raise
     except StoreFormatError as error:
         beginning = as_map(as_map(parse_beginning(text.encode())).get(file.table))
         return ConfigCopy(name, CopyState.UNREADABLE, beginning=beginning, why=error.problem)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from parsers.errors import TooLarge, UnreadableFile
 from parsers.queues import StoreQueues
 from parsers.store import QueueKey, Store
 from parsers.topics import TIMER_TOPIC
@@ -319,13 +320,16 @@ class _Verify:
         ends = {} if queue_ends is None else queue_ends.ends
         with_files = {key: ends.get(key, (0, 0)) for key, files in self._store.queues.items() if files}
         queues = with_files or ends
-        config = config_start(
-            config_entries(self._store.root),
-            queues,
-            self._known.version,
-            self._known.settings,
-            was_killed=self._store.abort_present,
-        )
+        try:
+            config = config_start(
+                config_entries(self._store.root),
+                queues,
+                self._known.version,
+                self._known.settings,
+                was_killed=self._store.abort_present,
+            )
+        except (TooLarge, UnreadableFile) as error:
+            return Judgement((), (Explained("not compared", str(error)),))
         return check_config_files(config, queues)
 
     def _with_log_files(self, finding: Finding) -> Finding:

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from parsers.config.offsets import ConsumerOffset, read_delay_offsets, read_offsets
 from parsers.config.topics import TopicConfig, read_topics
-from parsers.errors import Damage
+from parsers.errors import Damage, TooLarge
 from parsers.store import StoreFile
 from parsers.topics import DLQ_PREFIX, LMQ_PREFIX, RETRY_PREFIX, SCHEDULE_TOPIC, is_brokers_own
 from recovery.lives.life import TopicLives
@@ -41,7 +41,7 @@ def check_config(
     topics = read_topics(files, on_damage="collect", damage=damages.append)
     offsets = read_offsets(files, on_damage="collect", damage=damages.append)
     delays = read_delay_offsets(files, on_damage="collect", damage=damages.append)
-    unreadable = map(_unreadable, damages)
+    unreadable = (_unreadable(damage) for damage in damages if damage.kind != TooLarge.__name__)
     findings = [finding for finding in unreadable if finding.places[0].file not in judged]
     if queues is None:
         return Judgement(tuple(findings))
