@@ -16,6 +16,12 @@ def utc(epoch_ms: int | None) -> datetime | None:
         return None
 
 
+def utc_text(epoch_ms: int) -> str:
+    """Epoch milliseconds as a sentence names them, to the second; as they are where the calendar cannot hold them."""
+    at = utc(epoch_ms)
+    return str(epoch_ms) if at is None else f"{at:%F %T}Z"
+
+
 def epoch_ms(at: datetime | None) -> int | None:
     """A time as epoch milliseconds; None stays None."""
     return None if at is None else (at - EPOCH) // MILLISECOND

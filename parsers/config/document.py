@@ -70,13 +70,16 @@ def read_document(
     """`config/<name>` of a store's config files, or the database that holds the same table, as the broker would.
 
     None when nothing gives anything, which the broker takes for an empty state. What is passed over because it cannot
-    be read is reported even where another one stands in for it. Of a file and the table's own database the file counts
+    be read is reported even where another one stands in for it, and a file of 0 bytes where nothing does: no broker
+    writes one. Of a file and the table's own database the file counts
     if it changed more often; of the database of all tables (configManagerVersion=v2) and anything else the one that
     changed last, since such a broker looks at nothing else.
     Source: common/ConfigManager.java#load, #loadBak, broker/config/v1/*#merge, broker/config/v2/* @5.3.3.
     """
     own, common = (_database_document(files, name, is_common, on_damage, damage) for is_common in (False, True))
     chosen = _merged(_json_document(files, name, on_damage, damage), own)
+    if chosen is None and common is None:
+        _report_emptied(files, name, on_damage, damage)
     if chosen is None or common is None:
         return chosen or common
     return max(common, chosen, key=lambda document: document.data_version.timestamp or 0)
@@ -126,6 +129,14 @@ def _json_document(
         if document is not None:
             return document
     return None
+
+
+def _report_emptied(files: Sequence[StoreFile], name: str, on_damage: OnDamage, damage: DamageSink | None) -> None:
+    emptied = [file for file in files if file.path.name == name and file.kind != "rocksdb" and not file.size]
+    for file in emptied:
+        problem = "what the file held is not known: no broker leaves it without a byte"
+        error = CorruptRecord(problem, field="text", expected="a map", actual="0 bytes", path=file.path)
+        report(error, on_damage, damage)
 
 
 def odd_value(document: Document, field: str, value: Json, expected: str) -> StoreFormatError:

@@ -33,6 +33,9 @@ from recovery.scan.log_access import LogAccess
 
 BROADCAST = "@broadcast"
 NO_OFFSETS = "the store has no table of offsets"
+EMPTY_OFFSETS = (
+    "the store's table of offsets is empty: no group ever stored one, or the file was emptied (`verify --explained`)"
+)
 QUEUE_UNKNOWN = "the end of a queue is not known"
 QUEUE_SHORT = "the log has messages of a queue that the queue's own files do not have"
 POPS_UNKNOWN = "whether all popped messages were settled is not known (`pop`)"
@@ -100,7 +103,7 @@ def groups_left(
     _count_retries(found, retried)
     _count_pops(found, PopAnswer.of(store, known, None if own is None else offsets, lost))
     found.pops |= {_group(group) for group, _ in popped_topics(offsets)}
-    common = [NO_OFFSETS] if own is None else []
+    common = [NO_OFFSETS] if own is None else [] if offsets else [EMPTY_OFFSETS]
     common += [NO_LOG] if store.log_not_found is not None else []
     common += [LOG_DAMAGED] if retried.found.held.gaps else []
     common += lost.reasons()

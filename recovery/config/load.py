@@ -84,6 +84,11 @@ class ConfigLoad:
         return self.used.rows if self.used else {}
 
     @property
+    def is_cut_to_nothing(self) -> bool:
+        """The file has 0 bytes, which no broker writes, and no .bak stands in for it."""
+        return self.main.state is CopyState.EMPTY and not self.rows
+
+    @property
     def is_as_written(self) -> bool:
         """The main file is used, and is no less than a broker wrote: nothing of it was emptied or replaced. A database
         that can be read is: its rows come and go one by one."""

@@ -45,6 +45,8 @@ class ConfigLosses:
         groups_without_offsets: groups that must have had offsets, none of which any copy tells.
         delay_levels: levels with messages whose delivery begins anew at their queue's minimum.
         gone_back: offsets that what is left of the newer state tells, and the older ones that are taken.
+        never_stored: groups with a retry topic, where the table of offsets is empty as a broker may have written it: no
+            loss, as far as the files tell.
     """
 
     topics: tuple[str, ...] = ()
@@ -53,6 +55,7 @@ class ConfigLosses:
     groups_without_offsets: tuple[str, ...] = ()
     delay_levels: tuple[int, ...] = ()
     gone_back: tuple[GoneBack, ...] = ()
+    never_stored: tuple[str, ...] = ()
 
     @property
     def count(self) -> int:
@@ -97,6 +100,7 @@ def config_losses(loads: Iterable[ConfigLoad], queues: Iterable[QueueKey], *, wa
         groups_without_offsets=_without_offsets(offsets, groups, retried, known),
         delay_levels=_lost_levels(by_rows.get(Rows.DELAY_LEVELS), keys),
         gone_back=tuple(_gone_back(offsets)),
+        never_stored=_never_stored(offsets, groups, retried),
     )
 
 
@@ -173,8 +177,17 @@ def _without_offsets(
     """Groups that consumed (they have a retry topic) and still exist, as far as subscriptionGroup.json can tell."""
     if load is None or load.is_as_written:
         return ()
+    return tuple(sorted(_that_exist(retried, groups) - {group for group, _, _ in known}))
+
+
+def _never_stored(load: ConfigLoad | None, groups: ConfigLoad | None, retried: set[str]) -> tuple[str, ...]:
+    is_empty = load is not None and load.is_as_written and not load.rows
+    return tuple(sorted(_that_exist(retried, groups))) if is_empty else ()
+
+
+def _that_exist(named: set[str], groups: ConfigLoad | None) -> set[str]:
     exist = _existing(groups)
-    return tuple(sorted((retried if exist is None else retried & exist) - {group for group, _, _ in known}))
+    return named if exist is None else named & exist
 
 
 def _lost_levels(load: ConfigLoad | None, queues: set[QueueKey]) -> tuple[int, ...]:

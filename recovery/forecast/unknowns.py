@@ -63,7 +63,7 @@ def _about_config(played: Restart) -> Iterator[Unknown]:
         if load.used is load.backup:
             why = f"the broker takes {load.backup.name}, which holds what the file held before it"
             yield Unknown(f"what the last write of config/{load.file.name} changed", why)
-        if load.used is None and config.losses.of(load.file.rows):
+        if load.used is None and (config.losses.of(load.file.rows) or load.is_cut_to_nothing):
             why = "no copy of it can be read; only what other files tell of it is listed as lost"
             yield Unknown(f"all that config/{load.file.name} held", why)
 

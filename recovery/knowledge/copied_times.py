@@ -7,10 +7,10 @@ A broker writes its first log file before, and no file a minute after, the newes
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from parsers.queues import StoreQueues
 from parsers.store import Store
+from parsers.utc import utc_text
 from recovery.scan.log_access import NO_TIME, LogAccess
 
 LATE_WRITE_MS = 60_000
@@ -28,8 +28,8 @@ class TimesLost:
     @property
     def reason(self) -> str:
         return (
-            f"the files' times are those of a copy: none was changed before {_utc(self.first_change_ms)}, and the "
-            f"newest message is of {_utc(self.newest_message_ms)}"
+            f"the files' times are those of a copy: none was changed before {utc_text(self.first_change_ms)}, and the "
+            f"newest message is of {utc_text(self.newest_message_ms)}"
         )
 
 
@@ -58,7 +58,3 @@ def newest_message_ms(queues: StoreQueues, log: LogAccess) -> int:
         stored_ms = NO_TIME if pointer is None else log.store_timestamp_ms(*pointer)
         newest = max(newest, stored_ms) if stored_ms <= CALENDAR_ENDS_MS else newest
     return newest
-
-
-def _utc(epoch_ms: int) -> str:
-    return f"{datetime.fromtimestamp(min(epoch_ms, CALENDAR_ENDS_MS) / 1000, UTC):%F %T}Z"

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from parsers.utc import utc
+from parsers.utc import utc_text
 
 NO_LOG = "no log of the broker shows whether a consumer is connected (--logs)"
 UNKNOWN_SINCE = "the log of the broker begins after the group was last heard of, and shows no start of the broker"
@@ -136,7 +136,7 @@ def _unseen(left: GroupLeft, seen: Seen) -> Iterator[str]:
     if seen.connected is None:
         return
     if seen.logged_until_ms is None or seen.logged_until_ms + QUIET_MS < left.saved_ms:
-        yield f"the log of the broker ends before the store was last written to ({utc(left.saved_ms)})"
+        yield f"the log of the broker ends before the store was last written to ({utc_text(left.saved_ms)})"
     if None not in (left.changed_after_ms, seen.since_ms) and (left.changed_after_ms or 0) >= (seen.since_ms or 0):
         yield OFFSETS_MOVED
     if left.may_use_proxy and not left.no_proxy:

@@ -102,7 +102,14 @@ def test_the_backup_stands_in_for_a_file_that_is_no_use(tmp_path: Path, main: st
 
 
 def test_neither_file_is_an_empty_state(tmp_path: Path) -> None:
-    assert read_offsets(write(tmp_path, consumerOffset_json="")) == []
+    assert read_offsets(write(tmp_path)) == []
+
+
+def test_a_file_of_0_bytes_is_an_empty_state_that_no_broker_wrote(tmp_path: Path) -> None:
+    seen: list[Damage] = []
+    files = write(tmp_path, consumerOffset_json="")
+    assert read_offsets(files, on_damage="collect", damage=seen.append) == []
+    assert [(each.path and each.path.name, each.actual) for each in seen] == [("consumerOffset.json", "0 bytes")]
 
 
 def test_odd_values_are_named_and_the_rest_is_read(tmp_path: Path) -> None:

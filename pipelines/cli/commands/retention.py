@@ -78,8 +78,9 @@ def risks_of(run: Run, store: Store, kept: Retention) -> list[RetentionRisk]:
     from recovery.retention.risk import retention_risks
 
     offsets = offsets_of_store(store, run.damage)
-    if offsets is None:
-        run.note(f"{store.root}: no consumerOffset.json, so what is unread is unknown")
+    if offsets is None or not offsets.offsets:
+        lack = "no consumerOffset.json" if offsets is None else "its consumerOffset.json holds no offset"
+        run.note(f"{store.root}: {lack}, so what is unread is unknown")
         return []
     return list(retention_risks(kept, store_positions(store, offsets, run.damage)))
 

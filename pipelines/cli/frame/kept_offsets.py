@@ -26,7 +26,7 @@ def offsets_at(run: Run, store: Store, place: Path | None, at_ms: int | None = N
         own = offsets_of_store(store, run.damage)
         if own is None:
             raise Unreadable(f"{store.root}: no config/consumerOffset.json there; name a copy of it with --offsets")
-        return own
+        return _named_if_empty(run, store, own)
     place.stat()
     copies = offsets_in(place, run.not_read)
     if not copies:
@@ -50,4 +50,14 @@ def offsets_if_any(run: Run, store: Store, place: Path | None, lack: str) -> Off
     own = offsets_of_store(store, run.damage)
     if own is None:
         run.note(f"{store.root}: no consumerOffset.json, so {lack}; name a copy of it with --offsets")
+        return None
+    return _named_if_empty(run, store, own)
+
+
+def _named_if_empty(run: Run, store: Store, own: OffsetsAt) -> OffsetsAt:
+    if not own.offsets:
+        run.note(
+            f"{store.root}: its consumerOffset.json holds no offset, so there is nothing to tell of any group: none "
+            "ever stored one, or the file was emptied (`verify --explained`); name a copy of it with --offsets"
+        )
     return own

@@ -1,7 +1,8 @@
 """The files of config/ themselves: unreadable, emptied, missing, or replaced by an older state.
 
-A file counts as emptied or missing only where other files tell what it held. A broker that never had a client has no
-subscriptionGroup.json, and an empty table of offsets: that is no finding.
+A file counts as emptied or missing where other files tell what it held, and as emptied where it has 0 bytes, which no
+broker writes. A broker that never had a client has no subscriptionGroup.json, and an empty table of offsets: that is no
+finding. Where groups have a retry topic and no offset, an empty table is a state that is explained.
 """
 
 from __future__ import annotations
@@ -23,11 +24,21 @@ def check_config_files(config: ConfigStart, queues: Mapping[QueueKey, tuple[int,
     """What is wrong with each file or database that a broker of this version loads."""
     findings = tuple(finding for load in config.loads for finding in _of_file(load, config, queues))
     if config.has_files or not queues:
-        return Judgement(findings)
+        return Judgement(findings, tuple(_empty_tables(config)))
     why = (
         "config/ has no file of a broker: the store's classes ran alone, or a copy left them out; a start has no topics"
     )
     return Judgement(findings, (Explained("no configuration", why),))
+
+
+def _empty_tables(config: ConfigStart) -> Iterator[Explained]:
+    if config.losses.never_stored:
+        why = (
+            "config/consumerOffset.json has no row, nor has its .bak, and groups have a retry topic "
+            f"({_some(list(config.losses.never_stored))}): none of them ever stored an offset, or a start that found "
+            "none wrote both files anew; a backup of config/ tells"
+        )
+        yield Explained("no offset of any group", why)
 
 
 def _of_file(load: ConfigLoad, config: ConfigStart, queues: Mapping[QueueKey, tuple[int, int]]) -> Iterator[Finding]:
@@ -40,7 +51,7 @@ def _of_file(load: ConfigLoad, config: ConfigStart, queues: Mapping[QueueKey, tu
         yield _finding("config_older", load, load.main, rebuilt)
     elif is_lost and load.main.state is CopyState.MISSING and load.backup.state is not CopyState.UNREADABLE:
         yield _finding("config_missing", load, load.main, rebuilt)
-    elif is_lost and (load.main.state is CopyState.EMPTY or load.used is load.main):
+    elif load.is_cut_to_nothing or (is_lost and load.used is load.main):
         yield _finding("config_emptied", load, load.main, rebuilt)
 
 

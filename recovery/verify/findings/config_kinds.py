@@ -24,22 +24,16 @@ CONFIG_KINDS: dict[str, Kind] = {
     "config_emptied": Kind(
         "critical",
         "none",
-        "The file holds no row although other files tell that it held some.",
-        "It starts without an error, with what it makes by itself and nothing else, and writes that down.",
-        COPY_FIRST
-        + NEWEST_COPY
-        + "its .bak where that has rows, a backup, or the file of a slave; without one make again "
-        "what the finding's document lists under `rebuilt`.",
+        "The file has 0 bytes, which no broker writes, or holds no row although other files tell that it held some.",
+        STARTS_EMPTY,
+        PUT_BACK,
     ),
     "config_missing": Kind(
         "critical",
         "none",
         "The file is not there although other files tell that a broker wrote it.",
-        "It starts without an error, with what it makes by itself and nothing else, and writes that down.",
-        COPY_FIRST
-        + NEWEST_COPY
-        + "its .bak where that has rows, a backup, or the file of a slave; without one make again "
-        "what the finding's document lists under `rebuilt`.",
+        STARTS_EMPTY,
+        PUT_BACK,
     ),
     "config_older": Kind(
         "error",
