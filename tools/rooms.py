@@ -15,7 +15,7 @@ ROOMS = ("parsers", "recovery", "rebalance", "pipelines", "rocketlens")
 BESIDE = {
     "benchmarks": "what takes how long, each against a baseline of the same run",
     "demo": "evidence that comes along, and the configuration of the demo",
-    "deploy": "systemd unit and timer, cron lines, container file (docs/scheduled.md)",
+    "deploy": "systemd units and timers, cron lines, container file (docs/scheduled.md)",
     "docs": "the documentation",
     "notebooks": "notebooks as Python files; they know the door only",
     "tests": "the tests, and under `golden` what RocketMQ itself wrote",

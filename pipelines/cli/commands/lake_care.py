@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipelines.cli.commands.lake import ConfigFile, ingested, sources_of, started
+from pipelines.cli.commands.lake import ConfigFile, WaitOption, ingested, sources_of, started
 from pipelines.cli.frame.command import command
 from pipelines.cli.frame.errors import ExitCode, Unreadable
 from pipelines.cli.frame.options import LAKE
@@ -106,6 +106,7 @@ def vacuum(
     keep_days: Annotated[
         float, typer.Option(metavar="DAYS", min=0, help="Versions of the last so many days keep their parts.")
     ] = KEEP_DAYS,
+    wait: WaitOption = 0,
     config_file: ConfigFile = None,
 ) -> None:
     """Remove what lies in the lake's folder and belongs to no version that is kept, and list it.
@@ -124,7 +125,7 @@ def vacuum(
     need("deltalake")
     lake = lake_to_write(sources_of(run, config_file))
     _require_lake(lake)
-    with nullcontext() if dry_run else writing(lake.root, "vacuum"):
+    with nullcontext() if dry_run else writing(lake.root, "vacuum", wait_s=wait):
         found = list(leftovers(lake, keep_days=keep_days))
         for left in () if dry_run else found:
             remove(left)
