@@ -73,9 +73,9 @@ class Gathered(Run):
     def note(self, text: str) -> None:
         self.notes.append(text)
 
-    def not_read(self, sentence: str) -> None:
+    def not_read(self, sentence: str, broker: str | None = None) -> None:
         self.unread += 1
-        self.sentences.append(sentence)
+        self.sentences.append(sentence if broker is None else f"{broker}: {sentence}")
 
 
 def rows_of(

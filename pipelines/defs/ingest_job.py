@@ -27,8 +27,8 @@ def ingest_changed_files(context: dg.OpExecutionContext, lakehouse: Lakehouse) -
     with lakehouse.writing("ingest"):
         ingest_store(lakehouse.spark(), lake, broker, report, bodies=sources.bodies)
         publish(lake)
-    for sentence in report.unread:
-        context.log.warning(sentence)
+    for name, sentence in report.unread:
+        context.log.warning(f"{name}: {sentence}")
     context.log.info(f"{report.files_read} files read, {report.files_unchanged} unchanged")
     for written in materializations(context.instance, lake, RAW_ASSETS):
         context.log_event(written)

@@ -38,16 +38,16 @@ if TYPE_CHECKING:
 @dataclass(slots=True)
 class IngestReport:
     """What one ingest did: rows now in the lake by (broker, table), files read and found unchanged, counted once per
-    table, the files that are not understood as (broker, file, why), a sentence for each store that is not there, and
-    one for each file that could not be read: its rows in the lake are as they were; by broker that was read, its
+    table, the files that are not understood as (broker, file, why), the stores that are not there and the files that
+    could not be read as (broker, sentence): their rows in the lake are as they were; by broker that was read, its
     files."""
 
     rows: dict[tuple[str, str], int] = field(default_factory=dict)
     files_read: int = 0
     files_unchanged: int = 0
     not_understood: list[tuple[str, str, str]] = field(default_factory=list)
-    refused: list[str] = field(default_factory=list)
-    unread: list[str] = field(default_factory=list)
+    refused: list[tuple[str, str]] = field(default_factory=list)
+    unread: list[tuple[str, str]] = field(default_factory=list)
     files: dict[str, IngestedFiles] = field(default_factory=dict)
 
 
@@ -86,7 +86,7 @@ def ingest(
             )
             report.files[broker.name] = known[broker.name]
         except NotAStore as refused:
-            report.refused.append(f"{broker.name}: {refused}")
+            report.refused.append((broker.name, str(refused)))
     for table in (*FILE_TABLES, QUEUES, *SNAPSHOT_TABLES):
         rows = lake.rows_by_broker(table.name)
         report.rows |= {(name, table.name): rows[name] for name in report.files}
@@ -128,7 +128,7 @@ def ingest_store(
         done += here
         report.files_read += len(stale) - len(unread)
         report.files_unchanged += len(table.files.of(store)) - len(stale)
-        report.unread += [told for file in unread if (told := f"{broker.name}: {file}") not in report.unread]
+        report.unread += [told for file in unread if (told := (broker.name, file)) not in report.unread]
     ingested.keep_only([name_below(store.root, file.path) for file in store.files()])
     inputs = {broker.name: store_inputs(broker, ingested.known)}
     if made.changed(QUEUES.name, inputs):

@@ -1,27 +1,29 @@
 """The one alert: a JSON document that is posted to `[alert] webhook` of `rocketlens.toml` when something is wrong.
 
 A person's chat takes it as it is: `text` says all of it in one line. An ingest that finds what was told already, and a
-check that failed already, tell nothing again; when it is over, that is told once, with `wrong` false.
+check that failed already, tell nothing again; when it is over, that is told once, with `wrong` false. What was told and
+was not looked at since is neither new nor over.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from http.client import HTTPException
 from pathlib import Path
-from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
-from urllib.request import Request, urlopen
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 TOLD = "alerted.json"
-"""File of a lake's folder: for each command, what was told last."""
+"""File of a lake's folder: for each command, the troubles that were told last."""
+NOT_READ, FAILED = "not_read", "failed"
+"""`Trouble.what` of what is no finding and no check."""
 MOST_TROUBLES = 50
 TIMEOUT_S = 10
 PAUSES_S = (0.0, 1.0, 4.0)
@@ -78,26 +80,29 @@ def alert_of(about: str, place: Path, troubles: Sequence[Trouble]) -> Alert:
     return Alert(about, str(place), bool(troubles), text, len(troubles), tuple(troubles[:MOST_TROUBLES]))
 
 
-def key_of(troubles: Sequence[Trouble]) -> str:
-    """A text that is the same for the same troubles, and empty for none."""
-    if not troubles:
-        return ""
-    told = json.dumps(sorted(map(asdict, troubles), key=json.dumps), sort_keys=True)
-    return hashlib.sha256(told.encode()).hexdigest()
-
-
-def tell_of_lake(webhook: str, lake: Path, about: str, troubles: Sequence[Trouble]) -> str | None:
+def tell_of_lake(
+    webhook: str,
+    lake: Path,
+    about: str,
+    troubles: Sequence[Trouble],
+    looked_at: Callable[[Trouble], bool] = lambda told: True,
+) -> str | None:
     """Post what is wrong in a lake, unless that was told last; why it could not be, in words, or None.
 
-    What could not be posted counts as not told.
+    What is new stands first. What could not be posted counts as not told.
+
+    Args:
+        looked_at: whether a trouble that was told before would be among `troubles` if it were still there; one that was
+            not looked at goes on.
     """
-    told, key = _told(lake), key_of(troubles)
-    if told.get(about, "") == key:
+    known = _told(lake)
+    told = known.get(about, [])
+    now = list(dict.fromkeys([*troubles, *(trouble for trouble in told if not looked_at(trouble))]))
+    if set(now) == set(told):
         return None
-    why = post(webhook, alert_of(about, lake, troubles))
-    if why is None:
-        _remember(lake, {**told, about: key})
-    return why
+    now.sort(key=lambda trouble: trouble in set(told))
+    why = post(webhook, alert_of(about, lake, now))
+    return why if why is not None else _remember(lake, {**known, about: now})
 
 
 def post(webhook: str, alert: Alert) -> str | None:
@@ -113,27 +118,42 @@ def post(webhook: str, alert: Alert) -> str | None:
     return f"the webhook at {urlsplit(webhook).hostname} was not told: {why}"
 
 
+class _Stay(HTTPRedirectHandler):
+    """Follows no redirection: what is posted would be asked for there instead, without its body."""
+
+    def redirect_request(self, *of_the_answer: object) -> None:
+        return None
+
+
 def _posted(request: Request) -> str | None:
     try:
-        with urlopen(request, timeout=TIMEOUT_S):
+        with build_opener(_Stay).open(request, timeout=TIMEOUT_S):
             return None
     except HTTPError as refused:
         return f"it answers {refused.code}"
+    except HTTPException as strange:
+        return f"what answers there is no web server ({type(strange).__name__})"
     except (URLError, OSError, ValueError) as error:
         reason = error.reason if isinstance(error, URLError) else error
         return str(getattr(reason, "strerror", None) or reason)
 
 
-def _told(lake: Path) -> dict[str, Any]:
+def _told(lake: Path) -> dict[str, list[Trouble]]:
+    """What was told last, by command; nothing where that cannot be read: then all of it is told again."""
     try:
         known = json.loads((lake / TOLD).read_text("utf-8"))
-    except (OSError, ValueError):
+        return {about: [Trouble(**trouble) for trouble in troubles] for about, troubles in known.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
         return {}
-    return known if isinstance(known, dict) else {}
 
 
-def _remember(lake: Path, told: dict[str, Any]) -> None:
-    lake.mkdir(parents=True, exist_ok=True)
+def _remember(lake: Path, told: Mapping[str, Sequence[Trouble]]) -> str | None:
+    """Keep what was told; why that was not possible, in words, or None."""
     written = lake / f"{TOLD}.{os.getpid()}"
-    written.write_text(json.dumps(told), "utf-8")
-    written.replace(lake / TOLD)
+    try:
+        lake.mkdir(parents=True, exist_ok=True)
+        written.write_text(json.dumps({about: [asdict(one) for one in troubles] for about, troubles in told.items()}))
+        written.replace(lake / TOLD)
+    except OSError as refused:
+        return f"{lake / TOLD}: what the webhook was told cannot be kept ({refused.strerror}): it will be told again"
+    return None

@@ -9,7 +9,7 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from pipelines.lake.errors import LakeError
@@ -19,7 +19,11 @@ LOOK_AGAIN_S = 0.2
 
 
 class LakeBusy(LakeError):
-    """Another process writes to the lake."""
+    """Another process writes to the lake; `held_for`: since when it has the lock, none where it does not say."""
+
+    def __init__(self, sentence: str, held_for: timedelta = timedelta()) -> None:
+        super().__init__(sentence)
+        self.held_for = held_for
 
 
 _held: dict[Path, int] = {}
@@ -37,7 +41,8 @@ def writing(lake: Path, doing: str, *, wait_s: float = 0) -> Iterator[None]:
         doing: what the lock is taken for, for the sentence that another process gets.
         wait_s: seconds to wait for another writer.
     Raises:
-        LakeBusy: another process has the lock, or the file system knows no locks.
+        LakeBusy: another process has the lock.
+        LakeError: the file system knows no locks.
     """
     place = lake.resolve() / LOCK_NAME
     if place in _held:
@@ -66,12 +71,13 @@ def _take(file: int, place: Path, until: float) -> None:
             return
         except BlockingIOError:
             if time.monotonic() >= until:
+                holder, held_for = _holder(place)
                 raise LakeBusy(
-                    f"{place.parent}: {_holder(place)} writes to this lake: wait until it has ended"
+                    f"{place.parent}: {holder} writes to this lake: wait until it has ended", held_for
                 ) from None
             time.sleep(LOOK_AGAIN_S)
         except OSError as refused:
-            raise LakeBusy(f"{place}: the lake cannot be locked: {refused.strerror}") from refused
+            raise LakeError(f"{place}: the lake cannot be locked: {refused.strerror}") from refused
 
 
 def _write(file: int, holder: dict[str, object]) -> None:
@@ -79,13 +85,14 @@ def _write(file: int, holder: dict[str, object]) -> None:
     os.write(file, json.dumps(holder).encode())
 
 
-def _holder(place: Path) -> str:
-    """Who has the lock, as far as the file says so."""
+def _holder(place: Path) -> tuple[str, timedelta]:
+    """Who has the lock, and for how long, as far as the file says so."""
     try:
         told = json.loads(place.read_text("utf-8"))
-        return f"process {told['pid']} on {told['host']} ({told['doing']}, since {told['since']})"
+        held_for = datetime.now(UTC) - datetime.fromisoformat(told["since"])
+        return f"process {told['pid']} on {told['host']} ({told['doing']}, since {told['since']})", held_for
     except (OSError, ValueError, KeyError, TypeError):
-        return "another process"
+        return "another process", timedelta()
 
 
 def _now() -> str:

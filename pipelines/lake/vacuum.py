@@ -15,6 +15,7 @@ from pathlib import Path
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
+from pipelines.lake.alert import TOLD
 from pipelines.lake.catalog import published_files
 from pipelines.lake.delta import LOG_FOLDER, add_actions
 from pipelines.lake.errors import LogUnreadable, first_line
@@ -22,7 +23,7 @@ from pipelines.lake.lake import Lake
 from pipelines.lake.tables.raw import TABLES
 
 DAY_S = 86_400
-LEFT_BY_THE_KILLED = ("catalog.*.new", "catalog.*.new.wal", ".facts-*", ".probe-*")
+LEFT_BY_THE_KILLED = ("catalog.*.new", "catalog.*.new.wal", ".facts-*", ".probe-*", f"{TOLD}.*")
 """What a process makes beside the tables while it works, and removes."""
 STAGED = re.compile(r"#\d+$")
 """How a version's file is named before it is moved into place."""

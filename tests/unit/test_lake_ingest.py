@@ -165,7 +165,7 @@ def test_a_file_that_goes_while_it_is_ingested_is_named_and_loses_no_row(
             work = transfer._written
             patched.setattr(transfer, "_written", lambda *given: (strike(), work(*given))[1])
         report = ingested(lake, broker)
-    named = [sentence for sentence in report.unread if sentence.startswith(f"b: {FIRST}: ")]
+    named = [told for told in report.unread if told[0] == "b" and told[1].startswith(f"{FIRST}: ")]
     assert named, report.unread
     assert report.unread == named
     if known:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from parsers.evidence_guard import WouldTouchEvidence
 from pipelines.cli.frame.error_sentence import explain_error
 from pipelines.cli.frame.run import Run
-from pipelines.lake.alert import Trouble, alert_of, post, tell_of_lake
+from pipelines.lake.alert import FAILED, NOT_READ, Trouble, alert_of, post, tell_of_lake
+from pipelines.lake.lock import LakeBusy
 
 if TYPE_CHECKING:
     from pipelines.answers.verdicts import BrokerVerdict
@@ -19,27 +21,32 @@ if TYPE_CHECKING:
 
 Tell = Callable[[Sequence[Trouble]], str | None]
 """Posts what is wrong; why it could not, or None."""
+STUCK = timedelta(hours=6)
+"""A process that has had the lock of a lake for so long tells nobody any more."""
 
 
 @contextmanager
-def alerting(run: Run, place: Path, tell: Tell | None) -> Iterator[list[Trouble]]:
+def alerting(run: Run, place: str, tell: Tell | None, part: str | None = None) -> Iterator[list[Trouble]]:
     """Gather what is wrong at a place, and tell it at the end, with what could not be read and the error that ended it.
 
-    A lake that another process writes to is no trouble: that process tells of it. None tells nobody.
-    """
-    from pipelines.lake.lock import LakeBusy
+    A lake that another process writes to is no trouble before it has done so for long: that process tells of it. None
+    tells nobody.
 
+    Args:
+        part: what of the place an error is of; all of it without.
+    """
     troubles: list[Trouble] = []
     try:
         yield troubles
-    except LakeBusy:
-        raise
     except Exception as error:
-        troubles.append(Trouble("failed", "error", str(place), explain_error(error)[0]))
-        _tell(run, tell, troubles)
+        if not isinstance(error, LakeBusy) or error.held_for > STUCK:
+            _tell(run, tell, [*_not_read(run, place), Trouble(FAILED, "error", part or place, explain_error(error)[0])])
         raise
-    troubles += [Trouble("not_read", "warning", str(place), sentence) for sentence in run.unread_sentences]
-    _tell(run, tell, troubles)
+    _tell(run, tell, [*troubles, *_not_read(run, place)])
+
+
+def _not_read(run: Run, place: str) -> Iterator[Trouble]:
+    return (Trouble(NOT_READ, "warning", broker or place, sentence) for broker, sentence in run.not_read_of)
 
 
 def _tell(run: Run, tell: Tell | None, troubles: Sequence[Trouble]) -> None:
@@ -47,9 +54,39 @@ def _tell(run: Run, tell: Tell | None, troubles: Sequence[Trouble]) -> None:
         run.warn(why)
 
 
-def to_lake(sources: Sources, about: str) -> Tell | None:
-    """Tells of a lake what was not told of it before; None where no webhook is named."""
-    return None if sources.webhook is None else partial(tell_of_lake, sources.webhook, sources.lake, about)
+def to_lake(sources: Sources, brokers: Sequence[str]) -> Tell | None:
+    """Tells of an ingest of these brokers, or of all, what was not told before; None where no webhook is named.
+
+    An ingest that failed has looked at nothing, and one of some brokers has not tried to read the others. Nothing is
+    kept in a lake that lies among the evidence: that is told each time.
+    """
+    from pipelines.lake.lake import lake_to_write
+
+    webhook, lake = sources.webhook, sources.lake
+    if webhook is None:
+        return None
+    others = {broker.name for broker in sources.brokers} - set(brokers) if brokers else set[str]()
+
+    def tell(troubles: Sequence[Trouble]) -> str | None:
+        failed = any(trouble.what == FAILED for trouble in troubles)
+
+        def looked_at(told: Trouble) -> bool:
+            if told.what == FAILED:
+                return not others or told.where == named(brokers)
+            return not failed and not (told.what == NOT_READ and told.where in others)
+
+        try:
+            lake_to_write(sources)
+        except WouldTouchEvidence:
+            return post(webhook, alert_of("ingest", lake, troubles))
+        return tell_of_lake(webhook, lake, "ingest", troubles, looked_at)
+
+    return tell
+
+
+def named(brokers: Sequence[str]) -> str | None:
+    """The part of a lake that some brokers are, for `alerting`."""
+    return ", ".join(brokers) or None
 
 
 def to_webhook(webhook: str, store: Path) -> Tell:

@@ -30,6 +30,12 @@ ConfigFile = Annotated[
         help="The rocketlens.toml to use; else $ROCKETLENS_CONFIG, else the nearest here or above.",
     ),
 ]
+WaitOption = Annotated[
+    float,
+    typer.Option(
+        metavar="SECONDS", help="How long to wait for another process that writes to the lake; 0: not at all."
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -80,13 +86,7 @@ def ingest(
     broker: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only this broker of the configuration; may be repeated.")
     ] = None,
-    wait: Annotated[
-        float,
-        typer.Option(
-            metavar="SECONDS",
-            help="How long to wait for another process that writes to the lake; 0: not at all.",
-        ),
-    ] = 0,
+    wait: WaitOption = 0,
     config_file: ConfigFile = None,
 ) -> None:
     """Bring the lake up to date with the stores, logs and captures of rocketlens.toml, through Spark.
@@ -102,7 +102,7 @@ def ingest(
     Example: `rocketlens ingest --broker broker-a`
     """
     from pipelines.answers.verdicts import verdicts_of
-    from pipelines.cli.commands.alerting import alerting, to_lake, troubles_of
+    from pipelines.cli.commands.alerting import alerting, named, to_lake, troubles_of
     from pipelines.defs.dagster_home import has_home
     from pipelines.installed.extras import need
     from pipelines.lake.lake import lake_to_write
@@ -114,7 +114,7 @@ def ingest(
     sources = sources_of(run, config)
     for place in sources.evidence():
         run.reads(place)
-    with alerting(run, sources.lake, to_lake(sources, "ingest")) as troubles:
+    with alerting(run, str(sources.lake), to_lake(sources, broker or ()), named(broker or ())) as troubles:
         lake = lake_to_write(sources)
         with writing(lake.root, "ingest", wait_s=wait):
             spark = SparkWhenAsked(lambda: started(run, sources))
@@ -169,12 +169,14 @@ def ingested(run: Run, spark: SparkSession, sources: Sources, lake: Lake, broker
     except SourcesError as wrong:
         raise WrongUsage(f"--broker: {wrong}") from wrong
     if report.refused and not report.rows:
-        raise Unreadable("; ".join(report.refused))
+        raise Unreadable("; ".join(f"{name}: {why}" for name, why in report.refused))
     try:
         derived = derive(spark, sources, lambda table: run.note(f"all brokers: {table}"), report.files, lake)
     finally:
         catalogue = publish(lake)
-    for sentence in (*report.refused, *report.unread, *derived.problems):
+    for name, sentence in (*report.refused, *report.unread):
+        run.not_read(sentence, name)
+    for sentence in derived.problems:
         run.not_read(sentence)
     for name, file, why in report.not_understood:
         run.note(f"{name}: {file}: not understood: {why}")

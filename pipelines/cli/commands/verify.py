@@ -52,7 +52,7 @@ def verify(
     """
     from pipelines.cli.commands.alerting import alerting, trouble_of_finding
 
-    with alerting(run, store, _webhook(run, store) if alert else None) as troubles:
+    with alerting(run, str(store.resolve()), _webhook(run, store) if alert else None) as troubles:
         troubles += map(trouble_of_finding, _verified(run, store, broker, logs, deep=deep, explained=explained))
 
 

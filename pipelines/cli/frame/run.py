@@ -39,7 +39,7 @@ class Run:
         self.options = options
         self.exit_code: int = ExitCode.FINE
         self.unread = 0
-        self.unread_sentences: list[str] = []  # those that were said
+        self.not_read_of: list[tuple[str | None, str]] = []  # of which broker, and the sentence: those that were said
         self.rows = 0
         self.of_one_file = False
         self.tells_where = False  # where the output was written, also where nobody watches
@@ -219,12 +219,12 @@ class Run:
         extent = f"{found.file_pos}..{found.file_pos + found.length}" if found.length else f"from {found.file_pos}"
         self.not_read(f"{found.path or 'input'} bytes {extent}: {found.reason}{facts}")
 
-    def not_read(self, sentence: str) -> None:
-        """Something that should have been read and could not."""
+    def not_read(self, sentence: str, broker: str | None = None) -> None:
+        """Something that should have been read and could not; of which broker of a lake, where it is of one."""
         self.unread += 1
         if self.unread <= NAMED_RANGES:
-            self.unread_sentences.append(sentence)
-            say(f"not read: {sentence}")
+            self.not_read_of.append((broker, sentence))
+            say(f"not read: {sentence}" if broker is None else f"not read: {broker}: {sentence}")
 
     def warn(self, sentence: str) -> None:
         """Something beside the answer that failed; --quiet does not drop it."""
