@@ -16,7 +16,7 @@ from tests.oracle.judge import Judged, case_of
 from tests.oracle.keep import keep, kept, kept_base
 from tests.support.java_lab import needs_java
 from tests.support.recovery_cases import golden_cases
-from tests.support.verify_judge import changes_between
+from tests.support.store_changes import changes_between
 
 NAME = "s551-halt-async"
 OF_SEVERAL_FOLDERS = {"file.no_folder", "file.in_other_folder"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path, PurePath
 
 NAME = "commitlog"
@@ -27,3 +28,13 @@ def log_setting(root: Path) -> dict[str, str]:
     """`storePathCommitLog` as the folders of a whole store show it; nothing where the log is in commitlog/ alone."""
     folders = sorted(path.relative_to(root).as_posix() for path in (*root.glob(NAME), *root.glob(f"*/{NAME}")))
     return {} if folders in ([], [NAME]) else {SETTINGS[0]: ",".join(folders)}
+
+
+def log_start(files: Iterable[str]) -> int:
+    """The physical offset that the first log file begins with, of files by their paths; 0 without any."""
+    return min((int(PurePath(name).name) for name in files if is_numbered_log_file(name)), default=0)
+
+
+def begins_late(root: Path) -> bool:
+    """The first files of the log are not there."""
+    return log_start(path.relative_to(root).as_posix() for path in log_files(root)) > 0

@@ -60,7 +60,7 @@ QUEUE_KINDS: dict[str, Kind] = {
     "ext_unit_broken": Kind(
         "error",
         "commitlog",
-        "The size of each ext unit leads to the next one, up to a size of 0 or less.",
+        "The size of each ext unit leads to the next one, up to the end of what was written.",
         "A size that leads beyond the file's end stops the broker from loading; any other hides the units behind it.",
         REBUILD,
     ),

@@ -1,0 +1,142 @@
+"""Edits to the log and the checkpoint that nobody can tell: what is left is a store that a broker could have left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+
+from parsers.checkpoint import CHECKPOINT
+from parsers.commitlog.message import Message, decode_message
+from parsers.commitlog.read import read_commitlog
+from parsers.consumequeue.layout import CQ_UNIT
+from parsers.errors import StoreFormatError
+from parsers.store import classify
+from parsers.topics import SCHEDULE_TOPIC
+from recovery.rules.versions import BrokerVersion
+from tests.support.bit_flips import field_of_each_byte
+from tests.support.log_folders import begins_late, is_numbered_log_file, is_of_log, log_files, log_setting
+from tests.support.opened import opened
+from tests.support.store_changes import Change, Files
+
+KNOWN_TO_NOBODY = {
+    "flag",
+    "born_timestamp_ms",
+    "born_host",
+    "store_host",
+    "reconsume_times",
+    "prepared_transaction_offset",
+}
+"""Fields of a message that have no CRC and no second place in the store (docs/damage.md)."""
+KNOWN_TO_THE_UNIT = {"queue_id", "queue_offset"}
+
+UNFORCED_MS = 15_000
+"""A log is forced to disk every 10 s at least; what was dispatched since may be lost to the log."""
+CHECKPOINT_INTERVAL_MS = 65_000
+"""The checkpoint is written every 60 s at least."""
+TIMES_SET, INDEX_TIME = 3, 2
+"""The checkpoint begins with so many times."""
+
+
+def left_no_trace_in_log(change: Change, base: Path, root: Path, left: Files) -> bool:
+    """A log file is in another of the log's folders than it was in; one without a record is taken away; fields of a
+    message changed that nothing else in the store knows of."""
+    if change.what in ("gone", "new") and _is_elsewhere(change, base, left):
+        return True
+    return _was_zero(change, base) or (change.what == "bytes" and _nobody_knows(change, base, root))
+
+
+def left_no_trace_in_checkpoint(change: Change, base: Path, root: Path, left: Files) -> bool:
+    """The confirmPhyOffset or logicsPhysicalOffset is set to another offset of the log, or to a negative one, which is
+    none yet, or the masterFlushedOffset to any.
+
+    A time is set to another one of the log's, or to one that a cleaned log may have had, or, of a broker that ended
+    without shutting down, the queues' or the index's to one of messages that a loss of power took.
+    """
+    is_known = _offsets_not_beyond_the_log(change, left) or _times_of_the_log(change, base, root)
+    return change.what == "bytes" and is_known
+
+
+def _is_elsewhere(change: Change, base: Path, left: Files) -> bool:
+    """The log has the file once, with the bytes that it had, in one folder or another."""
+    name = Path(change.file).name
+    before = [path.read_bytes() for path in log_files(base) if path.name == name]
+    return before == [content for file, content in left.items() if is_of_log(file) and Path(file).name == name]
+
+
+def _was_zero(change: Change, base: Path) -> bool:
+    return change.what == "gone" and not any((base / change.file).read_bytes())
+
+
+def _nobody_knows(change: Change, base: Path, root: Path) -> bool:
+    file = root / change.file
+    fields = set(field_of_each_byte(classify(file.parents[1], file))[change.start : change.end])
+    before, after = _record_around(change, base), _record_around(change, root)
+    if fields == {"properties"} and before is not None and after is not None:
+        return _dispatched_alike(before, after, opened(base)[1].version)
+    if fields == {"sys_flag"} and before is not None and after is not None:
+        return {before.transaction_type, after.transaction_type} <= {"none", "commit"}  # dispatched alike
+    if fields & KNOWN_TO_THE_UNIT and before is not None and _has_no_unit(before, base, root):
+        fields -= KNOWN_TO_THE_UNIT
+    return fields <= KNOWN_TO_NOBODY
+
+
+def _record_around(change: Change, root: Path) -> Message | None:
+    """The record that the changed bytes belong to, None where damage before it hides where it starts."""
+    content, at = (root / change.file).read_bytes(), 0
+    try:
+        while at < change.start:
+            message = decode_message(content, at)
+            at += message.total_size
+    except StoreFormatError:
+        return None
+    return message
+
+
+def _dispatched_alike(before: Message, after: Message, version: BrokerVersion) -> bool:
+    """Queue and index get the same of both; nothing of a message that was rolled back, and of a delayed one no tags,
+    unless the index has them."""
+    if before.transaction_type == "rollback":
+        return True
+    read = {"KEYS", "UNIQ_KEY"} if before.transaction_type == "prepared" else {"KEYS", "UNIQ_KEY", "TAGS", "DELAY"}
+    read -= {"TAGS"} if before.topic == SCHEDULE_TOPIC and not version.indexes_tags else set()
+    return all(before.property_value(name) == after.property_value(name) for name in read)
+
+
+def _has_no_unit(message: Message, base: Path, root: Path) -> bool:
+    """The record had no unit yet, its topic was deleted since, or the same damage took it."""
+    folder = f"consumequeue/{message.topic}/{message.queue_id}"
+    sizes = {path.stat().st_size for path in (base / folder).glob("*")}
+    place = message.queue_offset * CQ_UNIT.size
+    for size in sizes:
+        file = root / folder / f"{place - place % size:020d}"
+        unit = file.read_bytes()[place % size :][: CQ_UNIT.size] if file.is_file() else b""
+        if any(unit) and CQ_UNIT.unpack(unit)["physical_offset"] == message.physical_offset:
+            return False
+    return True
+
+
+def _offsets_not_beyond_the_log(change: Change, left: Files) -> bool:
+    """Only the checkpoint's offsets changed, and those into this log do not lie beyond it; the master's may."""
+    ends = [int(Path(name).name) + len(data) for name, data in left.items() if is_numbered_log_file(name)]
+    row = CHECKPOINT.unpack(left["checkpoint"])
+    offsets = [row[name] for name in ("confirm_physical_offset", "logics_physical_offset")]
+    is_theirs = CHECKPOINT.offsets["master_flushed_offset"] <= change.start and change.end <= CHECKPOINT.size
+    return is_theirs and all(offset <= max(ends, default=0) for offset in offsets)
+
+
+def _times_of_the_log(change: Change, base: Path, root: Path) -> bool:
+    """Only times of the checkpoint changed, to some between those of the first message and the last that there was."""
+    fields = range(change.start // 8, -(-change.end // 8))
+    is_cut = any(not path.stat().st_size for path in log_files(root))  # an empty file may have had later messages
+    lost_ms = UNFORCED_MS if is_cut or ((root / "abort").exists() and 0 not in fields) else 0
+    expired_ms = CHECKPOINT_INTERVAL_MS if begins_late(root) else 0
+    store, _ = opened(root, config=log_setting(base))
+    batches = read_commitlog(store, columns=["store_timestamp"], on_damage="collect")
+    stored = [time // 1000 for batch in batches for time in batch["store_timestamp"].cast(pa.int64()).to_pylist()]
+    row = list(CHECKPOINT.unpack((root / "checkpoint").read_bytes()).values())
+    return fields.stop <= TIMES_SET and all(
+        (at == INDEX_TIME and row[at] == 0)  # until an index file is full
+        or min(stored, default=0) - expired_ms <= row[at] <= max(stored, default=0) + lost_ms
+        for at in fields
+    )

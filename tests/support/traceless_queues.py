@@ -1,0 +1,144 @@
+"""Edits to queues and index that nobody can tell: what is left is a store that a broker could have left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from parsers.commitlog.message import decode_message
+from parsers.consumequeue.layout import CQ_UNIT
+from parsers.errors import StoreFormatError
+from parsers.index.layout import INDEX_ENTRY
+from parsers.index.open import open_index
+from parsers.store import classify
+from recovery.verify.findings.finding import Place
+from recovery.verify.settle.index_entries import read_places
+from tests.support.bit_flips import field_of_each_byte
+from tests.support.log_folders import log_files, log_start
+from tests.support.store_changes import Change, Files, covered, files_of, is_zero
+
+KNOWN_TO_THE_KEY = {"key_hash", "physical_offset", "time_diff_s"}
+"""Fields of an index entry that only the keys of its message can prove."""
+
+
+def left_no_trace_in_queue(change: Change, base: Path, root: Path, left: Files, places: Sequence[Place]) -> bool:
+    """A unit at the end of its queue is zeroed whose record the same damage took; units of expired messages are changed
+    into others of expired messages, whose records nobody has.
+
+    A queue file without a unit of a message that is left is taken away; one without a unit is added behind a full one,
+    or one with units of expired messages only: a cleaner keeps the last file of a queue.
+    """
+    if change.what == "new":
+        return _follows_full_file(change, left) or _is_all_expired(left[change.file], left)
+    if change.what == "gone":
+        return _was_expired(change, base, left)
+    if change.what == "size":
+        return False
+    if _stays_expired(change, base, left, places):
+        return True
+    return is_zero(change, root, places) and not any(
+        _same_record(place, base, root) for place in _unreported(change, base, places)
+    )
+
+
+def left_no_trace_in_index(change: Change, base: Path, root: Path, left: Files) -> bool:
+    """Entries of expired messages are changed into others; a file of expired messages is gone.
+
+    The only index file is some unwritten entries shorter: no file is left to tell how many entries one has. A whole
+    file of a crashed broker is zeroed: its messages are gone or were not dispatched yet.
+    """
+    if change.what == "bytes" and _is_of_expired_entry(change, base, root):
+        return True
+    if change.what == "gone":
+        (file,) = open_index([classify(base, base / change.file)])
+        return file.header["end_physical_offset"] < log_start(left)
+    if change.what == "size":
+        return _lacks_unwritten_entries(change, base, left)
+    return never_reached_the_disk(change, base, left)
+
+
+def never_reached_the_disk(change: Change, base: Path, left: Files) -> bool:
+    """An index file of a broker that crashed, without any byte."""
+    crashed = "abort" in left or "halt" in base.name
+    return change.file.startswith("index/") and crashed and change.what == "bytes" and not any(left[change.file])
+
+
+def _is_of_expired_entry(change: Change, base: Path, root: Path) -> bool:
+    """Key hash, offset or seconds of entries whose messages are expired, before as after."""
+    start = log_start(files_of(root))
+    fields = set(field_of_each_byte(classify(root, root / change.file))[change.start : change.end])
+    if not fields <= KNOWN_TO_THE_KEY:
+        return False
+    offsets = []
+    for store in (base, root):
+        (file,) = open_index([classify(store, store / change.file)])
+        numbers = np.arange(
+            (change.start - file.entry_at(0)) // INDEX_ENTRY.size,
+            1 + (change.end - 1 - file.entry_at(0)) // INDEX_ENTRY.size,
+        )
+        offsets.append(read_places(file, numbers))
+    return bool((np.concatenate(offsets) < start).all())
+
+
+def _lacks_unwritten_entries(change: Change, base: Path, left: Files) -> bool:
+    whole, cut = (base / change.file).read_bytes(), left[change.file]
+    is_only = sum(name.startswith("index/") for name in left) == 1
+    return is_only and (len(whole) - len(cut)) % INDEX_ENTRY.size == 0 and not any(whole[len(cut) :])
+
+
+def _was_expired(change: Change, base: Path, left: Files) -> bool:
+    """The file had units of expired messages only, or none."""
+    return _is_all_expired((base / change.file).read_bytes(), left)
+
+
+def _is_all_expired(queue_file: bytes, left: Files) -> bool:
+    units = CQ_UNIT.array(queue_file)
+    return bool((units["physical_offset"] < log_start(left)).all())
+
+
+def _follows_full_file(change: Change, left: Files) -> bool:
+    """The file holds no unit, and the one before it is full: a broker that was to write its first unit made it."""
+    folder, _, name = change.file.rpartition("/")
+    before = left.get(f"{folder}/{int(name) - len(left[change.file]):020d}") if name.isdigit() else None
+    return before is not None and not any(left[change.file]) and any(before[-CQ_UNIT.size :])
+
+
+def _stays_expired(change: Change, base: Path, left: Files, places: Sequence[Place]) -> bool:
+    """Every changed unit that no place reports was of an expired message, and is again."""
+    start = log_start(left)
+    files = [CQ_UNIT.array(content) for content in ((base / change.file).read_bytes(), left[change.file])]
+    slots = _unreported_slots(change, places)
+    return all(
+        0 <= units["physical_offset"][slot] < start and units["msg_size"][slot] > 0 for units in files for slot in slots
+    )
+
+
+def _unreported(change: Change, base: Path, places: Sequence[Place]) -> Iterable[int]:
+    """Physical offsets of the base's units in the changed range that no place reports."""
+    units = CQ_UNIT.array((base / change.file).read_bytes())
+    for slot in _unreported_slots(change, places):
+        if units["msg_size"][slot] > 0:
+            yield int(units["physical_offset"][slot])
+
+
+def _unreported_slots(change: Change, places: Sequence[Place]) -> list[int]:
+    """The units that lie in the changed range and in no place."""
+    slots = range(change.start // CQ_UNIT.size, -(-change.end // CQ_UNIT.size))
+    starts = {slot: slot * CQ_UNIT.size for slot in slots}
+    return [
+        slot for slot, at in starts.items() if not covered(Change(change.file, at, at + CQ_UNIT.size, "bytes"), places)
+    ]
+
+
+def _same_record(physical_offset: int, base: Path, root: Path) -> bool:
+    for path in log_files(base):
+        at = physical_offset - int(path.name) if path.name.isdigit() else -1
+        damaged = root / path.relative_to(base)
+        if 0 <= at < path.stat().st_size and damaged.is_file():
+            try:
+                return decode_message(path.read_bytes(), at) == decode_message(damaged.read_bytes(), at)
+            except StoreFormatError:
+                return False
+    return False
