@@ -16,6 +16,15 @@ TIME_OF_DAY = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]))?")
 LONG_DIGITS = re.compile(r"-?[0-9]{1,19}")
 
 
+def hour_of(at: datetime) -> datetime:
+    """The full hour in which an instant lies, its beginning.
+
+    What a lake's tables tell by the clock holds as of that: within one hour they are made the same however often, also
+    while it is the hour of `deleteWhen`, in which a cleaner deletes at any instant.
+    """
+    return at.replace(minute=0, second=0, microsecond=0)
+
+
 def parse_instant(text: str) -> int:
     """Epoch milliseconds of `1795273632813`, `2026-11-21T13:05:00.123Z`, `2026-11-21 13:05` or `2026-11-21`.
 

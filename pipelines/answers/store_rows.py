@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
@@ -22,6 +22,7 @@ from pipelines.answers.fates.transactions import TransactionAnswer
 from pipelines.answers.finding_rows import finding_row
 from pipelines.answers.group_rows import group_rows
 from pipelines.answers.groups_left import groups_left
+from pipelines.answers.instants import hour_of
 from pipelines.answers.lag import lag_record, store_lag, store_positions
 from pipelines.answers.ledger_rows import ledger_rows
 from pipelines.answers.lives.life_events import life_event_row, life_events
@@ -174,22 +175,27 @@ def group_life_rows(broker: BrokerSource) -> list[Row]:
     return list(group_rows(left, record, broker=broker.name))
 
 
+def _this_hour_ms() -> int:
+    """Epoch milliseconds of the hour as of which a lake's cleaners are played."""
+    return int(hour_of(datetime.now(UTC)).timestamp()) * 1000
+
+
 def retention_rows(broker: BrokerSource) -> list[Row]:
-    """Rows of `retention_risk` as of now; none where no offsets are stored."""
+    """Rows of `retention_risk` as of this hour; none where no offsets are stored."""
     (store, known), lost = known_store_of(broker), list[Damage]()
     offsets = offsets_of_store(store, lost.append)
     if offsets is None:
         return []
-    kept = retention(store, known, int(time.time() * 1000))
+    kept = retention(store, known, _this_hour_ms())
     queues = store_positions(store, offsets, lost.append)
     rows = [asdict(risk) for risk in retention_risks(kept, queues)]
     return [{"broker": broker.name, "due_at": utc(row.pop("due_at_ms")), **row} for row in rows]
 
 
 def delay_batches(broker: BrokerSource) -> Iterator[pa.RecordBatch]:
-    """Rows of `delayed_messages`; files of pending ones are looked at as of now."""
+    """Rows of `delayed_messages`; files of pending ones are looked at as of this hour."""
     lost = list[Damage]()
-    answer = DelayAnswer.of(*known_store_of(broker), lost.append, int(time.time() * 1000))
+    answer = DelayAnswer.of(*known_store_of(broker), lost.append, _this_hour_ms())
     yield from answer.batches(broker=broker.name)
 
 

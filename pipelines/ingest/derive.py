@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from parsers.store import NotAStore
+from pipelines.answers.instants import hour_of
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.ingest.made_from import ALL_BROKERS, MadeFrom, all_inputs, broker_inputs, evidence_inputs
 from pipelines.ingest.watermarks import watermarks_of
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 JUDGED = tuple(table for table in DERIVED_TABLES if table not in (LAG_HISTORY, LAG_EPISODES, REPLICA_DIFFERENCES))
 """The tables whose rows are made broker by broker."""
 TOLD_BY_THE_CLOCK = frozenset({RETENTION_RISK.name})
-"""Tables whose rows hold as of the run: they are made again in another hour."""
+"""Tables whose rows hold as of the hour of the run: they are made again in another one."""
 
 
 @dataclass(slots=True)
@@ -74,7 +75,7 @@ def derive(
     marks = watermarks_of(lake)
     there = [broker.cut_at(marks.get(broker.name)) for broker in sources.brokers if broker.name in known]
     now = {broker.name: broker_inputs(broker, known[broker.name].known) for broker in there}
-    hourly = {name: f"{inputs} {datetime.now(UTC):%Y-%m-%d %H}" for name, inputs in now.items()}
+    hourly = {name: f"{inputs} {hour_of(datetime.now(UTC))}" for name, inputs in now.items()}
     for table in JUDGED:
         inputs = hourly if table.name in TOLD_BY_THE_CLOCK else now
         changed = made.changed(table.name, inputs)

@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from parsers.commitlog.message import decode_message
@@ -33,11 +34,13 @@ class World:
     """A folder with stores, logs and any number of lakes, each with its own configuration."""
 
     folder: Path
+    delete_when: str
+    """An hour that is far from now: what is told of the cleaners is the same for every ingest of a run."""
 
     @classmethod
     def make(cls, folder: Path) -> World:
         """Unpack the stores; they are at the early moment."""
-        world, demo = cls(folder), unpack_store(BUNDLE, folder / "demo")
+        world, demo = cls(folder, f"{(datetime.now().hour + 12) % 24:02}"), unpack_store(BUNDLE, folder / "demo")
         (folder / "lakes").mkdir()
         for broker in BROKERS:
             for name in KEPT:
@@ -63,7 +66,9 @@ class World:
     def config(self, lake: Path, names: Sequence[str] = BROKERS) -> Path:
         """A configuration of these brokers with that lake."""
         brokers = "".join(
-            f'[[broker]]\nname = "{name}"\nstore = "{self.store(name)}"\nversion = "5.3.3"\n' for name in names
+            f'[[broker]]\nname = "{name}"\nstore = "{self.store(name)}"\nversion = "5.3.3"\n'
+            f'settings = {{ deleteWhen = "{self.delete_when}" }}\n'
+            for name in names
         )
         place = lake.with_name(f"{lake.name}.toml")
         place.write_text(f'[lake]\npath = "{lake}"\n{brokers}[[client]]\nlogs = "{self.folder / "logs"}"\n')
