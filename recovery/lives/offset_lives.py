@@ -80,7 +80,8 @@ def doubtful_offsets(lives: TopicLives, offsets: GroupOffsets, ends: QueueEnds) 
             continue
         before = _former_ends(lives, topic)
         if before:
-            yield from _of_group(group, topic, stored, before, ends)
+            living = _living_ends(lives, topic, ends)
+            yield from _of_group(group, topic, stored, before, {**ends, **living})
 
 
 def _former_ends(lives: TopicLives, topic: str) -> dict[int, int]:
@@ -89,6 +90,17 @@ def _former_ends(lives: TopicLives, topic: str) -> dict[int, int]:
     for life in lives.topics.get(topic, ())[:-1]:
         for queue in life.queues:
             found[queue.queue_id] = max(found.get(queue.queue_id, 0), queue.last_queue_offset + 1)
+    return found
+
+
+def _living_ends(lives: TopicLives, topic: str, ends: QueueEnds) -> dict[QueueKey, tuple[int, int]]:
+    """The ends of a topic's queues as the log has them: those of a queue that lost its files, or its last units."""
+    found: dict[QueueKey, tuple[int, int]] = {}
+    for queue in lives.topics[topic][-1].queues:
+        key = topic, queue.queue_id
+        first, end = ends.get(key, (0, 0))
+        if key not in lives.restarted and queue.last_queue_offset >= end:
+            found[key] = first, queue.last_queue_offset + 1
     return found
 
 

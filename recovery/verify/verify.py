@@ -313,7 +313,7 @@ class _Verify:
                 least, most = ends.get(key, (0, 0))
                 ends[key] = least, max(most, most_living)
         living = frozenset(topic for topic in self._seen.topics if not self._lives.is_deleted(topic))
-        return QueueEnds(ends, living, self._lives)
+        return QueueEnds(ends, self._on_disk.keys(), living, self._lives)
 
     def _config_files(self, queue_ends: QueueEnds | None) -> Judgement:
         """The files of config/, with the queues' folders as witnesses; where none is left, with the log."""

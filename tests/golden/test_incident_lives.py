@@ -19,7 +19,7 @@ from pipelines.lake.sources import BrokerSource
 from pipelines.notebook.lag_history import lag_history
 from recovery.forecast.forecast import forecast
 from recovery.lives.topic_lives import lives_of
-from recovery.query.lag import NO_FILES, NOT_THEN, TOPIC_DELETED
+from recovery.query.lag import AHEAD, NO_FILES, NOT_THEN, TOPIC_DELETED
 from recovery.rebuild.rebuild import rebuild
 from recovery.rules.settings import StoreSettings
 from recovery.verify.verify import Verification, verify
@@ -194,6 +194,34 @@ def test_lag_says_which_offsets_are_of_a_former_life(name: str) -> None:
             deleted = topic in topics_of(case) and not topics_of(case)[topic]["existsAtEnd"]
             has_files = (case.root / "consumequeue" / topic / str(queue_id)).is_dir()
             assert row["reason"] == (TOPIC_DELETED if deleted else None if has_files else NO_FILES)
+
+
+@pytest.mark.parametrize("name", incident_names("topic-recreated"))
+def test_an_offset_within_what_the_log_has_of_a_lost_queue_is_of_no_former_life(name: str, tmp_path: Path) -> None:
+    """The queue that lost its files has living messages, and the group read them all."""
+    root, last = tmp_path / "store", topics_of(incident(name))["Stock"]["lives"][-1]["queueOffsets"]["1"][1]
+    shutil.copytree(incident(name).root, root)
+    shutil.rmtree(root / "consumequeue" / "Stock" / "1")
+    rows = call("lag", root, "--group", "CG_y-back", "--topic", "Stock").rows
+    (lost,) = [row for row in rows if row["queue_id"] == 1]
+    assert (lost["broker_offset"], lost["consumer_offset"]) == (0, last + 1)
+    assert lost["reason"] == f"{AHEAD}: {NO_FILES}"
+
+
+def test_the_queues_of_a_topic_that_nobody_configured_are_those_with_files(tmp_path: Path) -> None:
+    """topics.json is of a time before the topic was created again, and its queues were not copied."""
+    root = tmp_path / "store"
+    shutil.copytree(incident("5.3.3-topic-recreated").root, root)
+    shutil.rmtree(root / "consumequeue" / "Orders")
+    for path in (root / "config").glob("topics.json*"):
+        table = json.loads(path.read_text("utf-8"))
+        del table["topicConfigTable"]["Orders"]
+        path.write_text(json.dumps(table), "utf-8")
+    findings = verify(*opened(root, "5.3.3")).findings
+    assert {finding.kind for finding in findings if finding.span.topic == "Orders"} == {
+        "queue_missing",
+        "not_dispatched_yet",
+    }
 
 
 def test_lag_at_an_instant_of_a_former_life_is_unknown() -> None:

@@ -22,10 +22,11 @@ SYSTEM_PREFIXES = (RETRY_PREFIX, DLQ_PREFIX, LMQ_PREFIX)
 
 @dataclass(frozen=True, slots=True)
 class QueueEnds:
-    """What the rules compare with: first offset that still exists and next one to come, by queue; topics that live in
-    the log; and the lives of all."""
+    """What the rules compare with: first offset that still exists and next one to come, by queue, also of those that
+    the log alone has; the queues that have files; topics that live in the log; and the lives of all."""
 
     ends: Mapping[QueueKey, tuple[int, int]]
+    with_files: Collection[QueueKey]
     topics_in_log: frozenset[str]
     lives: TopicLives
 
@@ -61,10 +62,10 @@ def _unreadable(damage: Damage) -> Finding:
 
 
 def _topics(topics: Mapping[str, TopicConfig], queues: QueueEnds, file: StoreFile) -> Iterator[Finding]:
-    for topic in sorted({topic for topic, _ in queues.ends} - topics.keys()):
+    for topic in sorted({topic for topic, _ in queues.with_files} - topics.keys()):
         if is_brokers_own(topic) or topic.startswith(SYSTEM_PREFIXES):
             continue
-        numbers = sorted(queue_id for name, queue_id in queues.ends if name == topic)
+        numbers = sorted(queue_id for name, queue_id in queues.with_files if name == topic)
         yield Finding(
             "queue_without_topic_config",
             Span(topic),
