@@ -25,7 +25,7 @@ from parsers.store import Store
 from parsers.topics import CLOUD_TRACE_PREFIX, TRACE_TOPIC, is_brokers_own, is_dead_letter, is_retry
 from pipelines.answers.fates.columns import Longs, instants
 from pipelines.lake.catalog import question
-from pipelines.lake.tables.derived import TRACE_EVENTS
+from pipelines.lake.tables.fates import TRACE_EVENTS
 
 CARRIED = ("topic", "queue_id", "queue_offset", "physical_offset", "store_timestamp", "born_host")
 COLUMNS = (*CARRIED, "file", "sys_flag", "body_size", "body_view")

@@ -15,7 +15,8 @@ from pipelines.defs.partitions import BROKERS, FILE_PARTITIONS
 from pipelines.lake.catalog import made_from
 from pipelines.lake.delta import partition_parts
 from pipelines.lake.lake import Lake
-from pipelines.lake.tables.derived import DERIVED_TABLES, LAG_EPISODES, LAG_HISTORY
+from pipelines.lake.tables.derived import DERIVED_TABLES
+from pipelines.lake.tables.lag import LAG_EPISODES, LAG_HISTORY
 from pipelines.lake.tables.ownership import OWNERSHIP_TABLES
 from pipelines.lake.tables.raw import TABLES
 from pipelines.lake.tables.raw_table import FileTable

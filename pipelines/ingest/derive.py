@@ -22,13 +22,9 @@ from pipelines.lake.broker_stores import store_of
 from pipelines.lake.catalog import question
 from pipelines.lake.lake import Lake, lake_to_write
 from pipelines.lake.sources import BrokerSource, Sources
-from pipelines.lake.tables.derived import (
-    DERIVED_TABLES,
-    LAG_EPISODES,
-    LAG_HISTORY,
-    REPLICA_DIFFERENCES,
-    RETENTION_RISK,
-)
+from pipelines.lake.tables.derived import DERIVED_TABLES
+from pipelines.lake.tables.judgements import REPLICA_DIFFERENCES, RETENTION_RISK
+from pipelines.lake.tables.lag import LAG_EPISODES, LAG_HISTORY
 from pipelines.lake.tables.ownership import OWNERSHIP_INTERVALS, OWNERSHIP_TABLES
 from pipelines.spark.jobs.store_rows import judge_brokers
 

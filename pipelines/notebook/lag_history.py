@@ -13,7 +13,7 @@ from parsers.store import Store
 from pipelines.answers.lag import lag_record, store_lag
 from pipelines.answers.offsets.saved import OffsetsAt, offsets_in
 from pipelines.answers.popping import NewestPops
-from pipelines.lake.tables.derived import LAG
+from pipelines.lake.tables.lag import LAG
 from pipelines.recordings.lines import Problem
 from recovery.knowledge.knowledge import NOTHING_SAID, Said, knowledge_of, open_known
 from recovery.knowledge.topic_events import TopicEvent

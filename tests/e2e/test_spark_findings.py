@@ -10,7 +10,7 @@ import pytest
 from pipelines.answers.store_rows import finding_rows
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource
-from pipelines.lake.tables.derived import CONSISTENCY_FINDINGS
+from pipelines.lake.tables.judgements import CONSISTENCY_FINDINGS
 from pipelines.spark.jobs.first_pass import outlines
 from pipelines.spark.jobs.store_rows import judge_brokers
 from pipelines.spark.sources.slices import DEFAULT_SPLIT_BYTES

@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 import rocketlens as rl
-from pipelines.lake.tables.derived import REPLICA_DIFFERENCES
+from pipelines.lake.tables.judgements import REPLICA_DIFFERENCES
 from recovery.compare.rows import Nature, What
 from tests.support.cli import call
 from tests.support.replicas import copy_of, flip, group

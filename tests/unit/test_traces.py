@@ -18,7 +18,7 @@ from parsers.messages.trace_columns import decode_traces
 from parsers.store import open_store
 from pipelines.answers import traces
 from pipelines.answers.traces import trace_batches
-from pipelines.lake.tables.derived import TRACE_EVENTS
+from pipelines.lake.tables.fates import TRACE_EVENTS
 from tests.support.build_store import FIRST_MS, StoreBuilder
 from tests.support.cli import call
 

@@ -16,7 +16,8 @@ from parsers.topics import REVIVE_GROUP
 from parsers.utc import utc
 from pipelines.answers.fates.columns import Longs, Mask, instants, known, reasons, stored_at, value_of, words
 from pipelines.answers.fates.sums import summed
-from pipelines.lake.tables.derived import LAG, POPPED_MESSAGES
+from pipelines.lake.tables.fates import POPPED_MESSAGES
+from pipelines.lake.tables.lag import LAG
 from pipelines.lake.tables.table import TIMESTAMP
 from recovery.fates.held import UNIQ_KEY, property_texts
 from recovery.fates.held_kernel import NONE

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from parsers.store import Store
 from pipelines.answers.fates.columns import Longs, Mask, instants, reasons, stored_at, value_of, words
 from pipelines.answers.fates.sums import summed
-from pipelines.lake.tables.derived import RETRY_CHAINS
+from pipelines.lake.tables.fates import RETRY_CHAINS
 from recovery.fates.delays import scheduled_due
 from recovery.fates.held import UNIQ_KEY, property_texts
 from recovery.fates.held_kernel import NONE

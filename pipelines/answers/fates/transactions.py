@@ -13,7 +13,7 @@ from parsers.store import Store
 from parsers.topics import TRANSACTION_TOPIC
 from pipelines.answers.fates.columns import Longs, reasons, stored_at, value_of, words
 from pipelines.answers.fates.sums import summed
-from pipelines.lake.tables.derived import TRANSACTIONS
+from pipelines.lake.tables.fates import TRANSACTIONS
 from recovery.fates.held import REAL_TOPIC, UNIQ_KEY, property_texts
 from recovery.fates.held_kernel import NONE
 from recovery.fates.retries import Offsets

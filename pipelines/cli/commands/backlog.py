@@ -66,7 +66,7 @@ def backlog(
     """
     from pipelines.answers.backlog.rows import backlog as rows_of
     from pipelines.answers.backlog.subscriptions import sql_subscription, subscriptions_of, tag_subscription
-    from pipelines.lake.tables.derived import BACKLOG
+    from pipelines.lake.tables.lag import BACKLOG
     from recovery.filter.errors import InvalidFilter
     from recovery.verify.ledger_in_motion import ledger_in_motion
 

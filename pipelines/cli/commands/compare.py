@@ -89,7 +89,7 @@ def comparison_of(run: Run, stores: list[Path], broker: BrokerOptions, group_siz
 
 
 def _emit_rows(run: Run, compared: Comparison) -> None:
-    from pipelines.lake.tables.derived import REPLICA_DIFFERENCES
+    from pipelines.lake.tables.judgements import REPLICA_DIFFERENCES
     from recovery.compare.rows import as_dicts
 
     run.emit_rows(REPLICA_DIFFERENCES.bare_schema, as_dicts(compared), brief=BRIEF)

@@ -55,7 +55,7 @@ def delays(
     Example: `rocketlens delays /data/store --messages --pending --format table`
     """
     from pipelines.answers.fates.delays import DelayAnswer, delay_sums
-    from pipelines.lake.tables.derived import DELAYED_MESSAGES
+    from pipelines.lake.tables.fates import DELAYED_MESSAGES
 
     now_ms = int(time.time() * 1000) if now is None else instant_of(now, "--now")
     answer = DelayAnswer.of(*known_store_at(run, store, broker), run.damage, now_ms)

@@ -64,7 +64,7 @@ def lag(
 
     Example: `rocketlens lag /data/store --group CG_orders --at 2026-11-21T03:12:00Z --offsets /data/kept-offsets`
     """
-    from pipelines.lake.tables.derived import LAG
+    from pipelines.lake.tables.lag import LAG
     from recovery.lives.topic_lives import StoreLives
 
     if kept.logs:

@@ -70,7 +70,7 @@ def lives(
     Example: `rocketlens lives /data/store --logs /data/logs --topic Orders --format table`
     """
     from pipelines.answers.lives.life_events import life_event_row, life_events
-    from pipelines.lake.tables.derived import LIFE_EVENTS
+    from pipelines.lake.tables.lives import LIFE_EVENTS
 
     opened, known = known_store_at(run, store, broker)
     if kept is not None:
@@ -119,7 +119,7 @@ def groups(
     from pipelines.answers.group_rows import group_rows
     from pipelines.answers.groups_left import groups_left
     from pipelines.answers.offsets.record import read_offset_record
-    from pipelines.lake.tables.derived import GROUP_LIVES
+    from pipelines.lake.tables.lives import GROUP_LIVES
     from pipelines.recordings.topic_log import life_lines, topic_events
 
     opened, known = known_store_at(run, store, broker)

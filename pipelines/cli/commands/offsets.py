@@ -74,7 +74,7 @@ def offsets(
     Example: `rocketlens offsets /data/store --group CG_orders --logs /data/logs --offsets /data/kept-offsets`
     """
     from pipelines.answers.offsets.events import events_of, offset_event_row
-    from pipelines.lake.tables.derived import OFFSET_EVENTS
+    from pipelines.lake.tables.lag import OFFSET_EVENTS
     from pipelines.recordings.topic_log import topic_events
 
     opened, known = known_store_at(run, store, broker, names_version=True)

@@ -69,7 +69,7 @@ def pop(
     """
     from pipelines.answers.fates.pops import PopAnswer, pop_sums
     from pipelines.answers.lag import lag_record, store_lag
-    from pipelines.lake.tables.derived import POPPED_MESSAGES
+    from pipelines.lake.tables.fates import POPPED_MESSAGES
 
     if shown.revive and (wanted.group or wanted.topic or shown.messages or shown.open_):
         raise WrongUsage(

@@ -122,7 +122,7 @@ def risk_row(risk: RetentionRisk) -> dict[str, Any]:
 
 def risk_schema() -> pa.Schema:
     """The table `retention_risk`, its instants in milliseconds."""
-    from pipelines.lake.tables.derived import RETENTION_RISK
+    from pipelines.lake.tables.judgements import RETENTION_RISK
 
     return _in_milliseconds(RETENTION_RISK.bare_schema)
 

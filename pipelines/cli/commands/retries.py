@@ -51,7 +51,7 @@ def retries(
     Example: `rocketlens retries /data/store --group CG_orders --messages --dead --format table`
     """
     from pipelines.answers.fates.retries import RetryAnswer, retry_sums
-    from pipelines.lake.tables.derived import RETRY_CHAINS
+    from pipelines.lake.tables.fates import RETRY_CHAINS
 
     opened, known = known_store_at(run, store, broker)
     kept = offsets_if_any(run, opened, offsets, "what is consumed is unknown")

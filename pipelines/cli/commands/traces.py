@@ -47,7 +47,7 @@ def traces(
     Example: `rocketlens traces /data/store --messages --message-id 7F0000015CE55FFD2B276DE450E80001`
     """
     from pipelines.answers.traces import of_message, trace_batches, trace_sums
-    from pipelines.lake.tables.derived import TRACE_EVENTS
+    from pipelines.lake.tables.fates import TRACE_EVENTS
 
     opened, _ = known_store_at(run, store, broker)
     batches = trace_batches(opened, run.damage, named=trace_topic or ())

@@ -41,7 +41,7 @@ def transactions(
     """
     from pipelines.answers.fates.transactions import TransactionAnswer, transaction_sums
     from pipelines.answers.offsets.saved import offsets_of_store
-    from pipelines.lake.tables.derived import TRANSACTIONS
+    from pipelines.lake.tables.fates import TRANSACTIONS
 
     opened, known = known_store_at(run, store, broker)
     kept = offsets_of_store(opened, run.damage)

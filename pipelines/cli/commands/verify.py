@@ -69,7 +69,7 @@ def _verified(
     import pyarrow as pa
 
     from pipelines.answers.finding_rows import explained_row, finding_row
-    from pipelines.lake.tables.derived import CONSISTENCY_FINDINGS
+    from pipelines.lake.tables.judgements import CONSISTENCY_FINDINGS
     from recovery.verify.in_motion import IN_PROGRESS, verify_in_motion
 
     opened, known = known_store_at(run, store, broker)

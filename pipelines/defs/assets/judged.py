@@ -8,23 +8,16 @@ from pipelines.defs.assets.evidence import evidence
 from pipelines.defs.care import cared_for
 from pipelines.defs.lakehouse import SPARK_POOL, Lakehouse
 from pipelines.defs.metadata import bar_plots, column_schema, table_metadata
-from pipelines.lake.tables.derived import (
-    BACKLOG,
+from pipelines.lake.tables.fates import DELAYED_MESSAGES, POPPED_MESSAGES, RETRY_CHAINS, TRACE_EVENTS, TRANSACTIONS
+from pipelines.lake.tables.judgements import (
     CONSISTENCY_FINDINGS,
-    DELAYED_MESSAGES,
-    GROUP_LIVES,
-    LIFE_EVENTS,
     LOSS_LEDGER,
-    OFFSET_EVENTS,
-    POPPED_MESSAGES,
     RECOVERY_FORECAST,
     REPLICA_DIFFERENCES,
     RETENTION_RISK,
-    RETRY_CHAINS,
-    TOPIC_LIVES,
-    TRACE_EVENTS,
-    TRANSACTIONS,
 )
+from pipelines.lake.tables.lag import BACKLOG, OFFSET_EVENTS
+from pipelines.lake.tables.lives import GROUP_LIVES, LIFE_EVENTS, TOPIC_LIVES
 from pipelines.lake.tables.table import Table
 
 STORE_DEPS = ["commitlog_regions", "consumequeue_units", "index_entries", "checkpoints", "store_files"]

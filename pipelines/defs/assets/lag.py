@@ -8,7 +8,7 @@ from pipelines.defs.assets.evidence import evidence
 from pipelines.defs.care import cared_for
 from pipelines.defs.lakehouse import SPARK_POOL, Lakehouse
 from pipelines.defs.metadata import bar_plots, column_lineage, column_schema, table_metadata
-from pipelines.lake.tables.derived import LAG, LAG_EPISODES, LAG_HISTORY
+from pipelines.lake.tables.lag import LAG, LAG_EPISODES, LAG_HISTORY
 from pipelines.lake.tables.raw import CONSUMEQUEUE_UNITS, OFFSET_SNAPSHOTS, QUEUES
 
 LAG_DEPS = ["offset_snapshots", "topic_configs", "queues", "consumequeue_units", "commitlog_messages"]
