@@ -12,18 +12,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from parsers.config.offsets import read_delay_offsets
 from parsers.consumequeue.read import units
-from parsers.errors import Damage, DamageSink, StoreFormatError
+from parsers.errors import DamageSink, StoreFormatError
 from parsers.store import Store
-from parsers.timer import TIMER_CHECK, read_timercheck
 from parsers.topics import SCHEDULE_TOPIC, TIMER_TOPIC
+from recovery.fates.delay_states import (
+    DELETED,
+    DELETION,
+    DELIVERED,
+    PASSED,
+    PENDING,
+    REASONS,
+    ROLLED,
+    UNKNOWN,
+    Progress,
+    Reason,
+)
 from recovery.fates.held import Held, Story, held_records, text_hash
 from recovery.fates.held_kernel import HASH, HASH_BEFORE_PLUS, HASH_BEHIND_PLUS, NONE, NUMBER, Longs
 from recovery.knowledge.inference import StoreKnowledge
@@ -48,84 +57,6 @@ UNKNOWN_LEVEL_MS = 1000
 Ints = npt.NDArray[np.int32]
 Codes = npt.NDArray[np.int8]
 Mask = npt.NDArray[np.bool_]
-
-
-class DelayState(StrEnum):
-    """What became of a delayed message."""
-
-    DELIVERED = "delivered"
-    PENDING = "pending"
-    ROLLED = "rolled"
-    DELETED = "deleted"
-    DELETION = "deletion"
-    PASSED = "passed"
-    UNKNOWN = "unknown"
-
-
-STATES = tuple(DelayState)
-DELIVERED, PENDING, ROLLED, DELETED, DELETION, PASSED, UNKNOWN = range(len(STATES))
-
-
-class Reason(StrEnum):
-    """Why a state is what it is, where that needs a word."""
-
-    NONE = ""
-    AGAIN = "the level's stored offset is not past it: a start on these files delivers it again"
-    PASSED = (
-        "the stored offset is past it and the log has no delivery of it: delivered by another broker, discarded, "
-        "or lost with the end of a log"
-    )
-    PASSED_DAMAGE = "the stored offset is past it; its delivery may be in the damaged bytes behind it"
-    TIME_PASSED = (
-        "the wheel has been read past its time and the log has no delivery of it: delivered by another broker, "
-        "discarded, or lost with the end of a log"
-    )
-    TIME_PASSED_DAMAGE = "the wheel has been read past its time; its delivery may be in the damaged bytes behind it"
-    NO_OFFSETS = "no offset is stored for the level: a start begins with the queue's first message"
-    UNREADABLE = "delayOffset.json cannot be read, and the log has no delivery of it"
-    NO_TIMERCHECK = "there is no timercheck to tell how far the wheel was read, and the log has no delivery of it"
-    NOT_TAKEN_IN = "not taken into the wheel yet"
-    DELETED = "a message that is due at the same time deletes this timer"
-    PERHAPS_DELETED = (
-        "a message names this timer to delete it, but is due at another time, came too late, or names it in a form "
-        "that the broker's version does not take, or may not take where the version is not given"
-    )
-
-
-REASONS = tuple(Reason)
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far the broker says that it is.
-
-    Attributes:
-        next_offset: delay level -> number of the next message to deliver; None: delayOffset.json cannot be read.
-        read_ms: timers due before it are delivered; next_timer: number of the next timer message to take in.
-            None: there is no timercheck.
-        is_whole: nothing of delayOffset.json is damaged; else it is not known what it said of levels that it lacks.
-    """
-
-    next_offset: Mapping[int, int] | None
-    read_ms: int | None
-    next_timer: int | None
-    is_whole: bool = True
-
-    @classmethod
-    def of(cls, store: Store, damage: DamageSink) -> Progress:
-        """What config/delayOffset.json and config/timercheck say; their damage goes to `damage`."""
-        broken: list[Damage] = []
-        offsets = read_delay_offsets(store.config, on_damage="collect", damage=broken.append)
-        for each in broken:
-            damage(each)
-        checks = [file for file in store.timer if file.kind == "timercheck" and file.size >= TIMER_CHECK.size]
-        check = read_timercheck(checks[0], on_damage="collect", damage=damage) if checks else None
-        return cls(
-            None if broken and not offsets else offsets,
-            None if check is None else check["last_read_time_ms"],
-            None if check is None else check["last_queue_offset"],
-            is_whole=not broken,
-        )
 
 
 class Fates(NamedTuple):

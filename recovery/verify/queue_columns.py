@@ -13,7 +13,7 @@ from parsers.store import QueueKey, Store
 from recovery.rebuild.queue_kernel import fill_groups, larger, new_state, number_queues
 from recovery.scan.intervals import Intervals, Longs
 from recovery.scan.queue_numbers import unpack_key
-from recovery.verify.checks.queue import QueueHead, QueueMessages, QueueUnits
+from recovery.verify.checks.queue_compared import QueueHead, QueueMessages, QueueUnits
 from recovery.verify.checks.queue_places import QueueFiles
 from recovery.verify.settle.log_columns import LogColumns
 from recovery.verify.settle.outline import QueueTrace

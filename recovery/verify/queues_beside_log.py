@@ -20,11 +20,11 @@ from recovery.verify.checks.light_queue import as_appended, with_former
 from recovery.verify.checks.log import (
     LOCK_WAIT_MS,
 )
-from recovery.verify.checks.queue import (
+from recovery.verify.checks.queue import check_queue
+from recovery.verify.checks.queue_compared import (
     LogFacts,
     QueueMessages,
     QueueUnits,
-    check_queue,
     misdirected_units,
     unserved_messages,
 )

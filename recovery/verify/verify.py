@@ -47,13 +47,7 @@ from recovery.verify.checks.log import (
     with_sure_times,
 )
 from recovery.verify.checks.newer import check_newer
-from recovery.verify.checks.queue import (
-    Compared,
-    LogFacts,
-    QueueHead,
-    QueueUnits,
-    compare,
-)
+from recovery.verify.checks.queue_compared import Compared, LogFacts, QueueHead, QueueUnits, compare
 from recovery.verify.checks.queue_database import check_database
 from recovery.verify.checks.queue_places import QueuePlaces
 from recovery.verify.checks.timer import LogSide

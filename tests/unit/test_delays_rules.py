@@ -9,17 +9,8 @@ import pytest
 
 from parsers.store import open_store
 from parsers.topics import SCHEDULE_TOPIC, TIMER_TOPIC
-from recovery.fates.delays import (
-    DELETED,
-    DELETION,
-    PASSED,
-    PENDING,
-    REASONS,
-    Progress,
-    Reason,
-    delays,
-    fates_of,
-)
+from recovery.fates.delay_states import DELETED, DELETION, PASSED, PENDING, REASONS, Progress, Reason
+from recovery.fates.delays import delays, fates_of
 from recovery.fates.held import Held, text_hash
 from recovery.fates.held_kernel import HASH, HASH_BEFORE_PLUS, HASH_BEHIND_PLUS, NONE, HeldColumns, kept_value
 from recovery.knowledge.inference import infer

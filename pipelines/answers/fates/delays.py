@@ -12,8 +12,9 @@ from parsers.errors import DamageSink
 from parsers.store import Store
 from pipelines.answers.fates.columns import Longs, instants, known, words
 from pipelines.answers.fates.sums import summed
-from pipelines.lake.tables.derived import DELAYED_MESSAGES
-from recovery.fates.delays import PENDING, REASONS, STATES, TIMER, Delays, delays
+from pipelines.lake.tables.fates import DELAYED_MESSAGES
+from recovery.fates.delay_states import PENDING, REASONS, STATES
+from recovery.fates.delays import TIMER, Delays, delays
 from recovery.fates.held import UNIQ_KEY, property_texts
 from recovery.fates.held_kernel import NONE
 from recovery.knowledge.inference import StoreKnowledge

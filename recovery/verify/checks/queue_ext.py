@@ -16,7 +16,7 @@ from parsers.consumequeue.ext_columns import ExtColumns
 from parsers.consumequeue.layout import MAX_EXT_ADDRESS
 from parsers.java import LONG_MIN
 from recovery.scan.intervals import Intervals, Longs, found_at, neighbours
-from recovery.verify.checks.queue import QueueMessages, QueueUnits
+from recovery.verify.checks.queue_compared import QueueMessages, QueueUnits
 from recovery.verify.checks.queue_places import QueuePlaces
 from recovery.verify.findings.finding import Finding, Place, Span
 from recovery.verify.settle.log_columns import MessageColumns
