@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from parsers.commitlog.read import read_commitlog
 from parsers.store import open_store
-from pipelines.cli.frame.json_form import json_lines
+from pipelines.cli.frame.written.json_form import json_lines
 from tests.support.big_log import write_log
 
 RECORDS = 400_000

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pipelines.cli.frame.options import BrokerOptions
+from pipelines.cli.frame.asked.options import BrokerOptions
 from rocketlens.gathered import document_of, rows_of
 from rocketlens.piece import Piece
 from rocketlens.rows import Rows

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipelines.cli.frame.options import BrokerOptions
+from pipelines.cli.frame.asked.options import BrokerOptions
 from rocketlens.gathered import said_of, sentences, topics_told
 from rocketlens.piece import Piece
 

@@ -9,13 +9,13 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pipelines.cli.frame.bundles import arguments_of, parameters_of
-from pipelines.cli.frame.command import refuse_addresses
+from pipelines.cli.frame.asked.bundles import arguments_of, parameters_of
+from pipelines.cli.frame.asked.options import BrokerOptions, Format, OutputOptions
+from pipelines.cli.frame.call.command import refuse_addresses
+from pipelines.cli.frame.call.opening import NOTHING_SAID
+from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.error_sentence import explain_error
 from pipelines.cli.frame.errors import ExitCode
-from pipelines.cli.frame.opening import NOTHING_SAID
-from pipelines.cli.frame.options import BrokerOptions, Format, OutputOptions
-from pipelines.cli.frame.run import Run
 from rocketlens.errors import RocketlensError
 from rocketlens.rows import Rows
 
@@ -61,7 +61,7 @@ class Gathered(Run):
     def emit(self, schema: pa.Schema, batches: Iterable[pa.RecordBatch], *, brief: tuple[str, ...] = ()) -> None:
         import pyarrow as pa
 
-        from pipelines.cli.frame.output import pick_columns
+        from pipelines.cli.frame.written.output import pick_columns
 
         chosen = pa.schema([schema.field(name) for name in pick_columns(schema, self.columns)])
         kept = [batch.select(chosen.names) for batch in self._limited(batches)]
@@ -112,7 +112,7 @@ def said_of(broker: BrokerOptions) -> Said:
 
     Raises RocketlensError: a text that is no version, or a wrong setting.
     """
-    from pipelines.cli.frame.settings import said_by
+    from pipelines.cli.frame.call.settings import said_by
 
     with sentences():
         return said_by(Gathered(Format.JSON, None, None), broker)
@@ -128,7 +128,7 @@ class TopicsTold(NamedTuple):
 
 def topics_told(logs: Sequence[Path]) -> TopicsTold:
     """When topics were created and deleted. Raises RocketlensError: a path that is not there."""
-    from pipelines.cli.frame.topic_logs import events_of
+    from pipelines.cli.frame.call.topic_logs import events_of
 
     run = Gathered(Format.JSON, None, None)
     with sentences():

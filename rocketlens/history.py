@@ -67,7 +67,7 @@ class History:
         """
         from pipelines.answers.ownership_rows import rows_to_batch
         from pipelines.cli.commands.ownership_rows import OWNERS
-        from pipelines.cli.frame.options import instant_of
+        from pipelines.cli.frame.asked.options import instant_of
 
         with sentences():
             at_ms = instant_of(str(instant(at)), "at")

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipelines.cli.frame.options import BrokerOptions
+from pipelines.cli.frame.asked.options import BrokerOptions
 from rocketlens.gathered import document_of, said_of, sentences
 from rocketlens.piece import Piece
 from rocketlens.rows import Rows

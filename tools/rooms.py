@@ -89,6 +89,7 @@ CHAPTERS = {
     "pipelines/spark": ("sources", "", "jobs"),
     "pipelines/defs": ("", "assets"),
     "pipelines/cli": ("frame", "commands", ""),
+    "pipelines/cli/frame": ("", "asked", "written", "call"),
     "pipelines/cli/commands": ("", "dump"),
 }
 """The sub-packages of a folder in the order of the data; `""` is the folder's own files. Each knows those before it.

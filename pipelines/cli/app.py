@@ -9,9 +9,8 @@ import typer
 from typer.exceptions import TyperException
 
 from pipelines.cli.contents import Contents
-from pipelines.cli.frame.errors import ExitCode
-from pipelines.cli.frame.help_page import WIDEST
-from pipelines.cli.frame.options import (
+from pipelines.cli.frame.asked.help_page import WIDEST
+from pipelines.cli.frame.asked.options import (
     ColumnsOption,
     DebugOption,
     FormatOption,
@@ -21,8 +20,9 @@ from pipelines.cli.frame.options import (
     QuietOption,
     TailOption,
 )
-from pipelines.cli.frame.shells import answer_the_shell
-from pipelines.cli.frame.start import start_light
+from pipelines.cli.frame.asked.shells import answer_the_shell
+from pipelines.cli.frame.call.start import start_light
+from pipelines.cli.frame.errors import ExitCode
 from pipelines.cli.frame.visible import say
 
 app = typer.Typer(

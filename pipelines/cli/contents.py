@@ -15,9 +15,9 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_group
 
-from pipelines.cli.frame.help_page import first_paragraph
-from pipelines.cli.frame.options import PANELS
-from pipelines.cli.frame.typer_classes import Group
+from pipelines.cli.frame.asked.help_page import first_paragraph
+from pipelines.cli.frame.asked.options import PANELS
+from pipelines.cli.frame.asked.typer_classes import Group
 
 FILE = Path(__file__).with_name("contents.tsv")
 COMMANDS = "pipelines.cli.commands"

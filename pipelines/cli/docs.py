@@ -15,8 +15,8 @@ import typer
 
 from pipelines.cli.app import app
 from pipelines.cli.contents import MODULES, commands_of, print_contents
-from pipelines.cli.frame.help_page import meaning, option_names, place_name
-from pipelines.cli.frame.options import PANELS, SHARED
+from pipelines.cli.frame.asked.help_page import meaning, option_names, place_name
+from pipelines.cli.frame.asked.options import PANELS, SHARED
 
 FORMS = """\
 JSON forms: times are ISO 8601 UTC with milliseconds, hosts `ip:port` (`[ip6]:port`), properties a list of

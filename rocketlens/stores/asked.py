@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipelines.cli.frame.options import BrokerOptions
+from pipelines.cli.frame.asked.options import BrokerOptions
 from rocketlens.gathered import Place, rows_of, said_of
 from rocketlens.rows import Rows
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.cli.frame import run as cli_run
+from pipelines.cli.frame.call import run as cli_run
 from tests.fuzz.commands.asked import OFTEN, Fault, asked
 from tests.fuzz.commands.bases import small_stores
 from tests.fuzz.commands.inputs import Input, make_input, pick_base, write

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from pipelines.cli.docs import leaves
-from pipelines.cli.frame.bundles import arguments_of, options_of, single_options
-from pipelines.cli.frame.options import BrokerOptions, GroupOptions, TopicOption
-from pipelines.cli.frame.run import Run
+from pipelines.cli.frame.asked.bundles import arguments_of, options_of, single_options
+from pipelines.cli.frame.asked.options import BrokerOptions, GroupOptions, TopicOption
+from pipelines.cli.frame.call.run import Run
 
 
 @dataclass(frozen=True, slots=True)

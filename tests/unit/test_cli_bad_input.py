@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import rocketlens as rl
-from pipelines.cli.frame.opening import process_using
+from pipelines.cli.frame.call.opening import process_using
 from rocketlens.errors import RocketlensError
 from tests.support.cli import call
 from tests.support.stores import store_root
@@ -154,7 +154,7 @@ def test_no_permission(store: Path) -> None:
 
 
 def test_many_unread_ranges_are_counted_in_the_end(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipelines.cli.frame.run.NAMED_RANGES", 2)
+    monkeypatch.setattr("pipelines.cli.frame.call.run.NAMED_RANGES", 2)
     for file in (store / "consumequeue").rglob("0" * 20):
         with file.open("r+b") as queue:
             queue.write(b"\xff" * 20)

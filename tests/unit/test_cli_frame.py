@@ -182,7 +182,7 @@ def test_a_start_does_without_what_nobody_needs(store: Path, arguments: list[str
     code = (
         "import sys\n"
         "from pipelines.cli.app import main\n"
-        "from pipelines.cli.frame.start import UNNEEDED\n"
+        "from pipelines.cli.frame.call.start import UNNEEDED\n"
         f"sys.argv[1:] = {arguments!r}\n"
         "assert main() == 0\n"
         "assert not UNNEEDED & sys.modules.keys()\n"

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.cli.frame.json_form import json_lines, plain_text
+from pipelines.cli.frame.written.json_form import json_lines, plain_text
 
 PAIRS = st.lists(st.tuples(st.text(max_size=4), st.none() | st.text(max_size=4)), max_size=3)
 COLUMNS: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {

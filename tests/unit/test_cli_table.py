@@ -7,7 +7,7 @@ import io
 import pyarrow as pa
 import pytest
 
-from pipelines.cli.frame.text_table import MOST_LINES, TextTable, fit
+from pipelines.cli.frame.written.text_table import MOST_LINES, TextTable, fit
 
 
 @pytest.mark.parametrize(

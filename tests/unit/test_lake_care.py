@@ -17,7 +17,7 @@ import pytest
 from parsers import mapped
 from parsers.store import StoreFile
 from pipelines.cli.commands import lake_care
-from pipelines.cli.frame.run import Run
+from pipelines.cli.frame.call.run import Run
 from pipelines.demo import BUNDLE
 from pipelines.ingest.repair import NOT_AGAIN, _can_be_read
 from pipelines.lake.catalog import open_catalog, publish

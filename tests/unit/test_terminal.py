@@ -18,12 +18,12 @@ from rich.console import Console
 
 from pipelines.answers.instants import parse_instant, parse_relative
 from pipelines.cli.commands.ingest_bar import SECONDS_BETWEEN_LOOKS, IngestBar
-from pipelines.cli.frame.options import Format, OutputOptions
-from pipelines.cli.frame.progress import wanted
-from pipelines.cli.frame.rows import with_counts
-from pipelines.cli.frame.run import Run, last_rows
-from pipelines.cli.frame.text_table import BYTES_SHOWN, TextTable
+from pipelines.cli.frame.asked.options import Format, OutputOptions
+from pipelines.cli.frame.call.progress import wanted
+from pipelines.cli.frame.call.rows import with_counts
+from pipelines.cli.frame.call.run import Run, last_rows
 from pipelines.cli.frame.visible import wrapped
+from pipelines.cli.frame.written.text_table import BYTES_SHOWN, TextTable
 from pipelines.ingest.reading import Amount, Reading
 from tests.support.cli import call, rows_of, small_store
 from tests.support.fixtures import CHECKOUT, unpacked

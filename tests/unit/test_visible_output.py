@@ -15,8 +15,8 @@ import pyarrow as pa
 import pytest
 
 from parsers.store import open_store
-from pipelines.cli.frame.output import Csv
 from pipelines.cli.frame.visible import visible
+from pipelines.cli.frame.written.output import Csv
 from tests.support.cli import call, small_store
 
 NASTY = "\x1b[31m\x07\r\x9b\u202e\x7f"

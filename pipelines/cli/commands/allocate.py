@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from pipelines.cli.frame.batch import answers
-from pipelines.cli.frame.command import command
+from pipelines.cli.frame.asked.options import OWNERSHIP, ParamOption, VersionOption
+from pipelines.cli.frame.call.batch import answers
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import WrongUsage
-from pipelines.cli.frame.options import OWNERSHIP, ParamOption, VersionOption
-from pipelines.cli.frame.run import Run
 
 
 def register(app: typer.Typer) -> None:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipelines.cli.frame.command import command
+from pipelines.cli.frame.asked.options import LAKE
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
-from pipelines.cli.frame.options import LAKE
-from pipelines.cli.frame.run import Run
 
 if TYPE_CHECKING:
     from pipelines.spark.standalone import Shape, Standalone

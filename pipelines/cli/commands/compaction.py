@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from parsers.java import LONG_MAX
-from pipelines.cli.frame.command import command
+from pipelines.cli.frame.asked.options import BROKER, BrokerOptions, QueueOptions, StoreArgument
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.opening import known_store_at
+from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import WrongUsage
-from pipelines.cli.frame.opening import known_store_at
-from pipelines.cli.frame.options import BROKER, BrokerOptions, QueueOptions, StoreArgument
-from pipelines.cli.frame.run import Run
 
 if TYPE_CHECKING:
     import pyarrow as pa

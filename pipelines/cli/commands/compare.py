@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from parsers.java import INT_MAX
-from pipelines.cli.frame.command import command
+from pipelines.cli.frame.asked.options import BROKER, BrokerOptions, Format
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import WrongUsage
-from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
-from pipelines.cli.frame.options import BROKER, BrokerOptions, Format
-from pipelines.cli.frame.run import Run
 
 if TYPE_CHECKING:
     from recovery.compare.comparison import Comparison
@@ -59,7 +59,7 @@ def compare(
     Example: `rocketlens compare /data/master/store /data/slave/store`
     """
     from pipelines.cli.commands.compare_words import in_words
-    from pipelines.cli.frame.documents import width_of
+    from pipelines.cli.frame.written.documents import width_of
     from recovery.compare.document import document_of
     from recovery.compare.history import Relation
 

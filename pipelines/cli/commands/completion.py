@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from pipelines.cli.frame.command import command
-from pipelines.cli.frame.options import LAKE
-from pipelines.cli.frame.run import Run
-from pipelines.cli.frame.shells import PROGRAM, VARIABLE
+from pipelines.cli.frame.asked.options import LAKE
+from pipelines.cli.frame.asked.shells import PROGRAM, VARIABLE
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.run import Run
 
 
 class Shell(StrEnum):

@@ -8,9 +8,7 @@ from typing import Annotated
 import typer
 
 from parsers.java import INT_MAX
-from pipelines.cli.frame.command import command
-from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
-from pipelines.cli.frame.options import (
+from pipelines.cli.frame.asked.options import (
     STORE_FILES,
     BrokerOptions,
     MessagesOption,
@@ -19,8 +17,10 @@ from pipelines.cli.frame.options import (
     TopicOption,
     instant_of,
 )
-from pipelines.cli.frame.rows import emit_batches_of, emit_sums
-from pipelines.cli.frame.run import Run
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.frame.call.rows import emit_batches_of, emit_sums
+from pipelines.cli.frame.call.run import Run
 
 BRIEF = ("kind", "level", "topic", "delivered", "pending", "overdue", "next_due", "late_p99_ms", "late_max_ms")
 COUNTERS = ("passed", "unknown", "delivered_twice", "expires_first", "rolled", "deleted")

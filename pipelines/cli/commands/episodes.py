@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pipelines.cli.frame.command import command
+from pipelines.cli.frame.asked.options import STORE_FILES, BrokerOptions, GroupOptions, RecordingsOption, StoreArgument
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.opening import known_store_at
+from pipelines.cli.frame.call.rows import emit_rows_of
+from pipelines.cli.frame.call.run import Run
+from pipelines.cli.frame.call.topic_logs import lines_told
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
-from pipelines.cli.frame.opening import known_store_at
-from pipelines.cli.frame.options import STORE_FILES, BrokerOptions, GroupOptions, RecordingsOption, StoreArgument
-from pipelines.cli.frame.rows import emit_rows_of
-from pipelines.cli.frame.run import Run
-from pipelines.cli.frame.topic_logs import lines_told
 from recovery.query.lag_cause import LagCause
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ import typer
 
 from parsers.errors import NotThisFormat
 from parsers.store import FileKind
-from pipelines.cli.frame.command import command
+from pipelines.cli.frame.asked.options import STORE_FILES, Format
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.opening import file_at
+from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
-from pipelines.cli.frame.opening import file_at
-from pipelines.cli.frame.options import STORE_FILES, Format
-from pipelines.cli.frame.run import Run
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from pipelines.cli.frame.command import command
-from pipelines.cli.frame.opening import NOTHING_SAID, store_to_start
-from pipelines.cli.frame.options import BROKER, BrokerOptions, Format, StoreArgument, TopicLogsOption
-from pipelines.cli.frame.run import Run
-from pipelines.cli.frame.topic_logs import with_logs
+from pipelines.cli.frame.asked.options import BROKER, BrokerOptions, Format, StoreArgument, TopicLogsOption
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.opening import NOTHING_SAID, store_to_start
+from pipelines.cli.frame.call.run import Run
+from pipelines.cli.frame.call.topic_logs import with_logs
 
 
 def register(app: typer.Typer) -> None:
@@ -42,7 +42,7 @@ def forecast(
     Example: `rocketlens forecast /data/store --version 5.3.3 --config flushDiskType=SYNC_FLUSH`
     """
     from pipelines.cli.commands.forecast_words import in_words
-    from pipelines.cli.frame.documents import width_of
+    from pipelines.cli.frame.written.documents import width_of
     from recovery.forecast.document import forecast_document
     from recovery.forecast.forecast import forecast as foretell
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pipelines.cli.commands.config_words import counts_of_config, decided_by_config, lost_config
-from pipelines.cli.frame.sections import sections
+from pipelines.cli.frame.written.sections import sections
 from pipelines.report.figures import counted
 
 Document = Mapping[str, Any]

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from pipelines.cli.frame.progress import byte_bar, wanted
-from pipelines.cli.frame.run import Run
+from pipelines.cli.frame.call.progress import byte_bar, wanted
+from pipelines.cli.frame.call.run import Run
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pipelines.cli.frame.command import command
-from pipelines.cli.frame.kept_offsets import offsets_at
-from pipelines.cli.frame.opening import known_store_at, note_pops, part_of_store_at
-from pipelines.cli.frame.options import (
+from pipelines.cli.frame.asked.options import (
     STORE_FILES,
     BrokerOptions,
     GroupOptions,
@@ -19,9 +16,12 @@ from pipelines.cli.frame.options import (
     instant_of,
     instant_option,
 )
-from pipelines.cli.frame.rows import emit_rows_of
-from pipelines.cli.frame.run import Run
-from pipelines.cli.frame.topic_logs import with_logs
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.kept_offsets import offsets_at
+from pipelines.cli.frame.call.opening import known_store_at, note_pops, part_of_store_at
+from pipelines.cli.frame.call.rows import emit_rows_of
+from pipelines.cli.frame.call.run import Run
+from pipelines.cli.frame.call.topic_logs import with_logs
 
 if TYPE_CHECKING:
     from parsers.store import Store

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipelines.cli.commands.lake import ConfigFile, WaitOption, ingested, sources_of, started
-from pipelines.cli.frame.command import command
+from pipelines.cli.frame.asked.options import LAKE
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import ExitCode, Unreadable
-from pipelines.cli.frame.options import LAKE
-from pipelines.cli.frame.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,9 +8,7 @@ from typing import Annotated
 
 import typer
 
-from pipelines.cli.frame.command import command
-from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
-from pipelines.cli.frame.options import (
+from pipelines.cli.frame.asked.options import (
     STORE_FILES,
     BrokerOptions,
     GroupOption,
@@ -19,9 +17,11 @@ from pipelines.cli.frame.options import (
     TopicLogsOption,
     TopicOption,
 )
-from pipelines.cli.frame.rows import emit_rows_of, emit_sums
-from pipelines.cli.frame.run import Run
-from pipelines.cli.frame.topic_logs import lines_told, logs_of_broker
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.frame.call.rows import emit_rows_of, emit_sums
+from pipelines.cli.frame.call.run import Run
+from pipelines.cli.frame.call.topic_logs import lines_told, logs_of_broker
 
 BRIEF_EVENTS = ("subject", "name", "life", "happened", "earliest", "latest", "before", "after", "by", "certain")
 BRIEF_GROUPS = (

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from parsers.java import INT_MAX
-from pipelines.cli.frame.batch import Answer, Question, answers, in_our_words, instant_in, number_in, text_in
-from pipelines.cli.frame.command import command
+from pipelines.cli.frame.asked.options import STORE_FILES, BrokerOptions, StoreArgument, instant_of, instant_option
+from pipelines.cli.frame.call.batch import Answer, Question, answers, in_our_words, instant_in, number_in, text_in
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import WrongUsage
-from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
-from pipelines.cli.frame.options import STORE_FILES, BrokerOptions, StoreArgument, instant_of, instant_option
-from pipelines.cli.frame.run import Run
 
 if TYPE_CHECKING:
     from parsers.store import Store

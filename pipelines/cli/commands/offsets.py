@@ -8,18 +8,18 @@ from typing import Annotated
 
 import typer
 
-from pipelines.cli.frame.command import command
-from pipelines.cli.frame.opening import known_store_at
-from pipelines.cli.frame.options import (
+from pipelines.cli.frame.asked.options import (
     STORE_FILES,
     BrokerOptions,
     GroupOptions,
     QueueOption,
     RecordingsOption,
 )
-from pipelines.cli.frame.rows import emit_rows_of
-from pipelines.cli.frame.run import Run
-from pipelines.cli.frame.topic_logs import lines_told
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.opening import known_store_at
+from pipelines.cli.frame.call.rows import emit_rows_of
+from pipelines.cli.frame.call.run import Run
+from pipelines.cli.frame.call.topic_logs import lines_told
 
 BRIEF = (
     "group",

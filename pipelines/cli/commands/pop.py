@@ -8,11 +8,7 @@ from typing import Annotated
 
 import typer
 
-from pipelines.cli.frame.command import command
-from pipelines.cli.frame.errors import WrongUsage
-from pipelines.cli.frame.kept_offsets import offsets_if_any
-from pipelines.cli.frame.opening import known_store_at
-from pipelines.cli.frame.options import (
+from pipelines.cli.frame.asked.options import (
     STORE_FILES,
     BrokerOptions,
     GroupOptions,
@@ -22,8 +18,12 @@ from pipelines.cli.frame.options import (
     StoreArgument,
     instant_of,
 )
-from pipelines.cli.frame.rows import emit_batches_of, emit_sums
-from pipelines.cli.frame.run import Run
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.kept_offsets import offsets_if_any
+from pipelines.cli.frame.call.opening import known_store_at
+from pipelines.cli.frame.call.rows import emit_batches_of, emit_sums
+from pipelines.cli.frame.call.run import Run
+from pipelines.cli.frame.errors import WrongUsage
 
 BRIEF = ("group", "topic", "queue_id", "pop_lag", "unread", "in_flight", "overdue", "acked", "revived", "popped")
 COUNTERS = ("passed", "unmatched", "unknown")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import typer
 
-from pipelines.cli.frame.command import command
-from pipelines.cli.frame.opening import known_store_at
-from pipelines.cli.frame.options import (
+from pipelines.cli.frame.asked.options import (
     STORE_FILES,
     BrokerOptions,
     QueueOptions,
     StoreArgument,
 )
-from pipelines.cli.frame.run import Run
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.opening import known_store_at
+from pipelines.cli.frame.call.run import Run
 
 
 def register(app: typer.Typer) -> None:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipelines.cli.commands.lake import ConfigFile, sources_of
-from pipelines.cli.frame.command import command
+from pipelines.cli.frame.asked.options import BROKER, BrokerOptions, Format, TopicLogsOption
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.frame.call.run import Run
+from pipelines.cli.frame.call.start import allow_everything
+from pipelines.cli.frame.call.topic_logs import with_logs
 from pipelines.cli.frame.errors import WrongUsage
-from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
-from pipelines.cli.frame.options import BROKER, BrokerOptions, Format, TopicLogsOption
-from pipelines.cli.frame.run import Run
-from pipelines.cli.frame.start import allow_everything
-from pipelines.cli.frame.topic_logs import with_logs
 
 if TYPE_CHECKING:
     from pipelines.lake.sources import Sources

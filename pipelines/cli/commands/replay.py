@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pipelines.cli.frame.batch import Answer, answers, instant_in
-from pipelines.cli.frame.command import command
+from pipelines.cli.frame.asked.options import OWNERSHIP, BrokerOption, Format, instant_of, instant_option
+from pipelines.cli.frame.call.batch import Answer, answers, instant_in
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
-from pipelines.cli.frame.options import OWNERSHIP, BrokerOption, Format, instant_of, instant_option
-from pipelines.cli.frame.run import Run
 
 if TYPE_CHECKING:
     from pipelines.recordings.line_counts import RecordedLines

@@ -9,12 +9,12 @@ import typer
 
 from pipelines.cli.commands.lake import ConfigFile, lake_at, sources_of
 from pipelines.cli.commands.replay import facts_in, replay_of
-from pipelines.cli.frame.command import command
+from pipelines.cli.frame.asked.options import LAKE, BrokerOptions
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.frame.call.run import Run
+from pipelines.cli.frame.call.topic_logs import with_logs
 from pipelines.cli.frame.errors import WrongUsage
-from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
-from pipelines.cli.frame.options import LAKE, BrokerOptions
-from pipelines.cli.frame.run import Run
-from pipelines.cli.frame.topic_logs import with_logs
 
 if TYPE_CHECKING:
     from pipelines.report.lake_facts import LakeFacts

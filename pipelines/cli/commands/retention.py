@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pipelines.cli.frame.command import command
-from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
-from pipelines.cli.frame.options import BROKER, BrokerOptions, Format, NowOption, StoreArgument, instant_of
-from pipelines.cli.frame.run import Run
+from pipelines.cli.frame.asked.options import BROKER, BrokerOptions, Format, NowOption, StoreArgument, instant_of
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.frame.call.run import Run
 
 if TYPE_CHECKING:
     import pyarrow as pa

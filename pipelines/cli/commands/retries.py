@@ -6,10 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pipelines.cli.frame.command import command
-from pipelines.cli.frame.kept_offsets import offsets_if_any
-from pipelines.cli.frame.opening import known_store_at
-from pipelines.cli.frame.options import (
+from pipelines.cli.frame.asked.options import (
     STORE_FILES,
     BrokerOptions,
     GroupOptions,
@@ -17,8 +14,11 @@ from pipelines.cli.frame.options import (
     MessagesOption,
     StoreArgument,
 )
-from pipelines.cli.frame.rows import emit_batches_of, emit_sums
-from pipelines.cli.frame.run import Run
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.kept_offsets import offsets_if_any
+from pipelines.cli.frame.call.opening import known_store_at
+from pipelines.cli.frame.call.rows import emit_batches_of, emit_sums
+from pipelines.cli.frame.call.run import Run
 
 BRIEF = ("group", "topics", "messages", "dead_letters", "waiting", "unread", "consumed", "most_failures", "repeated")
 COUNTERS = ("unknown",)

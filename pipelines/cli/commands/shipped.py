@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from pipelines.cli.frame.command import command
+from pipelines.cli.frame.asked.options import LAKE
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import WrongUsage
-from pipelines.cli.frame.options import LAKE
-from pipelines.cli.frame.run import Run
 
 
 def register(app: typer.Typer) -> None:

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from pipelines.cli.frame.command import command
+from pipelines.cli.frame.asked.options import BROKER, BrokerOptions, StoreArgument, instant_of, instant_option
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import WrongUsage
-from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
-from pipelines.cli.frame.options import BROKER, BrokerOptions, StoreArgument, instant_of, instant_option
-from pipelines.cli.frame.run import Run
 from recovery.query.group_start import Policy
 
 

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from pipelines.cli.frame.command import command
-from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
-from pipelines.cli.frame.options import STORE_FILES, BrokerOptions, StoreArgument
-from pipelines.cli.frame.rows import emit_batches_of, emit_sums
-from pipelines.cli.frame.run import Run
+from pipelines.cli.frame.asked.options import STORE_FILES, BrokerOptions, StoreArgument
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.frame.call.rows import emit_batches_of, emit_sums
+from pipelines.cli.frame.call.run import Run
 
 BRIEF = ("group", "trace_type", "records", "failed", "without_end", "again", "mean_cost_ms", "most_cost_ms", "last_at")
 COUNTERS = ("problems",)

@@ -9,10 +9,10 @@ import typer
 
 from pipelines.cli.commands.allocate import params_of
 from pipelines.cli.commands.replay import facts_in, replay_of
-from pipelines.cli.frame.command import command
+from pipelines.cli.frame.asked.options import OWNERSHIP, BrokerOption, ParamOption
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import WrongUsage
-from pipelines.cli.frame.options import OWNERSHIP, BrokerOption, ParamOption
-from pipelines.cli.frame.run import Run
 
 if TYPE_CHECKING:
     import pyarrow as pa

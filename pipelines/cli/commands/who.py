@@ -10,12 +10,12 @@ import typer
 
 from pipelines.cli.commands.lake import lake_at
 from pipelines.cli.commands.replay import facts_in, replay_of
-from pipelines.cli.frame.command import command
+from pipelines.cli.frame.asked.options import OWNERSHIP, BrokerOptions, RecordingsOption
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.frame.call.run import Run
+from pipelines.cli.frame.call.topic_logs import with_logs
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
-from pipelines.cli.frame.opening import NOTHING_SAID, known_store_at
-from pipelines.cli.frame.options import OWNERSHIP, BrokerOptions, RecordingsOption
-from pipelines.cli.frame.run import Run
-from pipelines.cli.frame.topic_logs import with_logs
 from recovery.rules.settings import broker_conf_pairs
 
 if TYPE_CHECKING:

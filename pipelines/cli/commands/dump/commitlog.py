@@ -10,12 +10,12 @@ import typer
 
 from pipelines.cli.commands.dump.forms import FormOptions
 from pipelines.cli.commands.dump.selection import FieldOptions, WantedOptions, of_batch, of_store, opened_for
-from pipelines.cli.frame.command import command
+from pipelines.cli.frame.asked.options import BrokerOptions, KeptOptions, StoreOrFile
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.opening import NOTHING_SAID, file_at, is_file, store_at
+from pipelines.cli.frame.call.progress import tracked
+from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import WrongUsage
-from pipelines.cli.frame.opening import NOTHING_SAID, file_at, is_file, store_at
-from pipelines.cli.frame.options import BrokerOptions, KeptOptions, StoreOrFile
-from pipelines.cli.frame.progress import tracked
-from pipelines.cli.frame.run import Run
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -135,7 +135,7 @@ def _placed(batch: pa.RecordBatch, folders: Mapping[str, str]) -> pa.RecordBatch
 
 def _regions(run: Run, source: Path, files: list[StoreFile]) -> Iterator[dict[str, Any]]:
     from parsers.commitlog.segment import regions_of
-    from pipelines.cli.frame.rows import place_of
+    from pipelines.cli.frame.call.rows import place_of
 
     for file in tracked(run, files, sum(file.size for file in files), lambda file: file.size):
         for found in regions_of(file):

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipelines.cli.frame.command import command
-from pipelines.cli.frame.opening import file_at, is_file, store_at
-from pipelines.cli.frame.options import BrokerOptions, QueueOptions, StoreOrFile
-from pipelines.cli.frame.run import Run
+from pipelines.cli.frame.asked.options import BrokerOptions, QueueOptions, StoreOrFile
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.opening import file_at, is_file, store_at
+from pipelines.cli.frame.call.run import Run
 
 if TYPE_CHECKING:
     import pyarrow as pa

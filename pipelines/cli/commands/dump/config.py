@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipelines.cli.frame.command import command
-from pipelines.cli.frame.opening import NOTHING_SAID, store_at
-from pipelines.cli.frame.options import BrokerOptions, StoreArgument
-from pipelines.cli.frame.run import Run
+from pipelines.cli.frame.asked.options import BrokerOptions, StoreArgument
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.opening import NOTHING_SAID, store_at
+from pipelines.cli.frame.call.run import Run
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipelines.cli.frame.command import command
+from pipelines.cli.frame.asked.options import BrokerOptions, StoreOrFile
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.opening import NOTHING_SAID, file_at, is_file, store_at
+from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import WrongUsage
-from pipelines.cli.frame.opening import NOTHING_SAID, file_at, is_file, store_at
-from pipelines.cli.frame.options import BrokerOptions, StoreOrFile
-from pipelines.cli.frame.run import Run
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -68,7 +68,7 @@ def _emit(
 ) -> None:
     import pyarrow as pa
 
-    from pipelines.cli.frame.rows import place_of
+    from pipelines.cli.frame.call.rows import place_of
     from pipelines.lake.rows import conform
     from pipelines.lake.tables.table import plain_type
 

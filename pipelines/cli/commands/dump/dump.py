@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipelines.cli.commands.dump import commitlog, compaction, config, dledger
-from pipelines.cli.frame.command import command
+from pipelines.cli.frame.asked.options import STORE_FILES, BrokerOptions, QueueOptions, StoreOrFile
+from pipelines.cli.frame.asked.typer_classes import Group
+from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.opening import NOTHING_SAID, file_at, is_file, store_at
+from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import Unreadable
-from pipelines.cli.frame.opening import NOTHING_SAID, file_at, is_file, store_at
-from pipelines.cli.frame.options import STORE_FILES, BrokerOptions, QueueOptions, StoreOrFile
-from pipelines.cli.frame.run import Run
-from pipelines.cli.frame.typer_classes import Group
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,7 +59,7 @@ def consumequeue(
 
     Example: `rocketlens dump consumequeue /data/store --topic Orders --queue 0`
     """
-    from pipelines.cli.frame.rows import schema_of
+    from pipelines.cli.frame.call.rows import schema_of
     from pipelines.lake.tables.raw import CONSUMEQUEUE_UNITS
 
     schema = schema_of(CONSUMEQUEUE_UNITS, without=["file"])
@@ -122,7 +122,7 @@ def _index_rows(
     run: Run, source: Path, files: list[StoreFile], schema: pa.Schema, headers: bool
 ) -> Iterator[pa.RecordBatch]:
     from parsers.index.read import index_files, read_index
-    from pipelines.cli.frame.rows import place_of
+    from pipelines.cli.frame.call.rows import place_of
     from pipelines.lake.rows import conform
 
     for file in files:
@@ -139,7 +139,7 @@ def checkpoint(run: Run, source: StoreOrFile, broker: BrokerOptions = NOTHING_SA
     Example: `rocketlens dump checkpoint /data/store`
     """
     from parsers.checkpoint import checkpoint_to_batch, read_checkpoint
-    from pipelines.cli.frame.rows import place_of
+    from pipelines.cli.frame.call.rows import place_of
     from pipelines.lake.rows import conform
     from pipelines.lake.tables.raw import CHECKPOINTS
 
@@ -163,7 +163,7 @@ def epochs(run: Run, source: StoreOrFile, broker: BrokerOptions = NOTHING_SAID) 
     import pyarrow as pa
 
     from parsers.epochs import EPOCH_SCHEMA, epochs_to_batch, read_epochs
-    from pipelines.cli.frame.rows import place_of
+    from pipelines.cli.frame.call.rows import place_of
     from pipelines.lake.rows import conform
 
     one = is_file(source)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
+from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import WrongUsage
-from pipelines.cli.frame.run import Run
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -85,7 +85,7 @@ class Stored:
         return pa.schema([*MESSAGE_SCHEMA, *added])
 
     def columns(self, run: Run) -> list[str]:
-        from pipelines.cli.frame.output import pick_columns
+        from pipelines.cli.frame.written.output import pick_columns
 
         return pick_columns(self.schema, run.columns)
 

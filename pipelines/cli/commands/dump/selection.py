@@ -10,12 +10,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from parsers.java import LONG_MAX
+from pipelines.cli.frame.asked.options import (
+    BrokerOptions,
+    KeptOptions,
+    QueueOption,
+    TopicOption,
+    instant_of,
+    instant_option,
+)
+from pipelines.cli.frame.call.kept_offsets import offsets_at
+from pipelines.cli.frame.call.opening import is_file, known_store_at
+from pipelines.cli.frame.call.run import Run
+from pipelines.cli.frame.call.topic_logs import with_logs
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
-from pipelines.cli.frame.kept_offsets import offsets_at
-from pipelines.cli.frame.opening import is_file, known_store_at
-from pipelines.cli.frame.options import BrokerOptions, KeptOptions, QueueOption, TopicOption, instant_of, instant_option
-from pipelines.cli.frame.run import Run
-from pipelines.cli.frame.topic_logs import with_logs
 
 if TYPE_CHECKING:
     from parsers.commitlog.read import MessageFilter

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import Unreadable
-from pipelines.cli.frame.run import Run
 
 if TYPE_CHECKING:
     from parsers.store import Store

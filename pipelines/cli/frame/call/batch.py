@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.answers.instants import parse_instant
-from pipelines.cli.frame.run import Run
+from pipelines.cli.frame.call.run import Run
 from pipelines.recordings.lines import LONGEST_LINE
 
 Question = dict[str, Any]

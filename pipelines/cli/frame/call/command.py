@@ -10,12 +10,12 @@ from typing import Annotated, Any, get_args, get_origin
 
 import typer
 
-from pipelines.cli.frame.bundles import Body, arguments_of, single_options
+from pipelines.cli.frame.asked.bundles import Body, arguments_of, single_options
+from pipelines.cli.frame.asked.options import LAKE, SHARED, OutputOptions
+from pipelines.cli.frame.asked.typer_classes import Command
+from pipelines.cli.frame.call.run import Run
+from pipelines.cli.frame.call.start import allow_everything
 from pipelines.cli.frame.errors import ExitCode, WrongUsage
-from pipelines.cli.frame.options import LAKE, SHARED, OutputOptions
-from pipelines.cli.frame.run import Run
-from pipelines.cli.frame.start import allow_everything
-from pipelines.cli.frame.typer_classes import Command
 from pipelines.cli.frame.visible import say
 from pipelines.installed.addresses import is_address, why_refused
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipelines.cli.frame.run import Run
+from pipelines.cli.frame.call.run import Run
 
 if TYPE_CHECKING:
     from pipelines.recordings.recordings import Recording

@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from rich.cells import cell_len, set_cell_size
 
-from pipelines.cli.frame.json_form import plain_text
 from pipelines.cli.frame.visible import visible
+from pipelines.cli.frame.written.json_form import plain_text
 
 GAP = "  "
 SETTLING_ROWS = 200

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from parsers.places import DATABASE_PART, name_below, number_in
 from parsers.store import FileKind, NotAStore, Store, StoreFile, locate
 from parsers.topics import is_revive
+from pipelines.cli.frame.asked.options import BrokerOptions
+from pipelines.cli.frame.call.run import Run
+from pipelines.cli.frame.call.settings import said_by
 from pipelines.cli.frame.errors import Unreadable
-from pipelines.cli.frame.options import BrokerOptions
-from pipelines.cli.frame.run import Run
-from pipelines.cli.frame.settings import said_by
 
 if TYPE_CHECKING:
     from recovery.knowledge.inference import StoreKnowledge

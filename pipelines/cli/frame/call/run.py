@@ -13,8 +13,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from parsers.evidence_guard import EvidenceGuard, NewFile
+from pipelines.cli.frame.asked.options import Format, OutputOptions
 from pipelines.cli.frame.errors import ExitCode, WrongUsage
-from pipelines.cli.frame.options import Format, OutputOptions
 from pipelines.cli.frame.visible import say, visible
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Run:
 
     def emit(self, schema: pa.Schema, batches: Iterable[pa.RecordBatch], *, brief: tuple[str, ...] = ()) -> None:
         """Write rows as they come. `brief` names the columns a table shows when nobody chose any."""
-        from pipelines.cli.frame.output import open_sink, pick_columns
+        from pipelines.cli.frame.written.output import open_sink, pick_columns
 
         wanted = pick_columns(schema, self.columns)
         batches = iter(batches)
@@ -135,7 +135,7 @@ class Run:
 
     def emit_documents(self, documents: Iterable[dict[str, Any]], *, one: bool = False) -> None:
         """Write JSON documents, one a line; a single one indented when --format json was asked for."""
-        from pipelines.cli.frame.documents import write_documents
+        from pipelines.cli.frame.written.documents import write_documents
 
         if self.format_ not in (Format.JSON, Format.JSONL, Format.TABLE):
             raise WrongUsage(f"--format {self.format_.value}: this answer is a document; take json or jsonl")
@@ -149,7 +149,7 @@ class Run:
 
     def print(self, renderable: Any) -> None:
         """Show text or a rich renderable to a person, on the output."""
-        from pipelines.cli.frame.documents import console_on
+        from pipelines.cli.frame.written.documents import console_on
 
         console_on(self.output()).print(renderable)
 

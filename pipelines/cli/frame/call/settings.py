@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pipelines.cli.frame.asked.options import BrokerOptions
+from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import WrongUsage
-from pipelines.cli.frame.options import BrokerOptions
-from pipelines.cli.frame.run import Run
 from recovery.rules.versions import BrokerVersion
 
 if TYPE_CHECKING:

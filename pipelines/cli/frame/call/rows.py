@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parsers.places import name_below, printable_name
-from pipelines.cli.frame.run import Run
+from pipelines.cli.frame.call.run import Run
 
 if TYPE_CHECKING:
     import pyarrow as pa

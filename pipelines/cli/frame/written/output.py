@@ -10,10 +10,10 @@ from typing import BinaryIO, Protocol
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipelines.cli.frame.asked.options import Format
 from pipelines.cli.frame.errors import WrongUsage
-from pipelines.cli.frame.json_form import json_lines, plain_text
-from pipelines.cli.frame.options import Format
 from pipelines.cli.frame.visible import visible
+from pipelines.cli.frame.written.json_form import json_lines, plain_text
 
 CONTROL = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\x{200e}\x{200f}\x{202a}-\x{202e}\x{2066}-\x{2069}]"
 FORMULA, NUMBER = r"^[=+\-@\t]", r"^[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
@@ -52,8 +52,8 @@ def open_sink(format_: Format, schema: pa.Schema, out: BinaryIO, note: Callable[
         case Format.ARROW:
             return ArrowIpc(schema, out)
         case Format.TABLE:
-            from pipelines.cli.frame.documents import width_of
-            from pipelines.cli.frame.text_table import TextTable
+            from pipelines.cli.frame.written.documents import width_of
+            from pipelines.cli.frame.written.text_table import TextTable
 
             return TextTable(schema, out, width_of(out), note)
 

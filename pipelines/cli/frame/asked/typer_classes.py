@@ -8,9 +8,9 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from pipelines.cli.frame.asked.help_page import first_paragraph, write_panels, write_parameters
+from pipelines.cli.frame.asked.values import converted_here
 from pipelines.cli.frame.errors import ExitCode
-from pipelines.cli.frame.help_page import first_paragraph, write_panels, write_parameters
-from pipelines.cli.frame.values import converted_here
 
 
 class Command(TyperCommand):

@@ -6,12 +6,12 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from pipelines.cli.frame.options import Format
+from pipelines.cli.frame.asked.options import Format
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from pipelines.cli.frame.run import Run
+    from pipelines.cli.frame.call.run import Run
 
 Piece = TypeVar("Piece")
 
