@@ -47,6 +47,7 @@ def recovery_classes(version: str) -> list[str]:
         "java",
         "-Xmx512m",
         "-XX:+UseSerialGC",
+        "-XX:TieredStopAtLevel=1",
         *opens,
         *exports,
         home,
