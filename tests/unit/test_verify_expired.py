@@ -1,0 +1,48 @@
+"""What is told of a store whose first log files are gone: a cleaner took them, or they are lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from parsers.consumequeue.layout import CQ_UNIT
+from recovery.verify.verify import verify
+from tests.support.build_store import SETTINGS, VERSION, StoreBuilder, shop
+from tests.support.kind_damages import LONG, findings_of, unit_write
+from tests.support.opened import opened
+
+
+def test_units_and_offsets_below_the_minimum_are_told_from_an_expired_head(tmp_path: Path) -> None:
+    root = shop(tmp_path / "store", base_offset=8192).finish()
+    unit_write(root, 3, "physical_offset", 100, LONG)
+    (found,) = findings_of(root)
+    assert found.kind == "unit_into_deleted_log"
+
+
+@pytest.mark.parametrize(("topics", "kind"), [(1, "log_head_missing"), (80, "log_begins_late")])
+def test_a_log_without_its_first_file_is_lost_where_a_cleaner_would_have_left_less(
+    topics: int, kind: str, tmp_path: Path
+) -> None:
+    """With few messages a queue there is no queue file that a cleaner would have deleted together with the log's."""
+    builder = StoreBuilder(tmp_path / "store", settings=SETTINGS.with_config({"maxIndexNum": "600"}))
+    for number in range(80):
+        builder.put(f"T{number % topics}")
+    root = builder.finish()
+    sorted((root / "commitlog").iterdir())[0].unlink()
+    assert [found.kind for found in verify(*opened(root, VERSION, builder.settings)).findings] == [kind]
+
+
+def test_what_a_cleaner_leaves_is_no_finding(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "store", settings=SETTINGS.with_config({"maxIndexNum": "600"}))
+    for _ in range(80):
+        builder.put()
+    root = builder.finish()
+    first, second, *_ = sorted((root / "commitlog").iterdir())
+    first.unlink()
+    for file in sorted((root / "consumequeue" / "Orders" / "0").iterdir()):
+        if builder.records[int(file.name) // CQ_UNIT.size + 9].physical_offset < int(second.name):
+            file.unlink()
+    verified = verify(*opened(root, VERSION, builder.settings))
+    assert verified.findings == ()
+    assert "expired head" in {state.what for state in verified.explained}

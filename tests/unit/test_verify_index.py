@@ -1,0 +1,69 @@
+"""What is told of index files whose broker was killed, or whose log is gone or refused."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER
+from parsers.index.open import open_index
+from recovery.verify.findings.finding import Place
+from recovery.verify.settle.index_entries import slots_of
+from tests.support.build_store import SETTINGS, VERSION, StoreBuilder, overwrite, shop
+from tests.support.kind_damages import ENTRIES_AT, LONG, STORE_TIME_AT, findings_of, log_write, with_record_crc
+from tests.support.opened import opened
+
+
+@pytest.fixture
+def built(tmp_path: Path) -> StoreBuilder:
+    return with_record_crc(shop(tmp_path / "store"), ("TAGS", "A"))
+
+
+@pytest.mark.parametrize("fields", [("index_count",), ("index_count", "end_physical_offset"), ("end_physical_offset",)])
+def test_a_killed_broker_may_leave_the_index_with_an_entry_half_put(
+    fields: tuple[str, ...], built: StoreBuilder
+) -> None:
+    root = built.finish()
+    path = sorted((root / "index").iterdir())[-1]
+    content = path.read_bytes()
+    header = INDEX_HEADER.unpack(content)
+    before = ENTRIES_AT + (header["index_count"] - 2) * INDEX_ENTRY.size
+    header["index_count"] -= "index_count" in fields
+    if "end_physical_offset" in fields:
+        header["end_physical_offset"] = INDEX_ENTRY.unpack(content, before)["physical_offset"]
+        header["end_timestamp_ms"] -= 1
+    overwrite(path, 0, INDEX_HEADER.pack(header))
+    assert {found.kind for found in findings_of(root)} == {"index_header_wrong"}
+    (root / "abort").touch()
+    assert findings_of(root) == ()
+
+
+@pytest.mark.parametrize("end_ms", [bytes.fromhex("0000030000000000"), bytes(LONG)], ids=["later", "earlier"])
+def test_the_end_time_of_an_index_file_is_told_wrong_without_the_log(end_ms: bytes, built: StoreBuilder) -> None:
+    root = built.finish()
+    shutil.rmtree(root / "commitlog")
+    path = sorted((root / "index").iterdir())[-1]
+    before = [found for found in findings_of(root) if found.kind == "index_header_wrong"]
+    overwrite(path, INDEX_HEADER.offsets["end_timestamp_ms"], end_ms)
+    (found,) = [found for found in findings_of(root) if found.kind == "index_header_wrong"]
+    assert not before
+    assert found.places[0] == Place(f"index/{path.name}", 0, 2 * LONG)
+
+
+def test_the_store_time_of_a_record_that_its_crc_refuses_judges_no_index(tmp_path: Path) -> None:
+    builder = with_record_crc(shop(tmp_path / "store"), ("KEYS", "last"))
+    root = builder.finish()
+    assert findings_of(root) == ()
+    log_write(root, builder.records[-1], STORE_TIME_AT, bytes.fromhex("0000030000000000"))
+    assert {found.kind for found in findings_of(root)} & {"index_header_wrong", "index_time_wrong"} == set()
+    assert "record_crc_wrong" in {found.kind for found in findings_of(root)}
+
+
+def test_the_slots_of_entries_are_told_in_any_order(built: StoreBuilder) -> None:
+    store, _ = opened(built.finish(), VERSION, SETTINGS)
+    (file, *_) = open_index(store.index)
+    numbers = np.arange(1, 13)
+    assert slots_of(file, numbers[::-1]).tolist() == slots_of(file, numbers).tolist()[::-1]
