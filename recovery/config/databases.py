@@ -1,6 +1,6 @@
 """The tables of topics, groups and offsets that a broker loads from RocksDB: which database, and what JSON adds to it.
 
-Source: BrokerController#<init> @5.2.0, 5.3.1, 5.3.3; RocksDBTopicConfigManager, RocksDBSubscriptionGroupManager,
+Source: BrokerController#<init> @5.1.4, 5.2.0, 5.3.1, 5.3.3; RocksDBTopicConfigManager, RocksDBSubscriptionGroupManager,
 RocksDBConsumerOffsetManager #load, #merge @5.3.0, 5.3.1, 5.3.2; TopicConfigManagerV2, SubscriptionGroupManagerV2,
 ConsumerOffsetManagerV2 #load @5.3.3; ConfigRocksDBStorage#postLoad @5.3.0, 5.3.1. The rules of 5.4.0 and 5.5.0 are
 those of 5.3.3 by their classes, but for useSingleRocksDBForAllConfigs, which is not played: see `not_played`.
@@ -44,7 +44,7 @@ def table_database(file: ConfigFile, version: BrokerVersion, settings: StoreSett
         return None
     if settings.keeps_tables_in_one_database and version.keeps_tables_in_one_database:
         return TableDatabase(SECOND_FORM, SECOND_MANAGERS.get(file, "ConsumerOffsetManagerV2"), False)
-    if settings.uses_rocksdb_queues and version.keeps_queues_in_rocksdb:
+    if settings.uses_rocksdb_queues and version.keeps_tables_in_rocksdb:
         kept = KEPT[_table_of(file).name]
         manager = MANAGERS.get(file, "RocksDBConsumerOffsetManager")
         merges = version.merges_json_into_databases or (version.merges_json_if_told and _is_told(file, settings))

@@ -72,7 +72,7 @@ class StoreSettings:
     enable_controller_mode: bool = _setting("enableControllerMode", False, (5, 0, 0))
     enable_dleger_commit_log: bool = _setting("enableDLegerCommitLog", False, (4, 5, 0))
     transient_store_pool_enable: bool = _setting("transientStorePoolEnable", False)
-    store_type: str = _setting("storeType", "default", (5, 2, 0))
+    store_type: str = _setting("storeType", "default", (5, 1, 4))
     config_manager_version: str = _setting("configManagerVersion", "v1", (5, 3, 2))
     use_single_rocksdb_for_all_configs: bool = _setting("useSingleRocksDBForAllConfigs", False, (5, 4, 0))
     transfer_metadata_json_to_rocksdb: bool = _setting(

@@ -114,8 +114,13 @@ class FileRules(Version):
         return self >= (5, 1, 1)
 
     @property
+    def keeps_tables_in_rocksdb(self) -> bool:
+        """storeType=defaultRocksDB puts topics, groups and offsets into databases. BrokerController#<init> @5.1.4."""
+        return self >= (5, 1, 4)
+
+    @property
     def keeps_queues_in_rocksdb(self) -> bool:
-        """storeType=defaultRocksDB exists. RocksDBMessageStore @5.2.0."""
+        """storeType=defaultRocksDB puts the queues into a database too. RocksDBMessageStore @5.2.0."""
         return self >= (5, 2, 0)
 
     @property

@@ -239,3 +239,15 @@ def test_before_5_3_2_a_queue_is_open_whose_topic_config_does_not_tell() -> None
     assert any(queue["max_queue_offset"] is None for queue in unsaid["after_dispatch"]["queues"])
     assert not unsaid["losses_are_known"]
     assert any("what a pull of" in each["what"] for each in transferred["unknown"])
+
+
+def test_a_database_of_tables_alone_leaves_the_queues_in_files() -> None:
+    """5.1.4 knows storeType for topics, groups and offsets only; 5.1.3 not at all."""
+    root, said = store_root("5.3.3-clean"), {"storeType": "defaultRocksDB"}
+    before, moved, not_known = told(root, "5.1.4"), told(root, "5.1.4", said), told(root, "5.1.3", said)
+    tables = {file["file"] for file in moved["config"]["files"]}
+    assert {"config/topics", "config/subscriptionGroups", "config/consumerOffsets"} <= tables
+    assert moved["config"]["lost_counts"]["topics"] > before["config"]["lost_counts"]["topics"]
+    assert moved["after_dispatch"]["consumequeue_sha256"] == before["after_dispatch"]["consumequeue_sha256"]
+    assert "what storeType does" in {unknown["what"] for unknown in not_known["unknown"]}
+    assert not_known["config"]["files"] == told(root, "5.1.3")["config"]["files"]
