@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from parsers.messages.declared import BodyKind, Named, Piece, text_value
+from parsers.errors import CorruptRecord
+from parsers.java import decode_utf8, parse_whole
+from parsers.messages.declared import BodyKind, Named, Piece
 
 TAG = "d"
+MOST_SHOWN = 64
 SEPARATOR = b","
 
 
 class TransactionOp(BodyKind):
-    """A record for each offset."""
+    """A record for each offset. What is none between two commas is passed over, as the broker does (#getLong)."""
 
     name = "transaction_op"
     title = "half messages that are decided (tag d)"
@@ -24,13 +27,15 @@ class TransactionOp(BodyKind):
 
     def pieces(self, body: bytes) -> Iterator[Piece]:
         (field,) = self.fields
-        at, number = 0, 0
+        at, number, first = 0, 0, body.partition(SEPARATOR)[0]
         while at < len(body):
             found = body.find(SEPARATOR, at)
             end, next_at = (len(body), len(body)) if found < 0 else (found, found + 1)
-            value = text_value(field, body[at:end].decode("utf-8", "replace"))
-            yield Piece(at, next_at, number, field, value)
-            at, number = next_at, number + 1
+            value = parse_whole(body[at:end].decode("utf-8", "replace"))
+            yield Piece(at, next_at, number, None if value is None else field, value)
+            at, number = next_at, number + (value is not None)
+        if body and not number:
+            raise CorruptRecord("no offset is listed", field=field.name, actual=decode_utf8(first[:MOST_SHOWN]))
 
 
 TRANSACTION_OP = TransactionOp()

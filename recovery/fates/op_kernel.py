@@ -10,10 +10,11 @@ import numpy.typing as npt
 
 from parsers.commitlog.shape import shape_of
 from parsers.numba_cache import cached_njit
-from recovery.scan.kernel import COMMA, plain_number
+from recovery.scan.kernel import COMMA, ZERO, plain_number
 
 Bytes = npt.NDArray[np.uint8]
 Longs = npt.NDArray[np.int64]
+PLUS = 0x2B
 
 
 @cached_njit(nogil=True, _nrt=False)
@@ -29,14 +30,23 @@ def count_numbers(data: Bytes, positions: Longs) -> int:
 
 
 @cached_njit(nogil=True, _nrt=False)
+def half_offset(data: Bytes, start: int, end: int) -> int:
+    """`Long#valueOf` of a text, as far as a queue goes: a plus sign and zeros may stand before the digits."""
+    start += int(start < end and data[start] == PLUS)
+    while start < end - 1 and data[start] == ZERO:
+        start += 1
+    return plain_number(data, start, end)
+
+
+@cached_njit(nogil=True, _nrt=False)
 def put_numbers(data: Bytes, positions: Longs, row_of: Longs, numbers: Longs) -> None:
-    """Every number of the bodies and the row it is from; what is none is -1, an offset that no queue has."""
+    """Every number of the bodies and the row it is from; what is none, or below 0, is -1, which no queue has."""
     used = 0
     for row in range(len(positions)):
         _, body_at, body_size, _, _, _, _ = shape_of(data, positions[row])
         start, end = body_at, body_at + body_size
         for at in range(body_at, end + 1):
             if at == end or data[at] == COMMA:
-                row_of[used], numbers[used] = row, plain_number(data, start, at)
+                row_of[used], numbers[used] = row, half_offset(data, start, at)
                 used += 1
                 start = at + 1

@@ -20,19 +20,20 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.mapped import map_file
+from parsers.messages.transaction_op import TAG as OP_TAG
 from parsers.store import Store, StoreFile
 from parsers.topics import GIVEN_UP_TOPIC, TRANSACTION_OP_TOPIC, TRANSACTION_TOPIC, is_dead_letter, is_retry
-from recovery.fates.held import Held, Story, held_records
-from recovery.fates.held_kernel import NONE, NUMBER, Longs
+from recovery.fates.held import Held, Story, held_records, text_hash
+from recovery.fates.held_kernel import HASH, NONE, NUMBER, Longs
 from recovery.fates.op_kernel import count_numbers, put_numbers
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.rules.dispatch import COMMIT, PREPARED, ROLLBACK
 
-CHECK_TIMES, FIRST_QUEUE_OFFSET = 0, 1
+CHECK_TIMES, FIRST_QUEUE_OFFSET, TAGS = 0, 1, 2
 """Rows of `HeldColumns.own` of this story."""
 TRANSACTIONS = Story(
     keeps=(TRANSACTION_TOPIC, TRANSACTION_OP_TOPIC, GIVEN_UP_TOPIC).__contains__,
-    own=(("TRANSACTION_CHECK_TIMES", NUMBER), ("TRAN_PREPARED_QUEUE_OFFSET", NUMBER)),
+    own=(("TRANSACTION_CHECK_TIMES", NUMBER), ("TRAN_PREPARED_QUEUE_OFFSET", NUMBER), ("TAGS", HASH)),
     trigger="TRANSACTION_CHECK_TIMES",
     transactions=True,
 )
@@ -192,9 +193,11 @@ class _Halves:
 
 
 def _listed(files: Sequence[StoreFile], held: Held) -> tuple[Longs, Longs]:
-    """The half queue offsets that the op messages list, with the row of the op message of each."""
+    """The half queue offsets that the op messages list, with the row of the op message of each. One without their tag
+    decides nothing (#fillOpRemoveMap)."""
     columns = held.columns
-    rows = np.flatnonzero(held.of_topic(TRANSACTION_OP_TOPIC))
+    is_op = held.of_topic(TRANSACTION_OP_TOPIC) & (columns.own[TAGS] == text_hash(OP_TAG))
+    rows = np.flatnonzero(is_op)
     bases = np.array([file.base_offset or 0 for file in files], np.int64)
     number = np.searchsorted(bases, columns.physical_offset[rows], side="right") - 1
     ops, offsets = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
