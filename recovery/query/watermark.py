@@ -8,16 +8,18 @@ Source: DefaultMessageStore.ReputMessageService#doReput, #doDispatch @4.9.7, 5.3
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from parsers.commitlog.layout import MAGIC_V1, MAGIC_V2, RECORD_START
 from parsers.consumequeue.summary import QueueSummary
 from parsers.errors import StoreFormatError
 from parsers.file_state import FileState, state_of
 from parsers.index.layout import INDEX_HEADER
 from parsers.mapped import map_file
 from parsers.queues import BatchQueue, Pointer, Queue, StoreQueues
-from parsers.store import Store
+from parsers.store import Store, StoreFile
 from recovery.scan.log_runs import runs_between
 
 SETTLES_S = 0.3
@@ -93,17 +95,30 @@ def summary_before(queue: Queue, summary: QueueSummary, until: int) -> QueueSumm
 
 
 def _newest_units(store: Store) -> tuple[Pointer, int]:
-    """The newest message of the log that a queue has, and the highest end that any unit names, of no message too."""
-    last = store.commitlog[-1] if store.commitlog else None
-    behind_log = 0 if last is None else (last.base_offset or 0) + last.size
-    newest, highest = NOWHERE, 0
+    """The newest message of the log that a queue has, and the highest end that any unit names, of no message too.
+
+    A last unit counts where the log has a record of its size: a damaged one leads anywhere.
+    """
     with StoreQueues(store, on_damage="collect") as queues:
-        for pointer in _last_units(queues):
-            end = pointer.physical_offset + pointer.msg_size
-            highest = max(highest, end)
-            if end <= behind_log:
-                newest = max(newest, pointer)
-    return newest, highest
+        pointers = sorted(_last_units(queues), reverse=True)
+    bases = [file.base_offset or 0 for file in store.commitlog]
+    newest = next((each for each in pointers if _leads_to_record(store.commitlog, bases, each)), NOWHERE)
+    return newest, max((each.physical_offset + each.msg_size for each in pointers), default=0)
+
+
+def _leads_to_record(log: Sequence[StoreFile], bases: Sequence[int], pointer: Pointer) -> bool:
+    """Whether a record of the pointer's size begins where it leads; of batches, whose end alone is told, whether the
+    log goes that far."""
+    number = bisect_right(bases, pointer.physical_offset - (not pointer.msg_size)) - 1
+    if number < 0 or pointer.physical_offset + pointer.msg_size > bases[number] + log[number].size:
+        return False
+    if not pointer.msg_size:
+        return True
+    try:
+        start = RECORD_START.unpack(map_file(log[number].path), pointer.physical_offset - bases[number])
+    except StoreFormatError:
+        return False
+    return start["total_size"] == pointer.msg_size and start["magic_code"] in (MAGIC_V1, MAGIC_V2)
 
 
 def _last_units(queues: StoreQueues) -> Iterator[Pointer]:

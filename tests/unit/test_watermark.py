@@ -100,6 +100,21 @@ def test_the_watermark_of_a_store_that_stands_still_is_behind_all_there_is(root:
     assert still.dispatched_to < found.log_end
 
 
+@pytest.mark.parametrize("away", [-4096, 1, 4096, 1 << 40])
+def test_a_damaged_last_unit_is_no_newest_message(root: Path, away: int) -> None:
+    """It leads into another record, behind the log's end into the room of its file, or nowhere."""
+    store = open_store(root)
+    end, before = watermark(store).log_end, dispatched_before(store)
+    path = root / "consumequeue/OrderTopic0/0" / ("0" * 20)
+    units = bytearray(path.read_bytes())
+    last = max(at for at in range(0, len(units), CQ_UNIT.size) if any(units[at : at + CQ_UNIT.size]))
+    units[last : last + 8] = (end + away).to_bytes(8, "big")
+    path.write_bytes(units)
+    found = watermark(open_store(root))
+    assert (found.log_end, found.dispatched_to <= end) == (end, True)
+    assert dispatched_before(open_store(root)) <= before
+
+
 def test_the_watermark_of_a_store_that_is_written_to_is_where_dispatch_is(root: Path) -> None:
     end = watermark(open_store(root)).log_end
     undispatched(root, end // 2)
