@@ -85,11 +85,14 @@ class Queue:
         """Drop the units of messages that start at or after `log_end`.
 
         The first unit of a file is taken without a look at its size, so that an all-zero file keeps one unit. Ext units
-        stay: the loop returns before it gets to them.
+        stay, for the loop returns before it gets to them, but in a queue with files of one unit each that all go: its
+        ext units are cut behind that of the first of the units that were before `log_end`.
 
         Raises:
             Hang: files of one unit each: the loop finds no end.
+            LoadFailed: an ext unit that leads beyond its file.
         """
+        address: int | None = None
         self._writer = None
         self.max_physical_offset = log_end if self.version.queue_max_is_message_end else log_end - 1
         deleted_one = False
@@ -107,11 +110,15 @@ class Queue:
             self._remember_end_of(units[count - 1])
             if len(units) > 1:
                 return
+            found = last_address(units["tags_code"])
+            address = address if found is None else found
             if not (deleted_one and self.version.truncation_goes_on_deleting):
                 raise Hang(
                     "ConsumeQueue#truncateDirtyLogicFiles: a queue file of one unit is looked at again and again"
                 )
             self.mapped.delete_last()
+        if self.ext is not None:
+            self.ext.truncate_after(address)
 
     def correct_min(self, log_min: int) -> None:
         """Move the minimum to the first unit whose message is still in the log.

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from parsers.consumequeue.ext import CQ_EXT_UNIT
 from parsers.consumequeue.layout import CQ_UNIT, PRE_BLANK
 from recovery.broker.consume_queue import Hang, Queue
+from recovery.broker.consume_queue_ext import ExtQueue
 from recovery.broker.mapped_file_queue import FileList, LoadFailed, LogFile
 from recovery.rules.dispatch import QueueUnit
 from recovery.rules.versions import BrokerVersion
@@ -76,6 +79,21 @@ def test_truncation_takes_pre_blanks_for_units() -> None:
 def test_truncation_of_files_of_one_unit_finds_no_end() -> None:
     with pytest.raises(Hang):
         queue([unit(0)], file_size=CQ_UNIT.size).truncate_to_log(5)
+
+
+def test_truncation_of_files_of_one_unit_cuts_the_ext_units_behind_the_first_that_it_saw() -> None:
+    """5.0.0 goes on deleting once a file was deleted; the loop ends only here, and only then ext units are cut."""
+    size, ext_file = CQ_EXT_UNIT.size, LogFile("0" * 20, 0, 4096, 0)
+    ext = ExtQueue(FileList(4096, [ext_file]))
+    addresses = ext.put(np.zeros(4, np.int64), np.zeros(4, np.int64)).tolist()
+    units = [
+        [CQ_UNIT.pack({"physical_offset": 10 * row, "msg_size": 10, "tags_code": tags_code})]
+        for row, tags_code in enumerate([0, *addresses[1:]])
+    ]
+    truncated = queue(*units, file_size=CQ_UNIT.size)
+    truncated.ext = ext
+    truncated.truncate_to_log(25)
+    assert (truncated.mapped.files, ext_file.wrote_position) == ([], 2 * size)
 
 
 @pytest.mark.parametrize(("version", "log_min", "expected"), [(V4, 25, 3), (V4, 500, 0), (V5, 25, 3), (V5, 500, 8)])
