@@ -31,6 +31,7 @@ from recovery.verify.checks.checkpoint import check_checkpoint
 from recovery.verify.checks.config import QueueEnds, check_config
 from recovery.verify.checks.config_files import check_config_files
 from recovery.verify.checks.dledger import check_dledger
+from recovery.verify.checks.epochs import check_epochs
 from recovery.verify.checks.ext_files import check_ext_files
 from recovery.verify.checks.files import check_files
 from recovery.verify.checks.head import cleaner_traces, missing_head
@@ -98,9 +99,9 @@ class QueueSides(NamedTuple):
 def verify(store: Store, known: StoreKnowledge, *, settles: bool = True) -> Verification:
     """Every proven disagreement between the files of a store. Reads only.
 
-    What a first pass finds in its place, byte for
-    byte, is not looked at again, so that memory is bounded by what is out of place: about 200 bytes for each message,
-    unit or entry. With `settles` False the rules see everything: the findings are the same.
+    What a first pass finds in its place, byte for byte, is not looked at again, so that memory is bounded by what is
+    out of place: about 200 bytes for each message, unit or entry. With `settles` False the rules see everything: the
+    findings are the same.
     """
     files = files_of(store, known, settles=settles)
     return judged(store, known, files, first_pass(store, known, files))
@@ -185,6 +186,7 @@ class _Verify:
             [
                 log,
                 check_dledger(self._store),
+                check_epochs(self._store, self._reached(ends)),
                 ends,
                 *queues,
                 index,
@@ -270,10 +272,14 @@ class _Verify:
             self._log,
             clean_exit=clean_exit,
             log_is_cut=self._log_is_cut(ends) or bool(len(doubtful_times.starts)),
-            reached=max((found.span.end_physical_offset or 0 for found in ends.findings), default=0),
+            reached=self._reached(ends),
             file_size=self._shape.file_size,
             sets_queue_time=self._files.spool is None or not self._files.spool.is_stores,
         )
+
+    def _reached(self, ends: Judgement) -> int:
+        """The end of the log as far as queues and index know more of it."""
+        return max(self._log.end, *(found.span.end_physical_offset or 0 for found in ends.findings), 0)
 
     def _log_side(self, lost: Intervals, queue_ends: QueueEnds | None) -> LogSide:
         """What the timer files are compared with."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from recovery.verify.findings.compaction_kinds import COMPACTION_KINDS
+from recovery.verify.findings.epoch_kinds import EPOCH_KINDS
 from recovery.verify.findings.kinds import KINDS
 from tests.support.build_store import StoreBuilder, shop
 from tests.support.kind_damages import DAMAGES, findings_of, with_record_crc
@@ -41,4 +42,5 @@ def test_kinds_without_a_case_above_are_those_of_rarer_stores() -> None:
     elsewhere |= {"entry_header_wrong", "entry_index_wrong", "dledger_state_wrong"}
     elsewhere |= {"timer_unit_wrong", "timer_slot_wrong", "timer_check_wrong"}
     elsewhere |= COMPACTION_KINDS.keys()  # test_verify_compaction
+    elsewhere |= EPOCH_KINDS.keys()  # test_verify_epochs
     assert KINDS.keys() - DAMAGES.keys() == elsewhere

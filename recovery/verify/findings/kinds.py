@@ -7,6 +7,7 @@ from recovery.verify.findings.compaction_kinds import COMPACTION_KINDS
 from recovery.verify.findings.config_kinds import CONFIG_KINDS
 from recovery.verify.findings.database_kinds import DATABASE_KINDS
 from recovery.verify.findings.dledger_kinds import DLEDGER_KINDS
+from recovery.verify.findings.epoch_kinds import EPOCH_KINDS
 from recovery.verify.findings.index_kinds import INDEX_KINDS
 from recovery.verify.findings.kind import Kind
 from recovery.verify.findings.log_kinds import LOG_KINDS
@@ -18,6 +19,7 @@ KINDS: dict[str, Kind] = {
     **LOG_KINDS,
     **QUEUE_KINDS,
     **DLEDGER_KINDS,
+    **EPOCH_KINDS,
     **INDEX_KINDS,
     **DATABASE_KINDS,
     **CHECKPOINT_KINDS,

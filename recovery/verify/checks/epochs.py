@@ -1,0 +1,64 @@
+"""The epochs of a broker in controller mode: readable, rising, and within the log.
+
+Source: EpochFileCache#appendEntry, #truncateSuffixByOffset, #truncatePrefixByOffset, CheckpointFile#read @5.0.0, 5.3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from parsers.epochs import Epoch, EpochsRead, load_epochs
+from parsers.errors import StoreFormatError
+from parsers.store import Store, StoreFile
+from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
+
+UNREADABLE, WRONG = "epochs_unreadable", "epochs_wrong"
+
+
+def check_epochs(store: Store, log_end: int) -> Judgement:
+    """What is wrong with the epochs of a store; nothing of one without an epoch file.
+
+    After an unclean exit the log may lack what was not forced to disk, and an epoch that began there is explained.
+
+    Args:
+        log_end: the end of the log as far as log, queues and index know it, a physical offset.
+    """
+    read = load_epochs(store.epochs)
+    unreadable = tuple(_unreadable(read, error) for error in read.refused)
+    if read.file is None:
+        return Judgement(unreadable)
+    beyond = [each for each in read.epochs if each.start_physical_offset > log_end]
+    disorder = list(_disorder(read.epochs))
+    findings = [_finding(read.file, each, why) for each, why in disorder]
+    explained: list[Explained] = []
+    if beyond and beyond[0] not in [each for each, _ in disorder]:
+        why = f"the log ends at {log_end}"
+        if store.abort_present:
+            explained.append(Explained("epoch without its messages", f"{why}, and the broker did not stop in order"))
+        else:
+            findings.append(_finding(read.file, beyond[0], why))
+    return Judgement((*unreadable, *findings), tuple(explained))
+
+
+def _disorder(epochs: Sequence[Epoch]) -> Iterator[tuple[Epoch, str]]:
+    """Each epoch that does not begin behind the one before it. appendEntry takes no other."""
+    for epoch in epochs[:1]:
+        if epoch.start_physical_offset < 0 or epoch.epoch < 0:
+            yield epoch, "it is below 0"
+    for before, epoch in pairwise(epochs):
+        if epoch.start_physical_offset <= before.start_physical_offset:
+            yield epoch, f"epoch {before.epoch} began at {before.start_physical_offset}"
+
+
+def _unreadable(read: EpochsRead, error: StoreFormatError) -> Finding:
+    told = "a broker in controller mode does not start" if read.stops_broker else "the broker knows no epoch"
+    told = told if read.file is None else f"the broker goes by {read.file.name}"
+    name = error.path.name if error.path else ""
+    return Finding(UNREADABLE, Span(), (Place(name, error.at, error.length),), 1, (f"{name}: {error.problem}", told))
+
+
+def _finding(file: StoreFile, epoch: Epoch, why: str) -> Finding:
+    start = epoch.start_physical_offset
+    told = (f"epoch {epoch.epoch} begins at {start}", why)
+    return Finding(WRONG, Span(physical_offset=start), (Place(file.name, 0, file.size),), 1, told)
