@@ -14,6 +14,7 @@ from recovery.forecast.repair import Repair
 from recovery.forecast.repairs import repairs
 from recovery.forecast.returns import MAY_BE_DELETED, brought_back
 from recovery.lives.life import TopicLives
+from recovery.rebuild.in_place import WHICH_IN_PLACE
 from recovery.start.restart import Restart, restart
 
 
@@ -26,9 +27,9 @@ class Advice:
 
 
 REBUILT_QUEUES = Repair(
-    do="put the queues in place that `rocketlens rebuild` writes, instead of an `abort` file",
+    do=f"put the queues in place that `rocketlens rebuild` writes, instead of an `abort` file: {WHICH_IN_PLACE}",
     evidence="an `abort` file would give messages of deleted topics, or of their former lives, their queues back",
-    costs="the queues are replaced while the broker is stopped; read the rebuild's report first",
+    costs="the queues are replaced while the broker is stopped; copy consumequeue/ first",
 )
 
 

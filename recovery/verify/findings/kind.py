@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from recovery.rebuild.in_place import WHICH_IN_PLACE
+
 Severity = Literal["info", "warning", "error", "critical"]
 Side = Literal["commitlog", "consumequeue", "index", "checkpoint", "config", "none", "unknown"]
 
@@ -21,14 +23,17 @@ class Kind:
 
 
 REBUILD = (
-    "Stop the broker, copy consumequeue/ and index/, then put rebuilt ones in their place (`rocketlens rebuild`): all "
-    "of them if its report ends with 0, else only the queues that it does not name."
+    "Stop the broker, copy consumequeue/ and index/, then put rebuilt ones in their place (`rocketlens rebuild`): "
+    f"{WHICH_IN_PLACE}."
 )
 REDISPATCH = (
     "Stop the broker and copy the store. Where `rocketlens rebuild` names no expired or undecided queue, move "
     "consumequeue/ away and create `abort`: the next start makes the queues from the whole log."
 )
-REBUILD_INDEX = "Put a rebuilt index/ in place (`rocketlens rebuild`); the log and the queues are not touched."
+REBUILD_INDEX = (
+    "Stop the broker, run `rocketlens rebuild` on what it left, move index/ out of the store and keep it, then put the "
+    "rebuilt index/ in its place; the log and the queues are not touched."
+)
 RESTORE_LOG = "Restore these bytes from a replica or a backup before any start; copy the store first."
 LOG_IS_SOURCE = (
     "The queues are made from the log; a record that stands where it says with a fitting CRC is what was sent."

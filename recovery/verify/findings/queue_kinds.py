@@ -103,8 +103,7 @@ QUEUE_KINDS: dict[str, Kind] = {
         "commitlog",
         LOG_IS_SOURCE,
         "The queue starts again at offset 0 unless all queues are missing and the version dispatches again.",
-        "If nobody deleted the topic, stop the broker and put rebuilt consumequeue/ and index/ in place "
-        "(`rocketlens rebuild`). If somebody did, leave it as it is.",
+        f"If somebody deleted the topic, leave it as it is. Else: {REBUILD}",
     ),
     "queue_numbers_restarted": Kind(
         "error",
