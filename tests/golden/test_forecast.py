@@ -11,7 +11,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.recovery_cases import golden_cases
-from tests.support.recovery_judge import Told, judge
+from tests.support.recovery_judge import judge
+from tests.support.recovery_told import Told
 
 Verdict = tuple[list[str], Told]
 CASES = golden_cases()
