@@ -137,7 +137,7 @@ def test_questions_in_rocketmqs_words_and_in_ours_are_one(places: dict[str, obje
         ("offset-at", {"topic": "T", "at": 1}, "queue_id is missing"),
         ("offset-at", {"topic": "T", "queue_id": 0, "at": "noon"}, "'noon' is not a time"),
         ("offset-at", {"topic": "T", "queue_id": 0, "at": 1, "boundary": "middle"}, "boundary is lower or upper"),
-        ("find", {"topic": "T"}, "give one of key, unique_id and message_id"),
+        ("find", {"topic": "T"}, "give one of --key, --unique-id and --message-id"),
         ("find", {"topic": "T", "key": 5}, "key is missing or no text"),
         ("find", {"message_id": "zz"}, ""),
     ],

@@ -110,5 +110,16 @@ def test_control_characters_stay_on_their_line() -> None:
     assert lines == ["text          n", "a\\nb\\x1b[31m  1", "漢字          –"]
 
 
+def test_sentences_of_a_single_row_go_on_below_themselves() -> None:
+    why = "the newest file stays until it is full; when that is, is not known"
+    lines, _ = printed({"file": pa.array(["0" * 20]), "reason": pa.array([why])}, width=40)
+    assert lines == [
+        f"file    {'0' * 20}",
+        "reason  the newest file stays until it",
+        "        is full; when that is, is not",
+        "        known",
+    ]
+
+
 def test_no_rows_is_a_heading() -> None:
     assert printed({"a": pa.array([], pa.int64()), "b": pa.array([], pa.string())})[0] == ["a  b"]

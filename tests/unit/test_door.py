@@ -138,7 +138,7 @@ def test_what_is_not_read_comes_with_the_rows(tmp_path: Path) -> None:
     [
         (lambda: rl.store("nowhere").queues(), "nowhere: no such folder"),
         (lambda: rl.store(STORE, version="five").find(topic="T", key="k"), "five"),
-        (lambda: rl.store(STORE).find(topic="T"), "give one of key, unique_id and message_id"),
+        (lambda: rl.store(STORE).find(topic="T"), "give one of --key, --unique-id and --message-id"),
         (lambda: rl.store(STORE).messages(columns=["topc"]), "no column topc here"),
         (lambda: rl.replay("rocketlens.toml"), "no broker log"),
         (lambda: rl.lake("none.toml"), "no such file"),

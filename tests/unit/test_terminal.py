@@ -168,6 +168,13 @@ def test_severities_have_colours_on_a_terminal(no_color: str, coloured: bool, mo
     assert "\x1b[" not in table(rows, 80)[0]
 
 
+def test_a_table_without_rows_shows_nothing_on_a_terminal() -> None:
+    shown = Terminal()
+    sink = TextTable(pa.schema([(f"column_{number}", pa.string()) for number in range(20)]), shown, 40, pytest.fail)
+    sink.close()
+    assert shown.getvalue() == b""
+
+
 def test_payloads_are_text_or_hexadecimal_digits() -> None:
     long = "é".encode() * BYTES_SHOWN
     text, _ = table({"n": [1, 2, 3], "body": ["für dich".encode(), b"\xff\x00", b"a" + long]}, 20_000)
@@ -208,7 +215,9 @@ def test_times_that_count_from_now(text: str, instant: int | None) -> None:
 def test_options_take_times_from_now() -> None:
     everything = rows_of("dump", "commitlog", STORE, "--until", "now", "--columns", "physical_offset")
     assert everything == rows_of("dump", "commitlog", STORE, "--columns", "physical_offset")
-    assert call("dump", "commitlog", STORE, "--since", "-3x").code == 2
+    told = call("dump", "commitlog", STORE, "--since", "-3x")
+    assert told.code == 2
+    assert "`now`, `-1h` and `03:12` are times" in told.err
 
 
 def test_the_last_rows_are_those_at_the_end() -> None:

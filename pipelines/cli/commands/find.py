@@ -163,7 +163,7 @@ def _found(asked: StoreQuery, question: Question, hash_only: bool) -> list[Found
 
     named = [name for name in ("key", "unique_id", "message_id") if question.get(name) is not None]
     if len(named) != 1:
-        raise ValueError("give one of key, unique_id and message_id")
+        raise ValueError("give one of --key, --unique-id and --message-id")
     if named == ["message_id"]:
         return asked.find_by_message_id(text_in(question, "message_id"))
     if named == ["unique_id"]:

@@ -94,7 +94,8 @@ def _verified(
         odd = len(found.explained) - passing
         if not rows and not run.unread:
             told = "no disagreement was found again" if passing else "the files agree"
-            run.note(f"{told}; {odd} states only look odd (--explained lists them)")
+            only_odd = "1 state only looks odd" if odd == 1 else f"{odd} states only look odd"
+            run.note(f"{told}; {only_odd} (--explained lists them)")
     run.findings(len(rows))
     return rows
 

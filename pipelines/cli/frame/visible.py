@@ -18,12 +18,12 @@ def say(sentence: str) -> None:
     """One line on stderr; on a terminal as many as it needs, broken between words."""
     line = f"rocketlens: {visible(sentence)}"
     print(
-        wrapped(line, os.get_terminal_size(sys.stderr.fileno()).columns) if sys.stderr.isatty() else line,
+        wrapped(line, max(os.get_terminal_size(sys.stderr.fileno()).columns, 40)) if sys.stderr.isatty() else line,
         file=sys.stderr,
     )
 
 
-def wrapped(line: str, width: int) -> str:
-    """Lines of at most `width` cells where words allow it; a word that is longer, a path say, stays whole."""
-    lines = textwrap.wrap(line, max(width, 40), subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+def wrapped(line: str, width: int, indent: str = "  ") -> str:
+    """Lines of at most `width` characters where words allow it; a word that is longer, a path say, stays whole."""
+    lines = textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
     return "\n".join(lines)

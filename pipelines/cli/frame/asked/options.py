@@ -236,7 +236,7 @@ def instant_of(text: str, flag: str, parse: Callable[[str], int] = parse_instant
         relative = parse_relative(text, int(time.time() * 1000))
         return parse(text) if relative is None else relative
     except ValueError as wrong:
-        raise WrongUsage(f"{flag}: {wrong}") from wrong
+        raise WrongUsage(f"{flag}: {wrong}; `now`, `-1h` and `03:12` are times, too") from wrong
 
 
 STORE_FILES = "Look into store files"

@@ -18,14 +18,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from rich.cells import cell_len, set_cell_size
 
-from pipelines.cli.frame.visible import visible
+from pipelines.cli.frame.visible import visible, wrapped
 from pipelines.cli.frame.written.json_form import plain_text
 
 GAP = "  "
 SETTLING_ROWS = 200
 READABLE, NARROWEST = 20, 12
 """Cells that a text column is left before headings are broken, and at the very least."""
-MOST_LINES = 6
+MOST_LINES = 10
 """Lines of one row that holds sentences."""
 DAY = len("2026-11-21 ")
 UNKNOWN = "–"
@@ -70,6 +70,8 @@ class TextTable:
         self._out.flush()
 
     def _settle(self) -> None:
+        if self._styled and not self._waiting:
+            return
         if len(self._waiting) == 1 and not self._fits_in_a_line():
             self._print_record(self._waiting[0])
             return
@@ -135,11 +137,14 @@ class TextTable:
         return sum(cells) + len(GAP) * (len(cells) - 1) <= self._width
 
     def _print_record(self, row: list[str]) -> None:
-        """A single wide row reads better downwards."""
+        """A single wide row reads better downwards; its sentences go on below themselves."""
         longest = max(map(len, self._names))
+        room = max(self._width - longest - len(GAP), READABLE)
         for name, cell in zip(self._names, row, strict=True):
-            shown = self._in_colour(name, cell, cell)
-            self._out.write(f"{name:<{longest}}{GAP}{shown}\n".encode("utf-8", "replace"))
+            first, *rest = wrapped(cell, room, "").splitlines() or [""]
+            lines = [f"{name:<{longest}}{GAP}{self._in_colour(name, cell, first)}"]
+            lines += (" " * (longest + len(GAP)) + line for line in rest)
+            self._out.write("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
 
     def _in_colour(self, name: str, value: str, shown: str) -> str:
         colour = COLOURS.get(value) if self._coloured and name == "severity" else None
