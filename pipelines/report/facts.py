@@ -66,7 +66,9 @@ def facts_of_store(
     facts = Facts(str(store.root), read_at_ms=int(time.time() * 1000))
     facts.version = str(known.version) if known.version_is_said else f"{known.version} (taken from the files)"
     facts.left_out += [f"{name_below(store.root, file.path)}: {file.why}" for file in store.not_understood]
-    facts.files = [{"kind": file.kind, "size": file.size} for file in store.files()]
+    facts.files = [
+        {"kind": file.kind, "file": name_below(store.root, file.path), "size": file.size} for file in store.files()
+    ]
     collect = _Damages(facts.unread)
     say("reading the CommitLog")
     _read_log(store, facts, collect)

@@ -17,7 +17,7 @@ from pipelines.report.lake_facts import BrokerFacts, LakeFacts, facts_of_lake
 from pipelines.report.model import Facts
 from pipelines.report.overview_section import lake_figures
 from pipelines.report.render import MOST_BYTES, render
-from pipelines.report.store_sections import lag_section
+from pipelines.report.store_sections import contents_section, lag_section
 from pipelines.report.svg import Bar, bars
 from recovery.knowledge.knowledge import knowledge_of, open_known
 from tests.support.cli import call
@@ -253,3 +253,10 @@ def test_no_popped_queue_counts_as_read() -> None:
     lag = [{**row, "group": group, "messages_behind": 0, "status": "ok", "reason": None} for group in ("A", "B")]
     said = lag_section(Facts("/data/store", read_at_ms=0, lag=lag, pops=[{"group": "B", "topic": "T"}])).verdict
     assert "1 of 2 queues of all groups are proven to be read to the end; 1 more are popped" in said
+
+
+def test_a_stale_copy_of_abort_is_told_from_abort() -> None:
+    """`abort.bak` stays behind after an orderly exit; shown as `abort` it would say that the broker was killed."""
+    files = [{"kind": "abort", "file": "abort.bak", "size": 0}, {"kind": "index", "file": "index/1", "size": 8}]
+    told = contents_section(Facts("store", 0, files=files)).tables[-1]
+    assert [row["kind"] for row in told.rows] == ["abort.bak", "index"]
