@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from pipelines.cli.frame.asked.options import BrokerOptions
+from rocketlens.document import Document
 from rocketlens.gathered import document_of, rows_of
 from rocketlens.piece import Piece
 from rocketlens.rows import Rows
 
 
-class Compared(Mapping[str, Any]):
+class Compared(Document):
     """The document of `rocketlens compare`, by its fields. The stores are read anew for `differences`."""
 
     def __init__(self, stores: list[Path], broker: BrokerOptions, group_size: int | None) -> None:
@@ -20,15 +19,6 @@ class Compared(Mapping[str, Any]):
 
         self._stores, self._broker, self._group_size = stores, broker, group_size
         self.document = document_of(compare, broker, stores=stores, group_size=group_size)
-
-    def __getitem__(self, field: str) -> Any:
-        return self.document[field]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.document)
-
-    def __len__(self) -> int:
-        return len(self.document)
 
     def __repr__(self) -> str:
         return f"<Compared {len(self._stores)} replicas: {self['conclusion']}>"

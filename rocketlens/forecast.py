@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pipelines.cli.frame.asked.options import BrokerOptions
+from rocketlens.document import Document
 from rocketlens.gathered import said_of, sentences, topics_told
 from rocketlens.piece import Piece
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from pipelines.notebook.start_now import StartNow
 
 
-class Forecast(Mapping[str, Any]):
+class Forecast(Document):
     """The document of `rocketlens forecast`, by its fields; each method is a part of it for reading.
 
     `notes` names settings that were said and have no effect, and logs that could not be used.
@@ -24,15 +25,6 @@ class Forecast(Mapping[str, Any]):
         self._start = start
         self.document = start.document
         self.notes = notes
-
-    def __getitem__(self, field: str) -> Any:
-        return self.document[field]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.document)
-
-    def __len__(self) -> int:
-        return len(self.document)
 
     def __repr__(self) -> str:
         lost = sum(1 for _ in self["lost"])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipelines.cli.frame.asked.options import BrokerOptions
+from rocketlens.document import Document
 from rocketlens.gathered import document_of, said_of, sentences
 from rocketlens.piece import Piece
 from rocketlens.rows import Rows
@@ -19,21 +20,12 @@ if TYPE_CHECKING:
     from pipelines.notebook.start_now import Outlook
 
 
-class Retention(Mapping[str, Any]):
+class Retention(Document):
     """The document of `rocketlens retention`, by its fields."""
 
     def __init__(self, path: Path, broker: BrokerOptions, document: dict[str, Any]) -> None:
         self._path, self._broker = path, broker
         self.document = document
-
-    def __getitem__(self, field: str) -> Any:
-        return self.document[field]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.document)
-
-    def __len__(self) -> int:
-        return len(self.document)
 
     def __repr__(self) -> str:
         return f"<Retention at {self['now']}: {len(self['delete_now'])} files go now, {len(self['later'])} later>"
