@@ -91,21 +91,30 @@ def _seen_from(root: Path, root_as_named: str, text: str) -> Path:
 def why_no_log(store: Store, settings: StoreSettings) -> str | None:
     """A sentence where the log is not there, naming the setting that says or would say where it lies; else None.
 
-    A folder commitlog/ without files is a log that lost its files, which is for the readers to tell. A root that holds
-    nothing but the marks of a running broker is a new one.
+    A folder commitlog/ without files is a log that lost its files, which is for the readers to tell; one with the log's
+    files in a folder of its own below it is not the log's. A root that holds nothing but the marks of a running broker
+    is a new one.
     """
     for named in named_folders(store.root, settings):
         if not named.folder.is_dir():
             return _missing(store.root, settings, named)
-    if settings.store_path_commit_log or store.log_is_dledgers:
+    if store.log_is_dledgers or (settings.store_path_commit_log and store.commitlog):
         return None
     elsewhere = _log_folders_elsewhere(store)
+    if elsewhere and settings.store_path_commit_log:
+        return (
+            f"{store.root}: storePathCommitLog={settings.store_path_commit_log} names a folder without a file of the "
+            f"log, and files of one lie in {', '.join(elsewhere)}: a broker that starts so has an empty log and "
+            f"deletes its queues; if they are the log, say --config storePathCommitLog={elsewhere[0]}"
+        )
     if elsewhere:
         folders = settings.multi_path_splitter.join([OWN_FOLDER, *elsewhere] if store.commitlog else elsewhere)
         return (
             f"{store.root}: files of the log lie in {', '.join(elsewhere)}, where no broker looks untold; say "
             f"so with --config storePathCommitLog={folders}, or give the broker.conf with --broker-conf FILE"
         )
+    if settings.store_path_commit_log:
+        return None
     is_used = any(file.kind not in (*MARKS, "not_understood") for file in store.files())
     if is_used and not store.commitlog and not log_folders(store.root, settings).commitlog[0].is_dir():
         return (

@@ -149,6 +149,30 @@ def test_a_log_that_was_copied_elsewhere_is_asked_for_by_name(tmp_path: Path) ->
 SEVERAL = ["--config", "storePathCommitLog=commitlog,disk2/commitlog", "--version", "5.3.3"]
 
 
+@pytest.mark.parametrize("name", ["4.9.7-log-elsewhere", "5.3.3-log-elsewhere"])
+@pytest.mark.parametrize("command", ["verify", "forecast", "rebuild"])
+def test_a_setting_that_names_the_folder_above_the_log_is_told(name: str, command: str, tmp_path: Path) -> None:
+    """No command takes that for a log that is lost, and for files to move away."""
+    shutil.copytree(incident(name).folder, tmp_path, dirs_exist_ok=True)
+    above, log = tmp_path / "disk2", tmp_path / "disk2" / "rmq-log"
+    out = ["--to", tmp_path / "new"] if command == "rebuild" else []
+    called = call(command, tmp_path / "store", "--config", f"storePathCommitLog={above}", *out)
+    assert (called.code, called.out) == (3, b"")
+    assert f"if they are the log, say --config storePathCommitLog={log}" in called.err
+
+
+def test_a_log_that_was_copied_into_its_own_folder_is_told(tmp_path: Path) -> None:
+    """As `cp -r commitlog store/commitlog` leaves it where the folder was there already."""
+    root = tmp_path / "store"
+    shutil.copytree(incident("5.3.3-queues-shrunk").root, root)
+    (root / "commitlog").rename(tmp_path / "kept")
+    (root / "commitlog").mkdir()
+    (tmp_path / "kept").rename(root / "commitlog" / "commitlog")
+    called = call("verify", root)
+    assert called.code == 3
+    assert "say so with --config storePathCommitLog=commitlog/commitlog" in called.err
+
+
 def test_several_folders_are_read_as_one_log() -> None:
     root = store_root("5.3.3-multipath")
     assert len(rows_of("dump", "commitlog", root, *SEVERAL)) == truth("5.3.3-multipath", "store_state.json")["records"]

@@ -102,7 +102,8 @@ LOG_KINDS: dict[str, Kind] = {
         "none",
         "No file of this name belongs here.",
         "A name that is no number fails the load of a log or queue; in index/ it is skipped.",
-        "Move the file away.",
+        "Find out what it is: a file of a log or a queue may have been copied to a wrong folder. Then move it out of "
+        "the store, and keep it.",
     ),
     "record_contradicts_itself": Kind(
         "error",
