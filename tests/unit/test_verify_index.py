@@ -67,3 +67,24 @@ def test_the_slots_of_entries_are_told_in_any_order(built: StoreBuilder) -> None
     (file, *_) = open_index(store.index)
     numbers = np.arange(1, 13)
     assert slots_of(file, numbers[::-1]).tolist() == slots_of(file, numbers).tolist()[::-1]
+
+
+def test_a_header_is_right_where_the_last_entries_are_zeros(built: StoreBuilder) -> None:
+    root = built.finish()
+    path = sorted((root / "index").iterdir())[-1]
+    count = INDEX_HEADER.unpack(path.read_bytes())["index_count"]
+    overwrite(path, ENTRIES_AT + (count - 4) * INDEX_ENTRY.size + 3, bytes(4 * INDEX_ENTRY.size - 3))
+    kinds = {found.kind for found in findings_of(root)}
+    assert "index_header_wrong" not in kinds
+    assert "index_keys_missing" in kinds
+
+
+def test_header_and_slots_are_right_where_other_bytes_lie_behind_the_entries(built: StoreBuilder) -> None:
+    root = built.finish()
+    path = sorted((root / "index").iterdir())[-1]
+    count = INDEX_HEADER.unpack(path.read_bytes())["index_count"]
+    at = ENTRIES_AT + (count + 2) * INDEX_ENTRY.size
+    overwrite(path, at, b"\x0c\x09\x20\x80" + b"\x01" * 12)
+    found = findings_of(root)
+    assert {one.kind for one in found} <= {"index_entry_wrong", "index_entry_to_nothing"}
+    assert any(place.file_pos <= at < place.file_pos + place.length for one in found for place in one.places)

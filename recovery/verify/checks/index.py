@@ -17,7 +17,7 @@ from recovery.rules.dispatch import PREPARED
 from recovery.scan.intervals import Intervals, Longs, Mask, found_at, neighbours
 from recovery.scan.kernel import Ints
 from recovery.verify.checks.index_context import IndexContext
-from recovery.verify.checks.index_header import header_findings
+from recovery.verify.checks.index_header import counts_by_slots, header_findings
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
 from recovery.verify.settle.index_entries import (
     FOLDER,
@@ -105,8 +105,11 @@ def _file_findings(
     yield from _entry_findings("index_entry_to_nothing", nothing, file, entries, context)
     yield from _entry_findings("index_entry_wrong", wrong, file, entries, context)
     yield from _entry_findings("index_time_wrong", times, file, entries, context)
-    yield from _chain_findings(file, entries, entries.number[wrong], left.count, chains, context)
-    yield from header_findings(file, entries, chains, context)
+    counts = counts_by_slots(file, left.count)
+    stray = nothing & counts & (entries.number >= file.header["index_count"])
+    yield from _chain_findings(file, entries, entries.number[wrong | stray], left.count, chains, context)
+    is_last_wrong = bool((wrong | nothing)[-1:].any())
+    yield from header_findings(file, entries, chains, context, counts=counts, ends=counts or is_last_wrong)
 
 
 def _owed(keys: ExpectedKeys) -> Longs:

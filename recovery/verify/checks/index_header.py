@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from parsers.index.layout import INDEX_HEADER
+from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_HEADER, INDEX_SLOT
 from parsers.index.open import OpenIndex
 from parsers.java import INT_MAX, LONG_MAX
 from parsers.runs import runs
@@ -16,15 +16,38 @@ from recovery.verify.settle.index_entries import Chains, Entries, entry_places, 
 from recovery.verify.settle.log_columns import LOST_MESSAGES_MS
 
 
+COUNTS = ("hash_slot_count", "index_count")
+ENDS = ("end_timestamp_ms", "end_physical_offset")
+
+
 def _empty_header_ok(file: OpenIndex) -> bool:
     return file.header["index_count"] in (0, 1) and file.header["hash_slot_count"] == 0
 
 
-def header_findings(file: OpenIndex, entries: Entries, chains: Chains, context: IndexContext) -> Iterator[Finding]:
-    """Header fields that the entries contradict, neighbours together."""
+def counts_by_slots(file: OpenIndex, entries: int) -> bool:
+    """Whether a header counts other entries than are written (`entries`), and the newest one that a slot holds is the
+    last that it counts: then entries were lost, or other bytes lie behind them, and the header is right."""
+    counted = file.header["index_count"] - ENTRIES_FIRST_NO
+    if counted in (entries, 0):
+        return False
+    slots = INDEX_SLOT.array(file.data.data, at=INDEX_HEADER.size, count=file.slots)["newest_entry_no"]
+    return int(slots.max(initial=0)) == counted
+
+
+def header_findings(
+    file: OpenIndex, entries: Entries, chains: Chains, context: IndexContext, *, counts: bool, ends: bool
+) -> Iterator[Finding]:
+    """Header fields that the entries contradict, neighbours together.
+
+    Args:
+        counts: the header's counts are right (`counts_by_slots`).
+        ends: the last entry is damaged itself, or not the last that the header counts: it tells no end.
+    """
     if not len(entries) and _empty_header_ok(file):
         return
     should = _header_of(entries, chains, context)
+    unknown = (*(COUNTS if counts else ()), *(ENDS if ends else ()))
+    should |= dict.fromkeys(name for name in unknown if name in should)
     wrong = [name for name, value in should.items() if value is not None and file.header[name] != value]
     latest_ms = context.latest_ms + LOST_MESSAGES_MS if context.latest_ms else LONG_MAX
     if should.get("end_timestamp_ms", 0) is None and file.header["end_timestamp_ms"] > latest_ms:
@@ -49,6 +72,7 @@ def header_findings(file: OpenIndex, entries: Entries, chains: Chains, context: 
         )
     if (
         len(entries)
+        and not ends
         and should["end_timestamp_ms"] is None
         and not {"begin_timestamp_ms", "end_timestamp_ms"} & {*wrong}
     ):
