@@ -30,6 +30,7 @@ from recovery.verify.checks.compaction import (
     check_copies,
     check_loads,
     check_missing,
+    check_positions,
 )
 from recovery.verify.checks.files import relative
 from recovery.verify.findings.finding import Judgement, joined
@@ -47,11 +48,13 @@ def judge_compaction(store: Store, known: StoreKnowledge, lost: Intervals) -> Ju
     Args:
         lost: ranges of the CommitLog that a finding covers.
     """
+    damages: list[Damage] = []
+    positions = read_positions(store.config, on_damage="collect", damage=damages.append)
     if not (store.compaction_logs or store.compaction_queues):
-        return Judgement()
-    positions = read_positions(store.config, on_damage="collect")
+        return check_positions(damages, {}, is_missing=False)
     log = LogAccess(store.commitlog)
     judged = [check_loads(_loads(store, known))]
+    ahead: dict[QueueKey, tuple[int, int]] = {}
     for key, files in store.compaction_logs.items():
         queue = SparseQueue.of(store.compaction_queues.get(key, []), on_damage="collect")
         by_name = {held.file.name: held.file for held in queue.files}
@@ -62,12 +65,15 @@ def judge_compaction(store: Store, known: StoreKnowledge, lost: Intervals) -> Ju
             found = by_name.get(file.name)
             rows = FileColumns.of(written_units(found), relative(store, found)) if found is not None else None
             judged.append(check_copies(key, copies, rows, clean_exit=not store.abort_present))
-        if positions is None:  # what passes dropped cannot be told from what is missing
+        if positions is None or (damages and key not in positions):  # what passes dropped looks the same as missing
             continue
+        if queue.max_queue_offset <= (position := positions.get(key, NO_PASS)):
+            ahead[key] = position, queue.max_queue_offset
         known_from = max(positions.get(key, NO_PASS), queue.min_queue_offset - 1)
         there = np.sort(np.concatenate(offsets))
         judged.append(check_missing(key, _missing(store, log, key, there, known_from, queue.max_queue_offset)))
-    return joined(judged)
+    is_missing = positions is None and not damages and not store.abort_present
+    return joined([*judged, check_positions(damages, ahead, is_missing=is_missing)])
 
 
 def _loads(store: Store, known: StoreKnowledge) -> Iterator[tuple[str, int, str]]:

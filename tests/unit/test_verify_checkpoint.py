@@ -100,6 +100,16 @@ def test_a_power_loss_takes_messages_that_were_dispatched(clean_exit: bool, kind
     assert [finding.kind for finding in found.findings] == kinds
 
 
+def test_bytes_behind_the_fields_are_told(tmp_path: Path) -> None:
+    file = written(tmp_path, FIRST_MS, FIRST_MS, 0)
+    content = bytearray(file.path.read_bytes())
+    content[3883:3886] = b"\1\0\2"
+    file.path.write_bytes(content)
+    (found,) = judged(file, 3_000, clean_exit=True).findings
+    assert (found.kind, found.severity) == ("checkpoint_rest_written", "info")
+    assert [(place.file_pos, place.length) for place in found.places] == [(3883, 3)]
+
+
 def test_what_was_never_in_the_log_is_found_after_a_crash_too(tmp_path: Path) -> None:
     far = judged(written(tmp_path, FIRST_MS, FIRST_MS + 90_000, 0, 3 * FILE), 30_000, clean_exit=False)
     assert [finding.kind for finding in far.findings] == ["checkpoint_later_than_data"] * 2

@@ -96,7 +96,7 @@ def test_names_that_do_not_fit(root: Path) -> None:
 def test_without_positions_nothing_is_called_missing(root: Path) -> None:
     for name in COMPACTION_POSITIONS:
         (root / "compaction" / name).unlink(missing_ok=True)
-    assert judged(root) == ()
+    assert {one.kind for one in judged(root)} == {"compaction_positions_wrong"}
 
 
 def test_a_message_that_was_never_copied(tmp_path: Path) -> None:
@@ -130,3 +130,30 @@ def test_an_end_beyond_any_queue_asks_for_no_memory() -> None:
     found = holes_between(np.array([5], np.int64), -1, LONG_MAX)
     assert len(found) == MOST_HOLES
     assert found[:7].tolist() == [0, 1, 2, 3, 4, 6, 7]
+
+
+@pytest.mark.parametrize(
+    "content", [b'{"queueOffsetMap":{"Latest_0":', b'{"queueOffsetMap":{"Latest_0":"x"}}', b"", None]
+)
+def test_a_position_that_cannot_be_read_is_told(root: Path, content: bytes | None) -> None:
+    for name in COMPACTION_POSITIONS:
+        (root / "compaction" / name).unlink(missing_ok=True)
+    if content is not None:
+        (root / "compaction" / COMPACTION_POSITIONS[0]).write_bytes(content)
+    (one,) = judged(root)
+    assert (one.kind, one.places[0].file) == ("compaction_positions_wrong", "compaction/position-checkpoint")
+    (root / "abort").touch()
+    assert bool(judged(root)) is (content is not None), "a killed broker may not have come to write it"
+
+
+def test_a_position_ahead_of_its_queue_is_told(root: Path) -> None:
+    end = int(_units(root)[-1]["queue_offset"]) + 10**6
+    (root / "compaction" / COMPACTION_POSITIONS[0]).write_text(f'{{"queueOffsetMap":{{"Latest_0":{end}}}}}')
+    assert "compaction_positions_wrong" in {one.kind for one in judged(root)}
+
+
+def test_the_positions_of_a_store_without_copies_are_read_too(tmp_path: Path) -> None:
+    root = shutil.copytree(store_root("5.3.3-lmq"), tmp_path / "store")
+    assert not judged(root)
+    (root / "compaction" / COMPACTION_POSITIONS[0]).write_bytes(b"{")
+    assert [one.kind for one in judged(root)] == ["compaction_positions_wrong"]

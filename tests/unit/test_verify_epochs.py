@@ -44,6 +44,12 @@ def test_what_the_broker_refuses_is_a_finding(root: Path, content: bytes, told: 
     assert told in one.evidence[1]
 
 
+def test_a_backup_that_would_not_stand_in_is_told(root: Path) -> None:
+    (root / BACKUP).write_bytes(b"1\n5\n1-0\n")
+    (one,) = found(root)
+    assert (one.kind, one.places[0].file) == ("epochs_backup_unreadable", BACKUP)
+
+
 def test_without_a_backup_no_epoch_is_known(root: Path) -> None:
     (root / FILE).write_bytes(b"1\n5\n1-0\n")
     (root / BACKUP).unlink(missing_ok=True)

@@ -53,15 +53,25 @@ def check_checkpoint(
         start, end = sorted((file.size, FILE_SIZE))
         findings.append(_finding("checkpoint_unreadable", start, end - start, (f"file: {file.size} bytes",)))
     try:
-        checkpoint = decode_checkpoint(map_file(file.path))
+        content = map_file(file.path)
+        checkpoint = decode_checkpoint(content)
     except StoreFormatError:
         return Judgement(tuple(findings))
+    findings += _rest(bytes(content[CHECKPOINT.size : FILE_SIZE]))
     slack_ms = LOST_MESSAGES_MS if log_is_cut else 0
     set_times = tuple(name for name in TIMES if sets_queue_time or name != QUEUE_TIME)
     early = _earlier(checkpoint, log, slack_ms, set_times)
     unforced = 0 if clean_exit and not log_is_cut else file_size
     late = _later(checkpoint, log, slack_ms, unforced, max(reached, log.end))
     return Judgement((*findings, *late, *early.findings), early.explained)
+
+
+def _rest(rest: bytes) -> Iterator[Finding]:
+    """Bytes behind the fields."""
+    if any(rest):
+        start, end = len(rest) - len(rest.lstrip(b"\0")), len(rest.rstrip(b"\0"))
+        told = f"file: {sum(map(bool, rest))} bytes behind its fields are not zero"
+        yield _finding("checkpoint_rest_written", CHECKPOINT.size + start, end - start, (told,))
 
 
 def _later(checkpoint: Checkpoint, log: LogColumns, slack_ms: int, unforced: int, reached: int) -> Iterator[Finding]:

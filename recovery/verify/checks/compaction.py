@@ -5,7 +5,7 @@ Source: CompactionLog#asyncPutMessage, CompactionAppendMessageCallback, Compacti
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -13,10 +13,13 @@ import numpy as np
 
 from parsers.consumequeue.batch import BATCH_UNIT, Units, valid_units
 from parsers.errors import Damage
+from parsers.places import COMPACTION_POSITIONS
 from parsers.runs import runs
 from parsers.store import QueueKey
 from recovery.scan.intervals import Longs, Mask, found_at
 from recovery.verify.findings.finding import Finding, Judgement, Place, Span
+
+POSITIONS = COMPACTION_POSITIONS[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,24 @@ class Missing(NamedTuple):
 
     queue_offset: Longs
     physical_offset: Longs
+
+
+def check_positions(
+    damages: Sequence[Damage], ahead: Mapping[QueueKey, tuple[int, int]], *, is_missing: bool
+) -> Judgement:
+    """What is wrong with position-checkpoint.
+
+    Args:
+        ahead: position and end of each queue whose position is not before its end, as queue offsets.
+        is_missing: neither the file nor its backup is there, although a broker that had copies stopped in order.
+    """
+    told = [f"{damage.path.name if damage.path else POSITIONS}: {damage.reason}" for damage in damages]
+    told += [
+        f"{topic}/{queue_id}: position {at}, the queue ends at {end}" for (topic, queue_id), (at, end) in ahead.items()
+    ]
+    told += ["it is not there"] if is_missing else []
+    place = Place(f"compaction/{POSITIONS}", 0, 0)
+    return Judgement((Finding("compaction_positions_wrong", Span(), (place,), len(told), tuple(told)),) if told else ())
 
 
 def check_loads(failures: Iterable[tuple[str, int, str]]) -> Judgement:

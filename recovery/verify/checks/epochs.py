@@ -13,7 +13,7 @@ from parsers.errors import StoreFormatError
 from parsers.store import Store, StoreFile
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
 
-UNREADABLE, WRONG = "epochs_unreadable", "epochs_wrong"
+UNREADABLE, BACKUP_UNREADABLE, WRONG = "epochs_unreadable", "epochs_backup_unreadable", "epochs_wrong"
 
 
 def check_epochs(store: Store, log_end: int) -> Judgement:
@@ -26,6 +26,9 @@ def check_epochs(store: Store, log_end: int) -> Judgement:
     """
     read = load_epochs(store.epochs)
     unreadable = tuple(_unreadable(read, error) for error in read.refused)
+    if read.file is not None and not read.refused:
+        backup = load_epochs(file for file in store.epochs if file is not read.file)
+        unreadable = tuple(_unreadable(read, error, BACKUP_UNREADABLE) for error in backup.refused)
     if read.file is None:
         return Judgement(unreadable)
     beyond = [each for each in read.epochs if each.start_physical_offset > log_end]
@@ -51,11 +54,11 @@ def _disorder(epochs: Sequence[Epoch]) -> Iterator[tuple[Epoch, str]]:
             yield epoch, f"epoch {before.epoch} began at {before.start_physical_offset}"
 
 
-def _unreadable(read: EpochsRead, error: StoreFormatError) -> Finding:
+def _unreadable(read: EpochsRead, error: StoreFormatError, kind: str = UNREADABLE) -> Finding:
     told = "a broker in controller mode does not start" if read.stops_broker else "the broker knows no epoch"
     told = told if read.file is None else f"the broker goes by {read.file.name}"
     name = error.path.name if error.path else ""
-    return Finding(UNREADABLE, Span(), (Place(name, error.at, error.length),), 1, (f"{name}: {error.problem}", told))
+    return Finding(kind, Span(), (Place(name, 0, 0),), 1, (f"{name}: {error.problem}", told))
 
 
 def _finding(file: StoreFile, epoch: Epoch, why: str) -> Finding:

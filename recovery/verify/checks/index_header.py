@@ -15,7 +15,6 @@ from recovery.verify.findings.finding import Finding, Place, Span
 from recovery.verify.settle.index_entries import Chains, Entries, entry_places, name_of, read_places
 from recovery.verify.settle.log_columns import LOST_MESSAGES_MS
 
-
 COUNTS = ("hash_slot_count", "index_count")
 ENDS = ("end_timestamp_ms", "end_physical_offset")
 

@@ -37,4 +37,11 @@ CHECKPOINT_KINDS: dict[str, Kind] = {
         "After an unclean exit recovery parses more than it needs.",
         "None needed.",
     ),
+    "checkpoint_rest_written": Kind(
+        "info",
+        "none",
+        "No known version writes anything behind the fields of a checkpoint.",
+        "It does not read these bytes, and keeps them.",
+        "None needed for the checkpoint; look at the other files of the disk that wrote them.",
+    ),
 }

@@ -19,6 +19,16 @@ COMPACTION_KINDS: dict[str, Kind] = {
         "is wrong, and consumers of the queue are told that there is none.",
         NOTHING_SAFE + AS_LONG_AS,
     ),
+    "compaction_positions_wrong": Kind(
+        "warning",
+        "none",
+        "A broker writes how far its passes have come as JSON, at each and when it stops, and none is ahead of its "
+        "queue.",
+        "Passes of a queue whose position is lost begin anew, and keep what they kept before; one ahead of its queue "
+        "takes no file in until the queue has come there, and drops nothing.",
+        "None needed for messages. Where another topic's position is lost with it put a copy of the backup in its "
+        "place while the broker is stopped.",
+    ),
     "compaction_log_damaged": Kind(
         "error",
         "none",

@@ -15,6 +15,13 @@ EPOCH_KINDS: dict[str, Kind] = {
         "is copied again from the master. Without one take the entries of a replica, up to the byte up to which the "
         "logs agree (`rocketlens compare`); where none agrees decide nothing by this broker's log.",
     ),
+    "epochs_backup_unreadable": Kind(
+        "warning",
+        "none",
+        "The backup has the same form as the file.",
+        "It goes by the file as long as that can be read.",
+        "Keep a copy of epochFileCheckpoint elsewhere; the next change of epochs writes the backup anew.",
+    ),
     "epochs_wrong": Kind(
         "error",
         "unknown",
