@@ -86,15 +86,22 @@ def test_a_group_shows_its_help_where_nothing_is_asked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "why"),
+    ("command", "option", "value", "why"),
     [
-        ("--limit", "x", "'x' is not a whole number"),
-        ("--limit", "-4", "-4 is less than 0"),
-        ("--limit", str(2**63), f"{2**63} is more than {2**63 - 1}"),
-        ("--format", "xml", "'xml' is not one of 'table', 'jsonl', 'json', 'csv', 'parquet', 'arrow'"),
+        ("queues", "--limit", "x", "'x' is not a whole number"),
+        ("queues", "--limit", "-4", "-4 is less than 0"),
+        ("queues", "--limit", str(2**63), f"{2**63} is more than {2**63 - 1}"),
+        ("queues", "--limit", "9" * 400, f"{'9' * 400} is more than {2**63 - 1}"),
+        ("queues", "--format", "xml", "'xml' is not one of 'table', 'jsonl', 'json', 'csv', 'parquet', 'arrow'"),
+        ("watch", "--every", "0", "0.0 is less than 0.1"),
+        ("watch", "--every", "often", "'often' is not a number"),
+        ("watch", "--every", "inf", "'inf' is no number to count with"),
+        ("watch", "--every", "1e300", "1e+300 is more than 86400"),
+        ("retention", "--utc-offset", "nan", "'nan' is no number to count with"),
+        ("retention", "--utc-offset", "999999", "999999.0 is more than 18"),
     ],
 )
-def test_a_value_that_is_none_of_its_option_is_one_sentence(option: str, value: str, why: str) -> None:
-    refused = call("queues", ".", option, value)
+def test_a_value_that_is_none_of_its_option_is_one_sentence(command: str, option: str, value: str, why: str) -> None:
+    refused = call(command, ".", option, value)
     assert refused.code == 2
-    assert refused.err == f"rocketlens: Invalid value for '{option}': {why}; see `rocketlens queues --help`\n"
+    assert refused.err == f"rocketlens: Invalid value for '{option}': {why}; see `rocketlens {command} --help`\n"

@@ -40,7 +40,10 @@ def retention(
         int | None, typer.Option(metavar="N", min=0, max=100, help="Use of the broker's disk; unknown without it.")
     ] = None,
     utc_offset: Annotated[
-        float | None, typer.Option(metavar="HOURS", help="Zone that deleteWhen is read in; else this machine's.")
+        float | None,
+        typer.Option(
+            metavar="HOURS", min=-18, max=18, help="Hours east of UTC in which deleteWhen is read; else this machine's."
+        ),
     ] = None,
     manual: Annotated[bool, typer.Option("--manual", help="As after `mqadmin deleteExpiredCommitLog`.")] = False,
 ) -> None:

@@ -38,7 +38,7 @@ def register(app: typer.Typer) -> None:
 def watch(
     run: Run,
     store: StoreArgument,
-    every: Annotated[float, typer.Option(metavar="SECONDS", min=0.1, help="Time between two looks.")] = 2,
+    every: Annotated[float, typer.Option(metavar="SECONDS", min=0.1, max=86_400, help="Time between two looks.")] = 2,
     times: Annotated[int | None, typer.Option(metavar="N", min=1, help="End after so many looks.")] = None,
     findings: Annotated[
         bool, typer.Option("--findings/--no-findings", help="Compare the files too, about once a minute.")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
+from math import isfinite
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -47,8 +48,8 @@ def _conversion(described: Any) -> Callable[[Any], Any] | None:
         return None
     if issubclass(kind, Enum):
         return lambda given: _choice(given, kind)
-    if kind is int:
-        return lambda given: _whole_number(given, info.min, info.max)
+    if kind in (int, float):
+        return lambda given: _number(given, kind, info.min, info.max)
     if issubclass(kind, Path):
         looked_at = info.readable or info.exists or info.writable or info.resolve_path
         return None if looked_at else Path
@@ -62,11 +63,13 @@ def _choice(given: Any, kind: type[Enum]) -> Enum:
         raise ValueError(f"{given!r} is not one of {', '.join(repr(one.value) for one in kind)}") from None
 
 
-def _whole_number(given: Any, least: float | None, most: float | None) -> int:
+def _number(given: Any, kind: type[int] | type[float], least: float | None, most: float | None) -> float:
     try:
-        number = int(given)
+        number = kind(given)
     except ValueError:
-        raise ValueError(f"{given!r} is not a whole number") from None
+        raise ValueError(f"{given!r} is not a {'whole ' if kind is int else ''}number") from None
+    if kind is float and not isfinite(number):
+        raise ValueError(f"{given!r} is no number to count with")
     if least is not None and number < least:
         raise ValueError(f"{number} is less than {least}")
     if most is not None and number > most:
