@@ -52,6 +52,9 @@ TIMER_SLOT = Layout(
     Field("timer_count", "i", "timers in the slot; a deletion takes one off"),
     Field("magic", "i", "unused"),
 )
+WHEEL_BYTES = 2 * 7 * 86_400 * TIMER_SLOT.size
+"""Every broker's wheel has a slot for each second of two weeks, whatever its precision.
+Source: TimerMessageStore#TIMER_WHEEL_TTL_DAY, TimerWheel#<init> @5.0.0, 5.3.3."""
 TIMER_CHECK = Layout(
     "timercheck",
     "store/timer/TimerCheckpoint.java @5.3.3",

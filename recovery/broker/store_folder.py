@@ -131,6 +131,7 @@ class Evidence:
         obstructed_topics: topics in whose queues something stands where a file or folder would have to be made.
         database: the database of the broker's queues, where it keeps them in one.
         epochs: what a broker in controller mode makes of its epoch files.
+        timer_wheel_size: bytes of the file timerwheel, None without one.
     """
 
     root: Path
@@ -152,6 +153,7 @@ class Evidence:
     obstructed_topics: frozenset[str] = frozenset()
     database: DatabaseFolder | None = None
     epochs: EpochsRead = field(default_factory=EpochsRead)
+    timer_wheel_size: int | None = None
 
     @property
     def log_is_dledgers(self) -> bool:
@@ -196,6 +198,7 @@ def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
         obstructed_topics=frozenset(topic.name for topic in topics if _is_obstructed(topic)),
         database=DatabaseFolder.opened(root / "consumequeue") if settings.uses_rocksdb_queues else None,
         epochs=_epochs(root),
+        timer_wheel_size=wheel.stat().st_size if (wheel := root / "timerwheel").is_file() else None,
     )
 
 

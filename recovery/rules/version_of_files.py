@@ -124,6 +124,11 @@ class FileRules(Version):
         return self >= (5, 2, 0)
 
     @property
+    def has_timer_wheel(self) -> bool:
+        """timerWheelEnable exists. BrokerController#initialize @5.0.0."""
+        return self >= (5, 0, 0)
+
+    @property
     def deletes_timers_by_topic(self) -> bool:
         """A timer's deletion names its topic and unique key, joined by `+` (before: the unique key alone).
         TimerMessageStore#buildDeleteKey @5.3.2."""

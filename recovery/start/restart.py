@@ -26,6 +26,7 @@ from recovery.config.start import ConfigStart
 from recovery.rules.dispatch import DispatchRules
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
+from recovery.start.beside_store import epochs_refused, timer_wheel_refused
 from recovery.start.commitlog_recovery import recover_commitlog
 from recovery.start.dledger_recovery import recover_dledger
 from recovery.start.not_played import NotPlayed, not_played
@@ -132,9 +133,11 @@ def restart(
         return played
     try:
         _load_metadata(played)
+        if config is not None and (refused := timer_wheel_refused(memory)) is not None:
+            raise refused
         _load(played)
         after_load(memory)
-        if _load_services(played) and _read_epochs(played) and not evidence.log_is_dledgers:
+        if _load_services(played) and not evidence.log_is_dledgers:
             _start(played, Redispatch(memory, MessageCheck(version, settings, heap_bytes)))
     except LoadFailed as failed:
         played.load_error = failed
@@ -178,26 +181,15 @@ def _load_metadata(played: Restart) -> None:
 
 
 def _load_services(played: Restart) -> bool:
-    """What BrokerController#recoverAndInitService loads after the store, since 5.0.0; False where it stops there."""
+    """What BrokerController#recoverAndInitService loads after the store, since 5.0.0, and what start() reads first;
+    False where it stops there."""
     refused = None if played.config is None else played.config.refused
-    if refused is None or refused.stage not in (Stage.TIMER, Stage.SCHEDULE):
+    stops = refused is not None and refused.stage in (Stage.TIMER, Stage.SCHEDULE)
+    failed = _refused(refused) if refused is not None and stops else epochs_refused(played.memory)
+    if failed is None:
         return True
-    failed = _refused(refused)
     played.start_error = f"{failed.rule} ({failed.evidence})"
     played.memory.because(failed.rule, failed.source, failed.evidence)
-    return False
-
-
-def _read_epochs(played: Restart) -> bool:
-    """DefaultMessageStore#start begins with the replicas: False where it ends there."""
-    memory, evidence = played.memory, played.memory.evidence
-    settings = memory.settings
-    reads = settings.enable_controller_mode and not settings.duplication_enable and not evidence.log_is_dledgers
-    if not (reads and evidence.epochs.stops_broker):
-        return True
-    rule, why = "a number in the epoch file is none, and the broker stops", str(evidence.epochs.refused[-1])
-    played.start_error = f"{rule} ({why})"
-    memory.because(rule, "AutoSwitchHAService#init, CheckpointFile#read (NumberFormatException)", why)
     return False
 
 

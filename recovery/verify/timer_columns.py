@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +16,7 @@ from parsers.timer import (
     TIMER_RECORD_SCHEMA,
     TIMER_SLOT_SCHEMA,
     TIMER_UNIT,
+    WHEEL_BYTES,
     read_timercheck,
     read_timerlog,
     read_wheel,
@@ -23,7 +24,7 @@ from parsers.timer import (
 from recovery.scan.intervals import Intervals, Longs
 from recovery.verify.checks.files import relative
 from recovery.verify.checks.timer import LogSide, Slots, TimerLogShape, TimerUnits, check_timer
-from recovery.verify.findings.finding import Judgement
+from recovery.verify.findings.finding import Finding, Judgement, Place, Span, joined
 from recovery.verify.settle.timer_kernel import BEYOND, NO_RECORD, NO_TIME, judge_records
 
 
@@ -38,7 +39,17 @@ def judge_timer(store: Store, side: LogSide) -> Judgement:
     )
     units = _units(table, store.commitlog, side)
     shape = _shape(store, of_kind["timerlog"], units, damage)
-    return check_timer(units, shape, _slots(of_kind["timerwheel"]), _check(store), side)
+    judged = check_timer(units, shape, _slots(of_kind["timerwheel"]), _check(store), side)
+    return joined((Judgement(tuple(_sizes(of_kind["timerwheel"]))), judged))
+
+
+def _sizes(wheels: Sequence[StoreFile]) -> Iterator[Finding]:
+    """A wheel that a broker does not open. One without a byte is new to it."""
+    for wheel in wheels:
+        start, end = sorted((wheel.size, WHEEL_BYTES))
+        if wheel.size and start < end:
+            evidence = (f"file: {wheel.size} bytes", f"a timer wheel: {WHEEL_BYTES} bytes")
+            yield Finding("timer_wheel_size_wrong", Span(), (Place(wheel.name, start, end - start),), 1, evidence)
 
 
 def _units(table: pa.Table, log: Sequence[StoreFile], side: LogSide) -> TimerUnits:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,8 @@ import pytest
 
 from parsers.commitlog.segment import read_segment
 from parsers.store import open_store
-from parsers.timer import TIMER_CHECK, TIMER_SLOT, TIMER_UNIT, read_timerlog, read_wheel
+from parsers.timer import TIMER_CHECK, TIMER_SLOT, TIMER_UNIT, WHEEL_BYTES, read_timerlog, read_wheel
+from recovery.forecast.forecast import forecast
 from recovery.scan.intervals import Intervals
 from recovery.verify.checks.timer import LogSide, Slots, TimerLogShape, TimerUnits, check_timer
 from recovery.verify.findings.finding import Finding, Judgement, Place
@@ -246,3 +248,23 @@ def test_timers_whose_messages_expired_are_explained() -> None:
     judged = slots_judged(0, 52)
     assert (judged.findings, [state.what for state in judged.explained]) == ((), ["expired timers"])
     assert [found.kind for found in slots_judged(0, 52, log_start=0).findings] == ["timer_unit_wrong"]
+
+
+@pytest.mark.parametrize("size", [WHEEL_BYTES - TIMER_SLOT.size, 12_321_043, WHEEL_BYTES + 1])
+def test_a_wheel_of_another_size_stops_the_broker(root: Path, size: int) -> None:
+    os.truncate(root / WHEEL, size)
+    (found,) = (one for one in verified(root).findings if one.kind == "timer_wheel_size_wrong")
+    assert found.places == (Place(WHEEL, min(size, WHEEL_BYTES), abs(size - WHEEL_BYTES)),)
+    told = forecast(*opened(root, "5.3.3"))
+    assert told.outcome.starts is False
+    assert "timerwheel" in (told.played.load_error.evidence if told.played.load_error else "")
+    assert told.played.config is not None
+    assert not told.played.config.losses.count
+    assert forecast(*opened(root, "5.3.3", config={"timerWheelEnable": "false"})).outcome.starts
+
+
+@pytest.mark.parametrize("version", ["5.0.0", "5.3.3"])
+def test_a_wheel_without_a_byte_is_a_new_one(root: Path, version: str) -> None:
+    (root / WHEEL).write_bytes(b"")
+    assert forecast(*opened(root, version)).outcome.starts
+    assert "timer_wheel_size_wrong" not in {one.kind for one in verified(root).findings}

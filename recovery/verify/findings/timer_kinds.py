@@ -15,6 +15,16 @@ SEND_AGAIN = (
 )
 
 TIMER_KINDS: dict[str, Kind] = {
+    "timer_wheel_size_wrong": Kind(
+        "critical",
+        "none",
+        "The file of every broker's timer wheel has the same size.",
+        "BrokerController#initialize fails before the store loads: the broker does not start, but with "
+        "timerWheelEnable=false, when no timer of any delay is taken in or delivered.",
+        "Copy the store. Put a copy of timerwheel, timerlog/ and config/timercheck of one moment in place, from a "
+        "backup. Do not remove the file alone: timers that are in its slots only would never be delivered. "
+        + SEND_AGAIN,
+    ),
     "timer_unit_wrong": Kind(
         "error",
         "commitlog",
