@@ -131,13 +131,16 @@ def _environment() -> Environment:
 
 
 def kept(value: Any) -> str:
-    """The class of a text cell: a name stays on one line, a date in one piece, a sentence has some width."""
+    """The class of a text cell: a name stays on one line, a date in one piece, a sentence has some width.
+
+    A word that is longer than a line, an id say, breaks before it pushes other columns out of the page.
+    """
     words = value.text if isinstance(value, Link) else shown(value)
     if isinstance(value, datetime):
         return "time"
-    if len(words) <= LONGEST_LINE and " " not in words:
-        return "line"
-    return "prose" if len(words) >= SHORTEST_PROSE and " " in words else ""
+    if " " not in words:
+        return "line" if len(words) <= LONGEST_LINE else "word"
+    return "prose" if len(words) >= SHORTEST_PROSE else ""
 
 
 def shown(value: Any, blank: bool = False, is_identifier: bool = False) -> str | Markup:

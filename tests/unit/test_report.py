@@ -16,7 +16,7 @@ from pipelines.report.facts import facts_of_store
 from pipelines.report.lake_facts import BrokerFacts, LakeFacts, facts_of_lake
 from pipelines.report.model import Facts
 from pipelines.report.overview_section import lake_figures
-from pipelines.report.render import MOST_BYTES, render
+from pipelines.report.render import MOST_BYTES, kept, render
 from pipelines.report.store_sections import contents_section, lag_section
 from pipelines.report.svg import Bar, bars
 from recovery.knowledge.knowledge import knowledge_of, open_known
@@ -260,3 +260,17 @@ def test_a_stale_copy_of_abort_is_told_from_abort() -> None:
     files = [{"kind": "abort", "file": "abort.bak", "size": 0}, {"kind": "index", "file": "index/1", "size": 8}]
     told = contents_section(Facts("store", 0, files=files)).tables[-1]
     assert [row["kind"] for row in told.rows] == ["abort.bak", "index"]
+
+
+@pytest.mark.parametrize(
+    ("value", "css"),
+    [
+        ("orders", "line"),
+        ("FD0000000000000000000000000000025F514E0E2F2A6BF63EE80609", "word"),
+        ("id that the producer gave the message", "prose"),
+        ("a few words", ""),
+    ],
+)
+def test_a_long_word_breaks_before_it_pushes_columns_out(value: str, css: str) -> None:
+    """Unique ids of 56 digits hid the last columns of tables in notebooks."""
+    assert kept(value) == css
