@@ -311,7 +311,8 @@ class _Verify:
             most_living = self._lives.living_end(key, trace.most + 1)
             if most_living is not None and key not in self._store.batch_queues:
                 least, most = ends.get(key, (0, 0))
-                ends[key] = least, max(most, most_living)
+                first = self._lives.living_first(key)
+                ends[key] = least if first is None else min(least, first), max(most, most_living)
         living = frozenset(topic for topic in self._seen.topics if not self._lives.is_deleted(topic))
         return QueueEnds(ends, self._on_disk.keys(), living, self._lives)
 

@@ -82,3 +82,21 @@ def test_a_reason_names_an_instant_in_utc(root: Path) -> None:
     reasons = {row["reason"] for row in rows if row["group"] in GROUPS}
     at = utc(2_000_000_000_000)
     assert reasons == {f"the log of the broker ends before the store was last written to ({at:%F %T}Z)"}
+
+
+def test_delay_offsets_that_were_emptied_are_said_to_deliver_again(tmp_path: Path) -> None:
+    shutil.copytree(incident("5.3.3-delay-overdue").root, tmp_path / "store")
+    assert "delivers them again" not in call("delays", tmp_path / "store").err
+    put(tmp_path / "store", b"{}", "delayOffset.json")
+    called = call("delays", tmp_path / "store")
+    delivered = sum(row["delivered"] for row in called.rows)
+    assert (
+        f"{delivered} delivered messages are not behind the stored offset of their level, or it has none" in called.err
+    )
+
+
+def test_offsets_that_cannot_be_read_are_not_called_empty(root: Path) -> None:
+    put(root, b'{"offsetTable":{', "consumerOffset.json")
+    called = call("lag", root)
+    assert called.code == 4
+    assert "holds no offset" not in called.err

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -88,3 +91,15 @@ def test_groups_come_back_at_the_offsets_of_the_last_flush(name: str) -> None:
     for subscription, queues in real.items():
         for queue_id, offset in queues.items():
             assert found[subscription, queue_id] == offset
+
+
+@pytest.mark.parametrize("name", incident_names("kill9"))
+def test_an_offset_within_what_the_log_has_lost_no_message(name: str, tmp_path: Path) -> None:
+    """The first file of each queue was cut to nothing; the log has its messages, and a rebuild gives them back."""
+    case, root = incident(name), tmp_path / "store"
+    shutil.copytree(case.killed_root, root)
+    for folder in (root / "consumequeue").glob("*/*"):
+        os.truncate(min(folder.iterdir()), 0)
+    kinds = {finding.kind for finding in verify(*opened(root, case.version)).findings}
+    assert "file_size_wrong" in kinds
+    assert "consumer_offset_below_min" not in kinds

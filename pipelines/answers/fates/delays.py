@@ -13,7 +13,7 @@ from parsers.store import Store
 from pipelines.answers.fates.columns import Longs, instants, known, words
 from pipelines.answers.fates.sums import summed
 from pipelines.lake.tables.fates import DELAYED_MESSAGES
-from recovery.fates.delay_states import PENDING, REASONS, STATES
+from recovery.fates.delay_states import DELIVERED, PENDING, REASONS, STATES, Reason
 from recovery.fates.delays import TIMER, Delays, delays
 from recovery.fates.held import UNIQ_KEY, property_texts
 from recovery.fates.held_kernel import NONE
@@ -45,8 +45,18 @@ class DelayAnswer:
         """What no row can tell."""
         for level, gone in self.found.expired.items():
             yield f"level {level}: {gone} messages expired from the log before the broker delivered them"
+        if again := self._again():
+            yield (
+                f"{again} delivered messages are not behind the stored offset of their level, or it has none: a start "
+                "on these files delivers them again (--messages says which)"
+            )
         if self.kept is not None and self.kept.why_not is not None:
             yield f"when files with pending messages are deleted is not known: {self.kept.why_not}"
+
+    def _again(self) -> int:
+        fates = self.found.fates
+        is_again = np.isin(fates.reason, [REASONS.index(Reason.AGAIN), REASONS.index(Reason.NO_OFFSETS)])
+        return int(np.count_nonzero(is_again & (fates.state == DELIVERED)))
 
     def levels(self) -> list[int]:
         """Levels at which messages wait or waited, 0 for timers."""

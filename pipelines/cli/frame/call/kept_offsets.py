@@ -55,7 +55,7 @@ def offsets_if_any(run: Run, store: Store, place: Path | None, lack: str) -> Off
 
 
 def _named_if_empty(run: Run, store: Store, own: OffsetsAt) -> OffsetsAt:
-    if not own.offsets:
+    if not own.offsets and not run.unread:
         run.note(
             f"{store.root}: its consumerOffset.json holds no offset, so there is nothing to tell of any group: none "
             "ever stored one, or the file was emptied (`verify --explained`); name a copy of it with --offsets"
