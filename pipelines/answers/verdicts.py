@@ -19,7 +19,9 @@ SELECT broker, count(*) AS findings,
 FROM consistency_findings GROUP BY broker
 """
 BEHIND = """
-SELECT broker, sum(greatest(messages_behind, 0))::BIGINT AS messages_behind, max(seconds_behind) AS seconds_behind,
+SELECT broker, (sum(greatest(messages_behind, 0)) FILTER (messages_behind IS NOT NULL))::BIGINT AS messages_behind,
+       CASE WHEN count(*) FILTER (coalesce(messages_behind, 1) > 0 AND seconds_behind IS NULL) = 0
+            THEN max(seconds_behind) END AS seconds_behind,
        count(*) FILTER (messages_behind IS NULL) AS queues_unknown
 FROM lag GROUP BY broker
 """
@@ -35,6 +37,7 @@ class BrokerVerdict:
         worst: severity, kind and place of the worst finding.
         forecast: the document of the start of the version that is said, or that the files suggest.
         queues_unknown: queues of groups whose lag is not known; `messages_behind` leaves them out.
+        seconds_behind: the most of any queue; None where those of a queue that is behind are not known.
         disk_bytes: the sizes of the store's files.
     """
 
@@ -72,6 +75,12 @@ class BrokerVerdict:
             return f"rocketlens forecast {store}"
         return f"rocketlens lag {store}" if self.messages_behind or self.queues_unknown else None
 
+    @property
+    def unknown_queues(self) -> str | None:
+        """How many queues of groups have no known lag, in words; None: all of them have one."""
+        noun = "queue" if self.queues_unknown == 1 else "queues"
+        return f"{self.queues_unknown} {noun} unknown" if self.queues_unknown else None
+
     def sentence(self) -> str:
         """The verdict for a person."""
         return f"{self.broker}: {self._findings()}; {self._start()}; {self._lag()}{self._next()}"
@@ -106,10 +115,8 @@ class BrokerVerdict:
         )
 
     def _lag(self) -> str:
-        if self.messages_behind is None and not self.queues_unknown:
-            return "lag unknown"
-        unknown = f", {self.queues_unknown} queues unknown" if self.queues_unknown else ""
-        return f"{self.messages_behind or 0:,} messages behind{unknown}"
+        known = None if self.messages_behind is None else f"{self.messages_behind:,} messages behind"
+        return ", ".join(filter(None, (known, self.unknown_queues))) or "lag unknown"
 
 
 def verdicts_of(lake: Lake, sources: Sources) -> list[BrokerVerdict]:

@@ -85,6 +85,11 @@ def _rank(verdict: BrokerVerdict) -> tuple[int, int, int]:
     return order.index(state_of(verdict)), severity, -(verdict.lost or 0)
 
 
+def _behind(verdict: BrokerVerdict) -> int | str | None:
+    known, unknown = verdict.messages_behind, verdict.unknown_queues
+    return known if unknown is None else unknown if known is None else f"{grouped(known)}, {unknown}"
+
+
 def _row(number: int | None, verdict: BrokerVerdict) -> Row:
     worst = verdict.worst
     return {
@@ -93,7 +98,7 @@ def _row(number: int | None, verdict: BrokerVerdict) -> Row:
         "worst": None if worst is None else f"{worst['severity']} {worst['kind']}",
         "findings": verdict.findings,
         "lost": "no start" if verdict.starts is False else verdict.lost,
-        "behind": verdict.messages_behind,
+        "behind": _behind(verdict),
         "seconds": verdict.seconds_behind,
         "disk": None if verdict.disk_bytes is None else in_bytes(verdict.disk_bytes),
         "next": None if verdict.next_command is None else " ".join(verdict.next_command.split(" ")[:2]),

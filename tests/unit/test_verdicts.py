@@ -10,6 +10,7 @@ import pytest
 from pipelines.answers.verdicts import verdicts_of
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource, Sources
+from pipelines.report.overview_section import overview_section
 from tests.support.small_lake import put
 
 FORECAST = {"load": {"ok": True, "error": None}, "start": {"returns": True}, "losses_are_known": True, "otherwise": []}
@@ -53,7 +54,7 @@ def test_each_broker_has_a_verdict(lake: Lake) -> None:
         "next: `rocketlens verify '/data/a x'`"
     )
     assert second.sentence() == (
-        "b: its files agree; a start loses nothing; 5 messages behind, 1 queues unknown; "
+        "b: its files agree; a start loses nothing; 5 messages behind, 1 queue unknown; "
         "next: `rocketlens lag '/data/b x'`"
     )
     assert unread.sentence() == "c: its files were not compared; no forecast was made; lag unknown"
@@ -71,3 +72,28 @@ def test_a_start_that_does_not_come_up_is_asked_of_forecast(lake: Lake) -> None:
     )
     (verdict,) = verdicts_of(lake, Sources(lake.root, (BrokerSource("b", Path("/b")),)))
     assert (verdict.starts, verdict.lost, verdict.next_command) == (False, None, "rocketlens forecast /b")
+
+
+@pytest.mark.parametrize(
+    ("queues", "seconds", "told"),
+    [
+        ([(0, 0.0), (9, None)], None, 9),
+        ([(0, None), (9, 4.5)], 4.5, 9),
+        ([(9, 4.5), (None, None)], None, "9, 1 queue unknown"),
+        ([(None, None), (None, None)], None, "2 queues unknown"),
+        ([(-2, None), (0, 0.0)], 0.0, 0),
+    ],
+)
+def test_seconds_behind_are_not_known_where_those_of_a_queue_are_not(
+    queues: list[tuple[int | None, float | None]], seconds: float | None, told: int | str, tmp_path: Path
+) -> None:
+    """A copy without times has seconds of its empty retry queue alone: 0.0 behind, said the report."""
+    lake = Lake(tmp_path)
+    put(lake, "store_files", {"broker": "b", "file": "commitlog/0", "size": 7})
+    rows = (
+        {"broker": "b", "queue_id": q, "messages_behind": n, "seconds_behind": s} for q, (n, s) in enumerate(queues)
+    )
+    put(lake, "lag", *rows)
+    verdicts = verdicts_of(lake, Sources(lake.root, (BrokerSource("b", Path("/b")),)))
+    assert verdicts[0].seconds_behind == seconds
+    assert overview_section(verdicts).tables[0].rows[0]["behind"] == told
