@@ -1,0 +1,35 @@
+"""The lake's history of lag where a message of the queue is not in the log any more."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from pipelines.ingest.derive import write_lag_history
+from pipelines.lake.lake import Lake
+from tests.support.small_lake import put
+
+STORED = datetime(2026, 11, 21, 15, tzinfo=UTC)
+QUEUE = {"broker": "b", "file": "of/the/store", "topic": "T", "queue_id": 0}
+
+
+@pytest.mark.parametrize(
+    ("consumed", "behind", "seconds", "unknown"), [(5, 5, None, True), (9, 1, 4.0, False), (10, 0, 0.0, False)]
+)
+def test_seconds_are_not_known_where_the_oldest_unread_message_is_not_found(
+    consumed: int, behind: int, seconds: float | None, unknown: bool, tmp_path: Path
+) -> None:
+    """DuckDB's greatest(0.0, NULL) is 0.0: the table said 0 seconds beside the reason why they are unknown."""
+    lake = Lake(tmp_path)
+    put(lake, "topic_configs", QUEUE)
+    put(lake, "queues", {**QUEUE, "max_queue_offset": 10, "messages": 10})
+    put(lake, "consumequeue_units", {**QUEUE, "queue_offset": 9, "physical_offset": 700})
+    put(lake, "commitlog_messages", {**QUEUE, "physical_offset": 700, "store_timestamp": STORED})
+    snapshot = {"group": "g", "kind": "push", "consumer_offset": consumed}
+    put(lake, "offset_snapshots", {**QUEUE, **snapshot, "written_at": STORED + timedelta(seconds=4)})
+    write_lag_history(lake)
+    (row,) = lake.query("SELECT messages_behind, seconds_behind, reason FROM lag_history").to_pylist()
+    assert (row["messages_behind"], row["seconds_behind"]) == (behind, seconds)
+    assert (row["reason"] or "").startswith("seconds unknown") == unknown
