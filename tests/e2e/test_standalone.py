@@ -49,23 +49,28 @@ def printed(running: subprocess.Popen[str]) -> str:
     return "".join(lines)
 
 
-def ingested(*command: str) -> None:
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S)
-    assert ended.returncode in (0, 1), ended.stderr
+def ingest(*command: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for(ingesting: subprocess.Popen[str]) -> None:
+    _, said = ingesting.communicate(timeout=TIMEOUT_S)
+    assert ingesting.returncode in (0, 1), said
 
 
 def test_a_cluster_makes_the_tables_that_one_process_makes(command: subprocess.Popen[str], tmp_path: Path) -> None:
     world = World.make(tmp_path)
+    lakes = {name: tmp_path / "lakes" / name for name in ("here", "cluster")}
+    configs = {name: world.config(lake, ["a"]) for name, lake in lakes.items()}
+    here = ingest(sys.executable, "-m", "tests.lake_faults.plain_ingest", str(configs["here"]))
     text = printed(command)
     pages = text.partition("Its pages: ")[2].splitlines()[0]
     assert alive_workers(pages) == 2
-    lakes = {name: tmp_path / "lakes" / name for name in ("here", "cluster")}
-    configs = {name: world.config(lake, ["a"]) for name, lake in lakes.items()}
     master = tomllib.loads(text)["lake"]["spark_master"]
     said = configs["cluster"].read_text().replace("[lake]\n", f'[lake]\nspark_master = "{master}"\n')
     configs["cluster"].write_text(f'{said}[spark]\nexecutor.memory = "600m"\npyspark.python = "{sys.executable}"\n')
-    ingested(*ROCKETLENS, "ingest", "--config-file", str(configs["cluster"]))
-    ingested(sys.executable, "-m", "tests.lake_faults.plain_ingest", str(configs["here"]))
+    wait_for(ingest(*ROCKETLENS, "ingest", "--config-file", str(configs["cluster"])))
+    wait_for(here)
     whole = {name: content(Lake(lake)) for name, lake in lakes.items()}
     assert whole["cluster"] == whole["here"]
     assert whole["here"]["commitlog_messages"][0] > 0
