@@ -84,6 +84,14 @@ def test_a_missing_file_of_living_ext_units_is_told_once(root: Path) -> None:
     assert {kind for kind, *_ in told(root)} == {"ext_unit_missing"}
 
 
+@pytest.mark.parametrize(("number", "first_living"), [(LAST - 1, UNIT), (LAST, 0)])
+def test_zeroed_living_ext_units_are_told_to_the_end_of_their_file(number: int, first_living: int, root: Path) -> None:
+    """The marker of a full file is lost with them."""
+    overwrite(ext_file(root, number), first_living, bytes(EXT_FILE - first_living))
+    assert ("ext_unit_missing", name(number), first_living, EXT_FILE) in told(root)
+    assert {kind for kind, *_ in told(root)} == {"ext_unit_missing"}
+
+
 def test_bytes_behind_the_last_ext_unit_are_told(root: Path) -> None:
     end = (MESSAGES - LAST * UNITS_OF_A_FILE) * UNIT
     overwrite(ext_file(root, LAST), end + 33, b"\1")

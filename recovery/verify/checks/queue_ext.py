@@ -96,7 +96,7 @@ def _proofs(
     if not len(ext.ext_offset):
         yield Place(f"consumequeue_ext/{places.topic}/{places.queue_id}", 0, 0)
         return
-    yield from _ext_places(offset[run], places, context.file_size)
+    yield from _ext_places(offset[run], ext, places, context.file_size)
     if kind == WRONG:
         for row in run[:MOST_RECORDS].tolist():
             yield context.record_place(int(asked.physical_offset[row]), int(asked.msg_size[row]))
@@ -123,10 +123,13 @@ def _finding(kind: str, rows: Longs, asked: QueueUnits, places: QueuePlaces, add
     )
 
 
-def _ext_places(offset: Longs, places: QueuePlaces, file_size: int) -> Iterator[Place]:
-    """The bytes from the first of these addresses to the last, file by file."""
+def _ext_places(offset: Longs, ext: ExtColumns, places: QueuePlaces, file_size: int) -> Iterator[Place]:
+    """The bytes from the first of these addresses to the last, file by file; to a file's end where its units end before
+    the first."""
     for base in np.unique(offset - offset % file_size).tolist():
         inside = offset[(offset >= base) & (offset - base < file_size)]
         first, last = int(inside.min()), int(inside.max())
+        goes_on = bool(((ext.ext_offset >= first) & (ext.ext_offset - base < file_size)).any())
+        end = last + CQ_EXT_UNIT.size if goes_on else base + file_size
         folder = f"consumequeue_ext/{places.topic}/{places.queue_id}"
-        yield Place(f"{folder}/{base:020d}", first - base, last - first + CQ_EXT_UNIT.size)
+        yield Place(f"{folder}/{base:020d}", first - base, end - first)
