@@ -234,6 +234,12 @@ class StartRules(FileRules):
         return self >= (5, 1, 1)
 
     @property
+    def syncs_timer_version(self) -> bool:
+        """A slave takes the DataVersion of timercheck from its master, beside the offset and the time of delivery
+        (before: these alone). SlaveSynchronize#syncTimerCheckPoint @5.1.4, 5.2.0."""
+        return self >= (5, 2, 0)
+
+    @property
     def writes_process_id_to_abort(self) -> bool:
         """start() also writes into `abort`, by way of `abort.bak`. DefaultMessageStore#createTempFile @5.0.0."""
         return self >= (5, 0, 0)

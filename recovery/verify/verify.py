@@ -290,6 +290,7 @@ class _Verify:
             lost=lost,
             unforced=self._shape.file_size if self._store.abort_present else 0,
             queue_end=None if ends is None else ends[1],
+            dates_check=self._known.version.syncs_timer_version,
         )
 
     def _log_is_cut(self, ends: Judgement) -> bool:

@@ -144,6 +144,16 @@ EDITS: dict[str, tuple[str, str, Edit]] = {
         "last_queue_offset 12345",
         lambda root: check_write(root, "last_queue_offset", 12345),
     ),
+    "a queue offset beyond the master's": (
+        "timer_check_wrong",
+        "last_queue_offset 299, which is at most that",
+        lambda root: check_write(root, "master_queue_offset", 298),
+    ),
+    "timers delivered up to a time when the file was not written yet": (
+        "timer_check_wrong",
+        "last_read_time_ms 1995274085000",
+        lambda root: check_write(root, "last_read_time_ms", 1_995_274_085_000),
+    ),
     "a flush position beyond the timer log": (
         "timer_check_wrong",
         "last_flush_position 99999984",
@@ -223,7 +233,9 @@ def slots_judged(
     end = START + 2 * TIMER_UNIT.size
     log = TimerLogShape((START,), (LOG,), end, START + LOG_BYTES, Intervals.of(()))
     slots = Slots(*(np.array([value]) for value in (3, time, first, last, 2)))
-    return check_timer(units, log, slots, None, LogSide(log_start, 2000, Intervals.of(()), unforced, None))
+    return check_timer(
+        units, log, slots, None, LogSide(log_start, 2000, Intervals.of(()), unforced, None, dates_check=True)
+    )
 
 
 def test_what_a_broker_leaves_of_a_slot_is_no_finding() -> None:

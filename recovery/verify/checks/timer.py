@@ -36,6 +36,9 @@ LEAST_MESSAGE = 128
 """Bytes that a timer message has at least: its topic and the properties that the broker sets included."""
 MOST_BLANK = 68
 """TimerLog#append ends a file when fewer bytes are left: a unit and a blank @5.3.3."""
+CLOCK_STEP_MS = 60_000
+"""A clock may have been put back by so much while the broker ran."""
+QUEUE_OFFSET, MASTER_OFFSET = "last_queue_offset", "master_queue_offset"
 SAYS = {
     NO_RECORD: "no record starts there",
     OTHER_TOPIC: f"the record there is not of {TIMER_TOPIC}",
@@ -98,7 +101,8 @@ class LogSide:
     """What the CommitLog and the queue of timer messages say.
 
     `lost`: ranges that a finding about the log covers; `unforced`: bytes that an unclean exit may have taken from the
-    log's end, 0 after a shutdown in order; `queue_end`: the queue's maximum, None where it is not known.
+    log's end, 0 after a shutdown in order; `queue_end`: the queue's maximum, None where it is not known;
+    `dates_check`: a slave of this version has its master's DataVersion in timercheck.
     """
 
     start: int
@@ -106,6 +110,7 @@ class LogSide:
     lost: Intervals
     unforced: int
     queue_end: int | None
+    dates_check: bool
 
 
 def check_timer(
@@ -261,11 +266,21 @@ def _slot_places(slots: Slots, rows: Longs) -> tuple[Place, ...]:
 
 
 def _check(check: dict[str, int], log: TimerLogShape, side: LogSide, *, knows_end: bool) -> Iterator[Finding]:
-    """A queue offset beyond the queue's maximum, a flush position beyond the timer log's end."""
-    offset, flushed = check["last_queue_offset"], check["last_flush_position"]
+    """A queue offset beyond the queue's maximum or the master's, a flush position beyond the timer log's end, and a
+    time up to which timers are delivered that is later than the file was written.
+
+    TimerMessageStore#prepareTimerCheckPoint @5.0.0, 5.3.3 gives the lesser of both offsets, and the clock's time with
+    every change; a start that writes a later time of delivery without it passes over timers (#recover).
+    """
+    offset, flushed, master = (check[name] for name in (QUEUE_OFFSET, "last_flush_position", MASTER_OFFSET))
     slack = side.unforced // LEAST_MESSAGE
     if side.queue_end is not None and not 0 <= offset <= side.queue_end + slack:
-        yield _check_finding("last_queue_offset", offset, f"queue {TIMER_TOPIC}/0: ends at {side.queue_end}")
+        yield _check_finding(QUEUE_OFFSET, offset, f"queue {TIMER_TOPIC}/0: ends at {side.queue_end}")
+    elif offset > master and not side.unforced:
+        yield _check_finding(MASTER_OFFSET, master, f"timercheck: {QUEUE_OFFSET} {offset}, which is at most that")
+    read_ms, written_ms = check["last_read_time_ms"], check["timestamp_ms"]
+    if side.dates_check and check["counter"] > 0 and read_ms > written_ms + CLOCK_STEP_MS:
+        yield _check_finding("last_read_time_ms", read_ms, f"timercheck: written at {written_ms} (timestamp_ms)")
     at_file_end = flushed == log.file_end and flushed - log.end < MOST_BLANK
     if knows_end and not (0 <= flushed <= log.end or at_file_end):
         yield _check_finding("last_flush_position", flushed, f"timer log: ends at {log.end}")

@@ -45,10 +45,12 @@ TIMER_KINDS: dict[str, Kind] = {
     "timer_check_wrong": Kind(
         "warning",
         "commitlog",
-        "timercheck speaks of timer messages or units that are not there.",
+        "timercheck speaks of timer messages or units that are not there, or contradicts itself.",
         "The queue offset is taken from the timer log's last unit; only where its message cannot be read from "
-        "timercheck, at most the queue's maximum: timer messages before it are then never taken in. A flush position "
-        "that is too high lets recovery check only the last file.",
-        NOTHING_SAFE,
+        "timercheck, at most the queue's maximum: timer messages before it are then never taken in. A lesser offset of "
+        "the master is taken instead: timer messages behind it are taken in, and delivered, again. Timers that are due "
+        "before the time of delivery are passed over. A flush position that is too high lets recovery check only the "
+        "last file.",
+        NOTHING_SAFE + SEND_AGAIN,
     ),
 }
