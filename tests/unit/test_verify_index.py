@@ -88,3 +88,15 @@ def test_header_and_slots_are_right_where_other_bytes_lie_behind_the_entries(bui
     found = findings_of(root)
     assert {one.kind for one in found} <= {"index_entry_wrong", "index_entry_to_nothing"}
     assert any(place.file_pos <= at < place.file_pos + place.length for one in found for place in one.places)
+
+
+@pytest.mark.parametrize("field", ["", "key_hash"])
+def test_a_first_entry_that_is_damaged_tells_no_begin_and_no_time(field: str, built: StoreBuilder) -> None:
+    """Of a later file, whose first entry is not of the log's first record."""
+    root = built.finish()
+    path = sorted((root / "index").iterdir())[-1]
+    at, width = INDEX_ENTRY.offsets.get(field, 0), LONG // 2 if field else INDEX_ENTRY.size
+    overwrite(path, ENTRIES_AT + INDEX_ENTRY.size + at, bytes(width))
+    kinds = {found.kind for found in findings_of(root)}
+    assert kinds & {"index_header_wrong", "index_time_wrong"} == set()
+    assert "index_entry_wrong" in kinds

@@ -17,7 +17,7 @@ from recovery.rules.dispatch import PREPARED
 from recovery.scan.intervals import Intervals, Longs, Mask, found_at, neighbours
 from recovery.scan.kernel import Ints
 from recovery.verify.checks.index_context import IndexContext
-from recovery.verify.checks.index_header import counts_by_slots, header_findings
+from recovery.verify.checks.index_header import counts_by_slots, header_findings, untold_fields
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
 from recovery.verify.settle.index_entries import (
     FOLDER,
@@ -97,8 +97,9 @@ def _file_findings(
     wrong = entries.is_record & ~has_key
     seen.blamed_records.append(entries.record[wrong])
     seen.blamed_hashes.append(entries.key_hash[nothing])
+    damaged = wrong | nothing if not (wrong | nothing).all() else np.zeros(len(entries), np.bool_)
     times = (
-        _times_wrong(file, entries, context, left.ends_before_ms)
+        _times_wrong(file, entries, context, left.ends_before_ms, knows_first=not damaged[:1].any())
         & has_key
         & ~context.doubtful_times.hold(entries.physical_offset)
     )
@@ -108,8 +109,8 @@ def _file_findings(
     counts = counts_by_slots(file, left.count)
     stray = nothing & counts & (entries.number >= file.header["index_count"])
     yield from _chain_findings(file, entries, entries.number[wrong | stray], left.count, chains, context)
-    is_last_wrong = bool((wrong | nothing)[-1:].any())
-    yield from header_findings(file, entries, chains, context, counts=counts, ends=counts or is_last_wrong)
+    untold = untold_fields(damaged, counts=counts, breaks=bool(len(chains.broken) or len(chains.slots)))
+    yield from header_findings(file, entries, chains, context, untold)
 
 
 def _owed(keys: ExpectedKeys) -> Longs:
@@ -128,12 +129,17 @@ def _mark_present(entries: Entries, context: IndexContext, seen: _Seen) -> Mask:
     return has_key & entries.is_record
 
 
-def _times_wrong(file: OpenIndex, entries: Entries, context: IndexContext, ends_before: tuple[int, int]) -> Mask:
-    """Entries whose seconds are not those of their record; the first one may count from the previous file's end."""
+def _times_wrong(
+    file: OpenIndex, entries: Entries, context: IndexContext, ends_before: tuple[int, int], *, knows_first: bool
+) -> Mask:
+    """Entries whose seconds are not those of their record; the first one may count from the previous file's end.
+
+    `knows_first`: the first entry is not damaged itself, so that its record begins the file's time.
+    """
     if not len(entries):
         return np.zeros(0, np.bool_)
     stored = context.messages.store_timestamp_ms[entries.record] if len(context.messages.topic) else entries.record
-    is_sure = entries.is_record[0] and not context.doubtful_times.hold(entries.physical_offset[:1])[0]
+    is_sure = knows_first and entries.is_record[0] and not context.doubtful_times.hold(entries.physical_offset[:1])[0]
     begin = int(stored[0]) if is_sure else file.header["begin_timestamp_ms"]
     seconds = np.clip((stored - begin) // 1000, 0, 2**31 - 1) if begin > 0 else np.zeros(len(stored), np.int64)
     wrong: Mask = entries.is_record & (seconds != entries.time_diff_s)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
 
@@ -10,11 +10,13 @@ from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_HEADER, INDEX_SLOT
 from parsers.index.open import OpenIndex
 from parsers.java import INT_MAX, LONG_MAX
 from parsers.runs import runs
+from recovery.scan.intervals import Mask
 from recovery.verify.checks.index_context import IndexContext
 from recovery.verify.findings.finding import Finding, Place, Span
 from recovery.verify.settle.index_entries import Chains, Entries, entry_places, name_of, read_places
 from recovery.verify.settle.log_columns import LOST_MESSAGES_MS
 
+BEGINS = ("begin_timestamp_ms", "begin_physical_offset")
 COUNTS = ("hash_slot_count", "index_count")
 ENDS = ("end_timestamp_ms", "end_physical_offset")
 
@@ -33,20 +35,28 @@ def counts_by_slots(file: OpenIndex, entries: int) -> bool:
     return int(slots.max(initial=0)) == counted
 
 
-def header_findings(
-    file: OpenIndex, entries: Entries, chains: Chains, context: IndexContext, *, counts: bool, ends: bool
-) -> Iterator[Finding]:
-    """Header fields that the entries contradict, neighbours together.
+def untold_fields(damaged: Mask, *, counts: bool, breaks: bool) -> set[str]:
+    """Header fields that the entries cannot tell.
 
     Args:
-        counts: the header's counts are right (`counts_by_slots`).
-        ends: the last entry is damaged itself, or not the last that the header counts: it tells no end.
+        damaged: which entries are damaged themselves: the first tells no begin then, the last no end.
+        counts: the header's counts are right (`counts_by_slots`), and its last entry is another than the last written.
+        breaks: chains are broken: where entries are damaged the slots in use cannot be counted by them.
     """
+    untold = {*COUNTS, *ENDS} if counts else set()
+    untold |= {*BEGINS} if damaged[:1].any() else set()
+    untold |= {*ENDS} if damaged[-1:].any() else set()
+    return untold | ({"hash_slot_count"} if breaks and damaged.any() else set())
+
+
+def header_findings(
+    file: OpenIndex, entries: Entries, chains: Chains, context: IndexContext, untold: Collection[str]
+) -> Iterator[Finding]:
+    """Header fields that the entries contradict, neighbours together. `untold`: see `untold_fields`."""
     if not len(entries) and _empty_header_ok(file):
         return
     should = _header_of(entries, chains, context)
-    unknown = (*(COUNTS if counts else ()), *(ENDS if ends else ()))
-    should |= dict.fromkeys(name for name in unknown if name in should)
+    should |= dict.fromkeys(name for name in untold if name in should)
     wrong = [name for name, value in should.items() if value is not None and file.header[name] != value]
     latest_ms = context.latest_ms + LOST_MESSAGES_MS if context.latest_ms else LONG_MAX
     if should.get("end_timestamp_ms", 0) is None and file.header["end_timestamp_ms"] > latest_ms:
@@ -71,7 +81,7 @@ def header_findings(
         )
     if (
         len(entries)
-        and not ends
+        and not {*BEGINS, *ENDS} & {*untold}
         and should["end_timestamp_ms"] is None
         and not {"begin_timestamp_ms", "end_timestamp_ms"} & {*wrong}
     ):
