@@ -64,6 +64,8 @@ def judge_compaction(store: Store, known: StoreKnowledge, lost: Intervals) -> Ju
             offsets.append(copies.queue_offset)
             found = by_name.get(file.name)
             rows = FileColumns.of(written_units(found), relative(store, found)) if found is not None else None
+            if rows is not None:  # a copy that is damaged was made
+                offsets.append(rows.units["queue_offset"][copies.damaged.hold(rows.position)].astype(np.int64))
             judged.append(check_copies(key, copies, rows, clean_exit=not store.abort_present))
         if positions is None or (damages and key not in positions):  # what passes dropped looks the same as missing
             continue

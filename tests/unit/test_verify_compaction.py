@@ -157,3 +157,9 @@ def test_the_positions_of_a_store_without_copies_are_read_too(tmp_path: Path) ->
     assert not judged(root)
     (root / "compaction" / COMPACTION_POSITIONS[0]).write_bytes(b"{")
     assert [one.kind for one in judged(root)] == ["compaction_positions_wrong"]
+
+
+def test_damage_of_the_log_is_no_fault_of_the_units_that_lead_into_it(root: Path) -> None:
+    third = _units(root)[3]
+    overwrite(root / LOG, int(third["physical_offset"]), bytes(int(third["msg_size"])))
+    assert {one.kind for one in judged(root)} == {"compaction_log_damaged"}

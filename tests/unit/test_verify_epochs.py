@@ -50,6 +50,13 @@ def test_a_backup_that_would_not_stand_in_is_told(root: Path) -> None:
     assert (one.kind, one.places[0].file) == ("epochs_backup_unreadable", BACKUP)
 
 
+def test_a_file_that_only_its_backup_is_left_of_is_told(root: Path) -> None:
+    (root / FILE).rename(root / BACKUP)
+    (one,) = found(root)
+    assert (one.kind, one.places[0].file) == ("epochs_unreadable", FILE)
+    assert BACKUP in one.evidence[1]
+
+
 def test_without_a_backup_no_epoch_is_known(root: Path) -> None:
     (root / FILE).write_bytes(b"1\n5\n1-0\n")
     (root / BACKUP).unlink(missing_ok=True)

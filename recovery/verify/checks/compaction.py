@@ -16,7 +16,7 @@ from parsers.errors import Damage
 from parsers.places import COMPACTION_POSITIONS
 from parsers.runs import runs
 from parsers.store import QueueKey
-from recovery.scan.intervals import Longs, Mask, found_at
+from recovery.scan.intervals import Intervals, Longs, Mask, found_at
 from recovery.verify.findings.finding import Finding, Judgement, Place, Span
 
 POSITIONS = COMPACTION_POSITIONS[0]
@@ -41,6 +41,13 @@ class CopyColumns:
     original: Longs
     same: Mask
     damage: tuple[Damage, ...]
+
+    @property
+    def damaged(self) -> Intervals:
+        """Positions of bytes that are no record."""
+        return Intervals.of(
+            (self.base + one.file_pos, self.base + one.file_pos + one.length) for one in self.damage if one.length
+        )
 
     def place(self, row: int) -> Place:
         """The bytes of one copy."""
@@ -156,6 +163,7 @@ def _wrong_units(key: QueueKey, copies: CopyColumns, queue: FileColumns) -> Iter
     if len(copies.position):
         for name in ("msg_size", "tags_code", "store_timestamp_ms", "queue_offset"):
             right &= queue.units[name] == getattr(copies, name)[row]
+    right |= ~leads_to_copy & copies.damaged.hold(queue.position)  # the damage is the finding
     right &= valid_units(queue.units) & (queue.units["message_count"] == 1)
     for first, end in runs(~right):
         unit = dict(zip(BATCH_UNIT.offsets, queue.units[first].item(), strict=True))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from parsers.epochs import Epoch, EpochsRead, load_epochs
+from parsers.epochs import BACKUP, Epoch, EpochsRead, load_epochs
 from parsers.errors import StoreFormatError
 from parsers.store import Store, StoreFile
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
@@ -26,11 +26,14 @@ def check_epochs(store: Store, log_end: int) -> Judgement:
     """
     read = load_epochs(store.epochs)
     unreadable = tuple(_unreadable(read, error) for error in read.refused)
-    if read.file is not None and not read.refused:
+    if read.file is not None and not read.file.name.endswith(BACKUP):
         backup = load_epochs(file for file in store.epochs if file is not read.file)
         unreadable = tuple(_unreadable(read, error, BACKUP_UNREADABLE) for error in backup.refused)
     if read.file is None:
         return Judgement(unreadable)
+    if all(file.name.endswith(BACKUP) for file in store.epochs):
+        name, told = read.file.name.removesuffix(BACKUP), f"the broker goes by {read.file.name}"
+        unreadable = (Finding(UNREADABLE, Span(), (Place(name, 0, 0),), 1, (f"{name}: it is not there", told)),)
     beyond = [each for each in read.epochs if each.start_physical_offset > log_end]
     disorder = list(_disorder(read.epochs))
     findings = [_finding(read.file, each, why) for each, why in disorder]
