@@ -79,7 +79,8 @@ def _about_database(played: Restart) -> Iterator[Unknown]:
             why = "both are recovered together, from where the one that is behind needs it: play it with one of them"
             yield Unknown(f"{what}, and what is dispatched again for it", why)
         else:
-            yield Unknown(what, "it is written beside the files, which alone decide this start")
+            why = "the files alone decide this start: it gets what is dispatched from then on, if it opens"
+            yield Unknown(what, why)
     if folder is None or memory.database is None:
         return
     if folder.unreadable:
