@@ -236,7 +236,7 @@ def _reason(position: QueuePosition, behind: int | None) -> str | None:
         return NO_FILES if not behind else f"{AHEAD}: {NO_FILES}"
     if behind < 0:
         return BECAME_SHORTER
-    deleted = min(position.min_queue_offset or 0, position.broker_offset or 0) - position.consumer_offset
+    deleted = min(position.min_queue_offset or 0, position.broker_offset or 0) - max(position.consumer_offset, 0)
     if deleted > 0:
         return f"{deleted} {DELETED_UNREAD}"
     if behind and position.oldest_unread_ms is None:

@@ -115,9 +115,11 @@ def retention(
     played = restart(read_evidence(store.root, settings), running, settings)
     clock = Clock(now_ms, utc_offset)
     if not played.started:
-        return Retention(clock, None, (), None, "", played, "the broker does not start, so it deletes nothing")
+        why = "the broker does not start, so it deletes nothing"
+        return Retention(clock, None, (), None, why, played, why)
     if (lost := copied_without_times(store)) is not None:
-        return Retention(clock, None, (), None, "", played, f"when a file expires is not known: {lost.reason}")
+        why = f"when a file expires is not known: {lost.reason}"
+        return Retention(clock, None, (), None, why, played, why)
     queues = disk_ratio if played.memory.every_queue or (store.root / "consumequeue").is_dir() else -1
     if has_only_dledgers(played.memory):
         decided, manual = dledger_trigger(played.memory, clock, disk_ratio), False

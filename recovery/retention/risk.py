@@ -5,16 +5,19 @@ Every answer is a time, a proven nothing, or unknown with its reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from parsers.consumequeue.layout import CQ_UNIT
+from parsers.topics import SCHEDULE_TOPIC
 from recovery.broker.consume_queue import Queue
 from recovery.broker.queue_database import DatabaseQueue
-from recovery.query.lag import GroupQueue, Status, hidden_reason
+from recovery.query.lag import GroupQueue, QueuePosition, Status, hidden_reason
 from recovery.retention.retention import Retention
 
+NOTHING_PENDING = "every message of the level is delivered"
 NOTHING_UNREAD = "every message of the queue is consumed"
+NO_LEVEL_OFFSET = "no offset is stored for this level: a start delivers its whole queue, also what was delivered before"
 NO_OFFSET = "no offset is stored for this queue: where the group starts is its client's choice"
 
 
@@ -50,6 +53,43 @@ def retention_risks(kept: Retention, queues: Iterable[GroupQueue]) -> Iterator[R
             yield replace(risk, reason="; ".join(reasons))
 
 
+@dataclass(frozen=True, slots=True)
+class DelayRisk:
+    """One delay level whose queue has messages.
+
+    Attributes:
+        pending_messages: stored, and not before the level's offset; None when not known.
+        expired_undelivered: deleted before the broker delivered them; None when not known.
+        due_at_ms: when the log file with the oldest pending message is due, delivered or not.
+        status: as of a `RetentionRisk`.
+    """
+
+    level: int
+    due_at_ms: int | None
+    pending_messages: int | None
+    expired_undelivered: int | None
+    status: Status
+    reason: str | None
+
+
+def delay_risks(kept: Retention, next_offsets: Mapping[int, int] | None) -> Iterator[DelayRisk]:
+    """One row per delay level (queue n - 1 of SCHEDULE_TOPIC_XXXX). `next_offsets`: level -> number of the next message
+    to deliver; None: delayOffset.json cannot be read."""
+    for (topic, queue_id), queue in sorted(kept.played.memory.every_queue.items()):
+        if topic != SCHEDULE_TOPIC or not queue.max_queue_offset:
+            continue
+        level = queue_id + 1
+        if next_offsets is None:
+            yield DelayRisk(level, None, None, None, "unknown", "delayOffset.json cannot be read")
+            continue
+        stored = next_offsets.get(level)
+        risk = _risk(kept, GroupQueue("", topic, queue_id, QueuePosition(None, None, stored or 0)))
+        expired, reason = risk.deleted_unread, NOTHING_PENDING if risk.status == "zero" else risk.reason
+        if stored is None:
+            expired, reason = None, "; ".join(filter(None, (NO_LEVEL_OFFSET, risk.reason)))
+        yield DelayRisk(level, risk.due_at_ms, risk.unread_messages, expired, risk.status, reason)
+
+
 def _risk(kept: Retention, each: GroupQueue) -> RetentionRisk:
     memory = kept.played.memory
     queue = memory.every_queue.get((each.topic, each.queue_id))
@@ -60,7 +100,7 @@ def _risk(kept: Retention, each: GroupQueue) -> RetentionRisk:
         return _unknown(each, NO_OFFSET)
     if queue is None:
         return RetentionRisk(each.group, each.topic, each.queue_id, None, 0, 0, "zero", NOTHING_UNREAD)
-    deleted = max(0, min(queue.min_queue_offset, queue.max_queue_offset) - consumed)
+    deleted = max(0, min(queue.min_queue_offset, queue.max_queue_offset) - max(consumed, 0))
     oldest = max(consumed, queue.min_queue_offset)
     unread = max(0, queue.max_queue_offset - oldest)
     if not unread:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +15,7 @@ from parsers.utc import utc
 from recovery.forecast.forecast import forecast
 from recovery.verify.verify import verify
 from tests.support.cli import call
-from tests.support.incidents import incident
+from tests.support.incidents import incident, incident_names
 from tests.support.opened import opened
 
 CASE = "5.3.3-topic-recreated"
@@ -100,3 +103,32 @@ def test_offsets_that_cannot_be_read_are_not_called_empty(root: Path) -> None:
     called = call("lag", root)
     assert called.code == 4
     assert "holds no offset" not in called.err
+
+
+@pytest.mark.parametrize("name", incident_names("delay-overdue"))
+def test_retention_counts_the_delayed_messages_that_wait(name: str, tmp_path: Path) -> None:
+    shutil.copytree(incident(name).root, tmp_path / "store")
+    pending: Counter[int] = Counter()
+    stored: Counter[int] = Counter()
+    for row in call("delays", tmp_path / "store").rows:
+        pending[row["level"]] += row["pending"]
+        stored[row["level"]] += row["messages"]
+    assert pending.total() > 0
+    rows = delayed_at_risk(tmp_path / "store")
+    assert {row["level"]: row["pending_messages"] for row in rows} == pending
+    assert {row["level"] for row in rows if row["status"] == "zero"} == {n for n, count in pending.items() if not count}
+    put(tmp_path / "store", b"{}", "delayOffset.json")
+    rows = delayed_at_risk(tmp_path / "store")
+    assert {row["level"]: row["pending_messages"] for row in rows} == stored
+    assert all(row["reason"].startswith("no offset is stored for this level") for row in rows)
+
+
+def delayed_at_risk(root: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads(call("retention", root).out)["delayed_at_risk"]
+    return rows
+
+
+def test_what_cannot_be_told_of_a_copy_has_its_reason(tmp_path: Path) -> None:
+    shutil.copytree(incident(CASE).root, tmp_path / "store", copy_function=shutil.copyfile)
+    document = json.loads(call("retention", tmp_path / "store").out)
+    assert (document["bytes_per_s"], document["rate_reason"]) == (None, document["why_not"])

@@ -58,6 +58,11 @@ def test_reasons(position: QueuePosition, reason: str) -> None:
     assert reason in (lag(position).reason or "")
 
 
+def test_of_an_offset_below_0_no_message_was_deleted_before_0() -> None:
+    assert lag(QueuePosition(25, 0, -5, oldest_unread_ms=1)).reason is None
+    assert lag(QueuePosition(25, 3, -5, oldest_unread_ms=1)).reason == "3 of them were deleted unread"
+
+
 def test_every_read_queue_counts_with_an_offset_or_without() -> None:
     offsets = {("G", "T"): {0: 5, 7: 9}, ("G", "%LMQ%a"): {0: 2}, ("G", "Gone"): {1: 3}}
     queues = list(group_queues(offsets, {"T": 3}, {("T", 0): (0, 8), ("T", 1): (2, 6), ("%LMQ%a", 0): (0, 2)}))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from parsers.store import Store
     from recovery.retention.retention import Retention
-    from recovery.retention.risk import RetentionRisk
+    from recovery.retention.risk import DelayRisk, RetentionRisk
 
 FILE_BRIEF = ("order", "kind", "topic", "queue_id", "file", "due_at", "reason")
 RISK_BRIEF = ("group", "topic", "queue_id", "unread_messages", "due_at", "deleted_unread", "status")
@@ -52,8 +52,9 @@ def retention(
     One JSON document: `delete_now` and `later` (files in order), `unread_at_risk` (per group and queue). As csv,
     parquet or arrow: the files alone. Without --now the instant is now.
 
-    `unread_at_risk` does not count delayed and timer messages that wait for their time. They are deleted with their
-    log file too, delivered or not: `delays` lists those that are pending.
+    Delayed messages that wait for their time are deleted with their log file too, delivered or not: `delayed_at_risk`
+    has a row for each level. Timer messages are in neither; `delays` lists what is pending, message by message, and
+    whether its file goes first.
 
     Example: `rocketlens retention /data/store --config fileReservedTime=48 --disk-percent 80`
     """
@@ -100,7 +101,17 @@ def _document(run: Run, store: Store, kept: Retention, files: list[dict[str, Any
         "delete_now": [_with_iso(file) for file in files if file["order"] is not None],
         "later": [_with_iso(file) for file in files if file["order"] is None],
         "unread_at_risk": [_with_iso(risk_row(risk)) for risk in risks_of(run, store, kept)],
+        "delayed_at_risk": [_with_iso(_file_row(asdict(risk))) for risk in _delays_of(run, store, kept)],
     }
+
+
+def _delays_of(run: Run, store: Store, kept: Retention) -> list[DelayRisk]:
+    from parsers.config.offsets import read_delay_offsets
+    from recovery.retention.risk import delay_risks
+
+    unread = run.unread
+    offsets = read_delay_offsets(store.config, on_damage="collect", damage=run.damage)
+    return list(delay_risks(kept, None if run.unread > unread and not offsets else offsets))
 
 
 def _file_row(file: Mapping[str, Any]) -> dict[str, Any]:
