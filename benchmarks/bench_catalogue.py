@@ -100,6 +100,7 @@ def change(lake: Lake, broker: BrokerSource) -> None:
     """What an ingest notes of one broker when one of its tables was read."""
     known = IngestedFiles.load(lake, broker.name)
     known.note(COMMITLOG_MESSAGES.name, list(known.known))
+    known.save()
 
 
 def committed(lake: Lake, broker: BrokerSource) -> None:

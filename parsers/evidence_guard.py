@@ -195,14 +195,14 @@ def _walk(place: Path, known: set[Identity]) -> None:
     waiting = [os.fspath(place)]
     while waiting:
         here = waiting.pop()
-        for seen in _identities_of(here):
-            if seen not in known:
-                known.add(seen)
-                waiting += _entries(here)
+        seen = _seen(here)
+        if seen is not None and _identity(seen) not in known:
+            known.add(_identity(seen))
+            waiting += _entries(here) if stat.S_ISDIR(seen.st_mode) else ()
 
 
 def _entries(folder: str) -> list[str]:
-    """Paths in a folder; of a file, and of what cannot be listed, none."""
+    """Paths in a folder; none of one that cannot be listed."""
     try:
         with os.scandir(folder) as listing:
             return [entry.path for entry in listing]
@@ -211,12 +211,18 @@ def _entries(folder: str) -> list[str]:
 
 
 def _identities_of(place: str | Path) -> list[Identity]:
-    """What a path leads to, as one identity; none of nothing, and none of a pipe or terminal, which is no evidence."""
+    """What a path leads to, as one identity; none of what is no evidence."""
+    seen = _seen(place)
+    return [] if seen is None else [_identity(seen)]
+
+
+def _seen(place: str | Path) -> os.stat_result | None:
+    """The file or folder that a path leads to; None of nothing, and of a pipe or terminal, which is no evidence."""
     try:
         seen = os.stat(place)
     except (OSError, ValueError):
-        return []
-    return [_identity(seen)] if stat.S_ISREG(seen.st_mode) or stat.S_ISDIR(seen.st_mode) else []
+        return None
+    return seen if stat.S_ISREG(seen.st_mode) or stat.S_ISDIR(seen.st_mode) else None
 
 
 def _on_the_way_to(place: str) -> list[Identity]:

@@ -174,9 +174,9 @@ def sql(query: str, **tables: Rows) -> Rows:
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        from importlib.metadata import version
+        from pipelines.installed.version import installed_version
 
-        return version("rocketlens")
+        return installed_version()
     if name not in LATER:
         raise AttributeError(f"module 'rocketlens' has no attribute {name!r}")
     module = import_module(LATER[name])

@@ -37,9 +37,9 @@ app = typer.Typer(
 
 def _print_version(asked: bool) -> None:
     if asked:
-        from importlib.metadata import version
+        from pipelines.installed.version import installed_version
 
-        print(f"rocketlens {version('rocketlens')}")
+        print(f"rocketlens {installed_version()}")
         raise typer.Exit
 
 

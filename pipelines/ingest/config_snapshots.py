@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 KNOWN = "SELECT DISTINCT file, epoch_us(written_at) AS written_us FROM {table} WHERE broker = $broker"
 
 
-def snapshot_config(spark: SparkSession, lake: Lake, broker: BrokerSource) -> dict[str, int]:
-    """Keep what the broker has written since the last snapshot; its rows in each table of the lake afterwards.
+def snapshot_config(spark: SparkSession, lake: Lake, broker: BrokerSource) -> None:
+    """Keep what the broker has written since the last snapshot.
 
     Raises NotAStore: one sentence.
     """
@@ -36,12 +36,11 @@ def snapshot_config(spark: SparkSession, lake: Lake, broker: BrokerSource) -> di
         if not present or any((f"config/{f.path.name}", f.mtime_ns // 1000) not in known for f in present):
             work = slices_of(broker, table.name, options={"known": json.dumps(sorted(known))})
             write_table(spark, lake, table.name, work, replaced=[])
-    return {table.name: lake.rows(table.name, broker.name) for table in SNAPSHOT_TABLES}
 
 
 def known_states(lake: Lake, broker: BrokerSource, table: str) -> set[tuple[str, int]]:
     """(file, time written in epoch microseconds) of every snapshot in the lake."""
-    rows = lake.query(KNOWN.format(table=table), broker=broker.name).to_pylist()
+    rows = lake.query_broker(KNOWN.format(table=table), broker.name).to_pylist()
     return {(row["file"], row["written_us"]) for row in rows}
 
 

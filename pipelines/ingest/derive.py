@@ -81,10 +81,12 @@ def derive(
         unchanged = inputs.keys() - set(changed)
         derived.rows[table.name] = judge_brokers(spark, lake, table.name, judged, unchanged=unchanged)
         made.note(table.name, inputs)
+        made.save()
     if made.changed(LAG_HISTORY.name, now) or lake.version(LAG_HISTORY.name) is None:
         progress(LAG_HISTORY.name)
         write_lag_history(lake)
         made.note(LAG_HISTORY.name, now)
+        made.save()
     derived.rows[LAG_HISTORY.name] = lake.rows(LAG_HISTORY.name)
     _compare(lake, sources, now, made, derived, progress)
     _own(spark, lake, sources, made, derived, progress)
@@ -106,6 +108,7 @@ def _split_lag(
         progress(LAG_EPISODES.name)
         write_lag_episodes(lake, sources)
         made.note(LAG_EPISODES.name, inputs)
+        made.save()
     derived.rows[LAG_EPISODES.name] = lake.rows(LAG_EPISODES.name)
 
 
@@ -127,6 +130,7 @@ def _compare(
         derived.problems += problems
         if not problems:
             made.note(REPLICA_DIFFERENCES.name, inputs)
+            made.save()
     derived.rows[REPLICA_DIFFERENCES.name] = lake.rows(REPLICA_DIFFERENCES.name)
 
 
@@ -150,6 +154,7 @@ def _own(
         derived.problems += replayed.problems
         if not replayed.problems:
             made.note(OWNERSHIP_INTERVALS.name, inputs)
+            made.save()
     elif places:
         derived.rows |= {table.name: lake.rows(table.name) for table in OWNERSHIP_TABLES}
 

@@ -22,7 +22,7 @@ def mark_gone(lake: Lake, broker: BrokerSource, store: Store) -> int:
     """
     present = {name_below(store.root, file.path) for file in store.files()}
     now = datetime.now(UTC)
-    rows, changed = lake.query(KNOWN, broker=broker.name).to_pylist(), 0
+    rows, changed = lake.query_broker(KNOWN, broker.name).to_pylist(), 0
     for row in rows:
         if (row["file"] in present) == (row["gone_at"] is not None):
             row["gone_at"] = None if row["file"] in present else now

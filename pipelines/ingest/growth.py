@@ -31,7 +31,7 @@ def grown_from(lake: Lake, broker: BrokerSource, files: Sequence[str]) -> dict[s
     read from its start.
     """
     starts = {}
-    for last in lake.query(LAST_ROWS, broker=broker.name, files=list(files)).to_pylist():
+    for last in lake.query_broker(LAST_ROWS, broker.name, files=list(files)).to_pylist():
         file_pos = last["physical_offset"] - int(last["file"].rsplit("/", 1)[-1])
         if _is_still_there(broker, last, file_pos):
             starts[last["file"]] = file_pos + last["total_size"]

@@ -72,21 +72,24 @@ def ingest(
     wanted = [sources.broker(name) for name in brokers] or sources.brokers
     known, made = IngestedFiles.load_all(lake, [broker.name for broker in wanted]), MadeFrom.load(lake)
     marks = watermarks_of(lake)
-    for broker in wanted:
-        try:
-            ingest_store(
-                spark,
-                lake,
-                broker.cut_at(marks.get(broker.name)),
-                report,
-                bodies=sources.bodies,
-                progress=progress,
-                ingested=known[broker.name],
-                made=made,
-            )
-            report.files[broker.name] = known[broker.name]
-        except NotAStore as refused:
-            report.refused.append((broker.name, str(refused)))
+    try:
+        for broker in wanted:
+            try:
+                ingest_store(
+                    spark,
+                    lake,
+                    broker.cut_at(marks.get(broker.name)),
+                    report,
+                    bodies=sources.bodies,
+                    progress=progress,
+                    ingested=known[broker.name],
+                    made=made,
+                )
+                report.files[broker.name] = known[broker.name]
+            except NotAStore as refused:
+                report.refused.append((broker.name, str(refused)))
+    finally:
+        made.save()
     for table in (*FILE_TABLES, QUEUES, *SNAPSHOT_TABLES):
         rows = lake.rows_by_broker(table.name)
         report.rows |= {(name, table.name): rows[name] for name in report.files}
@@ -109,27 +112,38 @@ def ingest_store(
     Where anything is, a watermark is taken first, and all tables are read as far as that (`BrokerSource.until`).
 
     Args:
-        ingested, made: what the lake holds of this broker, and what its tables were made from; loaded without them.
+        ingested: what the lake holds of this broker; loaded without it.
+        made: what the tables of all brokers were made from, to be saved by the caller; loaded, and saved, without it.
     """
+    if made is None:
+        made = MadeFrom.load(lake)
+        try:
+            ingest_store(spark, lake, broker, report, bodies=bodies, progress=progress, ingested=ingested, made=made)
+        finally:
+            made.save()
+        return
     store = store_of(broker)
     strange = ((name_below(store.root, file.path), file.why or file.kind) for file in store.not_understood)
     report.not_understood += [(broker.name, *told) for told in strange]
-    ingested, made = ingested or IngestedFiles.load(lake, broker.name), made or MadeFrom.load(lake)
+    ingested = ingested or IngestedFiles.load(lake, broker.name)
     changed, done = stale_files(store, ingested), Amount(0, 0)
     amounts = {table: _amount(names, ingested) for table, names in changed.items()}
     of_all = sum(amounts.values(), Amount(0, 0))
     if of_all.files or broker.until is None:
         broker = take_watermark(lake, broker, store)
-    for table in FILE_TABLES:
-        stale, here = changed[table.name], amounts[table.name]
-        if progress and stale:
-            progress(Reading(broker.name, table.name, here, done, of_all))
-        unread = ingest_files(spark, lake, broker, table, stale, bodies=bodies, ingested=ingested)
-        done += here
-        report.files_read += len(stale) - len(unread)
-        report.files_unchanged += len(table.files.of(store)) - len(stale)
-        report.unread += [told for file in unread if (told := (broker.name, file)) not in report.unread]
-    ingested.keep_only([name_below(store.root, file.path) for file in store.files()])
+    try:
+        for table in FILE_TABLES:
+            stale, here = changed[table.name], amounts[table.name]
+            if progress and stale:
+                progress(Reading(broker.name, table.name, here, done, of_all))
+            unread = ingest_files(spark, lake, broker, table, stale, bodies=bodies, ingested=ingested)
+            done += here
+            report.files_read += len(stale) - len(unread)
+            report.files_unchanged += len(table.files.of(store)) - len(stale)
+            report.unread += [told for file in unread if (told := (broker.name, file)) not in report.unread]
+        ingested.keep_only([name_below(store.root, file.path) for file in store.files()])
+    finally:
+        ingested.save()
     inputs = {broker.name: store_inputs(broker, ingested.known)}
     if made.changed(QUEUES.name, inputs):
         mark_gone(lake, broker, store)
@@ -157,13 +171,14 @@ def ingest_files(
     """Ingest named files (paths below the store root) into a table of store files.
 
     Args:
-        ingested: the broker's files as this ingest has looked at them; they are looked at now without it.
+        ingested: the broker's files as this ingest has looked at them, to be saved by the caller; they are looked at
+            now, and saved, without it.
     Returns:
         The files that could not be read, each with why; the rows that the lake has of them stay.
     """
     if not files:
         return []
-    ingested = ingested or looked_at(lake, broker, table, files)
+    known = ingested or looked_at(lake, broker, table, files)
     version = version_to_add_to(table, lake.table_root(table.name))
     starts = grown_from(lake, broker, files) if table.name == COMMITLOG_MESSAGES.name else {}
     fresh = [file for file in files if file not in starts]
@@ -171,10 +186,12 @@ def ingest_files(
     work = slices_of(broker, table.name, fresh, options) if fresh else []
     if starts:
         work += slices_of(broker, table.name, list(starts), {**options, "starts": json.dumps(starts)})
-    lost = dict.fromkeys(lost_since(broker, ingested, fresh, work), "is gone or became shorter since it was listed")
+    lost = dict.fromkeys(lost_since(broker, known, fresh, work), "is gone or became shorter since it was listed")
     replaced = [(broker.name, file) for file in fresh]
     left = write_files(spark, lake, table.name, work, replaced, at_version=version, lost=lost)
-    ingested.note(table.name, [file for file in files if file not in left.unread], left.cut)
+    known.note(table.name, [file for file in files if file not in left.unread], left.cut)
+    if ingested is None:
+        known.save()
     return [f"{file}: {why}" for file, why in left.unread.items()]
 
 
@@ -196,7 +213,6 @@ def looked_at(lake: Lake, broker: BrokerSource, table: FileTable, files: Sequenc
     return ingested
 
 
-def ingest_queues(spark: SparkSession, lake: Lake, broker: BrokerSource) -> int:
-    """Sum up every queue of a store anew; queues in the lake afterwards."""
+def ingest_queues(spark: SparkSession, lake: Lake, broker: BrokerSource) -> None:
+    """Sum up every queue of a store anew."""
     write_table(spark, lake, "queues", slices_of(broker, "queues"), replaced=[(broker.name,)])
-    return lake.rows("queues", broker.name)

@@ -30,17 +30,22 @@ class Ingested:
 
 @dataclass(slots=True)
 class IngestedFiles:
-    """The files of one broker by their names below its root. A file is looked at once, before any of it is read."""
+    """The files of one broker by their names below its root. A file is looked at once, before any of it is read.
+
+    What is noted is kept by `save`. Where a process ends before that, the files are read again and their rows
+    replaced.
+    """
 
     lake: Lake
     broker: str
     known: dict[str, Ingested]
     seen: dict[str, FileState | None] = field(default_factory=dict)
+    _is_saved: bool = True
 
     @classmethod
     def load(cls, lake: Lake, broker: str) -> IngestedFiles:
         """What the lake holds of a broker's files."""
-        known = {file: ingested for _, file, ingested in _kept(lake, lake.query(KNOWN, broker=broker))}
+        known = {file: ingested for _, file, ingested in _kept(lake, lake.query_broker(KNOWN, broker))}
         return cls(lake, broker, known)
 
     @classmethod
@@ -58,7 +63,7 @@ class IngestedFiles:
         if gone := self.known.keys() - set(present):
             for name in gone:
                 del self.known[name]
-            self._save()
+            self._is_saved = False
 
     def stale(self, table: str, store: Store, files: Iterable[StoreFile]) -> list[str]:
         """The files whose rows in a table are not those of the file as it is now."""
@@ -80,26 +85,30 @@ class IngestedFiles:
             self.seen[name] = state_of(file)
 
     def note(self, table: str, names: Collection[str], cut: Collection[str] = ()) -> None:
-        """Keep that a table has the rows of these files as they were looked at; of those that are `cut` not all."""
+        """Note that a table has the rows of these files as they were looked at; of those that are `cut` not all."""
         now = datetime.now(UTC)
         for name in names:
             state, known = self.seen.get(name), self.known.get(name)
             if state is not None:
                 tables = known.tables if known is not None and known.state == state else frozenset()
                 self.known[name] = Ingested(state, now, tables - {table} if name in cut else tables | {table})
-        self._save()
+                self._is_saved = False
 
     def forget(self, read: Iterable[tuple[str, str]]) -> None:
         """Let files be read again into tables: pairs of a table and a file."""
         for table, name in read:
             if (known := self.known.get(name)) is not None:
                 self.known[name] = Ingested(known.state, known.read_at, known.tables - {table})
-        self._save()
+                self._is_saved = False
 
-    def _save(self) -> None:
+    def save(self) -> None:
+        """Keep in the lake what was noted and forgotten since it was kept last."""
+        if self._is_saved:
+            return
         rows = [_row(self.broker, name, known) for name, known in sorted(self.known.items())]
         table = pa.Table.from_pylist(rows, schema=INGESTED_FILES.bare_schema)
         self.lake.write(INGESTED_FILES.name, table, replaced=[(self.broker,)])
+        self._is_saved = True
 
 
 def _kept(lake: Lake, rows: pa.Table) -> Iterator[tuple[str, str, Ingested]]:

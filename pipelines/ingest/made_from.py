@@ -7,12 +7,12 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 
 import pyarrow as pa
 
 from pipelines.ingest.ingested import Ingested
+from pipelines.installed.version import installed_version
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.ownership import OWNERSHIP_INTERVALS, OWNERSHIP_TABLES
@@ -33,6 +33,7 @@ class MadeFrom:
 
     lake: Lake
     inputs: dict[tuple[str, str], str] = field(default_factory=dict)
+    _is_saved: bool = True
 
     @classmethod
     def load(cls, lake: Lake) -> MadeFrom:
@@ -40,33 +41,38 @@ class MadeFrom:
         rows = lake.query("SELECT * FROM made_from").to_pylist()
         made = cls(lake, {(row["broker"], row["made"]): row["inputs"] for row in rows})
         made.forget(table for table in TABLES if not lake.has(table))
+        made._is_saved = True  # who finds a table gone need not keep that: the next one finds it, too
         return made
 
     def forget(self, tables: Iterable[str]) -> None:
         """Let tables be made again, with all that is made in one go with them."""
         lost = {WITH.get(table, table) for table in tables}
         self.inputs = {key: inputs for key, inputs in self.inputs.items() if key[1] not in lost}
+        self._is_saved = False
 
     def changed(self, table: str, now: Mapping[str, str]) -> list[str]:
         """The brokers whose inputs, by broker, are not those that the table was made from."""
         return [broker for broker, inputs in now.items() if self.inputs.get((broker, table)) != inputs]
 
     def note(self, table: str, now: Mapping[str, str]) -> None:
-        """Keep that a table was made from these inputs, by broker."""
+        """Note that a table was made from these inputs, by broker; `save` keeps it."""
         fresh = {(broker, table): inputs for broker, inputs in now.items()}
-        if fresh.items() <= self.inputs.items():
-            return
-        self.inputs |= fresh
-        self.save()
+        if not fresh.items() <= self.inputs.items():
+            self.inputs |= fresh
+            self._is_saved = False
 
     def save(self) -> None:
-        """Keep it in the lake."""
+        """Keep in the lake what was noted and forgotten since it was kept last. Where a process ends before that, the
+        tables are made again."""
+        if self._is_saved:
+            return
         made_at = datetime.now(UTC)
         rows = [
             {"broker": broker, "made": made, "inputs": inputs, "made_at": made_at}
             for (broker, made), inputs in sorted(self.inputs.items())
         ]
         self.lake.write(MADE_FROM.name, pa.Table.from_pylist(rows, schema=MADE_FROM.bare_schema))
+        self._is_saved = True
 
 
 def store_inputs(broker: BrokerSource, files: Mapping[str, Ingested]) -> str:
@@ -109,4 +115,4 @@ def _bytes_of(path: Path | None) -> bytes | None:
 
 
 def _hashed(inputs: object) -> str:
-    return hashlib.sha256(repr((version("rocketlens"), inputs)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return hashlib.sha256(repr((installed_version(), inputs)).encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -119,8 +119,8 @@ def _forget(
                 known.look(partition[1], held[partition])
                 known.note(table, [partition[1]])
         asked = [(table, of[1:]) for table, of in of_broker if of not in held or (table, of) in proven]
-        if forgotten := [(table, name) for table, file in asked for name in file or known.known]:
-            known.forget(forgotten)
+        known.forget([(table, name) for table, file in asked for name in file or known.known])
+        known.save()
     made = MadeFrom.load(lake)
     made.forget(fault.table for fault in found)
     made.save()
@@ -256,7 +256,7 @@ class _TakenOut:
         if table == STORE_FILES.name:
             return False  # one row for each file: none can stand for another
         files = [file for name, file in self.lake.file_rows(table) if name == broker]
-        (gone,) = self.lake.query(GONE_WITHOUT_ROWS, broker=broker, files=files)["files"].to_pylist()
+        (gone,) = self.lake.query_broker(GONE_WITHOUT_ROWS, broker, files=files)["files"].to_pylist()
         return gone > 0 or any((broker, name) not in self.held for name in self.before[broker])
 
 

@@ -11,11 +11,11 @@ import json
 import os
 import re
 from collections.abc import Iterable
-from importlib.metadata import version
 from pathlib import Path
 
 import duckdb
 
+from pipelines.installed.version import installed_version
 from pipelines.lake.lake import Lake, quoted
 from pipelines.lake.tables.raw import TABLES
 from pipelines.lake.tables.table import Table
@@ -84,7 +84,7 @@ def made_from(lake: Lake) -> str:
     """What a catalogue, and all else that follows from a whole lake, is made from: the lake's place, the versions of
     its tables, the version of rocketlens, and the stored questions."""
     tables = {name: lake.version(name) for name in TABLES}
-    return json.dumps([version("rocketlens"), str(lake.root), tables, _questions_hash()])
+    return json.dumps([installed_version(), str(lake.root), tables, _questions_hash()])
 
 
 def _questions_hash() -> str:

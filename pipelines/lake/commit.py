@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from deltalake import DeltaTable, Schema
 from deltalake.exceptions import CommitFailedError, DeltaError
 from deltalake.transaction import AddAction, CommitProperties, PostCommitHookProperties, RemoveAction
 
-from pipelines.lake.delta import LOG_FOLDER, Part, parts_of, require_partitions
+from pipelines.lake.delta import LOG_FOLDER, Part, catch_up, open_table, parts_of, require_partitions
 from pipelines.lake.errors import LakeMismatch, LakeMoved, PartsMissing
 from pipelines.lake.tables.table import Table
 
@@ -54,20 +54,28 @@ def commit(
         delta = ensure_table(table, root)
         if at_version is not None and delta.version() != at_version:
             raise LakeMoved(_moved(root, at_version))
-        wanted = None if replaced is None else set(replaced)
-        gone = [
-            _remove(part.path)
-            for part in parts_of(table, delta)
-            if wanted is None or part.partition in wanted or part.path in without
-        ]
+        gone = [_remove(part.path) for part in _leaving(table, delta, replaced, without)]
     except BaseException:
         discard(root, parts)
         raise
     if parts or gone:
         _record(table, root, delta, parts, gone)
-        delta = DeltaTable(str(root))
+        catch_up(root, delta)
         _checkpoint(delta)
     return delta.version()
+
+
+def _leaving(
+    table: Table, delta: DeltaTable, replaced: Iterable[tuple[str, ...]] | None, without: Collection[str]
+) -> Iterator[Part]:
+    """The parts of the present version that go."""
+    if replaced is None:
+        yield from parts_of(table, delta)
+        return
+    wanted = set(replaced)
+    if wanted or without:
+        parts = parts_of(table, delta, {values[0] for values in wanted}, without)
+        yield from (part for part in parts if part.partition in wanted or part.path in without)
 
 
 def _moved(root: Path, version: int) -> str:
@@ -133,7 +141,8 @@ def _checkpoint(delta: DeltaTable) -> None:
 
 def ensure_table(table: Table, root: Path) -> DeltaTable:
     """The Delta table, created empty if it is not there, widened by columns it does not have yet."""
-    if not DeltaTable.is_deltatable(str(root)):
+    delta = open_table(root)
+    if delta is None:
         return DeltaTable.create(
             str(root),
             _delta_schema(table.schema),
@@ -142,7 +151,6 @@ def ensure_table(table: Table, root: Path) -> DeltaTable:
             name=table.name,
             description=f"One row: {table.grain}",
         )
-    delta = DeltaTable(str(root))
     require_partitions(table, delta.metadata().partition_columns, root)
     wanted = {field.name: field for field in _delta_schema(table.schema).fields}
     present = {field.name: field for field in delta.schema().fields}
@@ -151,7 +159,7 @@ def ensure_table(table: Table, root: Path) -> DeltaTable:
             raise LakeMismatch(f"{root}: column {name} is {present[name].type} there and {wanted[name].type} here")
     if missing := [wanted[column.name] for column in table.columns if column.name not in present]:
         delta.alter.add_columns(missing, post_commithook_properties=NO_HOOKS)
-        return DeltaTable(str(root))
+        catch_up(root, delta)
     return delta
 
 
@@ -160,7 +168,7 @@ def version_to_add_to(table: Table, root: Path) -> int | None:
 
     Raises LakeMismatch: one sentence.
     """
-    return ensure_table(table, root).version() if DeltaTable.is_deltatable(str(root)) else None
+    return None if open_table(root) is None else ensure_table(table, root).version()
 
 
 def _add(table: Table, part: Part) -> AddAction:

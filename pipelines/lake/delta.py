@@ -14,7 +14,7 @@ import re
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -35,7 +35,11 @@ PART_ROWS = 1 << 24
 """A part with so many rows is followed by another."""
 WAITING_BYTES = 64 << 20
 """Rows wait in memory until they fill a row group or so many bytes."""
+BROKER = "broker"
+"""The first column that tables are partitioned by, if any."""
 LOG_FOLDER = "_delta_log"
+MOST_OPENED = 64
+"""More tables than a lake has."""
 VERSION_FILE = re.compile(r"\d+\.json")
 FILES_KEY = b"rocketlens.files"
 """Key, in the footer of a part with rows of several files, of their names with their rows, as JSON."""
@@ -220,32 +224,74 @@ def newest_version(root: Path) -> Path | None:
     return root / LOG_FOLDER / max(names) if names else None
 
 
-def snapshot_of(root: Path) -> Snapshot:
-    """The table as it is now; without parts where there is no table. Raises DeltaError for a log it cannot read."""
+_opened: dict[Path, tuple[tuple[str, int, int], DeltaTable]] = {}
+"""By folder, a table and the newest version that it was read at: reading a log takes as long as it has parts."""
+
+
+def open_table(root: Path) -> DeltaTable | None:
+    """The table as it is now; None where there is no table. Raises DeltaError for a log it cannot read."""
+    seen = _newest(root)
+    if seen is None:
+        return None
+    if (kept := _opened.get(root)) is not None and kept[0] == seen:
+        return kept[1]
+    delta = DeltaTable(str(root))
+    _keep_open(root, seen, delta)
+    return delta
+
+
+def catch_up(root: Path, delta: DeltaTable) -> None:
+    """Bring an opened table to the newest version, which this process has just written."""
+    _opened.pop(root, None)
+    delta.update_incremental()
+    seen = _newest(root)
+    if seen is not None and delta.version() == int(Path(seen[0]).stem):
+        _keep_open(root, seen, delta)
+
+
+def _keep_open(root: Path, seen: tuple[str, int, int], delta: DeltaTable) -> None:
+    _opened.pop(root, None)
+    while len(_opened) >= MOST_OPENED:
+        del _opened[next(iter(_opened))]
+    _opened[root] = seen, delta
+
+
+def _newest(root: Path) -> tuple[str, int, int] | None:
+    """Name, inode and time of a table's newest version."""
     newest = newest_version(root)
     if newest is None:
-        return NO_SNAPSHOT
+        return None
     seen = newest.stat()
-    return _snapshot(root, newest.name, seen.st_ino, seen.st_mtime_ns)
+    return newest.name, seen.st_ino, seen.st_mtime_ns
 
 
-@lru_cache(maxsize=32)  # about as many tables as a lake has, each asked for several times
+def snapshot_of(root: Path) -> Snapshot:
+    """The table as it is now; without parts where there is no table. Raises DeltaError for a log it cannot read."""
+    seen = _newest(root)
+    return NO_SNAPSHOT if seen is None else _snapshot(root, *seen)
+
+
+@lru_cache(maxsize=MOST_OPENED)
 def _snapshot(root: Path, version: str, inode: int, written_ns: int) -> Snapshot:
-    delta = DeltaTable(str(root))
+    delta = open_table(root) or DeltaTable(str(root))
     return Snapshot(delta.metadata().partition_columns, add_actions(delta))
 
 
-def active_files(root: Path) -> list[Path]:
-    """The Parquet files that are the table now; none where there is no table."""
-    return sorted(root / path for path in snapshot_of(root).actions["path"].to_pylist())
+def active_files(table: Table, root: Path, brokers: Collection[str] | None = None) -> list[Path]:
+    """The Parquet files that are the table now, or those of them with rows of these brokers; none where there is no
+    table."""
+    return sorted(root / path for path in _of(table, snapshot_of(root).actions, brokers)["path"].to_pylist())
 
 
-def partition_parts(table: Table, root: Path) -> Iterator[Part]:
-    """The parts that are the table now, with their partitions; none where there is no table. Raises OtherPartitions."""
+def partition_parts(table: Table, root: Path, brokers: Collection[str] | None = None) -> Iterator[Part]:
+    """The parts that are the table now, or those of these brokers, with their partitions; none where there is no table.
+
+    Raises OtherPartitions.
+    """
     snapshot = snapshot_of(root)
     if snapshot is not NO_SNAPSHOT:
         require_partitions(table, snapshot.partition_by, root)
-        yield from _parts(table, snapshot.actions)
+        yield from _parts(table, _of(table, snapshot.actions, brokers))
 
 
 def rows_in(root: Path) -> int:
@@ -259,9 +305,20 @@ def require_partitions(table: Table, partition_by: Sequence[str], root: Path) ->
         raise OtherPartitions(root)
 
 
-def parts_of(table: Table, delta: DeltaTable) -> Iterator[Part]:
-    """The parts of one version of a table, with their partitions."""
-    yield from _parts(table, add_actions(delta))
+def parts_of(
+    table: Table, delta: DeltaTable, brokers: Collection[str] | None = None, paths: Collection[str] = ()
+) -> Iterator[Part]:
+    """The parts of one version of a table, or those of these brokers and paths, with their partitions."""
+    yield from _parts(table, _of(table, add_actions(delta), brokers, paths))
+
+
+def _of(table: Table, actions: pa.Table, brokers: Collection[str] | None, paths: Collection[str] = ()) -> pa.Table:
+    """What Delta tells of the parts of these brokers and paths: of all, where the table is not cut by brokers."""
+    column = f"partition.{BROKER}"
+    if brokers is None or BROKER not in table.partition_by or column not in actions.column_names:
+        return actions
+    of_brokers, named = (pa.array(sorted(wanted), pa.string()) for wanted in (brokers, paths))
+    return actions.filter(pc.or_(pc.is_in(actions[column], of_brokers), pc.is_in(actions["path"], named)))
 
 
 def _parts(table: Table, actions: pa.Table) -> Iterator[Part]:

@@ -43,11 +43,12 @@ class Lake:
     def table_root(self, name: str) -> Path:
         return self.root / "tables" / name
 
-    def files(self, name: str) -> list[str]:
-        """The Parquet files that are the table now."""
+    def files(self, name: str, broker: str | None = None) -> list[str]:
+        """The Parquet files that are the table now, or those of them with rows of one broker."""
         from pipelines.lake.delta import active_files
 
-        return [str(path) for path in active_files(self.table_root(name))]
+        brokers = None if broker is None else {broker}
+        return [str(path) for path in active_files(TABLES[name], self.table_root(name), brokers)]
 
     def has(self, name: str) -> bool:
         """Whether a table was ever made."""
@@ -96,9 +97,9 @@ class Lake:
             rows[partition[0]] += count
         return rows
 
-    def select(self, name: str) -> str:
-        """SQL that DuckDB reads the table with: every declared column, null where the files lack it."""
-        files, table = self.files(name), TABLES[name]
+    def select(self, name: str, broker: str | None = None) -> str:
+        """SQL that DuckDB reads the table with: every declared column, null where the files lack it; see `files`."""
+        files, table = self.files(name, broker), TABLES[name]
         columns = ", ".join(f'"{column.name}"' for column in table.columns)
         stored = f"SELECT * FROM read_parquet([{', '.join(map(quoted, files))}], union_by_name=true)"
         if files and set(table.schema.names) <= set(pq.read_schema(files[0]).names):
@@ -109,11 +110,18 @@ class Lake:
 
     def query(self, sql: str, **parameters: object) -> pa.Table:
         """Ask DuckDB; every table of the lake that the SQL names is there as a view, times in UTC."""
+        return self._asked(sql, None, parameters)
+
+    def query_broker(self, sql: str, broker: str, **parameters: object) -> pa.Table:
+        """Ask of `$broker` alone, as `query`: the parts of others are not opened, however many brokers the lake has."""
+        return self._asked(sql, broker, {"broker": broker, **parameters})
+
+    def _asked(self, sql: str, broker: str | None, parameters: dict[str, object]) -> pa.Table:
         with duckdb.connect() as connection:
             connection.execute("SET TimeZone = 'UTC'")
             for name in TABLES:
                 if name in sql:
-                    connection.execute(f'CREATE VIEW "{name}" AS {self.select(name)}')
+                    connection.execute(f'CREATE VIEW "{name}" AS {self.select(name, broker)}')
             return connection.sql(sql, params=parameters or None).to_arrow_table()
 
     def write(self, name: str, rows: pa.Table, replaced: Sequence[tuple[str, ...]] | None = None) -> int:

@@ -50,7 +50,7 @@ def repack(
     gone: defaultdict[str, set[str]] = defaultdict(set)
     for broker, file in replaced:
         gone[broker].add(file)
-    present = [part for part in partition_parts(table, root) if part.partition[0] in gone]
+    present = list(partition_parts(table, root, gone))
     old = _to_write_again(root, [(part, gone[part.partition[0]]) for part in present])
     fresh = _to_write_again(root, [(part, left_out) for part in new])
     if len(old) + len(fresh) == 1 and not any(lost for _, lost in old + fresh):

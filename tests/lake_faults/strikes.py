@@ -22,7 +22,7 @@ STEPS: dict[str, tuple[Any, str]] = {
     "parts are written": (PartsWriter, "close"),
     "tasks have ended": (transfer, "_written"),
     "a version is committed": (DeltaTable, "create_write_transaction"),
-    "what was read is noted": (IngestedFiles, "note"),
+    "what was read is noted": (IngestedFiles, "save"),
     "facts are spooled": (FactSpool, "close"),
     "the spool is removed": (shutil, "rmtree"),
     "the catalogue is published": (os, "replace"),

@@ -11,6 +11,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError
 
 from pipelines.lake import commit as committing
+from pipelines.lake import delta
 from pipelines.lake.commit import CHECKPOINT_EVERY, commit
 from pipelines.lake.delta import Part, active_files, partition_parts, write_parts
 from pipelines.lake.errors import LakeMoved, PartsMissing
@@ -32,7 +33,7 @@ def parts(root: Path, *files: str) -> list[Part]:
 
 def held(root: Path) -> list[str]:
     """The files that the table has rows of; every part that lies about is one of the table's."""
-    assert sorted(root.rglob("part-*")) == active_files(root)
+    assert sorted(root.rglob("part-*")) == active_files(INDEX_ENTRIES, root)
     return sorted(part.partition[1] for part in partition_parts(INDEX_ENTRIES, root))
 
 
@@ -113,3 +114,22 @@ def test_a_checkpoint_that_cannot_be_written_loses_no_version(root: Path) -> Non
         commit(INDEX_ENTRIES, root, parts(root, f"{version:03}"), [])
     assert blocked.is_file()
     assert len(held(root)) == 2 * CHECKPOINT_EVERY - 1
+
+
+def test_a_log_is_not_read_again_by_the_process_that_wrote_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit(INDEX_ENTRIES, root, parts(root, "g"), [])
+    read = []
+    monkeypatch.setattr(delta, "DeltaTable", lambda place: read.append(place) or DeltaTable(place))
+    for file in ("h", "i"):
+        commit(INDEX_ENTRIES, root, parts(root, file), [("b", "g")])
+    assert read == []
+    assert sorted(part.partition[1] for part in partition_parts(INDEX_ENTRIES, root)) == ["f", "h", "i"]
+
+
+def test_what_another_process_wrote_is_seen(root: Path) -> None:
+    commit(INDEX_ENTRIES, root, parts(root, "g"), [])
+    kept = delta._opened.pop(root)
+    commit(INDEX_ENTRIES, root, parts(root, "h"), [("b", "g")])
+    delta._opened[root] = kept
+    commit(INDEX_ENTRIES, root, parts(root, "i"), [])
+    assert sorted(part.partition[1] for part in partition_parts(INDEX_ENTRIES, root)) == ["f", "h", "i"]

@@ -11,10 +11,11 @@ import pytest
 
 from parsers.commitlog.message import decode_message
 from pipelines.demo import BUNDLE
+from pipelines.ingest import ingest as ingesting
 from pipelines.ingest.ingest import IngestReport, ingest_store
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.ingest.reading import Amount, Reading
-from pipelines.lake.errors import LakeMoved
+from pipelines.lake.errors import LakeMoved, WorkFailed
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.raw import FILE_TABLES
@@ -66,6 +67,56 @@ def test_how_far_it_is_is_told_before_each_table(lake: Lake, broker: BrokerSourc
     again: list[Reading] = []
     ingest_store(plain_spark(), lake, broker, IngestReport(), progress=again.append)
     assert again == []
+
+
+def test_a_broker_is_noted_once_however_many_tables_are_read(lake: Lake, broker: BrokerSource) -> None:
+    ingested(lake, broker)
+    before = lake.version("ingested_files")
+    for path in broker.store.rglob("*"):
+        if path.is_file():
+            os.utime(path)
+    assert ingested(lake, broker).files_read > len(FILES)
+    assert before is not None
+    assert lake.version("ingested_files") == before + 1
+
+
+def test_what_was_read_before_an_error_is_noted(
+    lake: Lake, broker: BrokerSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr(ingesting, "ingest_queues", fails)
+        with pytest.raises(WorkFailed):
+            ingested(lake, broker)
+    assert ingested(lake, broker).files_read == 0
+    shutil.rmtree(lake.root)
+    read = ingesting.ingest_files
+    with monkeypatch.context() as broken:
+        broken.setattr(
+            ingesting, "ingest_files", lambda *a, **k: fails() if a[3].name == "index_entries" else read(*a, **k)
+        )
+        with pytest.raises(WorkFailed):
+            ingested(lake, broker)
+    noted = IngestedFiles.load(lake, "b").known
+    assert noted[FIRST].tables >= {"store_files", "commitlog_messages"}
+    ingested(lake, broker)
+    assert lake.rows("commitlog_messages") == MESSAGES
+
+
+def fails(*given: object, **named: object) -> list[str]:
+    raise WorkFailed("a worker died")
+
+
+def test_what_is_asked_of_a_broker_opens_no_part_of_another(lake: Lake, broker: BrokerSource) -> None:
+    for name in ("a", "b"):
+        ingested(lake, BrokerSource(name, broker.store, version="5.3.3"))
+    for table in ("ingested_files", "commitlog_messages", "store_files"):
+        of_b = set(lake.files(table, "b"))
+        assert set() < of_b < set(lake.files(table))
+        for path in set(lake.files(table)) - of_b:
+            Path(path).unlink()
+        asked = f"SELECT count(*) AS n FROM {table} WHERE broker = $broker"
+        assert lake.query_broker(asked, "b").to_pylist() == [{"n": lake.rows(table, "b")}]
+    ingested(lake, broker)
 
 
 def content(lake: Lake) -> dict[str, list[dict[str, object]]]:

@@ -76,7 +76,8 @@ def to_lake(sources: Sources, brokers: Sequence[str]) -> Tell | None:
             return not failed and not (told.what == NOT_READ and told.where in others)
 
         try:
-            lake_to_write(sources)
+            if failed:
+                lake_to_write(sources)
         except WouldTouchEvidence:
             return post(webhook, alert_of("ingest", lake, troubles))
         return tell_of_lake(webhook, lake, "ingest", troubles, looked_at)

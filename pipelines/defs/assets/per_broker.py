@@ -33,6 +33,7 @@ def refresh_files(spark: "SparkSession", lake: Lake, broker: BrokerSource) -> li
     ingested = IngestedFiles.load(lake, broker.name)
     stale = ingested.stale(STORE_FILES.name, store, STORE_FILES.files.of(store))
     unread = ingest_files(spark, lake, broker, STORE_FILES, stale, ingested=ingested)
+    ingested.save()
     mark_gone(lake, broker, store)
     return unread
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from parsers.errors import Damage, DamageSink, StoreFormatError
 from parsers.store import StoreFile
+from pipelines.installed.version import installed_version
 from pipelines.spark.sources.slices import Piece
 from pipelines.spark.sources.source import StoreReader, StoreSource, table_of
 
@@ -54,5 +54,5 @@ def file_row(file: StoreFile, damage: DamageSink) -> dict[str, object]:
         "used_bytes": used,
         "sha256": sha256,
         "why": why,
-        "parser_version": version("rocketlens"),
+        "parser_version": installed_version(),
     }
