@@ -187,10 +187,20 @@ class Topic:
         return list(filter(is_open, cuts))
 
     def _held_at(self, queue_id: int, row: Longs) -> int:
-        """The place of the first message of a stretch of which the queue is seen to have the unit; NEVER: of none."""
-        numbers = (int(row[FIRST]), int(row[FIRST] + row[LAST]) // 2, int(row[LAST]))
-        places = (place for number in numbers if (place := self._place(queue_id, number)) is not None)
-        return min((place for place in places if row[FIRST_AT] <= place <= row[LAST_AT]), default=NEVER)
+        """The place of the first message of a stretch of which the queue is seen to have the unit; NEVER: of none.
+
+        A unit of the first or the last message leads to where that starts; one in between, to any place between, counts
+        where neither of them contradicts it: the unit of the first, leading elsewhere, is of another queue.
+        """
+        first, middle, last = (
+            self._place(queue_id, int(number)) for number in (row[FIRST], (row[FIRST] + row[LAST]) // 2, row[LAST])
+        )
+        if first is not None and first == row[FIRST_AT]:
+            return first
+        if last != row[LAST_AT] and first is not None:
+            return NEVER
+        places = (place for place in (middle, last) if place is not None and row[FIRST_AT] <= place <= row[LAST_AT])
+        return min(places, default=NEVER)
 
     def _latest_before(self, cut: _Cut) -> int:
         """The latest store time of a message before a cut."""

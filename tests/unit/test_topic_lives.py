@@ -200,6 +200,17 @@ def test_a_unit_of_a_message_behind_the_deletion_holds_none_before_it(tmp_path: 
     assert lives.living_from == {("T", queue_id): records[40].physical_offset for queue_id in (0, 1)}
 
 
+def test_units_of_another_queue_hold_no_message_of_a_former_life(tmp_path: Path) -> None:
+    """Two queue files were swapped: units of U stand where those of queue 0 were, each leading between its messages."""
+    former = [(topic, queue_id, n) for n in range(8) for topic, queue_id in (("U", 0), ("T", 0), ("T", 1))]
+    records = log_of(tmp_path, [*former, ("T", 0, 0), ("T", 1, 0), ("T", 0, 1), ("T", 1, 1), ("U", 0, 8)])
+    of_u, of_t = [*range(0, 24, 3), 28], [25, 27]
+    swapped = units(records, dict(enumerate(of_u))) | served(records, *of_t)
+    lives = decided(tmp_path, known("T", "U"), swapped)
+    assert [life.state for life in lives.topics["T"]] == ["deleted", "recreated"]
+    assert not lives.restarted
+
+
 def test_a_topics_json_older_than_the_messages_saw_no_deletion(tmp_path: Path) -> None:
     records = log_of(tmp_path, [*run("T", 0, 0, 4), *run("T", 0, 0, 2)])
     lives = decided(tmp_path, known("T", changed_ms=EARLIER), served(records, 4, 5))
