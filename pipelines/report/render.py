@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from pipelines.answers.instants import iso_instant
 from pipelines.report.figures import counted, figures_of
@@ -28,6 +29,7 @@ MOST_BYTES = 5_000_000
 CARRIED_CELLS = 10_000
 """Cells of one table that an output cell of a notebook holds at most."""
 LONGEST_LINE, SHORTEST_PROSE = 24, 36
+BETWEEN_BACKTICKS = re.compile(r"`([^`]+)`")
 """Characters of a text that stays on one line, and of one that wants some width to be read in."""
 
 
@@ -126,8 +128,13 @@ def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    environment.filters |= {"shown": shown, "kept": kept}
+    environment.filters |= {"shown": shown, "kept": kept, "with_code": with_code}
     return environment
+
+
+def with_code(sentence: str) -> Markup:
+    """A sentence whose words between backticks, commands and names of files, look like what one types."""
+    return Markup(BETWEEN_BACKTICKS.sub(r"<code>\1</code>", str(escape(sentence))))
 
 
 def kept(value: Any) -> str:

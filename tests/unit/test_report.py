@@ -16,7 +16,7 @@ from pipelines.report.facts import facts_of_store
 from pipelines.report.lake_facts import BrokerFacts, LakeFacts, facts_of_lake
 from pipelines.report.model import Facts
 from pipelines.report.overview_section import lake_figures
-from pipelines.report.render import MOST_BYTES, kept, render
+from pipelines.report.render import MOST_BYTES, kept, render, with_code
 from pipelines.report.store_sections import contents_section, lag_section
 from pipelines.report.svg import Bar, bars
 from recovery.knowledge.knowledge import knowledge_of, open_known
@@ -274,3 +274,10 @@ def test_a_stale_copy_of_abort_is_told_from_abort() -> None:
 def test_a_long_word_breaks_before_it_pushes_columns_out(value: str, css: str) -> None:
     """Unique ids of 56 digits hid the last columns of tables in notebooks."""
     assert kept(value) == css
+
+
+def test_commands_in_a_sentence_look_like_what_one_types() -> None:
+    assert (
+        with_code("`abort` is there: <b> & `lag`, `")
+        == "<code>abort</code> is there: &lt;b&gt; &amp; <code>lag</code>, `"
+    )
