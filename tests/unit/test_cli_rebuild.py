@@ -19,6 +19,18 @@ def test_the_report_says_what_was_taken_for_granted(tmp_path: Path, capsys: pyte
     assert "broker" not in report
 
 
+def test_the_report_for_a_person_fits_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    store = shop(tmp_path / "store").finish()
+    assert main(["rebuild", str(store), "--to", str(tmp_path / "new"), "--format", "table"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["written", "to", str(tmp_path / "new")]
+    assert [line for line in lines if len(line) > 80 and " " in line.strip() and str(tmp_path) not in line] == []
+    assert any("mappedFileSizeConsumeQueue = 200" in line for line in lines)
+
+
 @pytest.mark.parametrize(
     ("brokers", "given", "said"),
     [

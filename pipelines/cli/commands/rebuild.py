@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -128,7 +128,10 @@ def _tell(run: Run, reports: Mapping[str, RebuildReport] | Mapping[None, Rebuild
         for gap in report.gaps:
             run.not_read(f"{gap.file.path} bytes {gap.file_pos}..{gap.file_pos + gap.length}: {gap.kind}, {gap.reason}")
     if run.format_ is Format.TABLE:
-        run.write_lines(line for report in reports.values() for line in _summary(report))
+        from pipelines.cli.frame.written.documents import width_of
+
+        width = width_of(run.output())
+        run.write_lines(line for report in reports.values() for line in _summary(report, width))
         return
     named = [{**({} if name is None else {"broker": name}), **report.document()} for name, report in reports.items()]
     run.emit_documents(named, one=len(named) == 1)
@@ -145,11 +148,18 @@ def _keep(expired: Sequence[ExpiredQueue]) -> str:
     )
 
 
-def _summary(report: RebuildReport) -> list[str]:
-    return [
-        f"{report.to}: {len(report.queues)} queues with {report.units:,} units, {len(report.index_files)} index files "
-        f"with {report.keys:,} entries, from {report.records:,} records (RocketMQ {report.version})",
-        *(f"  taken: {fact.what} = {fact.value} ({fact.why})" for fact in report.inferred),
-        *(f"  left out: {life.messages:,} messages of {life.topic}, life {life.life}" for life in report.left_out),
-        *(f"  not byte-identical: {difference}" for difference in report.differences),
-    ]
+def _summary(report: RebuildReport, width: int) -> Iterator[str]:
+    from pipelines.cli.frame.written.sections import sections
+
+    head = (
+        ("written to", str(report.to)),
+        ("queues", f"{len(report.queues):,} with {report.units:,} units"),
+        ("index", f"{len(report.index_files):,} files with {report.keys:,} entries"),
+        ("made from", f"{report.records:,} records, as RocketMQ {report.version} dispatches them"),
+    )
+    lists = (
+        ("Taken from the files, or assumed", [f"{fact.what} = {fact.value}: {fact.why}" for fact in report.inferred]),
+        ("Left out", [f"{each.messages:,} messages of {each.topic}, life {each.life}" for each in report.left_out]),
+        ("Not byte-identical", list(report.differences)),
+    )
+    yield from sections(head, lists, width)
