@@ -7,13 +7,16 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from parsers.config.offsets import read_delay_offsets, read_offsets
 from parsers.queues import StoreQueues
 from parsers.sequence import holes
 from parsers.store import QueueKey, Store
+from parsers.topics import SCHEDULE_TOPIC
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.knowledge.signs import Inferred
 from recovery.lives.life import RestartedQueue, TopicLife, TopicLives
 from recovery.lives.numbering import Numbering, joined_numbering
+from recovery.lives.topics_known import TopicsKnown
 from recovery.rebuild.ext_files import ExtTotals
 from recovery.rebuild.filter_bits import FilterBits
 from recovery.rebuild.index_files import IndexTotals
@@ -64,9 +67,11 @@ class ScanTotals:
 
 @dataclass(frozen=True, slots=True)
 class ExpiredQueue:
-    """A queue that the store has, and of whose messages the log holds none: no new file goes on with its numbers.
+    """A queue that the store has, or that groups have offsets of, and of whose messages the log holds none: no new file
+    goes on with its numbers.
 
-    `next_queue_offset`: the number that its next message gets as long as the store's own files stay.
+    `next_queue_offset`: the number that its next message gets as long as the store's own files stay; of a queue whose
+    files are not there the least that it was: what a group has stored.
     """
 
     topic: str
@@ -191,7 +196,7 @@ def report_of(
         missing=tuple(holes(store.commitlog)),
         left_out=lives.former,
         undecided=lives.undecided,
-        expired=tuple(_expired(store, {(queue.topic, queue.queue_id) for queue in queues}, store.log_start)),
+        expired=tuple(_expired(store, {(queue.topic, queue.queue_id) for queue in queues}, lives)),
         differences=(
             *([NOT_IN_FILES] if store.queue_database is not None and not store.queues else []),
             *map(_of_restarted, lives.restarted.values()),
@@ -200,15 +205,31 @@ def report_of(
     )
 
 
-def _expired(store: Store, rebuilt: Collection[QueueKey], first_offset: int) -> Iterator[ExpiredQueue]:
-    """Queues with files in the store that got no unit from the log, in order of topic and number."""
+def _expired(store: Store, rebuilt: Collection[QueueKey], lives: TopicLives) -> Iterator[ExpiredQueue]:
+    """Queues that got no unit from the log, in order of topic and number: those with files in the store, and where the
+    log has lost its beginning those of which offsets are stored, whose files were not copied or are lost."""
     if store.queue_database is not None:
         return
+    following = _stored_offsets(store, lives) if store.log_start else {}
     with StoreQueues(store, on_damage="collect") as queues:
-        for key, queue in sorted(queues.items()):
-            _, following = queue.ends(first_offset)
-            if following and key not in rebuilt:
-                yield ExpiredQueue(*key, following)
+        for key, queue in queues.items():
+            following[key] = queue.ends(store.log_start)[1]
+    for key, queue_offset in sorted(following.items()):
+        if queue_offset > 0 and key not in rebuilt:
+            yield ExpiredQueue(*key, queue_offset)
+
+
+def _stored_offsets(store: Store, lives: TopicLives) -> dict[QueueKey, int]:
+    """The highest offset that is stored of each queue of a topic that topics.json names."""
+    named = TopicsKnown.of(store.config).names or frozenset()
+    found: dict[QueueKey, int] = {}
+    for _, offset in read_offsets(store.config, on_damage="collect"):
+        if offset.topic in named and not lives.is_deleted(offset.topic):
+            key = offset.topic, offset.queue_id
+            found[key] = max(found.get(key, 0), offset.consumer_offset)
+    for level, queue_offset in read_delay_offsets(store.config, on_damage="collect").items():
+        found[SCHEDULE_TOPIC, level - 1] = queue_offset
+    return found
 
 
 NOT_IN_FILES = (

@@ -76,6 +76,19 @@ def test_a_lost_queue_comes_back_and_no_other_one_goes(name: str, root: Path) ->
     assert lost(root, name) == {"message": 0, "queue_unit": 0, "index_entries": 0}
 
 
+@pytest.mark.parametrize("name", incident_names("offsets-reset", "disk-full-clean"))
+def test_expired_queues_are_named_also_where_their_folders_were_not_copied(name: str, root: Path) -> None:
+    """Offsets tell of queues that the log has no message of: the new folder must not take the place of the broker's."""
+    whole = call("rebuild", root, "--version", incident(name).version, "--to", root.parent / "whole")
+    offsets = call("dump", "config", root, "--table", "offset_snapshots").rows
+    stored = {(row["topic"], row["queue_id"]) for row in offsets if row["consumer_offset"]}
+    of_groups = [each for each in whole.rows[0]["expired"] if (each["topic"], each["queue_id"]) in stored]
+    shutil.rmtree(root / "consumequeue")
+    bare = call("rebuild", root, "--version", incident(name).version, "--to", root.parent / "bare")
+    assert bare.rows[0]["expired"] == of_groups
+    assert bare.code == (1 if of_groups else 0)
+
+
 def lost(root: Path, name: str) -> dict[str, int]:
     called = call("forecast", root, "--version", incident(name).version)
     counts: dict[str, int] = json.loads(called.out)["lost_counts"]
