@@ -2,69 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, Literal
 
 import pytest
 
-from parsers.commitlog.message import Message
-from parsers.queues import Pointer
-from parsers.store import QueueKey, open_store
-from recovery.knowledge.topic_events import Contradiction, TopicEvent
-from recovery.lives.life import NEVER, Ground, TopicLife, TopicLives
-from recovery.lives.numbering import FIRST, LAST, MESSAGES, Numbering, NumberingNotes, joined_numbering, read_numbering
-from recovery.lives.offset_lives import OffsetLife, doubtful_offsets
-from recovery.lives.topic_lives import topic_lives
+from parsers.store import open_store
+from recovery.lives.life import NEVER, Ground
+from recovery.lives.numbering import FIRST, LAST, MESSAGES, NumberingNotes, joined_numbering
 from recovery.lives.topics_known import TopicsKnown
-from recovery.rules.dispatch import DispatchRules
 from recovery.scan.log_runs import runs_between
 from recovery.scan.scanner import LogScanner
 from recovery.verify.checks.lives import OPEN, check_lives
 from recovery.verify.settle.outline import Part
-from tests.support.build_store import FIRST_MS, SETTINGS, STEP_MS, VERSION, StoreBuilder
-
-RULES = DispatchRules.of(VERSION, SETTINGS, frozenset())
-LATER, EARLIER = FIRST_MS + 1_000_000_000, FIRST_MS - 1
-Puts = Sequence[tuple[str, int, int]]
-"""(topic, queue id, queue offset), in log order."""
-
-
-def log_of(root: Path, puts: Puts) -> list[Message]:
-    builder = StoreBuilder(root)
-    return [builder.put(topic, queue_id, queue_offset=offset) for topic, queue_id, offset in puts]
-
-
-def run(topic: str, queue_id: int, first: int, end: int) -> Puts:
-    return [(topic, queue_id, offset) for offset in range(first, end)]
-
-
-def in_turn(topic: str, queues: int, each: int) -> Puts:
-    return [(topic, queue_id, offset) for offset in range(each) for queue_id in range(queues)]
-
-
-def served(records: Sequence[Message], *places: int) -> dict[QueueKey, Any]:
-    """Queues that hold units for these records, by their places in the log."""
-    units: dict[QueueKey, dict[int, Pointer]] = {}
-    for place in places:
-        message = records[place]
-        queue = units.setdefault((message.topic, message.queue_id), {})
-        queue[message.queue_offset] = Pointer(message.physical_offset, message.total_size)
-    return {key: SimpleNamespace(pointer=of_queue.get) for key, of_queue in units.items()}
-
-
-def known(*topics: str, changed_ms: int = LATER) -> TopicsKnown:
-    names = frozenset((*topics, "Others"))
-    return TopicsKnown(names, names, changed_ms)
-
-
-def numbering(root: Path) -> Numbering:
-    return read_numbering(open_store(root).commitlog, RULES)
-
-
-def decided(root: Path, config: TopicsKnown, queues: dict[QueueKey, Any]) -> TopicLives:
-    return topic_lives(numbering(root), config, queues)
+from tests.support.build_store import FIRST_MS, STEP_MS
+from tests.support.life_logs import (
+    EARLIER,
+    LATER,
+    RULES,
+    SECOND,
+    decided,
+    event,
+    in_turn,
+    known,
+    log_of,
+    numbering,
+    run,
+    served,
+    told,
+    units,
+)
 
 
 def test_a_topic_that_starts_again_with_fewer_queues_has_two_lives(tmp_path: Path) -> None:
@@ -102,12 +68,6 @@ def test_three_lives_are_told_apart(tmp_path: Path) -> None:
     records = log_of(tmp_path, [*in_turn("T", 2, 3), *in_turn("T", 2, 2), *in_turn("T", 3, 1)])
     lives = decided(tmp_path, known("T"), served(records, 10, 11, 12)).topics["T"]
     assert [(life.messages, life.state) for life in lives] == [(6, "deleted"), (4, "deleted"), (3, "recreated")]
-
-
-def units(records: Sequence[Message], numbers: dict[int, int]) -> dict[QueueKey, Any]:
-    """Queue 0 of T with a unit of each number, by the place in the log that it leads to."""
-    pointers = {number: Pointer(records[at].physical_offset, 100) for number, at in numbers.items()}
-    return {("T", 0): SimpleNamespace(pointer=pointers.get)}
 
 
 def test_a_life_may_begin_among_messages_that_the_log_lost(tmp_path: Path) -> None:
@@ -277,152 +237,3 @@ def test_parts_of_a_log_join_to_the_numbering_of_the_whole(tmp_path: Path) -> No
     for key, rows in whole.items():
         assert joined[key][:, FIRST:].tolist() == rows[:, FIRST:].tolist()
     assert whole["T", 1][:, [FIRST, LAST, MESSAGES]].tolist() == [[0, 19, 20], [0, 14, 15]]
-
-
-def doubts(root: Path, offsets: dict[int, int], ends: tuple[int, int] = (8, 8)) -> dict[int, tuple[OffsetLife, int]]:
-    """Of a group of a topic whose former life had 10 messages in each of two queues, and whose present one `ends`."""
-    puts = [*in_turn("T", 2, 10), *run("T", 0, 0, ends[0]), *run("T", 1, 0, ends[1])]
-    records = log_of(root, puts)
-    lives = decided(root, known("T"), served(records, *range(20, len(records))))
-    living = {("T", queue_id): (0, end) for queue_id, end in enumerate(ends)}
-    found = doubtful_offsets(lives, {("G", "T"): offsets}, living)
-    return {each.queue_id: (each.life, each.skipped) for each in found}
-
-
-def test_an_offset_beyond_the_living_queue_is_of_the_former_life(tmp_path: Path) -> None:
-    assert doubts(tmp_path, {0: 10, 1: 9}) == {0: (OffsetLife.FORMER, 8), 1: (OffsetLife.FORMER, 8)}
-
-
-def test_an_offset_that_both_lives_have_is_open(tmp_path: Path) -> None:
-    assert doubts(tmp_path, {0: 5, 1: 8}) == {0: (OffsetLife.UNKNOWN, 5), 1: (OffsetLife.UNKNOWN, 8)}
-
-
-def test_a_group_at_the_end_of_every_queue_consumes_the_present_life(tmp_path: Path) -> None:
-    assert doubts(tmp_path, {0: 8, 1: 8}) == {}
-
-
-def test_where_both_lives_end_alike_the_end_proves_nothing(tmp_path: Path) -> None:
-    assert doubts(tmp_path, {0: 10, 1: 10}, (10, 10)) == {0: (OffsetLife.UNKNOWN, 10), 1: (OffsetLife.UNKNOWN, 10)}
-
-
-def test_a_group_beyond_the_former_life_on_one_queue_is_believed_on_the_others(tmp_path: Path) -> None:
-    assert doubts(tmp_path, {0: 12, 1: 4}, (15, 15)) == {}
-
-
-def test_an_offset_that_no_life_reached_is_left_to_the_other_rules(tmp_path: Path) -> None:
-    assert doubts(tmp_path, {0: 11}) == {}
-
-
-SECOND = 999
-"""A line of broker.log tells the second."""
-
-
-def event(kind: Literal["created", "deleted"], at_ms: int) -> TopicEvent:
-    return TopicEvent("T", kind, at_ms, at_ms + SECOND)
-
-
-def told(
-    root: Path, config: TopicsKnown, queues: dict[QueueKey, Any], *events: TopicEvent
-) -> tuple[TopicLives, tuple[TopicLife, ...]]:
-    """The lives by files and log, and those of topic T."""
-    lives = topic_lives(numbering(root), config, queues, events)
-    return lives, lives.topics["T"]
-
-
-def with_other(root: Path) -> tuple[int, dict[QueueKey, Any]]:
-    """A log of a topic T without queues and of a topic U with one; the last store time, and the queues."""
-    records = log_of(root, [*run("T", 0, 0, 5), *run("U", 0, 0, 2)])
-    return records[4].store_timestamp_ms, served(records, 5, 6)
-
-
-def test_a_logged_deletion_decides_without_topics_json(tmp_path: Path) -> None:
-    last_ms, queues = with_other(tmp_path)
-    assert [life.ground for life in told(tmp_path, TopicsKnown(), queues)[1]] == [Ground.NO_CONFIG]
-    lives, (life,) = told(tmp_path, TopicsKnown(), queues, event("deleted", last_ms + 5_000))
-    assert (life.state, life.certain, life.ground) == ("deleted", True, Ground.DELETION_LOGGED)
-    assert lives.living_from == {("T", 0): NEVER}
-    assert life.logged.deleted_ms == last_ms + 5_000
-
-
-@pytest.mark.parametrize("config", [known("T"), TopicsKnown()])
-def test_a_topic_created_again_without_a_message_lost_no_queue(config: TopicsKnown, tmp_path: Path) -> None:
-    last_ms, queues = with_other(tmp_path)
-    events = event("deleted", last_ms + 5_000), event("created", last_ms + 9_000)
-    lives, (former, living) = told(tmp_path, config, queues, *events)
-    assert (former.state, former.certain) == ("deleted", True)
-    assert (living.state, living.messages, living.certain, living.begins_ms) == ("recreated", 0, True, last_ms + 9_000)
-    assert lives.living_from == {("T", 0): NEVER}
-    assert lives.undecided == ()
-
-
-@pytest.mark.parametrize("config", [known("T"), TopicsKnown()])
-def test_a_creation_alone_proves_no_deletion(config: TopicsKnown, tmp_path: Path) -> None:
-    last_ms, queues = with_other(tmp_path)
-    lives, (life,) = told(tmp_path, config, queues, event("created", last_ms + 9_000))
-    assert (life.state, life.certain, life.ground) == ("vanished", False, Ground.CREATION_LOGGED)
-    assert (lives.undecided, lives.living_from) == ((life,), {})
-
-
-def test_a_deletion_of_a_topic_that_topics_json_names_stays_open(tmp_path: Path) -> None:
-    last_ms, queues = with_other(tmp_path)
-    lives, (life,) = told(tmp_path, known("T"), queues, event("deleted", last_ms + 5_000))
-    assert (life.state, life.certain, life.ground) == ("vanished", False, Ground.NAMED_THOUGH_DELETED)
-    assert lives.undecided == (life,)
-
-
-def test_a_deletion_that_the_queues_contradict_ends_nothing(tmp_path: Path) -> None:
-    records = log_of(tmp_path, run("T", 0, 0, 5))
-    at_ms = records[-1].store_timestamp_ms + 5_000
-    lives, (life,) = told(tmp_path, known("T"), served(records, *range(5)), event("deleted", at_ms))
-    assert (life.state, life.certain, lives.living_from) == ("alive", False, {})
-    assert life.logged.contradiction is Contradiction.SERVED
-    assert lives.contradicted == (life,)
-
-
-def apart(root: Path, before: Puts, behind: Puts) -> tuple[list[Message], int]:
-    """A log of two runs of messages with others for half a minute between them; an instant amid these."""
-    others = run("U", 0, 0, 30_000 // STEP_MS)
-    return log_of(root, [*before, *others, *behind]), FIRST_MS + (len(before) + len(others) // 2) * STEP_MS
-
-
-def test_a_deletion_parts_lives_that_share_no_queue(tmp_path: Path) -> None:
-    records, at_ms = apart(tmp_path, run("T", 0, 0, 2), run("T", 1, 0, 2))
-    queues = served(records, len(records) - 2, len(records) - 1)
-    assert len(told(tmp_path, known("T"), queues)[1]) == 1
-    lives, (former, living) = told(tmp_path, known("T"), queues, event("deleted", at_ms))
-    assert (former.messages, former.state, living.messages, living.state) == (2, "deleted", 2, "recreated")
-    assert lives.living_start(("T", 0)) == records[-2].physical_offset
-
-
-def test_a_deletion_amid_numbers_that_go_on_is_a_contradiction(tmp_path: Path) -> None:
-    records, at_ms = apart(tmp_path, run("T", 0, 0, 2), run("T", 0, 2, 4))
-    _, (life,) = told(tmp_path, known("T"), served(records, 0, 1, len(records) - 1), event("deleted", at_ms))
-    assert (life.state, life.certain) == ("alive", False)
-    assert life.logged.contradiction is Contradiction.WENT_ON
-
-
-def test_a_logged_deletion_that_no_topics_json_saved_gives_up_no_message(tmp_path: Path) -> None:
-    last_ms, queues = with_other(tmp_path)
-    older = known(changed_ms=EARLIER)
-    for events in ([event("deleted", last_ms + 5_000)], [event("deleted", last_ms + 5_000), event("created", LATER)]):
-        lives, (life,) = told(tmp_path, older, queues, *events)
-        assert (life.state, life.certain, life.ground) == ("vanished", False, Ground.DELETION_NOT_SAVED)
-        assert (lives.undecided, lives.living_from) == ((life,), {})
-
-
-def test_a_deletion_amid_messages_that_no_topics_json_saved_parts_no_lives(tmp_path: Path) -> None:
-    records, at_ms = apart(tmp_path, in_turn("T", 2, 2), run("T", 0, 0, 2))
-    queues = served(records, 1, 3, len(records) - 2, len(records) - 1)
-    logged = event("deleted", at_ms)
-    assert len(told(tmp_path, known("T"), queues, logged)[1]) == 2
-    lives, (life,) = told(tmp_path, known("T", changed_ms=EARLIER), queues, logged)
-    assert (life.state, life.certain, life.logged.contradiction) == ("alive", False, Contradiction.CONFIG_OLDER)
-    assert set(lives.restarted) == {("T", 0)}, "the queue that starts again lost its files"
-    assert ("T", 1) not in lives.living_from, "the messages of the other queue are kept"
-
-
-def test_a_deletion_between_queues_that_no_topics_json_saved_parts_no_lives(tmp_path: Path) -> None:
-    records, at_ms = apart(tmp_path, run("T", 0, 0, 2), run("T", 1, 0, 2))
-    queues = served(records, len(records) - 2, len(records) - 1)
-    lives, (life,) = told(tmp_path, known("T", changed_ms=EARLIER), queues, event("deleted", at_ms))
-    assert (life.messages, life.logged.contradiction, lives.living_from) == (4, Contradiction.CONFIG_OLDER, {})
