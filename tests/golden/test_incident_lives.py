@@ -224,6 +224,20 @@ def test_the_queues_of_a_topic_that_nobody_configured_are_those_with_files(tmp_p
     }
 
 
+def test_a_lost_checkpoint_is_not_called_harmless_where_deleted_topics_come_back(tmp_path: Path) -> None:
+    """The real broker gave five queues of deleted topics back on this store with abort and without its checkpoint."""
+    case, root = incident("4.9.7-topic-deleted"), tmp_path / "store"
+    shutil.copytree(case.root, root)
+    (root / "checkpoint").unlink()
+    (root / "abort").touch()
+    told = json.loads(call("forecast", root, "--version", case.version).out)
+    brought_back = {each["topic"] for each in told["brought_back"]}
+    assert brought_back == set(case.told()["facts"]["deleted"])
+    (finding,) = verify(*opened(root, case.version)).findings
+    assert finding.kind == "checkpoint_missing"
+    assert "With one, see what `forecast` brings back" in finding.rule.repair
+
+
 def test_lag_at_an_instant_of_a_former_life_is_unknown() -> None:
     case = incident("4.9.7-topic-recreated")
     former = topics_of(case)["Orders"]["lives"][0]["lastStoreTimestamp"]

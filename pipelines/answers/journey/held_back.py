@@ -124,7 +124,7 @@ def _popped(row: Row) -> Iterator[Step]:
         words = f"into {row['retry_topic']}/0 at queue offset {row['retry_queue_offset']}: delivered again"
         yield _step(row["revived_at"], "revived", group, _because(row, words), True, row, place)
     if state == "in_flight":
-        words = f"as popped from {where}, to be delivered again then: no acknowledgement, and no copy to deliver again"
+        words = f"as popped from {where}: neither acknowledged nor delivered again; from then on it is to be"
         yield _step(row["invisible_until"], "in_flight", group, _because(row, words), True, row, place)
     elif state not in SETTLED:
         words = f"what became of it as popped from {where}: {state}"

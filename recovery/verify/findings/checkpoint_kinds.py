@@ -13,7 +13,8 @@ CHECKPOINT_KINDS: dict[str, Kind] = {
         "A broker that ran leaves a checkpoint.",
         "After an unclean exit everything is parsed and dispatched from the oldest file on, and all index "
         "files are deleted.",
-        "None needed: the next start writes one. Recovery takes longer.",
+        "None needed without an `abort` file: the next start writes one. With one, see what `forecast` brings back "
+        "before the start: topics that were deleted may come back.",
     ),
     "checkpoint_unreadable": Kind(
         "error",
