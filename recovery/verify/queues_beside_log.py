@@ -118,6 +118,13 @@ class QueuesBesideLog:
         former = gather(self.store.commitlog, self.seen, rules.with_every_topic(), places=places, queues=())
         return {key: found for key, found in queue_messages(former).items() if key in light}
 
+    def is_of_others(self, key: QueueKey) -> bool:
+        """Whether units of other queues lead to every message that the log has of a queue without files: the records
+        were altered, and there is no such queue."""
+        own = queue_messages(self.log).get(key, NO_MESSAGES).physical_offset
+        units = (queue.units.physical_offset for other, queue in self.left.queues.items() if other != key)
+        return bool(len(own)) and bool(np.isin(own, _together(units)).all())
+
     def places(self, key: QueueKey) -> QueuePlaces:
         """Where the units of a queue stand: in its files, or in the database."""
         spooled = self.files.spool

@@ -310,6 +310,8 @@ class _Verify:
         ends = {key: queue.ends(self._log.start) for key, queue in self._on_disk.items()}
         for key, trace in self._seen.queues.items():  # what the log has, a damaged queue had: its readers may be there
             most_living = self._lives.living_end(key, trace.most + 1)
+            if key not in ends and self._queues.is_of_others(key):
+                continue
             if most_living is not None and key not in self._store.batch_queues:
                 least, most = ends.get(key, (0, 0))
                 first = self._lives.living_first(key)

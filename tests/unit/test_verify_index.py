@@ -100,3 +100,23 @@ def test_a_first_entry_that_is_damaged_tells_no_begin_and_no_time(field: str, bu
     kinds = {found.kind for found in findings_of(root)}
     assert kinds & {"index_header_wrong", "index_time_wrong"} == set()
     assert "index_entry_wrong" in kinds
+
+
+def test_entries_that_lead_to_nothing_break_no_other_chain(built: StoreBuilder) -> None:
+    root = built.finish()
+    path = sorted((root / "index").iterdir())[-1]
+    at = ENTRIES_AT + 2 * INDEX_ENTRY.size
+    overwrite(path, at, bytes(range(1, 1 + 2 * INDEX_ENTRY.size)))
+    kinds = {found.kind for found in findings_of(root)}
+    assert kinds <= {"index_entry_to_nothing", "index_entry_wrong", "index_keys_missing"}
+
+
+def test_slots_of_entries_that_were_lost_are_right(tmp_path: Path) -> None:
+    builder = shop(tmp_path / "store")
+    for _ in range(8):
+        builder.put("Orders", properties=(("KEYS", "again"),))
+    root = builder.finish()
+    path = sorted((root / "index").iterdir())[-1]
+    count = INDEX_HEADER.unpack(path.read_bytes())["index_count"]
+    overwrite(path, ENTRIES_AT + (count - 3) * INDEX_ENTRY.size, bytes(3 * INDEX_ENTRY.size))
+    assert {found.kind for found in findings_of(root)} == {"index_keys_missing"}

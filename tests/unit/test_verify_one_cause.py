@@ -18,6 +18,7 @@ from recovery.verify.findings.finding import Finding, Place
 from recovery.verify.verify import verify
 from tests.support.build_store import shop
 from tests.support.recovery_cases import golden_cases
+from tests.support.stores import store_root
 
 CLEAN, HALTED = "s551-clean", "s551-halt-sync"
 
@@ -116,3 +117,17 @@ def test_two_log_files_that_were_exchanged_are_one_finding_each(pair: tuple[int,
     assert [(found.kind, found.places) for found in findings(root)] == [
         ("log_damaged", (Place(f"commitlog/{file.name}", 0, size),)) for file in (one, other)
     ]
+
+
+@pytest.mark.parametrize("queue_id", [100, 2**31 - 1])
+def test_a_record_of_another_queue_id_makes_no_queue(queue_id: int, tmp_path: Path) -> None:
+    """Its unit is in the queue that it was of; nobody has unread messages in the one that it names now."""
+    root = shutil.copytree(store_root("4.5.2-clean"), tmp_path / "store")
+    file = open_store(root).commitlog[-1]
+    (batch, *_) = read_commitlog([file], columns=["physical_offset", "topic"])
+    rows = zip(batch["physical_offset"].to_pylist(), batch["topic"].to_pylist(), strict=True)
+    places = [place for place, topic in rows if topic == "OldTopic1"]
+    with file.path.open("r+b") as log:
+        log.seek(places[-1] - (file.base_offset or 0) + HEAD.offsets["queue_id"])
+        log.write(queue_id.to_bytes(4, "big"))
+    assert [found.kind for found in findings(root)] == ["unit_of_other_message"]

@@ -108,7 +108,7 @@ def _file_findings(
     yield from _entry_findings("index_time_wrong", times, file, entries, context)
     counts = counts_by_slots(file, left.count)
     stray = nothing & counts & (entries.number >= file.header["index_count"])
-    yield from _chain_findings(file, entries, entries.number[wrong | stray], left.count, chains, context)
+    yield from _chain_findings(file, entries, entries.number[wrong | stray | damaged], left.count, chains, context)
     untold = untold_fields(damaged, counts=counts, breaks=bool(len(chains.broken) or len(chains.slots)))
     yield from header_findings(file, entries, chains, context, untold)
 
@@ -191,6 +191,8 @@ def _chain_findings(
     yield from _entry_findings("index_chain_wrong", broken, file, entries, context)
     slots = INDEX_SLOT.array(file.data.data, at=INDEX_HEADER.size, count=file.slots)["newest_entry_no"][chains.slots]
     own = ~np.isin(chains.newest, wrong) & ~np.isin(np.clip(slots, 0, count), wrong)
+    if counts_by_slots(file, count):  # slots of entries that were lost
+        own &= (slots <= count) | (slots >= file.header["index_count"])
     if not context.clean_exit and len(entries):  # a killed broker had written the last entry and not its slot
         own &= (chains.newest != count) | (slots != entries.prev_index_no[-1])
     for first, end in neighbours(chains.slots[own]):
