@@ -27,10 +27,12 @@ from recovery.verify.checks.timer import LogSide, Slots, TimerLogShape, TimerUni
 from recovery.verify.findings.finding import Finding, Judgement, Place, Span, joined
 from recovery.verify.settle.timer_kernel import BEYOND, NO_RECORD, NO_TIME, judge_records
 
+WHEEL = "timerwheel"
+
 
 def judge_timer(store: Store, side: LogSide) -> Judgement:
     """The findings about a store's timer files; none where it has none."""
-    of_kind = {kind: [file for file in store.timer if file.kind == kind] for kind in ("timerlog", "timerwheel")}
+    of_kind = {kind: [file for file in store.timer if file.kind == kind] for kind in ("timerlog", WHEEL)}
     if not store.timer:
         return Judgement()
     damage: list[Damage] = []
@@ -39,8 +41,12 @@ def judge_timer(store: Store, side: LogSide) -> Judgement:
     )
     units = _units(table, store.commitlog, side)
     shape = _shape(store, of_kind["timerlog"], units, damage)
-    judged = check_timer(units, shape, _slots(of_kind["timerwheel"]), _check(store), side)
-    return joined((Judgement(tuple(_sizes(of_kind["timerwheel"]))), judged))
+    judged = check_timer(units, shape, _slots(of_kind[WHEEL]), _check(store), side)
+    wheel = list(_sizes(of_kind[WHEEL]))
+    if len(units.position) and not of_kind[WHEEL]:
+        told = f"timer log: {len(units.position)} units in {len(of_kind['timerlog'])} files"
+        wheel.append(Finding("timer_wheel_missing", Span(), (Place(WHEEL, 0, 0),), 1, (told,)))
+    return joined((Judgement(tuple(wheel)), judged))
 
 
 def _sizes(wheels: Sequence[StoreFile]) -> Iterator[Finding]:

@@ -40,7 +40,13 @@ def test_kinds_without_a_case_above_are_those_of_rarer_stores() -> None:
     elsewhere |= {"unit_wrong_store_time", "log_begins_late", "ext_unit_missing", "ext_unit_wrong", "ext_unit_broken"}
     elsewhere |= {"consumer_offset_of_former_life", "consumer_offset_of_unknown_life", "queue_numbers_restarted"}
     elsewhere |= {"entry_header_wrong", "entry_index_wrong", "dledger_state_wrong"}
-    elsewhere |= {"timer_wheel_size_wrong", "timer_unit_wrong", "timer_slot_wrong", "timer_check_wrong"}
+    elsewhere |= {
+        "timer_wheel_size_wrong",
+        "timer_wheel_missing",
+        "timer_unit_wrong",
+        "timer_slot_wrong",
+        "timer_check_wrong",
+    }
     elsewhere |= COMPACTION_KINDS.keys()  # test_verify_compaction
     elsewhere |= {"checkpoint_rest_written"} | EPOCH_KINDS.keys()  # test_verify_checkpoint, test_verify_epochs
     assert KINDS.keys() - DAMAGES.keys() == elsewhere

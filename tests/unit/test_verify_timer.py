@@ -280,3 +280,11 @@ def test_a_wheel_without_a_byte_is_a_new_one(root: Path, version: str) -> None:
     (root / WHEEL).write_bytes(b"")
     assert forecast(*opened(root, version)).outcome.starts
     assert "timer_wheel_size_wrong" not in {one.kind for one in verified(root).findings}
+
+
+def test_a_wheel_that_is_gone_is_told_where_timers_were_set(root: Path) -> None:
+    (root / WHEEL).unlink()
+    found = only(root)
+    assert (found.kind, found.places) == ("timer_wheel_missing", (Place(WHEEL, 0, 0),))
+    (root / LOG).write_bytes(bytes(LOG_BYTES))
+    assert "timer_wheel_missing" not in {one.kind for one in verified(root).findings}, "no timer was set"

@@ -25,6 +25,15 @@ TIMER_KINDS: dict[str, Kind] = {
         "backup. Do not remove the file alone: timers that are in its slots only would never be delivered. "
         + SEND_AGAIN,
     ),
+    "timer_wheel_missing": Kind(
+        "warning",
+        "none",
+        "A broker that has set timers has a wheel of their slots.",
+        "It makes a new wheel, and sets slots in it from the last one or two files of the timer log: timers that are "
+        "in older files only are never delivered.",
+        "Copy the store before any start. Where the timer log has more than two files put the wheel of a backup or a "
+        "replica in place, with the timerlog/ and config/timercheck of the same moment. " + SEND_AGAIN,
+    ),
     "timer_unit_wrong": Kind(
         "error",
         "commitlog",
