@@ -109,6 +109,8 @@ def _file_findings(
     counts = counts_by_slots(file, left.count)
     stray = nothing & counts & (entries.number >= file.header["index_count"])
     yield from _chain_findings(file, entries, entries.number[wrong | stray | damaged], left.count, chains, context)
+    if counts and file.header["index_count"] > left.count + 1:
+        yield _lost_entries(file, entries.physical_offset[~damaged], left.count, seen)
     untold = untold_fields(damaged, counts=counts, breaks=bool(len(chains.broken) or len(chains.slots)))
     yield from header_findings(file, entries, chains, context, untold)
 
@@ -233,6 +235,21 @@ def _size_finding(file: OpenIndex, entries: Entries, context: IndexContext, seen
         (Place(name_of(file), start, end - start),),
         1,
         (f"file: {len(file.data)} bytes", f"its slots and entries: {full} bytes"),
+    )
+
+
+def _lost_entries(file: OpenIndex, whole: Longs, written: int, seen: _Seen) -> Finding:
+    """Entries behind the last one written that the header counts; `whole`: where those that are left lead to."""
+    counted = file.header["index_count"] - 1
+    start = int(whole[-1]) if len(whole) else file.header["begin_physical_offset"]
+    end = file.header["end_physical_offset"] + 1
+    seen.cut.append((start, end))
+    return Finding(
+        "index_entries_lost",
+        Span(physical_offset=start, end_physical_offset=end),
+        entry_places(file, written + 1, counted - written),
+        counted - written,
+        (f"entries {written + 1} to {counted}: zeros", f"header: {counted} entries, and a slot names the last"),
     )
 
 

@@ -27,6 +27,13 @@ INDEX_KINDS: dict[str, Kind] = {
         "A query by key follows the chain and misses what is behind the break (apache/rocketmq issue 8041).",
         REBUILD_INDEX,
     ),
+    "index_entries_lost": Kind(
+        "error",
+        "none",
+        "The header counts entries that are zeros, and a slot names the last of them.",
+        "A query by key that comes to them finds neither them nor what is behind them in their chains.",
+        REBUILD_INDEX,
+    ),
     "index_keys_missing": Kind(
         "error",
         "commitlog",
