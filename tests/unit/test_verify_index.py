@@ -119,3 +119,13 @@ def test_slots_of_entries_that_were_lost_are_right(tmp_path: Path) -> None:
     count = INDEX_HEADER.unpack(path.read_bytes())["index_count"]
     overwrite(path, ENTRIES_AT + (count - 3) * INDEX_ENTRY.size, bytes(3 * INDEX_ENTRY.size))
     assert {found.kind for found in findings_of(root)} == {"index_entries_lost"}
+
+
+def test_an_entry_that_leads_before_every_log_is_not_expired(built: StoreBuilder) -> None:
+    root = built.finish()
+    path = sorted((root / "index").iterdir())[-1]
+    at = ENTRIES_AT + 2 * INDEX_ENTRY.size + INDEX_ENTRY.offsets["physical_offset"]
+    overwrite(path, at, (-(1 << 40)).to_bytes(LONG, "big", signed=True))
+    (found,) = findings_of(root)
+    assert found.kind == "index_entry_to_nothing"
+    assert found.places[0].file_pos == at - INDEX_ENTRY.offsets["physical_offset"]

@@ -92,7 +92,7 @@ def _file_findings(
 ) -> Iterator[Finding]:
     lost = context.lost.hold(entries.physical_offset)
     has_key = _mark_present(entries, context, seen)
-    expired = entries.physical_offset < context.start
+    expired = (entries.physical_offset >= 0) & (entries.physical_offset < context.start)
     nothing = ~entries.is_record & ~lost & ~expired
     wrong = entries.is_record & ~has_key
     seen.blamed_records.append(entries.record[wrong])
@@ -217,7 +217,8 @@ def _strange_to_their_slots(file: OpenIndex, stored: Longs, chains: Chains, cont
     order = np.argsort(stored, kind="stable")
     by = chains.broken[order[np.searchsorted(stored[order], named)]]
     in_other_slot = slots_of(file, named) != slots_of(file, by)
-    expired = read_places(file, named) < context.start
+    places = read_places(file, named)
+    expired = (places >= 0) & (places < context.start)
     strange: Longs = named[in_other_slot & expired]
     return strange
 

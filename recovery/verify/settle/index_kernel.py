@@ -40,10 +40,12 @@ def entry_from(data: Bytes, entries_at: int, entries: int, physical_offset: int)
 
 @cached_njit(nogil=True, _nrt=False)
 def live_entries(data: Bytes, entries_at: int, first: int, end: int, log_start: int, numbers: Longs) -> int:
-    """Entries `first` to before `end` of records at or behind the log's start; returns how many, as far as they fit."""
+    """Entries `first` to before `end` of records at or behind the log's start, or of a place below 0, which no record
+    ever had; returns how many, as far as they fit."""
     count = 0
     for number in range(first, end):
-        if load_long(data, entries_at + ENTRY * number + PHYSICAL_AT) >= log_start:
+        place = load_long(data, entries_at + ENTRY * number + PHYSICAL_AT)
+        if place >= log_start or place < 0:
             if count < len(numbers):
                 numbers[count] = number
             count += 1
