@@ -13,8 +13,6 @@ from recovery.broker.mapped_file_queue import LogFile
 from recovery.broker.memory import BrokerMemory
 
 FILES_READ_AFTER_CLEAN_EXIT = 3
-
-
 DEFAULT_FILES_MATCHED = 10
 
 

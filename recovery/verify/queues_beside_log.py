@@ -17,9 +17,7 @@ from recovery.knowledge.inference import StoreKnowledge
 from recovery.scan.intervals import Intervals, Longs
 from recovery.verify.checks.batch_queue import batches_end, check_batch_queue
 from recovery.verify.checks.light_queue import as_appended, with_former
-from recovery.verify.checks.log import (
-    LOCK_WAIT_MS,
-)
+from recovery.verify.checks.log import LOCK_WAIT_MS
 from recovery.verify.checks.queue import check_queue
 from recovery.verify.checks.queue_compared import (
     LogFacts,

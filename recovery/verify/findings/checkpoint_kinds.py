@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from recovery.verify.findings.kind import (
-    Kind,
-)
+from recovery.verify.findings.kind import Kind
 
 CHECKPOINT_KINDS: dict[str, Kind] = {
     "checkpoint_missing": Kind(
