@@ -74,9 +74,10 @@ def next_log_folder(settings: StoreSettings, base_offset: int, full: Collection[
     return folders[base_offset // settings.mapped_file_size_commit_log % len(folders)] if folders else None
 
 
-def taking_turns(root: Path, settings: StoreSettings, base_offset: int) -> str | None:
-    """Where a new file of the log goes, as rows name folders; None for a log in one folder."""
-    if settings.multi_path_splitter not in settings.store_path_commit_log:
+def taking_turns(root: Path, settings: StoreSettings, base_offset: int, *, is_alone: bool = False) -> str | None:
+    """Where a new file of the log goes, as rows name folders; None for a log in one folder, whose files show it, unless
+    it has none yet (`is_alone`)."""
+    if settings.multi_path_splitter not in settings.store_path_commit_log and not is_alone:
         return None
     named = next_log_folder(settings, base_offset)
     return None if named is None else name_below(root, _seen_from(root, settings.store_path_root_dir, named))

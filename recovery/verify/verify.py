@@ -137,7 +137,7 @@ class _Verify:
         self._shape = LogShape.of(
             store.commitlog,
             known.settings.mapped_file_size_commit_log,
-            partial(taking_turns, store.root, known.settings),
+            partial(taking_turns, store.root, known.settings, is_alone=not store.commitlog),
         )
 
     def sides(self) -> QueueSides:

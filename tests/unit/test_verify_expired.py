@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from parsers.consumequeue.layout import CQ_UNIT
+from recovery.verify.findings.finding import Place
 from recovery.verify.verify import verify
 from tests.support.build_store import SETTINGS, VERSION, StoreBuilder, shop
 from tests.support.kind_damages import LONG, findings_of, unit_write
@@ -46,3 +48,12 @@ def test_what_a_cleaner_leaves_is_no_finding(tmp_path: Path) -> None:
     verified = verify(*opened(root, VERSION, builder.settings))
     assert verified.findings == ()
     assert "expired head" in {state.what for state in verified.explained}
+
+
+@pytest.mark.parametrize("folder", ["commitlog", "disk2/commitlog"])
+def test_a_log_that_is_gone_is_missing_in_the_folder_that_a_setting_names(folder: str, tmp_path: Path) -> None:
+    root = shop(tmp_path / "store").finish()
+    shutil.rmtree(root / "commitlog")
+    findings = verify(*opened(root, VERSION, SETTINGS, config={"storePathCommitLog": folder})).findings
+    (tail,) = (found for found in findings if found.kind == "log_tail_missing")
+    assert tail.places[0] == Place(folder, 0, 0)

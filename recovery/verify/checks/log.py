@@ -74,7 +74,7 @@ class LogShape:
         """Bytes of the log, file by file, the first MOST_PLACES of them; the whole folder where no file shows how long
         one is."""
         if not self.bases:
-            return (Place(FOLDER, 0, 0),)
+            return (Place(self.folder_of_new(start) or FOLDER, 0, 0),)
         found: list[Place] = []
         while start < end and len(found) < MOST_PLACES:
             at = self.place(start, 0)
