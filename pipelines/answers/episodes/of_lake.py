@@ -14,9 +14,9 @@ from pipelines.lake.sources import BrokerSource, Sources
 from pipelines.recordings.dispatch_log import dispatch_behind
 
 PAIRS = f"""
-SELECT DISTINCT "group", topic FROM (
-    SELECT "group", topic, sum(greatest(messages_behind, 0)) AS behind FROM lag_history
-    WHERE broker = $broker GROUP BY "group", topic, "at"
+SELECT DISTINCT broker, "group", topic FROM (
+    SELECT broker, "group", topic, sum(greatest(messages_behind, 0)) AS behind FROM lag_history
+    GROUP BY broker, "group", topic, "at"
 ) WHERE behind >= {LEAST_MESSAGES} ORDER BY ALL
 """
 HISTORY = """
@@ -30,11 +30,12 @@ RECORD_SIZE = "SELECT avg(total_size) AS bytes FROM commitlog_messages WHERE bro
 def lake_episodes(lake: Lake, sources: Sources) -> Iterator[dict[str, Any]]:
     """The episodes of every broker, one group on one topic at a time; without ownership tables or logs their causes are
     unexplained, with the reason."""
+    pairs = lake.query(PAIRS).to_pylist()
     for broker in sources.brokers:
-        pairs = lake.query(PAIRS, broker=broker.name).to_pylist()
-        conditions = _conditions(lake, broker) if pairs else Conditions()
-        for pair in pairs:
-            rows = lake.query(HISTORY, broker=broker.name, **pair).to_pylist()
+        behind = [pair for pair in pairs if pair["broker"] == broker.name]
+        conditions = _conditions(lake, broker) if behind else Conditions()
+        for pair in behind:
+            rows = lake.query(HISTORY, **pair).to_pylist()
             yield from episode_rows(curves_of(rows), conditions)
 
 
@@ -51,7 +52,7 @@ def _conditions(lake: Lake, broker: BrokerSource) -> Conditions:
         absences_of(record),
         record.covered,
         max([until_ms or 0, *(end for _, end in record.covered)]),
-        lake.query(RECORD_SIZE, broker=broker.name).to_pylist()[0]["bytes"],
+        lake.query_broker(RECORD_SIZE, broker.name).to_pylist()[0]["bytes"],
     )
     return conditions_of(owned, wrong, told)
 
