@@ -12,11 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyspark.sql.datasource import InputPartition
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+from pyspark.sql.types import StructType
 
 from parsers.errors import StoreFormatError
 from parsers.places import name_below
 from parsers.store import Store, StoreFile
+from pipelines.spark.sources.commitlog_stream import CommitLogStream
 from pipelines.spark.sources.slices import Piece, Slice
 from pipelines.spark.sources.source import StoreReader, StoreSource
 
@@ -172,6 +174,10 @@ class CommitLogSource(StoreSource):
     @classmethod
     def name(cls) -> str:
         return "rocketmq_commitlog"
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        options = {key.lower(): value for key, value in self.options.items()}
+        return CommitLogStream(self.reader_class, options, schema.fieldNames(), self.table_name)
 
 
 class RegionsSource(StoreSource):

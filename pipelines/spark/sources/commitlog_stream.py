@@ -1,0 +1,96 @@
+"""`spark.readStream.format("rocketmq_commitlog")`: the messages of a store that grows, each once.
+
+An offset of the stream is a physical offset that log, queues and index had all passed when it was looked at
+(`recovery.query.watermark`), and that lies in the log. A log is only appended to, so the rows between two offsets are
+the same whenever they are read: a batch that is tried again, or read again after a restart, gives the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
+
+from pipelines.spark.sources.source import Options, StoreReader
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+AT = "physical_offset"
+"""The one number of an offset of the stream."""
+
+
+@dataclass
+class Between(InputPartition):
+    """A slice of the log, and the physical offsets that its messages start at or behind, and before."""
+
+    slice_: InputPartition
+    start: int
+    end: int
+
+
+class CommitLogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Plans batches on the driver, reads them on workers; `reader_class` reads what lies between two offsets."""
+
+    def __init__(self, reader_class: type[StoreReader], options: Options, names: Sequence[str], table: str) -> None:
+        self._reader_class, self._options, self._names, self._table = reader_class, options, list(names), table
+        self._available: int | None = None
+
+    def initialOffset(self) -> dict[str, int]:
+        return {AT: max(self._reader().store().log_start, self._reader().number("min_physical_offset") or 0)}
+
+    def prepareForTriggerAvailableNow(self) -> None:
+        self._available = self._reached()
+
+    def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:
+        """Raises ValueError where the log ends before what was read of it already."""
+        reached = self._reached() if self._available is None else self._available
+        if reached < start[AT]:
+            end = self._log_end()
+            if end < start[AT]:
+                raise ValueError(
+                    f"{self._options['store']}: the log was read up to physical offset {start[AT]} and ends at {end} "
+                    "now: its end was cut, and what was read of it is gone; begin again with a new checkpoint"
+                )
+        return {AT: max(reached, start[AT])}
+
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
+        """Raises ValueError where the broker has deleted messages that are to be read."""
+        first = self._reader().store().log_start
+        if start[AT] < first:
+            raise ValueError(
+                f"{self._options['store']}: messages from physical offset {start[AT]} on are to be read, and the log "
+                f"begins at {first} now: the broker has deleted those between; begin again with a new checkpoint"
+            )
+        between = start[AT], end[AT]
+        return [Between(slice_, *between) for slice_ in self._reader(*between).partitions()] if start != end else []
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Raises OSError for a file that cannot be read to its end: the batch fails, and is tried again."""
+        if not isinstance(partition, Between):  # Spark's stand-in for an empty list of partitions
+            return
+        reader = self._reader(partition.start, partition.end)
+        yield from reader.read(partition.slice_)
+        for file, why in reader.unread.items():
+            raise OSError(f"{file}: {why}")
+
+    def _reader(self, start: int | None = None, end: int | None = None) -> StoreReader:
+        bounds = {"min_physical_offset": start, "max_physical_offset": end}
+        given = {name: str(value) for name, value in bounds.items() if value is not None}
+        return self._reader_class({**self._options, **given}, self._names, self._table)
+
+    def _reached(self) -> int:
+        """How far the store has come, within its log, and as far as the option `max_physical_offset` asks for."""
+        from recovery.query.watermark import watermark
+
+        found, most = watermark(self._reader().store()), self._reader().number("max_physical_offset")
+        reached = min(found.physical_offset, found.log_end)  # a damaged unit leads anywhere
+        return reached if most is None else min(reached, most)
+
+    def _log_end(self) -> int:
+        from recovery.query.watermark import watermark
+
+        return watermark(self._reader().store()).log_end
