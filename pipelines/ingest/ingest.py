@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from parsers.places import name_below
-from parsers.store import NotAStore
+from parsers.queues import unit_files
+from parsers.store import NotAStore, Store, StoreFile
 from pipelines.ingest.changes import stale_files
 from pipelines.ingest.config_snapshots import snapshot_config
 from pipelines.ingest.gone_files import mark_gone
@@ -147,9 +148,11 @@ def ingest_store(
     inputs = {broker.name: store_inputs(broker, ingested.known)}
     if made.changed(QUEUES.name, inputs):
         mark_gone(lake, broker, store)
-        ingest_queues(spark, lake, broker)
+        lost = ingest_queues(spark, lake, broker, store)
+        report.unread += [(broker.name, told) for told in lost]
         snapshot_config(spark, lake, broker)
-        made.note(QUEUES.name, inputs)
+        if not lost:
+            made.note(QUEUES.name, inputs)
 
 
 def _amount(names: Sequence[str], ingested: IngestedFiles) -> Amount:
@@ -213,6 +216,15 @@ def looked_at(lake: Lake, broker: BrokerSource, table: FileTable, files: Sequenc
     return ingested
 
 
-def ingest_queues(spark: SparkSession, lake: Lake, broker: BrokerSource) -> None:
-    """Sum up every queue of a store anew."""
-    write_table(spark, lake, "queues", slices_of(broker, "queues"), replaced=[(broker.name,)])
+def ingest_queues(spark: SparkSession, lake: Lake, broker: BrokerSource, store: Store) -> list[str]:
+    """Sum up every queue of a store anew; the queues and files of its listing that were gone meanwhile, with why."""
+    work = slices_of(broker, QUEUES.name)
+    planned = {_queue_of(piece.file) for one in work for piece in one.pieces}
+    gone = sorted({_queue_of(file) for file in unit_files(store)} - planned, key=repr)
+    unread = write_table(spark, lake, QUEUES.name, work, replaced=[(broker.name,)])
+    told = [f"{kind} of {topic} {queue_id}: is gone since it was listed" for kind, topic, queue_id in gone]
+    return told + [f"{file}: {why}" for file, why in unread.items()]
+
+
+def _queue_of(file: StoreFile) -> tuple[str, str | None, int | None]:
+    return file.kind, file.topic, file.queue_id

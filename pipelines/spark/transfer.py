@@ -85,7 +85,7 @@ def slices_of(
 
 def write_table(
     spark: SparkSession, lake: Lake, table: str, work: Sequence[Work], replaced: Iterable[tuple[str, ...]] | None
-) -> None:
+) -> dict[str, str]:
     """Do the work on Spark, a task for each, and commit the rows it makes, those of `table`, in one Delta transaction.
 
     What passes through Spark is the work and the names of the parts. The rows are made in the worker and written there:
@@ -93,11 +93,14 @@ def write_table(
 
     Args:
         replaced: partitions whose present rows go with it (see pipelines.lake.commit.commit).
+    Returns:
+        The files that could not be read, with why.
     Raises:
         WorkFailed: a task failed or a worker died; the table is as it was.
     """
     written = _written(spark, lake, table, work)
     commit(TABLES[table], lake.table_root(table), [part for one in written for part in one.parts], replaced)
+    return {file: why for one in written for file, why in one.unread.items()}
 
 
 def write_files(

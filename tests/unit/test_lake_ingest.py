@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -100,6 +101,28 @@ def test_what_was_read_before_an_error_is_noted(
     assert noted[FIRST].tables >= {"store_files", "commitlog_messages"}
     ingested(lake, broker)
     assert lake.rows("commitlog_messages") == MESSAGES
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_a_queue_that_is_gone_while_queues_are_summed_up_is_said_and_comes_back(
+    lake: Lake, broker: BrokerSource, monkeypatch: pytest.MonkeyPatch, before: bool
+) -> None:
+    """Its files are the same afterwards: nothing else tells the next ingest that a queue lacks."""
+    topic, slices, aside = broker.store / "consumequeue/OrderTopic0", ingesting.slices_of, broker.store.parent / "aside"
+
+    def without(source: BrokerSource, table: str, *given: Any) -> list[transfer.SliceWork]:
+        work = slices(source, table, *given) if table != "queues" or not before else []
+        if table == "queues":
+            topic.rename(aside)
+        return work or slices(source, table, *given)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(ingesting, "slices_of", without)
+        report = ingested(lake, broker)
+    assert [told for told in report.unread if "OrderTopic0" in told[1]] == report.unread != []
+    aside.rename(topic)
+    ingested(lake, broker)
+    assert lake.rows("queues") == sum(path.is_dir() for path in topic.iterdir())
 
 
 def fails(*given: object, **named: object) -> list[str]:

@@ -52,8 +52,7 @@ def refresh_queues(spark: "SparkSession", lake: Lake, broker: BrokerSource) -> l
     """Sum up every queue as it is now."""
     from pipelines.ingest.ingest import ingest_queues
 
-    ingest_queues(spark, lake, broker)
-    return []
+    return ingest_queues(spark, lake, broker, store_of(broker))
 
 
 def broker_asset(table: Table, refresh: Refresh, plotted: str, deps: Sequence[dg.AssetKey]) -> dg.AssetsDefinition:

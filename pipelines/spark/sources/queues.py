@@ -71,14 +71,19 @@ class QueuesReader(StoreReader):
             queue_files(root, piece.file),
             BatchQueue if piece.file.kind == "batchconsumequeue" else FileQueue,
         )
+        if not files:
+            return  # whoever read the piece finds that its file is gone
         queue = of_type(files, "collect")
         summary = summary_before(queue, queue.summary(log_start), until)
         yield summary, broker_minimum(summary, files, log_start, BrokerVersion(*version)) if piece.known else None
 
 
 def queue_files(root: Path, first: StoreFile) -> list[StoreFile]:
-    """All files of the queue that `first` belongs to, in offset order."""
-    beside = (classify(root, path) for path in first.path.parent.iterdir())
+    """All files of the queue that `first` belongs to, in offset order; none of a queue that is gone."""
+    try:
+        beside = [classify(root, path) for path in first.path.parent.iterdir()]
+    except FileNotFoundError:
+        return []
     return sorted((f for f in beside if f.kind == first.kind), key=lambda file: file.base_offset or 0)
 
 
