@@ -67,16 +67,16 @@ def _lag(console: Console, connection: duckdb.DuckDBPyConnection) -> None:
     grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for title in ("  group", "messages", "seconds", "queues behind", "not known"):
         grid.add_column(title, justify="left" if title in ("  group", "not known") else "right")
-    for _, group, messages, seconds, queues, behind, unknown, no_seconds in connection.sql(
-        question("lag_by_group")
-    ).fetchall():
+    for row in connection.sql(question("lag_by_group")).to_arrow_table().to_pylist():
+        unknown, no_seconds = row["queues_unknown"], row["seconds_unknown"]
         notes = [f"{unknown} queues"] if unknown else []
-        notes += [f"seconds of {no_seconds} queues: no offset stored"] if no_seconds else []
+        notes += [f"seconds of {no_seconds} queues"] if no_seconds else []
+        messages, seconds = row["messages_behind"], row["seconds_behind"]
         grid.add_row(
-            Text(f"  {_short(group)}"),
-            "unknown" if messages is None else f"{messages:,}",
+            Text(f"  {_short(row['group'])}"),
+            f"at least {row['messages_behind_at_least']:,}" if messages is None else f"{messages:,}",
             "unknown" if seconds is None else f"{seconds:,.0f}",
-            f"{behind} of {queues}",
+            f"{row['queues_behind']} of {row['queues']}",
             "; ".join(notes),
         )
     console.print(grid)

@@ -1,8 +1,8 @@
 """How far behind a group is on one queue, in messages as `mqadmin consumerProgress` counts them, and in seconds.
 
 Every figure is a number, a proven zero, or unknown with its reason.
-Source: AdminBrokerProcessor#getConsumeStats @5.3.3 (messages); MetricsCollectTask of rocketmq-exporter (the age of the
-oldest unread message is the time lag).
+Source: AdminBrokerProcessor#getConsumeStats @4.9.4, 5.3.3 (messages, and no time of an offset ahead of its queue);
+MetricsCollectTask of rocketmq-exporter (the age of the oldest unread message is the time lag).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LOG_NOT_FOUND = "the log was not found, and storePathCommitLog, which says where
 WITHOUT_LOG = f"which messages were deleted unread, and former lives of the topic, are unknown: {LOG_NOT_FOUND}"
 NO_FILES = "the store has no file of this queue: it never had a message, or lost its files; the broker counts from 0"
 AHEAD = "the offset is ahead of the queue"
-BECAME_SHORTER = f"{AHEAD}: the queue became shorter, or the offset was set by hand"
+BECAME_SHORTER = f"{AHEAD}: the queue became shorter, or the offset was set by hand; seconds are not known then"
 DELETED_UNREAD = "of them were deleted unread"
 OLDEST_NOT_FOUND = "the oldest unread message was not found"
 POPPED = "the group pops: what it has not acknowledged counts as consumed here (`pop` tells what is in flight)"
@@ -216,8 +216,10 @@ def doubt_reason(doubt: DoubtfulOffset) -> str:
 def _seconds(position: QueuePosition, behind: int | None, at_ms: int) -> float | None:
     if behind is None:
         return None
-    if behind <= 0:
+    if not behind:
         return 0.0
+    if behind < 0:  # what the group read is not in the queue: consumerProgress shows N/A for its time
+        return None
     if position.consumer_offset is None or position.oldest_unread_ms is None:
         return None
     return max(0, at_ms - position.oldest_unread_ms) / 1000

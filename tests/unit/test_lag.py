@@ -31,7 +31,7 @@ def lag(position: QueuePosition) -> Lag:
         (QueuePosition(0, 0, None), 0, 0.0, "zero"),
         (QueuePosition(298, 0, None), 298, None, "number"),
         (QueuePosition(10, 0, -1, oldest_unread_ms=AT), 10, 0.0, "number"),
-        (QueuePosition(10, 0, 12), -2, 0.0, "number"),
+        (QueuePosition(10, 0, 12), -2, None, "number"),
         (QueuePosition(None, None, 5), None, None, "unknown"),
         (QueuePosition(10, 0, 5), 5, None, "number"),
         (QueuePosition(10, 0, 5, oldest_unread_ms=AT + 1), 5, 0.0, "number"),

@@ -16,7 +16,8 @@ QUEUE = {"broker": "b", "file": "of/the/store", "topic": "T", "queue_id": 0}
 
 
 @pytest.mark.parametrize(
-    ("consumed", "behind", "seconds", "unknown"), [(5, 5, None, True), (9, 1, 4.0, False), (10, 0, 0.0, False)]
+    ("consumed", "behind", "seconds", "unknown"),
+    [(5, 5, None, True), (9, 1, 4.0, False), (10, 0, 0.0, False), (12, -2, None, False)],
 )
 def test_seconds_are_not_known_where_the_oldest_unread_message_is_not_found(
     consumed: int, behind: int, seconds: float | None, unknown: bool, tmp_path: Path

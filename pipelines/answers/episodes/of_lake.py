@@ -14,11 +14,13 @@ from pipelines.lake.sources import BrokerSource, Sources
 from pipelines.recordings.dispatch_log import dispatch_behind
 
 PAIRS = f"""
-SELECT DISTINCT broker, "group", topic FROM (
-    SELECT broker, "group", topic, sum(greatest(messages_behind, 0)) AS behind FROM lag_history
-    GROUP BY broker, "group", topic, "at"
-) WHERE behind >= {LEAST_MESSAGES} ORDER BY ALL
+SELECT broker, "group", topic FROM (
+    SELECT broker, "group", topic, queue_id, max(messages_behind) AS most FROM lag_history
+    GROUP BY broker, "group", topic, queue_id
+) WHERE most > 0 GROUP BY broker, "group", topic HAVING sum(most) >= {LEAST_MESSAGES} ORDER BY ALL
 """
+"""Groups that may have been so far behind: where a queue is unknown its lag of before holds (`TopicCurve`), so the sum
+over an instant's known queues may be less than the group was behind."""
 HISTORY = """
 SELECT * FROM lag_history WHERE broker = $broker AND "group" = $group AND topic = $topic
 """

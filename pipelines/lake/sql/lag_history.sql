@@ -28,8 +28,8 @@ WITH kept AS (
 )
 SELECT placed.broker, "group", placed.topic, placed.queue_id, "at", broker_offset, consumer_offset,
        broker_offset - consumer_offset AS messages_behind,
-       CASE WHEN broker_offset <= consumer_offset THEN 0.0
-            WHEN broker_offset IS NOT NULL AND oldest.store_timestamp IS NOT NULL
+       CASE WHEN broker_offset = consumer_offset THEN 0.0
+            WHEN broker_offset > consumer_offset AND oldest.store_timestamp IS NOT NULL
             THEN greatest(0.0, epoch_ms("at") - epoch_ms(oldest.store_timestamp)) / 1000 END AS seconds_behind,
        CASE WHEN broker_offset IS NULL THEN 'unknown'
             WHEN broker_offset = consumer_offset THEN 'zero' ELSE 'number' END AS status,

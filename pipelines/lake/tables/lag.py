@@ -21,7 +21,7 @@ at              time instant the row holds for
 broker_offset   i64  next message number of the queue
 consumer_offset i64  next message number to consume; 0 where none is stored, as consumerProgress counts it
 messages_behind i64  broker_offset - consumer_offset; negative when the offset is ahead of the queue
-seconds_behind  real age of the oldest unread message at that instant
+seconds_behind  real age of the oldest unread message at that instant; null: not known, as of an offset ahead
 status          text whether the figure is known; zero is proven
 reason          text why a figure is unknown, or what it counts
 """),
