@@ -19,8 +19,14 @@ from pipelines.spark.sources.source import Options, StoreReader
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from parsers.store import Store
+
 AT = "physical_offset"
 """The one number of an offset of the stream."""
+AGAIN = (
+    "begin again with a new checkpoint and a new table: batches are counted from 0 again, and a table that notes their "
+    "numbers would leave them out"
+)
 
 
 @dataclass
@@ -40,7 +46,7 @@ class CommitLogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._available: int | None = None
 
     def initialOffset(self) -> dict[str, int]:
-        return {AT: max(self._reader().store().log_start, self._reader().number("min_physical_offset") or 0)}
+        return {AT: max(self._store().log_start, self._reader().number("min_physical_offset") or 0)}
 
     def prepareForTriggerAvailableNow(self) -> None:
         self._available = self._reached()
@@ -49,24 +55,24 @@ class CommitLogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Raises ValueError where the log ends before what was read of it already."""
         reached = self._reached() if self._available is None else self._available
         if reached < start[AT]:
-            end = self._log_end()
-            if end < start[AT]:
-                raise ValueError(
-                    f"{self._options['store']}: the log was read up to physical offset {start[AT]} and ends at {end} "
-                    "now: its end was cut, and what was read of it is gone; begin again with a new checkpoint"
-                )
+            self._require_end(start[AT], self._log_end())
         return {AT: max(reached, start[AT])}
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
-        """Raises ValueError where the broker has deleted messages that are to be read."""
-        first = self._reader().store().log_start
+        """Raises ValueError where the broker has deleted messages that are to be read, or files of them are gone."""
+        if start == end:
+            return []
+        between = start[AT], end[AT]
+        planned = [Between(slice_, *between) for slice_ in self._reader(*between).partitions()]
+        store = self._store()  # looked at behind the plan, which lacks what was gone before it
+        first, files = store.log_start, store.commitlog
+        self._require_end(end[AT], max(((file.base_offset or 0) + file.size for file in files), default=0))
         if start[AT] < first:
             raise ValueError(
                 f"{self._options['store']}: messages from physical offset {start[AT]} on are to be read, and the log "
-                f"begins at {first} now: the broker has deleted those between; begin again with a new checkpoint"
+                f"begins at {first} now: the broker has deleted those between; {AGAIN}"
             )
-        between = start[AT], end[AT]
-        return [Between(slice_, *between) for slice_ in self._reader(*between).partitions()] if start != end else []
+        return planned
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Raises OSError for a file that cannot be read to its end: the batch fails, and is tried again."""
@@ -82,15 +88,29 @@ class CommitLogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         given = {name: str(value) for name, value in bounds.items() if value is not None}
         return self._reader_class({**self._options, **given}, self._names, self._table)
 
+    def _store(self) -> Store:
+        """Raises ValueError where the log is not there, which is no log that lost its end or its beginning."""
+        store = self._reader().store()
+        if store.log_not_found is not None:
+            raise ValueError(store.log_not_found)
+        return store
+
+    def _require_end(self, was: int, now: int) -> None:
+        if now < was:
+            raise ValueError(
+                f"{self._options['store']}: the log went up to physical offset {was} and ends at {now} now: its end "
+                f"was cut, and what was there is gone; {AGAIN}"
+            )
+
     def _reached(self) -> int:
         """How far the store has come, within its log, and as far as the option `max_physical_offset` asks for."""
         from recovery.query.watermark import watermark
 
-        found, most = watermark(self._reader().store()), self._reader().number("max_physical_offset")
+        found, most = watermark(self._store()), self._reader().number("max_physical_offset")
         reached = min(found.physical_offset, found.log_end)  # a damaged unit leads anywhere
         return reached if most is None else min(reached, most)
 
     def _log_end(self) -> int:
         from recovery.query.watermark import watermark
 
-        return watermark(self._reader().store()).log_end
+        return watermark(self._store()).log_end
