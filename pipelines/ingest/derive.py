@@ -5,9 +5,10 @@ The engines are imported where something is made: an ingest that finds nothing n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -16,16 +17,25 @@ import pyarrow as pa
 from parsers.store import NotAStore
 from pipelines.answers.instants import hour_of
 from pipelines.ingest.ingested import IngestedFiles
-from pipelines.ingest.made_from import ALL_BROKERS, MadeFrom, all_inputs, broker_inputs, evidence_inputs
+from pipelines.ingest.made_from import (
+    ALL_BROKERS,
+    MadeFrom,
+    all_inputs,
+    broker_inputs,
+    evidence_inputs,
+    store_inputs,
+)
 from pipelines.ingest.watermarks import watermarks_of
 from pipelines.lake.broker_stores import store_of
 from pipelines.lake.catalog import question
 from pipelines.lake.lake import Lake, lake_to_write
 from pipelines.lake.sources import BrokerSource, Sources
 from pipelines.lake.tables.derived import DERIVED_TABLES
+from pipelines.lake.tables.fates import DELAYED_MESSAGES
 from pipelines.lake.tables.judgements import REPLICA_DIFFERENCES, RETENTION_RISK
 from pipelines.lake.tables.lag import LAG_EPISODES, LAG_HISTORY
 from pipelines.lake.tables.ownership import OWNERSHIP_INTERVALS, OWNERSHIP_TABLES
+from pipelines.lake.tables.raw import QUEUES
 from pipelines.spark.jobs.store_rows import judge_brokers
 
 if TYPE_CHECKING:
@@ -33,8 +43,7 @@ if TYPE_CHECKING:
 
 JUDGED = tuple(table for table in DERIVED_TABLES if table not in (LAG_HISTORY, LAG_EPISODES, REPLICA_DIFFERENCES))
 """The tables whose rows are made broker by broker."""
-TOLD_BY_THE_CLOCK = frozenset({RETENTION_RISK.name})
-"""Tables whose rows hold as of the hour of the run: they are made again in another one."""
+WAITING = "SELECT DISTINCT broker FROM delayed_messages WHERE state = 'pending'"
 
 
 @dataclass(slots=True)
@@ -72,26 +81,48 @@ def derive(
     there = [broker.cut_at(marks.get(broker.name)) for broker in sources.brokers if broker.name in known]
     now = {broker.name: broker_inputs(broker, known[broker.name].known) for broker in there}
     hourly = {name: f"{inputs} {hour_of(datetime.now(UTC))}" for name, inputs in now.items()}
+
+    @cache
+    def lacking() -> Set[str]:
+        return in_part(made, there, known)
+
     for table in JUDGED:
-        inputs = hourly if table.name in TOLD_BY_THE_CLOCK else now
-        changed = made.changed(table.name, inputs)
+        changed = set(made.changed(table.name, now)) & set(made.changed(table.name, hourly))
         if changed:
             progress(table.name)
-        judged = [broker for broker in there if broker.name in set(changed)]
-        unchanged = inputs.keys() - set(changed)
-        derived.rows[table.name] = judge_brokers(spark, lake, table.name, judged, unchanged=unchanged)
-        made.note(table.name, inputs)
+        judged = [broker for broker in there if broker.name in changed]
+        derived.rows[table.name] = judge_brokers(spark, lake, table.name, judged, unchanged=now.keys() - changed)
+        by_clock = _told_by_the_clock(lake, table.name, changed)
+        whole = changed - lacking() if changed else changed
+        made.note(table.name, {name: (hourly if name in by_clock else now)[name] for name in whole})
         made.save()
     if made.changed(LAG_HISTORY.name, now) or lake.version(LAG_HISTORY.name) is None:
         progress(LAG_HISTORY.name)
         write_lag_history(lake)
-        made.note(LAG_HISTORY.name, now)
+        made.note(LAG_HISTORY.name, {name: inputs for name, inputs in now.items() if name not in lacking()})
         made.save()
     derived.rows[LAG_HISTORY.name] = lake.rows(LAG_HISTORY.name)
     _compare(lake, sources, now, made, derived, progress)
-    _own(spark, lake, sources, made, derived, progress)
-    _split_lag(lake, sources, now, made, derived, progress)
+    all_read = _own(spark, lake, sources, made, derived, progress)
+    _split_lag(lake, sources, now, made, derived, progress, lambda: all_read and not lacking())
     return derived
+
+
+def in_part(made: MadeFrom, brokers: Sequence[BrokerSource], known: Mapping[str, IngestedFiles]) -> Set[str]:
+    """Brokers of whose queues some were gone, or could not be read, when they were summed up: what is made of them now
+    may lack the same, and is made again even if they come back as they were."""
+    inputs = {broker.name: store_inputs(broker, known[broker.name].known) for broker in brokers}
+    return set(made.changed(QUEUES.name, inputs))
+
+
+def _told_by_the_clock(lake: Lake, table: str, made: Set[str]) -> Set[str]:
+    """Of the brokers that a table was just made for, those whose rows hold as of the hour of the run: they are made
+    again in another one. That is when the cleaner deletes what is unread, and what waits for its time."""
+    if table == RETENTION_RISK.name:
+        return made
+    if table == DELAYED_MESSAGES.name and made:
+        return made & set(lake.query(WAITING)["broker"].to_pylist())
+    return set()
 
 
 def _split_lag(
@@ -101,14 +132,19 @@ def _split_lag(
     made: MadeFrom,
     derived: Derived,
     progress: Callable[[str], None],
+    is_whole: Callable[[], bool],
 ) -> None:
-    """Split the history of lag into episodes and their causes where it, or any log, has changed."""
+    """Split the history of lag into episodes and their causes where it, or any log, has changed.
+
+    `is_whole`: whether all files of both could be read; what could not may be the same file when it can be.
+    """
     inputs = {ALL_BROKERS: all_inputs(now, evidence_inputs(sources.recorded_files()))}
     if made.changed(LAG_EPISODES.name, inputs) or lake.version(LAG_EPISODES.name) is None:
         progress(LAG_EPISODES.name)
         write_lag_episodes(lake, sources)
-        made.note(LAG_EPISODES.name, inputs)
-        made.save()
+        if is_whole():
+            made.note(LAG_EPISODES.name, inputs)
+            made.save()
     derived.rows[LAG_EPISODES.name] = lake.rows(LAG_EPISODES.name)
 
 
@@ -141,8 +177,9 @@ def _own(
     made: MadeFrom,
     derived: Derived,
     progress: Callable[[str], None],
-) -> None:
-    """Replay logs and captures where any of them has changed. What could not be read is read, and told, every time."""
+) -> bool:
+    """Replay logs and captures where any of them has changed; whether all could be read. What could not be is read, and
+    told, every time."""
     places = sources.recorded_files()
     inputs = {ALL_BROKERS: evidence_inputs(places)}
     if places and made.changed(OWNERSHIP_INTERVALS.name, inputs):
@@ -152,11 +189,13 @@ def _own(
         replayed = replay_sources(spark, lake, sources)
         derived.rows |= replayed.rows
         derived.problems += replayed.problems
-        if not replayed.problems:
-            made.note(OWNERSHIP_INTERVALS.name, inputs)
-            made.save()
+        if replayed.problems:
+            return False
+        made.note(OWNERSHIP_INTERVALS.name, inputs)
+        made.save()
     elif places:
         derived.rows |= {table.name: lake.rows(table.name) for table in OWNERSHIP_TABLES}
+    return True
 
 
 def write_lag_history(lake: Lake) -> int:

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 class IngestReport:
     """What one ingest did: rows now in the lake by (broker, table), files read and found unchanged, counted once per
     table, the files that are not understood as (broker, file, why), the stores that are not there and the files that
-    could not be read as (broker, sentence): their rows in the lake are as they were; by broker that was read, its
-    files."""
+    could not be read as (broker, sentence): their rows in the lake are as they were, but for `queues`, which lacks such
+    a queue; by broker that was read, its files."""
 
     rows: dict[tuple[str, str], int] = field(default_factory=dict)
     files_read: int = 0
@@ -217,7 +217,7 @@ def looked_at(lake: Lake, broker: BrokerSource, table: FileTable, files: Sequenc
 
 
 def ingest_queues(spark: SparkSession, lake: Lake, broker: BrokerSource, store: Store) -> list[str]:
-    """Sum up every queue of a store anew; the queues and files of its listing that were gone meanwhile, with why."""
+    """Sum up every queue of a store anew; what of its listing is gone or cannot be read, queues and files, and why."""
     work = slices_of(broker, QUEUES.name)
     planned = {_queue_of(piece.file) for one in work for piece in one.pieces}
     gone = sorted({_queue_of(file) for file in unit_files(store)} - planned, key=repr)

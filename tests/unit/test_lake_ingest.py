@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 
 from parsers.commitlog.message import decode_message
+from parsers.consumequeue import summary
+from parsers.errors import UnreadableFile
+from parsers.mapped import map_file
 from pipelines.demo import BUNDLE
 from pipelines.ingest import ingest as ingesting
 from pipelines.ingest.ingest import IngestReport, ingest_store
@@ -277,3 +280,23 @@ def test_rows_are_appended_only_to_the_version_their_start_was_computed_from(
     assert lake.rows("commitlog_messages") == MESSAGES
     root = lake.table_root("commitlog_messages")
     assert sorted(map(str, root.rglob("part-*"))) == lake.files("commitlog_messages"), "its own parts are gone"
+
+
+def test_a_queue_whose_file_cannot_be_read_is_said_and_has_no_figures(
+    lake: Lake, broker: BrokerSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The table said that it begins and ends at 0."""
+    files = sorted((broker.store / "consumequeue/OrderTopic0/0").iterdir())
+
+    def closed(path: Path) -> memoryview:
+        if path in files:
+            raise UnreadableFile("cannot be read: Permission denied", path=path)
+        return map_file(path)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(summary, "map_file", closed)
+        report = ingested(lake, broker)
+    assert [told for _, told in report.unread if "Permission denied" in told]
+    queues = lake.query("SELECT queue_id FROM queues").num_rows
+    ingested(lake, broker)
+    assert lake.rows("queues") == queues + 1

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import InputPartition
 
+from parsers.places import name_below
 from parsers.store import Store, StoreFile, classify
 from pipelines.spark.sources.slices import Piece, Slice
 from pipelines.spark.sources.source import StoreReader, StoreSource, table_of
@@ -73,8 +74,10 @@ class QueuesReader(StoreReader):
         )
         if not files:
             return  # whoever read the piece finds that its file is gone
-        queue = of_type(files, "collect")
+        queue = of_type(files, "collect", self.note_damage)
         summary = summary_before(queue, queue.summary(log_start), until)
+        if self.unread.keys() & {name_below(root, file.path) for file in files}:
+            return  # of a file that cannot be read the offsets are not known
         yield summary, broker_minimum(summary, files, log_start, BrokerVersion(*version)) if piece.known else None
 
 

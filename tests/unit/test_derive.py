@@ -1,0 +1,91 @@
+"""What makes a derived table stale besides a file that has changed: the clock, and what could not be read."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parsers.topics import SCHEDULE_TOPIC
+from pipelines.answers import store_rows
+from pipelines.ingest import derive as deriving
+from pipelines.ingest import ingest as ingesting
+from pipelines.ingest.derive import derive
+from pipelines.ingest.ingest import IngestReport, ingest_store
+from pipelines.lake.lake import Lake
+from pipelines.lake.sources import BrokerSource, Sources
+from pipelines.spark.transfer import SliceWork
+from tests.support.build_store import shop
+from tests.support.plain_spark import plain_spark
+
+HOUR = datetime(2026, 11, 23, 9, tzinfo=UTC)
+
+
+def of(tmp_path: Path, store: Path, logs: Path | None = None) -> Sources:
+    return Sources(tmp_path / "lake", (BrokerSource("b", store, version="5.3.3", logs=logs),))
+
+
+def ingested(sources: Sources) -> IngestReport:
+    report = IngestReport()
+    ingest_store(plain_spark(), Lake(sources.lake), sources.brokers[0], report)
+    return report
+
+
+def made(sources: Sources) -> list[str]:
+    """The tables that are made now."""
+    told: list[str] = []
+    derive(plain_spark(), sources, told.append)
+    return told
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_what_the_cleaner_takes_first_is_told_anew_in_another_hour(
+    waits: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hours = [HOUR]
+    for module in (deriving, store_rows):
+        monkeypatch.setattr(module, "hour_of", lambda now: hours[-1])
+    store = shop(tmp_path / "store", 8)
+    if waits:
+        delayed = (("REAL_TOPIC", "Orders"), ("REAL_QID", "0"), ("DELAY", "3"), ("UNIQ_KEY", "W"))
+        store.put(SCHEDULE_TOPIC, 2, properties=delayed)
+    sources = of(tmp_path, store.finish())
+    ingested(sources)
+    made(sources)
+    assert made(sources) == []
+    hours.append(HOUR + timedelta(hours=1))
+    assert made(sources) == (["retention_risk", "delayed_messages"] if waits else ["retention_risk"])
+    assert made(sources) == []
+
+
+def test_what_was_made_while_a_queue_was_gone_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The queue comes back as it was, so that no file tells that anything has changed."""
+    store = shop(tmp_path / "store", 8).finish()
+    sources, queue, aside = of(tmp_path, store), store / "consumequeue/Orders", tmp_path / "aside"
+    slices = ingesting.slices_of
+
+    def without(source: BrokerSource, table: str, *given: Any) -> list[SliceWork]:
+        if table == "queues":
+            queue.rename(aside)
+        return slices(source, table, *given)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(ingesting, "slices_of", without)
+        assert ingested(sources).unread
+    made(sources)
+    aside.rename(queue)
+    assert ingested(sources).unread == []
+    assert {"consistency_findings", "lag", "lag_history", "lag_episodes"} <= set(made(sources))
+    assert made(sources) == []
+
+
+def test_episodes_are_told_anew_where_not_all_logs_could_be_read(tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "broker.log.gz").write_bytes(b"\x1f\x8bbroken")
+    sources = of(tmp_path, shop(tmp_path / "store", 8).finish(), logs)
+    ingested(sources)
+    assert derive(plain_spark(), sources).problems
+    assert "lag_episodes" in made(sources)
