@@ -29,8 +29,8 @@ MOST_BYTES = 5_000_000
 CARRIED_CELLS = 10_000
 """Cells of one table that an output cell of a notebook holds at most."""
 LONGEST_LINE, SHORTEST_PROSE = 24, 36
-BETWEEN_BACKTICKS = re.compile(r"`([^`]+)`")
 """Characters of a text that stays on one line, and of one that wants some width to be read in."""
+BETWEEN_BACKTICKS = re.compile(r"`([^`]+)`")
 
 
 def render(facts: Facts | LakeFacts) -> str:
