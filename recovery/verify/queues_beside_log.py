@@ -5,7 +5,7 @@ The rules are in `recovery.verify.checks`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ from parsers.consumequeue.ext_columns import ext_columns
 from parsers.store import QueueKey, Store
 from parsers.topics import is_lmq
 from recovery.knowledge.inference import StoreKnowledge
-from recovery.scan.intervals import Intervals, Longs
+from recovery.scan.intervals import Intervals, Longs, found_at
 from recovery.verify.checks.batch_queue import batches_end, check_batch_queue
 from recovery.verify.checks.light_queue import as_appended, with_former
 from recovery.verify.checks.log import LOCK_WAIT_MS
@@ -116,12 +116,15 @@ class QueuesBesideLog:
         former = gather(self.store.commitlog, self.seen, rules.with_every_topic(), places=places, queues=())
         return {key: found for key, found in queue_messages(former).items() if key in light}
 
-    def is_of_others(self, key: QueueKey) -> bool:
-        """Whether units of other queues lead to every message that the log has of a queue without files: the records
-        were altered, and there is no such queue."""
-        own = queue_messages(self.log).get(key, NO_MESSAGES).physical_offset
-        units = (queue.units.physical_offset for other, queue in self.left.queues.items() if other != key)
-        return bool(len(own)) and bool(np.isin(own, _together(units)).all())
+    def of_others(self, without_files: Collection[QueueKey]) -> frozenset[QueueKey]:
+        """The queues among those without files to all of whose messages in the log units of other queues lead: the
+        records were altered, and there is no such queue."""
+        if not without_files:
+            return frozenset()
+        messages = queue_messages(self.log)
+        named = np.sort(_together(queue.units.physical_offset for queue in self.left.queues.values()))
+        places = ((key, messages[key].physical_offset) for key in without_files if key in messages)
+        return frozenset(key for key, own in places if len(own) and found_at(named, own)[1].all())
 
     def places(self, key: QueueKey) -> QueuePlaces:
         """Where the units of a queue stand: in its files, or in the database."""

@@ -308,9 +308,10 @@ class _Verify:
         if self._files.unread is not None:
             return None
         ends = {key: queue.ends(self._log.start) for key, queue in self._on_disk.items()}
+        of_others = self._queues.of_others(self._seen.queues.keys() - ends.keys())
         for key, trace in self._seen.queues.items():  # what the log has, a damaged queue had: its readers may be there
             most_living = self._lives.living_end(key, trace.most + 1)
-            if key not in ends and self._queues.is_of_others(key):
+            if key in of_others:
                 continue
             if most_living is not None and key not in self._store.batch_queues:
                 least, most = ends.get(key, (0, 0))

@@ -12,9 +12,13 @@ import pytest
 from parsers.commitlog.layout import HEAD
 from parsers.commitlog.read import read_commitlog
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.store import classify, open_store
+from parsers.store import QueueKey, classify, open_store
 from recovery.knowledge.knowledge import knowledge_of
+from recovery.verify import queues_beside_log
+from recovery.verify.checks.queue_compared import QueueMessages
 from recovery.verify.findings.finding import Finding, Place
+from recovery.verify.queue_columns import queue_messages
+from recovery.verify.settle.log_columns import LogColumns
 from recovery.verify.verify import verify
 from tests.support.build_store import shop
 from tests.support.recovery_cases import golden_cases
@@ -131,3 +135,27 @@ def test_a_record_of_another_queue_id_makes_no_queue(queue_id: int, tmp_path: Pa
         log.seek(places[-1] - (file.base_offset or 0) + HEAD.offsets["queue_id"])
         log.write(queue_id.to_bytes(4, "big"))
     assert [found.kind for found in findings(root)] == ["unit_of_other_message"]
+
+
+def test_the_log_is_summed_up_once_however_many_queues_have_no_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a thousand queues gone of a long log, a sum for each of them would take hours."""
+    summed: list[int] = []
+
+    def counting(log: LogColumns) -> dict[QueueKey, QueueMessages]:
+        summed.append(len(log.units.record))
+        return queue_messages(log)
+
+    monkeypatch.setattr(queues_beside_log, "queue_messages", counting)
+    root = shop(tmp_path / "store", 80).finish()
+    folders = sorted((root / "consumequeue").glob("*/*"))
+    assert len(folders) > 2
+    shutil.rmtree(folders[0])
+    findings(root)
+    once = len(summed)
+    summed.clear()
+    for folder in folders[1:]:
+        shutil.rmtree(folder)
+    assert findings(root)
+    assert len(summed) <= once
