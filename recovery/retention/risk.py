@@ -16,7 +16,10 @@ from recovery.query.lag import GroupQueue, QueuePosition, Status, hidden_reason
 from recovery.retention.retention import Retention
 
 NOTHING_PENDING = "every message of the level is delivered"
+GONE_UNDELIVERED = "what was not delivered of the level is deleted, and nothing else is left to deliver"
 NOTHING_UNREAD = "every message of the queue is consumed"
+GONE_UNREAD = "what was not consumed of the queue is deleted, and nothing else is left to consume"
+NOTHING_LEFT = "no message of it is left"
 NO_LEVEL_OFFSET = "no offset is stored for this level: a start delivers its whole queue, also what was delivered before"
 NO_OFFSET = "no offset is stored for this queue: where the group starts is its client's choice"
 
@@ -84,9 +87,12 @@ def delay_risks(kept: Retention, next_offsets: Mapping[int, int] | None) -> Iter
             continue
         stored = next_offsets.get(level)
         risk = _risk(kept, GroupQueue("", topic, queue_id, QueuePosition(None, None, stored or 0)))
-        expired, reason = risk.deleted_unread, NOTHING_PENDING if risk.status == "zero" else risk.reason
+        expired, reason = risk.deleted_unread, risk.reason
         if stored is None:
-            expired, reason = None, "; ".join(filter(None, (NO_LEVEL_OFFSET, risk.reason)))
+            expired, why = None, NOTHING_LEFT if risk.status == "zero" else reason
+            reason = "; ".join(filter(None, (NO_LEVEL_OFFSET, why)))
+        elif risk.status == "zero":
+            reason = GONE_UNDELIVERED if expired else NOTHING_PENDING
         yield DelayRisk(level, risk.due_at_ms, risk.unread_messages, expired, risk.status, reason)
 
 
@@ -104,7 +110,8 @@ def _risk(kept: Retention, each: GroupQueue) -> RetentionRisk:
     oldest = max(consumed, queue.min_queue_offset)
     unread = max(0, queue.max_queue_offset - oldest)
     if not unread:
-        return RetentionRisk(each.group, each.topic, each.queue_id, None, 0, deleted, "zero", NOTHING_UNREAD)
+        why = GONE_UNREAD if deleted else NOTHING_UNREAD
+        return RetentionRisk(each.group, each.topic, each.queue_id, None, 0, deleted, "zero", why)
     physical_offset = _physical_offset(queue, oldest)
     if physical_offset is None:
         return _unknown(each, f"message {oldest} has no unit in its queue", unread, deleted)

@@ -7,9 +7,20 @@ from datetime import timedelta
 
 import pytest
 
+from parsers.topics import SCHEDULE_TOPIC
 from recovery.query.lag import GroupQueue, QueuePosition
 from recovery.retention.retention import Retention, retention
-from recovery.retention.risk import RetentionRisk, retention_risks
+from recovery.retention.risk import (
+    GONE_UNDELIVERED,
+    GONE_UNREAD,
+    NO_LEVEL_OFFSET,
+    NOTHING_LEFT,
+    NOTHING_PENDING,
+    NOTHING_UNREAD,
+    RetentionRisk,
+    delay_risks,
+    retention_risks,
+)
 from recovery.rules.settings import StoreSettings
 from tests.support.opened import opened
 from tests.support.recovery_cases import golden_cases
@@ -72,3 +83,23 @@ def test_what_was_deleted_before_it_was_read_is_counted(kept: Retention) -> None
     queue.min_position = 20 * 7
     assert _risk(kept, 3).deleted_unread == 4
     queue.min_position = before
+
+
+def test_nothing_left_is_not_everything_consumed(kept: Retention) -> None:
+    """A queue whose messages all expired has no unread one; that some were never read has to be said."""
+    queue = kept.played.memory.queues["TopicA", 0]
+    before, end = queue.min_position, queue.max_queue_offset
+    queue.min_position = 20 * end
+    some = _risk(kept, end - 2)
+    assert (some.status, some.deleted_unread, some.reason) == ("zero", 2, GONE_UNREAD)
+    assert _risk(kept, end).reason == NOTHING_UNREAD
+    memory = kept.played.memory
+    memory.queues[SCHEDULE_TOPIC, 2] = queue
+    by_offsets = {3: end - 2}, {3: end}, dict[int, int]()
+    undelivered, delivered, unknown = (next(delay_risks(kept, offsets)) for offsets in by_offsets)
+    del memory.queues[SCHEDULE_TOPIC, 2]
+    queue.min_position = before
+    assert (undelivered.status, undelivered.expired_undelivered, undelivered.reason) == ("zero", 2, GONE_UNDELIVERED)
+    assert (delivered.expired_undelivered, delivered.reason) == (0, NOTHING_PENDING)
+    assert (unknown.pending_messages, unknown.expired_undelivered) == (0, None)
+    assert unknown.reason == f"{NO_LEVEL_OFFSET}; {NOTHING_LEFT}"
