@@ -17,6 +17,7 @@ from parsers.rocksdb.tables import KEPT, SECOND_FORM, Content, more_families, re
 from recovery.broker.store_folder import Entry
 from recovery.config.files import GROUPS, LMQ_OFFSETS, OFFSETS, TOPICS, ConfigFile, Rows, Stage
 from recovery.config.load import ConfigCopy, ConfigLoad, Copies, CopyState, Table, load_config, text_of
+from recovery.config.values import BLANKS
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
 
@@ -120,7 +121,8 @@ def _json_counter(entry: Entry | None) -> int:
     """The counter of the data version in a JSON file that can be read; -1 without one."""
     if entry is None or not entry.size:
         return -1
-    document = as_map(parse(text_of(entry).encode()))
+    text = text_of(entry)
+    document = as_map(parse(text.encode())) if text.strip(BLANKS) else {}
     return whole_number(as_map(document.get("dataVersion")).get("counter")) or 0
 
 

@@ -188,6 +188,13 @@ def test_offsets_of_light_queues_are_merged_from_the_same_file(
     assert rows_of(copy, version, "consumerOffsets", {"enableLmq": "true", **settings}) == 1
 
 
+@pytest.mark.parametrize("version", ["5.2.0", "5.3.2"])
+def test_a_blank_json_file_counts_no_further_than_a_database(copy: Path, version: str) -> None:
+    """fastjson makes null of it, which no manager refuses."""
+    with_json(copy, "topics.json", "topicConfigTable", "").joinpath("config", "topics.json").write_text(" \n")
+    assert rows_of(copy, version, "topics", {}) == 0
+
+
 def test_5_3_1_is_offered_the_settings_that_load_its_json(copy: Path) -> None:
     with_json(copy, "topics.json", "topicConfigTable", '"Small":{"topicName":"Small","writeQueueNums":4}')
     document = told(copy, "5.3.1", {"storeType": "defaultRocksDB"})
