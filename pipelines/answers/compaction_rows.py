@@ -17,6 +17,7 @@ from parsers.errors import DamageSink
 from parsers.store import QueueKey, Store
 from recovery.compaction.next_pass import Fate, NextPass, next_pass
 from recovery.compaction.pull import PullStatus, pull, units_from
+from recovery.knowledge.inference import StoreKnowledge
 from recovery.rules.settings import StoreSettings
 
 POLICY, COMPACTION = "cleanup.policy", "COMPACTION"
@@ -64,14 +65,14 @@ class CompactedQueue:
     key: QueueKey
     queue: SparseQueue
     position: int | None
-    settings: StoreSettings
+    known: StoreKnowledge
     damage: DamageSink
 
     @cached_property
     def next_pass(self) -> NextPass:
         position = NO_PASS if self.position is None else self.position
         log = self.store.compaction_logs.get(self.key, [])
-        return next_pass(log, self.queue, position, self.settings, self.damage)
+        return next_pass(log, self.queue, position, self.known.settings, self.known.version, self.damage)
 
     def row(self, served: bool | None) -> dict[str, Any]:
         """One row of QUEUE_SCHEMA."""
@@ -133,14 +134,14 @@ class CompactedQueue:
 
 
 def compacted_queues(
-    store: Store, settings: StoreSettings, damage: DamageSink, *, topic: str | None = None, queue: int | None = None
+    store: Store, known: StoreKnowledge, damage: DamageSink, *, topic: str | None = None, queue: int | None = None
 ) -> Iterator[CompactedQueue]:
     """The compacted queues of a store in order of topic and number."""
     positions = read_positions(store.config, on_damage="collect", damage=damage) or {}
     for key in sorted(store.compaction_logs.keys() | store.compaction_queues.keys()):
         if topic in (None, key[0]) and queue in (None, key[1]):
             found = SparseQueue.of(store.compaction_queues.get(key, []), on_damage="collect", damage=damage)
-            yield CompactedQueue(store, key, found, positions.get(key), settings, damage)
+            yield CompactedQueue(store, key, found, positions.get(key), known, damage)
 
 
 def served_topics(store: Store, settings: StoreSettings, damage: DamageSink) -> frozenset[str] | None:

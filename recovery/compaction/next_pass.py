@@ -17,10 +17,13 @@ from parsers.compaction.sparse_queue import SparseQueue
 from parsers.errors import Damage, DamageSink
 from parsers.store import StoreFile
 from recovery.rules.settings import StoreSettings
+from recovery.rules.versions import BrokerVersion
 
 MAP_ENTRY_BYTES = 24
 """An MD5 and a queue offset. Source: CompactionLog.OffsetMap @5.3.3."""
 LEAST_KEYS = 100
+MOST_PROCESSORS = 8192
+"""Linux is built for no more (NR_CPUS of x86-64)."""
 Longs = npt.NDArray[np.int64]
 KEY_SCHEMA = pa.schema([("queue_offset", pa.int64()), ("body_size", pa.int32()), ("keys", pa.string())])
 
@@ -76,6 +79,7 @@ def next_pass(
     queue: SparseQueue,
     position: int,
     settings: StoreSettings,
+    version: BrokerVersion,
     damage: DamageSink | None = None,
 ) -> NextPass:
     """The pass that a broker begins next, on these files as they are; memory: the keys of the copy.
@@ -113,7 +117,7 @@ def next_pass(
     newer[older] = of_key[older]
     fate[judged & ~has_key] = Fate.NO_KEY
     _drop_disorder(copy.queue_offset, fate, is_read)
-    least, greatest = _capacity(settings, settings.compaction_thread_num), _capacity(settings, 1)
+    least, greatest = room(settings, version)
     if not np.any(fate == Fate.KEPT):
         return _failing(copy, fate, newer, "nothing would be left, which ends it", keys)
     if keys_before_last >= greatest:
@@ -171,6 +175,19 @@ def _drop_disorder(queue_offset: Longs, fate: npt.NDArray[np.int8], is_read: npt
     offsets = queue_offset[kept]
     behind = offsets[1:] > np.maximum.accumulate(offsets)[:-1]
     fate[kept[1:][~behind]] = Fate.NOT_BEHIND_KEPT
+
+
+def room(settings: StoreSettings, version: BrokerVersion) -> tuple[int, int]:
+    """The least and the greatest number of keys that one pass may have room for, by the broker's processors.
+
+    Before 5.1.1 a compactionThreadNum of 6 counts as not said: such a broker's own default is another.
+    """
+    said = settings.compaction_thread_num
+    if version.bounds_compaction_threads:
+        return _capacity(settings, said), _capacity(settings, 1)
+    if said > 0 and said != StoreSettings().compaction_thread_num:
+        return _capacity(settings, said), _capacity(settings, said)
+    return _capacity(settings, MOST_PROCESSORS), _capacity(settings, 1)
 
 
 def _capacity(settings: StoreSettings, threads: int) -> int:

@@ -114,6 +114,13 @@ class FileRules(Version):
         return self >= (5, 1, 1)
 
     @property
+    def bounds_compaction_threads(self) -> bool:
+        """Passes share maxOffsetMapSize by compactionThreadNum, 6 unless said, and by no more than the processors
+        (before: by what is said, and by the processors where that is 0, which it is unless said).
+        CompactionStore#<init> @5.1.1."""
+        return self >= (5, 1, 1)
+
+    @property
     def keeps_tables_in_rocksdb(self) -> bool:
         """storeType=defaultRocksDB puts topics, groups and offsets into databases. BrokerController#<init> @5.1.4."""
         return self >= (5, 1, 4)

@@ -39,6 +39,7 @@ from parsers.timer import TIMER_UNIT, read_timercheck, read_timerlog, read_wheel
 from recovery.compaction.next_pass import next_pass
 from recovery.compaction.pull import pull, units_from
 from recovery.rules.settings import StoreSettings
+from recovery.rules.versions import BrokerVersion
 from tests.support.files import Seen
 
 PLACES = {
@@ -92,7 +93,7 @@ def read_sparse(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
 def read_copied(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
     copies = list(read_copies([file], on_damage=on_damage, damage=seen))
     assert all(batch.schema.names == COPY_SCHEMA.names for batch in copies)
-    found = next_pass([file, file], SparseQueue.of([]), NO_PASS, StoreSettings())
+    found = next_pass([file, file], SparseQueue.of([]), NO_PASS, StoreSettings(), BrokerVersion(5, 3, 3))
     assert found.changes is not True
 
 

@@ -75,7 +75,7 @@ def test_what_pulls_get_and_passes_leave(version: str) -> None:
             queue = SparseQueue.of(store.compaction_queues[key])
             expected = phase[f"{key[0]}_{key[1]}"]
             _assert_pulls(queue, expected["pulls"])
-            found = next_pass(files, queue, positions.get(key, NO_PASS), settings)
+            found = next_pass(files, queue, positions.get(key, NO_PASS), settings, BrokerVersion.parse(version))
             stays = (found.fate == Fate.KEPT) | (found.fate == Fate.WRITTEN_TO)
             assert found.queue_offset[stays].tolist() == expected["left"], (number, key)
             changes.add(found.why)

@@ -56,7 +56,7 @@ def compaction(
     if from_offset is not None and not messages:
         raise WrongUsage("compaction: --from says where pulls of --messages begin; name both")
     opened, known = known_store_at(run, store, broker, in_part=True)
-    found = compacted_queues(opened, known.settings, run.damage, topic=wanted.topic, queue=wanted.queue)
+    found = compacted_queues(opened, known, run.damage, topic=wanted.topic, queue=wanted.queue)
     if messages:
         run.emit(MESSAGE_SCHEMA, _messages(run, found, from_offset or 0))
         return
