@@ -148,6 +148,7 @@ def _walked(store: Store, file: StoreFile) -> _Walked | None:
         end = int(columns.unit_size.sum())
         is_cut = end + CQ_EXT_SIZE.size > len(content)
         size_there = 0 if is_cut else CQ_EXT_SIZE.unpack(content, end)["unit_size"]
+        unit_sizes = frozenset(np.unique(columns.unit_size).tolist())
     except StoreFormatError:
         return None
-    return _Walked(file, relative(store, file), end, size_there, written, frozenset(columns.unit_size.tolist()))
+    return _Walked(file, relative(store, file), end, size_there, written, unit_sizes)
