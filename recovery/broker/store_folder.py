@@ -132,6 +132,7 @@ class Evidence:
         database: the database of the broker's queues, where it keeps them in one.
         epochs: what a broker in controller mode makes of its epoch files.
         timer_wheel_size: bytes of the file timerwheel, None without one.
+        timer_log_sizes: bytes of each file in timerlog/.
     """
 
     root: Path
@@ -154,6 +155,7 @@ class Evidence:
     database: DatabaseFolder | None = None
     epochs: EpochsRead = field(default_factory=EpochsRead)
     timer_wheel_size: int | None = None
+    timer_log_sizes: tuple[int, ...] = ()
 
     @property
     def log_is_dledgers(self) -> bool:
@@ -199,6 +201,7 @@ def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
         database=DatabaseFolder.opened(root / "consumequeue") if settings.uses_rocksdb_queues else None,
         epochs=_epochs(root),
         timer_wheel_size=wheel.stat().st_size if (wheel := root / "timerwheel").is_file() else None,
+        timer_log_sizes=tuple(one.size for one in _in_java_order(_entries(root / "timerlog")) if not one.is_folder),
     )
 
 

@@ -65,14 +65,20 @@ def _traces(store: Store, queues: StoreQueues) -> Iterator[Inferred]:
     yield from _multi_dispatch(store, queues)
 
 
-def _file_size(name: str, files: Iterable[StoreFile]) -> Iterator[Inferred]:
-    """The size that most files have, of those at whose multiples all files start, if there are any."""
+def usual_size(files: Iterable[StoreFile]) -> int | None:
+    """The size that most files have, of those at whose multiples all files start, if there are any; None without a file
+    that has a byte."""
     listed = [file for file in files if file.size > 0]
     sizes = Counter(file.size for file in listed)
-    if sizes:
-        fitting = [size for size in sizes if all((file.base_offset or 0) % size == 0 for file in listed)]
-        size = max(fitting or sizes, key=lambda size: (sizes[size], size))
-        yield Inferred(name, str(size), f"{sizes[size]} of {sizes.total()} files have this size")
+    fitting = [size for size in sizes if all((file.base_offset or 0) % size == 0 for file in listed)]
+    return max(fitting or sizes, key=lambda size: (sizes[size], size), default=None)
+
+
+def _file_size(name: str, files: Sequence[StoreFile]) -> Iterator[Inferred]:
+    size = usual_size(files)
+    if size is not None:
+        listed = [file.size for file in files if file.size > 0]
+        yield Inferred(name, str(size), f"{listed.count(size)} of {len(listed)} files have this size")
     else:
         yield Inferred(
             name, str(StoreSettings().as_config()[name]), "assumed: the broker's default, no file shows it", False

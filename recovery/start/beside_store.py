@@ -1,6 +1,8 @@
-"""What of a broker stands beside its message store and stops a start: the timer wheel before load(), epochs after it.
+"""What stands beside a broker's message store and stops a start: the timer wheel before load(), timer log and epochs
+after it.
 
-Source: BrokerController#initializeMessageStore, TimerWheel#<init>, AutoSwitchHAService#init @5.0.0, 5.1.4, 5.3.3.
+Source: BrokerController#initializeMessageStore, #recoverAndInitService, TimerWheel#<init>, TimerLog#load,
+AutoSwitchHAService#init @5.0.0, 5.1.4, 5.3.3.
 """
 
 from __future__ import annotations
@@ -19,6 +21,25 @@ def timer_wheel_refused(memory: BrokerMemory) -> LoadFailed | None:
         "the file of the timer wheel has another size, so BrokerController#initialize fails",
         "TimerWheel#<init> (RuntimeException), BrokerController#initializeMessageStore",
         f"timerwheel: {size} bytes, expected {WHEEL_BYTES}",
+    )
+
+
+def timer_log_refused(memory: BrokerMemory) -> LoadFailed | None:
+    """Why TimerMessageStore#load is false; None where the files of the timer log have one size, be it the setting's.
+
+    Files of several sizes are refused whatever mappedFileSizeTimerLog is.
+    """
+    sizes = memory.evidence.timer_log_sizes
+    if not (memory.version.has_timer_wheel and memory.settings.timer_wheel_enable):
+        return None
+    if sizes and not sizes[-1] and memory.version.deletes_empty_last_file:
+        sizes = sizes[:-1]
+    if len({*sizes}) < 2 and 0 not in sizes:
+        return None
+    return LoadFailed(
+        "files of the timer log have several sizes, or no byte, so BrokerController#initialize is false",
+        "TimerLog#load, MappedFileQueue#doLoad",
+        f"timerlog/: files of {', '.join(map(str, sorted({*sizes})))} bytes",
     )
 
 

@@ -26,7 +26,7 @@ from recovery.config.start import ConfigStart
 from recovery.rules.dispatch import DispatchRules
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
-from recovery.start.beside_store import epochs_refused, timer_wheel_refused
+from recovery.start.beside_store import epochs_refused, timer_log_refused, timer_wheel_refused
 from recovery.start.commitlog_recovery import recover_commitlog
 from recovery.start.dledger_recovery import recover_dledger
 from recovery.start.not_played import NotPlayed, not_played
@@ -184,8 +184,10 @@ def _load_services(played: Restart) -> bool:
     """What BrokerController#recoverAndInitService loads after the store, since 5.0.0, and what start() reads first;
     False where it stops there."""
     refused = None if played.config is None else played.config.refused
-    stops = refused is not None and refused.stage in (Stage.TIMER, Stage.SCHEDULE)
-    failed = _refused(refused) if refused is not None and stops else epochs_refused(played.memory)
+    failed = None if played.config is None else timer_log_refused(played.memory)
+    if failed is None and refused is not None and refused.stage in (Stage.TIMER, Stage.SCHEDULE):
+        failed = _refused(refused)
+    failed = epochs_refused(played.memory) if failed is None else failed
     if failed is None:
         return True
     played.start_error = f"{failed.rule} ({failed.evidence})"

@@ -21,6 +21,8 @@ from parsers.timer import (
     read_timerlog,
     read_wheel,
 )
+from recovery.knowledge.inference import StoreKnowledge
+from recovery.knowledge.setting_signs import usual_size
 from recovery.scan.intervals import Intervals, Longs
 from recovery.verify.checks.files import relative
 from recovery.verify.checks.timer import LogSide, Slots, TimerLogShape, TimerUnits, check_timer
@@ -28,6 +30,16 @@ from recovery.verify.findings.finding import Finding, Judgement, Place, Span, jo
 from recovery.verify.settle.timer_kernel import BEYOND, NO_RECORD, NO_TIME, judge_records
 
 WHEEL = "timerwheel"
+
+
+def dates_timercheck(store: Store, known: StoreKnowledge) -> bool:
+    """Whether timercheck has the date of its last change whatever role this broker had; see `LogSide`.
+
+    A slave that was a master keeps the date of that time before 5.2.0. Of a version that is not said that counts where
+    brokers elect their masters: with epochs, or a log of DLedger's.
+    """
+    elects = bool(store.epochs) or store.log_is_dledgers
+    return known.version.syncs_timer_version and (known.version_is_said or not elects)
 
 
 def judge_timer(store: Store, side: LogSide) -> Judgement:
@@ -42,14 +54,26 @@ def judge_timer(store: Store, side: LogSide) -> Judgement:
     units = _units(table, store.commitlog, side)
     shape = _shape(store, of_kind["timerlog"], units, damage)
     judged = check_timer(units, shape, _slots(of_kind[WHEEL]), _check(store), side)
-    wheel = list(_sizes(of_kind[WHEEL]))
-    if len(units.position) and not of_kind[WHEEL]:
+    sizes = [*_wheel_sizes(of_kind[WHEEL]), *_log_sizes(store, of_kind["timerlog"])]
+    if len(units.position) and not any(wheel.size for wheel in of_kind[WHEEL]):
         told = f"timer log: {len(units.position)} units in {len(of_kind['timerlog'])} files"
-        wheel.append(Finding("timer_wheel_missing", Span(), (Place(WHEEL, 0, 0),), 1, (told,)))
-    return joined((Judgement(tuple(wheel)), judged))
+        has_file = f"timerwheel: {'it has no byte' if of_kind[WHEEL] else 'it is not there'}"
+        sizes.append(Finding("timer_wheel_missing", Span(), (Place(WHEEL, 0, 0),), 1, (told, has_file)))
+    return joined((Judgement(tuple(sizes)), judged))
 
 
-def _sizes(wheels: Sequence[StoreFile]) -> Iterator[Finding]:
+def _log_sizes(store: Store, files: Sequence[StoreFile]) -> Iterator[Finding]:
+    """Files of the timer log that a broker does not load; a single one does not tell what size it should have.
+    Source: TimerLog#load, MappedFileQueue#doLoad @5.0.0, 5.3.3."""
+    size = usual_size(files) or 0
+    for file in files:
+        if size and file.size != size:
+            start, end = sorted((file.size, size))
+            evidence = (f"file: {file.size} bytes", f"the other files: {size} bytes")
+            yield Finding("file_size_wrong", Span(), (Place(relative(store, file), start, end - start),), 1, evidence)
+
+
+def _wheel_sizes(wheels: Sequence[StoreFile]) -> Iterator[Finding]:
     """A wheel that a broker does not open. One without a byte is new to it."""
     for wheel in wheels:
         start, end = sorted((wheel.size, WHEEL_BYTES))

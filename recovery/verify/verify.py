@@ -59,7 +59,7 @@ from recovery.verify.queues_beside_log import QueuesBesideLog
 from recovery.verify.settle.index_entries import read_places
 from recovery.verify.settle.log_columns import LogColumns
 from recovery.verify.settle.outline import Files, Outline
-from recovery.verify.timer_columns import judge_timer
+from recovery.verify.timer_columns import dates_timercheck, judge_timer
 
 HEAD_LOST = ("log_begins_late", "log_head_missing")
 LOST_ENDS = (*HEAD_LOST, "log_tail_missing")
@@ -290,7 +290,7 @@ class _Verify:
             lost=lost,
             unforced=self._shape.file_size if self._store.abort_present else 0,
             queue_end=None if ends is None else ends[1],
-            dates_check=self._known.version.syncs_timer_version,
+            dates_check=dates_timercheck(self._store, self._known),
         )
 
     def _log_is_cut(self, ends: Judgement) -> bool:

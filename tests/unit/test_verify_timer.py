@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from parsers.commitlog.segment import read_segment
+from parsers.epochs import Epoch, encode_epochs
 from parsers.store import open_store
 from parsers.timer import TIMER_CHECK, TIMER_SLOT, TIMER_UNIT, WHEEL_BYTES, read_timerlog, read_wheel
 from recovery.forecast.forecast import forecast
@@ -286,5 +287,37 @@ def test_a_wheel_that_is_gone_is_told_where_timers_were_set(root: Path) -> None:
     (root / WHEEL).unlink()
     found = only(root)
     assert (found.kind, found.places) == ("timer_wheel_missing", (Place(WHEEL, 0, 0),))
+    (root / WHEEL).write_bytes(b"")
+    assert (only(root).kind, only(root).places) == ("timer_wheel_missing", (Place(WHEEL, 0, 0),)), "it is a new one"
     (root / LOG).write_bytes(bytes(LOG_BYTES))
     assert "timer_wheel_missing" not in {one.kind for one in verified(root).findings}, "no timer was set"
+
+
+@pytest.mark.parametrize(("number", "size"), [(0, LOG_BYTES // 2), (1, 100), (2, 0), (2, LOG_BYTES + 1)])
+def test_a_timer_log_file_of_another_size_stops_the_broker(root: Path, number: int, size: int) -> None:
+    files = [root / "timerlog" / f"{LOG_BYTES * each:020d}" for each in range(3)]
+    for file in files[1:]:
+        file.write_bytes(bytes(LOG_BYTES))
+    assert "file_size_wrong" not in {one.kind for one in verified(root).findings}
+    os.truncate(files[number], size)
+    (found,) = (one for one in verified(root).findings if one.kind == "file_size_wrong")
+    start, end = sorted((size, LOG_BYTES))
+    assert found.places == (Place(f"timerlog/{files[number].name}", start, end - start),)
+    assert forecast(*opened(root, "5.1.2")).outcome.starts is False
+    assert forecast(*opened(root, "5.3.3")).outcome.starts is (size == 0), "an empty last file is deleted"
+    assert forecast(*opened(root, "5.3.3", config={"timerWheelEnable": "false"})).outcome.starts
+
+
+def late_delivery(root: Path, version: str | None = None) -> set[str]:
+    check_write(root, "last_read_time_ms", 1_995_274_085_000)
+    return {one.kind for one in verify(*opened(root, version)).findings}
+
+
+def test_a_slave_that_was_a_master_keeps_the_date_of_that_time(root: Path) -> None:
+    """Before 5.2.0 a slave takes the time of delivery from its master, and not the date: SlaveSynchronize @5.1.4."""
+    epochs = encode_epochs([Epoch(1, 0)])
+    assert late_delivery(root) == {"timer_check_wrong"}
+    (root / "epochFileCheckpoint").write_bytes(epochs)
+    assert late_delivery(root) == set(), "it may have been a master before 5.2.0"
+    assert late_delivery(root, "5.1.4") == set()
+    assert late_delivery(root, "5.3.3") == {"timer_check_wrong"}

@@ -102,7 +102,7 @@ class LogSide:
 
     `lost`: ranges that a finding about the log covers; `unforced`: bytes that an unclean exit may have taken from the
     log's end, 0 after a shutdown in order; `queue_end`: the queue's maximum, None where it is not known;
-    `dates_check`: a slave of this version has its master's DataVersion in timercheck.
+    `dates_check`: timercheck has the date of its last change also where this broker became a slave.
     """
 
     start: int
