@@ -19,7 +19,7 @@ from recovery.lives.life import TopicLives
 from recovery.scan.intervals import Longs, found_at
 from recovery.scan.log_access import LogAccess
 from recovery.verify.checks.index import LeftEntries
-from recovery.verify.queue_columns import LeftQueue
+from recovery.verify.queue_columns import NO_MESSAGES, LeftQueue, queue_messages
 from recovery.verify.settle.database_spool import Spool, spool_of
 from recovery.verify.settle.index_entries import Chains, last_written, read_chains, read_places
 from recovery.verify.settle.index_kernel import live_entries
@@ -142,14 +142,9 @@ def left_of(store: Store, known: StoreKnowledge, files: Files, seen: Outline, li
     """
     start = log_start(store.commitlog)
     end = seen.end if seen.records else start
-    queues: dict[QueueKey, LeftQueue] = {}
-    firsts, ends = list[int](), list[int]()
-    for key in sorted(seen.queues.keys() | files.queues.keys()) if files.compares_queues else ():
-        queue = _left_queue(key, files, seen, start, lives.living_start(key))
-        firsts += [place for place in (queue.first_place(),) if place is not None]
-        ends += [place for place in (queue.last_end(end),) if place is not None]
-        if not queue.is_settled or queue.head.expired or queue.head.blanks:
-            queues[key] = queue
+    keys = sorted(seen.queues.keys() | files.queues.keys()) if files.compares_queues else ()
+    every = {key: _left_queue(key, files, seen, start, lives.living_start(key)) for key in keys}
+    queues = {key: each for key, each in every.items() if not each.is_settled or each.head.expired or each.head.blanks}
     index = dict(_left_entries(files, seen, start, end))
     entry_places = [read_places(entries.file, index[entries.name].numbers) for entries in files.index]
     noted = [*seen.noted, *(queue.places for queue in queues.values()), *entry_places]
@@ -161,6 +156,11 @@ def left_of(store: Store, known: StoreKnowledge, files: Files, seen: Outline, li
         queues={key for key, queue in queues.items() if queue.is_whole},
     )
     _assert_begins(files, log)
+    own = queue_messages(log) if any(len(each.units.queue_offset) for each in queues.values()) else {}
+    firsts = [place for each in every.values() if (place := each.first_place()) is not None]
+    ends = [
+        place for key, each in every.items() if (place := each.last_end(end, own.get(key, NO_MESSAGES))) is not None
+    ]
     return Left(queues, min(firsts, default=None), max(ends, default=None), index, log)
 
 

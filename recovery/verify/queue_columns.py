@@ -85,10 +85,15 @@ class LeftQueue:
             return int(units.physical_offset[real[0]])
         return int(self.at(np.array([first])).physical_offset[0])
 
-    def last_end(self, log_end: int) -> int | None:
-        """The end of the message of the queue's last unit that points into the log, or before it."""
+    def last_end(self, log_end: int, own: QueueMessages) -> int | None:
+        """The end of the message of the queue's last unit that points into the log, or before it.
+
+        `own`: the queue's messages that are not settled. A unit in the place of one of them that leads to none of them
+        is wrong, and tells nothing of how far dispatch had come.
+        """
         units, head = self.units, self.head
-        real = np.flatnonzero(~units.is_pre_blank & ~units.is_hole & (units.physical_offset < log_end))
+        wrong = np.isin(units.queue_offset, own.queue_offset) & ~np.isin(units.physical_offset, own.physical_offset)
+        real = np.flatnonzero(~units.is_pre_blank & ~units.is_hole & ~wrong & (units.physical_offset < log_end))
         slots = [head.last_expired] if head.expired else []
         slots += [self.trace.following - 1] if self.trace.first != NONE else []
         slots += units.queue_offset[real[-1:]].tolist()

@@ -12,6 +12,7 @@ from parsers.checkpoint import CHECKPOINT, FILE_SIZE
 from parsers.commitlog.layout import MAGIC_BLANK, RECORD_START
 from parsers.commitlog.message import Message, encode_message
 from parsers.commitlog.properties import encode_properties
+from parsers.consumequeue.layout import CQ_UNIT
 from recovery.rebuild.rebuild import rebuild
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
@@ -146,6 +147,16 @@ def overwrite(path: Path, at: int, data: bytes) -> None:
 
 
 Damage = Callable[[Path], None]
+
+
+def undispatched(root: Path, behind: int) -> None:
+    """Take all units away that name messages at or behind a place."""
+    for path in (root / "consumequeue").rglob("[0-9]" * 20):
+        content = bytearray(path.read_bytes())
+        for at in range(0, len(content), CQ_UNIT.size):
+            if CQ_UNIT.unpack(content, at)["physical_offset"] >= behind:
+                content[at : at + CQ_UNIT.size] = bytes(CQ_UNIT.size)
+        path.write_bytes(content)
 
 
 def queue_file(root: Path, topic: str, queue_id: int, number: int = 0) -> Path:

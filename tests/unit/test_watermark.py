@@ -23,6 +23,7 @@ from recovery.verify.findings.finding import Place
 from recovery.verify.in_motion import Moment, without_progress
 from recovery.verify.settle.index_again import right_by_now
 from recovery.verify.verify import verify
+from tests.support.build_store import undispatched
 from tests.support.fixtures import unpack_store
 from tests.support.opened import opened
 from tests.support.plain_spark import plain_spark
@@ -72,16 +73,6 @@ def written_to(root: Path) -> Iterator[None]:
         ended.set()
         writer.join()
         newest.write_bytes(whole)
-
-
-def undispatched(root: Path, behind: int) -> None:
-    """Take all units away that name messages at or behind a place."""
-    for path in (root / "consumequeue").rglob("0" * 20):
-        content = bytearray(path.read_bytes())
-        for at in range(0, len(content), CQ_UNIT.size):
-            if CQ_UNIT.unpack(content, at)["physical_offset"] >= behind:
-                content[at : at + CQ_UNIT.size] = bytes(CQ_UNIT.size)
-        path.write_bytes(content)
 
 
 def ingested(lake: Lake, root: Path) -> dict[str, list[dict[str, object]]]:
