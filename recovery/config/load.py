@@ -126,7 +126,7 @@ def load_config(copies: Copies, file: ConfigFile, stage: Stage, version: BrokerV
 
 
 def read_copy(copies: Copies, file: ConfigFile, name: str, version: BrokerVersion) -> ConfigCopy:
-    """One copy as decode() of the file's manager takes it. Raises TooLarge, UnreadableFile (`text_of`)."""
+    """One copy as decode() of the file's manager takes it. Raises TooLarge, and UnreadableFile where it is there."""
     entry = copies.get(name)
     if entry is None:
         return ConfigCopy(name, CopyState.MISSING)
@@ -137,6 +137,8 @@ def read_copy(copies: Copies, file: ConfigFile, name: str, version: BrokerVersio
     try:
         return decode_copy(text_of(entry), file, name, version)
     except StoreFormatError as error:
+        if isinstance(error.__cause__, FileNotFoundError):  # gone since it was listed
+            return ConfigCopy(name, CopyState.MISSING)
         raise error.in_file(entry.path) from None
 
 

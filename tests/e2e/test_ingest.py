@@ -79,7 +79,7 @@ def test_a_store_that_is_not_there_keeps_no_other_out_of_the_lake(
     spark: SparkSession, lake: Lake, broker: BrokerSource, tmp_path: Path
 ) -> None:
     sources = Sources(lake=lake.root, brokers=(BrokerSource("gone", tmp_path / "nowhere"), broker))
-    assert ingest(spark, sources).refused == [f"gone: {tmp_path / 'nowhere'}: no such folder"]
+    assert ingest(spark, sources).refused == [("gone", f"{tmp_path / 'nowhere'}: no such folder")]
     derived = derive(spark, sources)
     assert derived.rows == {name: lake.rows(name) for name in derived.rows}
     assert derived.rows["lag"] == derived.rows["retention_risk"] == 46

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from parsers.errors import CorruptRecord
+from parsers.errors import TooLarge
 from parsers.fastjson import parse
 from pipelines.recordings.pcap import CaptureCounts, _Reader, records_from_pcap
 from rebalance.model import budget
@@ -70,7 +70,7 @@ def test_the_cost_of_values_is_not_told_too_low(unit: bytes) -> None:
 
 def test_a_document_of_too_many_values_is_refused(tmp_path: Path) -> None:
     bomb = b"[" + b"{}," * 4_000_000 + b"0]"
-    with pytest.raises(CorruptRecord, match="more values"):
+    with pytest.raises(TooLarge, match="more values"):
         parse(bomb)
     with pytest.raises(OverBudget):
         parse_json(bomb)

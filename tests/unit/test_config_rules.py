@@ -12,7 +12,8 @@ from recovery.lives.life import TopicLives
 from recovery.verify.checks.config import QueueEnds, check_config
 from tests.support.build_store import write_json
 
-QUEUES = QueueEnds({("Orders", 0): (5, 20), (SCHEDULE_TOPIC, 2): (3, 9)}, frozenset({"Orders", "Gone"}), TopicLives())
+ENDS = {("Orders", 0): (5, 20), (SCHEDULE_TOPIC, 2): (3, 9)}
+QUEUES = QueueEnds(ENDS, ENDS.keys(), frozenset({"Orders", "Gone"}), TopicLives())
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def test_a_deleted_topic_is_no_finding_and_a_lost_queue_is_one(tmp_path: Path) -
     assert "queue_missing" in kinds(root)
     missing = next(finding for finding in verified(root).findings if finding.kind == "queue_missing")
     assert "created again and got no message yet" in missing.evidence[-1]
-    assert missing.rule.repair.startswith("If nobody deleted the topic")
+    assert missing.rule.repair.startswith("If somebody deleted the topic, leave it as it is.")
     configured(root, "Others", changed_ms=FIRST_MS + STEP_MS)
     assert "queue_missing" in kinds(root)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -52,7 +53,7 @@ def verify(
     """
     from pipelines.cli.commands.alerting import alerting, trouble_of_finding
 
-    with alerting(run, str(store.resolve()), _webhook(run, store) if alert else None) as troubles:
+    with alerting(run, os.path.realpath(store), _webhook(run, store) if alert else None) as troubles:
         troubles += map(trouble_of_finding, _verified(run, store, broker, logs, deep=deep, explained=explained))
 
 

@@ -28,6 +28,7 @@ def sections(head: Iterable[tuple[str, str]], lists: Iterable[tuple[str, Sequenc
 
 
 def _wrapped(head: str, text: str, width: int) -> list[str]:
+    room, indent = max(width, 40), " " * len(head)
     return textwrap.wrap(
-        text, max(width, 40), initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False
+        text, room, initial_indent=head, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
