@@ -39,7 +39,8 @@ def own_store(demo_store: Path, tmp_path: Path) -> Path:
     store = tmp_path / "store"
     for name in ("commitlog", "consumequeue", "index", "timerlog", "config"):
         shutil.copytree(demo_store / name, store / name)
-    shutil.copy2(demo_store / "checkpoint", store / "checkpoint")
+    for name in ("checkpoint", "timerwheel"):
+        shutil.copy2(demo_store / name, store / name)
     return store
 
 
