@@ -192,11 +192,11 @@ class TopicLives:
         """The place before which messages of a queue are of a life that a deletion ended."""
         return 0 if key in self.restarted else self.living_start(key)
 
-    def living_first(self, key: QueueKey) -> int | None:
-        """The number of the first living message of a queue that the log has, None where it has none."""
-        lives = self.topics.get(key[0], ())
-        found = lives[-1].queues if lives and lives[-1].state != "deleted" and key not in self.restarted else ()
-        return next((queue.first_queue_offset for queue in found if queue.queue_id == key[1]), None)
+    def living_firsts(self) -> dict[QueueKey, int]:
+        """The number of the first living message of each queue of which the log has one."""
+        living = ((topic, lives[-1]) for topic, lives in self.topics.items() if lives and lives[-1].state != "deleted")
+        firsts = {(topic, queue.queue_id): queue.first_queue_offset for topic, life in living for queue in life.queues}
+        return {key: first for key, first in firsts.items() if key not in self.restarted}
 
     def living_end(self, key: QueueKey, log_end: int) -> int | None:
         """The number behind the last living message of a queue, None where none lives; `log_end`: behind all."""

@@ -80,8 +80,8 @@ def doubtful_offsets(lives: TopicLives, offsets: GroupOffsets, ends: QueueEnds) 
             continue
         before = _former_ends(lives, topic)
         if before:
-            living = _living_ends(lives, topic, ends)
-            yield from _of_group(group, topic, stored, before, {**ends, **living})
+            known = {key: ends[key] for queue_id in stored if (key := (topic, queue_id)) in ends}
+            yield from _of_group(group, topic, stored, before, {**known, **_living_ends(lives, topic, ends)})
 
 
 def _former_ends(lives: TopicLives, topic: str) -> dict[int, int]:

@@ -308,6 +308,7 @@ class _Verify:
         if self._files.unread is not None:
             return None
         ends = {key: queue.ends(self._log.start) for key, queue in self._on_disk.items()}
+        firsts = self._lives.living_firsts()
         of_others = self._queues.of_others(self._seen.queues.keys() - ends.keys())
         for key, trace in self._seen.queues.items():  # what the log has, a damaged queue had: its readers may be there
             most_living = self._lives.living_end(key, trace.most + 1)
@@ -315,8 +316,7 @@ class _Verify:
                 continue
             if most_living is not None and key not in self._store.batch_queues:
                 least, most = ends.get(key, (0, 0))
-                first = self._lives.living_first(key)
-                ends[key] = least if first is None else min(least, first), max(most, most_living)
+                ends[key] = min(least, firsts.get(key, least)), max(most, most_living)
         living = frozenset(topic for topic in self._seen.topics if not self._lives.is_deleted(topic))
         return QueueEnds(ends, self._on_disk.keys(), living, self._lives)
 

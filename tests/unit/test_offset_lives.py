@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from parsers.store import QueueKey
 from recovery.lives.offset_lives import OffsetLife, doubtful_offsets
 from tests.support.life_logs import (
     decided,
@@ -47,3 +49,28 @@ def test_a_group_beyond_the_former_life_on_one_queue_is_believed_on_the_others(t
 
 def test_an_offset_that_no_life_reached_is_left_to_the_other_rules(tmp_path: Path) -> None:
     assert doubts(tmp_path, {0: 11}) == {}
+
+
+class AskedOnly(Mapping[QueueKey, tuple[int, int]]):
+    """The ends of a store's queues, which may be asked for one by one alone."""
+
+    def __init__(self, ends: dict[QueueKey, tuple[int, int]]) -> None:
+        self._ends = ends
+
+    def __getitem__(self, key: QueueKey) -> tuple[int, int]:
+        return self._ends[key]
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def __iter__(self) -> Iterator[QueueKey]:
+        raise AssertionError("all queues of the store were gone through for one group")
+
+
+def test_a_group_asks_for_the_ends_of_its_topic_alone(tmp_path: Path) -> None:
+    puts = [*in_turn("T", 2, 10), *run("T", 0, 0, 8), *run("T", 1, 0, 8)]
+    records = log_of(tmp_path, puts)
+    lives = decided(tmp_path, known("T"), served(records, *range(20, len(records))))
+    ends = AskedOnly({("T", 0): (0, 8), ("T", 1): (0, 8)})
+    (found,) = doubtful_offsets(lives, {("G", "T"): {0: 9}}, ends)
+    assert (found.life, found.end) == (OffsetLife.FORMER, 8)

@@ -124,6 +124,7 @@ def test_messages_that_a_queue_holds_are_of_no_former_life(tmp_path: Path, confi
         assert set(lives.restarted) == set(lives.living_from) == {("T", 1), ("T", 2)}
         assert [finding.evidence[1].startswith(OPEN) for finding in check_lives(lives).findings] == [True, True]
         assert lives.living_end(("T", 0), 99) == 99
+        assert lives.living_firsts() == {("T", 0): first}, "the others are no queue's any more, or begin anew"
     assert [life.state for life in decided(tmp_path, config, served(records, *behind)).topics["T"]] == [
         "deleted",
         "recreated",
