@@ -239,8 +239,7 @@ def _reason(position: QueuePosition, behind: int | None) -> str | None:
     if behind < 0:
         return BECAME_SHORTER
     deleted = min(position.min_queue_offset or 0, position.broker_offset or 0) - max(position.consumer_offset, 0)
-    if deleted > 0:
-        return f"{deleted} {DELETED_UNREAD}"
+    reasons = [f"{deleted} {DELETED_UNREAD}"] if deleted > 0 else []
     if behind and position.oldest_unread_ms is None:
-        return f"seconds unknown: {position.why_unknown or OLDEST_NOT_FOUND}"
-    return None
+        reasons.append(f"seconds unknown: {position.why_unknown or OLDEST_NOT_FOUND}")
+    return "; ".join(reasons) or None

@@ -49,7 +49,7 @@ def test_figures(position: QueuePosition, behind: int | None, seconds: float | N
         (QueuePosition(0, 0, None), "the store has no message of this queue"),
         (QueuePosition(10, 0, 12), "ahead of the queue"),
         (QueuePosition(100, 40, 30, oldest_unread_ms=1), "10 of them were deleted unread"),
-        (QueuePosition(100, 100, 30), "70 of them were deleted unread"),
+        (QueuePosition(100, 100, 30), "70 of them were deleted unread; seconds unknown: "),
         (QueuePosition(10, 0, 5), "seconds unknown"),
         (QueuePosition(None, None, 5, why_unknown="because"), "because"),
     ],

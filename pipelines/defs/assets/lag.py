@@ -8,17 +8,13 @@ from pipelines.defs.assets.evidence import evidence
 from pipelines.defs.care import cared_for
 from pipelines.defs.lakehouse import SPARK_POOL, Lakehouse
 from pipelines.defs.metadata import bar_plots, column_lineage, column_schema, table_metadata
+from pipelines.lake.catalog import question
 from pipelines.lake.tables.lag import LAG, LAG_EPISODES, LAG_HISTORY
 from pipelines.lake.tables.raw import CONSUMEQUEUE_UNITS, OFFSET_SNAPSHOTS, QUEUES
 
 LAG_DEPS = ["offset_snapshots", "topic_configs", "queues", "consumequeue_units", "commitlog_messages"]
-PER_GROUP = """
-SELECT "group", sum(messages_behind) AS behind, count(*) FILTER (status = 'unknown') AS unknown
-FROM lag GROUP BY ALL
-"""
-
 PER_INSTANT = """
-SELECT strftime("at", '%Y-%m-%d %H:%M:%S') AS instant, sum(messages_behind) AS behind
+SELECT strftime("at", '%Y-%m-%d %H:%M:%S') AS instant, sum(greatest(messages_behind, 0)) AS behind
 FROM lag_history GROUP BY ALL ORDER BY instant DESC LIMIT 12
 """
 PER_CAUSE = "SELECT cause, sum(message_seconds) AS area FROM lag_episodes GROUP BY ALL ORDER BY area DESC"
@@ -43,16 +39,16 @@ def lag(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
     brokers, refused = readable(lakehouse.sources().brokers)
     with lakehouse.writing(LAG.name):
         rows = judge_brokers(lakehouse.spark(), lake, LAG.name, brokers)
-    groups = lake.query(PER_GROUP).to_pylist()
-    behind = [row["behind"] for row in groups]
+    groups = lake.query(question("lag_by_group")).to_pylist()
+    names, behind = ([row[of] for row in groups] for of in ("group", "messages_behind"))
     return dg.MaterializeResult(
         metadata=table_metadata(
             lake,
             LAG,
             rows,
             **{"dagster/column_lineage": column_lineage(LAG, [OFFSET_SNAPSHOTS, QUEUES, CONSUMEQUEUE_UNITS])},
-            **bar_plots("messages behind by group", [row["group"] for row in groups], behind, "messages"),
-            queues_unknown=sum(row["unknown"] for row in groups),
+            **bar_plots("messages behind by group", names, behind, "messages"),
+            queues_unknown=sum(row["queues_unknown"] for row in groups),
             not_read="; ".join(refused) or "none",
         )
     )
@@ -76,14 +72,14 @@ def lag_history(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
     with lakehouse.writing(LAG_HISTORY.name):
         rows = write_lag_history(lake)
     instants = lake.query(PER_INSTANT).to_pylist()
-    behind = [row["behind"] for row in instants]
+    names, behind = ([row[of] for row in instants] for of in ("instant", "behind"))
     return dg.MaterializeResult(
         metadata=table_metadata(
             lake,
             LAG_HISTORY,
             rows,
             **{"dagster/column_lineage": column_lineage(LAG_HISTORY, [OFFSET_SNAPSHOTS, QUEUES, CONSUMEQUEUE_UNITS])},
-            **bar_plots("messages behind by instant", [row["instant"] for row in instants], behind, "messages"),
+            **bar_plots("messages behind by instant, of known queues", names, behind, "messages"),
         )
     )
 

@@ -38,10 +38,11 @@ SELECT placed.broker, "group", placed.topic, placed.queue_id, "at", broker_offse
             THEN CASE WHEN broker_offset = consumer_offset THEN '' ELSE '{ahead}: ' END || no_files
             WHEN broker_offset < consumer_offset
             THEN '{became_shorter}'
-            WHEN least(min_queue_offset, broker_offset) > consumer_offset
-            THEN (least(min_queue_offset, broker_offset) - consumer_offset) || ' {deleted_unread}'
-            WHEN broker_offset > consumer_offset AND oldest.store_timestamp IS NULL
-            THEN 'seconds unknown: {oldest_not_found}' END AS reason
+            ELSE nullif(concat_ws('; ',
+                CASE WHEN least(min_queue_offset, broker_offset) > consumer_offset
+                     THEN (least(min_queue_offset, broker_offset) - consumer_offset) || ' {deleted_unread}' END,
+                CASE WHEN broker_offset > consumer_offset AND oldest.store_timestamp IS NULL
+                     THEN 'seconds unknown: {oldest_not_found}' END), '') END AS reason
 FROM placed
 LEFT JOIN stored AS oldest
   ON placed.broker = oldest.broker AND placed.topic = oldest.topic AND placed.queue_id = oldest.queue_id
