@@ -74,7 +74,8 @@ def judge_compaction(store: Store, known: StoreKnowledge, lost: Intervals) -> Ju
         known_from = max(positions.get(key, NO_PASS), queue.min_queue_offset - 1)
         there = np.sort(np.concatenate(offsets))
         judged.append(check_missing(key, _missing(store, log, key, there, known_from, queue.max_queue_offset)))
-    is_missing = positions is None and not damages and not store.abort_present
+    writes_positions = known.settings.enable_compaction and not store.abort_present
+    is_missing = positions is None and not damages and writes_positions
     return joined([*judged, check_positions(damages, ahead, is_missing=is_missing)])
 
 

@@ -146,6 +146,15 @@ def test_a_position_that_cannot_be_read_is_told(root: Path, content: bytes | Non
     assert bool(judged(root)) is (content is not None), "a killed broker may not have come to write it"
 
 
+def test_a_broker_without_compaction_writes_no_positions(root: Path) -> None:
+    """One that was killed before it wrote any, and came back with enableCompaction=false, stops in order without."""
+    for name in COMPACTION_POSITIONS:
+        (root / "compaction" / name).unlink(missing_ok=True)
+    for enabled, kinds in ("true", {"compaction_positions_wrong"}), ("false", set[str]()):
+        found = verify(*opened(root, "5.3.3", config={"enableCompaction": enabled})).findings
+        assert {one.kind for one in found if one.kind.startswith("compaction_")} == kinds
+
+
 def test_a_position_ahead_of_its_queue_is_told(root: Path) -> None:
     end = int(_units(root)[-1]["queue_offset"]) + 10**6
     (root / "compaction" / COMPACTION_POSITIONS[0]).write_text(f'{{"queueOffsetMap":{{"Latest_0":{end}}}}}')
