@@ -70,10 +70,10 @@ def read_document(
     """`config/<name>` of a store's config files, or the database that holds the same table, as the broker would.
 
     None when nothing gives anything, which the broker takes for an empty state. What is passed over because it cannot
-    be read is reported even where another one stands in for it, and a file of 0 bytes where nothing does: no broker
-    writes one. Of a file and the table's own database the file counts
-    if it changed more often; of the database of all tables (configManagerVersion=v2) and anything else the one that
-    changed last, since such a broker looks at nothing else.
+    be read is reported even where another one stands in for it, and a file of 0 bytes where nothing does: a write cut
+    short leaves it (a kill, a full disk), no finished one. Of a file and the table's own database the file counts if it
+    changed more often; of the database of all tables (configManagerVersion=v2) and anything else the one that changed
+    last, since such a broker looks at nothing else.
     Source: common/ConfigManager.java#load, #loadBak, broker/config/v1/*#merge, broker/config/v2/* @5.3.3.
     """
     own, common = (_database_document(files, name, is_common, on_damage, damage) for is_common in (False, True))
@@ -134,7 +134,7 @@ def _json_document(
 def _report_emptied(files: Sequence[StoreFile], name: str, on_damage: OnDamage, damage: DamageSink | None) -> None:
     emptied = [file for file in files if file.path.name == name and file.kind != "rocksdb" and not file.size]
     for file in emptied:
-        problem = "what the file held is not known: no broker leaves it without a byte"
+        problem = "what the file held is not known: no finished write leaves it without a byte"
         error = CorruptRecord(problem, field="text", expected="a map", actual="0 bytes", path=file.path)
         report(error, on_damage, damage)
 

@@ -85,7 +85,7 @@ class ConfigLoad:
 
     @property
     def is_cut_to_nothing(self) -> bool:
-        """The file has 0 bytes, which no broker writes, and no .bak stands in for it."""
+        """The file has 0 bytes, which no finished write leaves, and no .bak stands in for it."""
         return self.main.state is CopyState.EMPTY and not self.rows
 
     @property

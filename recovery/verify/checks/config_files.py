@@ -1,8 +1,8 @@
 """The files of config/ themselves: unreadable, emptied, missing, or replaced by an older state.
 
 A file counts as emptied or missing where other files tell what it held, and as emptied where it has 0 bytes, which no
-broker writes. A broker that never had a client has no subscriptionGroup.json, and an empty table of offsets: that is no
-finding. Where groups have a retry topic and no offset, an empty table is a state that is explained.
+finished write leaves. A broker that never had a client has no subscriptionGroup.json, and an empty table of offsets:
+that is no finding. Where groups have a retry topic and no offset, an empty table is a state that is explained.
 """
 
 from __future__ import annotations

@@ -24,7 +24,8 @@ CONFIG_KINDS: dict[str, Kind] = {
     "config_emptied": Kind(
         "critical",
         "none",
-        "The file has 0 bytes, which no broker writes, or holds no row although other files tell that it held some.",
+        "The file has 0 bytes, which no finished write leaves, or holds no row although other files tell that it held "
+        "some.",
         STARTS_EMPTY,
         PUT_BACK,
     ),
