@@ -1,7 +1,8 @@
 """Store settings under RocketMQ's own names, with the broker's defaults: the one table a forecast or rebuild asks.
 
 Source: MessageStoreConfig (and brokerId, enableControllerMode, configManagerVersion of BrokerConfig), compared @4.9.8,
-5.3.1, 5.3.3, 5.4.0, 5.5.0, 5.5.1: a setting appears in some version, its default has not changed since.
+5.3.1, 5.3.3, 5.4.0, 5.5.0, 5.5.1: a setting appears in some version, its default has not changed since, but that of
+compactionThreadNum, which is 0 in 5.1.0 (`BrokerVersion.bounds_compaction_threads`).
 """
 
 from __future__ import annotations
