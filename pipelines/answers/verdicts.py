@@ -120,14 +120,18 @@ class BrokerVerdict:
 
 
 def verdicts_of(lake: Lake, sources: Sources) -> list[BrokerVerdict]:
-    """A verdict for each broker of the configuration, in its order."""
+    """A verdict for each broker of the configuration, in its order.
+
+    The files of a broker were compared when its start was foretold: of a store that is not there any more the lake has
+    files and neither findings nor a forecast.
+    """
     compared = lake.version("consistency_findings") is not None
     worst, behind, disk = (_by_broker(lake, sql) for sql in (WORST, BEHIND, DISK))
     forecasts = forecasts_of(lake)
     return [
         _verdict(
             broker,
-            worst.get(broker.name, {"findings": 0 if compared and broker.name in disk else None}),
+            worst.get(broker.name, {"findings": 0 if compared and broker.name in forecasts else None}),
             behind.get(broker.name, {}),
             disk.get(broker.name, {}),
             forecasts.get(broker.name),

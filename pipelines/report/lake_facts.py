@@ -67,7 +67,9 @@ class _Tables:
 
     def __init__(self, lake: Lake) -> None:
         self._lake = lake
-        self._looked = lake.version("consistency_findings") is not None
+        foretold = self.rows("SELECT DISTINCT broker FROM recovery_forecast")
+        looked = lake.version("consistency_findings") is not None
+        self._compared = {row["broker"] for row in foretold} if looked else set[str]()
         self._files = _by_broker(self.rows(FILES))
         self._of: Mapping[str, Mapping[str, list[Row]] | None] = {
             "topics": self._split("commitlog_messages", TOPICS),
@@ -95,7 +97,7 @@ class _Tables:
         facts.left_out = [f"{row['file']}: {row['why']}" for row in facts.files if row["why"] is not None]
         for name, rows in self._of.items():
             setattr(facts, name, None if rows is None else rows.get(broker))
-        if facts.findings is None and self._looked and facts.files:
+        if facts.findings is None and broker in self._compared:
             facts.findings = []
 
     def filled(self, table: str, sql: str | None = None) -> list[Row] | None:

@@ -229,6 +229,21 @@ def test_an_ingest_of_one_broker_ends_no_trouble_of_another(hook: Hook, tmp_path
 
 
 @pytest.mark.usefixtures("without_spark")
+def test_a_store_that_is_gone_has_no_end_of_its_findings(hook: Hook, tmp_path: Path) -> None:
+    """Its files agree, said the verdict, for the lake has none of its findings any more."""
+    store, other = built(tmp_path), built(tmp_path / "b")
+    damaged(store)
+    config = configured(tmp_path, hook, store, other)
+    assert call("ingest", "--config-file", config).code == 1
+    store.rename(tmp_path / "away")
+    gone = call("ingest", "--config-file", config)
+    assert "broker-a: its files were not compared" in gone.err
+    finding = hook.got[0]["troubles"]
+    assert [told["troubles"][-1:] for told in hook.got] == [finding, finding]
+    assert [told["count"] for told in hook.got] == [1, 2]
+
+
+@pytest.mark.usefixtures("without_spark")
 def test_an_ingest_that_fails_keeps_what_was_told_of_findings(
     hook: Hook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -160,9 +160,12 @@ WHY = json.dumps({"why": "The body differs.", "broker_would": "It cuts."})
 
 @pytest.fixture
 def lake(tmp_path: Path) -> Lake:
-    """Broker `worst` with damage and its repairs, `fine` without, and one that was never read."""
+    """Broker `worst` with damage and its repairs, `fine` without, and `gone`, whose store is not there any more."""
     lake = Lake(tmp_path / "lake")
-    files = [{"broker": name, "file": "commitlog/0", "kind": "commitlog", "size": 2**20} for name in ("fine", "worst")]
+    files = [
+        {"broker": name, "file": "commitlog/0", "kind": "commitlog", "size": 2**20}
+        for name in ("fine", "worst", "gone")
+    ]
     put(lake, "store_files", *files)
     region = {
         "file": "commitlog/0",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -54,11 +54,14 @@ def _tell(run: Run, tell: Tell | None, troubles: Sequence[Trouble]) -> None:
         run.warn(why)
 
 
-def to_lake(sources: Sources, brokers: Sequence[str]) -> Tell | None:
+def to_lake(sources: Sources, brokers: Sequence[str], not_compared: Set[str] = frozenset()) -> Tell | None:
     """Tells of an ingest of these brokers, or of all, what was not told before; None where no webhook is named.
 
     An ingest that failed has looked at nothing, and one of some brokers has not tried to read the others. Nothing is
     kept in a lake that lies among the evidence: that is told each time.
+
+    Args:
+        not_compared: brokers whose findings are not known when it is told; what they had goes on.
     """
     from pipelines.lake.lake import lake_to_write
 
@@ -73,7 +76,7 @@ def to_lake(sources: Sources, brokers: Sequence[str]) -> Tell | None:
         def looked_at(told: Trouble) -> bool:
             if told.what == FAILED:
                 return not others or told.where == named(brokers)
-            return not failed and not (told.what == NOT_READ and told.where in others)
+            return not failed and told.where not in (others if told.what == NOT_READ else not_compared)
 
         try:
             if failed:

@@ -114,12 +114,13 @@ def ingest(
     sources = sources_of(run, config)
     for place in sources.evidence():
         run.reads(place)
-    with alerting(run, str(sources.lake), to_lake(sources, broker or ()), named(broker or ())) as troubles:
+    brokers, not_compared = broker or (), set[str]()
+    with alerting(run, str(sources.lake), to_lake(sources, brokers, not_compared), named(brokers)) as troubles:
         lake = lake_to_write(sources)
         with writing(lake.root, "ingest", wait_s=wait):
             spark = SparkWhenAsked(lambda: started(run, sources))
             try:
-                rows = ingested(run, cast("SparkSession", spark), sources, lake, broker or ())
+                rows = ingested(run, cast("SparkSession", spark), sources, lake, brokers)
             finally:
                 spark.stop()
         if has_home(sources.lake):
@@ -127,6 +128,7 @@ def ingest(
             _tell_dagster(config, sources)
         verdicts = verdicts_of(lake, sources)
         troubles += troubles_of(verdicts)
+        not_compared |= {verdict.broker for verdict in verdicts if verdict.findings is None}
     _tell_verdicts(run, [verdict for verdict in verdicts if not broker or verdict.broker in broker])
     run.emit_rows(rows.schema, rows.to_pylist())
 
