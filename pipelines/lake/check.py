@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from deltalake.exceptions import DeltaError
 
 from pipelines.lake.commit import commit
-from pipelines.lake.delta import Part, partition_parts
+from pipelines.lake.delta import Part, partition_parts, was_never_written
 from pipelines.lake.errors import OtherPartitions, first_line
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.raw import TABLES
@@ -56,7 +56,7 @@ def _of_table(lake: Lake, name: str) -> Iterator[Fault]:
     except OtherPartitions:
         yield Fault(name, None, None, OtherPartitions.WHAT)
         return
-    if not parts and lake.has(name) and lake.version(name) is None:
+    if not parts and lake.has(name) and lake.version(name) is None and not was_never_written(root):
         yield Fault(name, None, None, "its log cannot be read: it has no version")
     for part in parts:
         if (what := _wrong_with(root, part)) is not None:

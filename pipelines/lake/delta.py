@@ -224,6 +224,11 @@ def newest_version(root: Path) -> Path | None:
     return root / LOG_FOLDER / max(names) if names else None
 
 
+def was_never_written(root: Path) -> bool:
+    """Whether a table has neither a version nor a part: a disk that is full at the first commit leaves its folders."""
+    return newest_version(root) is None and not any(root.rglob("part-*.parquet"))
+
+
 _opened: dict[Path, tuple[tuple[str, int, int], DeltaTable]] = {}
 """By folder, a table and the newest version that it was read at: reading a log takes as long as it has parts."""
 

@@ -17,7 +17,7 @@ from deltalake.exceptions import DeltaError
 
 from pipelines.lake.alert import TOLD
 from pipelines.lake.catalog import published_files
-from pipelines.lake.delta import LOG_FOLDER, add_actions
+from pipelines.lake.delta import LOG_FOLDER, add_actions, was_never_written
 from pipelines.lake.errors import LogUnreadable, first_line
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.raw import TABLES
@@ -91,6 +91,8 @@ def named_parts(root: Path, kept_since_s: float) -> set[str]:
 
 def _named_parts(root: Path, kept_since_s: float) -> set[str]:
     versions = sorted(path for path in (root / LOG_FOLDER).iterdir() if path.suffix == ".json" and path.stem.isdigit())
+    if was_never_written(root):
+        return set()
     if not versions:
         raise ValueError("it has no version")
     before = [path for path in versions if path.stat().st_mtime <= kept_since_s]

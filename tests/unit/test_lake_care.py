@@ -484,3 +484,15 @@ def test_who_only_looks_takes_no_lock(folder: Path) -> None:
     assert rows("check-lake", folder=folder, code=0) == []
     assert rows("vacuum", "--dry-run", folder=folder, code=0) == []
     assert not (folder / "lake" / LOCK_NAME).exists()
+
+
+def test_a_table_that_nothing_was_ever_committed_to_is_no_fault(folder: Path) -> None:
+    """A disk that is full at the first commit leaves the folder of the log, and no part."""
+    table = folder / "lake/tables/delayed_messages"
+    shutil.rmtree(table, ignore_errors=True)
+    (table / "_delta_log").mkdir(parents=True)
+    assert rows("check-lake", folder=folder, code=0) == []
+    assert call("vacuum", "--dry-run", "--config-file", str(folder / "rocketlens.toml")).code == 0
+    (table / "part-0.parquet").write_bytes(b"PAR1")
+    (fault,) = rows("check-lake", folder=folder, code=1)
+    assert "no version" in str(fault["what"])
