@@ -16,6 +16,7 @@ from pathlib import Path
 import duckdb
 
 from pipelines.installed.version import installed_version
+from pipelines.lake.errors import CatalogueUnwritten, first_line
 from pipelines.lake.lake import Lake, quoted
 from pipelines.lake.tables.raw import TABLES
 from pipelines.lake.tables.table import Table
@@ -56,7 +57,11 @@ class NotReading(Exception):
 
 
 def publish(lake: Lake) -> Path:
-    """Write the catalogue of the lake as it is now and swap it in, unless it is there already; where it is."""
+    """Write the catalogue of the lake as it is now and swap it in, unless it is there already; where it is.
+
+    Raises:
+        CatalogueUnwritten: the system refuses, as where the disk is full.
+    """
     told = made_from(lake)
     if _published(lake) == told:
         return lake.catalog
@@ -75,8 +80,11 @@ def publish(lake: Lake) -> Path:
             connection.execute(f"CREATE MACRO {VERSIONS}() AS {quoted(told)}")
             connection.commit()
         os.replace(fresh, lake.catalog)
+    except (duckdb.IOException, duckdb.TransactionException) as refused:
+        raise CatalogueUnwritten(f"the catalogue of the lake: {first_line(str(refused))}") from refused
     finally:
-        fresh.unlink(missing_ok=True)
+        for left in (fresh, fresh.with_name(f"{fresh.name}.wal")):
+            left.unlink(missing_ok=True)
     return lake.catalog
 
 

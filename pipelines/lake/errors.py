@@ -37,6 +37,10 @@ class LakeMoved(LakeError):
     """Another process wrote to a table between reading it and committing to it."""
 
 
+class CatalogueUnwritten(LakeError):
+    """The catalogue of the lake could not be written; the one from before, if any, is as it was."""
+
+
 class WorkFailed(LakeError):
     """Work on Spark that did not end: what it was, and why."""
 

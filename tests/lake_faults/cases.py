@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pipelines.cli.frame.errors import ExitCode
 from tests.lake_faults.processes import ended, forked, ingest, killed_after
 from tests.lake_faults.strikes import REFUSALS, STEPS, Strike
 from tests.lake_faults.world import BROKERS, World, content
@@ -22,6 +23,8 @@ WELL = (0, 1)
 MOST_TIMES = 24
 """A step is struck at one of its first so many times."""
 FILES = ("commitlog/00000000000000000000", "commitlog/00000000000003145728", "consumequeue/OrderTopic0")
+UNTOLD = (99, ExitCode.FAULT)
+"""How a process ends on an error that nobody foresaw."""
 
 
 @dataclass(slots=True)
@@ -116,7 +119,7 @@ def _struck(judge: Judge, what: str) -> list[str]:
     strike = Strike(what, draw.choice(list(STEPS)), draw.random() < 0.5, draw.randint(1, draw.choice((1, MOST_TIMES))))
     code = ended(ingest(judge.world.config(lake), strike))
     judge.note(what, code)
-    if code == 99:
+    if code in UNTOLD:
         return [f"{strike}: an error that no sentence tells"]
     return [f"{strike}: {sentence}" for sentence in judge.judged(lake)]
 
@@ -184,10 +187,12 @@ def full_disk(judge: Judge) -> list[str]:
     if made.returncode:
         judge.ended["full disks that this user may not make"] += 1
         return []
-    judge.note("full disk", int((judge.world.folder / "code").read_text()))
+    code = int((judge.world.folder / "code").read_text())
+    judge.note("full disk", code)
     shutil.rmtree(lake)
     kept.rename(lake)
-    return [f"disk of {kib} KiB: {sentence}" for sentence in judge.judged(lake)]
+    untold = ["an error that no sentence tells"] if code in UNTOLD else []
+    return [f"disk of {kib} KiB: {sentence}" for sentence in (*untold, *judge.judged(lake))]
 
 
 CASES: Mapping[str, Callable[[Judge], list[str]]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import shutil
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 import rocketlens as rl
 from pipelines.lake import catalog
 from pipelines.lake.catalog import publish
+from pipelines.lake.errors import CatalogueUnwritten
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.raw import TABLES
 from tests.support.cli import call, rows_of
@@ -29,6 +31,18 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "rocketlens.toml").write_text('[lake]\npath = "la\'ke"\n')
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def test_a_catalogue_that_the_system_refuses_is_one_sentence_and_leaves_nothing(tmp_path: Path) -> None:
+    lake = Lake(tmp_path / "lake")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 14, before[1]))
+    try:
+        with pytest.raises(CatalogueUnwritten, match="the catalogue of the lake: "):
+            publish(lake)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert list(lake.root.iterdir()) == []
 
 
 def test_a_catalogue_is_published_again_when_only_questions_change(
