@@ -15,6 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from rich.console import Console
+from rich.text import Text
 
 from pipelines.answers.instants import parse_instant, parse_relative
 from pipelines.cli.commands.ingest_bar import SECONDS_BETWEEN_LOOKS, IngestBar
@@ -75,6 +76,21 @@ def test_the_bar_of_an_ingest_tells_files_of_all(monkeypatch: pytest.MonkeyPatch
     assert "6 of 10 files" in drawn
     assert "8 of 10 files" in drawn, "half of the four that are read now"
     assert "8.0/10.0 MB" in drawn
+
+
+@pytest.mark.parametrize("broker", ["broker-a", "orders-primary-of-berlin-a"])
+def test_the_bar_of_an_ingest_has_one_line_at_80_columns(broker: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, width=80)
+    monkeypatch.setattr("rich.console.Console", lambda **given: console)
+    monkeypatch.setattr("pipelines.cli.commands.ingest_bar.wanted", lambda run, table_follows: True)
+    amounts = Amount(20, 488_000_000), Amount(6_100, 5_530_000_000), Amount(12_500, 8_880_000_000)
+    with IngestBar(Run(OutputOptions()), lambda: 0.5) as bar:
+        bar(Reading(broker, "commitlog_regions", *amounts))
+        time.sleep(3 * SECONDS_BETWEEN_LOOKS)
+    assert isinstance(console.file, io.StringIO)
+    shown = Text.from_ansi(console.file.getvalue().split("\r")[-2]).plain
+    assert "6,110 of 12,500 files" in shown
+    assert re.search(r"5\.8/8\.9 GB .* 0:\d\d:\d\d|5\.8/8\.9 GB +\? +-:--:--", shown), shown
 
 
 def test_the_bar_of_an_ingest_goes_on_without_spark_and_never_back(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from pipelines.cli.frame.call.run import Run
 
 Piece = TypeVar("Piece")
+NAME_CHARACTERS, FIGURES_CHARACTERS = 16, 58
+"""The least that is left of a bar's name, and what a bar, files of all, bytes, speed and time left take beside it."""
 
 
 def wanted(run: Run, *, table_follows: bool = False) -> bool:
@@ -41,16 +43,23 @@ def tracked(run: Run, pieces: Iterable[Piece], total: int, size_of: Callable[[Pi
 
 
 def byte_bar(*further: str) -> Progress:
-    """A bar of bytes on stderr; `further`: texts beside it, where `{task.fields[name]}` is what `update` was told."""
+    """A bar of bytes on stderr, on one line: in a narrow terminal it gets shorter, and then the name is cut, no figure.
+
+    Args:
+        further: texts beside it, where `{task.fields[name]}` is what `update` was told.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+    from rich.table import Column
 
+    console = Console(stderr=True)
+    name = Column(no_wrap=True, overflow="ellipsis", max_width=max(NAME_CHARACTERS, console.width - FIGURES_CHARACTERS))
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", table_column=name),
         BarColumn(),
         *map(TextColumn, further),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
+        DownloadColumn(table_column=Column(no_wrap=True)),
+        TransferSpeedColumn(table_column=Column(no_wrap=True)),
+        TimeRemainingColumn(table_column=Column(no_wrap=True)),
     )
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    return Progress(*columns, console=console, transient=True)
