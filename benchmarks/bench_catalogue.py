@@ -20,9 +20,9 @@ from time import process_time
 
 import pyarrow as pa
 
-from parsers.file_state import state_of
-from parsers.places import name_below
-from parsers.store import open_store
+from parsers.store.file_state import state_of
+from parsers.store.places import name_below
+from parsers.store.store import open_store
 from pipelines.ingest.changes import changes_of
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.ingest.made_from import MadeFrom

@@ -19,8 +19,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from parsers.commitlog.read import read_commitlog
-from parsers.store import open_store
+from parsers.commitlog.batches.read import read_commitlog
+from parsers.store.store import open_store
 from pipelines.cli.frame.written.json_form import json_lines
 from tests.support.big_log import write_log
 

@@ -21,14 +21,15 @@ from time import perf_counter, process_time
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parsers.commitlog.arrow import MESSAGE_SCHEMA
-from parsers.commitlog.message import decode_message
-from parsers.commitlog.read import read_commitlog
-from parsers.commitlog.region import Region
-from parsers.commitlog.segment import read_segment, regions_of
-from parsers.errors import Damage
-from parsers.mapped import map_file
-from parsers.store import StoreFile, open_store
+from parsers.commitlog.batches.arrow import MESSAGE_SCHEMA
+from parsers.commitlog.batches.read import read_commitlog
+from parsers.commitlog.batches.segment import read_segment, regions_of
+from parsers.commitlog.files.region import Region
+from parsers.commitlog.record.message import decode_message
+from parsers.damage.errors import Damage
+from parsers.evidence.mapped import map_file
+from parsers.store.store import open_store
+from parsers.store.store_file import StoreFile
 from tests.support.big_log import BLOCK_RECORDS, FILE_SIZE, FIRST_MS, write_log
 
 NOT_FIXED = ("properties", "crc_ok", "record_crc_ok")

@@ -17,8 +17,8 @@ from time import process_time
 
 import numpy as np
 
-from parsers.mapped import map_file, release_pages
-from parsers.store import Store, open_store
+from parsers.evidence.mapped import map_file, release_pages
+from parsers.store.store import Store, open_store
 from recovery.compare.history import Relation, history_of
 from recovery.rules.dispatch import DispatchRules
 from recovery.rules.settings import StoreSettings

@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.consumequeue.read import read_queue
-from parsers.store import StoreFile, open_store
+from parsers.store.store import open_store
+from parsers.store.store_file import StoreFile
 
 FILE_UNITS = 300_000
 MESSAGE_SIZE = 600

@@ -21,8 +21,8 @@ from parsers.index.find import IndexQuery
 from parsers.index.geometry import DEFAULT_GEOMETRY, Geometry
 from parsers.index.layout import ENTRIES_FIRST_NO, build_key
 from parsers.index.read import read_index
-from parsers.java import index_key_hash
-from parsers.store import StoreFile, classify
+from parsers.store.store_file import StoreFile, classify
+from parsers.values.java import index_key_hash
 from tests.support.big_index import MESSAGE_SIZE, write_index
 
 TOPIC = "Orders"

@@ -19,9 +19,9 @@ from time import perf_counter, perf_counter_ns
 
 import numpy as np
 
-from parsers.commitlog.read import read_commitlog
+from parsers.commitlog.batches.read import read_commitlog
 from parsers.index.find import IndexQuery
-from parsers.store import Store, open_store
+from parsers.store.store import Store, open_store
 from tests.support.java_lab import MAKE, WORK
 
 VERSION = "5.3.3"

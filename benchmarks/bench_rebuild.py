@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 
 from parsers.index.geometry import DEFAULT_GEOMETRY
-from parsers.store import Store, open_store
+from parsers.store.store import Store, open_store
 from recovery.rebuild.index_writer import IndexWriter
 from recovery.rebuild.queue_writer import QueueWriter
 from recovery.rebuild.rebuild import rebuild

@@ -30,8 +30,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
-from parsers.commitlog.read import read_commitlog
-from parsers.store import open_store
+from parsers.commitlog.batches.read import read_commitlog
+from parsers.store.store import open_store
 from pipelines.ingest.ingest import ingest_files
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource

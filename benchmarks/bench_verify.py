@@ -20,11 +20,11 @@ from resource import RUSAGE_SELF, getrusage
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 
-from parsers.commitlog.segment import read_segment
+from parsers.commitlog.batches.segment import read_segment
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.consumequeue.read import read_queue
 from parsers.index.read import read_index
-from parsers.store import Store, open_store
+from parsers.store.store import Store, open_store
 from recovery.knowledge.knowledge import Said, knowledge_of
 from recovery.rebuild.rebuild import rebuild
 from recovery.rules.settings import StoreSettings

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from parsers.topics import is_retry
+from parsers.values.topics import is_retry
 from rebalance.model import budget
 from rebalance.model.message_queue import MessageQueue
 from rebalance.ownership.history import Epoch, GroupHistory

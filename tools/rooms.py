@@ -24,19 +24,28 @@ BESIDE = {
 """Folders that are no rooms."""
 CHAPTERS = {
     "parsers": (
-        "",
+        "values",
+        "damage",
+        "layouts",
         "kernels",
+        "evidence",
+        "store",
         "commitlog",
         "dledger",
         "consumequeue",
         "index",
+        "timer",
+        "checkpoints",
         "rocksdb",
+        "queues",
         "config",
         "compaction",
         "tiered",
         "messages",
         "explain",
+        "",
     ),
+    "parsers/commitlog": ("record", "dledger_headers", "compiled", "files", "batches", ""),
     "recovery": (
         "rules",
         "filter",
@@ -92,10 +101,7 @@ CHAPTERS = {
     "pipelines/cli/frame": ("", "asked", "written", "call"),
     "pipelines/cli/commands": ("", "dump"),
 }
-"""The sub-packages of a folder in the order of the data; `""` is the folder's own files. Each knows those before it.
-
-The own files of `parsers` are what every parser stands on, and the doors through which a store is opened.
-"""
+"""The sub-packages of a folder in the order of the data; `""` is the folder's own files. Each knows those before it."""
 
 HEAD = """# Architecture
 

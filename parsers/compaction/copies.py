@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
-from parsers.commitlog.arrow import ALL_COLUMNS, MESSAGE_SCHEMA
-from parsers.commitlog.segment import read_segment
-from parsers.commitlog.slab import SlabPool
-from parsers.errors import DamageSink, OnDamage
-from parsers.store import StoreFile
+from parsers.commitlog.batches.arrow import ALL_COLUMNS, MESSAGE_SCHEMA
+from parsers.commitlog.batches.segment import read_segment
+from parsers.commitlog.batches.slab import SlabPool
+from parsers.damage.errors import DamageSink, OnDamage
+from parsers.store.store_file import StoreFile
 
 POSITION = "physical_offset"
 NOT_KEPT = ("broker", "message_id", "record_crc_ok")

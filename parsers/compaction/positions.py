@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from parsers.config.document import odd_value, read_document
 from parsers.config.values import int64
-from parsers.errors import DamageSink, OnDamage, report
-from parsers.java import INT_MAX, parse_whole
-from parsers.places import COMPACTION_POSITIONS
-from parsers.store import QueueKey, StoreFile
+from parsers.damage.errors import DamageSink, OnDamage, report
+from parsers.store.places import COMPACTION_POSITIONS
+from parsers.store.store_file import QueueKey, StoreFile
+from parsers.values.java import INT_MAX, parse_whole
 
 NO_PASS = -1
 """The position of a queue that no pass has gone through. Source: CompactionPositionMgr#getOffset @5.3.3."""

@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from parsers.consumequeue.batch import BATCH_UNIT, BATCH_UNIT_SCHEMA, Units, read_batch_queue, valid_units
 from parsers.consumequeue.summary import FILES_RECOVERED
-from parsers.errors import DamageSink, OnDamage, reporting
-from parsers.mapped import map_file
-from parsers.store import StoreFile
+from parsers.damage.errors import DamageSink, OnDamage, reporting
+from parsers.evidence.mapped import map_file
+from parsers.store.store_file import StoreFile
 
 SPARSE_UNIT_SCHEMA = pa.schema(
     [field.with_name("position") if field.name == "physical_offset" else field for field in BATCH_UNIT_SCHEMA]

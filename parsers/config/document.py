@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report
-from parsers.fastjson import Json, as_map, kind_of, parse, whole_number
-from parsers.mapped import map_file
+from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report
+from parsers.evidence.mapped import map_file
+from parsers.layouts.fastjson import Json, as_map, kind_of, parse, whole_number
 from parsers.rocksdb.tables import SECOND_FORM, holds, read_table
-from parsers.store import StoreFile
+from parsers.store.store_file import StoreFile
 
 BACKUP = ".bak"
 TIMESTAMP_BEFORE_4 = "timestatmp"

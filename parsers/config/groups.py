@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from parsers.config.document import Document, odd_value, read_document
 from parsers.config.values import flag, int32, int64, text
-from parsers.errors import DamageSink, OnDamage, report
-from parsers.fastjson import Json, as_map
-from parsers.store import StoreFile
+from parsers.damage.errors import DamageSink, OnDamage, report
+from parsers.layouts.fastjson import Json, as_map
+from parsers.store.store_file import StoreFile
 
 FILE, FILTER_FILE = "subscriptionGroup.json", "consumerFilter.json"
 SYSTEM_GROUP_PREFIX = "CID_RMQ_SYS_"

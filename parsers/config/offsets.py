@@ -12,10 +12,10 @@ from typing import Literal
 import pyarrow as pa
 
 from parsers.config.document import Document, odd_value, read_document
-from parsers.errors import DamageSink, OnDamage, report
-from parsers.fastjson import Json, as_map, whole_number
-from parsers.java import INT_MAX
-from parsers.store import StoreFile
+from parsers.damage.errors import DamageSink, OnDamage, report
+from parsers.layouts.fastjson import Json, as_map, whole_number
+from parsers.store.store_file import StoreFile
+from parsers.values.java import INT_MAX
 
 OffsetKind = Literal["committed", "pull", "lmq"]
 FILES = ("consumerOffset.json", "lmqConsumerOffset.json")

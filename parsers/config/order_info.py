@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 from parsers.config.document import odd_value, read_document
 from parsers.config.values import int64
-from parsers.errors import DamageSink, OnDamage, report
-from parsers.fastjson import Json, as_map, whole_number
-from parsers.java import INT_MAX
-from parsers.store import StoreFile
+from parsers.damage.errors import DamageSink, OnDamage, report
+from parsers.layouts.fastjson import Json, as_map, whole_number
+from parsers.store.store_file import StoreFile
+from parsers.values.java import INT_MAX
 
 FILE, TABLE = "consumerOrderInfo.json", "table"
 BITS = 64

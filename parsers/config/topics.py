@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from parsers.config.document import Document, odd_value, read_document
 from parsers.config.values import flag, int32, text
-from parsers.errors import DamageSink, OnDamage, report
-from parsers.fastjson import as_map
-from parsers.store import StoreFile
+from parsers.damage.errors import DamageSink, OnDamage, report
+from parsers.layouts.fastjson import as_map
+from parsers.store.store_file import StoreFile
 
 FILE = "topics.json"
 TOPIC_CONFIG_SCHEMA = pa.schema(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from parsers.fastjson import Json, whole_number
-from parsers.java import INT_MAX, INT_MIN
+from parsers.layouts.fastjson import Json, whole_number
+from parsers.values.java import INT_MAX, INT_MIN
 
 
 def int32(value: Json | None) -> int | None:

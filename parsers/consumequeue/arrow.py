@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from parsers.constants import NAME, constant, named_constant, names_of
 from parsers.consumequeue.kernel import Bytes, decode_units
 from parsers.consumequeue.layout import CQ_UNIT, TAGS_CODE_KINDS, UNIT_KINDS
-from parsers.topics import SCHEDULE_TOPIC
+from parsers.layouts.constants import NAME, constant, named_constant, names_of
+from parsers.values.topics import SCHEDULE_TOPIC
 
 UNIT_SCHEMA = pa.schema(
     [

@@ -10,15 +10,23 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from parsers.constants import NAME, constant, named_constant
 from parsers.consumequeue.summary import FILES_RECOVERED, QueueSummary
-from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, TruncatedRecord, report, reporting
-from parsers.layout import Field, Layout
-from parsers.mapped import map_file
-from parsers.runs import JoinedRuns
-from parsers.sequence import sequence_errors
-from parsers.spans import Bytes, spans, written_end
-from parsers.store import StoreFile
+from parsers.damage.errors import (
+    CorruptRecord,
+    DamageSink,
+    OnDamage,
+    StoreFormatError,
+    TruncatedRecord,
+    report,
+    reporting,
+)
+from parsers.damage.runs import JoinedRuns
+from parsers.evidence.mapped import map_file
+from parsers.evidence.spans import Bytes, spans, written_end
+from parsers.layouts.constants import NAME, constant, named_constant
+from parsers.layouts.layout import Field, Layout, native
+from parsers.store.sequence import sequence_errors
+from parsers.store.store_file import StoreFile
 
 BATCH_UNIT = Layout(
     "BatchConsumeQueue unit",
@@ -173,9 +181,7 @@ def _refused(file: StoreFile, data: Bytes, first: int, end: int) -> StoreFormatE
 
 def _columns(file: StoreFile, rows: Units) -> pa.RecordBatch:
     columns = [named_constant(file.topic or "", len(rows)), constant(file.queue_id or 0, len(rows))]
-    for name in BATCH_UNIT_SCHEMA.names[2:]:
-        native = rows[name].dtype.newbyteorder("=")
-        columns.append(pa.array(rows[name].astype(native)))
+    columns += (pa.array(native(rows[name])) for name in BATCH_UNIT_SCHEMA.names[2:])
     return pa.RecordBatch.from_arrays(columns, schema=BATCH_UNIT_SCHEMA)
 
 

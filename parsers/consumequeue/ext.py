@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report
-from parsers.layout import Buffer, Field, Layout
-from parsers.mapped import map_file
-from parsers.store import StoreFile
+from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report
+from parsers.evidence.mapped import map_file
+from parsers.layouts.layout import Buffer, Field, Layout
+from parsers.store.store_file import StoreFile
 
 UNIT_SIZE = Field("unit_size", "h", "bytes of the unit with its bitmap; 0 or less: the rest of the file is not used")
 CQ_EXT_SIZE = Layout("ConsumeQueueExt unit size", "store/ConsumeQueueExt.java#read @5.3.3", UNIT_SIZE)

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.consumequeue.ext import CQ_EXT_UNIT
-from parsers.errors import StoreFormatError
+from parsers.damage.errors import StoreFormatError
+from parsers.evidence.mapped import map_file
 from parsers.kernels.bigendian import load_long, load_short
-from parsers.mapped import map_file
-from parsers.numba_cache import cached_njit
-from parsers.store import StoreFile
+from parsers.kernels.numba_cache import cached_njit
+from parsers.store.store_file import StoreFile
 
 Bytes = npt.NDArray[np.uint8]
 Longs = npt.NDArray[np.int64]

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.consumequeue.layout import CQ_UNIT, MAX_EXT_ADDRESS
-from parsers.java import INT_MAX
 from parsers.kernels.bigendian import load_int, load_long
-from parsers.numba_cache import cached_njit
+from parsers.kernels.numba_cache import cached_njit
+from parsers.values.java import INT_MAX
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Longs: TypeAlias = npt.NDArray[np.int64]

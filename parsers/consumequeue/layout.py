@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from parsers.java import INT_MAX, INT_MIN, LONG_MIN
-from parsers.layout import Field, Layout
-from parsers.topics import SCHEDULE_TOPIC
+from parsers.layouts.layout import Field, Layout
+from parsers.values.java import INT_MAX, INT_MIN, LONG_MIN
+from parsers.values.topics import SCHEDULE_TOPIC
 
 CQ_UNIT = Layout(
     "ConsumeQueue unit",

@@ -12,12 +12,20 @@ import pyarrow as pa
 from parsers.consumequeue.arrow import units_to_batch
 from parsers.consumequeue.kernel import Bytes
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, TruncatedRecord, report, reporting
-from parsers.mapped import map_file
-from parsers.runs import JoinedRuns
-from parsers.sequence import sequence_errors
-from parsers.spans import spans, written_end
-from parsers.store import StoreFile
+from parsers.damage.errors import (
+    CorruptRecord,
+    DamageSink,
+    OnDamage,
+    StoreFormatError,
+    TruncatedRecord,
+    report,
+    reporting,
+)
+from parsers.damage.runs import JoinedRuns
+from parsers.evidence.mapped import map_file
+from parsers.evidence.spans import spans, written_end
+from parsers.store.sequence import sequence_errors
+from parsers.store.store_file import StoreFile
 
 BATCH_UNITS = 1 << 16
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from parsers.consumequeue.kernel import count_units, first_live_unit, valid_prefix
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.errors import DamageSink, OnDamage, reporting
-from parsers.mapped import map_file
-from parsers.spans import Bytes, spans
-from parsers.store import StoreFile
+from parsers.damage.errors import DamageSink, OnDamage, reporting
+from parsers.evidence.mapped import map_file
+from parsers.evidence.spans import Bytes, spans
+from parsers.store.store_file import StoreFile
 
 STEP = CQ_UNIT.size << 20
 FILES_RECOVERED = 3  # ConsumeQueue#recover starts at the third-last file

@@ -8,15 +8,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from parsers.commitlog.dledger_layout import ENTRY_HEADER, HEADER_SIZE
-from parsers.commitlog.logfile import LogFile, open_log
-from parsers.commitlog.segment import read_segment
-from parsers.constants import NAME, named_constant
-from parsers.errors import DamageSink, OnDamage, StoreFormatError, report
+from parsers.commitlog.batches.segment import read_segment
+from parsers.commitlog.dledger_headers.layout import ENTRY_HEADER, HEADER_SIZE, header_size
+from parsers.commitlog.files.logfile import LogFile, open_log
+from parsers.damage.errors import DamageSink, OnDamage, StoreFormatError, report
 from parsers.kernels.blocks import Bytes
-from parsers.places import printable_name
-from parsers.sequence import sequence_errors
-from parsers.store import StoreFile
+from parsers.layouts.constants import NAME, named_constant
+from parsers.store.places import printable_name
+from parsers.store.sequence import sequence_errors
+from parsers.store.store_file import StoreFile
 
 ENTRY_SCHEMA = pa.schema(
     [
@@ -43,7 +43,7 @@ def read_entries(
 
     Raises, or reports: as `read_segment` does for the log's files, which are given in offset order.
     """
-    files = [file for file in files if file.header_size]
+    files = [file for file in files if header_size(file)]
     for error in sequence_errors(files):
         report(error, on_damage, damage)
     for file in files:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from parsers.commitlog.dledger_layout import (
+from parsers.commitlog.dledger_headers.layout import (
     ENTRY_INDEX_UNIT,
     HEADER_SIZE,
     INDEX_UNIT_SIZE,
@@ -17,14 +17,22 @@ from parsers.commitlog.dledger_layout import (
     MAGIC_ENTRY,
     MAGIC_NO_OP,
 )
-from parsers.constants import NAME, named_constant
-from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, TruncatedRecord, report, reporting
+from parsers.damage.errors import (
+    CorruptRecord,
+    DamageSink,
+    OnDamage,
+    StoreFormatError,
+    TruncatedRecord,
+    report,
+    reporting,
+)
+from parsers.damage.runs import JoinedRuns
+from parsers.evidence.mapped import map_file
+from parsers.evidence.spans import spans, written_end
 from parsers.kernels.blocks import Bytes
-from parsers.mapped import map_file
-from parsers.runs import JoinedRuns
-from parsers.sequence import sequence_errors
-from parsers.spans import spans, written_end
-from parsers.store import StoreFile
+from parsers.layouts.constants import NAME, named_constant
+from parsers.store.sequence import sequence_errors
+from parsers.store.store_file import StoreFile
 
 ENTRY_INDEX_SCHEMA = pa.schema(
     [

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, TruncatedRecord, report
-from parsers.java import decode_utf8, parse_whole
-from parsers.mapped import map_file
-from parsers.store import StoreFile
+from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, TruncatedRecord, report
+from parsers.evidence.mapped import map_file
+from parsers.store.store_file import StoreFile
+from parsers.values.java import decode_utf8, parse_whole
 
 MOST_BYTES = 1 << 16
 NUMBERS = {"currTerm": "current_term", "endIndex": "end_index", "committedIndex": "committed_index"}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from parsers.commitlog.body import decompress
-from parsers.commitlog.layout import transaction_type
-from parsers.commitlog.message import Message
-from parsers.errors import StoreFormatError
+from parsers.commitlog.record.body import decompress
+from parsers.commitlog.record.layout import transaction_type
+from parsers.commitlog.record.message import Message
+from parsers.damage.errors import StoreFormatError
 from parsers.explain.line import Line, bytes_line, instant_text, printable
 from parsers.messages.declared import MOST_BODY_BYTES, BodyKind, Piece
 from parsers.messages.kinds import body_kind

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from parsers.commitlog.dledger_layout import ENTRY_HEADER, ENTRY_START
-from parsers.commitlog.host import decode_host
-from parsers.commitlog.layout import HEAD, RECORD_START, Parts, parts
-from parsers.commitlog.message import Message, decode_message
-from parsers.commitlog.region import Region
-from parsers.commitlog.segment import regions_of
+from parsers.commitlog.batches.segment import regions_of
+from parsers.commitlog.dledger_headers.layout import ENTRY_HEADER, ENTRY_START, header_size
+from parsers.commitlog.files.region import Region
+from parsers.commitlog.record.host import decode_host
+from parsers.commitlog.record.layout import HEAD, RECORD_START, Parts, parts
+from parsers.commitlog.record.message import Message, decode_message
+from parsers.evidence.mapped import map_file
 from parsers.explain.body import body_lines
 from parsers.explain.line import Line, bytes_line, layout_lines, printable
-from parsers.java import decode_utf8
-from parsers.layout import Layout
-from parsers.mapped import map_file
+from parsers.layouts.layout import Layout
 from parsers.messages.properties import meaning_of
-from parsers.store import StoreFile
+from parsers.store.store_file import StoreFile
+from parsers.values.java import decode_utf8
 
 ENTRY_END, NAME_END = b"\x02", b"\x01"
 
 
 def commitlog_lines(file: StoreFile, at: int) -> Iterator[Line]:
     """The regions of a file from the record or region that holds byte `at`."""
-    buf, header = map_file(file.path), file.header_size
+    buf, header = map_file(file.path), header_size(file)
     for region in regions_of(file, verify_crc=False):
         if region.end <= at:
             continue

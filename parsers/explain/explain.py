@@ -9,26 +9,28 @@ from pathlib import Path
 
 import numpy as np
 
-from parsers.checkpoint import CHECKPOINT
-from parsers.commitlog.dledger_layout import ENTRY_INDEX_UNIT
-from parsers.commitlog.layout import MAGIC_BLANK
-from parsers.commitlog.resync import written_from
+from parsers.checkpoints.checkpoint import CHECKPOINT
+from parsers.checkpoints.epochs import EPOCH_FILE, MOST_BYTES
+from parsers.commitlog.compiled.resync import written_from
+from parsers.commitlog.dledger_headers.layout import ENTRY_INDEX_UNIT
+from parsers.commitlog.record.layout import MAGIC_BLANK
 from parsers.consumequeue.batch import BATCH_UNIT, TERMINATOR
 from parsers.consumequeue.ext import CQ_EXT_UNIT, decode_ext_unit
 from parsers.consumequeue.layout import CQ_UNIT, is_pre_blank, tags_code_kind
-from parsers.epochs import EPOCH_FILE, MOST_BYTES
-from parsers.errors import NotThisFormat, StoreFormatError
+from parsers.damage.errors import NotThisFormat, StoreFormatError
+from parsers.evidence.mapped import map_file
 from parsers.explain.commitlog import commitlog_lines
 from parsers.explain.line import Line, bytes_line, layout_lines, printable, render
 from parsers.explain.records import record_lines
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
 from parsers.index.open import open_index
-from parsers.java import decode_utf8
-from parsers.layout import Layout
-from parsers.mapped import map_file
-from parsers.places import DATABASE_PART
-from parsers.store import FileKind, StoreFile, locate
-from parsers.timer import TIMER_BLANK, TIMER_CHECK, TIMER_SLOT, TIMER_UNIT
+from parsers.layouts.layout import Layout
+from parsers.store.places import DATABASE_PART, FileKind
+from parsers.store.store_file import StoreFile, locate
+from parsers.timer.check import TIMER_CHECK
+from parsers.timer.log import TIMER_BLANK, TIMER_UNIT
+from parsers.timer.wheel import TIMER_SLOT
+from parsers.values.java import decode_utf8
 
 __all__ = ["Line", "explain", "explain_file", "render"]
 TEXT_LINE_MAX = 4096

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from parsers.layout import Field, Layout
+from parsers.layouts.layout import Field, Layout
 
 HEX_SHOWN = 16
 TEXT_SHOWN = 100

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from parsers.commitlog.resync import written_from
+from parsers.commitlog.compiled.resync import written_from
 from parsers.explain.line import Line, bytes_line, layout_lines
-from parsers.layout import Layout
+from parsers.layouts.layout import Layout
 
 Title = Callable[[int, dict[str, int]], str]
 

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report
+from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report
 from parsers.index.geometry import Geometry
 from parsers.index.kernel import CHAIN_ENDED, CHAIN_LOOPS, index_key_hash, select_entries
 from parsers.index.layout import INDEX_ENTRY, build_key
 from parsers.index.open import OpenIndex, open_index
-from parsers.java import LONG_MAX, LONG_MIN, utf16_units
-from parsers.store import StoreFile
+from parsers.store.store_file import StoreFile
+from parsers.values.java import LONG_MAX, LONG_MIN, utf16_units
 
 MAX_MSGS_NUM_BATCH = 64  # MessageStoreConfig#maxMsgsNumBatch
 

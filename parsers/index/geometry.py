@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from parsers.evidence.mapped import release_pages
 from parsers.index.kernel import PROOF_ENTRIES, Bytes, proven_slot_counts, proves
 from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
-from parsers.mapped import release_pages
 
 THOROUGH_ENTRIES = 1 << 16
 MAX_CANDIDATES = 64

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.layout import Field, Layout
+from parsers.layouts.layout import Field, Layout
 
 INDEX_HEADER = Layout(
     "IndexFile header",

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
-from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, TruncatedRecord, report
-from parsers.extents import data_end
+from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, TruncatedRecord, report
+from parsers.evidence.extents import data_end
+from parsers.evidence.mapped import map_file
 from parsers.index.geometry import Geometry, Inference, infer_geometry
 from parsers.index.kernel import Bytes
 from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_ENTRY, INDEX_HEADER
-from parsers.mapped import map_file
-from parsers.store import StoreFile
+from parsers.store.store_file import StoreFile
 
 NEIGHBOURS_ASKED = 4
 MOMENTS = 3

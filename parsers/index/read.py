@@ -8,15 +8,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from parsers.constants import NAME, named_constant
-from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report, reporting
+from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report, reporting
+from parsers.damage.runs import JoinedRuns
+from parsers.evidence.spans import spans
 from parsers.index.geometry import Geometry
 from parsers.index.kernel import decode_entries
 from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_ENTRY, INDEX_HEADER
 from parsers.index.open import OpenIndex, open_index
-from parsers.runs import JoinedRuns
-from parsers.spans import spans
-from parsers.store import StoreFile
+from parsers.layouts.constants import NAME, named_constant
+from parsers.store.store_file import StoreFile
 
 INDEX_ENTRY_SCHEMA = pa.schema(
     [

@@ -15,7 +15,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from parsers.numba_cache import cached_njit
+from parsers.kernels.numba_cache import cached_njit
 
 Bytes = npt.NDArray[np.uint8]
 Mask = np.uint64

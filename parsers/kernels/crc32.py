@@ -17,7 +17,7 @@ from numba.core import cgutils, config
 from numba.extending import intrinsic, models, register_model
 
 from parsers.kernels.blocks import Bytes, pointer
-from parsers.numba_cache import cached_njit
+from parsers.kernels.numba_cache import cached_njit
 
 POLYNOMIAL = 0xEDB88320  # reflected, as zlib's
 # x^(4*128+32), x^(4*128-32), x^(128+32), x^(128-32) modulo the polynomial, reflected

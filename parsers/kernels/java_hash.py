@@ -1,4 +1,4 @@
-"""`String.hashCode` of UTF-8 bytes, without making a string: the compiled twin of `parsers.java.string_hash_code`."""
+"""`String.hashCode` of UTF-8 bytes, without making a string: the twin of `parsers.values.java.string_hash_code`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.kernels.bigendian import load_long
-from parsers.numba_cache import cached_njit
+from parsers.kernels.numba_cache import cached_njit
 
 Bytes = npt.NDArray[np.uint8]
 

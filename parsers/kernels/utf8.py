@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.kernels.blocks import BLOCK, Bytes, block_before_end, copy, high_mask, lowest_bit
-from parsers.numba_cache import cached_njit
+from parsers.kernels.numba_cache import cached_njit
 
 REPLACEMENT = (0xEF, 0xBF, 0xBD)
 GROWTH = 3

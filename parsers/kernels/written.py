@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.kernels.bigendian import load_long
-from parsers.numba_cache import cached_njit
+from parsers.kernels.numba_cache import cached_njit
 
 
 @cached_njit(nogil=True, _nrt=False)

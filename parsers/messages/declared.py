@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal, TypeAlias
 
-from parsers.errors import CorruptRecord
-from parsers.fastjson import Json, whole_number
-from parsers.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, parse_whole
+from parsers.damage.errors import CorruptRecord
+from parsers.layouts.fastjson import Json, whole_number
+from parsers.values.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, parse_whole
 
 Form = Literal["int32", "int64", "time_ms", "flag", "text", "int64_list"]
 """What a value is. `time_ms` is an int64 that counts milliseconds since 1970 in UTC."""

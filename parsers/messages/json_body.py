@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from parsers.errors import CorruptRecord
-from parsers.fastjson import Json, parse
+from parsers.damage.errors import CorruptRecord
+from parsers.layouts.fastjson import Json, parse
 from parsers.messages.declared import BodyKind, Named, Piece, json_value
 
 TOKEN = re.compile(rb'"(?P<text>(?:[^"\\]++|\\.)*+)"?|(?P<mark>[{}\[\],:])', re.DOTALL)

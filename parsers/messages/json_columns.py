@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
 
-from parsers.errors import CorruptRecord, StoreFormatError
-from parsers.fastjson import parse
-from parsers.java import LONG_MAX, LONG_MIN
+from parsers.damage.errors import CorruptRecord, StoreFormatError
+from parsers.layouts.fastjson import parse
 from parsers.messages.declared import WHOLE, Form, json_value
 from parsers.messages.json_body import JsonKind
+from parsers.values.java import LONG_MAX, LONG_MIN
 
 PIECE_BYTES = 4 << 20
 """No more text than this is parsed at once, unless a single body is longer."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from parsers.errors import CorruptRecord, StoreFormatError
+from parsers.damage.errors import CorruptRecord, StoreFormatError
 from parsers.messages.declared import BodyKind, Record
 from parsers.messages.offset_moved import OFFSET_MOVED
 from parsers.messages.pop_ack import BATCH_TAG, POP_ACK, POP_BATCH_ACK
@@ -16,7 +16,7 @@ from parsers.messages.properties import DEAD_LETTER, DELAYED, GIVEN_UP, HALF, RE
 from parsers.messages.trace import STARTS, TRACE
 from parsers.messages.transaction_op import TAG as OP_TAG
 from parsers.messages.transaction_op import TRANSACTION_OP
-from parsers.topics import (
+from parsers.values.topics import (
     CLOUD_TRACE_PREFIX,
     GIVEN_UP_TOPIC,
     OFFSET_MOVED_TOPIC,

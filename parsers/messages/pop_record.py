@@ -15,13 +15,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parsers.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report
-from parsers.java import decode_utf8
+from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report
 from parsers.messages.declared import Named
 from parsers.messages.json_body import JsonKind
 from parsers.messages.json_columns import JsonColumns
 from parsers.rocksdb.database import Database
-from parsers.store import StoreFile
+from parsers.store.store_file import StoreFile
+from parsers.values.java import decode_utf8
 
 FAMILY = "popState"
 POP_RECORD = JsonKind(

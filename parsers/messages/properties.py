@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from parsers.errors import CorruptRecord
+from parsers.damage.errors import CorruptRecord
 from parsers.messages.declared import Form, Named, Record, Value, markdown, text_value
 
 _DECLARED: tuple[tuple[str, str, Form, str], ...] = (

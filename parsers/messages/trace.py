@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from parsers.errors import CorruptRecord
+from parsers.damage.errors import CorruptRecord
 from parsers.messages.declared import BodyKind, Named, Piece, text_value
 from parsers.messages.trace_columns import DATED_SUB_AFTER, FIELD_END, OLDEST_PUB, RECORD_END, RECORDS
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from parsers.errors import CorruptRecord
-from parsers.java import decode_utf8, parse_whole
+from parsers.damage.errors import CorruptRecord
 from parsers.messages.declared import BodyKind, Named, Piece
+from parsers.values.java import decode_utf8, parse_whole
 
 TAG = "d"
 MOST_SHOWN = 64

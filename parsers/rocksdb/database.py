@@ -16,9 +16,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, cast
 from weakref import finalize
 
-from parsers.errors import CorruptRecord, StoreFormatError, UnreadableFile, UnsupportedVersion
-from parsers.evidence_guard import scratch_folder
-from parsers.places import is_rocksdb_file
+from parsers.damage.errors import CorruptRecord, StoreFormatError, UnreadableFile, UnsupportedVersion
+from parsers.evidence.guard import scratch_folder
+from parsers.store.places import is_rocksdb_file
 
 if TYPE_CHECKING:
     from rocksdict import Rdict, ReadOptions

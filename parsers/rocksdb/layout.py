@@ -6,7 +6,7 @@ RocksDBConsumeQueueOffsetTable, ConfigHelper (broker/config/v2) @5.3.3, unchange
 
 from __future__ import annotations
 
-from parsers.layout import Field, Layout
+from parsers.layouts.layout import Field, Layout
 
 UNITS_FAMILY, OFFSETS_FAMILY = "default", "offset"
 SEPARATOR = 1

@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from parsers.errors import CorruptRecord, StoreFormatError
-from parsers.java import LONG_MAX, decode_utf8
+from parsers.damage.errors import CorruptRecord, StoreFormatError
 from parsers.rocksdb.database import Database, Pair
 from parsers.rocksdb.layout import (
     AFTER,
@@ -30,6 +29,7 @@ from parsers.rocksdb.layout import (
     SEPARATOR,
     UNITS_FAMILY,
 )
+from parsers.values.java import LONG_MAX, decode_utf8
 
 Units = npt.NDArray[np.void]
 OnError = Callable[[StoreFormatError], None]

@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from parsers.constants import constant, named_constant, names_of
 from parsers.consumequeue.arrow import UNIT_SCHEMA
 from parsers.consumequeue.layout import MAX_EXT_ADDRESS, TAGS_CODE_KINDS
 from parsers.consumequeue.summary import QueueSummary
-from parsers.java import INT_MAX
+from parsers.layouts.constants import constant, named_constant, names_of
 from parsers.rocksdb.queue_table import QueueLimits, QueueTable, Units
-from parsers.store import QueueKey
-from parsers.topics import SCHEDULE_TOPIC
+from parsers.store.store_file import QueueKey
+from parsers.values.java import INT_MAX
+from parsers.values.topics import SCHEDULE_TOPIC
 
 DatabaseUnitKind = Literal["unit", "stale", "expired"]
 DATABASE_UNIT_KINDS: tuple[DatabaseUnitKind, ...] = ("unit", "stale", "expired")

@@ -11,24 +11,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from parsers.errors import (
-    CorruptRecord,
-    DamageSink,
-    OnDamage,
-    StoreFormatError,
-    report,
-)
-from parsers.fastjson import Json, as_map, parse
-from parsers.java import decode_utf8
+from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report
+from parsers.layouts.fastjson import Json, as_map, parse
 from parsers.rocksdb.database import Database, Pair
-from parsers.rocksdb.layout import (
-    NAME_SIZE,
-    OFFSET_KEY_END,
-    SERIALIZED,
-    TABLE_KEY,
-    TABLE_OFFSET,
-    TABLE_VERSION,
-)
+from parsers.rocksdb.layout import NAME_SIZE, OFFSET_KEY_END, SERIALIZED, TABLE_KEY, TABLE_OFFSET, TABLE_VERSION
+from parsers.values.java import decode_utf8
 
 OnError = Callable[[StoreFormatError], None]
 Content = dict[str, Json]

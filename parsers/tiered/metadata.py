@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from parsers.config.document import Document, read_document
 from parsers.config.values import int32, int64, text
-from parsers.errors import DamageSink, OnDamage
-from parsers.fastjson import Json, as_map
-from parsers.store import QueueKey, StoreFile
+from parsers.damage.errors import DamageSink, OnDamage
+from parsers.layouts.fastjson import Json, as_map
+from parsers.store.store_file import QueueKey, StoreFile
 
 FILE = "tieredStoreMetadata.json"
 TABLES = {

@@ -13,8 +13,9 @@ import pyarrow as pa
 from parsers.compaction.positions import NO_PASS, read_positions
 from parsers.compaction.sparse_queue import SparseQueue
 from parsers.config.topics import read_topics
-from parsers.errors import DamageSink
-from parsers.store import QueueKey, Store
+from parsers.damage.errors import DamageSink
+from parsers.store.store import Store
+from parsers.store.store_file import QueueKey
 from recovery.compaction.next_pass import Fate, NextPass, next_pass
 from recovery.compaction.pull import PullStatus, pull, units_from
 from recovery.knowledge.inference import StoreKnowledge

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from parsers.utc import utc
+from parsers.values.utc import utc
 from pipelines.answers.offsets.record import OffsetRecord
 from recovery.lives.group_life import GroupLeft, Seen, judge_group
 

@@ -10,10 +10,11 @@ from pathlib import Path
 from parsers.config.document import holds_table, read_document
 from parsers.config.groups import FILE as GROUPS_FILE
 from parsers.config.groups import is_system_group
-from parsers.errors import Damage, DamageSink
-from parsers.queues import StoreQueues
-from parsers.store import QueueKey, Store
-from parsers.topics import DLQ_PREFIX, is_dead_letter, is_retry, retry_topic_of
+from parsers.damage.errors import Damage, DamageSink
+from parsers.queues.store_queues import StoreQueues
+from parsers.store.store import Store
+from parsers.store.store_file import QueueKey
+from parsers.values.topics import DLQ_PREFIX, is_dead_letter, is_retry, retry_topic_of
 from pipelines.answers.fates.pops import PopAnswer
 from pipelines.answers.fates.retries import RetryAnswer
 from pipelines.answers.lag import positions, queue_ends

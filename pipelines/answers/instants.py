@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from parsers.java import LONG_MAX, LONG_MIN
-from parsers.utc import EPOCH, MILLISECOND
+from parsers.values.java import LONG_MAX, LONG_MIN
+from parsers.values.utc import EPOCH, MILLISECOND
 
 FIRST_MS, LAST_MS = -62135596800000, 253402300799999
 """Years 1 to 9999, which is as far as the calendar goes here."""

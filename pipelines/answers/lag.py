@@ -10,10 +10,11 @@ from typing import Any
 import pyarrow.compute as pc
 
 from parsers.config.topics import read_topics
-from parsers.errors import DamageSink
-from parsers.queues import BatchQueue, StoreQueues
-from parsers.store import Store
-from parsers.topics import REVIVE_GROUP
+from parsers.damage.errors import DamageSink
+from parsers.queues.queue import BatchQueue
+from parsers.queues.store_queues import StoreQueues
+from parsers.store.store import Store
+from parsers.values.topics import REVIVE_GROUP
 from pipelines.answers.offsets.saved import OffsetsAt
 from pipelines.answers.popping import NewestPops, popping
 from recovery.knowledge.copied_times import TimesLost, newest_message_ms

@@ -8,9 +8,9 @@ from difflib import get_close_matches
 from parsers.config.document import read_document
 from parsers.config.groups import FILE as GROUPS_FILE
 from parsers.config.offsets import read_offsets
-from parsers.errors import Damage
-from parsers.store import Store
-from parsers.topics import is_dead_letter, is_retry, retry_topic_of
+from parsers.damage.errors import Damage
+from parsers.store.store import Store
+from parsers.values.topics import is_dead_letter, is_retry, retry_topic_of
 from recovery.lives.topics_known import TopicsKnown
 
 NAMED = 5

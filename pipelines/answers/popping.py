@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
-from parsers.queues import StoreQueues
-from parsers.topics import TIMER_TOPIC, is_revive
+from parsers.queues.store_queues import StoreQueues
+from parsers.values.topics import TIMER_TOPIC, is_revive
 from recovery.query.lag import OffsetTable, popped_topics
 from recovery.scan.log_access import LogAccess
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from parsers.consumequeue.summary import QueueSummary
-from parsers.errors import DamageSink
-from parsers.queues import BatchQueue, FileQueue, StoreQueues
-from parsers.store import Store
+from parsers.damage.errors import DamageSink
+from parsers.queues.queue import BatchQueue, FileQueue
+from parsers.queues.store_queues import StoreQueues
+from parsers.store.store import Store
 from recovery.query.lag import LOG_NOT_FOUND
 from recovery.query.queue_minimum import broker_minimum, readable_messages
 from recovery.rules.versions import BrokerVersion

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from parsers.errors import Damage, UnreadableFile
-from parsers.store import NotAStore
+from parsers.damage.errors import Damage, UnreadableFile
+from parsers.store.store import NotAStore
 from pipelines.lake.broker_stores import known_store_of
 from pipelines.lake.sources import ReplicaGroup, Sources
 from recovery.compare.comparison import compare

@@ -10,9 +10,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from parsers.errors import Damage
-from parsers.store import Store
-from parsers.utc import utc
+from parsers.damage.errors import Damage
+from parsers.store.store import Store
+from parsers.values.utc import utc
 from pipelines.answers.backlog.rows import backlog
 from pipelines.answers.backlog.subscriptions import subscriptions_of
 from pipelines.answers.fates.delays import DelayAnswer

@@ -14,15 +14,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parsers.commitlog.bodies import decompressed_pieces
-from parsers.commitlog.body_views import taken_bodies
-from parsers.commitlog.read import read_commitlog
-from parsers.errors import CorruptRecord, Damage, DamageSink, StoreFormatError
-from parsers.evidence_guard import scratch_folder
+from parsers.commitlog.batches.bodies import decompressed_pieces
+from parsers.commitlog.batches.body_views import taken_bodies
+from parsers.commitlog.batches.read import read_commitlog
+from parsers.damage.errors import CorruptRecord, Damage, DamageSink, StoreFormatError
+from parsers.evidence.guard import scratch_folder
 from parsers.kernels.utf8 import are_valid
 from parsers.messages.trace_columns import FIELD_END, RECORD_END, RECORDS, TRACE_SCHEMA, decode_traces, is_trace_body
-from parsers.store import Store
-from parsers.topics import CLOUD_TRACE_PREFIX, TRACE_TOPIC, is_brokers_own, is_dead_letter, is_retry
+from parsers.store.store import Store
+from parsers.values.topics import CLOUD_TRACE_PREFIX, TRACE_TOPIC, is_brokers_own, is_dead_letter, is_retry
 from pipelines.answers.fates.columns import Longs, instants
 from pipelines.lake.catalog import question
 from pipelines.lake.tables.fates import TRACE_EVENTS

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from threading import Thread
 from typing import Any
 
-from parsers.errors import DamageSink
-from parsers.queues import StoreQueues
-from parsers.store import QueueKey, Store
-from parsers.utc import utc
+from parsers.damage.errors import DamageSink
+from parsers.queues.store_queues import StoreQueues
+from parsers.store.store import Store
+from parsers.store.store_file import QueueKey
+from parsers.values.utc import utc
 from pipelines.answers.finding_rows import finding_row
 from pipelines.answers.lag import store_lag
 from pipelines.answers.offsets.saved import offsets_of_store

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import dagster as dg
 
-from parsers.store import Store
+from parsers.store.store import Store
 from pipelines.ingest.file_names import partition_key
 from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.raw import FILE_TABLES

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import dagster as dg
 from dagster._core.storage.tags import PARTITION_NAME_TAG
 
-from parsers.store import NotAStore
+from parsers.store.store import NotAStore
 from pipelines.defs.ingest_job import ingest_broker
 from pipelines.defs.lakehouse import Lakehouse
 from pipelines.ingest.changes import changes_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from parsers.places import name_below
-from parsers.store import Store
+from parsers.store.places import name_below
+from parsers.store.store import Store
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.ingest.made_from import MadeFrom, all_inputs, store_inputs
 from pipelines.lake.sources import BrokerSource

@@ -11,7 +11,8 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from parsers.config.document import BACKUP, holds_table
-from parsers.store import NotAStore, StoreFile
+from parsers.store.store import NotAStore
+from parsers.store.store_file import StoreFile
 from pipelines.lake.broker_stores import store_of
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource

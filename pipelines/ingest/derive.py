@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from parsers.store import NotAStore
+from parsers.store.store import NotAStore
 from pipelines.answers.instants import hour_of
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.ingest.made_from import (

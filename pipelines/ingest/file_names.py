@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from parsers.places import name_below
-from parsers.store import StoreFile
+from parsers.store.places import name_below
+from parsers.store.store_file import StoreFile
 from pipelines.lake.sources import BrokerSource
 
 

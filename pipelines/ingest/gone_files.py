@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pyarrow as pa
 
-from parsers.places import name_below
-from parsers.store import Store
+from parsers.store.places import name_below
+from parsers.store.store import Store
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.raw import STORE_FILES

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from parsers.commitlog.message import decode_message
-from parsers.errors import StoreFormatError
-from parsers.mapped import map_file
+from parsers.commitlog.record.message import decode_message
+from parsers.damage.errors import StoreFormatError
+from parsers.evidence.mapped import map_file
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource
 

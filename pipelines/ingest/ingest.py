@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from parsers.places import name_below
-from parsers.queues import unit_files
-from parsers.store import NotAStore, Store, StoreFile
+from parsers.queues.store_queues import unit_files
+from parsers.store.places import name_below
+from parsers.store.store import NotAStore, Store
+from parsers.store.store_file import StoreFile
 from pipelines.ingest.changes import stale_files
 from pipelines.ingest.config_snapshots import snapshot_config
 from pipelines.ingest.gone_files import mark_gone

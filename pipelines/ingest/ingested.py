@@ -9,9 +9,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from parsers.file_state import FileState, state_of
-from parsers.places import name_below
-from parsers.store import Store, StoreFile
+from parsers.store.file_state import FileState, state_of
+from parsers.store.places import name_below
+from parsers.store.store import Store
+from parsers.store.store_file import StoreFile
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.raw import INGESTED_FILES, TABLES
 

@@ -10,7 +10,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from parsers.errors import StoreFormatError
+from parsers.damage.errors import StoreFormatError
 from pipelines.lake.delta import partition_parts
 from pipelines.lake.lake import Lake, quoted
 from pipelines.lake.sources import BrokerSource

@@ -12,10 +12,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from parsers.file_state import FileState, state_of
-from parsers.mapped import open_evidence
-from parsers.places import name_below
-from parsers.store import NotAStore, StoreFile
+from parsers.evidence.mapped import open_evidence
+from parsers.store.file_state import FileState, state_of
+from parsers.store.places import name_below
+from parsers.store.store import NotAStore
+from parsers.store.store_file import StoreFile
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.ingest.made_from import MadeFrom
 from pipelines.ingest.read_again import gives_all_again

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.store import Store
+from parsers.store.store import Store
 from pipelines.lake.sources import BrokerSource, SourcesError
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.knowledge.knowledge import Said, knowledge_of, open_known

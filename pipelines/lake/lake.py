@@ -16,7 +16,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from parsers.evidence_guard import EvidenceGuard
+from parsers.evidence.guard import EvidenceGuard
 from pipelines.lake.sources import Sources
 from pipelines.lake.tables.raw import TABLES
 from pipelines.lake.tables.raw_table import FileTable

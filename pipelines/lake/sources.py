@@ -14,8 +14,8 @@ from glob import glob
 from pathlib import Path
 from typing import Any
 
-from parsers.errors import why_unreadable
-from parsers.mapped import read_small
+from parsers.damage.errors import why_unreadable
+from parsers.evidence.mapped import read_small
 from pipelines.installed.addresses import is_address, why_refused
 from pipelines.installed.shipped import DEMO, workplace
 from pipelines.lake.spark_properties import spark_properties

@@ -7,8 +7,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from parsers.config.topics import read_topics
-from parsers.queues import BatchQueue, StoreQueues
-from parsers.store import Store
+from parsers.queues.queue import BatchQueue
+from parsers.queues.store_queues import StoreQueues
+from parsers.store.store import Store
 from pipelines.answers.instants import iso_instant
 from pipelines.recordings.recordings import Recording, facts_of, find_recordings
 from pipelines.report.facts import tell_ownership, with_instants

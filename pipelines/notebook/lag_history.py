@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from parsers.errors import DamageSink
-from parsers.store import Store
+from parsers.damage.errors import DamageSink
+from parsers.store.store import Store
 from pipelines.answers.lag import lag_record, store_lag
 from pipelines.answers.offsets.saved import OffsetsAt, offsets_in
 from pipelines.answers.popping import NewestPops

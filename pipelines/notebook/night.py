@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from parsers.store import Store
+from parsers.store.store import Store
 from pipelines.notebook.cluster import Cluster
 from pipelines.recordings.recordings import Recording, facts_of
 from pipelines.report.facts import with_instants

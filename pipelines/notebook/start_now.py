@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from parsers.explain.explain import explain
-from parsers.store import Store
+from parsers.store.store import Store
 from pipelines.answers.lag import store_positions
 from pipelines.answers.offsets.saved import offsets_of_store
 from pipelines.recordings.lines import Problem

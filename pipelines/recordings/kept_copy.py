@@ -7,8 +7,8 @@ import io
 import re
 from pathlib import Path
 
-from parsers.fastjson import MAX_BYTES, Json, parse
-from parsers.mapped import read_small
+from parsers.evidence.mapped import read_small
+from parsers.layouts.fastjson import MAX_BYTES, Json, parse
 
 GZIP_MAGIC = b"\x1f\x8b"
 WRITTEN_IN_NAME = re.compile(r"(?<!\d)\d{13}(?!\d)")

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from parsers.errors import NotThisFormat, why_unreadable
+from parsers.damage.errors import NotThisFormat, why_unreadable
 from pipelines.recordings.kept_copy import GZIP_MAGIC
 from rebalance.model.json_text import parse_json
 

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import dpkt
 
-from parsers.errors import NotThisFormat
+from parsers.damage.errors import NotThisFormat
 from pipelines.recordings.tcp import TcpStream
 from rebalance.model import budget
 from rebalance.readers.wire.recorder import RecordCounts, WireRecorder

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from parsers.errors import StoreFormatError, why_unreadable
+from parsers.damage.errors import StoreFormatError, why_unreadable
 from pipelines.recordings.kept_copy import GZIP_MAGIC, read_copy, written_ms
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from os.path import abspath, commonpath
 from pathlib import Path
 
-from parsers.java import INT_MAX
+from parsers.values.java import INT_MAX
 from pipelines.recordings.kinds import LOG_NAME
 from pipelines.recordings.lines import Problem, lines_of
 from pipelines.recordings.recordings import log_home

@@ -10,12 +10,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from parsers.commitlog.read import read_commitlog
-from parsers.commitlog.region import Region
-from parsers.errors import Damage
-from parsers.places import name_below
-from parsers.store import Store
-from parsers.utc import utc
+from parsers.commitlog.batches.read import read_commitlog
+from parsers.commitlog.files.region import Region
+from parsers.damage.errors import Damage
+from parsers.store.places import name_below
+from parsers.store.store import Store
+from parsers.values.utc import utc
 from pipelines.answers.backlog.rows import backlog
 from pipelines.answers.backlog.subscriptions import subscriptions_of
 from pipelines.answers.fates.delays import DelayAnswer, delay_sums

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.topics import is_brokers_own
+from parsers.values.topics import is_brokers_own
 from pipelines.report.figures import counted
 from pipelines.report.model import Column, Facts, PrintedTable, Section, State, numbers, texts, with_notes
 

@@ -7,8 +7,8 @@ from itertools import islice
 
 import pyarrow as pa
 
-from parsers.commitlog.arrow import MESSAGE_SCHEMA
-from parsers.errors import StoreFormatError
+from parsers.commitlog.batches.arrow import MESSAGE_SCHEMA
+from parsers.damage.errors import StoreFormatError
 from parsers.explain.line import instant_text
 from parsers.messages.declared import Record, Value
 from parsers.messages.kinds import KINDS, decoded

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from parsers.store import Store
+from parsers.store.store import Store
 from recovery.forecast.forecast import Forecast, forecast
 from recovery.forecast.losses import losses
 from recovery.knowledge.inference import StoreKnowledge

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parsers.commitlog.arrow import MESSAGE_SCHEMA
-from parsers.commitlog.layout import SYS_FLAG_INNER_BATCH
-from parsers.topics import is_brokers_own, is_dead_letter, is_retry
+from parsers.commitlog.batches.arrow import MESSAGE_SCHEMA
+from parsers.commitlog.record.layout import SYS_FLAG_INNER_BATCH
+from parsers.values.topics import is_brokers_own, is_dead_letter, is_retry
 
 NEEDED = ("topic", "queue_id", "queue_offset", "born_timestamp", "flag", "tags", "keys", "properties")
 BODY = "body_decompressed"

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from parsers.store import QueueKey, Store
-from parsers.topics import is_lmq
+from parsers.store.store import Store
+from parsers.store.store_file import QueueKey
+from parsers.values.topics import is_lmq
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.lives.offset_lives import GroupOffsets
 from recovery.query.ledger import Layer, State

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import duckdb
 import pyarrow as pa
 
-from parsers.commitlog.arrow import ALL_COLUMNS
+from parsers.commitlog.batches.arrow import ALL_COLUMNS
 from pipelines.lake.catalog import CONFINEMENT
 from pipelines.selection.content import BODY_TEXT
 from pipelines.selection.selector import WrongCondition

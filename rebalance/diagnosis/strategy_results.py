@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from parsers.java import utf16_order
+from parsers.values.java import utf16_order
 from rebalance.model.message_queue import MessageQueue, Queues, sorted_queues
 from rebalance.strategies.base import Strategy, StrategyError
 from rebalance.strategies.registry import strategy_named

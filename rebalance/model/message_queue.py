@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from parsers.java import utf16_order
+from parsers.values.java import utf16_order
 
 
 class MessageQueue(NamedTuple):

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from parsers.java import is_blank, split
-from parsers.version import NEWEST, Version
+from parsers.values.java import is_blank, split
+from parsers.values.version import NEWEST, Version
 from rebalance.model.message_queue import MessageQueue
 from rebalance.strategies.base import ILLEGAL_ARGUMENT, NULL_POINTER, StrategyError, check_arguments, index_of
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from parsers.java import ring_hash
-from parsers.version import NEWEST, Version
+from parsers.values.java import ring_hash
+from parsers.values.version import NEWEST, Version
 from rebalance.model.message_queue import MessageQueue
 from rebalance.strategies.base import ILLEGAL_ARGUMENT, StrategyError, check_arguments, index_of
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar
 
-from parsers.java import utf16_order
+from parsers.values.java import utf16_order
 from rebalance.model.message_queue import MessageQueue
 from rebalance.strategies.base import (
     ILLEGAL_ARGUMENT,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from parsers.java import is_blank
+from parsers.values.java import is_blank
 from rebalance.model.message_queue import MessageQueue
 from rebalance.strategies.base import ILLEGAL_ARGUMENT, NULL_POINTER, Strategy, StrategyError, check_arguments, index_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from parsers.version import NEWEST, Version
+from parsers.values.version import NEWEST, Version
 from rebalance.model.message_queue import MessageQueue
 from rebalance.strategies.base import StrategyError
 from rebalance.strategies.pop_share import allocate_for_pop

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from parsers.version import NEWEST, Version
+from parsers.values.version import NEWEST, Version
 from rebalance.model.message_queue import MessageQueue
 from rebalance.strategies.averagely import Averagely
 from rebalance.strategies.averagely_by_circle import AveragelyByCircle

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from parsers.java import utf16_order
+from parsers.values.java import utf16_order
 from rebalance.model.message_queue import MessageQueue
 from rebalance.strategies.base import Strategy
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from parsers.compaction.sparse_queue import NO_UNITS, SparseQueue
 from parsers.consumequeue.batch import BATCH_UNIT
-from parsers.store import StoreFile
+from parsers.store.store_file import StoreFile
 from recovery.broker.mapped_file_queue import FileList, LoadFailed, NameRefused, list_files
 from recovery.broker.store_folder import CompactedFiles, QueueKey
 from recovery.rules.settings import StoreSettings

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.java import divide, to_int, to_long
+from parsers.values.java import divide, to_int, to_long
 from recovery.broker.consume_queue_ext import ExtQueue, last_address
 from recovery.broker.mapped_file_queue import FileList, LoadFailed, LogFile, file_name
 from recovery.query.queue_minimum import scan_minimum, search_minimum

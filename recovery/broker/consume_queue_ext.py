@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from parsers.consumequeue.ext import CQ_EXT_SIZE, CQ_EXT_UNIT, END_BLANK, END_OF_FILE
 from parsers.consumequeue.layout import MAX_EXT_ADDRESS
-from parsers.java import LONG_MIN, to_long
+from parsers.values.java import LONG_MIN, to_long
 from recovery.broker.mapped_file_queue import FileList, LoadFailed, LogFile, file_name
 
 Longs = npt.NDArray[np.int64]

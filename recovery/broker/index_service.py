@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from parsers.index.geometry import Geometry
 from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_HEADER
-from parsers.java import LONG_MAX, LONG_MIN
+from parsers.values.java import LONG_MAX, LONG_MIN
 from recovery.broker.consume_queue import Hang
 from recovery.broker.mapped_file_queue import LoadFailed
 from recovery.broker.store_folder import Entry

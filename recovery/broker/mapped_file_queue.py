@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from parsers.java import divide, remainder
+from parsers.values.java import divide, remainder
 from recovery.broker.store_folder import Entry
 from recovery.rules.passing_settings import PassedBy
 from recovery.rules.versions import BrokerVersion

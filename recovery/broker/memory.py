@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from parsers.checkpoint import CHECKPOINT, Checkpoint, decode_checkpoint
+from parsers.checkpoints.checkpoint import CHECKPOINT, Checkpoint, decode_checkpoint
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.topics import SCHEDULE_TOPIC
+from parsers.values.topics import SCHEDULE_TOPIC
 from recovery.broker.compaction import CompactedQueueLoad
 from recovery.broker.consume_queue import Queue
 from recovery.broker.consume_queue_ext import ExtQueue

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from parsers.commitlog.layout import MAGIC_BLANK, MAGIC_V1, MAGIC_V2, RECORD_START, Parts, parts
-from parsers.commitlog.propcrc import RESERVED_SIZE
-from parsers.commitlog.properties import PropertyRule, decode_properties
-from parsers.errors import StoreFormatError
-from parsers.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, crc31, decode_utf8, split, to_int
-from parsers.layout import Layout
-from parsers.topics import SCHEDULE_TOPIC
+from parsers.commitlog.record.layout import MAGIC_BLANK, MAGIC_V1, MAGIC_V2, RECORD_START, Parts, parts
+from parsers.commitlog.record.propcrc import RESERVED_SIZE
+from parsers.commitlog.record.properties import PropertyRule, decode_properties
+from parsers.damage.errors import StoreFormatError
+from parsers.layouts.layout import Layout
+from parsers.values.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, crc31, decode_utf8, split, to_int
+from parsers.values.topics import SCHEDULE_TOPIC
 from recovery.rules.dispatch import SHORT_MAX, SHORT_MIN, DispatchRequest, InvalidForDispatch, parse_number
 from recovery.rules.passing_settings import PassedBy
 from recovery.rules.settings import StoreSettings

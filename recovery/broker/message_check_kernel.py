@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from parsers.commitlog.kernel import body_crc_ok
-from parsers.commitlog.layout import MAGIC_V2
-from parsers.commitlog.shape import AT_BODY_CRC, AT_MAGIC, shape_of
+from parsers.commitlog.compiled.kernel import body_crc_ok
+from parsers.commitlog.compiled.shape import AT_BODY_CRC, AT_MAGIC, shape_of
+from parsers.commitlog.record.layout import MAGIC_V2
 from parsers.kernels.bigendian import load_int
-from parsers.numba_cache import cached_njit
+from parsers.kernels.numba_cache import cached_njit
 from recovery.scan.property_spans import INNER_BASE, INNER_NUM, SPANS, find_spans
 
 Bytes = npt.NDArray[np.uint8]

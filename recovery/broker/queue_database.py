@@ -13,8 +13,8 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from parsers.java import to_long
 from parsers.rocksdb.queue_table import Limit, QueueLimits, QueueTable
+from parsers.values.java import to_long
 from recovery.broker.mapped_file_queue import FileList
 from recovery.broker.store_folder import QueueKey
 from recovery.rules.dispatch import QueueUnit

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from parsers.epochs import EpochsRead, load_epochs
-from parsers.errors import StoreFormatError, UnsupportedVersion
-from parsers.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, utf16_units
-from parsers.mapped import map_file, open_evidence
-from parsers.places import DATA_FOLDER, DLEDGER_FOLDER, SINGLE_FILES
+from parsers.checkpoints.epochs import EpochsRead, load_epochs
+from parsers.damage.errors import StoreFormatError, UnsupportedVersion
+from parsers.evidence.mapped import map_file, open_evidence
 from parsers.rocksdb.database import Database
 from parsers.rocksdb.queue_table import QueueLimits, QueueTable, Units
-from parsers.store import StoreFile
+from parsers.store.places import DATA_FOLDER, DLEDGER_FOLDER, SINGLE_FILES
+from parsers.store.store_file import StoreFile
+from parsers.values.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, utf16_units
 from recovery.broker.abort_file import AbortFile, read_abort_file
 from recovery.rules.dispatch import InvalidForDispatch, parse_number
 from recovery.rules.settings import StoreSettings

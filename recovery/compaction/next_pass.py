@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 from parsers.compaction.copies import read_copies
 from parsers.compaction.positions import NO_PASS
 from parsers.compaction.sparse_queue import SparseQueue
-from parsers.errors import Damage, DamageSink
-from parsers.store import StoreFile
+from parsers.damage.errors import Damage, DamageSink
+from parsers.store.store_file import StoreFile
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from parsers.errors import DamageSink
-from parsers.store import StoreFile
+from parsers.commitlog.dledger_headers.layout import header_size
+from parsers.damage.errors import DamageSink
+from parsers.store.store_file import StoreFile
 from recovery.compare.advice import Advice, advise
 from recovery.compare.cost import Cost, Kept, costs
 from recovery.compare.election import NOTHING_NOTED, Election, Standing, elect
@@ -202,7 +203,7 @@ def _first(
 
 def _difference(at: int, logs: Mapping[str, LogBytes], files: Sequence[StoreFile]) -> RecordDifference | None:
     """The records at a byte of the log; before a broker was switched to DLedger its messages had no headers."""
-    before = [file.header_size for file in files if (file.base_offset or 0) <= at]
+    before = [header_size(file) for file in files if (file.base_offset or 0) <= at]
     return difference_at(at, logs, before[-1] if before else 0)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from parsers.store import QueueKey
+from parsers.store.store_file import QueueKey
 from recovery.compare.own_messages import QueueShare
 from recovery.compare.side_by_side import OffsetKey, Tables
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from parsers.epochs import Epoch
-from parsers.java import LONG_MAX
+from parsers.checkpoints.epochs import Epoch
+from parsers.values.java import LONG_MAX
 from recovery.compare.log_pair import LogBytes
 from recovery.compare.own_messages import Range, own_messages
 from recovery.compare.record_difference import holds_record

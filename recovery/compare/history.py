@@ -12,9 +12,9 @@ from enum import StrEnum
 
 import numpy as np
 
-from parsers.errors import DamageSink
-from parsers.sequence import holes
-from parsers.store import StoreFile
+from parsers.damage.errors import DamageSink
+from parsers.store.sequence import holes
+from parsers.store.store_file import StoreFile
 from recovery.compare.kernel import differing_bits
 from recovery.compare.log_pair import MOST_STRETCHES, LogBytes, Meets, Stretch, stretches
 from recovery.compare.own_messages import OwnMessages, Range, own_messages

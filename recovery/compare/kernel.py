@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from parsers.commitlog.shape import own_offset, shape_of
+from parsers.commitlog.compiled.shape import own_offset, shape_of
 from parsers.kernels.bigendian import load_int
-from parsers.numba_cache import cached_njit
+from parsers.kernels.numba_cache import cached_njit
 
 Bytes = npt.NDArray[np.uint8]
 Longs = npt.NDArray[np.int64]

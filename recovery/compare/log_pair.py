@@ -13,12 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from parsers.commitlog.region import RegionKind
-from parsers.commitlog.resync import written_from
-from parsers.errors import DamageSink, StoreFormatError, report
-from parsers.extents import data_end
-from parsers.mapped import map_file, release_pages, require_whole
-from parsers.store import StoreFile
+from parsers.commitlog.compiled.resync import written_from
+from parsers.commitlog.dledger_headers.layout import header_size
+from parsers.commitlog.files.region import RegionKind
+from parsers.damage.errors import DamageSink, StoreFormatError, report
+from parsers.evidence.extents import data_end
+from parsers.evidence.mapped import map_file, release_pages, require_whole
+from parsers.store.store_file import StoreFile
 from recovery.compare import kernel
 from recovery.compare.kernel import Bytes, first_difference, judge_records
 from recovery.scan.log_runs import LogGap, LogRun, log_runs
@@ -149,7 +150,7 @@ def _pieces_of(left: Sequence[StoreFile], right: LogBytes) -> Iterator[Stretch]:
 
 
 def _of_run(run: LogRun, right: LogBytes) -> Iterator[Stretch]:
-    base, header = run.base_offset, run.file.header_size
+    base, header = run.base_offset, header_size(run.file)
     starts = run.positions - header
     edges = np.append(starts, run.end) + base
     verdicts = np.empty(len(starts), np.int8)
@@ -172,7 +173,7 @@ def _judge(run: LogRun, piece: Piece, first: int, last: int, verdicts: kernel.Co
     """Verdicts of the rows [first, last), whose records lie in the piece."""
     if first == last or piece.data is None:
         return
-    header, shift = run.file.header_size, run.base_offset - piece.base_offset
+    header, shift = header_size(run.file), run.base_offset - piece.base_offset
     begin = int(run.positions[first]) - header
     end = run.end if last == len(run.positions) else int(run.positions[last]) - header
     same = first_difference(run.data[begin:end], piece.data[begin + shift : end + shift])

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from parsers.store import QueueKey, StoreFile
+from parsers.commitlog.dledger_headers.layout import header_size
+from parsers.store.store_file import QueueKey, StoreFile
 from recovery.rules.dispatch import DispatchRules
 from recovery.scan.log_runs import LogGap, LogRun, log_runs
 from recovery.scan.scanner import LogScanner, ScanBatch
@@ -78,7 +79,7 @@ def _overlapping(ranges: Sequence[Range], begin: int, end: int) -> Sequence[Rang
 
 def _parts(run: LogRun, ranges: Sequence[Range]) -> Iterator[LogRun]:
     """The records of a run that begin in one of the ranges."""
-    starts = run.positions - run.file.header_size + run.base_offset
+    starts = run.positions - header_size(run.file) + run.base_offset
     for each in _overlapping(ranges, int(starts[0]), int(starts[-1]) + 1):
         first, last = (int(row) for row in np.searchsorted(starts, each))
         if first < last:

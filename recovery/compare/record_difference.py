@@ -13,9 +13,9 @@ from typing import Literal
 
 import numpy as np
 
-from parsers.commitlog.layout import RECORD_START, SMALLEST_MESSAGE
-from parsers.commitlog.resync import CRC_RIGHT, crc_verdict
-from parsers.commitlog.shape import own_offset, shape_of
+from parsers.commitlog.compiled.resync import CRC_RIGHT, crc_verdict
+from parsers.commitlog.compiled.shape import own_offset, shape_of
+from parsers.commitlog.record.layout import RECORD_START, SMALLEST_MESSAGE
 from parsers.explain.commitlog import message_lines
 from parsers.explain.line import Line
 from recovery.compare.log_pair import LogBytes

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from parsers.checkpoints.epochs import Epoch, read_epochs
+from parsers.damage.errors import DamageSink
 from parsers.dledger.state import DLedgerState, read_state
-from parsers.epochs import Epoch, read_epochs
-from parsers.errors import DamageSink
-from parsers.store import Store
+from parsers.store.store import Store
 from recovery.knowledge.inference import StoreKnowledge
 
 

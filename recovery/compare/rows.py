@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-from parsers.store import QueueKey
+from parsers.store.store_file import QueueKey
 from recovery.compare.comparison import Comparison, Pair
 from recovery.compare.cost import Cost
 from recovery.compare.history import Relation, Side

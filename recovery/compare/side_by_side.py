@@ -9,9 +9,10 @@ from typing import Literal, NamedTuple
 from parsers.config.groups import read_groups
 from parsers.config.offsets import read_delay_offsets, read_offsets
 from parsers.config.topics import read_topics
-from parsers.errors import DamageSink
-from parsers.queues import StoreQueues
-from parsers.store import QueueKey, Store
+from parsers.damage.errors import DamageSink
+from parsers.queues.store_queues import StoreQueues
+from parsers.store.store import Store
+from parsers.store.store_file import QueueKey
 from recovery.compare.replica import Replica
 
 Subject = Literal["queue", "offset", "delay_offset", "topic_config", "group_config"]

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from parsers.commitlog.dledger_headers.layout import header_size
 from parsers.dledger.entries import headers_at
-from parsers.store import StoreFile
+from parsers.store.store_file import StoreFile
 from recovery.scan.log_runs import LogGap, log_runs
 
 MOST_TERMS = 1 << 16
@@ -28,8 +29,8 @@ class TermRun:
 def term_runs(files: Sequence[StoreFile]) -> list[TermRun]:
     """The entries of a DLedger log as stored, in log order. Other files and bytes that are no entry are passed over."""
     found: list[TermRun] = []
-    for run in log_runs([file for file in files if file.header_size], _pass_over):
-        header = run.file.header_size
+    for run in log_runs([file for file in files if header_size(file)], _pass_over):
+        header = header_size(run.file)
         headers = headers_at(run.data, run.positions - header)
         terms, numbers = headers["term"].astype(np.int64), headers["entry_index"].astype(np.int64)
         edges = np.append(run.positions - header, run.end) + run.base_offset

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from parsers.errors import Damage
-from parsers.fastjson import as_map, parse, whole_number
+from parsers.damage.errors import Damage
+from parsers.layouts.fastjson import as_map, parse, whole_number
 from parsers.rocksdb.tables import KEPT, SECOND_FORM, Content, more_families, read_table
 from recovery.broker.store_folder import Entry
 from recovery.config.files import GROUPS, LMQ_OFFSETS, OFFSETS, TOPICS, ConfigFile, Rows, Stage

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from parsers.config.document import BACKUP
-from parsers.errors import StoreFormatError, TooLarge
-from parsers.fastjson import MAX_BYTES, Json, as_map, parse, parse_beginning
-from parsers.mapped import map_file
+from parsers.damage.errors import StoreFormatError, TooLarge
+from parsers.evidence.mapped import map_file
+from parsers.layouts.fastjson import MAX_BYTES, Json, as_map, parse, parse_beginning
 from recovery.broker.store_folder import Entry
 from recovery.config.files import ConfigFile, Rows, Stage
 from recovery.config.values import holds_nothing, not_taken

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from parsers.config.groups import is_system_group
-from parsers.fastjson import as_map, whole_number
-from parsers.topics import SCHEDULE_TOPIC, is_retry, retry_topic_of
+from parsers.layouts.fastjson import as_map, whole_number
+from parsers.values.topics import SCHEDULE_TOPIC, is_retry, retry_topic_of
 from recovery.broker.store_folder import QueueKey
 from recovery.config.files import Rows
 from recovery.config.load import MAY_BE_EMPTY, ConfigLoad, Copies, CopyState, Table

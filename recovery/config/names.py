@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from parsers.config.groups import is_system_group
-from parsers.fastjson import Json, as_map
-from parsers.topics import DLQ_PREFIX, RETRY_PREFIX, is_brokers_own, is_lmq
+from parsers.layouts.fastjson import Json, as_map
+from parsers.values.topics import DLQ_PREFIX, RETRY_PREFIX, is_brokers_own, is_lmq
 
 REPLY_SUFFIX = "_REPLY_TOPIC"
 ROCKSDB_OFFSETS = "CHECKPOINT_TOPIC"

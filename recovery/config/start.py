@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from parsers.fastjson import as_map, whole_number
+from parsers.layouts.fastjson import as_map, whole_number
 from recovery.broker.store_folder import Evidence, QueueKey
 from recovery.config.databases import load_table, table_database
 from recovery.config.files import Rows, Stage, loaded_files, written_by_refused_start

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from parsers.fastjson import Json, whole_number
-from parsers.java import INT_MAX, INT_MIN
+from parsers.layouts.fastjson import Json, whole_number
+from parsers.values.java import INT_MAX, INT_MIN
 from recovery.config.files import (
     FILTERS,
     GROUPS,

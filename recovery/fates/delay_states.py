@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from parsers.config.offsets import read_delay_offsets
-from parsers.errors import Damage, DamageSink
-from parsers.store import Store
-from parsers.timer import TIMER_CHECK, read_timercheck
+from parsers.damage.errors import Damage, DamageSink
+from parsers.store.store import Store
+from parsers.timer.check import TIMER_CHECK, read_timercheck
 
 
 class DelayState(StrEnum):

@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.consumequeue.read import units
-from parsers.errors import DamageSink, StoreFormatError
-from parsers.store import Store
-from parsers.topics import SCHEDULE_TOPIC, TIMER_TOPIC
+from parsers.damage.errors import DamageSink, StoreFormatError
+from parsers.store.store import Store
+from parsers.values.topics import SCHEDULE_TOPIC, TIMER_TOPIC
 from recovery.fates.delay_states import (
     DELETED,
     DELETION,

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from parsers.evidence.mapped import map_file
 from parsers.kernels.blocks import BLOCK
 from parsers.kernels.utf8 import GROWTH
-from parsers.mapped import map_file
-from parsers.store import StoreFile
+from parsers.store.store_file import StoreFile
 from recovery.fates.held_kernel import (
     HASH,
     Bytes,

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from parsers.commitlog.layout import HOST_V4, HOST_V6, SYS_FLAG_BORN_HOST_V6, SYS_FLAG_TRANSACTION, TAIL
-from parsers.commitlog.shape import (
+from parsers.commitlog.compiled.shape import (
     AT_BODY_CRC,
     AT_BORN_HOST,
     AT_BORN_TIMESTAMP,
@@ -20,9 +19,10 @@ from parsers.commitlog.shape import (
     own_offset,
     shape_of,
 )
+from parsers.commitlog.record.layout import HOST_V4, HOST_V6, SYS_FLAG_BORN_HOST_V6, SYS_FLAG_TRANSACTION, TAIL
 from parsers.kernels.bigendian import load_int, load_long
+from parsers.kernels.numba_cache import cached_njit
 from parsers.kernels.utf8 import copy_repaired
-from parsers.numba_cache import cached_njit
 from recovery.scan.kernel import plain_number, store_time_of
 from recovery.scan.property_spans import ENTRY_END, NAME_VALUE, same
 from recovery.scan.topic_table import ABSENT, TopicArrays, look_up, name_hash

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from parsers.commitlog.shape import shape_of
-from parsers.numba_cache import cached_njit
+from parsers.commitlog.compiled.shape import shape_of
+from parsers.kernels.numba_cache import cached_njit
 from recovery.scan.kernel import COMMA, ZERO, plain_number
 
 Bytes = npt.NDArray[np.uint8]

@@ -19,10 +19,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from parsers.errors import DamageSink
-from parsers.java import LONG_MAX
-from parsers.store import Store, StoreFile
-from parsers.topics import REVIVE_GROUP, is_retry, pop_retry_topics
+from parsers.damage.errors import DamageSink
+from parsers.store.store import Store
+from parsers.store.store_file import StoreFile
+from parsers.values.java import LONG_MAX
+from parsers.values.topics import REVIVE_GROUP, is_retry, pop_retry_topics
 from recovery.fates.held import Held, Story, held_records
 from recovery.fates.held_kernel import NONE, HeldColumns, Longs
 from recovery.fates.joins import first_after, firsts, last_before, numbered

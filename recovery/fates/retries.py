@@ -18,8 +18,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from parsers.store import Store, StoreFile
-from parsers.topics import (
+from parsers.store.store import Store
+from parsers.store.store_file import StoreFile
+from parsers.values.topics import (
     SCHEDULE_TOPIC,
     TIMER_TOPIC,
     RetryTopic,

@@ -19,11 +19,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parsers.java import INT_MAX
 from parsers.messages import pop_ack, pop_checkpoint
 from parsers.messages.json_columns import JsonColumns
-from parsers.store import StoreFile
-from parsers.topics import TIMER_TOPIC, is_retry, is_revive
+from parsers.store.store_file import StoreFile
+from parsers.values.java import INT_MAX
+from parsers.values.topics import TIMER_TOPIC, is_retry, is_revive
 from recovery.fates.held import Held, Story, body_texts, held_records, text_hash
 from recovery.fates.held_kernel import HASH, NONE, NUMBER, HeldColumns, Longs
 from recovery.rules.dispatch import DispatchRules

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from parsers.java import LONG_MAX
-from parsers.topics import is_revive
+from parsers.values.java import LONG_MAX
+from parsers.values.topics import is_revive
 from recovery.fates.held_kernel import NONE, Longs
 from recovery.fates.pops import IN_FLIGHT, StorePops
 from recovery.fates.revive_log import WAITS_FOR

@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from parsers.config.order_info import read_order_info
-from parsers.errors import DamageSink
+from parsers.damage.errors import DamageSink
 from parsers.messages.pop_record import read_pop_records
-from parsers.store import Store
+from parsers.store.store import Store
 from recovery.fates.held_kernel import NONE, Longs
 
 

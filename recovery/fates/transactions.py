@@ -19,10 +19,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from parsers.mapped import map_file
+from parsers.evidence.mapped import map_file
 from parsers.messages.transaction_op import TAG as OP_TAG
-from parsers.store import Store, StoreFile
-from parsers.topics import GIVEN_UP_TOPIC, TRANSACTION_OP_TOPIC, TRANSACTION_TOPIC, is_dead_letter, is_retry
+from parsers.store.store import Store
+from parsers.store.store_file import StoreFile
+from parsers.values.topics import GIVEN_UP_TOPIC, TRANSACTION_OP_TOPIC, TRANSACTION_TOPIC, is_dead_letter, is_retry
 from recovery.fates.held import Held, Story, held_records, text_hash
 from recovery.fates.held_kernel import HASH, NONE, NUMBER, Longs
 from recovery.fates.op_kernel import count_numbers, put_numbers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.java import split, string_hash_code
+from parsers.values.java import split, string_hash_code
 
 ALL = "*"
 SPACE_AND_CONTROLS = "".join(map(chr, range(ord(" ") + 1)))

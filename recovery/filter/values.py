@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 
-from parsers.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, to_int, to_long, utf16_order
+from parsers.values.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, to_int, to_long, utf16_order
 
 
 class Integer(int):

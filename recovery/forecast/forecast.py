@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from parsers.store import Store
+from parsers.store.store import Store
 from recovery.broker.memory import BrokerMemory, Reason
 from recovery.broker.store_folder import Evidence, read_evidence
 from recovery.config.start import config_start_of

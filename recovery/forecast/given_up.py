@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from parsers.commitlog.logfile import open_log
-from parsers.errors import StoreFormatError
-from parsers.store import StoreFile
+from parsers.commitlog.files.logfile import open_log
+from parsers.damage.errors import StoreFormatError
+from parsers.store.store_file import StoreFile
 from recovery.broker.store_folder import Entry, Evidence
 from recovery.forecast.losses import runs_of
 from recovery.lives.life import TopicLives

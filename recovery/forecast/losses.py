@@ -14,12 +14,12 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from parsers.commitlog.layout import MAGIC_V2, RECORD_START
-from parsers.commitlog.message import decode_message
+from parsers.commitlog.record.layout import MAGIC_V2, RECORD_START
+from parsers.commitlog.record.message import decode_message
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER
-from parsers.java import INT_MAX, divide
-from parsers.store import StoreFile
+from parsers.store.store_file import StoreFile
+from parsers.values.java import INT_MAX, divide
 from recovery.broker.mapped_file_queue import LogFile
 from recovery.broker.queue_database import held
 from recovery.broker.store_folder import DatabaseFolder, Entry, QueueKey

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from parsers.queues import StoreQueues
-from parsers.store import Store
-from parsers.utc import utc_text
+from parsers.queues.store_queues import StoreQueues
+from parsers.store.store import Store
+from parsers.values.utc import utc_text
 from recovery.scan.log_access import NO_TIME, LogAccess
 
 LATE_WRITE_MS = 60_000

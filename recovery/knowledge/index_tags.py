@@ -7,14 +7,14 @@ from itertools import islice
 
 import numpy as np
 
-from parsers.commitlog.message import Message, decode_message
-from parsers.errors import StoreFormatError
+from parsers.commitlog.record.message import Message, decode_message
+from parsers.damage.errors import StoreFormatError
+from parsers.evidence.mapped import map_file
 from parsers.index.find import IndexQuery
 from parsers.index.layout import INDEX_ENTRY, build_key
 from parsers.index.open import OpenIndex, open_index
-from parsers.java import index_key_hash
-from parsers.mapped import map_file
-from parsers.store import Store
+from parsers.store.store import Store
+from parsers.values.java import index_key_hash
 
 ASKED_FILES, ASKED_MESSAGES, NEWEST_ENTRIES = 4, 32, 64
 

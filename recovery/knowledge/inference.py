@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from parsers.store import Store
+from parsers.store.store import Store
 from recovery.knowledge.setting_signs import settings_told
 from recovery.knowledge.signs import Inferred, sampled_messages
 from recovery.knowledge.topic_events import TopicEvent

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from parsers.store import NotAStore, Store, open_store
+from parsers.store.store import NotAStore, Store, open_store
 from recovery.knowledge.inference import StoreKnowledge, infer
 from recovery.rules.settings import FORMER_NAMES, RENAMED_IN, StoreSettings, broker_conf_pairs
 from recovery.rules.store_paths import log_folders, why_no_log

@@ -6,18 +6,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from parsers.commitlog.message import decode_message
-from parsers.commitlog.tags import DelayLevels
+from parsers.commitlog.record.message import decode_message
+from parsers.commitlog.record.tags import DelayLevels
 from parsers.consumequeue.batch import BATCH_UNIT
 from parsers.consumequeue.ext import decode_ext_unit
 from parsers.consumequeue.layout import ext_offset, tags_code_kind
-from parsers.errors import StoreFormatError
+from parsers.damage.errors import StoreFormatError
+from parsers.evidence.mapped import map_file
 from parsers.index.open import open_index
-from parsers.mapped import map_file
-from parsers.queues import Queue, StoreQueues
+from parsers.queues.queue import Queue
+from parsers.queues.store_queues import StoreQueues
 from parsers.rocksdb.tables import SECOND_FORM
-from parsers.store import Store, StoreFile
-from parsers.topics import SCHEDULE_TOPIC, is_lmq
+from parsers.store.store import Store
+from parsers.store.store_file import StoreFile
+from parsers.values.topics import SCHEDULE_TOPIC, is_lmq
 from recovery.knowledge.signs import SAMPLED_UNITS, Inferred, is_database, sampled_messages
 from recovery.rules.settings import StoreSettings
 

@@ -9,10 +9,12 @@ from itertools import islice
 
 import numpy as np
 
-from parsers.commitlog.message import Message, decode_message
-from parsers.errors import StoreFormatError
-from parsers.mapped import map_file
-from parsers.store import Store, StoreFile
+from parsers.commitlog.dledger_headers.layout import header_size
+from parsers.commitlog.record.message import Message, decode_message
+from parsers.damage.errors import StoreFormatError
+from parsers.evidence.mapped import map_file
+from parsers.store.store import Store
+from parsers.store.store_file import StoreFile
 from recovery.scan.log_runs import log_runs
 from recovery.scan.record_walk import walk
 
@@ -56,7 +58,7 @@ def _positions(file: StoreFile) -> list[int]:
     except StoreFormatError:
         return []
     positions = np.empty(SAMPLED_RECORDS, np.int64)
-    count, _ = walk(np.frombuffer(buffer, np.uint8), 0, file.base_offset or 0, file.header_size, positions)
+    count, _ = walk(np.frombuffer(buffer, np.uint8), 0, file.base_offset or 0, header_size(file), positions)
     return list(positions[:count].tolist())
 
 

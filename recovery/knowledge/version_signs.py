@@ -7,16 +7,17 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from parsers.commitlog.layout import MAGIC_V2, SYS_FLAG_TRANSACTION
-from parsers.commitlog.message import Message
+from parsers.commitlog.record.layout import MAGIC_V2, SYS_FLAG_TRANSACTION
+from parsers.commitlog.record.message import Message
 from parsers.config.topics import read_topics
-from parsers.errors import StoreFormatError
+from parsers.damage.errors import StoreFormatError
+from parsers.evidence.mapped import map_file
 from parsers.index.find import IndexQuery
 from parsers.index.layout import INDEX_HEADER, INDEX_SLOT
 from parsers.index.open import open_index
-from parsers.mapped import map_file
 from parsers.rocksdb.tables import SECOND_FORM
-from parsers.store import Store, StoreFile
+from parsers.store.store import Store
+from parsers.store.store_file import StoreFile
 from recovery.knowledge.index_tags import ASKED_FILES, index_holds_tags
 from recovery.knowledge.signs import SAMPLED_UNITS, is_database
 from recovery.rules.dispatch import COMMIT, PREPARED

@@ -19,8 +19,8 @@ from typing import Literal
 
 from parsers.config.document import Document
 from parsers.config.groups import is_system_group
-from parsers.fastjson import Json, as_map
-from parsers.topics import GIVEN_UP_TOPIC, TRANSACTION_OP_TOPIC, TRANSACTION_TOPIC, is_brokers_own
+from parsers.layouts.fastjson import Json, as_map
+from parsers.values.topics import GIVEN_UP_TOPIC, TRANSACTION_OP_TOPIC, TRANSACTION_TOPIC, is_brokers_own
 
 Subject = Literal["topic", "group"]
 Settings = Mapping[str, str]

@@ -8,10 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from parsers.java import INT_MAX
-from parsers.queues import Queue
-from parsers.store import QueueKey
-from parsers.topics import is_brokers_own
+from parsers.queues.queue import Queue
+from parsers.store.store_file import QueueKey
+from parsers.values.java import INT_MAX
+from parsers.values.topics import is_brokers_own
 from recovery.knowledge.topic_events import DELETION_MS, Contradiction, Deletion, Logged, TopicLog
 from recovery.lives.life import ALIVE, DELETED, NEVER, Ground, QueueLife, RestartedQueue, State, TopicLife
 from recovery.lives.numbering import (

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from parsers.utc import utc_text
+from parsers.values.utc import utc_text
 
 NO_LOG = "no log of the broker shows whether a consumer is connected (--logs)"
 UNKNOWN_SINCE = "the log of the broker begins after the group was last heard of, and shows no start of the broker"

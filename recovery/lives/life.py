@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal
 
-from parsers.java import LONG_MAX
-from parsers.store import QueueKey
+from parsers.store.store_file import QueueKey
+from parsers.values.java import LONG_MAX
 from recovery.knowledge.topic_events import NOTHING_LOGGED, Logged
 
 State = Literal["alive", "recreated", "deleted", "vanished"]

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from parsers.java import decode_utf8
-from parsers.numba_cache import cached_njit
-from parsers.store import QueueKey, StoreFile
+from parsers.kernels.numba_cache import cached_njit
+from parsers.store.store_file import QueueKey, StoreFile
+from parsers.values.java import decode_utf8
 from recovery.rules.dispatch import DispatchRules
 from recovery.scan.kernel import Longs, RecordColumns, UnitColumns
 from recovery.scan.log_runs import log_runs

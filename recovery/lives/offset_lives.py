@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from parsers.queues import Queue
-from parsers.store import QueueKey
+from parsers.queues.queue import Queue
+from parsers.store.store_file import QueueKey
 from recovery.lives.life import TopicLives
 
 GroupOffsets = Mapping[tuple[str, str], Mapping[int, int]]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from parsers.topics import is_brokers_own
+from parsers.values.topics import is_brokers_own
 from recovery.knowledge.topic_events import DELETION_MS
 from recovery.lives.config_states import ConfigChange, Happening, Settings, Subject
 from recovery.lives.life import TopicLife, TopicLives

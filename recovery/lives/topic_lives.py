@@ -13,9 +13,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from parsers.queues import Queue, StoreQueues
-from parsers.store import QueueKey, Store
-from parsers.topics import is_brokers_own, is_lmq
+from parsers.queues.queue import Queue
+from parsers.queues.store_queues import StoreQueues
+from parsers.store.store import Store
+from parsers.store.store_file import QueueKey
+from parsers.values.topics import is_brokers_own, is_lmq
 from recovery.knowledge.inference import StoreKnowledge, infer
 from recovery.knowledge.topic_events import TopicEvent, TopicLog, by_topic
 from recovery.lives.decision import Topic

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from parsers.config.document import read_document
 from parsers.config.topics import FILE as TOPICS_FILE
 from parsers.config.topics import TopicConfig, document_topics
-from parsers.store import StoreFile
-from parsers.topics import is_brokers_own
+from parsers.store.store_file import StoreFile
+from parsers.values.topics import is_brokers_own
 
 PERM_INHERIT = 1
 

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.consumequeue.batch import read_units, summarize_batch_queue
-from parsers.errors import StoreFormatError
-from parsers.store import StoreFile
+from parsers.damage.errors import StoreFormatError
+from parsers.store.store_file import StoreFile
 from recovery.query.time_search import Boundary
 
 NOT_FOUND = -1

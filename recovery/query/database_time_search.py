@@ -5,7 +5,7 @@ Source: RocksDBConsumeQueueStore#getOffsetInQueueByTime, RocksDBConsumeQueueTabl
 
 from __future__ import annotations
 
-from parsers.queues import DatabaseQueue
+from parsers.queues.queue import DatabaseQueue
 from recovery.query.time_search import Boundary
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from parsers.topics import is_retry
+from parsers.values.topics import is_retry
 from recovery.rules.versions import BrokerVersion
 
 IN_MEMORY_PERCENT = 40

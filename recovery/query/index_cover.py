@@ -13,10 +13,10 @@ from itertools import pairwise
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parsers.commitlog.layout import SYS_FLAG_TRANSACTION
-from parsers.commitlog.segment import read_segment
+from parsers.commitlog.batches.segment import read_segment
+from parsers.commitlog.record.layout import SYS_FLAG_TRANSACTION
 from parsers.index.open import OpenIndex
-from parsers.store import StoreFile
+from parsers.store.store_file import StoreFile
 from recovery.rules.dispatch import ROLLBACK
 from recovery.scan.log_access import LogAccess
 

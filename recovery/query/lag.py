@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from parsers.topics import is_lmq, pop_retry_topics
+from parsers.values.topics import is_lmq, pop_retry_topics
 from recovery.lives.offset_lives import DoubtfulOffset, OffsetLife
 
 Status = Literal["number", "zero", "unknown"]

@@ -14,7 +14,7 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
-from parsers.topics import REVIVE_GROUP
+from parsers.values.topics import REVIVE_GROUP
 
 Longs = npt.NDArray[np.int64]
 

@@ -10,16 +10,18 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Literal
 
-from parsers.commitlog.ids import decode_message_id
-from parsers.commitlog.message import Message
-from parsers.commitlog.properties import last_value
-from parsers.commitlog.read import MessageFilter, read_commitlog
-from parsers.errors import Damage, DamageSink
+from parsers.commitlog.batches.read import MessageFilter, read_commitlog
+from parsers.commitlog.record.ids import decode_message_id
+from parsers.commitlog.record.message import Message
+from parsers.commitlog.record.properties import last_value
+from parsers.damage.errors import Damage, DamageSink
 from parsers.index.find import IndexHit, IndexQuery
 from parsers.index.open import open_index
-from parsers.java import LONG_MAX
-from parsers.queues import BatchQueue, StoreQueues
-from parsers.store import QueueKey, Store
+from parsers.queues.queue import BatchQueue
+from parsers.queues.store_queues import StoreQueues
+from parsers.store.store import Store
+from parsers.store.store_file import QueueKey
+from parsers.values.java import LONG_MAX
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.lives.topic_lives import StoreLives
 from recovery.query.index_cover import Reach, Uncovered, reach_of, uncovered

@@ -15,9 +15,9 @@ from parsers.consumequeue.batch import read_units
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.consumequeue.read import units
 from parsers.consumequeue.summary import FILES_RECOVERED, QueueSummary
-from parsers.errors import StoreFormatError
-from parsers.java import INT_MAX
-from parsers.store import StoreFile
+from parsers.damage.errors import StoreFormatError
+from parsers.store.store_file import StoreFile
+from parsers.values.java import INT_MAX
 from recovery.rules.versions import BrokerVersion
 
 Offsets = npt.NDArray[np.int64]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.queues import BatchQueue, DatabaseQueue, FileQueue, Queue
+from parsers.queues.queue import BatchQueue, DatabaseQueue, FileQueue, Queue
 from recovery.query.batch_time_search import BatchTimeSearch
 from recovery.query.database_time_search import DatabaseTimeSearch
 from recovery.query.time_search import QueueSearch, TimeSearch

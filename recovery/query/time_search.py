@@ -17,9 +17,9 @@ from parsers.consumequeue.kernel import valid_prefix
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.consumequeue.read import units
 from parsers.consumequeue.summary import summarize_queue
-from parsers.errors import StoreFormatError
-from parsers.mapped import map_file
-from parsers.store import StoreFile
+from parsers.damage.errors import StoreFormatError
+from parsers.evidence.mapped import map_file
+from parsers.store.store_file import StoreFile
 from recovery.rules.versions import BrokerVersion
 from recovery.scan.log_access import NO_TIME, LogAccess
 

@@ -12,14 +12,16 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from parsers.commitlog.layout import MAGIC_V1, MAGIC_V2, RECORD_START
+from parsers.commitlog.record.layout import MAGIC_V1, MAGIC_V2, RECORD_START
 from parsers.consumequeue.summary import QueueSummary
-from parsers.errors import StoreFormatError
-from parsers.file_state import FileState, state_of
+from parsers.damage.errors import StoreFormatError
+from parsers.evidence.mapped import map_file
 from parsers.index.layout import INDEX_HEADER
-from parsers.mapped import map_file
-from parsers.queues import BatchQueue, Pointer, Queue, StoreQueues
-from parsers.store import Store, StoreFile
+from parsers.queues.queue import BatchQueue, Pointer, Queue
+from parsers.queues.store_queues import StoreQueues
+from parsers.store.file_state import FileState, state_of
+from parsers.store.store import Store
+from parsers.store.store_file import StoreFile
 from recovery.scan.log_runs import runs_between
 
 SETTLES_S = 0.3

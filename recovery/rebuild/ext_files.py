@@ -14,12 +14,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from parsers.commitlog.properties import PropertyRule
+from parsers.commitlog.record.properties import PropertyRule
 from parsers.consumequeue.ext import CQ_EXT_UNIT, END_BLANK, END_OF_FILE
 from parsers.consumequeue.layout import CQ_UNIT, PRE_BLANK
-from parsers.java import LONG_MIN
-from parsers.store import QueueKey, Store
-from parsers.topics import is_lmq
+from parsers.store.store import Store
+from parsers.store.store_file import QueueKey
+from parsers.values.java import LONG_MIN
+from parsers.values.topics import is_lmq
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.rebuild.filter_bits import FilterBits, TopicFilters
 from recovery.rebuild.queue_files import QueueTotals, write_piece

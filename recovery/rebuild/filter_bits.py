@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from parsers.config.groups import ConsumerFilter, read_filters
 from parsers.consumequeue.ext import CQ_EXT_UNIT
 from parsers.consumequeue.ext_columns import ext_columns
-from parsers.store import Store
+from parsers.store.store import Store
 from recovery.filter.errors import FilterTooLarge, InvalidFilter
 from recovery.filter.expressions import Among, Expression, Property, PropertyCondition
 from recovery.filter.sql92 import parse_sql92

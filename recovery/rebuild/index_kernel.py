@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
-from parsers.java import INT_MAX
 from parsers.kernels.bigendian import load_int, store_int, store_long
 from parsers.kernels.blocks import prefetch
-from parsers.numba_cache import cached_njit
+from parsers.kernels.numba_cache import cached_njit
+from parsers.values.java import INT_MAX
 from recovery.scan.kernel import INVALID, RecordColumns
 
 Bytes = npt.NDArray[np.uint8]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from parsers.index.geometry import Geometry
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
-from parsers.java import INT_MAX, divide, index_key_hash, to_int
+from parsers.values.java import INT_MAX, divide, index_key_hash, to_int
 from recovery.rules.dispatch import DispatchRequest
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from parsers.store import QueueKey, Store
+from parsers.store.store import Store
+from parsers.store.store_file import QueueKey
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.lives.life import NEVER, TopicLives
 from recovery.rebuild.queue_files import QueueFilesWriter, QueueTotals, is_folder_name

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from parsers.consumequeue.batch import BATCH_UNIT
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.kernels.bigendian import store_int, store_long
-from parsers.numba_cache import cached_njit
+from parsers.kernels.numba_cache import cached_njit
 from recovery.rebuild.queue_writer import MOST_OFFSET
 from recovery.scan.kernel import RecordColumns, Shorts, UnitColumns
 from recovery.scan.queue_numbers import fill_slots, new_slots, queue_number

@@ -14,7 +14,7 @@ from typing import Literal
 
 from parsers.consumequeue.batch import BATCH_UNIT
 from parsers.consumequeue.layout import CQ_UNIT, PRE_BLANK
-from parsers.java import LONG_MAX, divide, to_long
+from parsers.values.java import LONG_MAX, divide, to_long
 from recovery.rules.dispatch import QueueUnit
 
 MOST_OFFSET = LONG_MAX // CQ_UNIT.size

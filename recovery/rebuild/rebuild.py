@@ -10,9 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from parsers.evidence_guard import EvidenceGuard
+from parsers.evidence.guard import EvidenceGuard
 from parsers.index.geometry import Geometry
-from parsers.store import Store
+from parsers.store.store import Store
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.lives.numbering import NumberingNotes
 from recovery.lives.topic_lives import lives_from

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from parsers.config.offsets import read_delay_offsets, read_offsets
-from parsers.queues import StoreQueues
-from parsers.sequence import holes
-from parsers.store import QueueKey, Store
-from parsers.topics import SCHEDULE_TOPIC
+from parsers.queues.store_queues import StoreQueues
+from parsers.store.sequence import holes
+from parsers.store.store import Store
+from parsers.store.store_file import QueueKey
+from parsers.values.topics import SCHEDULE_TOPIC
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.knowledge.signs import Inferred
 from recovery.lives.life import RestartedQueue, TopicLife, TopicLives

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
 
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.java import INT_MAX, INT_MIN, LONG_MAX, split
+from parsers.values.java import INT_MAX, INT_MIN, LONG_MAX, split
 from recovery.broker.consume_queue import Queue
 from recovery.broker.index_service import IndexFile
 from recovery.broker.mapped_file_queue import LoadFailed, LogFile

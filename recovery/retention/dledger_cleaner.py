@@ -7,7 +7,7 @@ DLedgerMmapFileStore.CleanSpaceService, MmapFileList#deleteExpiredFileByTime @0.
 
 from __future__ import annotations
 
-from parsers.commitlog.dledger_layout import HEADER_SIZE
+from parsers.commitlog.dledger_headers.layout import HEADER_SIZE
 from recovery.broker.mapped_file_queue import LogFile
 from recovery.broker.memory import BrokerMemory
 

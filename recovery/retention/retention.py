@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from typing import Any, Literal
 
-from parsers.store import Store
+from parsers.store.store import Store
 from recovery.broker.consume_queue import Queue
 from recovery.broker.index_service import IndexFile
 from recovery.broker.mapped_file_queue import FileList, LogFile

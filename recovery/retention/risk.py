@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.topics import SCHEDULE_TOPIC
+from parsers.values.topics import SCHEDULE_TOPIC
 from recovery.broker.consume_queue import Queue
 from recovery.broker.queue_database import DatabaseQueue
 from recovery.query.lag import GroupQueue, QueuePosition, Status, hidden_reason

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Self
 
-from parsers.commitlog.layout import SYS_FLAG_TRANSACTION
-from parsers.commitlog.message import Message
-from parsers.commitlog.properties import PropertyRule
-from parsers.commitlog.tags import DelayLevels, tags_code
-from parsers.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, split
-from parsers.topics import SCHEDULE_TOPIC, SYSTEM_PREFIX, TIMER_TOPIC, is_lmq, is_retry
+from parsers.commitlog.record.layout import SYS_FLAG_TRANSACTION
+from parsers.commitlog.record.message import Message
+from parsers.commitlog.record.properties import PropertyRule
+from parsers.commitlog.record.tags import DelayLevels, tags_code
+from parsers.values.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, split
+from parsers.values.topics import SCHEDULE_TOPIC, SYSTEM_PREFIX, TIMER_TOPIC, is_lmq, is_retry
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
 

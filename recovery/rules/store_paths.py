@@ -12,10 +12,10 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from parsers.java import LONG_MAX, utf16_order
-from parsers.places import ELSEWHERE, MAX_DIGITS, name_below
-from parsers.sequence import holes
-from parsers.store import Store
+from parsers.store.places import ELSEWHERE, MAX_DIGITS, name_below
+from parsers.store.sequence import holes
+from parsers.store.store import Store
+from parsers.values.java import LONG_MAX, utf16_order
 from recovery.rules.settings import StoreSettings
 
 OWN_FOLDER = "commitlog"

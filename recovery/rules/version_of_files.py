@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.version import Version
+from parsers.values.version import Version
 
 
 class FileRules(Version):

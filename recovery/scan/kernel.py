@@ -11,12 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from parsers.commitlog.layout import (
-    HOST_V4,
-    SYS_FLAG_BORN_HOST_V6,
-    SYS_FLAG_TRANSACTION,
-)
-from parsers.commitlog.shape import (
+from parsers.commitlog.compiled.shape import (
     AT_BORN_HOST,
     AT_QUEUE_ID,
     AT_QUEUE_OFFSET,
@@ -25,10 +20,11 @@ from parsers.commitlog.shape import (
     own_offset,
     shape_of,
 )
+from parsers.commitlog.record.layout import HOST_V4, SYS_FLAG_BORN_HOST_V6, SYS_FLAG_TRANSACTION
 from parsers.kernels.bigendian import load_int, load_long
 from parsers.kernels.blocks import BLOCK, equal_mask, lowest_bit
 from parsers.kernels.java_hash import MALFORMED, hash_utf8, index_hash
-from parsers.numba_cache import cached_njit
+from parsers.kernels.numba_cache import cached_njit
 from recovery.rules.dispatch import COMMIT, ROLLBACK
 from recovery.scan.property_spans import (
     DELAY,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from parsers.commitlog.layout import HEAD, HOST_V4, STORE_TIME, SYS_FLAG_BORN_HOST_V6
-from parsers.commitlog.message import Message, decode_message
-from parsers.commitlog.shape import HOST_V6_MORE
-from parsers.errors import StoreFormatError
-from parsers.mapped import map_file
-from parsers.store import StoreFile
+from parsers.commitlog.compiled.shape import HOST_V6_MORE
+from parsers.commitlog.record.layout import HEAD, HOST_V4, STORE_TIME, SYS_FLAG_BORN_HOST_V6
+from parsers.commitlog.record.message import Message, decode_message
+from parsers.damage.errors import StoreFormatError
+from parsers.evidence.mapped import map_file
+from parsers.store.store_file import StoreFile
 
 NO_TIME = -1
 

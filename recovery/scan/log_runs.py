@@ -1,7 +1,7 @@
 """The records of a whole log in physical order, in runs that bound memory, with everything that is no record named.
 
 A record belongs to the log when it is well-formed and stands where it says. Where reading goes on behind bytes that are
-none is decided in `parsers.commitlog.salvage`.
+none is decided in `parsers.commitlog.files.salvage`.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from parsers.commitlog.logfile import LogFile, open_log
-from parsers.commitlog.region import Region, RegionKind
-from parsers.commitlog.salvage import LastMessages, across_break
-from parsers.commitlog.slices import chained_start, first_proven
-from parsers.errors import StoreFormatError, UnreadableFile
-from parsers.mapped import release_pages
-from parsers.store import StoreFile
+from parsers.commitlog.dledger_headers.layout import header_size
+from parsers.commitlog.files.logfile import LogFile, open_log
+from parsers.commitlog.files.region import Region, RegionKind
+from parsers.commitlog.files.salvage import LastMessages, across_break
+from parsers.commitlog.files.slices import chained_start, first_proven
+from parsers.damage.errors import StoreFormatError, UnreadableFile
+from parsers.evidence.mapped import release_pages
+from parsers.store.store_file import StoreFile
 from recovery.scan.record_walk import Bytes, Codes, Longs, walk, walk_judging
 
 RECORDS_PER_RUN = 1 << 15
@@ -43,7 +44,7 @@ class LogRun:
 
     @property
     def start(self) -> int:
-        return int(self.positions[0]) - self.file.header_size
+        return int(self.positions[0]) - header_size(self.file)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Where the property values that dispatch reads are in a record, inside compiled code.
 
-The twin of `parsers.commitlog.properties.decode_properties` for a few names: it looks at an entry's first bytes only.
+The twin of `parsers.commitlog.record.properties.decode_properties` for a few names: it looks at an entry's first bytes
+only.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import numpy.typing as npt
 
 from parsers.kernels.bigendian import load_int
 from parsers.kernels.blocks import BLOCK, equal_mask, lowest_bit
-from parsers.numba_cache import cached_njit
+from parsers.kernels.numba_cache import cached_njit
 
 Bytes = npt.NDArray[np.uint8]
 Longs = npt.NDArray[np.int64]

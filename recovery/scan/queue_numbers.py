@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from parsers.numba_cache import cached_njit
+from parsers.kernels.numba_cache import cached_njit
 
 Longs = npt.NDArray[np.int64]
 

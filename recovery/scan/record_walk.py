@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from parsers.commitlog.kernel import ask_ahead
-from parsers.commitlog.resync import crc_verdict
-from parsers.commitlog.shape import own_offset, shape_of
-from parsers.numba_cache import cached_njit
+from parsers.commitlog.compiled.kernel import ask_ahead
+from parsers.commitlog.compiled.resync import crc_verdict
+from parsers.commitlog.compiled.shape import own_offset, shape_of
+from parsers.kernels.numba_cache import cached_njit
 
 Bytes = npt.NDArray[np.uint8]
 Longs = npt.NDArray[np.int64]

@@ -12,9 +12,9 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from parsers.commitlog.message import decode_message
-from parsers.errors import StoreFormatError
-from parsers.java import index_key_hash
+from parsers.commitlog.record.message import decode_message
+from parsers.damage.errors import StoreFormatError
+from parsers.values.java import index_key_hash
 from recovery.rules.dispatch import (
     DispatchRequest,
     DispatchRules,

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from parsers.commitlog.layout import HEAD, HOST_V4, STORE_TIME, SYS_FLAG_BORN_HOST_V6
-from parsers.commitlog.shape import HOST_V6_MORE
-from parsers.errors import StoreFormatError
-from parsers.mapped import map_file, release_pages
-from parsers.store import StoreFile
+from parsers.commitlog.compiled.shape import HOST_V6_MORE
+from parsers.commitlog.record.layout import HEAD, HOST_V4, STORE_TIME, SYS_FLAG_BORN_HOST_V6
+from parsers.damage.errors import StoreFormatError
+from parsers.evidence.mapped import map_file, release_pages
+from parsers.store.store_file import StoreFile
 
 Longs = npt.NDArray[np.int64]
 UNKNOWN = -1

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from parsers.java import decode_utf8, string_hash_code
 from parsers.kernels.bigendian import load_long
 from parsers.kernels.java_hash import MALFORMED
-from parsers.numba_cache import cached_njit
-from parsers.topics import SCHEDULE_TOPIC, is_lmq
+from parsers.kernels.numba_cache import cached_njit
+from parsers.values.java import decode_utf8, string_hash_code
+from parsers.values.topics import SCHEDULE_TOPIC, is_lmq
 from recovery.rules.dispatch import DispatchRules
 
 Bytes = npt.NDArray[np.uint8]

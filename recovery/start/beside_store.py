@@ -7,7 +7,7 @@ AutoSwitchHAService#init @5.0.0, 5.1.4, 5.3.3.
 
 from __future__ import annotations
 
-from parsers.timer import WHEEL_BYTES
+from parsers.timer.wheel import WHEEL_BYTES
 from recovery.broker.mapped_file_queue import LoadFailed
 from recovery.broker.memory import BrokerMemory
 

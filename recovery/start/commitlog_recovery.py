@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from parsers.mapped import release_pages
+from parsers.evidence.mapped import release_pages
 from recovery.broker.index_service import Mask
 from recovery.broker.mapped_file_queue import LoadFailed, LogFile
 from recovery.broker.memory import BrokerMemory

@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from parsers.commitlog.dledger_entry import AT_BODY_SIZE, AT_INDEX, AT_POSITION, AT_SIZE, AT_TERM
-from parsers.commitlog.dledger_layout import HEADER_SIZE, MAGIC_BLANK, MAGIC_ENTRY
+from parsers.commitlog.dledger_headers.entry import AT_BODY_SIZE, AT_INDEX, AT_POSITION, AT_SIZE, AT_TERM
+from parsers.commitlog.dledger_headers.layout import HEADER_SIZE, MAGIC_BLANK, MAGIC_ENTRY
 from parsers.kernels.bigendian import load_int, load_long
-from parsers.numba_cache import cached_njit
+from parsers.kernels.numba_cache import cached_njit
 
 MAGIC_SIZE = AT_SIZE
 Bytes = npt.NDArray[np.uint8]

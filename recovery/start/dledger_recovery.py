@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.commitlog.dledger_entry import decode_header
-from parsers.commitlog.dledger_layout import HEADER_SIZE, MAGIC_ENTRY
+from parsers.commitlog.dledger_headers.entry import decode_header
+from parsers.commitlog.dledger_headers.layout import HEADER_SIZE, MAGIC_ENTRY
+from parsers.damage.errors import TruncatedRecord
 from parsers.dledger.index import EntryIndex
-from parsers.errors import TruncatedRecord
-from parsers.mapped import release_pages
+from parsers.evidence.mapped import release_pages
 from recovery.broker.mapped_file_queue import FileList, LoadFailed, LogFile, list_files
 from recovery.broker.memory import BrokerMemory
 from recovery.start.dledger_kernel import BROKEN, NEXT_FILE, walk_entries

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from parsers.commitlog.layout import HEAD, MAGIC_V1, MAGIC_V2, parts
-from parsers.errors import TruncatedRecord
+from parsers.commitlog.record.layout import HEAD, MAGIC_V1, MAGIC_V2, parts
+from parsers.damage.errors import TruncatedRecord
 from recovery.broker.mapped_file_queue import LogFile
 from recovery.broker.memory import BrokerMemory
 

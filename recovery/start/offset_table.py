@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from parsers.commitlog.layout import MAGIC_BLANK, MAGIC_V1, RECORD_START
+from parsers.commitlog.record.layout import MAGIC_BLANK, MAGIC_V1, RECORD_START
 from recovery.broker.mapped_file_queue import LoadFailed
 from recovery.broker.memory import BrokerMemory
 from recovery.rules.dispatch import DispatchRequest

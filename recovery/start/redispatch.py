@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from parsers.commitlog.layout import RECORD_START
-from parsers.mapped import release_pages
+from parsers.commitlog.record.layout import RECORD_START
+from parsers.evidence.mapped import release_pages
 from recovery.broker.consume_queue import Hang
 from recovery.broker.index_service import IndexFileNotMade
 from recovery.broker.memory import BrokerMemory

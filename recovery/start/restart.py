@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from parsers.checkpoint import CHECKPOINT, decode_checkpoint
-from parsers.commitlog.tags import DelayLevels
+from parsers.checkpoints.checkpoint import CHECKPOINT, decode_checkpoint
+from parsers.commitlog.record.tags import DelayLevels
 from parsers.index.geometry import Geometry
 from recovery.broker.compaction import load_compaction
 from recovery.broker.consume_queue import Hang

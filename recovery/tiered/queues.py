@@ -14,13 +14,14 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from parsers.commitlog.layout import HEAD
-from parsers.commitlog.message import decode_message
+from parsers.commitlog.record.layout import HEAD
+from parsers.commitlog.record.message import decode_message
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.errors import DamageSink, StoreFormatError, report
-from parsers.mapped import map_file
-from parsers.queues import Queue, StoreQueues
-from parsers.store import Store
+from parsers.damage.errors import DamageSink, StoreFormatError, report
+from parsers.evidence.mapped import map_file
+from parsers.queues.queue import Queue
+from parsers.queues.store_queues import StoreQueues
+from parsers.store.store import Store
 from parsers.tiered.metadata import BrokerQueue, Segment, TieredMetadata
 from parsers.tiered.segments import segment_files
 from recovery.scan.intervals import Longs, found_at

@@ -13,9 +13,10 @@ from parsers.compaction.positions import NO_PASS, read_positions
 from parsers.compaction.sparse_queue import SparseQueue
 from parsers.consumequeue.layout import PRE_BLANK
 from parsers.consumequeue.read import units
-from parsers.errors import Damage, StoreFormatError
-from parsers.mapped import map_file
-from parsers.store import QueueKey, Store, StoreFile
+from parsers.damage.errors import Damage, StoreFormatError
+from parsers.evidence.mapped import map_file
+from parsers.store.store import Store
+from parsers.store.store_file import QueueKey, StoreFile
 from recovery.broker.compaction import load_compaction
 from recovery.broker.mapped_file_queue import LoadFailed
 from recovery.broker.store_folder import read_evidence

@@ -12,8 +12,9 @@ from itertools import starmap
 import numpy as np
 
 from parsers.index.open import OpenIndex, open_index
-from parsers.store import QueueKey, Store, StoreFile
-from parsers.topics import is_lmq
+from parsers.store.store import Store
+from parsers.store.store_file import QueueKey, StoreFile
+from parsers.values.topics import is_lmq
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.lives.life import TopicLives
 from recovery.scan.intervals import Longs, found_at

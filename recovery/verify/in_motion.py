@@ -12,8 +12,8 @@ import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
-from parsers.file_state import FileState, state_of
-from parsers.store import NotAStore, Store
+from parsers.store.file_state import FileState, state_of
+from parsers.store.store import NotAStore, Store
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.query.watermark import dispatched_before, log_end_from
 from recovery.verify.findings.finding import Explained, Finding, Place

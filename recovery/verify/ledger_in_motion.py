@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from parsers.store import NotAStore, Store
+from parsers.store.store import NotAStore, Store
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.query.ledger import LedgerRange, State
 from recovery.verify.in_motion import Moment

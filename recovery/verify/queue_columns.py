@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.java import LONG_MAX
-from parsers.store import QueueKey, Store
+from parsers.store.store import Store
+from parsers.store.store_file import QueueKey
+from parsers.values.java import LONG_MAX
 from recovery.rebuild.queue_kernel import fill_groups, larger, new_state, number_queues
 from recovery.scan.intervals import Intervals, Longs
 from recovery.scan.queue_numbers import unpack_key

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from parsers.consumequeue.ext_columns import ext_columns
-from parsers.store import QueueKey, Store
-from parsers.topics import is_lmq
+from parsers.store.store import Store
+from parsers.store.store_file import QueueKey
+from parsers.values.topics import is_lmq
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.scan.intervals import Intervals, Longs, found_at
 from recovery.verify.checks.batch_queue import batches_end, check_batch_queue

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from parsers.commitlog.layout import SMALLEST_MESSAGE
-from parsers.commitlog.resync import BODY_CRC_WRONG, RECORD_CRC_WRONG
-from parsers.java import LONG_MAX
-from parsers.store import QueueKey, Store, StoreFile
+from parsers.commitlog.compiled.resync import BODY_CRC_WRONG, RECORD_CRC_WRONG
+from parsers.commitlog.record.layout import SMALLEST_MESSAGE
+from parsers.store.store import Store
+from parsers.store.store_file import QueueKey, StoreFile
+from parsers.values.java import LONG_MAX
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.lives.life import QueueLife, TopicLives
 from recovery.lives.offset_lives import DoubtfulOffset, GroupOffsets, OffsetLife, doubtful_offsets

@@ -8,19 +8,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parsers.errors import Damage, StoreFormatError
-from parsers.mapped import map_file
-from parsers.store import Store, StoreFile
-from parsers.timer import (
-    TIMER_CHECK,
-    TIMER_RECORD_SCHEMA,
-    TIMER_SLOT_SCHEMA,
-    TIMER_UNIT,
-    WHEEL_BYTES,
-    read_timercheck,
-    read_timerlog,
-    read_wheel,
-)
+from parsers.damage.errors import Damage, StoreFormatError
+from parsers.evidence.mapped import map_file
+from parsers.store.store import Store
+from parsers.store.store_file import StoreFile
+from parsers.timer.check import TIMER_CHECK, read_timercheck
+from parsers.timer.log import TIMER_RECORD_SCHEMA, TIMER_UNIT, read_timerlog
+from parsers.timer.wheel import TIMER_SLOT_SCHEMA, WHEEL_BYTES, read_wheel
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.knowledge.setting_signs import usual_size
 from recovery.scan.intervals import Intervals, Longs

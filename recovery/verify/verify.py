@@ -14,10 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from parsers.errors import TooLarge, UnreadableFile
-from parsers.queues import StoreQueues
-from parsers.store import QueueKey, Store
-from parsers.topics import TIMER_TOPIC
+from parsers.damage.errors import TooLarge, UnreadableFile
+from parsers.queues.store_queues import StoreQueues
+from parsers.store.store import Store
+from parsers.store.store_file import QueueKey
+from parsers.values.topics import TIMER_TOPIC
 from recovery.broker.store_folder import config_entries
 from recovery.config.start import config_start
 from recovery.knowledge.inference import StoreKnowledge

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import dagster as dg
 import pytest
 
-from parsers.commitlog.message import decode_message
+from parsers.commitlog.record.message import decode_message
 from parsers.consumequeue.layout import CQ_UNIT
 from pipelines.definitions import defs
 from pipelines.defs.lakehouse import Lakehouse

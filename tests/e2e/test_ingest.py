@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from parsers.commitlog.message import decode_message
-from parsers.store import open_store
+from parsers.commitlog.record.message import decode_message
+from parsers.store.store import open_store
 from pipelines.ingest.config_snapshots import snapshot_config
 from pipelines.ingest.derive import derive
 from pipelines.ingest.gone_files import mark_gone

@@ -13,7 +13,7 @@ import pytest
 from nbclient.exceptions import CellExecutionError
 
 import rocketlens as rl
-from parsers.store import open_store
+from parsers.store.store import open_store
 from pipelines.answers.offsets.saved import offsets_in
 from pipelines.lake.catalog import question
 from pipelines.lake.lake import Lake

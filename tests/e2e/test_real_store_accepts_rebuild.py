@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from parsers.store import StoreFile, open_store
+from parsers.store.store import open_store
+from parsers.store.store_file import StoreFile
 from recovery.rebuild.rebuild import rebuild
 from recovery.rules.settings import StoreSettings
 from tests.support.fixtures import CHECKOUT, unpack_store

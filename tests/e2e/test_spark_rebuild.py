@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from parsers.commitlog.message import encode_message
-from parsers.store import Store, open_store
+from parsers.commitlog.record.message import encode_message
+from parsers.store.store import Store, open_store
 from pipelines.spark.jobs.rebuild import rebuild_with_spark
 from recovery.knowledge.knowledge import knowledge_of
 from recovery.rebuild.rebuild import rebuild

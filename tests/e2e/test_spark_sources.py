@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
-from parsers.store import StoreFile, open_store
-from parsers.timer import read_timerlog
+from parsers.store.store import open_store
+from parsers.store.store_file import StoreFile
+from parsers.timer.log import read_timerlog
 from pipelines.demo import BUNDLE
 from pipelines.spark.sources.registry import SOURCES
 from pipelines.spark.sources.slices import cut

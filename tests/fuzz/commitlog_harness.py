@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from parsers.commitlog.arrow import ALL_COLUMNS
-from parsers.commitlog.message import decode_message, encode_message
-from parsers.commitlog.segment import read_segment, regions_of
+from parsers.commitlog.batches.arrow import ALL_COLUMNS
+from parsers.commitlog.batches.segment import read_segment, regions_of
+from parsers.commitlog.record.message import decode_message, encode_message
+from parsers.damage.errors import Damage, StoreFormatError
 from parsers.dledger.entries import read_entries
-from parsers.errors import Damage, StoreFormatError
 from parsers.explain.explain import explain_file
-from parsers.store import StoreFile, classify
+from parsers.store.store_file import StoreFile, classify
 
 COMMITLOG, DLEDGER = f"commitlog/{0:020d}", f"dledger-n0/data/{0:020d}"
 

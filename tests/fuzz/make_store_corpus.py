@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from parsers.checkpoint import CHECKPOINT
-from parsers.commitlog.dledger_entry import encode_header, new_header
-from parsers.commitlog.dledger_layout import ENTRY_START
-from parsers.commitlog.layout import MAGIC_BLANK, RECORD_START
-from parsers.commitlog.message import encode_message
+from parsers.checkpoints.checkpoint import CHECKPOINT
+from parsers.checkpoints.epochs import Epoch, encode_epochs
+from parsers.commitlog.dledger_headers.entry import encode_header, new_header
+from parsers.commitlog.dledger_headers.layout import ENTRY_START
+from parsers.commitlog.record.layout import MAGIC_BLANK, RECORD_START
+from parsers.commitlog.record.message import encode_message
 from parsers.consumequeue.batch import BATCH_UNIT
 from parsers.consumequeue.ext import CQ_EXT_UNIT
 from parsers.consumequeue.layout import CQ_UNIT, PRE_BLANK
-from parsers.epochs import Epoch, encode_epochs
 from parsers.index.geometry import Geometry
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
-from parsers.java import LONG_MIN
-from parsers.timer import TIMER_BLANK, TIMER_CHECK, TIMER_SLOT, TIMER_UNIT
+from parsers.timer.check import TIMER_CHECK
+from parsers.timer.log import TIMER_BLANK, TIMER_UNIT
+from parsers.timer.wheel import TIMER_SLOT
+from parsers.values.java import LONG_MIN
 from tests.support.dledger_log import index_unit
 from tests.support.files import packed
 from tests.support.new_message import new_message

@@ -18,7 +18,7 @@ Array = npt.NDArray[Any]
 
 def install() -> None:
     """Put the twins in place. To be called before any module with kernels is imported."""
-    from parsers import numba_cache
+    from parsers.kernels import numba_cache
 
     numba_cache.cached_njit = lambda **options: lambda function: function
 

@@ -11,10 +11,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from parsers.commitlog.body import decompress
-from parsers.commitlog.ids import decode_message_id, decode_unique_id
-from parsers.commitlog.tags import DelayLevels
-from parsers.errors import NotThisFormat, StoreFormatError
+from parsers.commitlog.record.body import decompress
+from parsers.commitlog.record.ids import decode_message_id, decode_unique_id
+from parsers.commitlog.record.tags import DelayLevels
+from parsers.damage.errors import NotThisFormat, StoreFormatError
 from pipelines.answers.instants import parse_broker_instant, parse_instant
 from pipelines.lake.sources import SourcesError, read_sources
 from pipelines.recordings.pcap import CaptureCounts, records_from_pcap

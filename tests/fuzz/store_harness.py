@@ -7,8 +7,9 @@ from math import ceil
 
 import numpy as np
 
-from parsers.checkpoint import checkpoint_to_batch, read_checkpoint
-from parsers.commitlog.dledger_layout import INDEX_UNIT_SIZE
+from parsers.checkpoints.checkpoint import checkpoint_to_batch, read_checkpoint
+from parsers.checkpoints.epochs import decode_epochs, encode_epochs, epochs_to_batch, read_epochs
+from parsers.commitlog.dledger_headers.layout import INDEX_UNIT_SIZE
 from parsers.compaction.copies import COPY_SCHEMA, read_copies
 from parsers.compaction.positions import NO_PASS
 from parsers.compaction.sparse_queue import SparseQueue, read_sparse_queue
@@ -22,20 +23,21 @@ from parsers.consumequeue.ext_columns import ext_columns
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.consumequeue.read import read_queue
 from parsers.consumequeue.summary import summarize_queue
+from parsers.damage.errors import OnDamage, StoreFormatError
 from parsers.dledger.index import EntryIndex, read_entry_index
 from parsers.dledger.state import read_state
-from parsers.epochs import decode_epochs, encode_epochs, epochs_to_batch, read_epochs
-from parsers.errors import OnDamage, StoreFormatError
+from parsers.evidence.mapped import map_file
 from parsers.explain.explain import explain_file
 from parsers.index.find import find
 from parsers.index.geometry import Geometry
 from parsers.index.open import open_index
 from parsers.index.read import index_files, read_index
-from parsers.java import LONG_MAX
 from parsers.kernels.written import written_bytes
-from parsers.mapped import map_file
-from parsers.store import StoreFile
-from parsers.timer import TIMER_UNIT, read_timercheck, read_timerlog, read_wheel
+from parsers.store.store_file import StoreFile
+from parsers.timer.check import read_timercheck
+from parsers.timer.log import TIMER_UNIT, read_timerlog
+from parsers.timer.wheel import read_wheel
+from parsers.values.java import LONG_MAX
 from recovery.compaction.next_pass import next_pass
 from recovery.compaction.pull import pull, units_from
 from recovery.rules.settings import StoreSettings

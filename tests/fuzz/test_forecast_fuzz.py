@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from parsers.store import NotAStore, open_store
+from parsers.store.store import NotAStore, open_store
 from pipelines.notebook.bundles import extract_all
 from recovery.forecast.document import forecast_document
 from recovery.forecast.forecast import forecast

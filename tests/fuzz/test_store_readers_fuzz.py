@@ -9,7 +9,8 @@ from random import Random
 
 import pytest
 
-from parsers.store import StoreFile, open_store
+from parsers.store.store import open_store
+from parsers.store.store_file import StoreFile
 from tests.fuzz.mutations import mutated
 from tests.fuzz.store_harness import read_anything
 from tests.support.files import put

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from parsers.store import Store, open_store
+from parsers.store.store import Store, open_store
 from recovery.broker.store_folder import Evidence, read_evidence
 from recovery.forecast import forecast
 from recovery.knowledge import knowledge

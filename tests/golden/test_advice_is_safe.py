@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from parsers.commitlog.read import read_commitlog
-from parsers.commitlog.segment import read_segment
-from parsers.store import StoreFile, open_store
+from parsers.commitlog.batches.read import read_commitlog
+from parsers.commitlog.batches.segment import read_segment
+from parsers.store.store import open_store
+from parsers.store.store_file import StoreFile
 from recovery.forecast.advice import Advice
 from recovery.forecast.forecast import Forecast, forecast
 from tests.support.opened import opened

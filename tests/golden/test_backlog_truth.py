@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from parsers.commitlog.read import read_commitlog
+from parsers.commitlog.batches.read import read_commitlog
 from pipelines.answers.backlog import filters
 from tests.golden.test_ledger_truth import unit_places
 from tests.support.cli import call, rows_of

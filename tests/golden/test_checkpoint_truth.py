@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from parsers.checkpoint import Checkpoint, read_checkpoint
-from parsers.store import open_store
+from parsers.checkpoints.checkpoint import Checkpoint, read_checkpoint
+from parsers.store.store import open_store
 from tests.support.stores import store_names, store_root, truth
 
 

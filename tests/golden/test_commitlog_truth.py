@@ -10,16 +10,16 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from parsers.commitlog.arrow import ALL_COLUMNS, schema_of
-from parsers.commitlog.body import decompress
-from parsers.commitlog.dledger_layout import HEADER_SIZE
-from parsers.commitlog.message import Message, decode_message, encode_message
-from parsers.commitlog.read import read_commitlog
-from parsers.commitlog.segment import read_segment, regions_of
-from parsers.commitlog.tags import tags_hash
-from parsers.errors import Damage
-from parsers.mapped import map_file
-from parsers.store import Store
+from parsers.commitlog.batches.arrow import ALL_COLUMNS, schema_of
+from parsers.commitlog.batches.read import read_commitlog
+from parsers.commitlog.batches.segment import read_segment, regions_of
+from parsers.commitlog.dledger_headers.layout import HEADER_SIZE
+from parsers.commitlog.record.body import decompress
+from parsers.commitlog.record.message import Message, decode_message, encode_message
+from parsers.commitlog.record.tags import tags_hash
+from parsers.damage.errors import Damage
+from parsers.evidence.mapped import map_file
+from parsers.store.store import Store
 from tests.support.opened import opened_golden
 from tests.support.stores import store_names, truth_lines
 

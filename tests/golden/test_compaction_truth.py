@@ -19,7 +19,7 @@ from parsers.compaction.copies import COPY_SCHEMA, read_copies
 from parsers.compaction.positions import NO_PASS, read_positions
 from parsers.compaction.sparse_queue import SPARSE_UNIT_SCHEMA, SparseQueue, read_sparse_queue
 from parsers.explain.explain import explain_file
-from parsers.store import open_store
+from parsers.store.store import open_store
 from recovery.broker.compaction import load_compaction
 from recovery.broker.mapped_file_queue import LoadFailed
 from recovery.broker.store_folder import read_evidence

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from parsers.store import open_store
+from parsers.store.store import open_store
 from recovery.compare.comparison import Comparison
 from recovery.compare.history import Relation
 from recovery.compare.log_pair import LogBytes

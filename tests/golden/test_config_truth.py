@@ -9,7 +9,7 @@ import pytest
 from parsers.config.groups import read_filters, read_groups
 from parsers.config.offsets import read_delay_offsets, read_offsets
 from parsers.config.topics import read_topics
-from parsers.store import open_store
+from parsers.store.store import open_store
 from recovery.rules.versions import BrokerVersion
 from tests.support.stores import QUEUE_KINDS, store_names, store_root, truth
 

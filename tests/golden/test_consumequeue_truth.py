@@ -9,8 +9,8 @@ import pytest
 from parsers.consumequeue.arrow import UNIT_SCHEMA
 from parsers.consumequeue.read import read_queue
 from parsers.consumequeue.summary import summarize_queue
-from parsers.store import open_store
-from parsers.topics import SCHEDULE_TOPIC
+from parsers.store.store import open_store
+from parsers.values.topics import SCHEDULE_TOPIC
 from tests.support.stores import QUEUE_KINDS, store_names, store_root, truth, truth_lines
 
 stores = pytest.mark.parametrize("name", store_names(*QUEUE_KINDS, subject="queues"))

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from parsers.dledger.entries import ENTRY_SCHEMA, read_entries
-from parsers.store import Store, open_store
+from parsers.store.store import Store, open_store
 from tests.support.stores import STORES, store_names, store_root, truth, truth_lines
 
 nodes = pytest.mark.parametrize("name", store_names("dledger3", subject="queues"))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from parsers.epochs import Epoch, encode_epochs, read_epochs
-from parsers.java import LONG_MAX
-from parsers.store import open_store
+from parsers.checkpoints.epochs import Epoch, encode_epochs, read_epochs
+from parsers.store.store import open_store
+from parsers.values.java import LONG_MAX
 from tests.support.stores import store_names, store_root, truth
 
 

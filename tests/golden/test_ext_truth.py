@@ -13,8 +13,8 @@ import pytest
 from parsers.consumequeue.ext import CQ_EXT_UNIT, read_ext
 from parsers.consumequeue.ext_columns import ext_columns
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.java import LONG_MIN
-from parsers.store import open_store
+from parsers.store.store import open_store
+from parsers.values.java import LONG_MIN
 from recovery.rebuild.rebuild import rebuild
 from recovery.verify.verify import verify
 from tests.support.build_store import overwrite

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from parsers.commitlog.read import read_commitlog
-from parsers.store import NotAStore, open_store
+from parsers.commitlog.batches.read import read_commitlog
+from parsers.store.store import NotAStore, open_store
 from recovery.forecast.document import forecast_document
 from recovery.forecast.forecast import Forecast, forecast
 from recovery.rules.settings import StoreSettings

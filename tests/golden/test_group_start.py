@@ -6,9 +6,9 @@ import gzip
 
 import pytest
 
-from parsers.commitlog.segment import log_end
-from parsers.store import open_store
-from parsers.topics import is_retry
+from parsers.commitlog.batches.segment import log_end
+from parsers.store.store import open_store
+from parsers.values.topics import is_retry
 from pipelines.answers.offsets.start_rows import NewGroup, start_rows
 from rebalance.readers.logs import LogReader
 from rebalance.readers.logs.offset_lines import LineKind, offset_lines

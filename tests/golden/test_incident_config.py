@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from parsers.store import open_store
-from parsers.topics import is_retry
+from parsers.store.store import open_store
+from parsers.values.topics import is_retry
 from pipelines.answers.finding_rows import finding_document
 from recovery.config.names import is_system_topic
 from recovery.forecast.document import forecast_document

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from parsers.store import open_store
+from parsers.store.store import open_store
 from recovery.knowledge.copied_times import LATE_WRITE_MS, copied_without_times
 from tests.support.cli import call, rows_of
 from tests.support.incidents import incident, incident_names

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from parsers.utc import utc
+from parsers.values.utc import utc
 from recovery.forecast.forecast import forecast
 from recovery.verify.verify import verify
 from tests.support.cli import call

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from parsers.store import Store
+from parsers.store.store import Store
 from recovery.forecast.forecast import Forecast, forecast
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.rules.settings import StoreSettings

@@ -9,8 +9,8 @@ from parsers.index.find import IndexQuery
 from parsers.index.geometry import Geometry
 from parsers.index.open import open_index
 from parsers.index.read import INDEX_ENTRY_SCHEMA, index_files, read_index
-from parsers.java import index_key_hash, string_hash_code
-from parsers.store import open_store
+from parsers.store.store import open_store
+from parsers.values.java import index_key_hash, string_hash_code
 from tests.support.index_slots import wrong_slots
 from tests.support.stores import store_names, store_root, truth, truth_lines
 

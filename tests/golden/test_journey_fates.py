@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from parsers.store import open_store
+from parsers.store.store import open_store
 from recovery.fates.pops import pops
 from recovery.knowledge.inference import infer
 from recovery.lives.topic_lives import StoreLives

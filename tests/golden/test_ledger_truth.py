@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from parsers.commitlog.layout import SYS_FLAG_TRANSACTION
-from parsers.commitlog.message import Message, decode_message
+from parsers.commitlog.record.layout import SYS_FLAG_TRANSACTION
+from parsers.commitlog.record.message import Message, decode_message
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.errors import StoreFormatError
-from parsers.store import Store
-from parsers.topics import is_lmq
+from parsers.damage.errors import StoreFormatError
+from parsers.store.store import Store
+from parsers.values.topics import is_lmq
 from recovery.query.ledger import State
 from recovery.rules.dispatch import COMMIT
 from recovery.verify.store_ledger import QueueLedger, StoreLedger, store_ledger

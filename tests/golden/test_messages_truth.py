@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from parsers.errors import StoreFormatError
+from parsers.damage.errors import StoreFormatError
 from parsers.messages.declared import BodyKind
 from parsers.messages.kinds import BODY_KINDS, KINDS, body_kind
 from parsers.messages.trace_columns import RECORDS, decode_traces

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from parsers.config.order_info import read_order_info
-from parsers.errors import CorruptRecord, Damage
-from parsers.java import LONG_MAX
+from parsers.damage.errors import CorruptRecord, Damage
 from parsers.messages.pop_record import RECORDS, read_pop_records
-from parsers.store import open_store
+from parsers.store.store import open_store
+from parsers.values.java import LONG_MAX
 from tests.support.build_store import FIRST_MS, StoreBuilder, write_json
 from tests.support.cli import Called, call, rows_of
 from tests.support.fixtures import GOLDEN, unpacked

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from parsers.fastjson import as_map, parse
+from parsers.layouts.fastjson import as_map, parse
 from tests.support.cli import call, rows_of
 from tests.support.stores import log_setting, store_names, store_root, truth, truth_lines
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from parsers.store import open_store
+from parsers.store.store import open_store
 from pipelines.answers.queue_figures import queue_figures
 from recovery.rules.versions import BrokerVersion
 from tests.support.fixtures import GOLDEN

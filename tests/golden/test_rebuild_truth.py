@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from parsers.store import open_store
+from parsers.store.store import open_store
 from recovery.rebuild.rebuild import rebuild
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion

@@ -10,10 +10,10 @@ import pytest
 from parsers.config.groups import read_groups
 from parsers.config.offsets import read_offsets
 from parsers.config.topics import TopicConfig, read_topics
-from parsers.queues import StoreQueues
+from parsers.queues.store_queues import StoreQueues
 from parsers.rocksdb.queue_units import DATABASE_UNIT_SCHEMA
-from parsers.store import open_store
-from parsers.topics import SCHEDULE_TOPIC
+from parsers.store.store import open_store
+from parsers.values.topics import SCHEDULE_TOPIC
 from tests.support.stores import store_names, store_root, truth, truth_lines
 
 stores = pytest.mark.parametrize("name", store_names("rocksdb", "rocksdbv2", subject="queues"))

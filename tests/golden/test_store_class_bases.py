@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from parsers.checkpoint import read_checkpoint
+from parsers.checkpoints.checkpoint import read_checkpoint
 from parsers.consumequeue.read import read_queue
 from parsers.index.geometry import Geometry
 from parsers.index.open import open_index
 from parsers.index.read import read_index
-from parsers.store import open_store
+from parsers.store.store import open_store
 from pipelines.notebook.bundles import extract_all
 from tests.support.fixtures import GOLDEN
 from tests.support.index_slots import wrong_slots

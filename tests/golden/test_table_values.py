@@ -9,12 +9,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from parsers.commitlog.layout import compression, transaction_type
-from parsers.commitlog.read import read_commitlog
-from parsers.commitlog.segment import regions_of
+from parsers.commitlog.batches.read import read_commitlog
+from parsers.commitlog.batches.segment import regions_of
+from parsers.commitlog.record.layout import compression, transaction_type
 from parsers.config.offsets import read_offsets
-from parsers.queues import read_units
-from parsers.store import Store, open_store
+from parsers.queues.store_queues import read_units
+from parsers.store.store import Store, open_store
 from pipelines.lake.tables.raw import TABLES
 from recovery.forecast.document import forecast_document
 from recovery.forecast.forecast import forecast

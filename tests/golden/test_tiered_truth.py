@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from parsers.commitlog.layout import HEAD
+from parsers.commitlog.record.layout import HEAD
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.fastjson import parse
-from parsers.store import open_store
+from parsers.layouts.fastjson import parse
+from parsers.store.store import open_store
 from parsers.tiered.metadata import read_tiered_metadata
 from parsers.tiered.segments import segment_files, segment_name
 from tests.support.build_store import overwrite

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from parsers.java import string_hash_code
-from parsers.store import open_store
-from parsers.timer import TIMER_RECORD_SCHEMA, read_timercheck, read_timerlog, read_wheel
+from parsers.store.store import open_store
+from parsers.timer.check import read_timercheck
+from parsers.timer.log import TIMER_RECORD_SCHEMA, read_timerlog
+from parsers.timer.wheel import read_wheel
+from parsers.values.java import string_hash_code
 from tests.support.stores import CLASSIC_KINDS, MORE_KINDS, since, store_names, store_root, truth_lines
 
 TIMER_TOPIC = "rmq_sys_wheel_timer"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from parsers.commitlog.layout import MAGIC_V2
-from parsers.commitlog.read import read_commitlog
+from parsers.commitlog.batches.read import read_commitlog
+from parsers.commitlog.record.layout import MAGIC_V2
 from recovery.forecast.forecast import forecast
 from recovery.verify.verify import verify
 from tests.support.opened import opened

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from parsers.commitlog.message import decode_message
+from parsers.commitlog.record.message import decode_message
 from pipelines.demo import BUNDLE
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.raw import TABLES

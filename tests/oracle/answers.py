@@ -13,13 +13,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from parsers.commitlog.properties import last_value
-from parsers.commitlog.read import read_commitlog
+from parsers.commitlog.batches.read import read_commitlog
+from parsers.commitlog.record.properties import last_value
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.errors import Damage
-from parsers.java import INT_MAX
-from parsers.queues import StoreQueues
-from parsers.store import NotAStore, QueueKey, Store
+from parsers.damage.errors import Damage
+from parsers.queues.store_queues import StoreQueues
+from parsers.store.store import NotAStore, Store
+from parsers.store.store_file import QueueKey
+from parsers.values.java import INT_MAX
 from pipelines.answers.queue_figures import queue_figures
 from recovery.knowledge.knowledge import Said, knowledge_of
 from recovery.query.query import KeyQuestion, StoreQuery, TimeQuestion

@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from parsers.commitlog.layout import MAGIC_V1, MAGIC_V2, RECORD_START
-from parsers.commitlog.message import Message, decode_message
+from parsers.commitlog.record.layout import MAGIC_V1, MAGIC_V2, RECORD_START
+from parsers.commitlog.record.message import Message, decode_message
 from parsers.consumequeue.layout import CQ_UNIT
 from recovery.rules.versions import BrokerVersion
 from tests.support.java_lab import run_lab

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from parsers.consumequeue.ext import CQ_EXT_UNIT
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.java import LONG_MIN
+from parsers.values.java import LONG_MIN
 from tests.oracle.base import Base
 from tests.oracle.edits import Damager, Found, create, delete, write, zero
 

@@ -11,12 +11,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parsers.commitlog.read import read_commitlog
-from parsers.commitlog.region import Region
-from parsers.commitlog.segment import regions_of
+from parsers.commitlog.batches.read import read_commitlog
+from parsers.commitlog.batches.segment import regions_of
+from parsers.commitlog.files.region import Region
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.queues import StoreQueues
-from parsers.store import Store, open_store
+from parsers.queues.store_queues import StoreQueues
+from parsers.store.store import Store, open_store
 from pipelines.answers.queue_figures import queue_figures
 from pipelines.report.facts import facts_of_store
 from recovery.forecast.forecast import forecast

@@ -12,22 +12,22 @@ import pyarrow as pa
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from parsers.commitlog.arrow import MESSAGE_SCHEMA, schema_of
-from parsers.commitlog.fields import FIRST_MS, LAST_MS
-from parsers.commitlog.host import Host
-from parsers.commitlog.ids import decode_message_id, encode_message_id
-from parsers.commitlog.message import Message, decode_message, encode_message
-from parsers.commitlog.propcrc import decode_record_crc, encode_record_crc
-from parsers.commitlog.properties import PropertyRule, decode_properties, encode_properties
-from parsers.commitlog.region import Region
-from parsers.commitlog.segment import read_segment, regions_of
-from parsers.commitlog.shape import shape_of
-from parsers.commitlog.tags import tags_hash
-from parsers.errors import StoreFormatError
-from parsers.java import decode_utf8
+from parsers.commitlog.batches.arrow import MESSAGE_SCHEMA, schema_of
+from parsers.commitlog.batches.segment import read_segment, regions_of
+from parsers.commitlog.compiled.fields import FIRST_MS, LAST_MS
+from parsers.commitlog.compiled.shape import shape_of
+from parsers.commitlog.files.region import Region
+from parsers.commitlog.record.host import Host
+from parsers.commitlog.record.ids import decode_message_id, encode_message_id
+from parsers.commitlog.record.message import Message, decode_message, encode_message
+from parsers.commitlog.record.propcrc import decode_record_crc, encode_record_crc
+from parsers.commitlog.record.properties import PropertyRule, decode_properties, encode_properties
+from parsers.commitlog.record.tags import tags_hash
+from parsers.damage.errors import StoreFormatError
 from parsers.kernels.crc32 import crc32_by_folding, crc32_by_tables
 from parsers.kernels.utf8 import copy_repaired, is_valid
-from parsers.store import StoreFile, classify
+from parsers.store.store_file import StoreFile, classify
+from parsers.values.java import decode_utf8
 from tests.support.commitlog_strategies import HOST, LONG, damaged_files, log_files, messages
 
 

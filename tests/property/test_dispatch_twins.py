@@ -11,10 +11,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.commitlog.message import decode_message, encode_message
-from parsers.commitlog.tags import DelayLevels
+from parsers.commitlog.record.message import decode_message, encode_message
+from parsers.commitlog.record.tags import DelayLevels
 from parsers.index.geometry import Geometry
-from parsers.java import index_key_hash
+from parsers.values.java import index_key_hash
 from recovery.rebuild.index_files import IndexFilesWriter
 from recovery.rebuild.index_writer import IndexWriter
 from recovery.rebuild.queue_files import QueueFilesWriter

@@ -12,14 +12,14 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.commitlog.arrow import MESSAGE_SCHEMA
-from parsers.commitlog.dledger_entry import EntryHeader, decode_header, encode_header, new_header
-from parsers.commitlog.dledger_layout import ENTRY_START, HEADER_SIZE, MAGIC_BLANK
-from parsers.commitlog.message import decode_message, encode_message
-from parsers.commitlog.segment import read_segment, regions_of
+from parsers.commitlog.batches.arrow import MESSAGE_SCHEMA
+from parsers.commitlog.batches.segment import read_segment, regions_of
+from parsers.commitlog.dledger_headers.entry import EntryHeader, decode_header, encode_header, new_header
+from parsers.commitlog.dledger_headers.layout import ENTRY_START, HEADER_SIZE, MAGIC_BLANK
+from parsers.commitlog.record.message import decode_message, encode_message
 from parsers.dledger.entries import ENTRY_SCHEMA, read_entries
-from parsers.java import crc31
-from parsers.store import StoreFile, classify
+from parsers.store.store_file import StoreFile, classify
+from parsers.values.java import crc31
 from tests.support.commitlog_strategies import INT, LONG, messages
 
 HEADERS = st.builds(EntryHeader, INT, LONG, LONG, LONG, INT, INT, INT, INT, INT)

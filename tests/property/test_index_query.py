@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from parsers.index.kernel import CHAIN_ENDED, CHAIN_LEAVES_FILE, CHAIN_LOOPS, select_entries
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
-from parsers.java import INT_MAX
+from parsers.values.java import INT_MAX
 from tests.support.files import packed
 
 SLOTS, ENTRIES = 2, 8

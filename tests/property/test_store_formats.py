@@ -12,26 +12,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.checkpoint import CHECKPOINT
+from parsers.checkpoints.checkpoint import CHECKPOINT
 from parsers.consumequeue.arrow import UNIT_SCHEMA, units_to_batch
 from parsers.consumequeue.batch import BATCH_UNIT
 from parsers.consumequeue.kernel import count_units, first_live_unit, valid_prefix
 from parsers.consumequeue.layout import CQ_UNIT, UNIT_KINDS, is_pre_blank, is_valid, tags_code_kind
 from parsers.consumequeue.read import read_queue
+from parsers.damage.runs import JoinedRuns, runs
+from parsers.evidence.mapped import map_file
+from parsers.evidence.spans import spans, written_end
 from parsers.index.geometry import Geometry
 from parsers.index.kernel import index_key_hash
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
 from parsers.index.open import AS_GIVEN, OpenIndex
 from parsers.index.read import entries_to_batch
-from parsers.java import INT_MAX, INT_MIN, LONG_MIN, utf16_units
-from parsers.java import index_key_hash as scalar_index_key_hash
 from parsers.kernels.written import written_bytes
-from parsers.layout import Layout
-from parsers.mapped import map_file
-from parsers.runs import JoinedRuns, runs
-from parsers.spans import spans, written_end
-from parsers.store import StoreFile
-from parsers.timer import TIMER_BLANK, TIMER_CHECK, TIMER_SLOT, TIMER_UNIT
+from parsers.layouts.layout import Layout
+from parsers.store.store_file import StoreFile
+from parsers.timer.check import TIMER_CHECK
+from parsers.timer.log import TIMER_BLANK, TIMER_UNIT
+from parsers.timer.wheel import TIMER_SLOT
+from parsers.values.java import INT_MAX, INT_MIN, LONG_MIN, utf16_units
+from parsers.values.java import index_key_hash as scalar_index_key_hash
 from tests.support.files import packed, put
 
 LAYOUTS = [

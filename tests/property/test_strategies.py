@@ -7,8 +7,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.java import split, utf16_order
-from parsers.version import Version
+from parsers.values.java import split, utf16_order
+from parsers.values.version import Version
 from rebalance.model.message_queue import MessageQueue
 from rebalance.strategies import Strategy, rebalance_by_topic, strategy_named
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from parsers.store import Store, open_store
+from parsers.store.store import Store, open_store
 from recovery.knowledge.knowledge import Said, knowledge_of
 from recovery.verify.first_pass import files_of, first_pass
 from recovery.verify.settle.outline import Part

@@ -10,9 +10,9 @@ import numpy as np
 from parsers.index.geometry import Geometry
 from parsers.index.kernel import ENTRY_SIZE, HEADER_SIZE, PHYSICAL_AT, PREV_AT, SLOT_SIZE, TIME_AT, Bytes, Ints
 from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_HEADER
-from parsers.java import index_key_hash
 from parsers.kernels.bigendian import load_int, store_int, store_long
-from parsers.numba_cache import cached_njit
+from parsers.kernels.numba_cache import cached_njit
+from parsers.values.java import index_key_hash
 
 BEGIN_MS = 1_795_000_000_000
 MESSAGE_SIZE = 600

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from parsers.commitlog.host import Host
-from parsers.commitlog.layout import HEAD, HOST_V4, MAGIC_BLANK, RECORD_START
-from parsers.commitlog.message import encode_message
-from parsers.commitlog.properties import encode_properties
+from parsers.commitlog.record.host import Host
+from parsers.commitlog.record.layout import HEAD, HOST_V4, MAGIC_BLANK, RECORD_START
+from parsers.commitlog.record.message import encode_message
+from parsers.commitlog.record.properties import encode_properties
 from tests.support.new_message import new_message
 
 BLOCK_RECORDS = 20_000

@@ -10,11 +10,11 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from parsers.commitlog.layout import MAGIC_BLANK, RECORD_START
-from parsers.commitlog.logfile import open_log
-from parsers.commitlog.segment import regions_of
+from parsers.commitlog.batches.segment import regions_of
+from parsers.commitlog.files.logfile import open_log
+from parsers.commitlog.record.layout import MAGIC_BLANK, RECORD_START
 from parsers.explain.commitlog import commitlog_lines
-from parsers.store import StoreFile, classify
+from parsers.store.store_file import StoreFile, classify
 
 
 def first_records(file: StoreFile, records: int, folder: Path) -> StoreFile:

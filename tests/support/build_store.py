@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from parsers.checkpoint import CHECKPOINT, FILE_SIZE
-from parsers.commitlog.layout import MAGIC_BLANK, RECORD_START
-from parsers.commitlog.message import Message, encode_message
-from parsers.commitlog.properties import encode_properties
+from parsers.checkpoints.checkpoint import CHECKPOINT, FILE_SIZE
+from parsers.commitlog.record.layout import MAGIC_BLANK, RECORD_START
+from parsers.commitlog.record.message import Message, encode_message
+from parsers.commitlog.record.properties import encode_properties
 from parsers.consumequeue.layout import CQ_UNIT
 from recovery.rebuild.rebuild import rebuild
 from recovery.rules.settings import StoreSettings

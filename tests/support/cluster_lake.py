@@ -10,11 +10,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from parsers.commitlog.read import read_commitlog
+from parsers.commitlog.batches.read import read_commitlog
 from parsers.config.topics import read_topics
 from parsers.consumequeue.read import read_queue
 from parsers.consumequeue.summary import summarize_queue
-from parsers.store import Store, open_store
+from parsers.store.store import Store, open_store
 from pipelines.answers.lives.life_rows import life_rows
 from pipelines.answers.offsets.saved import OffsetsAt, offsets_in
 from pipelines.lake.catalog import publish

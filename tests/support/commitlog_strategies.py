@@ -6,11 +6,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from parsers.commitlog.host import Host
-from parsers.commitlog.layout import MAGIC_V1, MAGIC_V2, SYS_FLAG_BORN_HOST_V6, SYS_FLAG_STORE_HOST_V6, parts
-from parsers.commitlog.message import Message, encode_message
-from parsers.commitlog.propcrc import RESERVED_SIZE, encode_record_crc
-from parsers.java import crc31
+from parsers.commitlog.record.host import Host
+from parsers.commitlog.record.layout import MAGIC_V1, MAGIC_V2, SYS_FLAG_BORN_HOST_V6, SYS_FLAG_STORE_HOST_V6, parts
+from parsers.commitlog.record.message import Message, encode_message
+from parsers.commitlog.record.propcrc import RESERVED_SIZE, encode_record_crc
+from parsers.values.java import crc31
 
 INT = st.integers(-(2**31), 2**31 - 1)
 LONG = st.integers(-(2**63), 2**63 - 1)

@@ -6,10 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from parsers.commitlog.dledger_entry import EntryHeader, encode_header, new_header
-from parsers.commitlog.dledger_layout import BLANK_SIZE_MIN, ENTRY_INDEX_UNIT, ENTRY_START, HEADER_SIZE, MAGIC_BLANK
-from parsers.commitlog.message import Message, encode_message
-from parsers.store import StoreFile, classify
+from parsers.commitlog.dledger_headers.entry import EntryHeader, encode_header, new_header
+from parsers.commitlog.dledger_headers.layout import (
+    BLANK_SIZE_MIN,
+    ENTRY_INDEX_UNIT,
+    ENTRY_START,
+    HEADER_SIZE,
+    MAGIC_BLANK,
+)
+from parsers.commitlog.record.message import Message, encode_message
+from parsers.store.store_file import StoreFile, classify
 
 NODE = "dledger-n0"
 INDEX_FILE_SIZE = 32 * 1024

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from parsers.errors import Damage
-from parsers.layout import Layout
-from parsers.store import StoreFile, classify
+from parsers.damage.errors import Damage
+from parsers.layouts.layout import Layout
+from parsers.store.store_file import StoreFile, classify
 
 
 def put(root: Path, place: str, content: bytes) -> StoreFile:

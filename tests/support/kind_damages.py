@@ -7,13 +7,13 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from parsers.checkpoint import CHECKPOINT
-from parsers.commitlog.layout import HEAD, HOST_V4
-from parsers.commitlog.message import Message, encode_message
-from parsers.commitlog.propcrc import encode_record_crc
+from parsers.checkpoints.checkpoint import CHECKPOINT
+from parsers.commitlog.record.layout import HEAD, HOST_V4
+from parsers.commitlog.record.message import Message, encode_message
+from parsers.commitlog.record.propcrc import encode_record_crc
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
-from parsers.java import crc31
+from parsers.values.java import crc31
 from recovery.rules.dispatch import PREPARED
 from recovery.verify.findings.finding import Finding
 from recovery.verify.verify import verify

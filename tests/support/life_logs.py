@@ -7,9 +7,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal
 
-from parsers.commitlog.message import Message
-from parsers.queues import Pointer
-from parsers.store import QueueKey, open_store
+from parsers.commitlog.record.message import Message
+from parsers.queues.queue import Pointer
+from parsers.store.store import open_store
+from parsers.store.store_file import QueueKey
 from recovery.knowledge.topic_events import TopicEvent
 from recovery.lives.life import TopicLife, TopicLives
 from recovery.lives.numbering import Numbering, read_numbering

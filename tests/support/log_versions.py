@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.version import NEWEST, Version
+from parsers.values.version import NEWEST, Version
 from rebalance.readers.logs.template import Template
 
 OLDEST = Version(4, 0, 0)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from parsers.commitlog.host import Host
-from parsers.commitlog.layout import MAGIC_V1, MAGIC_V2, SYS_FLAG_BORN_HOST_V6, SYS_FLAG_STORE_HOST_V6, parts
-from parsers.commitlog.message import Message
-from parsers.java import crc31
+from parsers.commitlog.record.host import Host
+from parsers.commitlog.record.layout import MAGIC_V1, MAGIC_V2, SYS_FLAG_BORN_HOST_V6, SYS_FLAG_STORE_HOST_V6, parts
+from parsers.commitlog.record.message import Message
+from parsers.values.java import crc31
 
 NO_HOST = Host(bytes(4), 0)
 HOST_BITS = SYS_FLAG_BORN_HOST_V6 | SYS_FLAG_STORE_HOST_V6

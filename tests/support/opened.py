@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from parsers.store import Store
+from parsers.store.store import Store
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.knowledge.knowledge import Said, knowledge_of, open_known
 from recovery.rules.settings import StoreSettings

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from parsers.commitlog.layout import HEAD
-from parsers.commitlog.read import read_commitlog
-from parsers.store import open_store
+from parsers.commitlog.batches.read import read_commitlog
+from parsers.commitlog.record.layout import HEAD
+from parsers.store.store import open_store
 from tests.support.recovery_cases import golden_cases
 
 BASES = ("s498-halt-sync", "s531-halt-async", "s533-clean", "s551-clean", "s551-halt-sync")

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from parsers.checkpoint import CHECKPOINT
-from parsers.java import to_long
+from parsers.checkpoints.checkpoint import CHECKPOINT
+from parsers.values.java import to_long
 from recovery.broker.consume_queue import Queue
 from recovery.broker.dispatch_log import DispatchLog, Phase
 from recovery.broker.index_service import IndexFile

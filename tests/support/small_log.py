@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from parsers.commitlog.layout import MAGIC_BLANK, RECORD_START
-from parsers.commitlog.message import Message, encode_message
-from parsers.commitlog.properties import encode_properties
-from parsers.store import StoreFile, classify
+from parsers.commitlog.record.layout import MAGIC_BLANK, RECORD_START
+from parsers.commitlog.record.message import Message, encode_message
+from parsers.commitlog.record.properties import encode_properties
+from parsers.store.store_file import StoreFile, classify
 from tests.support.new_message import new_message
 
 FIRST_MS, STEP_MS = 1_795_000_000_000, 1000

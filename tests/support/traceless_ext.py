@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 
 from parsers.consumequeue.ext import CQ_EXT_UNIT, END_BLANK, END_OF_FILE
 from parsers.consumequeue.layout import CQ_UNIT, MAX_EXT_ADDRESS
-from parsers.java import LONG_MIN
+from parsers.values.java import LONG_MIN
 from tests.support.log_folders import log_start
 from tests.support.store_changes import Change, Files, files_once
 

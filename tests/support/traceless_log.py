@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from parsers.checkpoint import CHECKPOINT
-from parsers.commitlog.message import Message, decode_message
-from parsers.commitlog.read import read_commitlog
+from parsers.checkpoints.checkpoint import CHECKPOINT
+from parsers.commitlog.batches.read import read_commitlog
+from parsers.commitlog.record.message import Message, decode_message
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.errors import StoreFormatError
-from parsers.store import classify
-from parsers.topics import SCHEDULE_TOPIC
+from parsers.damage.errors import StoreFormatError
+from parsers.store.store_file import classify
+from parsers.values.topics import SCHEDULE_TOPIC
 from recovery.rules.versions import BrokerVersion
 from tests.support.bit_flips import field_of_each_byte
 from tests.support.log_folders import begins_late, is_numbered_log_file, is_of_log, log_files, log_setting

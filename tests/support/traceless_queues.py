@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from parsers.commitlog.message import decode_message
+from parsers.commitlog.record.message import decode_message
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.errors import StoreFormatError
+from parsers.damage.errors import StoreFormatError
 from parsers.index.layout import INDEX_ENTRY
 from parsers.index.open import open_index
-from parsers.store import classify
+from parsers.store.store_file import classify
 from recovery.verify.findings.finding import Place
 from recovery.verify.settle.index_entries import read_places
 from tests.support.bit_flips import field_of_each_byte

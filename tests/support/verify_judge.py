@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from parsers.store import NotAStore
+from parsers.store.store import NotAStore
 from recovery.verify.findings.finding import Finding, Place
 from recovery.verify.verify import Verification, verify
 from tests.support.log_folders import begins_late, is_of_log, log_setting

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from parsers.java import ring_hash
-from parsers.version import Version
+from parsers.values.java import ring_hash
+from parsers.values.version import Version
 from rebalance.strategies.question import answer
 from tests.support.fixtures import GOLDEN
 from tests.support.vectors import agrees, iter_vectors

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from parsers.errors import TooLarge
-from parsers.fastjson import parse
+from parsers.damage.errors import TooLarge
+from parsers.layouts.fastjson import parse
 from pipelines.recordings.pcap import CaptureCounts, _Reader, records_from_pcap
 from rebalance.model import budget
 from rebalance.model.budget import OverBudget, json_cost

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from parsers.epochs import Epoch, encode_epochs
+from parsers.checkpoints.epochs import Epoch, encode_epochs
 from pipelines.cli.docs import leaves
 from rocketlens import bundle, bundled_store
 from tests.support.cli import call

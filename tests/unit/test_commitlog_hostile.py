@@ -8,16 +8,16 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from parsers.commitlog import body as body_module
-from parsers.commitlog.body import MOST_BODY_BYTES, decompress
-from parsers.commitlog.layout import MAGIC_V1, SMALLEST_MESSAGE, SYS_FLAG_COMPRESSED, parts
-from parsers.commitlog.logfile import open_log
-from parsers.commitlog.message import encode_message
-from parsers.commitlog.read import MessageFilter, read_commitlog
-from parsers.commitlog.resync import PROOF_BYTES_A_BYTE, PROOF_BYTES_FREE
-from parsers.commitlog.segment import read_segment, regions_of
-from parsers.errors import CorruptRecord, Damage, StoreFormatError, UnsupportedVersion
-from parsers.store import StoreFile, classify
+from parsers.commitlog.batches.read import MessageFilter, read_commitlog
+from parsers.commitlog.batches.segment import read_segment, regions_of
+from parsers.commitlog.compiled.resync import PROOF_BYTES_A_BYTE, PROOF_BYTES_FREE
+from parsers.commitlog.files.logfile import open_log
+from parsers.commitlog.record import body as body_module
+from parsers.commitlog.record.body import MOST_BODY_BYTES, decompress
+from parsers.commitlog.record.layout import MAGIC_V1, SMALLEST_MESSAGE, SYS_FLAG_COMPRESSED, parts
+from parsers.commitlog.record.message import encode_message
+from parsers.damage.errors import CorruptRecord, Damage, StoreFormatError, UnsupportedVersion
+from parsers.store.store_file import StoreFile, classify
 from tests.support.cli import call
 from tests.support.new_message import new_message
 from tests.support.peak_memory import grown_mib

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from parsers.commitlog.layout import HEAD, MAGIC_BLANK, RECORD_START
-from parsers.commitlog.read import read_commitlog
-from parsers.commitlog.region import Region
-from parsers.commitlog.segment import read_segment, regions_of
-from parsers.errors import Damage, StoreFormatError
-from parsers.store import StoreFile
+from parsers.commitlog.batches.read import read_commitlog
+from parsers.commitlog.batches.segment import read_segment, regions_of
+from parsers.commitlog.files.region import Region
+from parsers.commitlog.record.layout import HEAD, MAGIC_BLANK, RECORD_START
+from parsers.damage.errors import Damage, StoreFormatError
+from parsers.store.store_file import StoreFile
 from tests.support.small_log import FIRST_MS, SmallLog
 
 Edit = Callable[[SmallLog], None]

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from parsers.commitlog.arrow import MESSAGE_SCHEMA
-from parsers.commitlog.segment import read_segment
-from parsers.commitlog.slab import KEPT, SlabPool
-from parsers.store import StoreFile
+from parsers.commitlog.batches.arrow import MESSAGE_SCHEMA
+from parsers.commitlog.batches.segment import read_segment
+from parsers.commitlog.batches.slab import KEPT, SlabPool
+from parsers.store.store_file import StoreFile
 from tests.support.small_log import SmallLog
 
 MESSAGES, ROWS = 40, 4

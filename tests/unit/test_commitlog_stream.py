@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from parsers.store import Store
+from parsers.store.store import Store
 from pipelines.spark.sources.commitlog import CommitLogReader
 from pipelines.spark.sources.commitlog_stream import AT, CommitLogStream
 from tests.support.build_store import StoreBuilder, shop

@@ -10,9 +10,9 @@ from parsers.config.document import read_document
 from parsers.config.groups import read_groups
 from parsers.config.offsets import ConsumerOffset, offsets_to_batch, read_delay_offsets, read_offsets
 from parsers.config.topics import read_topics, topics_to_batch
-from parsers.errors import CorruptRecord, Damage, StoreFormatError
-from parsers.fastjson import Json, parse, whole_number
-from parsers.store import StoreFile, classify
+from parsers.damage.errors import CorruptRecord, Damage, StoreFormatError
+from parsers.layouts.fastjson import Json, parse, whole_number
+from parsers.store.store_file import StoreFile, classify
 
 ONE_LINE = '{\n\t"offsetTable":{\n\t\t"A@G":{0:1,1:2\n\t\t},"B@G@broadcast":{3:4\n\t\t}\n\t}\n}'
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from parsers.store import open_store
-from parsers.topics import SCHEDULE_TOPIC
+from parsers.store.store import open_store
+from parsers.values.topics import SCHEDULE_TOPIC
 from recovery.lives.life import TopicLives
 from recovery.verify.checks.config import QueueEnds, check_config
 from tests.support.build_store import write_json

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from parsers.config.document import read_document
-from parsers.errors import TooLarge
-from parsers.fastjson import MAX_BYTES
-from parsers.mapped import map_file
-from parsers.store import open_store
+from parsers.damage.errors import TooLarge
+from parsers.evidence.mapped import map_file
+from parsers.layouts.fastjson import MAX_BYTES
+from parsers.store.store import open_store
 from recovery.forecast.forecast import forecast
 from recovery.verify.verify import verify
 from tests.support.files import Seen

@@ -12,10 +12,10 @@ from parsers.consumequeue.ext import CQ_EXT_UNIT, read_ext
 from parsers.consumequeue.layout import CQ_UNIT, ext_offset, tags_code_kind
 from parsers.consumequeue.read import read_queue, units
 from parsers.consumequeue.summary import summarize_queue
-from parsers.errors import CorruptRecord, StoreFormatError, TruncatedRecord, UnreadableFile
+from parsers.damage.errors import CorruptRecord, StoreFormatError, TruncatedRecord, UnreadableFile
 from parsers.explain.explain import explain
-from parsers.java import INT_MAX, INT_MIN, LONG_MIN
-from parsers.store import StoreFile
+from parsers.store.store_file import StoreFile
+from parsers.values.java import INT_MAX, INT_MIN, LONG_MIN
 from tests.support.files import Seen, packed, put
 
 BLANK, EMPTY = (0, INT_MAX, 0), (0, 0, 0)

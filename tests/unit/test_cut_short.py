@@ -9,18 +9,18 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from parsers.commitlog.region import Region
-from parsers.commitlog.segment import read_segment
+from parsers.commitlog.batches.segment import read_segment
+from parsers.commitlog.files.region import Region
 from parsers.consumequeue.batch import BATCH_UNIT, BATCH_UNITS, read_batch_queue
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.consumequeue.read import read_queue
-from parsers.errors import DamageSink, OnDamage, UnreadableFile
-from parsers.extents import data_end
+from parsers.damage.errors import DamageSink, OnDamage, UnreadableFile
+from parsers.evidence.extents import data_end
+from parsers.evidence.mapped import map_file
 from parsers.index.geometry import Geometry
 from parsers.index.read import read_index
-from parsers.mapped import map_file
-from parsers.store import StoreFile
-from parsers.timer import TIMER_UNIT, read_timerlog
+from parsers.store.store_file import StoreFile
+from parsers.timer.log import TIMER_UNIT, read_timerlog
 from tests.support.files import Seen, packed, put
 from tests.support.small_log import SmallLog
 from tests.unit.test_index import index_of

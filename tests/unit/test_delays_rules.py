@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from parsers.store import open_store
-from parsers.topics import SCHEDULE_TOPIC, TIMER_TOPIC
+from parsers.store.store import open_store
+from parsers.values.topics import SCHEDULE_TOPIC, TIMER_TOPIC
 from recovery.fates.delay_states import DELETED, DELETION, PASSED, PENDING, REASONS, Progress, Reason
 from recovery.fates.delays import delays, fates_of
 from recovery.fates.held import Held, text_hash

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from parsers.topics import SCHEDULE_TOPIC
+from parsers.values.topics import SCHEDULE_TOPIC
 from pipelines.answers import store_rows
 from pipelines.ingest import derive as deriving
 from pipelines.ingest import ingest as ingesting

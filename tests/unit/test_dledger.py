@@ -9,17 +9,18 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from parsers.commitlog.dledger_entry import decode_header
-from parsers.commitlog.dledger_layout import ENTRY_HEADER, ENTRY_INDEX_UNIT, HEADER_SIZE
-from parsers.commitlog.message import Message, decode_message
-from parsers.commitlog.read import read_commitlog
-from parsers.commitlog.segment import read_segment, regions_of
+from parsers.commitlog.batches.read import read_commitlog
+from parsers.commitlog.batches.segment import read_segment, regions_of
+from parsers.commitlog.dledger_headers.entry import decode_header
+from parsers.commitlog.dledger_headers.layout import ENTRY_HEADER, ENTRY_INDEX_UNIT, HEADER_SIZE
+from parsers.commitlog.record.message import Message, decode_message
+from parsers.damage.errors import Damage, StoreFormatError
 from parsers.dledger.entries import STORED, read_entries
 from parsers.dledger.index import read_entry_index
 from parsers.dledger.state import DLedgerState, read_state
-from parsers.errors import Damage, StoreFormatError
 from parsers.explain.explain import explain, explain_file
-from parsers.store import StoreFile, locate, open_store
+from parsers.store.store import open_store
+from parsers.store.store_file import StoreFile, locate
 from tests.support.build_store import overwrite
 from tests.support.cli import call
 from tests.support.dledger_log import NODE, DLedgerLog, dledger_log

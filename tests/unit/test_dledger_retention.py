@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from parsers.store import open_store
+from parsers.store.store import open_store
 from recovery.retention.cleaner import HOUR_MS
 from recovery.retention.retention import Retention, retention
 from recovery.rules.settings import StoreSettings

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from parsers.epochs import Epoch, decode_epochs, load_epochs, read_epochs
-from parsers.errors import StoreFormatError
+from parsers.checkpoints.epochs import Epoch, decode_epochs, load_epochs, read_epochs
+from parsers.damage.errors import StoreFormatError
 from parsers.explain.explain import explain_file
 from recovery.forecast.forecast import forecast
 from tests.support.files import Seen, put

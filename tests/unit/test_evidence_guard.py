@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from parsers.evidence_guard import EvidenceGuard, NewFile, WouldTouchEvidence
+from parsers.evidence.guard import EvidenceGuard, NewFile, WouldTouchEvidence
 from pipelines.lake.lake import lake_to_write
 from pipelines.lake.sources import read_sources
 from tests.support.cli import call, small_store

@@ -7,18 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from parsers.checkpoint import read_checkpoint
-from parsers.commitlog.read import read_commitlog
-from parsers.commitlog.segment import regions_of
+from parsers.checkpoints.checkpoint import read_checkpoint
+from parsers.commitlog.batches.read import read_commitlog
+from parsers.commitlog.batches.segment import regions_of
 from parsers.config.groups import read_filters, read_groups
 from parsers.config.offsets import read_delay_offsets, read_offsets
 from parsers.config.topics import read_topics
 from parsers.explain.explain import explain
 from parsers.index.find import find
 from parsers.index.read import index_files, read_index
-from parsers.queues import BatchQueue, StoreQueues
-from parsers.store import Store, open_store
-from parsers.timer import read_timercheck, read_timerlog, read_wheel
+from parsers.queues.queue import BatchQueue
+from parsers.queues.store_queues import StoreQueues
+from parsers.store.store import Store, open_store
+from parsers.timer.check import read_timercheck
+from parsers.timer.log import read_timerlog
+from parsers.timer.wheel import read_wheel
 from tests.support.evidence import close, listen, opened_for_writing, state, unlock
 from tests.support.stores import store_names, store_root
 

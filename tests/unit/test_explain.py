@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.errors import NotThisFormat, UnreadableFile
+from parsers.damage.errors import NotThisFormat, UnreadableFile
 from parsers.explain.explain import Line, explain, render
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER
 from recovery.knowledge.knowledge import Said, open_known

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from parsers.errors import UnreadableFile
-from parsers.extents import data_end
+from parsers.damage.errors import UnreadableFile
+from parsers.evidence.extents import data_end
 
 HOLE = 1 << 20
 

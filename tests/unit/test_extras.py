@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from parsers.epochs import Epoch, encode_epochs
+from parsers.checkpoints.epochs import Epoch, encode_epochs
 from pipelines.cli.docs import leaves
 from pipelines.installed.extras import PLATFORM, missing_extra, need
 from pipelines.installed.shipped import DEMO

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from parsers.file_state import LONGEST_ZEROS, PAGE, state_of
-from parsers.store import StoreFile, locate
+from parsers.store.file_state import LONGEST_ZEROS, PAGE, state_of
+from parsers.store.store_file import StoreFile, locate
 
 SIZE = 64 << 20
 

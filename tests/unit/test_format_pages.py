@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from parsers.formats import PAGES
+from parsers.explain.formats import PAGES
 
 FOLDER = Path(__file__).parents[2] / "docs" / "formats"
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_page_is_in_step(name: str) -> None:
-    """Otherwise: python -m parsers.formats docs/formats"""
+    """Otherwise: python -m parsers.explain.formats docs/formats"""
     assert (FOLDER / f"{name}.md").read_text("utf-8") == PAGES[name].markdown()
 
 

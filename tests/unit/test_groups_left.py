@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from parsers.errors import Damage
+from parsers.damage.errors import Damage
 from pipelines.answers.group_rows import group_rows
 from pipelines.answers.groups_left import groups_left
 from pipelines.answers.offsets.record import OffsetRecord

@@ -8,15 +8,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from parsers.errors import CorruptRecord, UnreadableFile
+from parsers.damage.errors import CorruptRecord, UnreadableFile
 from parsers.index.find import IndexQuery, find
 from parsers.index.geometry import DEFAULT_GEOMETRY, Geometry, infer_geometry
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT, build_key
 from parsers.index.open import open_index
 from parsers.index.read import INDEX_ENTRY_SCHEMA, index_files, read_index
-from parsers.java import LONG_MAX, index_key_hash
-from parsers.layout import Layout
-from parsers.store import StoreFile
+from parsers.layouts.layout import Layout
+from parsers.store.store_file import StoreFile
+from parsers.values.java import LONG_MAX, index_key_hash
 from tests.support.files import Seen, put
 from tests.support.index_slots import wrong_slots
 from tests.support.peak_memory import grown_mib

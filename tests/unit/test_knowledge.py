@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from parsers.commitlog.layout import MAGIC_BLANK
+from parsers.commitlog.record.layout import MAGIC_BLANK
 from parsers.index.layout import build_key
-from parsers.java import index_key_hash
-from parsers.store import NotAStore
+from parsers.store.store import NotAStore
+from parsers.values.java import index_key_hash
 from recovery.knowledge.knowledge import Said, knowledge_of, open_known
 from recovery.rules.versions import BrokerVersion
 from tests.support.build_store import SETTINGS, StoreBuilder, overwrite, shop, write_json

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from parsers.utc import utc
+from parsers.values.utc import utc
 from pipelines.answers.episodes.conditions import Behind, Conditions, Told, conditions_of, joined, shares
 from pipelines.answers.episodes.curve import TopicCurve, curves_of
 from pipelines.answers.episodes.episodes import NO_USUAL, episode_rows, status_rows

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from parsers import mapped
-from parsers.store import StoreFile
+from parsers.evidence import mapped
+from parsers.store.store_file import StoreFile
 from pipelines.cli.commands import lake_care
 from pipelines.cli.frame.call.run import Run
 from pipelines.demo import BUNDLE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from parsers.utc import utc
+from parsers.values.utc import utc
 from pipelines.answers.episodes.of_lake import lake_episodes
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource, Sources

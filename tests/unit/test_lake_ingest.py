@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from parsers.commitlog.message import decode_message
+from parsers.commitlog.record.message import decode_message
 from parsers.consumequeue import summary
-from parsers.errors import UnreadableFile
-from parsers.mapped import map_file
+from parsers.damage.errors import UnreadableFile
+from parsers.evidence.mapped import map_file
 from pipelines.demo import BUNDLE
 from pipelines.ingest import ingest as ingesting
 from pipelines.ingest.ingest import IngestReport, ingest_store

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from parsers.config.document import Document
-from parsers.store import StoreFile
+from parsers.store.store_file import StoreFile
 from recovery.lives.config_states import (
     BACKWARDS,
     MADE_BY_A_START,

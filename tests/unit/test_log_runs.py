@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from parsers.store import StoreFile, open_store
+from parsers.store.store import open_store
+from parsers.store.store_file import StoreFile
 from recovery.scan.log_runs import LogGap, runs_between
 from tests.support.build_store import overwrite, shop
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from parsers.version import Version
+from parsers.values.version import Version
 from rebalance.readers.logs import TEMPLATES, LogReader
 from rebalance.readers.logs.document import page
 from rebalance.readers.logs.go_templates import GO_TEMPLATES

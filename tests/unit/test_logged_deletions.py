@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from parsers.commitlog.message import Message
-from parsers.store import QueueKey
+from parsers.commitlog.record.message import Message
+from parsers.store.store_file import QueueKey
 from recovery.knowledge.topic_events import Contradiction
 from recovery.lives.life import NEVER, Ground
 from recovery.lives.topics_known import TopicsKnown

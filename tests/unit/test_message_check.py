@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from parsers.commitlog.layout import HEAD, MAGIC_BLANK, RECORD_START
-from parsers.commitlog.message import Message, encode_message
-from parsers.commitlog.propcrc import RESERVED_SIZE, encode_record_crc
-from parsers.commitlog.properties import encode_properties
-from parsers.java import crc31
+from parsers.commitlog.record.layout import HEAD, MAGIC_BLANK, RECORD_START
+from parsers.commitlog.record.message import Message, encode_message
+from parsers.commitlog.record.propcrc import RESERVED_SIZE, encode_record_crc
+from parsers.commitlog.record.properties import encode_properties
+from parsers.values.java import crc31
 from recovery.broker.message_check import MessageCheck, OutOfHeap
 from recovery.broker.message_check_kernel import walk_valid
 from recovery.rules.settings import StoreSettings

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import rocketlens as rl
-from parsers.store import open_store
+from parsers.store.store import open_store
 from pipelines.notebook.night import furthest_behind, placed
 from pipelines.report.svg import Lane, Mark, Tick, lanes
 

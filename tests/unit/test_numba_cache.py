@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 CHECKOUT = Path(__file__).parents[2]
-CALLED = "from parsers.numba_cache import cached_njit\n@cached_njit()\ndef called():\n    return {value}\n"
-CALLER = """from parsers.numba_cache import cached_njit
+CALLED = "from parsers.kernels.numba_cache import cached_njit\n@cached_njit()\ndef called():\n    return {value}\n"
+CALLER = """from parsers.kernels.numba_cache import cached_njit
 from {folder}.called import called
 @cached_njit()
 def caller():
@@ -48,7 +48,7 @@ def test_an_edit_in_a_called_file_is_seen(tmp_path: Path) -> None:
 
 
 ALLOCATES = """import numpy as np
-from parsers.numba_cache import cached_njit
+from parsers.kernels.numba_cache import cached_njit
 @cached_njit()
 def caller():
     return np.arange(7).sum()
@@ -64,7 +64,7 @@ def test_a_loaded_function_can_allocate(tmp_path: Path) -> None:
 
 
 TAKES_A_TUPLE = """from typing import NamedTuple
-from parsers.numba_cache import cached_njit
+from parsers.kernels.numba_cache import cached_njit
 class {name}(NamedTuple):
     value: int
 @cached_njit()
@@ -86,7 +86,7 @@ def test_a_type_that_is_gone_from_the_code_is_a_miss(tmp_path: Path) -> None:
 
 CONSTANT = "VALUE = {value}\n"
 BETWEEN = "from recovery_kernels.layouts import (\n    constant,\n)\nSUM = constant.VALUE + 1\n"
-READS = """from parsers.numba_cache import cached_njit
+READS = """from parsers.kernels.numba_cache import cached_njit
 from recovery_kernels.shapes.shape import SUM
 @cached_njit()
 def caller():
@@ -108,7 +108,7 @@ def test_an_edited_constant_of_a_folder_further_off_is_seen(tmp_path: Path) -> N
 
 
 IS_BLANK = """import numpy as np
-from parsers.commitlog.shape import is_blank
+from parsers.commitlog.compiled.shape import is_blank
 print(is_blank(np.frombuffer(bytes.fromhex("ffffffff00000008"), np.uint8), 0, 1))
 """
 
@@ -116,6 +116,6 @@ print(is_blank(np.frombuffer(bytes.fromhex("ffffffff00000008"), np.uint8), 0, 1)
 def test_an_edited_constant_of_our_own_kernels_is_seen(tmp_path: Path) -> None:
     room = shutil.copytree(CHECKOUT / "parsers", tmp_path / "parsers", ignore=shutil.ignore_patterns("__pycache__"))
     assert run_program(IS_BLANK, tmp_path, tmp_path / "cache") == "True"
-    layout = room / "commitlog" / "dledger_layout.py"
+    layout = room / "commitlog" / "dledger_headers" / "layout.py"
     layout.write_text(layout.read_text().replace("MAGIC_BLANK = -1", "MAGIC_BLANK = -2"))
     assert run_program(IS_BLANK, tmp_path, tmp_path / "cache") == "False"

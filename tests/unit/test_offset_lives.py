@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from parsers.store import QueueKey
+from parsers.store.store_file import QueueKey
 from recovery.lives.offset_lives import OffsetLife, doubtful_offsets
 from tests.support.life_logs import (
     decided,

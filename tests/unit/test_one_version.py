@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from parsers.store import open_store
+from parsers.store.store import open_store
 from recovery.knowledge.inference import infer
 from tests.support.cli import call
 from tests.support.fixtures import CHECKOUT, unpacked

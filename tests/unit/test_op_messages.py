@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from parsers.commitlog.message import encode_message
-from parsers.commitlog.properties import encode_properties
-from parsers.errors import CorruptRecord
+from parsers.commitlog.record.message import encode_message
+from parsers.commitlog.record.properties import encode_properties
+from parsers.damage.errors import CorruptRecord
 from parsers.messages.transaction_op import TRANSACTION_OP
-from parsers.topics import TRANSACTION_OP_TOPIC, TRANSACTION_TOPIC
+from parsers.values.topics import TRANSACTION_OP_TOPIC, TRANSACTION_TOPIC
 from recovery.fates.transactions import TRANSACTION_STATES, TransactionState, transactions
 from tests.support.new_message import new_message
 from tests.support.opened import opened

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parsers.errors import NotThisFormat
+from parsers.damage.errors import NotThisFormat
 from pipelines.recordings.pcap import CaptureCounts, records_from_pcap
 from pipelines.recordings.tcp import TcpStream
 from rebalance.facts import ChannelClosed, ClientUnregistered, HeartbeatReceived

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from parsers.commitlog.message import Message
+from parsers.commitlog.record.message import Message
 from tests.support.build_store import FIRST_MS, StoreBuilder, overwrite, write_json
 from tests.support.cli import call, rows_of
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.java import LONG_MAX, LONG_MIN
 from parsers.rocksdb.queue_table import Limit
+from parsers.values.java import LONG_MAX, LONG_MIN
 from recovery.broker.mapped_file_queue import FileList
 from recovery.broker.queue_database import DatabaseQueue, QueueDatabase, held
 from recovery.broker.store_folder import QueueKey

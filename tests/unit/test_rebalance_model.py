@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from parsers.java import encoded, is_blank, ring_hash, split, utf16_order
-from parsers.version import Version
+from parsers.values.java import encoded, is_blank, ring_hash, split, utf16_order
+from parsers.values.version import Version
 from rebalance.model.message_queue import ClientId, MessageQueue
 from rebalance.model.settings import Settings
 

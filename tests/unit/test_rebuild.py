@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from parsers.consumequeue.layout import CQ_UNIT, PRE_BLANK
-from parsers.evidence_guard import WouldTouchEvidence
+from parsers.evidence.guard import WouldTouchEvidence
 from recovery.rebuild.rebuild import rebuild
 from recovery.rules.settings import StoreSettings
 from recovery.verify.verify import verify

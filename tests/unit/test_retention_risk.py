@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from parsers.topics import SCHEDULE_TOPIC
+from parsers.values.topics import SCHEDULE_TOPIC
 from recovery.query.lag import GroupQueue, QueuePosition
 from recovery.retention.retention import Retention, retention
 from recovery.retention.risk import (

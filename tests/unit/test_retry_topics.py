@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from parsers.topics import RetryTopic, pop_retry_topics, retry_topic_of
+from parsers.values.topics import RetryTopic, pop_retry_topics, retry_topic_of
 
 TOPICS = {"Orders", "Late_Orders", "T"}
 GROUPS = {"CG", "CG_Late"}

@@ -11,11 +11,12 @@ import pytest
 from rocksdict import DBCompressionType, Options, Rdict
 
 from parsers.config.document import read_document
-from parsers.errors import CorruptRecord, Damage, StoreFormatError, UnreadableFile, UnsupportedVersion
-from parsers.queues import StoreQueues, read_units, unit_files
+from parsers.damage.errors import CorruptRecord, Damage, StoreFormatError, UnreadableFile, UnsupportedVersion
+from parsers.queues.store_queues import StoreQueues, read_units, unit_files
 from parsers.rocksdb.database import Database
 from parsers.rocksdb.layout import DATABASE_UNIT, KEY_LIMIT, KEY_QUEUE, KEY_TOPIC, KEY_UNIT, QUEUE_LIMIT
-from parsers.store import Store, StoreFile, open_store
+from parsers.store.store import Store, open_store
+from parsers.store.store_file import StoreFile
 from recovery.verify.verify import verify
 from tests.support.evidence import state
 from tests.support.opened import opened

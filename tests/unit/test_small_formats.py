@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from parsers.checkpoint import (
+from parsers.checkpoints.checkpoint import (
     CHECKPOINT,
     FILE_SIZE,
     Checkpoint,
@@ -16,20 +16,13 @@ from parsers.checkpoint import (
     decode_checkpoint,
     read_checkpoint,
 )
-from parsers.commitlog.layout import MAGIC_BLANK
+from parsers.commitlog.record.layout import MAGIC_BLANK
 from parsers.consumequeue.batch import BATCH_UNIT, BATCH_UNIT_SCHEMA, read_batch_queue, summarize_batch_queue
-from parsers.errors import TruncatedRecord, UnreadableFile
-from parsers.java import INT_MIN, LONG_MAX
-from parsers.timer import (
-    TIMER_BLANK,
-    TIMER_CHECK,
-    TIMER_RECORD_SCHEMA,
-    TIMER_SLOT,
-    TIMER_UNIT,
-    read_timercheck,
-    read_timerlog,
-    read_wheel,
-)
+from parsers.damage.errors import TruncatedRecord, UnreadableFile
+from parsers.timer.check import TIMER_CHECK, read_timercheck
+from parsers.timer.log import TIMER_BLANK, TIMER_RECORD_SCHEMA, TIMER_UNIT, read_timerlog
+from parsers.timer.wheel import TIMER_SLOT, read_wheel
+from parsers.values.java import INT_MIN, LONG_MAX
 from tests.support.files import Seen, packed, put
 
 

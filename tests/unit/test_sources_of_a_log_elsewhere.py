@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from parsers.store import open_store
+from parsers.store.store import open_store
 from pipelines.defs.partitions import keys_of
 from pipelines.lake.sources import BrokerSource
 from pipelines.spark.transfer import slices_of

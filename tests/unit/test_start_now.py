@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from parsers.store import NotAStore
+from parsers.store.store import NotAStore
 from pipelines.notebook.retention_plot import retention_plot
 from pipelines.notebook.show import show
 from pipelines.notebook.start_now import outlook, start_now

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from parsers.errors import UnreadableFile
-from parsers.places import place_of
-from parsers.sequence import sequence_errors
-from parsers.store import NotAStore, locate, open_store
+from parsers.damage.errors import UnreadableFile
+from parsers.store.places import place_of
+from parsers.store.sequence import sequence_errors
+from parsers.store.store import NotAStore, open_store
+from parsers.store.store_file import locate
 from tests.support.files import put
 
 NAME = "00000000000000000000"

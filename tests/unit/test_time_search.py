@@ -6,7 +6,7 @@ import tarfile
 from pathlib import Path
 
 from parsers.consumequeue.summary import summarize_queue
-from parsers.store import open_store
+from parsers.store.store import open_store
 from pipelines.notebook.bundles import extract_all
 from recovery.knowledge.knowledge import Said, knowledge_of
 from recovery.query.query import StoreQuery, TimeQuestion

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from parsers.store import open_store
+from parsers.store.store import open_store
 from recovery.lives.life import NEVER, Ground
 from recovery.lives.numbering import FIRST, LAST, MESSAGES, NumberingNotes, joined_numbering
 from recovery.lives.topics_known import TopicsKnown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.commitlog.message import encode_message
+from parsers.commitlog.record.message import encode_message
 from parsers.kernels.java_hash import MALFORMED
 from recovery.rules.dispatch import DispatchRules
 from recovery.rules.settings import StoreSettings

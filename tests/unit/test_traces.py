@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 
 import rocketlens as rl
-from parsers.commitlog.layout import SYS_FLAG_COMPRESSED
-from parsers.errors import Damage
+from parsers.commitlog.record.layout import SYS_FLAG_COMPRESSED
+from parsers.damage.errors import Damage
 from parsers.messages.trace_columns import decode_traces
-from parsers.store import open_store
+from parsers.store.store import open_store
 from pipelines.answers import traces
 from pipelines.answers.traces import trace_batches
 from pipelines.lake.tables.fates import TRACE_EVENTS

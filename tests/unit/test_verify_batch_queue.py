@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from parsers.consumequeue.batch import BATCH_UNIT
-from parsers.store import open_store
+from parsers.store.store import open_store
 from recovery.verify.verify import Verification, verify
 from tests.support.opened import opened
 from tests.support.stores import store_root

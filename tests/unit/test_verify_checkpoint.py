@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from parsers.checkpoint import CHECKPOINT, FILE_SIZE
-from parsers.store import StoreFile, classify
+from parsers.checkpoints.checkpoint import CHECKPOINT, FILE_SIZE
+from parsers.store.store_file import StoreFile, classify
 from recovery.verify.checks.checkpoint import FLUSH_INTERVAL_MS, check_checkpoint
 from recovery.verify.findings.finding import Judgement
 from recovery.verify.settle.log_columns import ExpectedKeys, ExpectedUnits, LogColumns, MessageColumns

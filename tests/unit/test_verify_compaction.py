@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.commitlog.layout import HEAD
+from parsers.commitlog.record.layout import HEAD
 from parsers.consumequeue.batch import BATCH_UNIT, Units
 from parsers.consumequeue.read import units as units_of
-from parsers.java import LONG_MAX
-from parsers.places import COMPACTION_POSITIONS
-from parsers.store import Store, open_store
+from parsers.store.places import COMPACTION_POSITIONS
+from parsers.store.store import Store, open_store
+from parsers.values.java import LONG_MAX
 from recovery.scan.intervals import Intervals
 from recovery.verify.compaction_columns import MOST_HOLES, holes_between, judge_compaction
 from recovery.verify.findings.finding import Finding

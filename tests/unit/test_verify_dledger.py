@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from parsers.commitlog.dledger_layout import ENTRY_HEADER, ENTRY_INDEX_UNIT, HEADER_SIZE
-from parsers.commitlog.layout import HEAD
+from parsers.commitlog.dledger_headers.layout import ENTRY_HEADER, ENTRY_INDEX_UNIT, HEADER_SIZE
+from parsers.commitlog.record.layout import HEAD
 from pipelines.cli.commands.forecast_words import in_words
 from pipelines.report.facts import facts_of_store
 from pipelines.report.forecast_sections import forecast_section, loss_section

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from parsers.epochs import decode_epochs, encode_epochs
+from parsers.checkpoints.epochs import decode_epochs, encode_epochs
 from recovery.verify.findings.epoch_kinds import EPOCH_KINDS
 from recovery.verify.findings.finding import Finding
 from recovery.verify.verify import verify

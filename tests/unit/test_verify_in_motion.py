@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.store import Store, open_store
+from parsers.store.store import Store, open_store
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.knowledge.knowledge import knowledge_of
 from recovery.query.ledger import LedgerRange

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from parsers.commitlog.layout import HEAD
-from parsers.commitlog.read import read_commitlog
+from parsers.commitlog.batches.read import read_commitlog
+from parsers.commitlog.record.layout import HEAD
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.store import QueueKey, classify, open_store
+from parsers.store.store import open_store
+from parsers.store.store_file import QueueKey, classify
 from recovery.knowledge.knowledge import knowledge_of
 from recovery.verify import queues_beside_log
 from recovery.verify.checks.queue_compared import QueueMessages

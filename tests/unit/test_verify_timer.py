@@ -10,10 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from parsers.commitlog.segment import read_segment
-from parsers.epochs import Epoch, encode_epochs
-from parsers.store import open_store
-from parsers.timer import TIMER_CHECK, TIMER_SLOT, TIMER_UNIT, WHEEL_BYTES, read_timerlog, read_wheel
+from parsers.checkpoints.epochs import Epoch, encode_epochs
+from parsers.commitlog.batches.segment import read_segment
+from parsers.store.store import open_store
+from parsers.timer.check import TIMER_CHECK
+from parsers.timer.log import TIMER_UNIT, read_timerlog
+from parsers.timer.wheel import TIMER_SLOT, WHEEL_BYTES, read_wheel
 from recovery.forecast.forecast import forecast
 from recovery.scan.intervals import Intervals
 from recovery.verify.checks.timer import LogSide, Slots, TimerLogShape, TimerUnits, check_timer

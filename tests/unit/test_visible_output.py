@@ -14,7 +14,7 @@ from time import process_time
 import pyarrow as pa
 import pytest
 
-from parsers.store import open_store
+from parsers.store.store import open_store
 from pipelines.cli.frame.visible import visible
 from pipelines.cli.frame.written.output import Csv
 from tests.support.cli import call, small_store

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from parsers.store import Store
+from parsers.store.store import Store
 from pipelines.answers.watching import (
     ENDS_EARLIER,
     QUEUES_BACK,

@@ -12,8 +12,8 @@ import pytest
 
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.index.open import open_index
-from parsers.queues import FileQueue
-from parsers.store import open_store
+from parsers.queues.queue import FileQueue
+from parsers.store.store import open_store
 from pipelines.demo import BUNDLE
 from pipelines.ingest.ingest import IngestReport, ingest_store
 from pipelines.lake.lake import Lake

@@ -11,7 +11,7 @@ import pytest
 CUT_WHILE_READ = """
 import os, sys
 from pathlib import Path
-from parsers.mapped import map_file
+from parsers.evidence.mapped import map_file
 path = Path(sys.argv[1])
 content = map_file(path)
 os.truncate(path, 0)

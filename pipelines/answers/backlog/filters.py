@@ -10,10 +10,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parsers.commitlog.read import MessageFilter, read_commitlog
-from parsers.errors import DamageSink
-from parsers.store import Store
-from parsers.topics import is_lmq
+from parsers.commitlog.batches.read import MessageFilter, read_commitlog
+from parsers.damage.errors import DamageSink
+from parsers.store.store import Store
+from parsers.values.topics import is_lmq
 from recovery.filter.expressions import Expression, asked_properties, delivers
 
 Longs = npt.NDArray[np.int64]

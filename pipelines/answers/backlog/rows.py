@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from parsers.errors import DamageSink
-from parsers.queues import StoreQueues
-from parsers.store import Store
-from parsers.utc import utc
+from parsers.damage.errors import DamageSink
+from parsers.queues.store_queues import StoreQueues
+from parsers.store.store import Store
+from parsers.values.utc import utc
 from pipelines.answers.backlog.filters import Asked, ask_filters
 from pipelines.answers.backlog.subscriptions import Subscriptions
 from pipelines.answers.backlog.unread import Unread, matched_by_tags, unread_of

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from parsers.config.groups import ConsumerFilter, read_filters
-from parsers.errors import DamageSink
-from parsers.store import Store
-from parsers.topics import RETRY_PREFIX
-from parsers.utc import utc
+from parsers.damage.errors import DamageSink
+from parsers.store.store import Store
+from parsers.values.topics import RETRY_PREFIX
+from parsers.values.utc import utc
 from recovery.filter.errors import FilterTooLarge, InvalidFilter
 from recovery.filter.expressions import Expression
 from recovery.filter.sql92 import parse_sql92

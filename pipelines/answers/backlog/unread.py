@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from parsers.consumequeue.ext_columns import ext_columns
 from parsers.consumequeue.layout import MAX_EXT_ADDRESS, ext_offset
-from parsers.queues import BatchQueue, Queue
-from parsers.store import Store
+from parsers.queues.queue import BatchQueue, Queue
+from parsers.store.store import Store
 from pipelines.answers.backlog.subscriptions import Subscription
 from recovery.query.ledger import Layer, State
 from recovery.verify.store_ledger import QueueLedger

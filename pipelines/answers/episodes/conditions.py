@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from parsers.utc import EPOCH, MILLISECOND
+from parsers.values.utc import EPOCH, MILLISECOND
 from pipelines.answers.episodes.curve import Floats, Longs
 from pipelines.answers.offsets.record import OffsetRecord
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parsers.config.groups import SYSTEM_GROUP_PREFIX
-from parsers.utc import EPOCH, MILLISECOND
+from parsers.values.utc import EPOCH, MILLISECOND
 
 Row = Mapping[str, Any]
 Longs = NDArray[np.int64]

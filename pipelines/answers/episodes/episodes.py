@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from parsers.utc import utc
+from parsers.values.utc import utc
 from pipelines.answers.episodes.conditions import Conditions
 from pipelines.answers.episodes.curve import TopicCurve
 from pipelines.answers.episodes.shares import CAUSES, split

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from parsers.config.groups import SYSTEM_GROUP_PREFIX
-from parsers.errors import Damage, DamageSink
-from parsers.queues import StoreQueues
-from parsers.store import Store
-from parsers.topics import pop_retry_topics
+from parsers.damage.errors import Damage, DamageSink
+from parsers.queues.store_queues import StoreQueues
+from parsers.store.store import Store
+from parsers.values.topics import pop_retry_topics
 from pipelines.answers.lag import lag_record, store_lag
 from pipelines.answers.offsets.saved import OffsetsAt
 from pipelines.answers.popping import NewestPops

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from parsers.instants import MAX_MS
+from parsers.layouts.instants import MAX_MS
 from pipelines.lake.tables.table import TIMESTAMP
 from recovery.fates.held_kernel import NONE, HeldColumns
 

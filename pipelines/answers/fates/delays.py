@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from parsers.errors import DamageSink
-from parsers.store import Store
+from parsers.damage.errors import DamageSink
+from parsers.store.store import Store
 from pipelines.answers.fates.columns import Longs, instants, known, words
 from pipelines.answers.fates.sums import summed
 from pipelines.lake.tables.fates import DELAYED_MESSAGES

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parsers.errors import DamageSink
-from parsers.store import Store
-from parsers.topics import REVIVE_GROUP
-from parsers.utc import utc
+from parsers.damage.errors import DamageSink
+from parsers.store.store import Store
+from parsers.values.topics import REVIVE_GROUP
+from parsers.values.utc import utc
 from pipelines.answers.fates.columns import Longs, Mask, instants, known, reasons, stored_at, value_of, words
 from pipelines.answers.fates.sums import summed
 from pipelines.lake.tables.fates import POPPED_MESSAGES

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parsers.store import Store
+from parsers.store.store import Store
 from pipelines.answers.fates.columns import Longs, Mask, instants, reasons, stored_at, value_of, words
 from pipelines.answers.fates.sums import summed
 from pipelines.lake.tables.fates import RETRY_CHAINS

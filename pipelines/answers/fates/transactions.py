@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parsers.store import Store
-from parsers.topics import TRANSACTION_TOPIC
+from parsers.store.store import Store
+from parsers.values.topics import TRANSACTION_TOPIC
 from pipelines.answers.fates.columns import Longs, reasons, stored_at, value_of, words
 from pipelines.answers.fates.sums import summed
 from pipelines.lake.tables.fates import TRANSACTIONS

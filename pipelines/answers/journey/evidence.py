@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from parsers.commitlog.read import MessageFilter, read_commitlog
-from parsers.errors import DamageSink
-from parsers.queues import StoreQueues
-from parsers.store import Store
-from parsers.topics import (
+from parsers.commitlog.batches.read import MessageFilter, read_commitlog
+from parsers.damage.errors import DamageSink
+from parsers.queues.store_queues import StoreQueues
+from parsers.store.store import Store
+from parsers.values.topics import (
     BROKERS_OWN,
     DLQ_PREFIX,
     RETRY_PREFIX,
@@ -19,7 +19,7 @@ from parsers.topics import (
     is_retry,
     retry_topic_of,
 )
-from parsers.utc import epoch_ms
+from parsers.values.utc import epoch_ms
 from pipelines.answers.journey.held_back import held_back_in_lake
 from pipelines.answers.journey.life import message_life
 from pipelines.answers.journey.step import StoredRecord

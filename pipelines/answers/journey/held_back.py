@@ -13,10 +13,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parsers.errors import DamageSink
-from parsers.store import Store
-from parsers.topics import SCHEDULE_TOPIC, TIMER_TOPIC
-from parsers.utc import epoch_ms
+from parsers.damage.errors import DamageSink
+from parsers.store.store import Store
+from parsers.values.topics import SCHEDULE_TOPIC, TIMER_TOPIC
+from parsers.values.utc import epoch_ms
 from pipelines.answers.fates.delays import DelayAnswer
 from pipelines.answers.fates.pops import PopAnswer
 from pipelines.answers.instants import iso_instant

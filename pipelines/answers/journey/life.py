@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from parsers.store import QueueKey
+from parsers.store.store_file import QueueKey
 from recovery.lives.life import TopicLives
 from recovery.lives.offset_lives import OffsetLife
 

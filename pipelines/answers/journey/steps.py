@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from parsers.config.groups import is_system_group
-from parsers.topics import (
+from parsers.values.topics import (
     GIVEN_UP_TOPIC,
     SCHEDULE_TOPIC,
     TIMER_TOPIC,

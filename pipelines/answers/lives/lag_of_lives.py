@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parsers.utc import EPOCH, MILLISECOND
+from parsers.values.utc import EPOCH, MILLISECOND
 from pipelines.answers.lives.life_rows import lives_of_rows
 from pipelines.lake.lake import Lake
 from recovery.lives.life import TopicLives

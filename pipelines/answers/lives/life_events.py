@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from parsers.errors import DamageSink
-from parsers.store import Store
-from parsers.utc import utc
+from parsers.damage.errors import DamageSink
+from parsers.store.store import Store
+from parsers.values.utc import utc
 from pipelines.answers.lives.saved_config import saved_states
 from pipelines.recordings.lines import Problem
 from pipelines.recordings.topic_log import topic_events

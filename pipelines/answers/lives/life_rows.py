@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from parsers.utc import utc
+from parsers.values.utc import utc
 from recovery.lives.life import Ground, QueueLife, TopicLife, TopicLives
 
 Row = Mapping[str, Any]

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import get_args
 
 from parsers.config.document import BACKUP, Document, decode_document, holds_table, read_document
-from parsers.errors import DamageSink, StoreFormatError, report, why_unreadable
-from parsers.store import Store, StoreFile
+from parsers.damage.errors import DamageSink, StoreFormatError, report, why_unreadable
+from parsers.store.store import Store
+from parsers.store.store_file import StoreFile
 from pipelines.recordings.kept_copy import read_copy, written_ms
 from pipelines.recordings.lines import Problem
 from recovery.lives.config_states import TABLES, ConfigState, Subject, state_of

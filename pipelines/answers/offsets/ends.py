@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from parsers.queues import BatchQueue, FileQueue, StoreQueues
+from parsers.queues.queue import BatchQueue, FileQueue
+from parsers.queues.store_queues import StoreQueues
 from recovery.lives.topic_lives import StoreLives
 from recovery.query.queue_minimum import broker_minimum
 from recovery.query.search_of_queue import search_of

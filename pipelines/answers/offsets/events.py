@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from parsers.config.offsets import FILES, read_offsets
-from parsers.errors import DamageSink
-from parsers.queues import StoreQueues
-from parsers.store import Store
-from parsers.utc import utc
+from parsers.damage.errors import DamageSink
+from parsers.queues.store_queues import StoreQueues
+from parsers.store.store import Store
+from parsers.values.utc import utc
 from pipelines.answers.offsets.commits import CorrectedCommits, late_commits, rejected_commits, starts_above_commit
 from pipelines.answers.offsets.corrections import UNTOLD, corrections
 from pipelines.answers.offsets.ends import Ends

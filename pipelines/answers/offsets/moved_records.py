@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from parsers.commitlog.message import Message
-from parsers.errors import StoreFormatError
+from parsers.commitlog.record.message import Message
+from parsers.damage.errors import StoreFormatError
 from parsers.messages.offset_moved import OFFSET_MOVED
-from parsers.queues import StoreQueues
-from parsers.topics import OFFSET_MOVED_TOPIC
+from parsers.queues.store_queues import StoreQueues
+from parsers.values.topics import OFFSET_MOVED_TOPIC
 from recovery.scan.log_access import LogAccess
 
 MOST_BODY = 1 << 16

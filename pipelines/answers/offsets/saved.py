@@ -9,8 +9,9 @@ from pathlib import Path
 
 from parsers.config.document import Document, holds_table
 from parsers.config.offsets import FILES, document_offsets, read_offsets
-from parsers.errors import DamageSink, StoreFormatError, why_unreadable
-from parsers.store import Store, StoreFile
+from parsers.damage.errors import DamageSink, StoreFormatError, why_unreadable
+from parsers.store.store import Store
+from parsers.store.store_file import StoreFile
 from pipelines.recordings.kept_copy import WRITTEN_IN_NAME, read_copy, written_ms
 from pipelines.recordings.lines import Problem
 from recovery.knowledge.copied_times import TimesLost, copied_without_times

@@ -8,10 +8,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from parsers.commitlog.segment import log_end
-from parsers.errors import DamageSink
-from parsers.queues import Queue, StoreQueues
-from parsers.store import Store
+from parsers.commitlog.batches.segment import log_end
+from parsers.damage.errors import DamageSink
+from parsers.queues.queue import Queue
+from parsers.queues.store_queues import StoreQueues
+from parsers.store.store import Store
 from pipelines.answers.offsets.ends import Ends
 from recovery.query.group_start import GroupStart, Policy, QueueNow, group_start
 from recovery.rules.versions import BrokerVersion

@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from parsers.evidence_guard import WouldTouchEvidence
+from parsers.evidence.guard import WouldTouchEvidence
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.error_sentence import explain_error
 from pipelines.lake.alert import FAILED, NOT_READ, Trouble, alert_of, post, tell_of_lake

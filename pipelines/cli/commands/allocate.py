@@ -41,7 +41,7 @@ def allocate(
 
     Example: `echo '{"group":"g","current":"b","mq_all":[["T","x",0]],"cid_all":["a","b"]}' | rocketlens allocate`
     """
-    from parsers.version import NEWEST, Version
+    from parsers.values.version import NEWEST, Version
     from rebalance.strategies.question import answer
 
     try:

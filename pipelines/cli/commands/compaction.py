@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from parsers.java import LONG_MAX
+from parsers.values.java import LONG_MAX
 from pipelines.cli.frame.asked.options import BROKER, BrokerOptions, QueueOptions, StoreArgument
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.opening import known_store_at

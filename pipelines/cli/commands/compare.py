@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from parsers.java import INT_MAX
+from parsers.values.java import INT_MAX
 from pipelines.cli.frame.asked.options import BROKER, BrokerOptions, Format
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from parsers.java import INT_MAX
+from parsers.values.java import INT_MAX
 from pipelines.cli.frame.asked.options import (
     STORE_FILES,
     BrokerOptions,

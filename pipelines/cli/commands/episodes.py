@@ -21,7 +21,7 @@ from recovery.query.lag_cause import LagCause
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from parsers.store import Store
+    from parsers.store.store import Store
     from pipelines.answers.episodes.conditions import Conditions
     from pipelines.answers.offsets.saved import OffsetsAt
     from rebalance.facts import Fact

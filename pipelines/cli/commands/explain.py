@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, cast, get_args
 
 import typer
 
-from parsers.errors import NotThisFormat
-from parsers.store import FileKind
+from parsers.damage.errors import NotThisFormat
+from parsers.store.places import FileKind
 from pipelines.cli.frame.asked.options import STORE_FILES, Format
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.opening import file_at

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from parsers.java import INT_MAX
+from parsers.values.java import INT_MAX
 from pipelines.answers.instants import parse_broker_instant
 from pipelines.cli.frame.asked.options import STORE_FILES, BrokerOptions, StoreArgument, instant_of, instant_option
 from pipelines.cli.frame.call.batch import Answer, Question, answers, in_our_words, instant_in, number_in, text_in
@@ -172,7 +172,7 @@ def _found(asked: StoreQuery, question: Question, hash_only: bool) -> list[Found
 
 
 def _key_question(question: Question) -> Any:
-    from parsers.java import LONG_MAX
+    from parsers.values.java import LONG_MAX
     from recovery.query.query import KeyQuestion
 
     return KeyQuestion(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from parsers.evidence_guard import NewFile
+from parsers.evidence.guard import NewFile
 from pipelines.cli.frame.asked.options import LAKE
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.run import Run

@@ -24,7 +24,7 @@ from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.call.topic_logs import with_logs
 
 if TYPE_CHECKING:
-    from parsers.store import Store
+    from parsers.store.store import Store
     from pipelines.answers.offsets.saved import OffsetsAt
     from recovery.lives.topic_lives import StoreLives
 
@@ -81,7 +81,7 @@ def lag(
 def _rows(
     run: Run, store: Store, offsets: OffsetsAt, at_ms: int | None, lives: StoreLives | None
 ) -> Iterator[dict[str, Any]]:
-    from parsers.utc import utc
+    from parsers.values.utc import utc
     from pipelines.answers.lag import lag_record, store_lag
 
     too_young = at_ms is not None and offsets.written_ms > at_ms

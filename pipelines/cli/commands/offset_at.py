@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from parsers.java import INT_MAX
+from parsers.values.java import INT_MAX
 from pipelines.cli.frame.asked.options import STORE_FILES, BrokerOptions, StoreArgument, instant_of, instant_option
 from pipelines.cli.frame.call.batch import Answer, Question, answers, in_our_words, instant_in, number_in, text_in
 from pipelines.cli.frame.call.command import command
@@ -16,7 +16,7 @@ from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import WrongUsage
 
 if TYPE_CHECKING:
-    from parsers.store import Store
+    from parsers.store.store import Store
     from recovery.knowledge.inference import StoreKnowledge
     from recovery.query.query import StoreQuery
     from recovery.query.time_search import Boundary

@@ -18,7 +18,7 @@ from pipelines.cli.frame.call.run import Run
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from parsers.store import Store
+    from parsers.store.store import Store
     from recovery.retention.retention import Retention
     from recovery.retention.risk import DelayRisk, RetentionRisk
 

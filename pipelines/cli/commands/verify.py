@@ -17,7 +17,7 @@ from pipelines.cli.frame.call.topic_logs import with_logs
 from pipelines.cli.frame.errors import WrongUsage
 
 if TYPE_CHECKING:
-    from parsers.store import Store
+    from parsers.store.store import Store
     from pipelines.cli.commands.alerting import Tell
 
 NOT_COMPARED = "not compared"
@@ -114,7 +114,7 @@ def _webhook(run: Run, store: Path) -> Tell:
 
 def _unreadable_bodies(run: Run, store: Store) -> Iterator[dict[str, Any]]:
     """A finding for each body whose CRC fits and which cannot be decompressed all the same."""
-    from parsers.commitlog.read import read_commitlog
+    from parsers.commitlog.batches.read import read_commitlog
 
     folders = {file.name: file.log_folder for file in store.commitlog}
     columns = ("file", "physical_offset", "total_size", "topic", "compression", "crc_ok", "body_decompressed")

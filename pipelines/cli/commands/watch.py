@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from parsers.store import NotAStore
+from parsers.store.store import NotAStore
 from pipelines.cli.frame.asked.options import STORE_FILES, BrokerOptions, Format, StoreArgument
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
@@ -20,8 +20,8 @@ from pipelines.cli.frame.errors import WrongUsage
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from parsers.errors import Damage, DamageSink
-    from parsers.store import Store
+    from parsers.damage.errors import Damage, DamageSink
+    from parsers.store.store import Store
     from recovery.knowledge.inference import StoreKnowledge
 
 BRIEF = ("at", "what", "topic", "group", "messages_per_second", "messages_behind", "seconds_behind", "reason")

@@ -21,7 +21,7 @@ from recovery.rules.settings import broker_conf_pairs
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from parsers.store import Store
+    from parsers.store.store import Store
     from pipelines.answers.journey.steps import Trail
     from recovery.knowledge.inference import StoreKnowledge
 

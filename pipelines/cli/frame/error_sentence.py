@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from parsers.errors import NotThisFormat, StoreFormatError, TruncatedRecord, UnsupportedVersion
-from parsers.evidence_guard import WouldTouchEvidence
-from parsers.store import NotAStore
+from parsers.damage.errors import NotThisFormat, StoreFormatError, TruncatedRecord, UnsupportedVersion
+from parsers.evidence.guard import WouldTouchEvidence
+from parsers.store.store import NotAStore
 from pipelines.cli.frame.errors import ExitCode, Stop
 from pipelines.installed.extras import missing_extra
 from pipelines.lake.errors import LakeError, first_line, raised_in

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import get_args
 
-from parsers.checkpoint import CHECKPOINT_SCHEMA
-from parsers.commitlog.arrow import ALL_COLUMNS
-from parsers.commitlog.layout import COMPRESSION_TYPES, TRANSACTION_TYPES, UNKNOWN_COMPRESSION
-from parsers.commitlog.region import RegionKind
+from parsers.checkpoints.checkpoint import CHECKPOINT_SCHEMA
+from parsers.commitlog.batches.arrow import ALL_COLUMNS
+from parsers.commitlog.files.region import RegionKind
+from parsers.commitlog.record.layout import COMPRESSION_TYPES, TRANSACTION_TYPES, UNKNOWN_COMPRESSION
 from parsers.config.groups import FILE as GROUPS_FILE
 from parsers.config.groups import GROUP_CONFIG_SCHEMA
 from parsers.config.offsets import FILES as OFFSET_FILES
@@ -17,10 +17,10 @@ from parsers.config.topics import FILE as TOPICS_FILE
 from parsers.config.topics import TOPIC_CONFIG_SCHEMA
 from parsers.consumequeue.layout import TAGS_CODE_KINDS, UNIT_KINDS
 from parsers.index.read import INDEX_ENTRY_SCHEMA, INDEX_FILE_SCHEMA
-from parsers.places import FileKind
-from parsers.queues import unit_files
+from parsers.queues.store_queues import unit_files
 from parsers.rocksdb.queue_units import DATABASE_UNIT_KINDS, DATABASE_UNIT_SCHEMA
-from parsers.timer import TIMER_RECORD_SCHEMA
+from parsers.store.places import FileKind
+from parsers.timer.log import TIMER_RECORD_SCHEMA
 from pipelines.lake.tables.derived import DERIVED_TABLES
 from pipelines.lake.tables.ownership import OWNERSHIP_TABLES
 from pipelines.lake.tables.raw_table import PACKED, FileSet, FileTable, SnapshotTable

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from parsers.store import Store, StoreFile
+from parsers.store.store import Store
+from parsers.store.store_file import StoreFile
 from pipelines.lake.tables.table import Table
 
 PACKED = ("broker",)

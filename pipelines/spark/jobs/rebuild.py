@@ -17,8 +17,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from parsers.evidence_guard import EvidenceGuard
-from parsers.store import Store
+from parsers.evidence.guard import EvidenceGuard
+from parsers.store.store import Store
 from pipelines.lake.tables.spark_schema import spark_schema
 from pipelines.spark.sources.slices import DEFAULT_SPLIT_BYTES, Slice, cut
 from recovery.knowledge.inference import StoreKnowledge

@@ -16,7 +16,7 @@ class CheckpointReader(StoreReader):
     """Further option: `version` of the broker, which tells a field it does not have from one that is 0."""
 
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
-        from parsers.checkpoint import checkpoint_to_batch, read_checkpoint
+        from parsers.checkpoints.checkpoint import checkpoint_to_batch, read_checkpoint
         from recovery.rules.versions import BrokerVersion
 
         version = BrokerVersion.parse(self.options["version"]) if "version" in self.options else None

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pyspark.sql.types import StructType
 
-from parsers.errors import StoreFormatError
-from parsers.places import name_below
-from parsers.store import Store, StoreFile
+from parsers.damage.errors import StoreFormatError
+from parsers.store.places import name_below
+from parsers.store.store import Store
+from parsers.store.store_file import StoreFile
 from pipelines.spark.sources.commitlog_stream import CommitLogStream
 from pipelines.spark.sources.slices import Piece, Slice
 from pipelines.spark.sources.source import StoreReader, StoreSource
@@ -25,9 +26,9 @@ from pipelines.spark.sources.source import StoreReader, StoreSource
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from parsers.commitlog.properties import PropertyRule
-    from parsers.commitlog.read import MessageFilter
-    from parsers.commitlog.region import Region
+    from parsers.commitlog.batches.read import MessageFilter
+    from parsers.commitlog.files.region import Region
+    from parsers.commitlog.record.properties import PropertyRule
 
 BODY_COLUMNS = ("body", "body_decompressed")
 CRC_COLUMNS = ("crc_ok", "record_crc_ok")
@@ -59,7 +60,7 @@ class CommitLogReader(StoreReader):
 
     def _where(self) -> MessageFilter:
         """The options as a filter. Raises ValueError for one that is no number."""
-        from parsers.commitlog.read import MessageFilter
+        from parsers.commitlog.batches.read import MessageFilter
 
         return MessageFilter(
             topics=self.options["topics"].split(",") if "topics" in self.options else None,
@@ -95,7 +96,7 @@ class CommitLogReader(StoreReader):
         return replace(piece, start=start, end=end) if start < end else None
 
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
-        from parsers.commitlog.segment import read_segment
+        from parsers.commitlog.batches.segment import read_segment
 
         where = self._where_in(piece.file)
         with_bodies = self.options.get("bodies", "false") == "true"
@@ -117,7 +118,7 @@ class CommitLogReader(StoreReader):
 
 def _begin(file: StoreFile, file_pos: int) -> int:
     """Where to begin to read a file for all its messages at or behind `file_pos`; 0 for a file that cannot be read."""
-    from parsers.commitlog.slices import start_before
+    from parsers.commitlog.files.slices import start_before
 
     if file_pos <= 0:
         return 0
@@ -152,8 +153,8 @@ class RegionsReader(StoreReader):
 
     def _regions(self, piece: Piece) -> list[Region]:
         """The regions of a file; where messages go on behind the option `until`, these are told as not written yet."""
-        from parsers.commitlog.region import Region
-        from parsers.commitlog.segment import read_segment, regions_of
+        from parsers.commitlog.batches.segment import read_segment, regions_of
+        from parsers.commitlog.files.region import Region
 
         regions, until = regions_of(piece.file, damage=self.note_damage), self.number("until")
         end = None if until is None else max(0, until - (piece.file.base_offset or 0))

@@ -19,7 +19,7 @@ from pipelines.spark.sources.source import Options, StoreReader
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from parsers.store import Store
+    from parsers.store.store import Store
 
 AT = "physical_offset"
 """The one number of an offset of the stream."""

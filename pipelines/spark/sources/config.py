@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import InputPartition
 from pyspark.sql.types import StructType
 
-from parsers.places import name_below
-from parsers.store import Store, StoreFile
+from parsers.store.places import name_below
+from parsers.store.store import Store
+from parsers.store.store_file import StoreFile
 from pipelines.lake.rows import conform
 from pipelines.lake.tables.spark_schema import spark_schema
 from pipelines.spark.sources.slices import Piece, Slice

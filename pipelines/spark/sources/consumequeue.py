@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from parsers.store import Store, StoreFile
+from parsers.store.store import Store
+from parsers.store.store_file import StoreFile
 from pipelines.spark.sources.slices import Piece
 from pipelines.spark.sources.source import StoreReader, StoreSource
 
@@ -23,7 +24,7 @@ class ConsumeQueueReader(StoreReader):
         return [file for file in super().files_of(store) if topics is None or file.topic in (None, *topics)]
 
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
-        from parsers.queues import read_units
+        from parsers.queues.store_queues import read_units
 
         yield from read_units(piece.file, topics=self._topics(), on_damage="collect", damage=self.note_damage)
 

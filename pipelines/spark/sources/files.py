@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from parsers.errors import Damage, DamageSink, StoreFormatError
-from parsers.store import StoreFile
+from parsers.damage.errors import Damage, DamageSink, StoreFormatError
+from parsers.store.store_file import StoreFile
 from pipelines.installed.version import installed_version
 from pipelines.spark.sources.slices import Piece
 from pipelines.spark.sources.source import StoreReader, StoreSource, table_of

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from parsers.mapped import map_file, release_pages
-from parsers.places import is_rocksdb_file
-from parsers.store import StoreFile
+from parsers.evidence.mapped import map_file, release_pages
+from parsers.store.places import is_rocksdb_file
+from parsers.store.store_file import StoreFile
 
 BLOCK = 8 << 20
 

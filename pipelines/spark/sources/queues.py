@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import InputPartition
 
-from parsers.places import name_below
-from parsers.store import Store, StoreFile, classify
+from parsers.store.places import name_below
+from parsers.store.store import Store
+from parsers.store.store_file import StoreFile, classify
 from pipelines.spark.sources.slices import Piece, Slice
 from pipelines.spark.sources.source import StoreReader, StoreSource, table_of
 
@@ -25,7 +26,7 @@ class QueuesReader(StoreReader):
     for all of its queues."""
 
     def files_of(self, store: Store) -> list[StoreFile]:
-        from parsers.queues import unit_files
+        from parsers.queues.store_queues import unit_files
 
         firsts = {(file.topic, file.queue_id, file.kind): file for file in reversed(unit_files(store))}
         return list(reversed(firsts.values()))
@@ -54,8 +55,9 @@ class QueuesReader(StoreReader):
     def _summaries(self, piece: Piece) -> Iterator[tuple[QueueSummary, int | None]]:
         """Each queue, and the minimum that the broker's version answers for it; None where the log was not found, on
         which it depends."""
-        from parsers.java import LONG_MAX
-        from parsers.queues import BatchQueue, FileQueue, StoreQueues
+        from parsers.queues.queue import BatchQueue, FileQueue
+        from parsers.queues.store_queues import StoreQueues
+        from parsers.values.java import LONG_MAX
         from recovery.query.queue_minimum import broker_minimum
         from recovery.query.watermark import summary_before
         from recovery.rules.versions import BrokerVersion

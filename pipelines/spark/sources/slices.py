@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from pyspark.sql.datasource import InputPartition
 
-from parsers.store import StoreFile
+from parsers.store.store_file import StoreFile
 
 DEFAULT_SPLIT_BYTES = 256 << 20
 

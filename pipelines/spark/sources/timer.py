@@ -16,7 +16,7 @@ class TimerReader(StoreReader):
     place = "physical_offset"
 
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
-        from parsers.timer import read_timerlog
+        from parsers.timer.log import read_timerlog
 
         yield from read_timerlog([piece.file], on_damage="collect", damage=self.note_damage)
 

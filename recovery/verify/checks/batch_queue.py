@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.consumequeue.batch import BATCH_UNIT
-from parsers.errors import StoreFormatError
-from parsers.mapped import map_file
-from parsers.runs import runs
-from parsers.store import QueueKey, StoreFile
+from parsers.damage.errors import StoreFormatError
+from parsers.damage.runs import runs
+from parsers.evidence.mapped import map_file
+from parsers.store.store_file import QueueKey, StoreFile
 from recovery.scan.intervals import Intervals, Longs, found_at
 from recovery.verify.checks.queue import UNCLEAN
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from parsers.checkpoint import CHECKPOINT, FILE_SIZE, Checkpoint, decode_checkpoint
-from parsers.errors import StoreFormatError
-from parsers.mapped import map_file
-from parsers.store import StoreFile
+from parsers.checkpoints.checkpoint import CHECKPOINT, FILE_SIZE, Checkpoint, decode_checkpoint
+from parsers.damage.errors import StoreFormatError
+from parsers.evidence.mapped import map_file
+from parsers.store.store_file import StoreFile
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
 from recovery.verify.settle.log_columns import LOST_MESSAGES_MS, LogColumns
 

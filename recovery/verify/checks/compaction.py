@@ -12,10 +12,10 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from parsers.consumequeue.batch import BATCH_UNIT, Units, valid_units
-from parsers.errors import Damage
-from parsers.places import COMPACTION_POSITIONS
-from parsers.runs import runs
-from parsers.store import QueueKey
+from parsers.damage.errors import Damage
+from parsers.damage.runs import runs
+from parsers.store.places import COMPACTION_POSITIONS
+from parsers.store.store_file import QueueKey
 from recovery.scan.intervals import Intervals, Longs, Mask, found_at
 from recovery.verify.findings.finding import Finding, Judgement, Place, Span
 

@@ -8,9 +8,9 @@ from itertools import groupby
 
 from parsers.config.offsets import ConsumerOffset, read_delay_offsets, read_offsets
 from parsers.config.topics import TopicConfig, read_topics
-from parsers.errors import Damage, TooLarge
-from parsers.store import StoreFile
-from parsers.topics import DLQ_PREFIX, LMQ_PREFIX, RETRY_PREFIX, SCHEDULE_TOPIC, is_brokers_own
+from parsers.damage.errors import Damage, TooLarge
+from parsers.store.store_file import StoreFile
+from parsers.values.topics import DLQ_PREFIX, LMQ_PREFIX, RETRY_PREFIX, SCHEDULE_TOPIC, is_brokers_own
 from recovery.lives.life import TopicLives
 from recovery.lives.offset_lives import DoubtfulOffset, OffsetLife, doubtful_offsets
 from recovery.query.hidden_queues import HiddenQueue, hidden_queues

@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from parsers.commitlog.dledger_layout import HEADER_SIZE, INDEX_UNIT_SIZE
+from parsers.commitlog.dledger_headers.layout import HEADER_SIZE, INDEX_UNIT_SIZE, header_size
+from parsers.damage.errors import Damage
 from parsers.dledger.entries import STORED, read_entries
 from parsers.dledger.index import EntryIndex
 from parsers.dledger.state import read_state
-from parsers.errors import Damage
-from parsers.store import Store, StoreFile
+from parsers.store.store import Store
+from parsers.store.store_file import StoreFile
 from recovery.scan.intervals import Longs, neighbours
 from recovery.verify.findings.finding import Finding, Judgement, Place, Span
 
@@ -62,7 +63,7 @@ class _Check:
         self.wrong.clear()
 
     def _file(self, name: str) -> StoreFile:
-        return next(file for file in self.store.commitlog if file.header_size and file.name == name)
+        return next(file for file in self.store.commitlog if header_size(file) and file.name == name)
 
     def _wrong_headers(self, file: StoreFile, columns: Columns) -> tuple[Longs, dict[int, Damage]]:
         """The rows whose header is damage, and what was said of each."""

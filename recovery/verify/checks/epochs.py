@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from parsers.epochs import BACKUP, Epoch, EpochsRead, load_epochs
-from parsers.errors import StoreFormatError
-from parsers.store import Store, StoreFile
+from parsers.checkpoints.epochs import BACKUP, Epoch, EpochsRead, load_epochs
+from parsers.damage.errors import StoreFormatError
+from parsers.store.store import Store
+from parsers.store.store_file import StoreFile
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
 
 UNREADABLE, BACKUP_UNREADABLE, WRONG = "epochs_unreadable", "epochs_backup_unreadable", "epochs_wrong"

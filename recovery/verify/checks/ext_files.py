@@ -14,11 +14,12 @@ import numpy as np
 
 from parsers.consumequeue.ext import CQ_EXT_SIZE, CQ_EXT_UNIT, END_BLANK, END_OF_FILE
 from parsers.consumequeue.ext_columns import ext_columns
-from parsers.errors import StoreFormatError
-from parsers.extents import data_end
+from parsers.damage.errors import StoreFormatError
+from parsers.evidence.extents import data_end
+from parsers.evidence.mapped import map_file
 from parsers.kernels.written import written_bytes
-from parsers.mapped import map_file
-from parsers.store import QueueKey, Store, StoreFile
+from parsers.store.store import Store
+from parsers.store.store_file import QueueKey, StoreFile
 from recovery.verify.checks.files import relative
 from recovery.verify.checks.queue_ext import MISSING
 from recovery.verify.findings.finding import Finding, Judgement, Place, Span

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.places import name_below, printable_name
-from parsers.store import QueueKey, Store, StoreFile
+from parsers.store.places import name_below, printable_name
+from parsers.store.store import Store
+from parsers.store.store_file import QueueKey, StoreFile
 from recovery.verify.findings.finding import Finding, Judgement, Place, Span
 from recovery.verify.settle.queue_disk import QueueOnDisk
 

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from parsers.consumequeue.read import units
-from parsers.errors import StoreFormatError
+from parsers.damage.errors import StoreFormatError
 from parsers.index.open import OpenIndex
-from parsers.places import name_below
-from parsers.store import Store
+from parsers.store.places import name_below
+from parsers.store.store import Store
 from recovery.verify.checks.log import LogShape
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Span
 from recovery.verify.settle.log_columns import LogColumns

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from parsers.commitlog.layout import SYS_FLAG_TRANSACTION
+from parsers.commitlog.record.layout import SYS_FLAG_TRANSACTION
 from parsers.index.layout import INDEX_HEADER, INDEX_SLOT
 from parsers.index.open import OpenIndex
 from recovery.rules.dispatch import PREPARED

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
 
+from parsers.damage.runs import runs
 from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_HEADER, INDEX_SLOT
 from parsers.index.open import OpenIndex
-from parsers.java import INT_MAX, LONG_MAX
-from parsers.runs import runs
+from parsers.values.java import INT_MAX, LONG_MAX
 from recovery.scan.intervals import Mask
 from recovery.verify.checks.index_context import IndexContext
 from recovery.verify.findings.finding import Finding, Place, Span

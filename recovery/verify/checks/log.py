@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from parsers.commitlog.layout import RECORD_START, SYS_FLAG_TRANSACTION
-from parsers.commitlog.read import read_commitlog
-from parsers.commitlog.resync import BODY_CRC_WRONG, RECORD_CRC_WRONG
-from parsers.errors import StoreFormatError
-from parsers.mapped import map_file
-from parsers.store import StoreFile
+from parsers.commitlog.batches.read import read_commitlog
+from parsers.commitlog.compiled.resync import BODY_CRC_WRONG, RECORD_CRC_WRONG
+from parsers.commitlog.record.layout import RECORD_START, SYS_FLAG_TRANSACTION
+from parsers.damage.errors import StoreFormatError
+from parsers.evidence.mapped import map_file
+from parsers.store.store_file import StoreFile
 from recovery.rules.dispatch import PREPARED, ROLLBACK
 from recovery.scan.intervals import Intervals, Longs, neighbours
 from recovery.scan.log_runs import LogGap

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from parsers.store import Store
+from parsers.store.store import Store
 from recovery.rules.versions import BrokerVersion
 from recovery.verify.checks.log import LogShape
 from recovery.verify.findings.finding import Finding, Judgement, Place, Span

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from parsers.java import INT_MAX, LONG_MAX
-from parsers.topics import SCHEDULE_TOPIC
+from parsers.values.java import INT_MAX, LONG_MAX
+from parsers.values.topics import SCHEDULE_TOPIC
 from recovery.rules.dispatch import COMMIT
 from recovery.scan.intervals import Intervals, Longs, Mask, found_at
 from recovery.scan.kernel import Ints

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from parsers.errors import Damage
-from parsers.store import QueueKey
+from parsers.damage.errors import Damage
+from parsers.store.store_file import QueueKey
 from recovery.scan.intervals import neighbours
 from recovery.verify.checks.queue_places import DATABASE
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span

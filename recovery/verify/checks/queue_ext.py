@@ -14,7 +14,7 @@ import numpy as np
 from parsers.consumequeue.ext import CQ_EXT_UNIT
 from parsers.consumequeue.ext_columns import ExtColumns
 from parsers.consumequeue.layout import MAX_EXT_ADDRESS
-from parsers.java import LONG_MIN
+from parsers.values.java import LONG_MIN
 from recovery.scan.intervals import Intervals, Longs, found_at, neighbours
 from recovery.verify.checks.queue_compared import QueueMessages, QueueUnits
 from recovery.verify.checks.queue_places import QueuePlaces

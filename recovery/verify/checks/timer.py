@@ -12,9 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from parsers.runs import runs
-from parsers.timer import TIMER_CHECK, TIMER_SLOT, TIMER_UNIT
-from parsers.topics import TIMER_TOPIC
+from parsers.damage.runs import runs
+from parsers.timer.check import TIMER_CHECK
+from parsers.timer.log import TIMER_UNIT
+from parsers.timer.wheel import TIMER_SLOT
+from parsers.values.topics import TIMER_TOPIC
 from recovery.scan.intervals import Intervals, Longs, Mask, found_at
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
 from recovery.verify.settle.timer_kernel import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.commitlog.layout import HEAD
-from parsers.numba_cache import cached_njit
+from parsers.commitlog.record.layout import HEAD
+from parsers.kernels.numba_cache import cached_njit
 from recovery.scan.intervals import Longs, Mask
 from recovery.scan.kernel import Bytes
 

@@ -14,11 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.errors import Damage
-from parsers.evidence_guard import scratch_folder
-from parsers.queues import StoreQueues
+from parsers.damage.errors import Damage
+from parsers.evidence.guard import scratch_folder
+from parsers.queues.store_queues import StoreQueues
 from parsers.rocksdb.queue_table import QueueLimits, QueueTable, Units
-from parsers.store import QueueKey, Store
+from parsers.store.store import Store
+from parsers.store.store_file import QueueKey
 from recovery.scan.store_times import StoredTimes
 from recovery.verify.settle.queue_disk import FileUnits, QueueOnDisk
 from recovery.verify.settle.unit_times import UnitTimes

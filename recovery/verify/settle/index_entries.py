@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from parsers.extents import data_end
+from parsers.evidence.extents import data_end
+from parsers.evidence.mapped import release_pages
+from parsers.evidence.spans import written_end
 from parsers.index.layout import INDEX_ENTRY
 from parsers.index.open import OpenIndex
-from parsers.mapped import release_pages
-from parsers.spans import written_end
 from recovery.scan.intervals import Longs, Mask, found_at
 from recovery.scan.kernel import Ints
 from recovery.verify.findings.finding import Place

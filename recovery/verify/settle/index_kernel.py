@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
-from parsers.java import INT_MAX
 from parsers.kernels.bigendian import load_int, load_long
 from parsers.kernels.blocks import prefetch
-from parsers.numba_cache import cached_njit
+from parsers.kernels.numba_cache import cached_njit
+from parsers.values.java import INT_MAX
 from recovery.scan.kernel import Bytes, Ints, Longs
 
 HEADER, SLOT, ENTRY = INDEX_HEADER.size, INDEX_SLOT.size, INDEX_ENTRY.size

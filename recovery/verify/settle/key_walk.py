@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from parsers.evidence.mapped import release_pages
 from parsers.index.layout import INDEX_ENTRY
 from parsers.index.open import OpenIndex
-from parsers.mapped import release_pages
 from recovery.scan.intervals import Longs, Mask
 from recovery.scan.scanner import ScanBatch
 from recovery.verify.settle.index_kernel import entry_from

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from parsers.store import StoreFile
+from parsers.store.store_file import StoreFile
 from recovery.scan.intervals import Mask
 from recovery.scan.kernel import Ints, Longs
 from recovery.scan.log_runs import LogGap

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from parsers.commitlog.layout import MAGIC_V2, RECORD_START, SYS_FLAG_BORN_HOST_V6, SYS_FLAG_STORE_HOST_V6
-from parsers.runs import runs
+from parsers.commitlog.record.layout import MAGIC_V2, RECORD_START, SYS_FLAG_BORN_HOST_V6, SYS_FLAG_STORE_HOST_V6
+from parsers.damage.runs import runs
 from recovery.rules.versions import BrokerVersion
 from recovery.scan.kernel import RecordColumns
 from recovery.scan.log_runs import LogRun

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from parsers.index.open import OpenIndex
-from parsers.java import LONG_MIN, decode_utf8
-from parsers.store import QueueKey, StoreFile
+from parsers.store.store_file import QueueKey, StoreFile
+from parsers.values.java import LONG_MIN, decode_utf8
 from recovery.lives.numbering import Numbering, NumberingNotes, joined_numbering
 from recovery.rules.dispatch import DispatchRules
 from recovery.scan.intervals import Longs

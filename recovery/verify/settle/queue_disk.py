@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.errors import StoreFormatError
-from parsers.extents import data_end
-from parsers.java import LONG_MAX, LONG_MIN
+from parsers.damage.errors import StoreFormatError
+from parsers.evidence.extents import data_end
+from parsers.evidence.mapped import map_file, release_pages
 from parsers.kernels.written import written_bytes
-from parsers.mapped import map_file, release_pages
-from parsers.store import QueueKey, StoreFile
+from parsers.store.store_file import QueueKey, StoreFile
+from parsers.values.java import LONG_MAX, LONG_MIN
 from recovery.scan.kernel import Bytes
 from recovery.verify.settle.settle_kernel import QueueCursors
 

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from parsers.errors import StoreFormatError
-from parsers.mapped import map_file, release_pages
-from parsers.store import QueueKey, StoreFile
+from parsers.commitlog.dledger_headers.layout import header_size
+from parsers.damage.errors import StoreFormatError
+from parsers.evidence.mapped import map_file, release_pages
+from parsers.store.store_file import QueueKey, StoreFile
 from recovery.rules.dispatch import DispatchRules
 from recovery.scan.intervals import Longs, Mask
 from recovery.scan.queue_numbers import unpack_key
@@ -80,7 +81,7 @@ class _Gathered:
         except StoreFormatError:  # it was there a moment ago
             return
         positions, base_offset = np.empty(run.records, np.int64), run.file.base_offset or 0
-        count, _ = walk(data, run.file_pos, base_offset, run.file.header_size, positions)
+        count, _ = walk(data, run.file_pos, base_offset, header_size(run.file), positions)
         batch = self.scanner.scan(data, positions[:count])
         chosen = np.isin(batch.records.physical_offset, places)
         if self.queues:

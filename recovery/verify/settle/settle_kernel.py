@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from parsers.commitlog.layout import SYS_FLAG_TRANSACTION
-from parsers.java import INT_MAX, LONG_MAX, LONG_MIN
+from parsers.commitlog.record.layout import SYS_FLAG_TRANSACTION
 from parsers.kernels.bigendian import int_at, load_int, load_long, long_at
-from parsers.numba_cache import cached_njit
+from parsers.kernels.numba_cache import cached_njit
+from parsers.values.java import INT_MAX, LONG_MAX, LONG_MIN
 from recovery.rebuild.queue_kernel import SIZE_AT, TAGS_AT, UNIT
 from recovery.rules.dispatch import PREPARED, ROLLBACK
 from recovery.scan.intervals import Mask

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.commitlog.layout import (
+from parsers.commitlog.compiled.shape import HOST_V6_MORE
+from parsers.commitlog.record.layout import (
     HEAD,
     HOST_V4,
     MAGIC_V1,
@@ -14,10 +15,9 @@ from parsers.commitlog.layout import (
     SYS_FLAG_STORE_HOST_V6,
     TAIL,
 )
-from parsers.commitlog.shape import HOST_V6_MORE
 from parsers.kernels.bigendian import load_int, load_long
-from parsers.numba_cache import cached_njit
-from parsers.topics import TIMER_TOPIC
+from parsers.kernels.numba_cache import cached_njit
+from parsers.values.topics import TIMER_TOPIC
 from recovery.scan.kernel import Bytes, Longs
 from recovery.scan.property_spans import ENTRY_END, NAME_VALUE, same
 

@@ -20,8 +20,8 @@ from pipelines.cli.frame.errors import WrongUsage
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from parsers.commitlog.read import MessageFilter
-    from parsers.store import StoreFile
+    from parsers.commitlog.batches.read import MessageFilter
+    from parsers.store.store_file import StoreFile
     from pipelines.selection.selector import Selector
 
 REGION_BRIEF = ("file", "file_pos", "length", "kind", "reason")
@@ -79,7 +79,7 @@ def regions(run: Run, source: StoreOrFile, broker: BrokerOptions = NOTHING_SAID)
 
 
 def _files(run: Run, source: Path, broker: BrokerOptions) -> list[StoreFile]:
-    from parsers.commitlog.dledger_entry import begins_with_entry
+    from parsers.commitlog.dledger_headers.entry import begins_with_entry
 
     if is_file(source):
         return [file_at(run, source, "dledger" if begins_with_entry(source) else "commitlog", "commitlog", "dledger")]
@@ -94,7 +94,7 @@ def _messages(
     selectors: Sequence[Selector],
     wanted: list[str],
 ) -> Iterator[pa.RecordBatch]:
-    from parsers.commitlog.read import read_commitlog
+    from parsers.commitlog.batches.read import read_commitlog
     from pipelines.selection.content import BODY_TEXT, BodyContains, with_body_text
     from pipelines.selection.selector import WrongCondition, selected
 
@@ -134,7 +134,7 @@ def _placed(batch: pa.RecordBatch, folders: Mapping[str, str]) -> pa.RecordBatch
 
 
 def _regions(run: Run, source: Path, files: list[StoreFile]) -> Iterator[dict[str, Any]]:
-    from parsers.commitlog.segment import regions_of
+    from parsers.commitlog.batches.segment import regions_of
     from pipelines.cli.frame.call.rows import place_of
 
     for file in tracked(run, files, sum(file.size for file in files), lambda file: file.size):

@@ -16,7 +16,8 @@ from pipelines.cli.frame.call.run import Run
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from parsers.store import FileKind, StoreFile
+    from parsers.store.places import FileKind
+    from parsers.store.store_file import StoreFile
 
 MESSAGE_BRIEF = ("position", "topic", "queue_id", "queue_offset", "store_timestamp", "body_size", "tags", "keys")
 

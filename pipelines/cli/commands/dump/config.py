@@ -17,7 +17,8 @@ from pipelines.cli.frame.call.run import Run
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from parsers.store import Store, StoreFile
+    from parsers.store.store import Store
+    from parsers.store.store_file import StoreFile
 
 
 class ConfigTable(StrEnum):

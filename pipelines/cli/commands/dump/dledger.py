@@ -18,7 +18,9 @@ from pipelines.cli.frame.errors import WrongUsage
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from parsers.store import FileKind, Store, StoreFile
+    from parsers.store.places import FileKind
+    from parsers.store.store import Store
+    from parsers.store.store_file import StoreFile
 
 
 def register(dump: typer.Typer) -> None:

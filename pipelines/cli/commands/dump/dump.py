@@ -19,7 +19,9 @@ from pipelines.cli.frame.errors import Unreadable
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from parsers.store import FileKind, Store, StoreFile
+    from parsers.store.places import FileKind
+    from parsers.store.store import Store
+    from parsers.store.store_file import StoreFile
 
 ENTRY_BRIEF = ("file", "entry_no", "key_hash", "physical_offset", "time_diff_s", "prev_index_no", "slot")
 HEADER_BRIEF = (
@@ -71,7 +73,7 @@ def consumequeue(
 
 
 def _units_of_file(run: Run, source: Path, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    from parsers.queues import read_units
+    from parsers.queues.store_queues import read_units
     from pipelines.lake.rows import conform
 
     kind: FileKind = "batchconsumequeue" if "batchconsumequeue" in source.absolute().parts else "consumequeue"
@@ -80,7 +82,7 @@ def _units_of_file(run: Run, source: Path, schema: pa.Schema) -> Iterator[pa.Rec
 
 
 def _units(run: Run, store: Store, wanted: QueueOptions, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    from parsers.queues import StoreQueues
+    from parsers.queues.store_queues import StoreQueues
     from pipelines.lake.rows import conform
 
     with StoreQueues(store, on_damage="collect", damage=run.damage) as queues:
@@ -138,7 +140,7 @@ def checkpoint(run: Run, source: StoreOrFile, broker: BrokerOptions = NOTHING_SA
 
     Example: `rocketlens dump checkpoint /data/store`
     """
-    from parsers.checkpoint import checkpoint_to_batch, read_checkpoint
+    from parsers.checkpoints.checkpoint import checkpoint_to_batch, read_checkpoint
     from pipelines.cli.frame.call.rows import place_of
     from pipelines.lake.rows import conform
     from pipelines.lake.tables.raw import CHECKPOINTS
@@ -162,7 +164,7 @@ def epochs(run: Run, source: StoreOrFile, broker: BrokerOptions = NOTHING_SAID) 
     """
     import pyarrow as pa
 
-    from parsers.epochs import EPOCH_SCHEMA, epochs_to_batch, read_epochs
+    from parsers.checkpoints.epochs import EPOCH_SCHEMA, epochs_to_batch, read_epochs
     from pipelines.cli.frame.call.rows import place_of
     from pipelines.lake.rows import conform
 
@@ -188,7 +190,8 @@ def timer(
     """
     import pyarrow as pa
 
-    from parsers.timer import TIMER_RECORD_SCHEMA, TIMER_SLOT_SCHEMA, read_timerlog, read_wheel
+    from parsers.timer.log import TIMER_RECORD_SCHEMA, read_timerlog
+    from parsers.timer.wheel import TIMER_SLOT_SCHEMA, read_wheel
     from pipelines.lake.rows import conform
     from pipelines.lake.tables.table import plain_type
 

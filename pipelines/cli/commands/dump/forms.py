@@ -15,7 +15,7 @@ from pipelines.cli.frame.errors import WrongUsage
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from parsers.errors import StoreFormatError
+    from parsers.damage.errors import StoreFormatError
 
 PLACE_BRIEF = ("physical_offset", "topic", "queue_id", "queue_offset", "store_timestamp")
 BRIEF = (*PLACE_BRIEF, "body_size", "tags", "keys", "unique_id")
@@ -78,7 +78,7 @@ class Stored:
     def schema(self) -> pa.Schema:
         import pyarrow as pa
 
-        from parsers.commitlog.arrow import ALL_COLUMNS, MESSAGE_SCHEMA
+        from parsers.commitlog.batches.arrow import ALL_COLUMNS, MESSAGE_SCHEMA
         from pipelines.selection.content import BODY_TEXT
 
         added = [*(ALL_COLUMNS.field(name) for name in BODIES), BODY_TEXT] if self.bodies else []

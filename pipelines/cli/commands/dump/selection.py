@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from parsers.java import LONG_MAX
+from parsers.values.java import LONG_MAX
 from pipelines.cli.frame.asked.options import (
     BrokerOptions,
     KeptOptions,
@@ -25,8 +25,8 @@ from pipelines.cli.frame.call.topic_logs import with_logs
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
 
 if TYPE_CHECKING:
-    from parsers.commitlog.read import MessageFilter
-    from parsers.store import Store
+    from parsers.commitlog.batches.read import MessageFilter
+    from parsers.store.store import Store
     from pipelines.selection.selector import Selector
     from recovery.knowledge.inference import StoreKnowledge
 
@@ -53,7 +53,7 @@ class FieldOptions:
 
     def as_filter(self) -> MessageFilter:
         """Raises WrongUsage: a text that is no instant."""
-        from parsers.commitlog.read import MessageFilter
+        from parsers.commitlog.batches.read import MessageFilter
 
         return MessageFilter(
             topics=None if self.topic is None else [self.topic],

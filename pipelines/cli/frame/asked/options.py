@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from parsers.java import INT_MAX, LONG_MAX
+from parsers.values.java import INT_MAX, LONG_MAX
 from pipelines.answers.instants import parse_instant, parse_relative
 from pipelines.cli.frame.errors import WrongUsage
 

@@ -9,7 +9,7 @@ from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import Unreadable
 
 if TYPE_CHECKING:
-    from parsers.store import Store
+    from parsers.store.store import Store
     from pipelines.answers.offsets.saved import OffsetsAt
 
 

@@ -8,9 +8,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from parsers.places import DATABASE_PART, name_below, number_in
-from parsers.store import FileKind, NotAStore, Store, StoreFile, locate
-from parsers.topics import is_revive
+from parsers.store.places import DATABASE_PART, FileKind, name_below, number_in
+from parsers.store.store import NotAStore, Store
+from parsers.store.store_file import StoreFile, locate
+from parsers.values.topics import is_revive
 from pipelines.cli.frame.asked.options import BrokerOptions
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.call.settings import said_by

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from parsers.places import name_below, printable_name
+from parsers.store.places import name_below, printable_name
 from pipelines.cli.frame.call.run import Run
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from parsers.evidence_guard import EvidenceGuard, NewFile
+from parsers.evidence.guard import EvidenceGuard, NewFile
 from pipelines.cli.frame.asked.options import Format, OutputOptions
 from pipelines.cli.frame.errors import ExitCode, WrongUsage
 from pipelines.cli.frame.visible import say, visible
@@ -20,8 +20,8 @@ from pipelines.cli.frame.visible import say, visible
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from parsers.errors import Damage
-    from parsers.store import Store
+    from parsers.damage.errors import Damage
+    from parsers.store.store import Store
 
 NAMED_RANGES = 1000
 """Unread ranges named one by one; further ones are counted."""

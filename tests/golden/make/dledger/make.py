@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from parsers.commitlog.dledger_layout import ENTRY_HEADER, ENTRY_INDEX_UNIT, HEADER_SIZE
+from parsers.commitlog.dledger_headers.layout import ENTRY_HEADER, ENTRY_INDEX_UNIT, HEADER_SIZE
 from tests.support.dledger_log import INDEX_FILE_SIZE, NODE, DLedgerLog
 from tests.support.dledger_recover import FILE_SIZE, apply, some_log
 

@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 
-from parsers.version import Version
+from parsers.values.version import Version
 from rebalance.readers.logs.go_templates import GO_TEMPLATES
 from tests.support.log_versions import version_range
 

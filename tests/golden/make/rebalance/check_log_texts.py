@@ -13,7 +13,7 @@ import tarfile
 
 from rebalance.readers.logs import TEMPLATES
 from tests.support.log_versions import version_range
-from parsers.version import Version
+from parsers.values.version import Version
 
 MODULES = ["client", "broker", "remoting", "common"]
 PLACE = r'(?:\{\}|"\s*\+[^;"]{0,80}(?:\+\s*"|[,;)])|%s)'

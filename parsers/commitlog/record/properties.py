@@ -1,0 +1,55 @@
+"""The properties string of a message: `name 0x01 value`, entries separated by 0x02.
+
+Two parsers have existed. They differ for empty values and for values that contain 0x01, never for what a client of
+RocketMQ writes by itself. Source: MessageDecoder#string2messageProperties, #messageProperties2String.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from parsers.values import java
+
+NAME_VALUE_SEPARATOR = "\x01"
+PROPERTY_SEPARATOR = "\x02"
+PropertyRule = Literal["split", "first_separator"]
+"""`split`: up to 4.9.0, exactly two pieces. `first_separator`: since 4.9.1, the value is all after the first 0x01."""
+
+KEYS = "KEYS"
+TAGS = "TAGS"
+UNIQ_KEY = "UNIQ_KEY"
+DELAY = "DELAY"
+
+Pairs = list[tuple[str, str]]
+
+
+def decode_properties(stored: bytes | memoryview, rule: PropertyRule = "first_separator") -> Pairs:
+    """The pairs that the broker of that rule reads, in stored order, duplicates kept (the map keeps the last)."""
+    decode = _first_separator if rule == "first_separator" else _split
+    entries = (decode(entry) for entry in java.decode_utf8(stored).split(PROPERTY_SEPARATOR))
+    return [pair for pair in entries if pair is not None]
+
+
+def encode_properties(pairs: Iterable[tuple[str, str]], *, trailing_separator: bool = True) -> bytes:
+    """The stored form. `trailing_separator`: 4.9.1 to 5.1.4 leave the last 0x02 out, all others write it."""
+    entries = [name + NAME_VALUE_SEPARATOR + value for name, value in pairs]
+    text = PROPERTY_SEPARATOR.join(entries)
+    return (text + PROPERTY_SEPARATOR if entries and trailing_separator else text).encode("utf-8", "replace")
+
+
+def last_value(pairs: Pairs, name: str) -> str | None:
+    """What the broker's map holds under `name`: the last of several, None without one."""
+    return next((value for found, value in reversed(pairs) if found == name), None)
+
+
+def _first_separator(entry: str) -> tuple[str, str] | None:
+    name, separator, value = entry.partition(NAME_VALUE_SEPARATOR)
+    return (name, value) if separator and name and value else None
+
+
+def _split(entry: str) -> tuple[str, str] | None:
+    pieces = entry.rstrip(NAME_VALUE_SEPARATOR).split(
+        NAME_VALUE_SEPARATOR
+    )  # String.split drops empty pieces at the end
+    return (pieces[0], pieces[1]) if len(pieces) == 2 else None

@@ -1,0 +1,111 @@
+"""Read-only maps of store files: the only way bytes of evidence are reached.
+
+A map of a file that somebody else cuts short ends the process where the lost bytes are touched (SIGBUS). A broker never
+does that: it deletes whole files, whose bytes stay while they are mapped. A copy that is written over does, so readers
+ask before every batch (`require_whole`); what is lost within the milliseconds of one batch still ends the process.
+"""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+import stat
+from io import BufferedReader, FileIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from parsers.damage.errors import UnreadableFile
+from parsers.layouts.fastjson import MAX_BYTES
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Bytes = npt.NDArray[np.uint8]
+
+
+WRITTEN_ANEW = (".json", ".bak")
+"""Ends of the names of files that a running broker cuts to nothing and writes anew: they are read, not mapped, unless
+they are longer than anything of them is decoded (MAX_BYTES).
+Source: MixAll#string2File, #string2FileNotSafe @4.9.7, 5.3.3."""
+
+
+def open_evidence(path: Path) -> FileIO:
+    """A file for reading, unbuffered. A pipe in a file's place holds nobody up. Raises OSError."""
+
+    return open(path, "rb", buffering=0, opener=lambda name, flags: open_descriptor(Path(name)))
+
+
+def open_descriptor(path: Path) -> int:
+    """A descriptor for reading, for who looks at thousands of files; a pipe in a file's place holds nobody up.
+
+    Raises OSError, ValueError.
+    """
+    return os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0))
+
+
+def read_small(path: Path, most: int) -> bytes:
+    """A file that a user names, whole.
+
+    Raises OSError, too for what is no file (a pipe nobody writes to would count as empty), and beyond `most` bytes.
+    """
+    with open_evidence(path) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "a pipe, device or socket, no file; copy what it says to a file", str(path))
+        content = BufferedReader(file).read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"more than {most} bytes, which are all that is read of such a file", str(path))
+    return content
+
+
+def map_file(path: Path) -> memoryview:
+    """The whole file as read-only bytes, nothing copied but of files in WRITTEN_ANEW; empty for a file of 0 bytes.
+
+    The map lives as long as a view of it does. Raises UnreadableFile where the system refuses (missing, no permission,
+    a folder, a loop of links), so that one closed file becomes a `Damage` row and the others are still read.
+    """
+    try:
+        with open_evidence(path) as file:
+            size = file.seek(0, 2)
+            if size == 0:
+                return memoryview(b"")
+            if path.suffix in WRITTEN_ANEW and size <= MAX_BYTES:
+                file.seek(0)
+                return memoryview(BufferedReader(file).read(MAX_BYTES + 1))
+            return memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ))
+    except (OSError, ValueError) as refused:  # ValueError: a NUL in the name
+        why = refused.strerror if isinstance(refused, OSError) and refused.strerror else str(refused)
+        raise UnreadableFile(f"cannot be read: {why}", path=path) from refused
+
+
+def require_whole(data: memoryview | Bytes) -> None:
+    """Raise UnreadableFile where the file behind a map is shorter by now: touching its lost bytes ends the process.
+
+    `at` is the file's end. Bytes that are no map are never short.
+    """
+    owner = _map_behind(data)
+    if owner is not None and (left := owner.size()) < len(owner):
+        raise UnreadableFile(
+            "became shorter while it was read", at=left, field="file size", expected=len(owner), actual=left
+        )
+
+
+def release_pages(data: memoryview | Bytes, begin: int, end: int) -> None:
+    """Let the system drop the pages of a map from the one with byte `begin` to before the one with byte `end`.
+
+    They can be read again, and are not counted as ours. `data` is a whole file's bytes, from position 0; bytes that are
+    no map are left alone.
+    """
+    owner = _map_behind(data)
+    first, last = begin - begin % mmap.PAGESIZE, end - end % mmap.PAGESIZE
+    if owner is not None and last > first:
+        owner.madvise(mmap.MADV_DONTNEED, first, last - first)
+
+
+def _map_behind(data: memoryview | Bytes) -> mmap.mmap | None:
+    owner: object = data
+    while (base := getattr(owner, "base", None)) is not None:  # of an array, without loading its library here
+        owner = base
+    owner = owner.obj if isinstance(owner, memoryview) else owner
+    return owner if isinstance(owner, mmap.mmap) else None
