@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -25,6 +24,7 @@ from pipelines.ingest.made_from import (
     evidence_inputs,
     store_inputs,
 )
+from pipelines.ingest.still import StillStores, seen
 from pipelines.ingest.watermarks import watermarks_of
 from pipelines.lake.broker_stores import store_of
 from pipelines.lake.catalog import question
@@ -63,7 +63,8 @@ def derive(
 ) -> Derived:
     """Make every derived table from the lake, the stores, and the logs and captures of the configuration.
 
-    What has not changed is left: a broker whose files are as they were when the table was made.
+    What has not changed is left: a broker whose files are as they were when the table was made, and did not change
+    while it was made.
 
     A store that is not there has no rows in the tables that are made from its files; without logs and captures the
     ownership tables are left as they are.
@@ -73,45 +74,137 @@ def derive(
         read: by broker whose store was just read, and need not be opened to know that it is there, its files.
         lake: the lake of the configuration, where it is known to be no evidence.
     """
-    lake, derived = lake or lake_to_write(sources), Derived()
-    made = MadeFrom.load(lake)
+    lake = lake or lake_to_write(sources)
     others, _ = readable([broker for broker in sources.brokers if broker.name not in read])
     known = {**read, **IngestedFiles.load_all(lake, [broker.name for broker in others])}
     marks = watermarks_of(lake)
     there = [broker.cut_at(marks.get(broker.name)) for broker in sources.brokers if broker.name in known]
-    now = {broker.name: broker_inputs(broker, known[broker.name].known) for broker in there}
-    hourly = {name: f"{inputs} {hour_of(datetime.now(UTC))}" for name, inputs in now.items()}
-
-    @cache
-    def lacking() -> Set[str]:
-        return in_part(made, there, known)
-
-    for table in JUDGED:
-        changed = set(made.changed(table.name, now)) & set(made.changed(table.name, hourly))
-        if changed:
-            progress(table.name)
-        judged = [broker for broker in there if broker.name in changed]
-        derived.rows[table.name] = judge_brokers(spark, lake, table.name, judged, unchanged=now.keys() - changed)
-        by_clock = _told_by_the_clock(lake, table.name, changed)
-        whole = changed - lacking() if changed else changed
-        made.note(table.name, {name: (hourly if name in by_clock else now)[name] for name in whole})
-        made.save()
-    if made.changed(LAG_HISTORY.name, now) or lake.version(LAG_HISTORY.name) is None:
-        progress(LAG_HISTORY.name)
-        write_lag_history(lake)
-        made.note(LAG_HISTORY.name, {name: inputs for name, inputs in now.items() if name not in lacking()})
-        made.save()
-    derived.rows[LAG_HISTORY.name] = lake.rows(LAG_HISTORY.name)
-    _compare(lake, sources, now, made, derived, progress)
-    all_read = _own(spark, lake, sources, made, derived, progress)
-    _split_lag(lake, sources, now, made, derived, progress, lambda: all_read and not lacking())
-    return derived
+    making = _Making(spark, lake, sources, progress, MadeFrom.load(lake), StillStores(there, known))
+    making.now = {broker.name: broker_inputs(broker, known[broker.name].known) for broker in there}
+    try:
+        making.judgements()
+        making.lag_history()
+        making.comparison()
+        making.ownership()
+        making.lag_episodes()
+    finally:
+        making.note()
+    return making.derived
 
 
-def in_part(made: MadeFrom, brokers: Sequence[BrokerSource], known: Mapping[str, IngestedFiles]) -> Set[str]:
+@dataclass(slots=True)
+class _Making:
+    """One run over the derived tables.
+
+    `now`: the inputs of each broker that is there. `fresh`: by table, the inputs it was made from, kept by `note`.
+    """
+
+    spark: SparkSession
+    lake: Lake
+    sources: Sources
+    progress: Callable[[str], None]
+    made: MadeFrom
+    stores: StillStores
+    now: Mapping[str, str] = field(default_factory=dict)
+    fresh: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    derived: Derived = field(default_factory=Derived)
+
+    def judgements(self) -> None:
+        """Make the tables of one broker each for those whose inputs, or the hour where it counts, are other ones."""
+        hour = hour_of(datetime.now(UTC))
+        hourly = {name: f"{inputs} {hour}" for name, inputs in self.now.items()}
+        changed = {
+            table: set(self.made.changed(table.name, self.now)) & set(self.made.changed(table.name, hourly))
+            for table in JUDGED
+        }
+        self.stores.look(set().union(*changed.values()))
+        for table, names in changed.items():
+            if names:
+                self.progress(table.name)
+            judged = [broker for broker in self.stores.brokers if broker.name in names]
+            unchanged = self.now.keys() - names
+            self.derived.rows[table.name] = judge_brokers(
+                self.spark, self.lake, table.name, judged, unchanged=unchanged
+            )
+            by_clock = _told_by_the_clock(self.lake, table.name, names)
+            self.fresh[table.name] = {name: (hourly if name in by_clock else self.now)[name] for name in names}
+
+    def lag_history(self) -> None:
+        """Answer the history of lag where any broker has changed."""
+        if self._is_due(LAG_HISTORY.name, self.now):
+            self.progress(LAG_HISTORY.name)
+            write_lag_history(self.lake)
+            self.fresh[LAG_HISTORY.name] = self.now
+        self._count(LAG_HISTORY.name)
+
+    def comparison(self) -> None:
+        """Compare replicas where any broker has changed. What could not be read is read, and told, every time."""
+        if not self.sources.replicas:
+            return
+        inputs = {ALL_BROKERS: all_inputs(self.now, self.sources.replicas)}
+        if self.made.changed(REPLICA_DIFFERENCES.name, inputs):
+            self.progress(REPLICA_DIFFERENCES.name)
+            self.stores.look(self.now)
+            _, problems = write_replica_differences(self.lake, self.sources)
+            self.derived.problems += problems
+            if not problems:
+                self.fresh[REPLICA_DIFFERENCES.name] = inputs
+        self._count(REPLICA_DIFFERENCES.name)
+
+    def ownership(self) -> None:
+        """Replay logs and captures where any of them has changed. What could not be read is read, and told, every
+        time."""
+        places = self.sources.recorded_files()
+        inputs = {ALL_BROKERS: evidence_inputs(places)}
+        if places and self.made.changed(OWNERSHIP_INTERVALS.name, inputs):
+            from pipelines.spark.jobs.ownership import replay_sources
+
+            self.progress(OWNERSHIP_INTERVALS.name)
+            before = seen(places)
+            replayed = replay_sources(self.spark, self.lake, self.sources)
+            self.derived.rows |= replayed.rows
+            self.derived.problems += replayed.problems
+            if not replayed.problems and seen(places) == before:
+                self.made.note(OWNERSHIP_INTERVALS.name, inputs)
+        elif places:
+            for table in OWNERSHIP_TABLES:
+                self._count(table.name)
+
+    def lag_episodes(self) -> None:
+        """Split the history of lag into episodes and their causes where it, or any log, has changed."""
+        places = self.sources.recorded_files()
+        inputs = {ALL_BROKERS: all_inputs(self.now, evidence_inputs(places))}
+        if self._is_due(LAG_EPISODES.name, inputs):
+            self.progress(LAG_EPISODES.name)
+            before = seen(places)
+            write_lag_episodes(self.lake, self.sources)
+            if not self.derived.problems and seen(places) == before:
+                self.fresh[LAG_EPISODES.name] = inputs
+        self._count(LAG_EPISODES.name)
+
+    def note(self) -> None:
+        """Keep what the tables were made from, but for brokers of which a part was gone, or has changed meanwhile: as
+        the store is now, it may look the same as before."""
+        if not self.fresh:
+            self.made.save()
+            return
+        doubtful = self.stores.moved() | in_part(self.made, self.stores)
+        for table, inputs in self.fresh.items():
+            whole = {name: text for name, text in inputs.items() if name not in doubtful}
+            self.made.note(table, {} if doubtful and ALL_BROKERS in inputs else whole)
+        self.made.save()
+
+    def _is_due(self, table: str, inputs: Mapping[str, str]) -> bool:
+        return bool(self.made.changed(table, inputs)) or self.lake.version(table) is None
+
+    def _count(self, table: str) -> None:
+        self.derived.rows[table] = self.lake.rows(table)
+
+
+def in_part(made: MadeFrom, stores: StillStores) -> Set[str]:
     """Brokers of whose queues some were gone, or could not be read, when they were summed up: what is made of them now
     may lack the same, and is made again even if they come back as they were."""
-    inputs = {broker.name: store_inputs(broker, known[broker.name].known) for broker in brokers}
+    inputs = {broker.name: store_inputs(broker, stores.known[broker.name].known) for broker in stores.brokers}
     return set(made.changed(QUEUES.name, inputs))
 
 
@@ -123,79 +216,6 @@ def _told_by_the_clock(lake: Lake, table: str, made: Set[str]) -> Set[str]:
     if table == DELAYED_MESSAGES.name and made:
         return made & set(lake.query(WAITING)["broker"].to_pylist())
     return set()
-
-
-def _split_lag(
-    lake: Lake,
-    sources: Sources,
-    now: Mapping[str, str],
-    made: MadeFrom,
-    derived: Derived,
-    progress: Callable[[str], None],
-    is_whole: Callable[[], bool],
-) -> None:
-    """Split the history of lag into episodes and their causes where it, or any log, has changed.
-
-    `is_whole`: whether all files of both could be read; what could not may be the same file when it can be.
-    """
-    inputs = {ALL_BROKERS: all_inputs(now, evidence_inputs(sources.recorded_files()))}
-    if made.changed(LAG_EPISODES.name, inputs) or lake.version(LAG_EPISODES.name) is None:
-        progress(LAG_EPISODES.name)
-        write_lag_episodes(lake, sources)
-        if is_whole():
-            made.note(LAG_EPISODES.name, inputs)
-            made.save()
-    derived.rows[LAG_EPISODES.name] = lake.rows(LAG_EPISODES.name)
-
-
-def _compare(
-    lake: Lake,
-    sources: Sources,
-    now: Mapping[str, str],
-    made: MadeFrom,
-    derived: Derived,
-    progress: Callable[[str], None],
-) -> None:
-    """Compare replicas where any broker has changed. What could not be read is read, and told, every time."""
-    if not sources.replicas:
-        return
-    inputs = {ALL_BROKERS: all_inputs(now, sources.replicas)}
-    if made.changed(REPLICA_DIFFERENCES.name, inputs):
-        progress(REPLICA_DIFFERENCES.name)
-        _, problems = write_replica_differences(lake, sources)
-        derived.problems += problems
-        if not problems:
-            made.note(REPLICA_DIFFERENCES.name, inputs)
-            made.save()
-    derived.rows[REPLICA_DIFFERENCES.name] = lake.rows(REPLICA_DIFFERENCES.name)
-
-
-def _own(
-    spark: SparkSession,
-    lake: Lake,
-    sources: Sources,
-    made: MadeFrom,
-    derived: Derived,
-    progress: Callable[[str], None],
-) -> bool:
-    """Replay logs and captures where any of them has changed; whether all could be read. What could not be is read, and
-    told, every time."""
-    places = sources.recorded_files()
-    inputs = {ALL_BROKERS: evidence_inputs(places)}
-    if places and made.changed(OWNERSHIP_INTERVALS.name, inputs):
-        from pipelines.spark.jobs.ownership import replay_sources
-
-        progress(OWNERSHIP_INTERVALS.name)
-        replayed = replay_sources(spark, lake, sources)
-        derived.rows |= replayed.rows
-        derived.problems += replayed.problems
-        if replayed.problems:
-            return False
-        made.note(OWNERSHIP_INTERVALS.name, inputs)
-        made.save()
-    elif places:
-        derived.rows |= {table.name: lake.rows(table.name) for table in OWNERSHIP_TABLES}
-    return True
 
 
 def write_lag_history(lake: Lake) -> int:

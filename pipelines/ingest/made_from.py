@@ -84,8 +84,12 @@ def store_inputs(broker: BrokerSource, files: Mapping[str, Ingested]) -> str:
 
 def broker_inputs(broker: BrokerSource, files: Mapping[str, Ingested]) -> str:
     """The inputs of what is made from one broker's store and its logs."""
-    logs = [] if broker.logs is None else [path for path in sorted(broker.logs.rglob("*")) if path.is_file()]
-    return _hashed((store_inputs(broker, files), evidence_inputs(logs)))
+    return _hashed((store_inputs(broker, files), evidence_inputs(logs_of(broker))))
+
+
+def logs_of(broker: BrokerSource) -> list[Path]:
+    """The files below the folder of a broker's logs, sorted; none where no folder is said."""
+    return [] if broker.logs is None else [path for path in sorted(broker.logs.rglob("*")) if path.is_file()]
 
 
 def evidence_inputs(places: Iterable[Path]) -> str:

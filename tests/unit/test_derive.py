@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,39 @@ def test_what_was_made_while_a_queue_was_gone_is_made_again(tmp_path: Path, monk
     aside.rename(queue)
     assert ingested(sources).unread == []
     assert {"consistency_findings", "lag", "lag_history", "lag_episodes"} <= set(made(sources))
+    assert made(sources) == []
+
+
+@pytest.mark.parametrize(
+    ("cut_before", "back_before"), [("consistency_findings", "offset_events"), ("", "recovery_forecast")]
+)
+def test_what_was_made_while_a_file_was_cut_is_made_again(
+    cut_before: str, back_before: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file comes back with its old size and times: a table made in between looks as if made from the same."""
+    store = shop(tmp_path / "store", 8).finish()
+    sources, log = of(tmp_path, store), next((store / "commitlog").iterdir())
+    whole, told, judge = log.read_bytes(), log.stat(), deriving.judge_brokers
+
+    def cut() -> None:
+        log.write_bytes(whole[: len(whole) // 2])
+
+    def between(spark: Any, lake: Lake, table: str, *given: Any, **named: Any) -> int:
+        if table == cut_before:
+            cut()
+        if table == back_before:
+            log.write_bytes(whole)
+            os.utime(log, ns=(told.st_atime_ns, told.st_mtime_ns))
+        return judge(spark, lake, table, *given, **named)
+
+    ingested(sources)
+    if not cut_before:
+        cut()
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(deriving, "judge_brokers", between)
+        first = made(sources)
+    assert log.stat().st_mtime_ns == told.st_mtime_ns
+    assert made(sources) == first
     assert made(sources) == []
 
 

@@ -1,0 +1,91 @@
+"""Whether files stood still while something was made from them.
+
+Sizes, times and inodes do not tell it: a file that is cut and put back with its old times, as `cp -p` over a copy does,
+looks as before. The time of the last change of any kind tells it, for as long as one process looks on; it is no mark to
+keep, since a copy of the same store has others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from pipelines.ingest.ingested import Ingested, IngestedFiles
+from pipelines.ingest.made_from import logs_of
+from pipelines.lake.sources import BrokerSource
+
+
+class Seen(NamedTuple):
+    """What the system says of a file or folder; times in epoch nanoseconds."""
+
+    size: int
+    modified_ns: int
+    inode: int
+    changed_ns: int
+
+
+def seen(paths: Iterable[Path]) -> dict[Path, Seen | None]:
+    """What the system says of files and folders; None of what is gone, or cannot be looked at."""
+    return {path: _seen(path) for path in paths}
+
+
+@dataclass(slots=True)
+class StillStores:
+    """The stores of a run, watched while tables are made from them.
+
+    Attributes:
+        brokers: whose stores are there.
+        known: by broker, its files as they were when the lake took their rows.
+    """
+
+    brokers: Sequence[BrokerSource]
+    known: Mapping[str, IngestedFiles]
+    _first: dict[str, Mapping[Path, Seen | None]] = field(default_factory=dict)
+
+    def look(self, names: Iterable[str]) -> None:
+        """Take a first look at the stores of these brokers, before anything is made from them."""
+        wanted = set(names) - self._first.keys()
+        self._first |= {broker.name: seen(self._paths(broker)) for broker in self.brokers if broker.name in wanted}
+
+    def moved(self) -> Set[str]:
+        """Of the brokers looked at those whose store or logs have changed since, or are not as the lake took them."""
+        looked = [broker for broker in self.brokers if broker.name in self._first]
+        return {broker.name for broker in looked if not self._stood_still(broker)}
+
+    def _stood_still(self, broker: BrokerSource) -> bool:
+        now, files = seen(self._paths(broker)), self.known[broker.name].known
+        as_read = (_is_as_read(now[broker.store / name], file) for name, file in files.items())
+        return now == self._first[broker.name] and all(as_read)
+
+    def _paths(self, broker: BrokerSource) -> Iterator[Path]:
+        """The files of a store, all folders that one can be renamed in, the configuration and the logs."""
+        files = [broker.store / name for name in self.known[broker.name].known]
+        yield from files
+        yield from _folders_of(files, broker.store)
+        yield from () if broker.broker_conf is None else (broker.broker_conf,)
+        yield from logs_of(broker)
+
+
+def _folders_of(files: Iterable[Path], root: Path) -> set[Path]:
+    """The folders of files up to the root; of a file elsewhere, up to the top."""
+    found = {root}
+    for file in files:
+        folder = file.parent
+        while folder not in found:
+            found.add(folder)
+            folder = folder.parent
+    return found
+
+
+def _is_as_read(now: Seen | None, file: Ingested) -> bool:
+    return now is not None and now[:3] == (file.state.size, file.state.modified_ns, file.state.inode)
+
+
+def _seen(path: Path) -> Seen | None:
+    try:
+        stat = path.stat()
+    except (OSError, ValueError):  # ValueError: a NUL in the name
+        return None
+    return Seen(stat.st_size, stat.st_mtime_ns, stat.st_ino, stat.st_ctime_ns)
