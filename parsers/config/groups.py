@@ -6,7 +6,7 @@ Source: broker/subscription/SubscriptionGroupManager.java, broker/filter/Consume
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -122,6 +122,11 @@ def read_filters(
     document = read_document(files, FILTER_FILE, on_damage=on_damage, damage=damage)
     if document is None:
         return []
+    return filters_of(document.table("filterDataByTopic"))
+
+
+def filters_of(by_topic: Mapping[str, Json]) -> list[ConsumerFilter]:
+    """The filters in the table filterDataByTopic of the file."""
     return [
         ConsumerFilter(
             topic=topic,
@@ -134,7 +139,7 @@ def read_filters(
             bit_count=int32(as_map(stored.get("bloomFilterData")).get("bitNum")),
             bit_positions=_bit_positions(as_map(stored.get("bloomFilterData"))),
         )
-        for topic, by_group in document.table("filterDataByTopic").items()
+        for topic, by_group in by_topic.items()
         for group, stored in _maps(as_map(by_group).get("groupFilterData"))
     ]
 

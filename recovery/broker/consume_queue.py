@@ -180,11 +180,12 @@ class Queue:
         if self.ext is not None:
             self.ext.delete_before(last_address(self._written(first)["tags_code"][slot : slot + 1]))
 
-    def with_address(self, unit: QueueUnit) -> QueueUnit:
+    def with_address(self, unit: QueueUnit, bit_map: bytes) -> QueueUnit:
         """The unit as it is put, with the address of the ext unit that the broker writes first, whatever follows."""
         if self.ext is None:
             return unit
-        (address,) = self.ext.put(np.array([unit.tags_code]), np.array([unit.store_timestamp_ms])).tolist()
+        bits, time = np.frombuffer(bit_map, np.uint8).reshape(1, -1), np.array([unit.store_timestamp_ms])
+        (address,) = self.ext.put(np.array([unit.tags_code]), time, bits).tolist()
         return replace(unit, tags_code=address)
 
     def put(self, unit: QueueUnit) -> Put:

@@ -1,6 +1,5 @@
 """The ConsumeQueueExt of one queue as it is recovered, truncated and written again, in memory.
 
-Units are put without a bit map, as a broker does that calculates none (enableCalcFilterBitMap).
 Source: ConsumeQueueExt#load, #recover, #truncateByMaxAddress, #truncateByMinAddress, #put @4.9.8, 5.3.3.
 """
 
@@ -11,22 +10,22 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from parsers.consumequeue.ext import CQ_EXT_SIZE, CQ_EXT_UNIT, END_BLANK, END_OF_FILE
+from parsers.consumequeue.ext import CQ_EXT_SIZE, CQ_EXT_UNIT, END_BLANK, END_OF_FILE, MOST_UNIT_BYTES
 from parsers.consumequeue.layout import MAX_EXT_ADDRESS
 from parsers.values.java import LONG_MIN, to_long
 from recovery.broker.mapped_file_queue import FileList, LoadFailed, LogFile, file_name
 
 Longs = npt.NDArray[np.int64]
+Bytes = npt.NDArray[np.uint8]
 UNIT_SIZE = CQ_EXT_UNIT.size
 
 
 @dataclass(slots=True)
 class ExtQueue:
-    """The ext files of a queue with the broker's memory of them. `has_bit_maps`: of a unit that recovery read."""
+    """The ext files of a queue with the broker's memory of them."""
 
     mapped: FileList
     finds_by_place: bool = False
-    has_bit_maps: bool = False
 
     def recover(self) -> None:
         """Read every file up to its last unit, and end the ext queue there.
@@ -37,8 +36,7 @@ class ExtQueue:
         if not self.mapped.files:
             return
         for file in self.mapped.files:
-            used, widest = _used(file)
-            self.has_bit_maps |= widest > UNIT_SIZE
+            used = _used(file)
         self.mapped.truncate_to(self.mapped.files[-1].base_offset + used)
 
     def truncate_after(self, address: int | None) -> None:
@@ -63,30 +61,34 @@ class ExtQueue:
         self.mapped.deleted += expired
         self.mapped.files = [file for file in self.mapped.files if file.end_offset >= place]
 
-    def put(self, tags_codes: Longs, store_timestamps_ms: Longs) -> Longs:
-        """Append a unit for each message; the addresses, or the tags codes themselves where no file has room."""
-        count = len(tags_codes)
-        units = np.zeros(count, CQ_EXT_UNIT.dtype)
-        units["unit_size"], units["tags_code"] = UNIT_SIZE, tags_codes
-        units["store_timestamp_ms"] = store_timestamps_ms
-        if self.mapped.file_size < UNIT_SIZE + END_BLANK:
+    def put(self, tags_codes: Longs, store_timestamps_ms: Longs, bit_maps: Bytes) -> Longs:
+        """Append a unit for each message; the addresses, or the tags codes themselves where no file has room.
+
+        `bit_maps`: the bytes of each message's bit map, all of one width, which is 0 where none is calculated.
+        """
+        count, width = bit_maps.shape
+        size = UNIT_SIZE + width
+        units = np.zeros(count, np.dtype([*CQ_EXT_UNIT.dtype.descr, ("bit_map", np.uint8, (width,))]))
+        units["unit_size"], units["tags_code"], units["bitmap_size"] = size, tags_codes, width
+        units["store_timestamp_ms"], units["bit_map"] = store_timestamps_ms, bit_maps
+        if size > min(MOST_UNIT_BYTES, self.mapped.file_size - END_BLANK):
             return tags_codes
         addresses = np.empty(count, np.int64)
         done = 0
         while done < count:
-            file = self._open_file()
+            file = self._open_file(size)
             start = file.wrote_position
-            fits = min(count - done, (file.size - END_BLANK - start) // UNIT_SIZE)
+            fits = min(count - done, (file.size - END_BLANK - start) // size)
             file.append(units[done : done + fits].tobytes())
-            addresses[done : done + fits] = file.base_offset + start + UNIT_SIZE * np.arange(fits) + LONG_MIN
+            addresses[done : done + fits] = file.base_offset + start + size * np.arange(fits) + LONG_MIN
             done += fits
         return addresses
 
-    def _open_file(self) -> LogFile:
-        """The newest file, or a new one behind it where it has no room for a unit."""
+    def _open_file(self, unit_size: int) -> LogFile:
+        """The newest file, or a new one behind it where it has no room for a unit of that size."""
         files, size = self.mapped.files, self.mapped.file_size
         last = files[-1] if files else None
-        if last is not None and last.wrote_position + UNIT_SIZE <= size - END_BLANK:
+        if last is not None and last.wrote_position + unit_size <= size - END_BLANK:
             return last
         if last is not None and last.wrote_position < size:
             last.append(END_OF_FILE)
@@ -113,19 +115,18 @@ class ExtQueue:
         return size
 
 
-def _used(file: LogFile) -> tuple[int, int]:
-    """Bytes up to the first size of 0 or less, and the largest size before; runs of one size are passed at once."""
+def _used(file: LogFile) -> int:
+    """Bytes up to the first size of 0 or less; runs of one size are passed at once."""
     content = file.content(file.size)
     data = np.frombuffer(content, np.uint8)
-    at = widest = 0
+    at = 0
     while at + CQ_EXT_SIZE.size <= len(data):
         size = CQ_EXT_SIZE.unpack(content, at)["unit_size"]
         if size <= 0:
-            return at, widest
+            return at
         if at + size > len(data):
             break
         units = data[at : at + (len(data) - at) // size * size].reshape(-1, size)[:, : CQ_EXT_SIZE.size]
-        widest = max(widest, size)
         differs = (units != units[0]).any(axis=1)
         at += size * (int(np.argmax(differs)) if differs.any() else len(units))
     raise _beyond(file, "#recover (BufferUnderflowException or IllegalArgumentException)")

@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from parsers.checkpoints.checkpoint import CHECKPOINT, Checkpoint, decode_checkpoint
+from parsers.commitlog.record.message import decode_message
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.values.topics import SCHEDULE_TOPIC
 from recovery.broker.compaction import CompactedQueueLoad
@@ -24,6 +25,7 @@ from recovery.broker.message_check import MessageCheck
 from recovery.broker.queue_database import DatabaseQueue, QueueDatabase
 from recovery.broker.store_folder import Evidence, QueueKey
 from recovery.broker.valid_runs import RecordRuns
+from recovery.rebuild.filter_bits import FilterBits
 from recovery.rebuild.queue_files import MAX_NAME_BYTES
 from recovery.rules.dispatch import DispatchRequest, DispatchRules, QueueUnit, queue_units
 from recovery.rules.passing_settings import PassedBy
@@ -31,6 +33,8 @@ from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
 from recovery.scan.scanner import LogScanner, ScanBatch
 
+TRIES = 30
+"""Of ConsumeQueue#putMessagePositionInfoWrapper, a second each; each of them writes an ext unit."""
 NO_CHECKPOINT = decode_checkpoint(bytes(CHECKPOINT.size))
 
 
@@ -56,6 +60,7 @@ class BrokerMemory:
         log_end_passed_by: the setting without which the log would not end there.
         queues: those in files.
         database: the queues in RocksDB; None where the broker keeps its queues in files.
+        filters: by which dispatch calculates the bit maps of ext units; the store's classes alone have none.
         knows_queue: whether the broker's topics have a queue, None where that is not told; the store's classes alone
             are told of all queues.
         queues_writable: False once a queue could not be written.
@@ -87,6 +92,7 @@ class BrokerMemory:
     last_queued_ms: int | None = None
     bytes_checked: int = 0
     queues_writable: bool = True
+    filters: FilterBits = field(default_factory=FilterBits)
     knows_queue: Callable[[QueueKey], bool | None] = lambda key: True
 
     def because(self, rule: str, source: str, evidence: str) -> None:
@@ -150,18 +156,17 @@ class BrokerMemory:
 
     @property
     def ext_units_are_known(self) -> bool:
-        """No bit map is calculated, so that every ext unit that is written can be told beforehand."""
-        ext = (queue.ext for queue in self.queues.values())
-        return not (self.settings.enable_calc_filter_bit_map or any(each and each.has_bit_maps for each in ext))
+        """Every ext unit that is written, and so the address in its queue, can be told beforehand."""
+        return not (self.settings.enable_consume_queue_ext and self.filters.undecided)
 
     def dispatch(self, request: DispatchRequest, position: int) -> None:
         """Hand one message to the dispatchers: queues, then index."""
         for number, unit in enumerate(queue_units(request, self.rules)):
-            self._put_unit(unit, own_queue=number == 0)
+            self._put_unit(unit, own_queue=number == 0, properties=request.properties)
         self.index.put(request)
         self.dispatched.add(request.physical_offset, request.msg_size, position)
 
-    def _put_unit(self, unit: QueueUnit, *, own_queue: bool) -> None:
+    def _put_unit(self, unit: QueueUnit, *, own_queue: bool, properties: Mapping[str, str]) -> None:
         """One unit. A queue whose files cannot be made ends the writing of all queues, after thirty tries."""
         if self.database is not None:
             self.database.put(unit)
@@ -169,9 +174,13 @@ class BrokerMemory:
         queue = self.queue(unit.topic, unit.queue_id) if own_queue or self.queues_writable else None
         if queue is None or not self.queues_writable:
             return
-        if own_queue:
-            unit = queue.with_address(unit)
-        if can_hold_files(unit.topic) and self._can_make_file_for(queue, unit):
+        fits = can_hold_files(unit.topic) and self._can_make_file_for(queue, unit)
+        if own_queue and can_hold_files(unit.topic):
+            bit_map = self._bit_maps(unit.topic, 1, [properties]).tobytes()
+            for _ in range(0 if fits else TRIES - 1):
+                queue.with_address(unit, bit_map)
+            unit = queue.with_address(unit, bit_map)
+        if fits:
             queue.put(unit)
             if own_queue:
                 self.last_queued_offset, self.last_queued_ms = unit.physical_offset, unit.store_timestamp_ms
@@ -183,6 +192,22 @@ class BrokerMemory:
                 "ConsumeQueue#putMessagePositionInfoWrapper, RunningFlags#makeLogicsQueueError",
                 f"topic {unit.topic!r} of the message at {unit.physical_offset}",
             )
+
+    def _bit_maps(self, topic: str, count: int, properties: Iterable[Mapping[str, str]]) -> npt.NDArray[np.uint8]:
+        """The bit map of each of `count` messages of this topic, a row each; of no byte where the topic has no filter.
+
+        `properties` are those of the messages, and are read where there is a filter only.
+        """
+        filters = self.filters.topics.get(topic)
+        maps = b"" if filters is None else b"".join(map(filters.bit_map, properties))
+        return np.frombuffer(maps, np.uint8).reshape(count, 0 if filters is None else filters.size)
+
+    def _properties_at(self, position: int) -> dict[str, str]:
+        """The properties of the valid record that starts there, as this version reads them."""
+        file = self.find_log_file(position)
+        assert file is not None, "the record was read from this file"
+        message = decode_message(file.stored, position - file.base_offset)
+        return dict(DispatchRequest.of(message, self.rules).properties)
 
     def _can_make_file_for(self, queue: Queue, unit: QueueUnit) -> bool:
         if unit.topic not in self.evidence.obstructed_topics:
@@ -199,16 +224,17 @@ class BrokerMemory:
         obstructed = not self.evidence.obstructed_topics.isdisjoint(topics)
         fits = not obstructed and all(map(can_hold_files, topics))
         if self.database is not None or (self.queues_writable and fits):
-            self._put_units(batch, chosen, names)
+            self._put_units(batch, chosen, names, base_offset)
         else:
             for row in chosen.tolist():
                 own = row == 0 or units.record[row] != units.record[row - 1]
-                self._put_unit(_unit(batch, row, names), own_queue=own)
+                place = base_offset + int(records.file_pos[units.record[row]])
+                self._put_unit(_unit(batch, row, names), own_queue=own, properties=self._properties_at(place))
         self.index.put_batch(batch, wanted)
         sizes = records.total_size[wanted].astype(np.int64)
         self.dispatched.add_many(records.physical_offset[wanted], sizes, base_offset + records.file_pos[wanted])
 
-    def _put_units(self, batch: ScanBatch, chosen: npt.NDArray[np.int64], names: list[str]) -> None:
+    def _put_units(self, batch: ScanBatch, chosen: npt.NDArray[np.int64], names: list[str], base_offset: int) -> None:
         """Units of a batch, queue by queue."""
         records, units = batch.records, batch.units
         record = units.record[chosen]
@@ -221,11 +247,15 @@ class BrokerMemory:
         for rows in np.split(order, np.flatnonzero(np.diff(keys[order])) + 1) if len(order) else ():
             first = chosen[rows[0]]
             holder = self.database or self
-            queue = holder.queue(names[units.topic[first]], int(units.queue_id[first]))
+            topic = names[units.topic[first]]
+            queue = holder.queue(topic, int(units.queue_id[first]))
             if isinstance(queue, Queue) and queue.ext is not None:
                 own = rows[is_own[rows]]
                 times = records.store_timestamp_ms[record[own]]
-                packed["tags_code"][own] = queue.ext.put(packed["tags_code"][own].astype(np.int64), times)
+                bit_maps = self._bit_maps(
+                    topic, len(own), map(self._properties_at, (records.file_pos[record[own]] + base_offset).tolist())
+                )
+                packed["tags_code"][own] = queue.ext.put(packed["tags_code"][own].astype(np.int64), times, bit_maps)
             queue.put_many(packed[rows], units.queue_offset[chosen[rows]])
         if len(record) and self.database is not None:
             self.database.dispatched_to = int(packed["physical_offset"][-1] + packed["msg_size"][-1])

@@ -9,13 +9,15 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from parsers.config.groups import filters_of
 from parsers.layouts.fastjson import as_map, whole_number
 from recovery.broker.store_folder import Evidence, QueueKey
 from recovery.config.databases import load_table, table_database
-from recovery.config.files import Rows, Stage, loaded_files, written_by_refused_start
+from recovery.config.files import FILTERS, Rows, Stage, loaded_files, written_by_refused_start
 from recovery.config.load import ConfigCopy, ConfigLoad, Copies, CopyState, load_config
 from recovery.config.losses import ConfigLosses, a_broker_ran, config_losses
 from recovery.config.names import is_system_topic
+from recovery.rebuild.filter_bits import FilterBits, bits_of
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
 
@@ -49,6 +51,7 @@ class ConfigStart:
         refused: the first whose false result stops the broker.
         has_files: config/ tells that a broker ran here; without it the store's classes are looked at by themselves, and
             nothing counts as missing.
+        calculates_bit_maps: enableCalcFilterBitMap is set.
         store_fails: the store's own load() stops the broker, for whatever reason but its delayOffset.json.
     """
 
@@ -57,6 +60,7 @@ class ConfigStart:
     refused: ConfigLoad | None
     losses: ConfigLosses
     has_files: bool
+    calculates_bit_maps: bool = False
     store_fails: bool = False
 
     @property
@@ -92,6 +96,19 @@ class ConfigStart:
             return None if not self.has_files or is_system_topic(topic) else False
         count = whole_number(as_map(rows[topic]).get("writeQueueNums", DEFAULT_QUEUES))
         return None if count is None else queue_id < count
+
+    @property
+    def filters(self) -> FilterBits:
+        """By which dispatch calculates the bit maps of ext units (enableCalcFilterBitMap).
+
+        Source: ConsumerFilterManager#decode, CommitLogDispatcherCalcBitMap#dispatch @5.3.3.
+        """
+        if not self.calculates_bit_maps:
+            return FilterBits()
+        load = next(load for load in self.loads if load.file is FILTERS)
+        if not self.has_files and load.used is None:
+            return FilterBits(undecided="config/consumerFilter.json has the filters, and config/ was not copied")
+        return bits_of(filters_of(load.rows), self.version)
 
     @property
     def destroys(self) -> tuple[Destroyed, ...]:
@@ -147,7 +164,7 @@ def config_start(
     has_files = a_broker_ran(copies)
     refused = next((load for load in loads if load.refuses and (has_files or load.stage is Stage.STORE)), None)
     losses = config_losses(loads, queues, was_killed=was_killed) if has_files else ConfigLosses()
-    return ConfigStart(version, loads, refused, losses, has_files)
+    return ConfigStart(version, loads, refused, losses, has_files, settings.enable_calc_filter_bit_map)
 
 
 def _loads(copies: Copies, version: BrokerVersion, settings: StoreSettings) -> Iterator[ConfigLoad]:

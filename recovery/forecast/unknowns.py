@@ -138,7 +138,7 @@ def _about_settings(played: Restart) -> Iterator[Unknown]:
     if settings.enable_consume_queue_ext and not memory.ext_units_are_known:
         yield Unknown(
             "consumequeue_ext/, and the bytes of queue files that get units",
-            "its units have bit maps, by the consumers' filters at that moment; a unit's tags code is an address there",
+            f"a unit's tags code is an address there, which bit maps move: {memory.filters.undecided}",
         )
     wrong = [e for e in memory.evidence.index if not e.is_folder and e.size != memory.index.geometry.file_size]
     if wrong:

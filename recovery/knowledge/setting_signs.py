@@ -9,7 +9,7 @@ from dataclasses import replace
 from parsers.commitlog.record.message import decode_message
 from parsers.commitlog.record.tags import DelayLevels
 from parsers.consumequeue.batch import BATCH_UNIT
-from parsers.consumequeue.ext import decode_ext_unit
+from parsers.consumequeue.ext import ExtUnit, decode_ext_unit
 from parsers.consumequeue.layout import ext_offset, tags_code_kind
 from parsers.damage.errors import StoreFormatError
 from parsers.evidence.mapped import map_file
@@ -19,6 +19,7 @@ from parsers.queues.store_queues import StoreQueues
 from parsers.rocksdb.tables import SECOND_FORM
 from parsers.store.store import Store
 from parsers.store.store_file import StoreFile
+from parsers.values.java import LONG_MIN
 from parsers.values.topics import SCHEDULE_TOPIC, is_lmq
 from recovery.knowledge.signs import SAMPLED_UNITS, Inferred, is_database, sampled_messages
 from recovery.rules.settings import StoreSettings
@@ -58,6 +59,8 @@ def _traces(store: Store, queues: StoreQueues) -> Iterator[Inferred]:
         yield Inferred("enableConsumeQueueExt", "true", "consumequeue_ext/ has files")
         ext_files = [file for files in store.ext_queues.values() for file in files]
         yield from _file_size("mappedFileSizeConsumeQueueExt", ext_files)
+        if _has_bit_maps(store, queues):
+            yield Inferred("enableCalcFilterBitMap", "true", "units in consumequeue_ext/ have bit maps")
     yield from _file_size("mappedFileSizeCommitLog", store.commitlog)
     yield from _file_size("mapperFileSizeBatchConsumeQueue", batch_files)
     if store.compaction_queues:
@@ -65,6 +68,23 @@ def _traces(store: Store, queues: StoreQueues) -> Iterator[Inferred]:
     yield from _geometry(store)
     yield from _delay_levels(store, queues)
     yield from _multi_dispatch(store, queues)
+
+
+def _has_bit_maps(store: Store, queues: StoreQueues) -> bool:
+    """Whether a unit at the head of a queue's newest ext file has one, or one that a sample of the queue leads to."""
+    return any(unit.bitmap for key, files in store.ext_queues.items() for unit in _ext_units(files, queues.get(key)))
+
+
+def _ext_units(files: Sequence[StoreFile], queue: Queue | None) -> Iterator[ExtUnit]:
+    at, newest = 0, max(files, key=lambda file: file.base_offset or 0)
+    for _ in range(SAMPLED_UNITS):
+        unit = _ext_unit([newest], LONG_MIN + (newest.base_offset or 0) + at)
+        if unit is None:
+            break
+        yield unit
+        at += unit.size
+    found = (_ext_unit(files, unit.tags_code) for unit in (queue.sample(SAMPLED_UNITS) if queue else ()))
+    yield from (unit for unit in found if unit is not None)
 
 
 def usual_size(files: Iterable[StoreFile]) -> int | None:
@@ -153,18 +173,23 @@ def _delay_of_queue(store: Store, queue: Queue, queue_id: int) -> int | None:
 
 def _delivery_time(ext: Sequence[StoreFile], tags_code: int) -> int:
     """The tags code, or that of the ext unit which it is the address of, where there is one."""
+    unit = _ext_unit(ext, tags_code)
+    return tags_code if unit is None else unit.tags_code
+
+
+def _ext_unit(ext: Sequence[StoreFile], tags_code: int) -> ExtUnit | None:
+    """The unit that a tags code is the address of; None where it is none, or nothing well-formed stands there."""
     if tags_code_kind(SCHEDULE_TOPIC, tags_code) != "ext_address":
-        return tags_code
+        return None
     offset = ext_offset(tags_code)
     for file in ext:
         at = offset - (file.base_offset or 0)
         if 0 <= at < file.size:
             try:
-                unit = decode_ext_unit(map_file(file.path), at)
+                return decode_ext_unit(map_file(file.path), at)
             except StoreFormatError:
-                return tags_code
-            return tags_code if unit is None else unit.tags_code
-    return tags_code
+                return None
+    return None
 
 
 def _store_time(logs: dict[int, StoreFile], physical_offset: int, msg_size: int) -> int | None:

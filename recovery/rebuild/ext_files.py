@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.commitlog.record.properties import PropertyRule
-from parsers.consumequeue.ext import CQ_EXT_UNIT, END_BLANK, END_OF_FILE
+from parsers.consumequeue.ext import CQ_EXT_UNIT, END_BLANK, END_OF_FILE, MOST_UNIT_BYTES
 from parsers.consumequeue.layout import CQ_UNIT, PRE_BLANK
 from parsers.store.store import Store
 from parsers.store.store_file import QueueKey
@@ -29,8 +29,6 @@ from recovery.scan.store_times import UNKNOWN, StoredTimes
 
 Longs = npt.NDArray[np.int64]
 FOLDER = "consumequeue_ext"
-MOST_UNIT_BYTES = (1 << 15) - 1
-"""CqExtUnit#MAX_EXT_UNIT_SIZE: a larger unit is refused, and the queue keeps the tags code itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from parsers.config.groups import ConsumerFilter, read_filters
-from parsers.consumequeue.ext import CQ_EXT_UNIT
-from parsers.consumequeue.ext_columns import ext_columns
 from parsers.store.store import Store
 from recovery.filter.errors import FilterTooLarge, InvalidFilter
 from recovery.filter.expressions import Among, Expression, Property, PropertyCondition
@@ -58,36 +56,42 @@ class TopicFilters:
 
 @dataclass(frozen=True, slots=True)
 class FilterBits:
-    """The filters that a broker has after it has loaded consumerFilter.json, by topic; `why_not`: it has none."""
+    """The filters that a broker has after it has loaded consumerFilter.json, by topic; `why_not`: it has none.
 
-    topics: Mapping[str, TopicFilters]
+    `undecided`: why it is not known which it has.
+    """
+
+    topics: Mapping[str, TopicFilters] = field(default_factory=dict)
     why_not: str = ""
+    undecided: str = ""
 
 
 def filter_bits(store: Store, known: StoreKnowledge) -> FilterBits:
-    """What consumerFilter.json says, where the broker calculates bit maps (enableCalcFilterBitMap) or has done so.
+    """What consumerFilter.json says, where the broker calculates bit maps (enableCalcFilterBitMap)."""
+    if not known.settings.enable_calc_filter_bit_map:
+        return FilterBits(why_not="enableCalcFilterBitMap was not said, and no ext unit of the store has a bit map")
+    return bits_of(read_filters(store.config, on_damage="collect", damage=lambda _: None), known.version)
 
-    A broker ignores the whole file when one filter's bit map has another size than its own have.
+
+def bits_of(filters: Sequence[ConsumerFilter], version: BrokerVersion) -> FilterBits:
+    """What a broker that calculates bit maps makes of the filters that it loads.
+
+    It ignores the whole file when one filter's bit map has another size than its own have; their size is taken for
+    what its settings (expectConsumerNumUseFilter, maxErrorRateOfBloomFilter) give.
     """
-    if not known.settings.enable_calc_filter_bit_map and not _has_bit_maps(store):
-        return FilterBits({}, "enableCalcFilterBitMap was not said, and no ext unit of the store has a bit map")
-    filters = read_filters(store.config, on_damage="collect", damage=lambda _: None)
     if not filters:
-        return FilterBits({}, "config/consumerFilter.json keeps no filter")
+        return FilterBits(why_not="config/consumerFilter.json keeps no filter")
     shapes = {(each.bit_count, len(each.bit_positions)) for each in filters}
     if len(shapes) > 1 or not all(count and places and count % BITS_OF_A_BYTE == 0 for count, places in shapes):
-        return FilterBits({}, "filters of config/consumerFilter.json have bit maps of several sizes, none, or odd ones")
+        why = "filters of config/consumerFilter.json have bit maps of several sizes, none, or odd ones"
+        return FilterBits(why_not=why)
     by_topic: dict[str, list[ConsumerFilter]] = {}
     for each in filters:
         by_topic.setdefault(each.topic, []).append(each)
     try:
-        return FilterBits({topic: _of_topic(kept, known.version) for topic, kept in by_topic.items()})
+        return FilterBits({topic: _of_topic(kept, version) for topic, kept in by_topic.items()})
     except FilterTooLarge as wrong:
-        return FilterBits({}, str(wrong))
-
-
-def _has_bit_maps(store: Store) -> bool:
-    return any(bool((ext_columns(files).unit_size > CQ_EXT_UNIT.size).any()) for files in store.ext_queues.values())
+        return FilterBits(why_not=str(wrong), undecided=str(wrong))
 
 
 def _of_topic(filters: Sequence[ConsumerFilter], version: BrokerVersion) -> TopicFilters:

@@ -126,7 +126,7 @@ def restart(
     """
     memory = _empty_memory(evidence, version, settings, heap_bytes, with_index_entries)
     if config is not None:
-        memory.knows_queue = config.knows_queue
+        memory.knows_queue, memory.filters = config.knows_queue, config.filters
     found = () if config is None else tuple(not_played(evidence, version, settings))
     played = Restart(memory, config=config, not_played=also_open + found)
     if played.is_open:

@@ -118,6 +118,7 @@ def test_messages_without_a_unit_are_named() -> None:
 
 
 def test_bytes_of_units_that_depend_on_filters_are_not_known() -> None:
+    """The consumers' filters are in config/, which a copy of the store's files alone lacks."""
     crashed = CASES.case("s533-clean-077")
     ext = {"enableConsumeQueueExt": "true", "enableCalcFilterBitMap": "true"}
     filtered = {**crashed, "configOverrides": {**crashed["configOverrides"], **ext}}
