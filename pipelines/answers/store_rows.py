@@ -27,17 +27,17 @@ from pipelines.answers.lag import lag_record, store_lag, store_positions
 from pipelines.answers.ledger_rows import ledger_rows
 from pipelines.answers.lives.life_events import life_event_row, life_events
 from pipelines.answers.lives.life_rows import life_rows
+from pipelines.answers.logged import lives_logged, offsets_logged
 from pipelines.answers.offsets.events import events_of, offset_event_row
-from pipelines.answers.offsets.record import read_offset_record
+from pipelines.answers.offsets.record import OffsetRecord
 from pipelines.answers.offsets.saved import offsets_of_store
 from pipelines.answers.traces import trace_batches
 from pipelines.lake.broker_stores import known_store_of
 from pipelines.lake.sources import BrokerSource
-from pipelines.recordings.topic_log import lines_of_broker, topic_events
+from pipelines.recordings.topic_log import topic_events
 from recovery.forecast.document import forecast_document
 from recovery.forecast.forecast import Forecast, forecast
 from recovery.knowledge.inference import StoreKnowledge
-from recovery.lives.story import LifeEvent
 from recovery.lives.topic_lives import StoreLives
 from recovery.retention.retention import retention
 from recovery.retention.risk import retention_risks
@@ -56,14 +56,7 @@ def _known_store_of(broker: BrokerSource) -> tuple[Store, StoreKnowledge]:
     What of the logs cannot be read, the replay of them tells.
     """
     store, known = known_store_of(broker)
-    return store, replace(known, topic_events=tuple(topic_events(_lines_of(broker))))
-
-
-def _lines_of(broker: BrokerSource) -> tuple[LifeEvent, ...]:
-    """What the broker's logs say of topics and groups."""
-    if broker.logs is None or not broker.logs.exists():
-        return ()
-    return lines_of_broker(broker.logs, broker.name, lambda sentence: None)
+    return store, replace(known, topic_events=tuple(topic_events(lives_logged(broker))))
 
 
 def finding_rows(broker: BrokerSource, told: SlicedPass | None = None) -> list[Row]:
@@ -110,10 +103,8 @@ def backlog_rows(broker: BrokerSource) -> list[Row]:
 def offset_event_rows(broker: BrokerSource) -> list[Row]:
     """Rows of `offset_events`, from the store and the logs of one broker."""
     lost, sentences = list[Damage](), list[str]()
-    logs = [broker.logs] if broker.logs is not None and broker.logs.exists() else []
-    found = events_of(
-        *_known_store_of(broker), logs=logs, broker=broker.name, damage=lost.append, problem=sentences.append
-    )
+    record = offsets_logged(broker) or OffsetRecord()
+    found = events_of(*_known_store_of(broker), record, damage=lost.append, problem=sentences.append)
     return [offset_event_row(event, broker=broker.name) for event in found]
 
 
@@ -161,18 +152,15 @@ def topic_life_rows(broker: BrokerSource) -> list[Row]:
 def life_event_rows(broker: BrokerSource) -> list[Row]:
     """Rows of `life_events`, from the store and the logs of one broker."""
     (store, known), lost, sentences = known_store_of(broker), list[Damage](), list[str]()
-    found = life_events(store, known, _lines_of(broker), damage=lost.append, problem=sentences.append)
+    found = life_events(store, known, lives_logged(broker), damage=lost.append, problem=sentences.append)
     return [life_event_row(event, broker=broker.name) for event in found]
 
 
 def group_life_rows(broker: BrokerSource) -> list[Row]:
     """Rows of `group_lives`, from the store and the logs of one broker."""
     (store, known), lost, sentences = _known_store_of(broker), list[Damage](), list[str]()
-    record = None
-    if broker.logs is not None and broker.logs.exists():
-        record = read_offset_record([broker.logs], broker=broker.name, problem=sentences.append)
     left = groups_left(store, known, damage=lost.append, problem=sentences.append)
-    return list(group_rows(left, record, broker=broker.name))
+    return list(group_rows(left, offsets_logged(broker), broker=broker.name))
 
 
 def _this_hour_ms() -> int:

@@ -5,25 +5,29 @@ Source: BrokerController#initialize @4.2.0, 4.9.7, #initializeBrokerScheduledTas
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pipelines.recordings.kinds import log_stem
-from pipelines.recordings.lines import Problem, lines_of
-from pipelines.recordings.recordings import find_recordings
+from pipelines.recordings.listening import Listener, Take
+from pipelines.recordings.recordings import Recording
+
+if TYPE_CHECKING:
+    from rebalance.readers.logs.reader import LogEvent
 
 MOST_DIGITS = 18
 
 
-def dispatch_behind(given: Iterable[Path], problem: Problem) -> Iterator[tuple[int, int]]:
-    """(epoch ms, bytes) of each line, in the order of the logs. Raises FileNotFoundError."""
-    from rebalance.readers.logs.reader import LogReader
+class DispatchLines(Listener):
+    """`behind`: (epoch ms, bytes) of each line of a broker's log, in the order of the logs."""
 
-    for recording in find_recordings(given, problem=problem):
-        if recording.kind == "log" and log_stem(recording.paths[0]) == "broker":
-            lines = (line for path in recording.paths for line in lines_of(path, problem))
-            for event in LogReader().events(lines):
-                if event.template.name == "dispatch_behind":
-                    count = event.named_fields["count"]
-                    if count.isdigit() and len(count) <= MOST_DIGITS:
-                        yield event.at_ms, int(count)
+    def __init__(self) -> None:
+        self.behind: list[tuple[int, int]] = []
+
+    def log(self, recording: Recording) -> Take | None:
+        return self._take if log_stem(recording.paths[0]) == "broker" else None
+
+    def _take(self, event: LogEvent) -> None:
+        if event.template.name == "dispatch_behind":
+            count = event.named_fields["count"]
+            if count.isdigit() and len(count) <= MOST_DIGITS:
+                self.behind.append((event.at_ms, int(count)))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import islice
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from pipelines.recordings.kinds import log_stem
-from pipelines.recordings.lines import Problem, lines_of
-from pipelines.recordings.recordings import Recording, find_recordings
+from pipelines.recordings.listening import Listener, Take
+from pipelines.recordings.recordings import Recording
 from recovery.knowledge.topic_events import TopicEvent
 from recovery.lives.config_states import Happening, Subject, told_settings
 from recovery.lives.story import LifeEvent
@@ -37,35 +35,51 @@ MOST_LINES = 1 << 18
 """Lines of one broker that are kept."""
 
 
-def topic_logs(given: Iterable[Path], problem: Problem) -> dict[str, tuple[Recording, ...]]:
-    """The logs of brokers among files and folders, by the broker's name. Raises FileNotFoundError."""
-    found: dict[str, tuple[Recording, ...]] = {}
-    for recording in find_recordings(given, problem=problem):
-        if recording.kind == "log" and log_stem(recording.paths[0]) == "broker":
-            found[recording.source] = (*found.get(recording.source, ()), recording)
-    return found
+class LifeLines(Listener):
+    """What the logs of brokers tell of topics and groups that were created, changed and deleted.
 
+    Attributes:
+        by_broker: by the broker's name, in the order of the lines; brokers whose logs tell nothing are there, too.
+        left_out: there were more than MOST_LINES.
+    """
 
-def life_lines(logs: Iterable[Recording], problem: Problem) -> tuple[LifeEvent, ...]:
-    """What the logs tell of topics and groups that were created, changed and deleted, in the order of their lines."""
-    found = tuple(islice(_life_lines(logs, problem), MOST_LINES + 1))
-    if len(found) > MOST_LINES:
-        problem(f"more than {MOST_LINES} lines about topics and groups; what follows was left out")
-    return found[:MOST_LINES]
+    def __init__(self) -> None:
+        self.by_broker: dict[str, list[LifeEvent]] = {}
+        self.left_out = False
 
-
-def _life_lines(logs: Iterable[Recording], problem: Problem) -> Iterator[LifeEvent]:
-    from rebalance.readers.logs.reader import LogReader
-
-    for log in logs:
+    def log(self, recording: Recording) -> Take | None:
+        if log_stem(recording.paths[0]) != "broker":
+            return None
+        found = self.by_broker.setdefault(recording.source, [])
         asked: dict[str, LogEvent] = {}
-        for event in LogReader().events(line for path in log.paths for line in lines_of(path, problem)):
+
+        def take(event: LogEvent) -> None:
             if event.template.name in REQUESTS:
-                asked[event.head[-1] if event.head else ""] = event
+                asked[_thread(event)] = event
             elif event.template.name in HAPPENINGS:
-                found = _life_event(event, asked.get(event.head[-1] if event.head else ""), log.name)
-                if found is not None:
-                    yield found
+                told = _life_event(event, asked.get(_thread(event)), recording.name)
+                if told is not None and len(found) < MOST_LINES:
+                    found.append(told)
+                elif told is not None:
+                    self.left_out = True
+
+        return take
+
+    def of_broker(self, name: str | None = None) -> tuple[LifeEvent, ...]:
+        """Of the one broker whose logs are there; where they are of several, of the one of this name."""
+        one = next(iter(self.by_broker)) if len(self.by_broker) == 1 else name
+        return tuple(self.by_broker.get(one or "", ()))
+
+    def problems(self) -> Sequence[str]:
+        return (
+            [f"more than {MOST_LINES} lines about topics and groups; what follows was left out"]
+            if self.left_out
+            else []
+        )
+
+
+def _thread(event: LogEvent) -> str:
+    return event.head[-1] if event.head else ""
 
 
 def _life_event(event: LogEvent, request: LogEvent | None, log: str) -> LifeEvent | None:
@@ -113,14 +127,3 @@ def topic_events(lines: Iterable[LifeEvent]) -> Iterator[TopicEvent]:
         if line.subject == "topic" and line.happening is not Happening.CHANGED and dated:
             kind: Literal["created", "deleted"] = "deleted" if line.happening is Happening.DELETED else "created"
             yield TopicEvent(line.name, kind, line.earliest_ms or 0, line.latest_ms or 0)
-
-
-def lines_of_broker(logs: Path, broker: str, problem: Problem) -> tuple[LifeEvent, ...]:
-    """What a folder with the logs of one broker says of its topics and groups.
-
-    Where it has logs of several, those that are of the broker by their own words; none where no log is.
-    Raises FileNotFoundError.
-    """
-    found = topic_logs([logs], problem)
-    own = next(iter(found.values())) if len(found) == 1 else found.get(broker, ())
-    return life_lines(own, problem)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -25,15 +25,15 @@ from pipelines.answers.fates.transactions import TransactionAnswer, transaction_
 from pipelines.answers.finding_rows import explained_row, finding_row
 from pipelines.answers.group_rows import group_rows
 from pipelines.answers.groups_left import groups_left
+from pipelines.answers.heard import Heard
 from pipelines.answers.lag import lag_record, store_lag, store_positions
 from pipelines.answers.ledger_rows import ledger_rows
 from pipelines.answers.lives.life_events import life_event_row, life_events
 from pipelines.answers.offsets.events import events_of, offset_event_row
-from pipelines.answers.offsets.record import read_offset_record
 from pipelines.answers.offsets.saved import offsets_of_store
 from pipelines.answers.queue_figures import queue_figures
 from pipelines.answers.traces import trace_batches, trace_sums
-from pipelines.recordings.topic_log import life_lines, topic_events, topic_logs
+from pipelines.recordings.topic_log import topic_events
 from pipelines.report.model import Facts, Row
 from rebalance.replay import Replay
 from recovery.forecast.document import forecast_document
@@ -53,16 +53,17 @@ def facts_of_store(
     store: Store,
     known: StoreKnowledge,
     *,
-    history: Replay | None = None,
-    logs: Sequence[Path] = (),
+    heard: Heard | None = None,
     say: Say = lambda step: None,
 ) -> Facts:
     """Everything the engines say about one store; what fails to be said is in `unread`.
 
     Args:
-        history: a replay of logs and captures of the cluster, if there are any; `logs`: where they are.
+        heard: what logs and captures of the cluster tell, if there are any.
         say: told what is looked at next.
     """
+    heard = heard or Heard()
+    known = replace(known, topic_events=tuple(topic_events(heard.lines)))
     facts = Facts(str(store.root), read_at_ms=int(time.time() * 1000))
     facts.version = str(known.version) if known.version_is_said else f"{known.version} (taken from the files)"
     facts.left_out += [f"{name_below(store.root, file.path)}: {file.why}" for file in store.not_understood]
@@ -82,10 +83,10 @@ def facts_of_store(
     facts.forecast = forecast_document(told)
     say("ledger, lag and retention")
     _consumers(store, facts, known, collect)
-    moved = events_of(store, known, logs=logs, damage=collect, problem=facts.unread.append)
+    moved = events_of(store, known, heard.record, damage=collect, problem=facts.unread.append)
     facts.offset_events = [offset_event_row(event) for event in moved]
     say("lives of topics and groups")
-    _lives(store, facts, known, logs, collect)
+    _lives(store, facts, known, heard, collect)
     say("delayed messages")
     delayed = DelayAnswer.of(store, known, collect, facts.read_at_ms)
     facts.delays, facts.delay_notes = delay_sums(delayed.batches(), facts.read_at_ms).to_pylist(), list(delayed.notes())
@@ -102,8 +103,8 @@ def facts_of_store(
     facts.pops = pop_sums(popped.batches(), map(lag_record, lags), facts.read_at_ms).to_pylist()
     say("traces")
     facts.traces = trace_sums(trace_batches(store, collect), store.root).to_pylist()
-    if history is not None:
-        tell_ownership(facts, history)
+    if heard.history is not None:
+        tell_ownership(facts, heard.history)
     return facts
 
 
@@ -159,17 +160,12 @@ def _consumers(store: Store, facts: Facts, known: StoreKnowledge, collect: _Dama
     facts.retention_risk = [with_instants(asdict(risk)) for risk in retention_risks(kept, queues)]
 
 
-def _lives(store: Store, facts: Facts, known: StoreKnowledge, logs: Sequence[Path], collect: _Damages) -> None:
-    """What happened to topics and groups; logs of several brokers are none of this store's."""
-    found = topic_logs(logs, facts.unread.append) if logs else {}
-    of_broker = next(iter(found.values())) if len(found) == 1 else ()
-    lines = life_lines(of_broker, facts.unread.append)
-    events = life_events(store, known, lines, damage=collect, problem=facts.unread.append)
+def _lives(store: Store, facts: Facts, known: StoreKnowledge, heard: Heard, collect: _Damages) -> None:
+    """What happened to topics and groups."""
+    events = life_events(store, known, heard.lines, damage=collect, problem=facts.unread.append)
     facts.life_events = [life_event_row(event) for event in events]
-    told = replace(known, topic_events=tuple(topic_events(lines)))
-    record = read_offset_record(logs, problem=facts.unread.append) if of_broker else None
-    left = groups_left(store, told, damage=collect, problem=facts.unread.append)
-    facts.groups = list(group_rows(left, record))
+    left = groups_left(store, known, damage=collect, problem=facts.unread.append)
+    facts.groups = list(group_rows(left, heard.record if heard.is_of_one_broker else None))
 
 
 INSTANTS = {

@@ -14,13 +14,15 @@ from parsers.damage.errors import Damage
 from pipelines.answers.group_rows import group_rows
 from pipelines.answers.groups_left import groups_left
 from pipelines.answers.lives.life_events import life_events
-from pipelines.answers.offsets.record import read_offset_record
-from pipelines.recordings.topic_log import life_lines, topic_logs
+from pipelines.recordings.listening import hear
+from pipelines.recordings.recordings import find_recordings
+from pipelines.recordings.topic_log import LifeLines
 from recovery.lives.config_states import Happening
 from recovery.lives.story import LifeEvent
 from tests.support.cli import call
 from tests.support.incidents import Incident, incident, incident_names
 from tests.support.opened import opened
+from tests.support.recorded import offset_record
 
 WITH_LOGS = [name for name in incident_names() if not name.endswith("config-broken")]
 LIVES = incident_names("topic-deleted", "topic-recreated")
@@ -31,8 +33,9 @@ BORN = {Happening.CREATED, Happening.CREATED_AGAIN}
 
 def events_of(case: Incident, *, with_logs: bool, root: Path | None = None) -> list[LifeEvent]:
     lost, problems = list[Damage](), list[str]()
-    logs = topic_logs([case.logs], problems.append).values() if with_logs else ()
-    lines = [line for of_broker in logs for line in life_lines(of_broker, problems.append)]
+    told = LifeLines()
+    hear(find_recordings([case.logs] if with_logs else []), [told], problems.append)
+    lines = [line for of_broker in told.by_broker.values() for line in of_broker]
     store, known = opened(root or case.root, case.version)
     found = life_events(store, known, lines, damage=lost.append, problem=problems.append)
     assert not problems
@@ -162,7 +165,7 @@ def test_groups_are_as_their_consumers_left_them(name: str) -> None:
     case = incident(name)
     lost, problems = list[Damage](), list[str]()
     left = groups_left(*opened(case.root, case.version), damage=lost.append, problem=problems.append)
-    record = read_offset_record([case.logs], problem=problems.append)
+    record = offset_record(case.logs)
     rows = {row["group"]: row for row in group_rows(left, record)}
     there: dict[str, int] = {}
     stopped: dict[str, int] = {}
@@ -189,7 +192,7 @@ def test_a_log_that_was_copied_before_the_store_frees_no_group(name: str) -> Non
     case = incident(name)
     lost, problems = list[Damage](), list[str]()
     left = groups_left(*opened(case.root, case.version), damage=lost.append, problem=problems.append)
-    whole = read_offset_record([case.logs], problem=problems.append)
+    whole = offset_record(case.logs)
     early = replace(whole, covered=[(begin, min(one.saved_ms for one in left) - 66_000) for begin, _ in whole.covered])
     assert any(row["loses_nothing"] for row in group_rows(left, whole)) == case.version.startswith("4")
     assert not any(row["loses_nothing"] for row in group_rows(left, early))

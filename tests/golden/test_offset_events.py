@@ -21,6 +21,7 @@ from tests.support.cli import call
 from tests.support.fixtures import GOLDEN
 from tests.support.incidents import incident, incident_names
 from tests.support.opened import opened
+from tests.support.recorded import offset_record
 
 NAMES = incident_names("offsets-reset")
 Key = tuple[str, str, int]
@@ -39,7 +40,7 @@ def events(name: str) -> tuple[OffsetEvent, ...]:
     kept = case.truth / "offset_history"
     found = events_of(
         *opened(case.root, case.version),
-        logs=[case.logs] if case.logs.is_dir() else [],
+        offset_record(*([case.logs] if case.logs.is_dir() else [])),
         offsets=kept if kept.is_dir() else None,
         damage=lambda damage: problems.append(str(damage)),
         problem=problems.append,

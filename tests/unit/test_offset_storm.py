@@ -7,8 +7,9 @@ from pathlib import Path
 from time import process_time
 
 from pipelines.answers.offsets.event import OffsetEvent
-from pipelines.answers.offsets.events import events_of
+from pipelines.answers.offsets.events import offset_events
 from recovery.query.move_kind import MoveKind
+from tests.support.recorded import offset_record
 
 SMALL, LARGE = 500, 8_000
 """Corrected pulls; joined pairwise they would cost 16 times as much each."""
@@ -47,7 +48,7 @@ def cpu_of_pull(folder: Path, pulls: int) -> tuple[float, list[OffsetEvent]]:
     turns = []
     for _ in range(2):
         began = process_time()
-        found = events_of(None, None, logs=[folder], broker="b", damage=lambda damage: None, problem=lambda text: None)
+        found = offset_events(offset_record(folder), [])
         turns.append((process_time() - began) / pulls)
     return min(turns), found
 

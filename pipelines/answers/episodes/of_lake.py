@@ -8,10 +8,9 @@ from typing import Any
 from pipelines.answers.episodes.conditions import Conditions, Told, absences_of, conditions_of
 from pipelines.answers.episodes.curve import curves_of
 from pipelines.answers.episodes.episodes import LEAST_MESSAGES, episode_rows
-from pipelines.answers.offsets.record import OffsetRecord, read_offset_record
+from pipelines.answers.logged import lines_logged
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource, Sources
-from pipelines.recordings.dispatch_log import dispatch_behind
 
 PAIRS = f"""
 SELECT broker, "group", topic FROM (
@@ -48,7 +47,7 @@ def _conditions(lake: Lake, broker: BrokerSource) -> Conditions:
         for table in ("ownership_intervals", "ownership_anomalies")
     )
     until_ms = lake.query(RECORDED).to_pylist()[0]["until_ms"]
-    record, behind = _of_logs(broker)
+    record, behind = lines_logged(broker)
     told = Told(
         behind,
         absences_of(record),
@@ -57,12 +56,3 @@ def _conditions(lake: Lake, broker: BrokerSource) -> Conditions:
         lake.query_broker(RECORD_SIZE, broker.name).to_pylist()[0]["bytes"],
     )
     return conditions_of(owned, wrong, told)
-
-
-def _of_logs(broker: BrokerSource) -> tuple[OffsetRecord, list[tuple[int, int]]]:
-    """What the broker's logs say; what of them cannot be read, the replay of them tells."""
-    if broker.logs is None or not broker.logs.exists():
-        return OffsetRecord(), []
-    unread: list[str] = []
-    record = read_offset_record([broker.logs], broker=broker.name, problem=unread.append)
-    return record, list(dispatch_behind([broker.logs], unread.append))

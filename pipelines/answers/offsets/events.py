@@ -17,7 +17,7 @@ from pipelines.answers.offsets.corrections import UNTOLD, corrections
 from pipelines.answers.offsets.ends import Ends
 from pipelines.answers.offsets.event import OffsetEvent, SavedTable, order_of
 from pipelines.answers.offsets.moved_records import MovedRecord, moved_records
-from pipelines.answers.offsets.record import OffsetRecord, read_offset_record
+from pipelines.answers.offsets.record import OffsetRecord
 from pipelines.answers.offsets.resets import Resets
 from pipelines.answers.offsets.saved import offsets_in, offsets_of_store
 from pipelines.answers.offsets.table_moves import TableMoves
@@ -53,25 +53,22 @@ def offset_events(
 
 
 def events_of(
-    store: Store | None,
-    known: StoreKnowledge | None,
+    store: Store,
+    known: StoreKnowledge,
+    record: OffsetRecord,
     *,
-    logs: Sequence[Path] = (),
     offsets: Path | None = None,
-    broker: str | None = None,
     damage: DamageSink,
     problem: Problem,
 ) -> list[OffsetEvent]:
-    """The movements told by a store's files, by logs and captures, and by kept copies of the offset table.
+    """The movements told by a store's files, by what logs and captures say (`record`), and by kept copies of the
+    offset table.
 
     Raises:
         FileNotFoundError: a path that is not there.
     """
-    record = read_offset_record(logs, broker=broker, problem=problem) if logs else OffsetRecord()
     kept = [] if offsets is None else offsets_in(offsets, problem)
     copies = [SavedTable(copy.written_ms, copy.offsets) for copy in kept]
-    if store is None or known is None:
-        return offset_events(record, copies)
     copies = _in_order([*copies, *_tables_of(store, damage)])
     log = LogAccess(store.commitlog)
     with closing(StoreQueues(store, on_damage="collect", damage=damage)) as queues:

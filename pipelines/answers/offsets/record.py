@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TypeVar
 
 from parsers.config.groups import SYSTEM_GROUP_PREFIX
 from pipelines.answers.offsets.in_time import InTime, Span
-from pipelines.recordings.lines import Problem, lines_of
-from pipelines.recordings.recordings import Recording, facts_of, find_recordings
-from rebalance.facts import OffsetCommitted
-from rebalance.readers.logs import LogReader, texts
+from pipelines.recordings.listening import Listener, Take
+from pipelines.recordings.recordings import Recording
+from rebalance.facts import Fact, OffsetCommitted
+from rebalance.readers.logs import texts
 from rebalance.readers.logs.offset_lines import LineKind, OffsetLine, offset_lines
-from rebalance.readers.logs.reader import LogEvent
+from rebalance.readers.logs.reader import LogEvent, LogSummary
 
 GroupQueueKey = tuple[str, str, int]
 """(group, topic, queue_id)."""
@@ -167,6 +166,7 @@ class OffsetRecord:
     def put_in_order(self) -> None:
         """Sort by time; to be called once all is taken in."""
         self.statements.sort(key=_at_ms)
+        self.by_kind.clear()
         for each in self.statements:
             self.by_kind.setdefault(each.line.kind, []).append(each)
         for commits in self.commits.values():
@@ -185,23 +185,49 @@ class OffsetRecord:
         return self.offline[asked]
 
 
-def read_offset_record(paths: Iterable[Path], *, broker: str | None = None, problem: Problem) -> OffsetRecord:
-    """What the logs and captures among files and folders say; what cannot be read goes to `problem`.
+class OffsetLines(Listener):
+    """Gathers an `OffsetRecord` of the logs and captures that are read."""
 
-    Raises:
-        FileNotFoundError: a path that is not there.
-    """
-    record = OffsetRecord()
-    for recording in find_recordings(paths, broker=broker, problem=problem):
-        if recording.kind == "log":
-            _take_log(record, recording, problem)
-        elif recording.kind in ("wire", "pcap"):
-            _take_capture(record, recording, problem)
-        if len(record.statements) >= MOST_STATEMENTS:
-            problem(f"{recording.name}: more than {MOST_STATEMENTS} lines about offsets; what follows was left out")
-            break
-    record.put_in_order()
-    return record
+    hears_captures = True
+
+    def __init__(self) -> None:
+        self._record = OffsetRecord()
+        self._left_out = False
+
+    def record(self) -> OffsetRecord:
+        """What was said, in order of time; to be asked once all is read."""
+        self._record.put_in_order()
+        return self._record
+
+    def problems(self) -> Sequence[str]:
+        return [f"more than {MOST_STATEMENTS} lines about offsets; what follows was left out"] if self._left_out else []
+
+    def log(self, recording: Recording) -> Take | None:
+        record = self._record
+
+        def take(event: LogEvent) -> None:
+            _note_presence(record, event)
+            for line in offset_lines(event):
+                key = _key(line)
+                if line.kind is LineKind.COMMITTED and key is not None and line.after is not None:
+                    record.commits.setdefault(key, Commits()).add(line.at_ms, line.after)
+                elif len(record.statements) < MOST_STATEMENTS:
+                    record.statements.append(Statement(line, f"{recording.name}:{line.record}"))
+                else:
+                    self._left_out = True
+
+        return take
+
+    def ended(self, recording: Recording, summary: LogSummary) -> None:
+        first, last = summary.first, summary.last
+        is_broker = "broker" in {path.name.partition(".")[0] for path in recording.paths}
+        if first is not None and last is not None and is_broker:
+            self._record.covered.append((first[0][0], last[0][0]))
+
+    def captured(self, fact: Fact) -> None:
+        if isinstance(fact, OffsetCommitted):
+            key = (fact.group, fact.queue.topic, fact.queue.queue_id)
+            self._record.commits.setdefault(key, Commits()).add(fact.at_ms, fact.queue_offset)
 
 
 def _at_ms(each: Statement) -> int:
@@ -212,28 +238,6 @@ def _change_ms(change: tuple[int, str, bool]) -> int:
     return change[0]
 
 
-def _take_log(record: OffsetRecord, recording: Recording, problem: Problem) -> None:
-    reader = LogReader()
-    for event in reader.events(line for path in recording.paths for line in lines_of(path, problem)):
-        _note_presence(record, event)
-        for line in offset_lines(event):
-            key = _key(line)
-            if line.kind is LineKind.COMMITTED and key is not None and line.after is not None:
-                record.commits.setdefault(key, Commits()).add(line.at_ms, line.after)
-            elif len(record.statements) < MOST_STATEMENTS:
-                record.statements.append(Statement(line, f"{recording.name}:{line.record}"))
-    first, last = reader.summary.first, reader.summary.last
-    if first is not None and last is not None and "broker" in {path.name.partition(".")[0] for path in recording.paths}:
-        record.covered.append((first[0][0], last[0][0]))
-
-
-def _take_capture(record: OffsetRecord, recording: Recording, problem: Problem) -> None:
-    for fact in facts_of(recording, problem):
-        if isinstance(fact, OffsetCommitted):
-            key = (fact.group, fact.queue.topic, fact.queue.queue_id)
-            record.commits.setdefault(key, Commits()).add(fact.at_ms, fact.queue_offset)
-
-
 def _key(line: OffsetLine) -> GroupQueueKey | None:
     if line.group is None or line.topic is None or line.queue_id is None:
         return None
@@ -242,26 +246,57 @@ def _key(line: OffsetLine) -> GroupQueueKey | None:
 
 def _note_presence(record: OffsetRecord, event: LogEvent) -> None:
     """Who connected and who went, by the broker's log."""
-    if event.template.name == "broker_started":
-        record.boots.append(event.at_ms - event.early_ms)
-    elif event.template.name in STOPPING:
-        record.stops.append(event.at_ms - event.early_ms)
-    elif event.template.name == "group_gone":
-        record.presence.setdefault(event.named_fields["group"], Presence()).nobody_ms.append(
-            event.at_ms + event.late_ms
-        )
-    for group, remote, client_id, is_there in _changes(event):
-        at_ms = event.at_ms - event.early_ms if is_there else event.at_ms + event.late_ms
-        record.presence.setdefault(group, Presence()).changes.append((at_ms, remote, is_there))
-        if is_there and client_id is not None and len(record.clients) < MOST_STATEMENTS:
-            record.clients[remote] = client_id
+    note = _PRESENCE.get(event.template.name)
+    if note is not None:
+        note(record, event)
 
 
-def _changes(event: LogEvent) -> Iterator[tuple[str, str, str | None, bool]]:
-    fields, name = event.named_fields, event.template.name
-    if name in ("consumer_connected", "consumer_unregistered", "channel_closed"):
-        channel = texts.channel_info(fields["channel_info"])
-        if channel.remote is not None:
-            yield fields["group"], channel.remote, channel.client_id, name == "consumer_connected"
-    elif name == "channel_expired":
-        yield fields["group"], texts.address(fields["remote"]), None, False
+def _boots(record: OffsetRecord, event: LogEvent) -> None:
+    record.boots.append(event.at_ms - event.early_ms)
+
+
+def _stops(record: OffsetRecord, event: LogEvent) -> None:
+    record.stops.append(event.at_ms - event.early_ms)
+
+
+def _nobody(record: OffsetRecord, event: LogEvent) -> None:
+    presence = record.presence.setdefault(event.named_fields["group"], Presence())
+    presence.nobody_ms.append(event.at_ms + event.late_ms)
+
+
+def _came(record: OffsetRecord, event: LogEvent) -> None:
+    fields = event.named_fields
+    channel = texts.channel_info(fields["channel_info"])
+    if channel.remote is None:
+        return
+    _change(record, fields["group"], event.at_ms - event.early_ms, channel.remote, is_there=True)
+    if channel.client_id is not None and len(record.clients) < MOST_STATEMENTS:
+        record.clients[channel.remote] = channel.client_id
+
+
+def _went(record: OffsetRecord, event: LogEvent) -> None:
+    fields = event.named_fields
+    remote = texts.channel_info(fields["channel_info"]).remote
+    if remote is not None:
+        _change(record, fields["group"], event.at_ms + event.late_ms, remote, is_there=False)
+
+
+def _expired(record: OffsetRecord, event: LogEvent) -> None:
+    fields = event.named_fields
+    _change(record, fields["group"], event.at_ms + event.late_ms, texts.address(fields["remote"]), is_there=False)
+
+
+def _change(record: OffsetRecord, group: str, at_ms: int, remote: str, *, is_there: bool) -> None:
+    record.presence.setdefault(group, Presence()).changes.append((at_ms, remote, is_there))
+
+
+_PRESENCE: dict[str, Callable[[OffsetRecord, LogEvent], None]] = {
+    "broker_started": _boots,
+    **dict.fromkeys(STOPPING, _stops),
+    "group_gone": _nobody,
+    "consumer_connected": _came,
+    "consumer_unregistered": _went,
+    "channel_closed": _went,
+    "channel_expired": _expired,
+}
+"""What lines of a broker's log, by their templates, say of who is there."""

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Set
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pipelines.cli.commands.replay import heard_in
 from pipelines.cli.frame.asked.options import STORE_FILES, BrokerOptions, GroupOptions, RecordingsOption, StoreArgument
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.opening import known_store_at
 from pipelines.cli.frame.call.rows import emit_rows_of
 from pipelines.cli.frame.call.run import Run
-from pipelines.cli.frame.call.topic_logs import lines_told
+from pipelines.cli.frame.call.topic_logs import lines_heard
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
 from recovery.query.lag_cause import LagCause
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from parsers.store.store import Store
-    from pipelines.answers.episodes.conditions import Conditions
     from pipelines.answers.offsets.saved import OffsetsAt
-    from rebalance.facts import Fact
 
 BRIEF = ("group", "topic", "begin", "peak_at", "end", "peak_messages", "cause", *LagCause, "worst_queue_id", "reason")
 
@@ -63,7 +58,9 @@ def episodes(
     """
     from pipelines.answers.episodes.curve import curves_of
     from pipelines.answers.episodes.episodes import LEAST_MESSAGES, STATUS_SCHEMA, episode_rows, status_rows
+    from pipelines.answers.episodes.of_recordings import conditions_of_recordings
     from pipelines.answers.episodes.of_store import kept_lag
+    from pipelines.answers.heard import Heard
     from pipelines.lake.tables.lag import LAG_EPISODES
     from pipelines.recordings.topic_log import topic_events
     from recovery.lives.topic_lives import StoreLives
@@ -75,10 +72,13 @@ def episodes(
         place.stat()
         run.reads(place)
     copies = _copies(run, offsets, status=status)
-    told = tuple(topic_events(lines_told(run, logs, names_lack=False)))
+    heard = heard_in(run, logs) if logs else Heard()
+    told = tuple(topic_events(lines_heard(run, heard.lives, names_lack=False)))
     lives = StoreLives(opened, replace(known, topic_events=told))
     curves = list(curves_of(kept_lag(opened, copies, lives, group=wanted.group, topic=wanted.topic, damage=run.damage)))
-    conditions = _conditions(run, opened, logs or [])
+    conditions, why_none = conditions_of_recordings(heard, opened)
+    if why_none is not None:
+        run.note(f"--logs: {why_none}: no cause is taken from them")
     if status:
         run.emit_rows(STATUS_SCHEMA, status_rows(curves, conditions))
     else:
@@ -102,59 +102,3 @@ def _copies(run: Run, offsets: Path, *, status: bool) -> list[OffsetsAt]:
             "when the files were last changed, which a plain `cp` makes the time of copying"
         )
     return copies
-
-
-def _conditions(run: Run, store: Store, logs: list[Path]) -> Conditions:
-    """What held meanwhile, by the replay of the logs and by the broker's own lines; of the store's broker only."""
-    from pipelines.answers.episodes.conditions import Conditions, Told, absences_of, conditions_of
-    from pipelines.answers.episodes.of_store import mean_record_size
-    from pipelines.answers.offsets.record import read_offset_record
-    from pipelines.answers.ownership_rows import rows_to_batches
-    from pipelines.cli.commands.replay import facts_in, replay_of
-    from pipelines.lake.tables.ownership import OWNERSHIP_ANOMALIES, OWNERSHIP_INTERVALS
-    from pipelines.recordings.dispatch_log import dispatch_behind
-    from pipelines.recordings.topic_log import topic_logs
-
-    if not logs:
-        return Conditions()
-    until_ms = [0]
-    history = replay_of(_noting_end(facts_in(run, logs), until_ms))
-    owned = list(_rows(rows_to_batches(OWNERSHIP_INTERVALS.bare_schema, history.intervals)))
-    wrong = list(_rows(rows_to_batches(OWNERSHIP_ANOMALIES.bare_schema, history.anomalies)))
-    logged, owning = set(topic_logs(logs, run.not_read)), {row["broker"] for row in (*owned, *wrong)} - {None}
-    brokers = broker_among(logged, owning)
-    if brokers is None:
-        named = ", ".join(sorted(map(str, logged | owning)))
-        run.note(f"--logs: several brokers ({named}); which is the store's is not known: no cause is taken from them")
-        return Conditions()
-    record = read_offset_record(logs, problem=run.not_read)
-    told = Told(
-        list(dispatch_behind(logs, run.not_read)),
-        absences_of(record),
-        record.covered,
-        max([until_ms[0], *(end for _, end in record.covered)]),
-        mean_record_size(store, lambda damage: None),
-    )
-    return conditions_of(_of(brokers, owned), _of(brokers, wrong), told)
-
-
-def broker_among(logged: Set[str], owning: Set[str]) -> Set[str] | None:
-    """The name of the store's broker, among those of broker logs and those of the owned queues; None where it cannot be
-    told, nothing where none is named. A log that does not name its broker goes by its folder."""
-    brokers = logged & owning or owning or logged
-    return brokers if len(logged) < 2 and len(brokers) < 2 else None
-
-
-def _noting_end(facts: Iterable[Fact], until_ms: list[int]) -> Iterator[Fact]:
-    """The facts, the latest instant of them noted in the list."""
-    for fact in facts:
-        until_ms[0] = max(until_ms[0], fact.at_ms + fact.late_ms)
-        yield fact
-
-
-def _of(brokers: Collection[str], rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    return (row for row in rows if row["broker"] is None or row["broker"] in brokers)
-
-
-def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
-    return (row for batch in batches for row in batch.to_pylist())

@@ -21,7 +21,7 @@ from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
 from pipelines.cli.frame.call.rows import emit_rows_of, emit_sums
 from pipelines.cli.frame.call.run import Run
-from pipelines.cli.frame.call.topic_logs import lines_told, logs_of_broker
+from pipelines.cli.frame.call.topic_logs import lines_heard, lines_told, listen
 
 BRIEF_EVENTS = ("subject", "name", "life", "happened", "earliest", "latest", "before", "after", "by", "certain")
 BRIEF_GROUPS = (
@@ -118,18 +118,21 @@ def groups(
 
     from pipelines.answers.group_rows import group_rows
     from pipelines.answers.groups_left import groups_left
-    from pipelines.answers.offsets.record import read_offset_record
+    from pipelines.answers.offsets.record import OffsetLines
     from pipelines.lake.tables.lives import GROUP_LIVES
-    from pipelines.recordings.topic_log import life_lines, topic_events
+    from pipelines.recordings.topic_log import LifeLines, topic_events
 
     opened, known = known_store_at(run, store, broker)
     if offsets is not None:
         offsets.stat()
         run.reads(offsets)
-    of_broker = logs_of_broker(run, logs)
-    told = replace(known, topic_events=tuple(topic_events(life_lines(of_broker, run.not_read))))
-    record = read_offset_record(logs or (), problem=run.not_read) if of_broker else None
-    left = groups_left(opened, told, kept=offsets, damage=run.damage, problem=run.not_read)
-    told_of = (replace(each, no_proxy=no_proxy) for each in left)
-    rows = [row for row in group_rows(told_of, record) if group in (None, row["group"])]
+    lives, heard = LifeLines(), OffsetLines()
+    if logs:
+        listen(run, logs, [lives, heard])
+        told = tuple(topic_events(lines_heard(run, lives)))
+        known = replace(known, topic_events=told)
+    record = heard.record() if len(lives.by_broker) == 1 else None
+    left = groups_left(opened, known, kept=offsets, damage=run.damage, problem=run.not_read)
+    proxied = (replace(each, no_proxy=no_proxy) for each in left)
+    rows = [row for row in group_rows(proxied, record) if group in (None, row["group"])]
     emit_sums(run, pa.Table.from_pylist(rows, schema=GROUP_LIVES.bare_schema), BRIEF_GROUPS, ["former_topics"])

@@ -74,6 +74,7 @@ def offsets(
     Example: `rocketlens offsets /data/store --group CG_orders --logs /data/logs --offsets /data/kept-offsets`
     """
     from pipelines.answers.offsets.events import events_of, offset_event_row
+    from pipelines.answers.offsets.record import OffsetLines
     from pipelines.lake.tables.lag import OFFSET_EVENTS
     from pipelines.recordings.topic_log import topic_events
 
@@ -81,8 +82,10 @@ def offsets(
     for place in (*(logs or ()), *([] if offsets is None else [offsets])):
         place.stat()
         run.reads(place)
-    told = replace(known, topic_events=tuple(topic_events(lines_told(run, logs, names_lack=False))))
-    found = events_of(opened, told, logs=logs or (), offsets=offsets, damage=run.damage, problem=run.not_read)
+    heard = OffsetLines()
+    lines = lines_told(run, logs, names_lack=False, beside=[heard])
+    told = replace(known, topic_events=tuple(topic_events(lines)))
+    found = events_of(opened, told, heard.record(), offsets=offsets, damage=run.damage, problem=run.not_read)
     rows = (
         row
         for row in map(offset_event_row, found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,9 @@ from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
 
 if TYPE_CHECKING:
+    from pipelines.answers.heard import Heard
     from pipelines.recordings.line_counts import RecordedLines
+    from pipelines.recordings.listening import Listener
     from rebalance.facts import Fact
     from rebalance.replay import Replay
 
@@ -116,19 +118,22 @@ def facts_in(
     told: RecordedLines | None = None,
     *,
     alone: bool = False,
+    beside: Sequence[Listener] = (),
 ) -> Iterator[Fact]:
     """The facts of all recordings found in files and folders; those that could not be read are named on stderr too.
 
     Args:
         told: takes the counts of the logs' lines.
         alone: nothing else is read, so that without a fact or a line the input is unreadable, not read in part.
+        beside: hear the same recordings while their facts are read.
     Raises:
         Unreadable: there is no log and no capture.
         NoRoom: there is more in them than one command holds.
     """
     from pipelines.recordings.fact_room import FactRoom
     from pipelines.recordings.line_counts import RecordedLines
-    from pipelines.recordings.recordings import BROKER_PORTS, facts_of, find_recordings
+    from pipelines.recordings.listening import hear_facts
+    from pipelines.recordings.recordings import BROKER_PORTS, find_recordings
     from rebalance.facts import UnreadRecord
 
     places = list(source)
@@ -137,7 +142,7 @@ def facts_in(
         raise Unreadable(f"{', '.join(map(str, places))}: {_nothing_there(places)}")
     told, read, room = told or RecordedLines(), 0, FactRoom()
     for recording in recordings:
-        for fact in facts_of(recording, run.not_read, on_end=partial(told.add, recording.name)):
+        for fact in hear_facts(recording, beside, run.not_read, partial(told.add, recording.name)):
             if isinstance(fact, UnreadRecord):
                 run.not_read(f"{fact.evidence.file} record {fact.evidence.record}: {fact.reason}")
             else:
@@ -162,6 +167,19 @@ def replay_of(facts: Iterable[Fact]) -> Replay:
     from rebalance.replay import replay as replay_facts
 
     return replay_facts(facts)
+
+
+def heard_in(run: Run, source: Sequence[Path], *, keeps_facts: bool = False) -> Heard:
+    """What recordings tell, each of them read once. Raises as `facts_in`."""
+    from pipelines.answers.heard import Hearing
+
+    hearing = Hearing(keeps_facts=keeps_facts)
+    for place in source:
+        run.reads(place)
+    history = replay_of(hearing.noting(facts_in(run, source, beside=hearing.listeners)))
+    for sentence in (sentence for each in hearing.listeners for sentence in each.problems()):
+        run.not_read(sentence)
+    return hearing.heard(history)
 
 
 def owners_at(history: Replay, at_ms: int) -> Answer:

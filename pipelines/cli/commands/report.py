@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipelines.cli.commands.lake import ConfigFile, lake_at, sources_of
-from pipelines.cli.commands.replay import facts_in, replay_of
+from pipelines.cli.commands.replay import heard_in
 from pipelines.cli.frame.asked.options import LAKE, BrokerOptions
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
 from pipelines.cli.frame.call.run import Run
-from pipelines.cli.frame.call.topic_logs import with_logs
+from pipelines.cli.frame.call.topic_logs import lines_heard
 from pipelines.cli.frame.errors import WrongUsage
 
 if TYPE_CHECKING:
@@ -68,8 +68,10 @@ def report(
 
 
 def _facts(run: Run, path: Path, logs: list[Path] | None, broker: BrokerOptions) -> Facts:
+    from pipelines.answers.heard import Heard
     from pipelines.report.facts import facts_of_store
 
     store, known = known_store_at(run, path, broker)
-    history = replay_of(facts_in(run, logs)) if logs else None
-    return facts_of_store(store, with_logs(run, known, logs), history=history, logs=logs or (), say=run.note)
+    heard = heard_in(run, logs) if logs else Heard()
+    lines_heard(run, heard.lives, names_lack=bool(logs))
+    return facts_of_store(store, known, heard=heard, say=run.note)

@@ -1,0 +1,51 @@
+"""What held while groups fell behind, by recordings of a cluster: of the store's broker only."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Set
+from typing import Any
+
+import pyarrow as pa
+
+from parsers.store.store import Store
+from pipelines.answers.episodes.conditions import Conditions, Told, absences_of, conditions_of
+from pipelines.answers.episodes.of_store import mean_record_size
+from pipelines.answers.heard import Heard
+from pipelines.answers.ownership_rows import rows_to_batches
+from pipelines.lake.tables.ownership import OWNERSHIP_ANOMALIES, OWNERSHIP_INTERVALS
+
+
+def conditions_of_recordings(heard: Heard, store: Store) -> tuple[Conditions, str | None]:
+    """What held meanwhile, and why nothing is taken from the recordings: None where something is."""
+    if heard.history is None:
+        return Conditions(), None
+    owned = list(_rows(rows_to_batches(OWNERSHIP_INTERVALS.bare_schema, heard.history.intervals)))
+    wrong = list(_rows(rows_to_batches(OWNERSHIP_ANOMALIES.bare_schema, heard.history.anomalies)))
+    logged, owning = set(heard.lives.by_broker), {row["broker"] for row in (*owned, *wrong)} - {None}
+    brokers = broker_among(logged, owning)
+    if brokers is None:
+        named = ", ".join(sorted(map(str, logged | owning)))
+        return Conditions(), f"several brokers ({named}); which is the store's is not known"
+    told = Told(
+        heard.behind,
+        absences_of(heard.record),
+        heard.record.covered,
+        max([heard.until_ms, *(end for _, end in heard.record.covered)]),
+        mean_record_size(store, lambda damage: None),
+    )
+    return conditions_of(_of(brokers, owned), _of(brokers, wrong), told), None
+
+
+def broker_among(logged: Set[str], owning: Set[str]) -> Set[str] | None:
+    """The name of the store's broker, among those of broker logs and those of the owned queues; None where it cannot be
+    told, nothing where none is named. A log that does not name its broker goes by its folder."""
+    brokers = logged & owning or owning or logged
+    return brokers if len(logged) < 2 and len(brokers) < 2 else None
+
+
+def _of(brokers: Collection[str], rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    return (row for row in rows if row["broker"] is None or row["broker"] in brokers)
+
+
+def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
+    return (row for batch in batches for row in batch.to_pylist())

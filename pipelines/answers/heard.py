@@ -1,0 +1,71 @@
+"""What logs and captures of a cluster tell, all of it heard in one pass over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from pipelines.answers.offsets.record import OffsetLines, OffsetRecord
+from pipelines.recordings.dispatch_log import DispatchLines
+from pipelines.recordings.listening import Listener
+from pipelines.recordings.topic_log import LifeLines
+from rebalance.facts import Fact
+from rebalance.replay import Replay
+from recovery.lives.story import LifeEvent
+
+
+@dataclass(slots=True)
+class Heard:
+    """What recordings tell beside a store.
+
+    Attributes:
+        history: who owned which queue; None: no recordings were named.
+        lives: lines about topics and groups, by broker.
+        record: what they say of offsets and of who is connected.
+        behind: (epoch ms, bytes) of the lines about dispatch.
+        until_ms: the instant of the latest fact.
+        facts: all of them, where they were asked for.
+    """
+
+    history: Replay | None = None
+    lives: LifeLines = field(default_factory=LifeLines)
+    record: OffsetRecord = field(default_factory=OffsetRecord)
+    behind: Sequence[tuple[int, int]] = ()
+    until_ms: int = 0
+    facts: Sequence[Fact] = ()
+
+    @property
+    def lines(self) -> tuple[LifeEvent, ...]:
+        """What the logs of the store's broker say of topics and groups; nothing where they are of several brokers."""
+        return self.lives.of_broker()
+
+    @property
+    def is_of_one_broker(self) -> bool:
+        return len(self.lives.by_broker) == 1
+
+
+class Hearing:
+    """Hears recordings while a replay takes their facts, and keeps the facts where they are asked for."""
+
+    def __init__(self, *, keeps_facts: bool = False) -> None:
+        self._lives, self._offsets, self._dispatch = LifeLines(), OffsetLines(), DispatchLines()
+        self._until_ms = 0
+        self._facts: list[Fact] | None = [] if keeps_facts else None
+
+    @property
+    def listeners(self) -> Sequence[Listener]:
+        return self._lives, self._offsets, self._dispatch
+
+    def noting(self, facts: Iterable[Fact]) -> Iterator[Fact]:
+        """The facts on their way to the replay."""
+        for fact in facts:
+            if self._facts is not None:
+                self._facts.append(fact)
+            self._until_ms = max(self._until_ms, fact.at_ms + fact.late_ms)
+            yield fact
+
+    def heard(self, history: Replay) -> Heard:
+        """All of it; to be asked once the recordings are read to their ends."""
+        return Heard(
+            history, self._lives, self._offsets.record(), self._dispatch.behind, self._until_ms, self._facts or ()
+        )

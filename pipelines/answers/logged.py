@@ -1,0 +1,78 @@
+"""What the logs of one broker of a lake say, read once by a process that makes several tables from them.
+
+What of them cannot be read, the replay of them tells.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from pipelines.answers.offsets.record import OffsetLines, OffsetRecord
+from pipelines.lake.sources import BrokerSource
+from pipelines.recordings.dispatch_log import DispatchLines
+from pipelines.recordings.listening import hear
+from pipelines.recordings.recordings import Recording, find_recordings
+from pipelines.recordings.topic_log import LifeLines
+from recovery.lives.story import LifeEvent
+
+BROKERS_KEPT = 64
+"""Brokers whose few lines about topics and groups a process keeps."""
+Signature = tuple[tuple[str, int, int], ...]
+"""Path, size and time (ns) of each file."""
+
+
+class Logged(NamedTuple):
+    """What lines say of offsets, and (epoch ms, bytes) of those about dispatch."""
+
+    record: OffsetRecord
+    behind: list[tuple[int, int]]
+
+
+def lives_logged(broker: BrokerSource) -> tuple[LifeEvent, ...]:
+    """What the broker's logs say of topics and groups; of a folder with logs of several, what is of this one."""
+    found = _recordings(broker)
+    return _lives(broker.logs, broker.name, _signature(found)) if found else ()
+
+
+def offsets_logged(broker: BrokerSource) -> OffsetRecord | None:
+    """What the logs and captures in the broker's folder say of offsets; None without a folder."""
+    if broker.logs is None or not broker.logs.exists():
+        return None
+    return lines_logged(broker).record
+
+
+def lines_logged(broker: BrokerSource) -> Logged:
+    """What they say of offsets, and of dispatch."""
+    found = _recordings(broker)
+    return _offsets(broker.logs, broker.name, _signature(found)) if found else Logged(OffsetRecord(), [])
+
+
+def _recordings(broker: BrokerSource) -> list[Recording]:
+    if broker.logs is None or not broker.logs.exists():
+        return []
+    return find_recordings([broker.logs], broker=broker.name, problem=_elsewhere)
+
+
+def _signature(found: list[Recording]) -> Signature:
+    seen = ((path, path.stat()) for recording in found for path in recording.paths)
+    return tuple((str(path), stat.st_size, stat.st_mtime_ns) for path, stat in seen)
+
+
+@lru_cache(maxsize=BROKERS_KEPT)
+def _lives(logs: Path, name: str, signature: Signature) -> tuple[LifeEvent, ...]:
+    lives = LifeLines()
+    hear(find_recordings([logs], problem=_elsewhere), [lives], _elsewhere)
+    return lives.of_broker(name)
+
+
+@lru_cache(maxsize=1)
+def _offsets(logs: Path, name: str, signature: Signature) -> Logged:
+    lines, dispatched = OffsetLines(), DispatchLines()
+    hear(find_recordings([logs], broker=name, problem=_elsewhere), [lines, dispatched], _elsewhere)
+    return Logged(lines.record(), dispatched.behind)
+
+
+def _elsewhere(sentence: str) -> None:
+    """The replay of the same files tells it."""
