@@ -14,7 +14,8 @@ from parsers.store.places import name_below
 from parsers.store.store import Store
 from parsers.store.store_file import StoreFile
 from pipelines.lake.lake import Lake
-from pipelines.lake.tables.raw import INGESTED_FILES, TABLES
+from pipelines.lake.tables.ingest_notes import INGESTED_FILES
+from pipelines.lake.tables.raw import TABLES
 
 STATE = tuple(field.name for field in fields(FileState))
 KNOWN = "SELECT * FROM ingested_files WHERE broker = $broker"

@@ -15,8 +15,9 @@ from pipelines.ingest.ingested import Ingested
 from pipelines.installed.version import installed_version
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource
+from pipelines.lake.tables.ingest_notes import MADE_FROM
 from pipelines.lake.tables.ownership import OWNERSHIP_INTERVALS, OWNERSHIP_TABLES
-from pipelines.lake.tables.raw import MADE_FROM, QUEUES, SNAPSHOT_TABLES, TABLES
+from pipelines.lake.tables.raw import QUEUES, SNAPSHOT_TABLES, TABLES
 
 WITH: Mapping[str, str] = {
     **dict.fromkeys((table.name for table in SNAPSHOT_TABLES), QUEUES.name),

@@ -27,7 +27,8 @@ from pipelines.lake.delta import Part
 from pipelines.lake.errors import LogUnreadable
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import Sources
-from pipelines.lake.tables.raw import FILE_TABLES, INGESTED_FILES, MADE_FROM, SNAPSHOT_TABLES, STORE_FILES
+from pipelines.lake.tables.ingest_notes import INGESTED_FILES, MADE_FROM
+from pipelines.lake.tables.raw import FILE_TABLES, SNAPSHOT_TABLES, STORE_FILES
 
 FROM_FILES = frozenset(table.name for table in FILE_TABLES)
 SNAPSHOTS = frozenset(table.name for table in SNAPSHOT_TABLES)

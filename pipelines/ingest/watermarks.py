@@ -9,7 +9,7 @@ import pyarrow as pa
 from parsers.store.store import Store
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource
-from pipelines.lake.tables.raw import WATERMARKS
+from pipelines.lake.tables.ingest_notes import WATERMARKS
 
 
 def take_watermark(lake: Lake, broker: BrokerSource, store: Store) -> BrokerSource:

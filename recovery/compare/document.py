@@ -12,7 +12,7 @@ from recovery.compare.cost import Cost
 from recovery.compare.history import Side
 from recovery.compare.own_messages import OwnMessages
 from recovery.compare.record_difference import RecordDifference
-from recovery.compare.rows import summary
+from recovery.compare.summary import summary
 
 FIGURES = ("repeated", "lost_unread", "lost_read", "skipped", "beyond_end")
 

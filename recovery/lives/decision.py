@@ -10,26 +10,13 @@ import numpy as np
 
 from parsers.queues.queue import Queue
 from parsers.store.store_file import QueueKey
-from parsers.values.java import INT_MAX
 from parsers.values.topics import is_brokers_own
 from recovery.knowledge.topic_events import DELETION_MS, Contradiction, Deletion, Logged, TopicLog
 from recovery.lives.life import ALIVE, DELETED, NEVER, Ground, QueueLife, RestartedQueue, State, TopicLife
-from recovery.lives.numbering import (
-    EARLIEST,
-    END_AT,
-    FIRST,
-    FIRST_AT,
-    LAST,
-    LAST_AT,
-    LATEST,
-    MESSAGES,
-    together,
-)
+from recovery.lives.numbering import EARLIEST, END_AT, FIRST, FIRST_AT, LAST, LAST_AT, LATEST, MESSAGES
+from recovery.lives.queue_starts import QueueStarts
 from recovery.lives.topics_known import TopicsKnown
 from recovery.scan.kernel import Longs
-
-MOST_STRETCHES = 1 << 10
-"""Stretches of one queue that are looked at; numbers that fall more often are damage, not lives."""
 
 
 @dataclass(slots=True)
@@ -65,8 +52,12 @@ class Topic:
     holds_from_before: bool = False
     """A queue that did not start again holds messages from before a place where others did."""
 
+    @property
+    def _starts(self) -> QueueStarts:
+        return QueueStarts(self.topic, self.queues)
+
     def decide(self) -> tuple[tuple[TopicLife, ...], dict[QueueKey, int], list[RestartedQueue]]:
-        self.stretches = {queue_id: self._numbered(queue_id, rows) for queue_id, rows in self.stretches.items()}
+        self.stretches = {q: self._starts.stretches_of(q, rows) for q, rows in self.stretches.items()}
         cuts = [self._placed(cut) for cut in self._cuts()]
         lost = [cut for cut in cuts if cut.goes_on or self._was_not_deleted(cut)]
         open_cuts = self._held_from_before(cut for cut in cuts if cut not in lost)
@@ -84,61 +75,6 @@ class Topic:
                     key = self.topic, queue_id
                     living[key] = max(start, living.get(key, 0))
         return lives, living, restarted
-
-    def _numbered(self, queue_id: int, rows: Longs) -> Longs:
-        """The stretches of a queue that start where it started again; a damaged number starts none."""
-        rows = self._without_gaps(queue_id, rows)
-        kept = [rows[0]]
-        for row in rows[1:MOST_STRETCHES]:
-            if self._starts_again(queue_id, kept[-1], row):
-                kept.append(row)
-            else:
-                kept[-1] = together(kept[-1], row)
-        return np.array(kept)
-
-    def _without_gaps(self, queue_id: int, rows: Longs) -> Longs:
-        """The stretches, those as one between which the log only lost messages of the same life."""
-        kept = [rows[0]]
-        for row in rows[1:]:
-            if row[FIRST] <= kept[-1][LAST] or self._starts_in_gap(queue_id, kept[-1], row):
-                kept.append(row)
-            else:
-                kept[-1] = together(kept[-1], row)
-        return np.array(kept)
-
-    def _starts_in_gap(self, queue_id: int, before: Longs, row: Longs) -> bool:
-        """Whether the queue started again among messages that the log lost between two stretches of rising numbers.
-
-        Its units of the numbers before then lead to bytes between the two, and the next one to the message behind.
-        """
-        if self._place(queue_id, int(row[FIRST])) != row[FIRST_AT]:
-            return False
-        numbers = {int(before[FIRST]), (int(before[FIRST]) + int(before[LAST])) // 2, int(before[LAST])}
-        places = [place for number in numbers if (place := self._place(queue_id, number)) is not None]
-        return bool(places) and all(before[END_AT] <= place < row[FIRST_AT] for place in places)
-
-    def _starts_again(self, queue_id: int, before: Longs, row: Longs) -> bool:
-        """Whether the queue itself started again: its unit of that number says so; without it, its numbers do.
-
-        Where the unit before it is of a message before it, the queue only went on behind a damaged number.
-        """
-        if row[FIRST_AT] <= before[LAST_AT]:
-            return False  # bytes that were read twice: two files of the log claim one place
-        place, preceding = (self._place(queue_id, int(row[FIRST]) - step) for step in (0, 1))
-        if preceding is not None and preceding <= before[LAST_AT]:
-            return False
-        if place in (row[FIRST_AT], before[FIRST_AT]):
-            return bool(place == row[FIRST_AT])
-        if self._held_at(queue_id, before) != NEVER:
-            return False
-        missing = row[LAST] - row[FIRST] + 1 - row[MESSAGES]
-        return bool(row[FIRST] == 0 and (missing == 0 or missing != before[LAST] + 1))
-
-    def _place(self, queue_id: int, queue_offset: int) -> int | None:
-        """Where the message of that number starts, as the queue says; None where it has no unit for it."""
-        queue = self.queues.get((self.topic, queue_id))
-        pointer = None if queue is None else queue.pointer(queue_offset)
-        return None if pointer is None or pointer.msg_size == INT_MAX else pointer.physical_offset  # no pre-blank
 
     def _cuts(self) -> list[_Cut]:
         """The fewest places that explain every new start of a queue."""
@@ -177,7 +113,8 @@ class Topic:
         is left, any queue may have held its messages.
         """
         cuts, is_bare = list(cuts), not self.queues and self.config.names is None
-        held = {q: min(self._held_at(q, row) for row in rows) for q, rows in self.stretches.items()} if cuts else {}
+        held_at, of_queue = self._starts.held_at, self.stretches.items() if cuts else ()
+        held = {q: min(held_at(q, row) for row in rows) for q, rows in of_queue}
         begun = {q: int(rows[0, FIRST_AT]) for q, rows in self.stretches.items()}
 
         def is_open(cut: _Cut) -> bool:
@@ -185,22 +122,6 @@ class Topic:
             return any(at < cut.at for queue_id, at in first.items() if queue_id not in cut.queues)
 
         return list(filter(is_open, cuts))
-
-    def _held_at(self, queue_id: int, row: Longs) -> int:
-        """The place of the first message of a stretch of which the queue is seen to have the unit; NEVER: of none.
-
-        A unit of the first or the last message leads to where that starts; one in between, to any place between, counts
-        where neither of them contradicts it: the unit of the first, leading elsewhere, is of another queue.
-        """
-        first, middle, last = (
-            self._place(queue_id, int(number)) for number in (row[FIRST], (row[FIRST] + row[LAST]) // 2, row[LAST])
-        )
-        if first is not None and first == row[FIRST_AT]:
-            return first
-        if last != row[LAST_AT] and first is not None:
-            return NEVER
-        places = (place for place in (middle, last) if place is not None and row[FIRST_AT] <= place <= row[LAST_AT])
-        return min(places, default=NEVER)
 
     def _latest_before(self, cut: _Cut) -> int:
         """The latest store time of a message before a cut."""
@@ -313,7 +234,7 @@ class Topic:
 
     def _holds_last(self, queues: Mapping[int, Longs]) -> bool:
         """Whether any queue of the store has a unit for messages of its last stretch of the life."""
-        return any(self._held_at(queue_id, rows[-1]) != NEVER for queue_id, rows in queues.items())
+        return any(self._starts.held_at(queue_id, rows[-1]) != NEVER for queue_id, rows in queues.items())
 
     def _ground(self, latest_ms: int, queues: Mapping[int, Longs], deletion: Deletion | None) -> Ground:
         """What shows the state of the last life, which `deletion` ended by a log of the broker."""

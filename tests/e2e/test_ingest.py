@@ -35,7 +35,8 @@ from pipelines.lake.delta import SELDOM_TWICE, write_parts
 from pipelines.lake.errors import WorkFailed
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource, Sources
-from pipelines.lake.tables.raw import FILE_TABLES, OFFSET_SNAPSHOTS, QUEUES, TABLES
+from pipelines.lake.tables.raw import FILE_TABLES, QUEUES, TABLES
+from pipelines.lake.tables.saved_config import OFFSET_SNAPSHOTS
 from pipelines.lake.tables.table import Table
 from pipelines.spark.transfer import write_table
 from tests.support.cli import small_store

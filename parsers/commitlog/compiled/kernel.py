@@ -1,7 +1,7 @@
 """The compiled decoder: walks a run of records and fills columns, everything of a record while it is in the cache.
 
 Nothing here raises, and nothing is believed: a record that has no shape, or does not stand where it says, stops the
-walk, and `check.py` says why. Matrices are described in `columns.py`.
+walk, and `files/check.py` says why. Matrices are described in `columns.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Why the bytes at a position are no message of the log: the precise error behind a stopped walk.
 
-Called once for each break, never for each record; `shape.py` finds the breaks.
+Called once for each break, never for each record; `compiled/shape.py` finds the breaks.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """What lies between a break in the chain of records and the next message: damage, stale bytes, or the log's end.
 
 The broker stops at a break and cuts the log there. Here every byte is named and reading goes on at the next record that
-proves itself (see `resync.py`). What a reused or pre-allocated file still holds behind the log's end is stale, never
-messages: records with another own offset (apache/rocketmq issue 10017), and, in the log's last file, records in their
-own place that are older than the last message before them.
+proves itself (`compiled/resync.py`). What a reused or pre-allocated file still holds behind the log's end is stale,
+never messages: records with another own offset (apache/rocketmq issue 10017), and, in the log's last file, records in
+their own place that are older than the last message before them.
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ from pipelines.defs.lakehouse import SPARK_POOL, Lakehouse
 from pipelines.defs.metadata import bar_plots, column_lineage, column_schema, table_metadata
 from pipelines.lake.catalog import question
 from pipelines.lake.tables.lag import LAG, LAG_EPISODES, LAG_HISTORY
-from pipelines.lake.tables.raw import CONSUMEQUEUE_UNITS, OFFSET_SNAPSHOTS, QUEUES
+from pipelines.lake.tables.raw import CONSUMEQUEUE_UNITS, QUEUES
+from pipelines.lake.tables.saved_config import OFFSET_SNAPSHOTS
 
 LAG_DEPS = ["offset_snapshots", "topic_configs", "queues", "consumequeue_units", "commitlog_messages"]
 PER_INSTANT = """

@@ -1,5 +1,8 @@
-"""Every table of the lake, declared once: from here come the Arrow, Delta and Spark schemas, the comments of the DuckDB
-views and docs/tables.md. Where a reader of `parsers` makes the rows, its schema is the declaration of the types."""
+"""The raw tables, and all tables of the lake by name.
+
+A table is declared once: from here come the Arrow, Delta and Spark schemas, the comments of the DuckDB views and
+docs/tables.md. Where a reader of `parsers` makes the rows, its schema is the declaration of the types.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,6 @@ from parsers.checkpoints.checkpoint import CHECKPOINT_SCHEMA
 from parsers.commitlog.batches.arrow import ALL_COLUMNS
 from parsers.commitlog.files.region import RegionKind
 from parsers.commitlog.record.layout import COMPRESSION_TYPES, TRANSACTION_TYPES, UNKNOWN_COMPRESSION
-from parsers.config.groups import FILE as GROUPS_FILE
-from parsers.config.groups import GROUP_CONFIG_SCHEMA
-from parsers.config.offsets import FILES as OFFSET_FILES
-from parsers.config.offsets import OFFSET_SCHEMA, OffsetKind
-from parsers.config.topics import FILE as TOPICS_FILE
-from parsers.config.topics import TOPIC_CONFIG_SCHEMA
 from parsers.consumequeue.layout import TAGS_CODE_KINDS, UNIT_KINDS
 from parsers.index.read import INDEX_ENTRY_SCHEMA, INDEX_FILE_SCHEMA
 from parsers.queues.store_queues import unit_files
@@ -22,14 +19,11 @@ from parsers.rocksdb.queue_units import DATABASE_UNIT_KINDS, DATABASE_UNIT_SCHEM
 from parsers.store.places import FileKind
 from parsers.timer.log import TIMER_RECORD_SCHEMA
 from pipelines.lake.tables.derived import DERIVED_TABLES
+from pipelines.lake.tables.ingest_notes import INGESTED_FILES, MADE_FROM, WATERMARKS
 from pipelines.lake.tables.ownership import OWNERSHIP_TABLES
-from pipelines.lake.tables.raw_table import PACKED, FileSet, FileTable, SnapshotTable
+from pipelines.lake.tables.raw_table import ORIGIN, PACKED, FileSet, FileTable, SnapshotTable
+from pipelines.lake.tables.saved_config import GROUP_CONFIGS, OFFSET_SNAPSHOTS, TOPIC_CONFIGS
 from pipelines.lake.tables.table import Table, columns, described
-
-ORIGIN = columns("""
-broker text which broker's store, as named in rocketlens.toml
-file   text path below the store root, e.g. commitlog/00000000000000000000
-""")
 
 ALL_FILES = FileSet(lambda store: sorted(store.files(), key=lambda file: file.path))
 COMMITLOG_FILES = FileSet(lambda store: store.commitlog, "commitlog_file")
@@ -237,108 +231,6 @@ min_timestamp_index the same with the index taken in
         leading=ORIGIN,
     ),
     files=CHECKPOINT_FILE,
-)
-
-SNAPSHOT = ORIGIN + columns("""
-written_at time when the broker wrote the file (its modification time): the instant the row holds for
-""")
-
-TOPIC_CONFIGS = SnapshotTable(
-    "topic_configs",
-    "one topic's configuration at one snapshot of config/topics.json",
-    described(
-        TOPIC_CONFIG_SCHEMA,
-        """
-topic topic
-read_queue_nums queues consumers are given
-write_queue_nums queues producers are given
-perm bits: 4 read, 2 write, 1 inherit
-topic_filter_type SINGLE_TAG or MULTI_TAG
-topic_sys_flag system flag
-is_ordered ordered by name server configuration
-attributes further attributes as JSON, e.g. the queue type; null for versions without them
-""",
-        leading=SNAPSHOT,
-    ),
-    main_files=(TOPICS_FILE,),
-)
-
-GROUP_CONFIGS = SnapshotTable(
-    "group_configs",
-    "one consumer group's configuration at one snapshot of config/subscriptionGroup.json",
-    described(
-        GROUP_CONFIG_SCHEMA,
-        """
-group consumer group
-broker_id broker id the group is told to consume from
-consume_enable may it consume
-consume_from_min_enable may it start from the minimum offset
-consume_broadcast_enable may it consume as broadcasting
-retry_queue_nums queues of its retry topic
-retry_max_times deliveries before the dead-letter topic
-is_ordered consumes in order; null for versions that do not say
-settings every stored field as JSON
-""",
-        leading=SNAPSHOT,
-    ),
-    main_files=(GROUPS_FILE,),
-)
-
-OFFSET_SNAPSHOTS = SnapshotTable(
-    "offset_snapshots",
-    "one stored consumer offset at one snapshot of consumerOffset.json, lmqConsumerOffset.json or their database",
-    described(
-        OFFSET_SCHEMA,
-        """
-group consumer group (with @broadcast where the broker keeps a broadcasting group's position)
-topic topic
-queue_id queue
-consumer_offset next message number to consume
-kind pull is the next message to pull, lmq of a light topic
-""",
-        leading=SNAPSHOT,
-    ),
-    main_files=OFFSET_FILES,
-).holding(kind=get_args(OffsetKind))
-
-INGESTED_FILES = Table(
-    "ingested_files",
-    "one file of a store as it was just before its rows were last read: an ingest reads it again when it has changed",
-    ORIGIN
-    + columns("""
-size          i64   bytes
-modified_ns   i64   modification time, nanoseconds since 1970
-inode         i64   the system's number of the file
-written_until i64   bytes up to the end of its last written page
-mark          i64   CRC-32 of its first page, its last written page and the page behind
-read_at       time  when it was looked at
-tables        texts tables whose rows were read from the file as it was then
-"""),
-    ("broker",),
-)
-
-WATERMARKS = Table(
-    "watermarks",
-    "one broker, and how far its store had come when it was last ingested: what lies behind is in progress",
-    columns("""
-broker          text which broker
-taken_at        time when it was taken: before any row of that ingest was read
-physical_offset i64  messages that start before it had passed log, queues and index; the tables are cut here
-log_end         i64  CommitLog byte behind the last record of the log
-dispatched_to   i64  CommitLog byte behind the newest message that a queue had; 0 without any
-"""),
-    ("broker",),
-)
-
-MADE_FROM = Table(
-    "made_from",
-    "one table made of one broker's files, or of all brokers': an ingest makes it again when these have changed",
-    columns("""
-broker  text which broker; empty for a table made of all brokers, logs and captures together
-made    text table
-inputs  text hash over the states of the files, and over what rocketlens.toml says
-made_at time when
-"""),
 )
 
 RAW_TABLES: tuple[Table, ...] = (

@@ -8,9 +8,14 @@ from dataclasses import dataclass
 
 from parsers.store.store import Store
 from parsers.store.store_file import StoreFile
-from pipelines.lake.tables.table import Table
+from pipelines.lake.tables.table import Table, columns
 
 PACKED = ("broker",)
+ORIGIN = columns("""
+broker text which broker's store, as named in rocketlens.toml
+file   text path below the store root, e.g. commitlog/00000000000000000000
+""")
+"""The first columns of each raw table."""
 
 
 @dataclass(frozen=True, slots=True)
