@@ -28,6 +28,7 @@ from pipelines.answers.ledger_rows import ledger_rows
 from pipelines.answers.lives.life_events import life_event_row, life_events
 from pipelines.answers.lives.life_rows import life_rows
 from pipelines.answers.logged import lives_logged, offsets_logged
+from pipelines.answers.losses import all_lost, loses, messages_lost, starts
 from pipelines.answers.offsets.events import events_of, offset_event_row
 from pipelines.answers.offsets.record import OffsetRecord
 from pipelines.answers.offsets.saved import offsets_of_store
@@ -122,12 +123,14 @@ def _forecast_row(broker: BrokerSource, told: Forecast) -> Row:
         "version": document["version"],
         "exit": document["exit"],
         "load_ok": document["load"]["ok"],
+        "starts": starts(document),
         "min_physical_offset": log["min_physical_offset"],
         "max_physical_offset": log["max_physical_offset"],
         "files_deleted": len(log["files_deleted"]),
         "dispatch_from": document["dispatch_from"],
         "redispatched_messages": document["redispatched_messages"],
-        "lost_messages": len(document["lost"]) if document["lost"] or document["losses_are_known"] else None,
+        "lost_messages": messages_lost(document),
+        "lost": None if loses(document) is None else all_lost(document),
         "unknown": len(document["unknown"]),
         "document": json.dumps(document, ensure_ascii=False),
     }

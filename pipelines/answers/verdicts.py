@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pipelines.answers import losses
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource, Sources
 
@@ -54,16 +55,22 @@ class BrokerVerdict:
     @property
     def starts(self) -> bool | None:
         """Whether a start comes up."""
-        told = self.forecast
-        if told is None or told["load"]["ok"] is None:
-            return None
-        return bool(told["load"]["ok"] and (told["start"] or {"returns": True})["returns"])
+        return None if self.forecast is None else losses.starts(self.forecast)
+
+    @property
+    def loses(self) -> bool | None:
+        """Whether a start loses anything, of the configuration too; None where that is not known."""
+        return None if self.forecast is None else losses.loses(self.forecast)
 
     @property
     def lost(self) -> int | None:
         """Messages lost by a start; None where that is not known."""
-        told = self.forecast
-        return None if told is None or not told["losses_are_known"] else sum(told["lost_counts"].values())
+        return None if self.forecast is None else losses.messages_lost(self.forecast)
+
+    @property
+    def lost_in_words(self) -> str | None:
+        """Everything that a start loses, `nothing` or `not known`; None without a forecast."""
+        return None if self.forecast is None else losses.all_lost(self.forecast) or "nothing"
 
     @property
     def next_command(self) -> str | None:
@@ -71,7 +78,7 @@ class BrokerVerdict:
         store = shlex.quote(self.store)
         if self.findings:
             return f"rocketlens verify {store}"
-        if self.starts is False or self.lost:
+        if self.starts is False or self.loses:
             return f"rocketlens forecast {store}"
         return f"rocketlens lag {store}" if self.messages_behind or self.queues_unknown else None
 
@@ -106,13 +113,9 @@ class BrokerVerdict:
             return "no forecast was made"
         if self.starts is False:
             return "a start would not come up"
-        if self.lost is None:
+        if self.loses is None:
             return "what a start would lose is not known"
-        return (
-            f"a start would lose {self.lost:,} message{'' if self.lost == 1 else 's'}"
-            if self.lost
-            else "a start loses nothing"
-        )
+        return f"a start would lose {self.lost_in_words}" if self.loses else "a start loses nothing"
 
     def _lag(self) -> str:
         known = None if self.messages_behind is None else f"{self.messages_behind:,} messages behind"

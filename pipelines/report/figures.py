@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pipelines.answers import losses
 from pipelines.report.model import Facts, Figure, Row
 
 
@@ -78,17 +79,18 @@ def _behind(lag: Sequence[Row] | None) -> Figure:
 
 
 def _loss(forecast: Mapping[str, Any] | None) -> Figure:
+    title = "Lost by a start now"
     if forecast is None:
-        return Figure("Lost by a start now", None, "no forecast: the version is not known", "unknown")
-    decided = forecast["load"]["ok"] is False or forecast["lost"] or forecast["losses_are_known"]
-    if forecast["load"]["ok"] is None or not decided:
-        return Figure("Lost by a start now", None, "not decided: see the forecast", "unknown")
-    if not forecast["load"]["ok"]:
-        return Figure("Lost by a start now", "no start", "load() would fail", "finding")
-    lost = len(forecast["lost"])
-    return Figure(
-        "Lost by a start now", grouped(lost), "messages" if lost else "nothing", "finding" if lost else "good"
-    )
+        return Figure(title, None, "no forecast: the version is not known", "unknown")
+    comes_up, lost = losses.starts(forecast), sum(forecast["lost_counts"].values())
+    if comes_up is False:
+        why = "load() would fail" if not forecast["load"]["ok"] else "load() ends, and the broker does not come up"
+        return Figure(title, "no start", why, "finding")
+    if comes_up is None or losses.loses(forecast) is None:
+        return Figure(title, None, "not decided: see the forecast", "unknown")
+    if not losses.loses(forecast):
+        return Figure(title, "0", "nothing", "good")
+    return Figure(title, grouped(lost) if lost else "settings", losses.all_lost(forecast), "finding")
 
 
 def _owners(facts: Facts) -> Figure:

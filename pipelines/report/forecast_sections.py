@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pipelines.answers import losses
 from pipelines.report import svg
 from pipelines.report.figures import counted, grouped
 from pipelines.report.model import QUEUE, Column, Facts, PrintedTable, Section, State, numbers, texts, with_notes
@@ -17,9 +18,8 @@ def forecast_section(facts: Facts, *, losses_shown: int = 30) -> Section:
     document = facts.forecast
     if document is None:
         return Section("forecast", title, "No forecast was made.", "unknown")
-    state: State = "good" if document["load"]["ok"] is not False and not document["lost"] else "finding"
-    if state == "good" and not document["losses_are_known"]:
-        state = "unknown"
+    lossy = losses.loses(document)
+    state: State = "finding" if losses.starts(document) is False or lossy else "unknown" if lossy is None else "good"
     lost, notes = _loss_table(document["lost"], losses_shown)
     tables = [_facts_table(document), *lost, *_remedies_table(document["advice"]), *_rules_table(document["reasons"])]
     others = [
@@ -34,10 +34,11 @@ def loss_section(document: Mapping[str, Any], *, shown: int = 30) -> Section:
     """What is lost for good, message by message."""
     lost = document["lost"]
     tables, notes = _loss_table(lost, shown)
-    if not lost and not document["losses_are_known"]:
+    told, state = losses.all_lost(document), losses.loses(document)
+    if state is None:
         return Section("lost", "What is lost", "What would be lost is not known.", "unknown")
-    verdict = f"{counted(len(lost), 'thing')} would be lost." if lost else "Nothing would be lost."
-    return Section("lost", "What is lost", verdict, "finding" if lost else "good", tables=tables, remarks=notes)
+    verdict = f"A start would lose {told}." if state else "Nothing would be lost."
+    return Section("lost", "What is lost", verdict, "finding" if state else "good", tables=tables, remarks=notes)
 
 
 def _verdict(document: Mapping[str, Any]) -> str:
@@ -48,17 +49,16 @@ def _verdict(document: Mapping[str, Any]) -> str:
         return (
             f"{exit_}; load() would fail: {document['load']['error'] or 'reason unknown'}. The broker would not start."
         )
+    if losses.starts(document) is False:
+        return f"{exit_}; the store would load and the broker not come up: {document['start']['error']}."
     log = document["commitlog"]
     again = document["redispatched_messages"]
     end = f"the log would end at {_number(log['max_physical_offset'])}"
     if again is None:
         return f"{exit_}; {end}. What would be dispatched again, and what lost, is not known."
-    lost = (
-        f"{counted(len(document['lost']), 'message')} would be lost" if document["lost"] else "no message would be lost"
-    )
-    if not document["losses_are_known"]:
-        lost = f"at least {lost}" if document["lost"] else "what would be lost is not known"
-    return f"{exit_}; {end}, {_number(again)} messages would be dispatched again, {lost}."
+    lost = losses.all_lost(document)
+    told = "what would be lost is not known" if lost == "not known" else f"lost by it: {lost or 'nothing'}"
+    return f"{exit_}; {end}, {_number(again)} messages would be dispatched again, {told}."
 
 
 def _number(value: int | None) -> str:
@@ -98,15 +98,15 @@ def _remedies_table(advice: Sequence[Mapping[str, Any]]) -> list[PrintedTable]:
     columns = [
         *texts("do"),
         Column("evidence", "because", blank=True),
-        Column("lost", "then lost", True),
+        Column("lost", "then lost", blank=True),
         Column("costs", "it costs", blank=True),
     ]
     rows = [{**each, "lost": _lost_then(each["then"])} for each in advice]
     return [PrintedTable(columns, rows, "What would lose less")] if rows else []
 
 
-def _lost_then(then: Mapping[str, Any] | None) -> int | None:
-    return None if then is None or not then["losses_are_known"] else sum(then["lost_counts"].values())
+def _lost_then(then: Mapping[str, Any] | None) -> str | None:
+    return None if then is None else losses.lost_then(then) or "nothing"
 
 
 def _rules_table(reasons: Sequence[Mapping[str, Any]]) -> list[PrintedTable]:

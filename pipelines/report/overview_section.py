@@ -29,9 +29,9 @@ def anchor_of(number: int) -> str:
 
 def state_of(verdict: BrokerVerdict) -> State:
     """finding: files disagree or a start loses something; unknown: one of the two was not looked at."""
-    if verdict.findings or verdict.starts is False or verdict.lost:
+    if verdict.findings or verdict.starts is False or verdict.loses:
         return "finding"
-    if verdict.findings is None or verdict.lost is None:
+    if verdict.findings is None or verdict.loses is None:
         return "unknown"
     return "plain" if verdict.messages_behind or verdict.queues_unknown else "good"
 
@@ -69,10 +69,10 @@ def lake_figures(verdicts: Sequence[BrokerVerdict]) -> list[Figure]:
             "finding" if sum(findings) else "unknown" if unread else "good",
         ),
         Figure(
-            "Lost by a start now",
+            "Messages lost by a start now",
             grouped(sum(lost)) if lost else None,
             f"known {f'of {len(lost)} ' if len(lost) < len(verdicts) else ''}{of_all}",
-            "finding" if sum(lost) else "good" if len(lost) == len(verdicts) else "unknown",
+            "finding" if any(each.loses for each in verdicts) else "good" if len(lost) == len(verdicts) else "unknown",
         ),
         Figure("Messages behind", grouped(sum(behind)) if behind else None, f"known of {len(behind)} {of_all}"),
         Figure("On disk", in_bytes(sum(disk)) if disk else None, "files of the stores"),
@@ -97,7 +97,7 @@ def _row(number: int | None, verdict: BrokerVerdict) -> Row:
         "verdict": WORDS[state_of(verdict)],
         "worst": None if worst is None else f"{worst['severity']} {worst['kind']}",
         "findings": verdict.findings,
-        "lost": "no start" if verdict.starts is False else verdict.lost,
+        "lost": "no start" if verdict.starts is False else verdict.lost_in_words,
         "behind": _behind(verdict),
         "seconds": verdict.seconds_behind,
         "disk": None if verdict.disk_bytes is None else in_bytes(verdict.disk_bytes),

@@ -31,7 +31,7 @@ UNIT = {
 }
 TIMER = {"broker": "b", "file": "timerlog/0", "position": 0, "physical_offset": 50, "msg_size": 100}
 REGION = {**FILE, "file_size": 100, "file_pos": 0, "length": 100, "kind": "messages"}
-STARTS = {"broker": "b", "load_ok": True, "lost_messages": 0}
+STARTS = {"broker": "b", "load_ok": True, "starts": True, "lost": ""}
 
 HEAD = {"broker": "b", "unread": 2, "matching": 1, "head_queue_offset": 7}
 AT = datetime(2026, 11, 21, tzinfo=UTC)
@@ -115,7 +115,10 @@ CASES: dict[str, tuple[Rows, list[Rows]]] = {
     ),
     "starts_without_loss": (
         {"recovery_forecast": [STARTS]},
-        [{"recovery_forecast": [{**STARTS, **wrong}]} for wrong in ({"load_ok": None}, {"lost_messages": 1})],
+        [
+            {"recovery_forecast": [{**STARTS, **wrong}]}
+            for wrong in ({"starts": None}, {"starts": False}, {"lost": "offsets"})
+        ],
     ),
     "nothing_deleted_unread": (
         {"retention_risk": [{"broker": "b", "deleted_unread": 0}]},

@@ -6,6 +6,7 @@ import inspect
 import json
 import os
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from pipelines.lake.lock import LOCK_NAME
 from pipelines.lake.tables.raw import FILE_TABLES, TABLES
 from pipelines.spark import session, shared_folders
 from pipelines.spark.shared_folders import NotShared
+from tests.support.browser import CLI
 from tests.support.cli import Called, call
 from tests.support.fixtures import unpack_store
 from tests.support.plain_spark import plain_spark
@@ -191,6 +193,20 @@ def test_an_ingest_that_finds_nothing_new_starts_no_spark_and_writes_nothing(
     before = {name: lake.version(name) for name in TABLES}, lake.catalog.stat().st_ino
     assert rows("ingest", folder=folder, code=1)
     assert ({name: lake.version(name) for name in TABLES}, lake.catalog.stat().st_ino) == before
+
+
+def test_an_ingest_ends_with_its_verdicts(folder: Path) -> None:
+    """Behind the rows of every table, which would push them out of the window."""
+    for n in range(3):
+        (folder / "store" / f"stranger{n}").touch()
+    assert rows("ingest", folder=folder, code=1)
+    arguments = ["ingest", "--config-file", str(folder / "rocketlens.toml"), "--format", "table"]
+    ended = subprocess.run([*CLI, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    lines = ended.stdout.splitlines()
+    assert ended.returncode == 1, ended.stdout
+    assert "next: `rocketlens verify" in lines[-1], "not the table, which would push it out of the window"
+    assert any(line.startswith("broker") and line.endswith("rows") for line in lines[:-1])
+    assert ended.stdout.count("not understood") == 1
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,8 @@ from pipelines.answers.verdicts import BrokerVerdict
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource, Sources
 from pipelines.report.facts import facts_of_store
+from pipelines.report.figures import figures_of
+from pipelines.report.forecast_sections import forecast_section
 from pipelines.report.lake_facts import BrokerFacts, LakeFacts, facts_of_lake
 from pipelines.report.model import Facts
 from pipelines.report.overview_section import lake_figures
@@ -147,12 +149,24 @@ FORECAST = {
     "dispatch_from": 0,
     "redispatched_messages": 2,
     "lost": [],
-    "lost_counts": {},
+    "lost_counts": {"message": 0},
+    "config": None,
     "losses_are_known": True,
     "reasons": [],
     "advice": [],
     "unknown": [],
     "otherwise": [],
+}
+NO_OFFSETS = {
+    "lost_counts": {
+        "topics": 0,
+        "groups": 0,
+        "offsets": None,
+        "groups_without_offsets": 2,
+        "delay_levels": 0,
+        "gone_back": 0,
+    },
+    "lost": {"offsets": None},
 }
 FINDING = {"kind": "body_crc_wrong", "severity": "critical", "place": "commitlog/0", "begin": 5, "end": 7}
 WHY = json.dumps({"why": "The body differs.", "broker_would": "It cuts."})
@@ -177,7 +191,7 @@ def lake(tmp_path: Path) -> Lake:
     }
     put(lake, "commitlog_regions", {**region, "broker": "worst"}, {**region, "broker": "fine", "kind": "messages"})
     put(lake, "consistency_findings", {**FINDING, "broker": "worst", "repair": "Restore it.", "document": WHY})
-    then = {"losses_are_known": True, "lost_counts": {"message": 1}}
+    then = {"losses_are_known": True, "lost_counts": {"message": 1}, "lost_config": 0}
     advice = {"do": "move checkpoint away", "evidence": "keys are missing", "costs": "time", "then": then}
     lossy = {**FORECAST, "lost_counts": {"message": 3}, "lost": [LOSS] * 3, "advice": [advice]}
     documents = [("fine", FORECAST), ("worst", lossy)]
@@ -201,7 +215,7 @@ def test_a_lake_of_several_brokers_names_each_of_them(lake: Lake) -> None:
     assert "1.0 MiB" in overview
     assert re.search(r'href="#broker-1">worst', overview)
     worst = page.split('id="broker-1"')[1].split('id="broker-2"')[0]
-    assert "3 messages would be lost" in worst, "the forecast of the table"
+    assert "lost by it: 3 messages" in worst, "the forecast of the table"
     assert worst.count("Restore it.") == 2, "beside the damage and beside the finding"
     assert "What would lose less" in worst
     assert "move checkpoint away" in worst
@@ -224,8 +238,26 @@ def test_the_figures_of_a_lake_are_good_only_where_every_broker_was_read(
     figures = {
         each.label: each for each in lake_figures([each.verdict for each in facts_of_lake(lake, sources).brokers])
     }
-    for label in ("Findings", "Lost by a start now"):
+    for label in ("Findings", "Messages lost by a start now"):
         assert (figures[label].number, figures[label].state) == (number, state), label
+
+
+@pytest.mark.parametrize(
+    ("told", "number", "words"),
+    [
+        ({}, "0", "lost by it: nothing"),
+        ({"config": NO_OFFSETS}, "settings", "lost by it: 2 groups without their committed offsets"),
+        ({"start": {"returns": False, "error": "dispatch never ends"}}, "no start", "not come up: dispatch never ends"),
+    ],
+)
+def test_a_start_that_loses_offsets_or_hangs_is_not_told_for_good(
+    told: dict[str, object], number: str, words: str
+) -> None:
+    facts = Facts("/data/store", read_at_ms=0, forecast={**FORECAST, **told})
+    (figure,) = (each for each in figures_of(facts) if each.label == "Lost by a start now")
+    section = forecast_section(facts)
+    assert (figure.number, figure.state, section.state) == (number, *(["finding" if told else "good"] * 2))
+    assert words in section.verdict
 
 
 def test_a_hundred_brokers_fit_into_five_megabytes() -> None:

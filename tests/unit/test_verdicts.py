@@ -10,10 +10,17 @@ import pytest
 from pipelines.answers.verdicts import verdicts_of
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource, Sources
-from pipelines.report.overview_section import overview_section
+from pipelines.report.overview_section import overview_section, state_of
 from tests.support.small_lake import put
 
-FORECAST = {"load": {"ok": True, "error": None}, "start": {"returns": True}, "losses_are_known": True, "otherwise": []}
+FORECAST = {
+    "load": {"ok": True, "error": None},
+    "start": {"returns": True},
+    "lost_counts": {"message": 0},
+    "losses_are_known": True,
+    "config": None,
+    "otherwise": [],
+}
 
 
 @pytest.fixture
@@ -33,7 +40,7 @@ def lake(tmp_path: Path) -> Lake:
         lake,
         "recovery_forecast",
         *({"broker": "a", "document": json.dumps(document)} for document in (other, suggested, other)),
-        {"broker": "b", "document": json.dumps({**FORECAST, "lost_counts": {}})},
+        {"broker": "b", "document": json.dumps(FORECAST)},
     )
     put(
         lake,
@@ -50,8 +57,8 @@ def test_each_broker_has_a_verdict(lake: Lake) -> None:
     brokers = tuple(BrokerSource(name, Path(f"/data/{name} x")) for name in ("a", "b", "c"))
     first, second, unread = verdicts_of(lake, Sources(lake.root, brokers))
     assert first.sentence() == (
-        "a: 2 findings, worst critical body_crc_wrong (commitlog/0); a start would lose 4 messages; lag unknown; "
-        "next: `rocketlens verify '/data/a x'`"
+        "a: 2 findings, worst critical body_crc_wrong (commitlog/0); a start would lose 3 messages, "
+        "1 message missing in the index; lag unknown; next: `rocketlens verify '/data/a x'`"
     )
     assert second.sentence() == (
         "b: its files agree; a start loses nothing; 5 messages behind, 1 queue unknown; "
@@ -67,11 +74,52 @@ def test_a_start_that_does_not_come_up_is_asked_of_forecast(lake: Lake) -> None:
         "recovery_forecast",
         {
             "broker": "b",
-            "document": json.dumps({**FORECAST, "load": {"ok": False}, "losses_are_known": False, "lost_counts": {}}),
+            "document": json.dumps({**FORECAST, "load": {"ok": False}, "losses_are_known": False}),
         },
     )
     (verdict,) = verdicts_of(lake, Sources(lake.root, (BrokerSource("b", Path("/b")),)))
     assert (verdict.starts, verdict.lost, verdict.next_command) == (False, None, "rocketlens forecast /b")
+
+
+CONFIG_LOST = dict.fromkeys(("topics", "groups", "offsets", "groups_without_offsets", "delay_levels", "gone_back"), 0)
+NO_OFFSETS = {"lost_counts": {**CONFIG_LOST, "offsets": None, "groups_without_offsets": 2}, "lost": {"offsets": None}}
+OFFSETS = {"lost_counts": {**CONFIG_LOST, "offsets": 4_000, "gone_back": 1}, "lost": {"offsets": [{}]}}
+
+
+@pytest.mark.parametrize(
+    ("told", "words", "state"),
+    [
+        ({}, "a start loses nothing", "good"),
+        (
+            {"config": NO_OFFSETS},
+            "a start would lose 2 groups without their committed offsets, of which no copy is left",
+            "finding",
+        ),
+        (
+            {"config": OFFSETS},
+            "a start would lose 4,000 committed offsets; 1 offset gone back",
+            "finding",
+        ),
+        (
+            {"losses_are_known": False, "lost_counts": {"message": 0, "queue_unit": 7}},
+            "a start would lose at least 7 messages missing in the queue",
+            "finding",
+        ),
+        ({"losses_are_known": False}, "what a start would lose is not known", "unknown"),
+    ],
+)
+def test_what_a_start_loses_of_the_configuration_is_no_nothing(
+    told: dict[str, object], words: str, state: str, lake: Lake
+) -> None:
+    """A store without consumerOffset.json loses no message, and every offset: a verdict and a page said `nothing`."""
+    put(lake, "consistency_findings")
+    put(lake, "recovery_forecast", {"broker": "b", "document": json.dumps({**FORECAST, **told})})
+    put(lake, "lag")
+    (verdict,) = verdicts_of(lake, Sources(lake.root, (BrokerSource("b", Path("/b")),)))
+    assert words in verdict.sentence()
+    row = overview_section([verdict]).tables[0].rows[0]
+    assert (state_of(verdict), str(row["lost"]) in verdict.sentence() or state != "finding") == (state, True)
+    assert verdict.next_command == ("rocketlens forecast /b" if state == "finding" else None)
 
 
 @pytest.mark.parametrize(

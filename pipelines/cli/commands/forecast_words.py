@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pipelines.cli.commands.config_words import counts_of_config, decided_by_config, lost_config
+from pipelines.answers.losses import all_lost, counted, lost_then, places_lost
+from pipelines.cli.commands.config_words import decided_by_config, named_config
 from pipelines.cli.frame.written.sections import sections
-from pipelines.report.figures import counted
 
 Document = Mapping[str, Any]
 QUEUES_SHOWN = 20
-WHERE = {"message": "", "queue_unit": " missing in the queue", "index_entries": " missing in the index"}
-"""What a message loses, as the document's `lost_counts` names it -> the words for it."""
 
 
 def in_words(document: Document, width: int) -> Iterator[str]:
     """Lines of at most `width` cells, where words allow it."""
     lists = (
-        ("What is lost", [*_losses(document["lost"]), *lost_config(document["config"])]),
+        ("What is lost", [*_losses(document["lost"]), *named_config(document["config"])]),
         ("What comes back", list(map(_returned, document["brought_back"]))),
         (
             "What a crash, or a file `abort`, would bring back",
@@ -55,20 +53,7 @@ def _decided(document: Document) -> Iterator[tuple[str, str]]:
         return
     again, start = document["redispatched_messages"], f"from {document['dispatch_from']:,} on"
     yield "dispatch", f"{counted(again, 'message')} again, {start}" if again else f"nothing again, new messages {start}"
-    lost = _lost(document), counts_of_config(document["config"])
-    yield "lost by it", "; ".join(filter(None, lost)) or "nothing"
-
-
-def _lost(document: Document) -> str:
-    """What is lost of the messages; empty only where nothing is."""
-    counts = _counts(document["lost_counts"])
-    if document["losses_are_known"]:
-        return counts
-    return f"at least {counts}" if counts else "not known"
-
-
-def _counts(lost: Mapping[str, int]) -> str:
-    return ", ".join(f"{counted(number, 'message')}{WHERE[what]}" for what, number in lost.items() if number)
+    yield "lost by it", all_lost(document) or "nothing"
 
 
 def _losses(lost: Sequence[Document]) -> Iterator[str]:
@@ -81,7 +66,7 @@ def _losses(lost: Sequence[Document]) -> Iterator[str]:
         reasons.setdefault((loss["what"], loss["reason"]), {}).setdefault(queue, []).append(loss)
     left = QUEUES_SHOWN
     for (what, reason), queues in sorted(reasons.items(), key=lambda each: -sum(map(len, each[1].values()))):
-        yield f"{_counts({what: sum(map(len, queues.values()))})}: {reason}"
+        yield f"{places_lost({what: sum(map(len, queues.values()))})}: {reason}"
         for queue, losses in sorted(queues.items(), key=lambda each: -len(each[1]))[:left]:
             yield f" {queue}: {len(losses):,}, {_range(losses, 'queue_offset')}, {_range(losses, 'physical_offset')}"
         if len(queues) > left:
@@ -104,7 +89,7 @@ def _returned(each: Document) -> str:
 
 def _way(advice: Document) -> str:
     then = advice["then"]
-    ends = "" if then is None else f" Then lost: {_lost(then) or 'nothing'}."
+    ends = "" if then is None else f" Then lost: {lost_then(then) or 'nothing'}."
     costs = f" It costs: {advice['costs']}." if advice["costs"] else ""
     return f"{advice['do']}, because: {advice['evidence']}.{ends}{costs}"
 
@@ -114,5 +99,5 @@ def _other(document: Document) -> str:
         return f"{', '.join(document['holds_for'])}: what it would do is not known (--version {document['version']})"
     if not document["load"]["ok"]:
         return f"{', '.join(document['holds_for'])} would not start (--version {document['version']})"
-    lost = _lost(document) or "nothing"
+    lost = all_lost(document) or "nothing"
     return f"{', '.join(document['holds_for'])} would lose {lost} (--version {document['version']})"

@@ -129,8 +129,9 @@ def ingest(
         verdicts = verdicts_of(lake, sources)
         troubles += troubles_of(verdicts)
         not_compared |= {verdict.broker for verdict in verdicts if verdict.findings is None}
-    _tell_verdicts(run, [verdict for verdict in verdicts if not broker or verdict.broker in broker])
     run.emit_rows(rows.schema, rows.to_pylist())
+    run.output().flush()
+    _tell_verdicts(run, [verdict for verdict in verdicts if not broker or verdict.broker in broker])
 
 
 def _tell_dagster(config: Path, sources: Sources) -> None:
@@ -159,6 +160,7 @@ def ingested(run: Run, spark: SparkSession, sources: Sources, lake: Lake, broker
     import pyarrow as pa
 
     from pipelines.cli.commands.ingest_bar import IngestBar
+    from pipelines.cli.frame.call.opening import by_reason
     from pipelines.ingest.derive import derive
     from pipelines.ingest.ingest import ingest as ingest_stores
     from pipelines.lake.catalog import publish
@@ -180,8 +182,9 @@ def ingested(run: Run, spark: SparkSession, sources: Sources, lake: Lake, broker
         run.not_read(sentence, name)
     for sentence in derived.problems:
         run.not_read(sentence)
-    for name, file, why in report.not_understood:
-        run.note(f"{name}: {file}: not understood: {why}")
+    for name in dict.fromkeys(name for name, _, _ in report.not_understood):
+        files = ((file, why) for of, file, why in report.not_understood if of == name)
+        run.note(f"{name}: not understood, left out: {by_reason(files)}")
     run.note(f"{report.files_read} files read, {report.files_unchanged} unchanged; `rocketlens sql` asks {catalogue}")
     schema = pa.schema([("broker", pa.string()), ("table", pa.string()), ("rows", pa.int64())])
     rows = [{"broker": name, "table": table, "rows": count} for (name, table), count in report.rows.items()]

@@ -37,12 +37,14 @@ broker                text which broker
 version               text RocketMQ version the answer holds for
 exit                  text how the last run ended
 load_ok               flag would load() succeed; null when not decided
+starts                flag would the broker come up; null when not decided
 min_physical_offset   i64  CommitLog minimum after recovery
 max_physical_offset   i64  CommitLog end after recovery
 files_deleted         i64  CommitLog files that would be deleted
 dispatch_from         i64  CommitLog position where dispatch restarts
 redispatched_messages i64  messages dispatched again
 lost_messages         i64  messages lost for good; null when not decided
+lost                  text all that is lost, in queues, index and configuration too; empty: nothing, null: not known
 unknown               i64  questions the files do not answer
 document              text the whole forecast as JSON
 """),

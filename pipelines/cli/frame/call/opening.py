@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import struct
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -146,11 +147,17 @@ def stores_below(path: Path) -> list[Path]:
 
 def name_not_understood(run: Run, store: Store) -> None:
     """One remark for all files that no reader here takes, those of one reason together."""
-    by_reason: dict[str | None, list[str]] = {}
-    for strange in store.not_understood:
-        by_reason.setdefault(strange.why, []).append(name_below(store.root, strange.path))
-    if by_reason:
-        run.note(f"not understood, left out: {', '.join(_told(names, why) for why, names in by_reason.items())}")
+    files = [(name_below(store.root, strange.path), strange.why) for strange in store.not_understood]
+    if files:
+        run.note(f"not understood, left out: {by_reason(files)}")
+
+
+def by_reason(files: Iterable[tuple[str, str | None]]) -> str:
+    """Names of files below their store, each with why no reader takes it: those of one reason together."""
+    reasons: dict[str | None, list[str]] = {}
+    for name, why in files:
+        reasons.setdefault(why, []).append(name)
+    return ", ".join(_told(names, why) for why, names in reasons.items())
 
 
 def _told(names: list[str], why: str | None) -> str:
