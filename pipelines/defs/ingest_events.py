@@ -12,6 +12,7 @@ from pipelines.defs.jobs import BROKER_TABLES, CONFIG_TABLES
 from pipelines.defs.lakehouse import Lakehouse
 from pipelines.defs.metadata import table_metadata
 from pipelines.defs.partitions import BROKERS, FILE_PARTITIONS
+from pipelines.defs.plots import plot_of
 from pipelines.lake.catalog import made_from
 from pipelines.lake.delta import partition_parts
 from pipelines.lake.lake import Lake
@@ -78,7 +79,7 @@ def materializations(
         if name in FILE_PARTITIONS or name in (*BROKER_TABLES, *CONFIG_TABLES):
             yield from _partitions(instance, lake, name)
         elif version != _told(instance, name)[1]:
-            yield dg.AssetMaterialization(name, metadata=_metadata(lake, name))
+            yield dg.AssetMaterialization(name, metadata={**_metadata(lake, name), **plot_of(lake, name)})
 
 
 def _partitions(instance: dg.DagsterInstance, lake: Lake, name: str) -> Iterator[dg.AssetMaterialization]:
@@ -94,6 +95,8 @@ def _partitions(instance: dg.DagsterInstance, lake: Lake, name: str) -> Iterator
     whole = _metadata(lake, name) if fresh else {}
     for key in fresh:
         metadata = {**whole, "dagster/partition_row_count": rows[key]}
+        if key == fresh[-1]:  # Dagster's log keeps every picture, and shows that of the newest event
+            metadata |= plot_of(lake, name)
         yield dg.AssetMaterialization(name, partition=key, metadata=metadata)
 
 

@@ -14,6 +14,8 @@ from pipelines.defs import ingest_events
 from pipelines.defs.dagster_home import has_home, instance_of
 from pipelines.defs.ingest_events import ASSETS, tell_dagster
 from pipelines.defs.lakehouse import Lakehouse
+from pipelines.defs.partitions import FILE_PARTITIONS
+from pipelines.defs.plots import NOT_PLOTTED, PLOTS, plot_of
 from tests.support.small_lake import put
 
 FILES = ("commitlog/00000000000000000000", "commitlog/00000000000000001024")
@@ -94,6 +96,28 @@ def test_what_was_written_is_materialized_and_checked(lakehouse: Lakehouse, inst
     assert told(instance, "lag") == 1, "a table without rows was made all the same"
     assert told(instance, "commitlog_messages") == 0, "a table that was not made is not said to be"
     assert passed(instance, "commitlog_regions", "no_damage")
+
+
+def plotted(instance: dg.DagsterInstance, asset: str) -> list[bool]:
+    """Of each materialization of an asset, the newest first: whether it has a plot."""
+    records = instance.fetch_materializations(dg.AssetKey(asset), limit=100).records
+    told = [record.asset_materialization for record in records]
+    return ["plot" in each.metadata for each in told if each is not None]
+
+
+def test_what_is_plotted_of_a_run_is_plotted_of_an_ingest(lakehouse: Lakehouse, instance: dg.DagsterInstance) -> None:
+    lags = [{"broker": "a", "group": group, "topic": "t", "messages_behind": 9, "status": "behind"} for group in "gh"]
+    put(lakehouse.lake(), "lag", *lags)
+    tell_dagster(instance, lakehouse)
+    assert plotted(instance, "commitlog_regions") == [True, False], "the newest event alone, for the log keeps each"
+    assert plotted(instance, "lag") == [True]
+    assert plotted(instance, "store_files") == [False], "one kind of file is nothing to compare"
+
+
+def test_every_table_has_its_bars_or_none_on_purpose(lakehouse: Lakehouse) -> None:
+    assert sorted(ASSETS) == sorted([*PLOTS, *FILE_PARTITIONS, *NOT_PLOTTED])
+    for name in set(ASSETS) - {"commitlog_regions", "store_files", "lag"}:
+        assert plot_of(lakehouse.lake(), name) == {}, "asked, and nothing to compare in a table without rows"
 
 
 def test_what_was_read_and_gave_no_row_is_materialized_too(lakehouse: Lakehouse, instance: dg.DagsterInstance) -> None:

@@ -7,7 +7,8 @@ import dagster as dg
 from pipelines.defs.assets.evidence import evidence
 from pipelines.defs.care import cared_for
 from pipelines.defs.lakehouse import SPARK_POOL, Lakehouse
-from pipelines.defs.metadata import bar_plots, column_schema, table_metadata
+from pipelines.defs.metadata import column_schema, table_metadata
+from pipelines.defs.plots import plot_of
 from pipelines.lake.tables.fates import DELAYED_MESSAGES, POPPED_MESSAGES, RETRY_CHAINS, TRACE_EVENTS, TRANSACTIONS
 from pipelines.lake.tables.judgements import (
     CONSISTENCY_FINDINGS,
@@ -25,10 +26,8 @@ CONFIG_DEPS = ["topic_configs", "offset_snapshots"]
 LIFE_DEPS: list[str | dg.AssetKey] = [*STORE_DEPS, *CONFIG_DEPS, "group_configs", *evidence("broker_logs")]
 
 
-def judged_asset(
-    table: Table, group: str, deps: Sequence[str | dg.AssetKey], description: str, counted: str
-) -> dg.AssetsDefinition:
-    """The asset of a table that `recovery` makes from a store's files; `counted` is an SQL label its plot counts."""
+def judged_asset(table: Table, group: str, deps: Sequence[str | dg.AssetKey], description: str) -> dg.AssetsDefinition:
+    """The asset of a table that `recovery` makes from a store's files."""
 
     @dg.asset(
         name=table.name,
@@ -51,11 +50,10 @@ def judged_asset(
             marks = watermarks_of(lake)
             cut = [broker.cut_at(marks.get(broker.name)) for broker in brokers]
             rows = judge_brokers(lakehouse.spark(), lake, table.name, cut)
-        found = lake.query(f"SELECT {counted} AS label, count(*) AS n FROM {table.name} GROUP BY ALL").to_pylist()
-        labels, values = [str(row["label"]) for row in found], [row["n"] for row in found]
-        plots = bar_plots(f"rows of {table.name}", labels, values, "rows")
         return dg.MaterializeResult(
-            metadata=table_metadata(lake, table, rows, **plots, not_read="; ".join(refused) or "none")
+            metadata=table_metadata(
+                lake, table, rows, **plot_of(lake, table.name), not_read="; ".join(refused) or "none"
+            )
         )
 
     return built
@@ -67,98 +65,84 @@ JUDGED_ASSETS = [
         "consistency",
         STORE_DEPS + CONFIG_DEPS,
         "No row for a store whose files agree.",
-        "concat_ws(' ', severity, kind)",
     ),
     judged_asset(
         RECOVERY_FORECAST,
         "recovery",
         STORE_DEPS,
         "The document holds every queue, every loss, and the rule behind each conclusion.",
-        "CASE WHEN load_ok THEN 'starts' WHEN load_ok IS NULL THEN 'not known' ELSE 'does not start' END",
     ),
     judged_asset(
         RETENTION_RISK,
         "recovery",
         STORE_DEPS + CONFIG_DEPS,
         "As of the run: a due date passes.",
-        "status",
     ),
     judged_asset(
         LOSS_LEDGER,
         "consistency",
         STORE_DEPS + CONFIG_DEPS,
         "Every queue offset in exactly one state, so that the states of a queue add up to its maximum.",
-        "state",
     ),
     judged_asset(
         BACKLOG,
         "lag",
         STORE_DEPS + CONFIG_DEPS,
         "By the SQL92 filters that the broker keeps; tags are in no file of a broker, so what matches them is null.",
-        '"group"',
     ),
     judged_asset(
         OFFSET_EVENTS,
         "lag",
         [*STORE_DEPS, *CONFIG_DEPS, *evidence("broker_logs")],
         "From the broker's store and its logs; what is not known is null and says why.",
-        "kind",
     ),
     judged_asset(
         TOPIC_LIVES,
         "consistency",
         STORE_DEPS + CONFIG_DEPS,
         "Messages of a life that a deletion ended are in the log and in no queue.",
-        "state",
     ),
     judged_asset(
         LIFE_EVENTS,
         "consistency",
         LIFE_DEPS,
         "From the broker's log, saved files of config/, and the messages; what no source tells is null and says why.",
-        "concat_ws(' ', subject, happened)",
     ),
     judged_asset(
         GROUP_LIVES,
         "lag",
         LIFE_DEPS,
         "Whether consumers are connected, only the broker's log shows.",
-        "state",
     ),
     judged_asset(
         DELAYED_MESSAGES,
         "recovery",
         STORE_DEPS + CONFIG_DEPS,
         "The log's own records; when the file of a pending one is deleted is as of the ingest.",
-        "concat_ws(' ', kind, state)",
     ),
     judged_asset(
         RETRY_CHAINS,
         "lag",
         STORE_DEPS + CONFIG_DEPS,
         "By the log's records and the stored offsets of the groups.",
-        "state",
     ),
     judged_asset(
         TRANSACTIONS,
         "recovery",
         STORE_DEPS + CONFIG_DEPS,
         "By the log's records, and how far the broker's own group has checked.",
-        "state",
     ),
     judged_asset(
         POPPED_MESSAGES,
         "lag",
         STORE_DEPS + CONFIG_DEPS,
         "By the revive log; what was acknowledged in the broker's memory alone has no row.",
-        "state",
     ),
     judged_asset(
         TRACE_EVENTS,
         "recovery",
         STORE_DEPS,
         "From the bodies of trace messages. Clients drop traces when they are busy: what has no row may have happened.",
-        "concat_ws(' ', trace_type, CASE WHEN success THEN 'succeeded' WHEN NOT success THEN 'failed' END)",
     ),
 ]
 

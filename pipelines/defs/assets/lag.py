@@ -7,18 +7,14 @@ import dagster as dg
 from pipelines.defs.assets.evidence import evidence
 from pipelines.defs.care import cared_for
 from pipelines.defs.lakehouse import SPARK_POOL, Lakehouse
-from pipelines.defs.metadata import bar_plots, column_lineage, column_schema, table_metadata
+from pipelines.defs.metadata import column_lineage, column_schema, table_metadata
+from pipelines.defs.plots import plot_of
 from pipelines.lake.catalog import question
 from pipelines.lake.tables.lag import LAG, LAG_EPISODES, LAG_HISTORY
 from pipelines.lake.tables.raw import CONSUMEQUEUE_UNITS, QUEUES
 from pipelines.lake.tables.saved_config import OFFSET_SNAPSHOTS
 
 LAG_DEPS = ["offset_snapshots", "topic_configs", "queues", "consumequeue_units", "commitlog_messages"]
-PER_INSTANT = """
-SELECT strftime("at", '%Y-%m-%d %H:%M:%S') AS instant, sum(greatest(messages_behind, 0)) AS behind
-FROM lag_history GROUP BY ALL ORDER BY instant DESC LIMIT 12
-"""
-PER_CAUSE = "SELECT cause, sum(message_seconds) AS area FROM lag_episodes GROUP BY ALL ORDER BY area DESC"
 
 
 @dg.asset(
@@ -41,14 +37,13 @@ def lag(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
     with lakehouse.writing(LAG.name):
         rows = judge_brokers(lakehouse.spark(), lake, LAG.name, brokers)
     groups = lake.query(question("lag_by_group")).to_pylist()
-    names, behind = ([row[of] for row in groups] for of in ("group", "messages_behind"))
     return dg.MaterializeResult(
         metadata=table_metadata(
             lake,
             LAG,
             rows,
             **{"dagster/column_lineage": column_lineage(LAG, [OFFSET_SNAPSHOTS, QUEUES, CONSUMEQUEUE_UNITS])},
-            **bar_plots("messages behind by group", names, behind, "messages"),
+            **plot_of(lake, LAG.name),
             queues_unknown=sum(row["queues_unknown"] for row in groups),
             not_read="; ".join(refused) or "none",
         )
@@ -72,15 +67,13 @@ def lag_history(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
     lake = lakehouse.lake()
     with lakehouse.writing(LAG_HISTORY.name):
         rows = write_lag_history(lake)
-    instants = lake.query(PER_INSTANT).to_pylist()
-    names, behind = ([row[of] for row in instants] for of in ("instant", "behind"))
     return dg.MaterializeResult(
         metadata=table_metadata(
             lake,
             LAG_HISTORY,
             rows,
             **{"dagster/column_lineage": column_lineage(LAG_HISTORY, [OFFSET_SNAPSHOTS, QUEUES, CONSUMEQUEUE_UNITS])},
-            **bar_plots("messages behind by instant, of known queues", names, behind, "messages"),
+            **plot_of(lake, LAG_HISTORY.name),
         )
     )
 
@@ -100,7 +93,4 @@ def lag_episodes(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
     lake = lakehouse.lake()
     with lakehouse.writing(LAG_EPISODES.name):
         rows = write_lag_episodes(lake, lakehouse.sources())
-    causes = lake.query(PER_CAUSE).to_pylist()
-    areas = [row["area"] for row in causes]
-    plots = bar_plots("message-seconds by cause", [row["cause"] for row in causes], areas, "message-seconds")
-    return dg.MaterializeResult(metadata=table_metadata(lake, LAG_EPISODES, rows, **plots))
+    return dg.MaterializeResult(metadata=table_metadata(lake, LAG_EPISODES, rows, **plot_of(lake, LAG_EPISODES.name)))

@@ -8,20 +8,13 @@ import dagster as dg
 from pipelines.defs.assets.evidence import RECORDINGS
 from pipelines.defs.care import cared_for
 from pipelines.defs.lakehouse import SPARK_POOL, Lakehouse
-from pipelines.defs.metadata import bar_plots, column_schema, table_metadata
+from pipelines.defs.metadata import column_schema, table_metadata
+from pipelines.defs.plots import plot_of
 from pipelines.lake.tables.ownership import LOG_EVENTS, OWNERSHIP_TABLES
 
 if TYPE_CHECKING:
     from pipelines.recordings.line_counts import RecordedLines
 
-PLOTTED = {
-    "log_events": "kind",
-    "heartbeats": "kind",
-    "assignments": "client_id",
-    "assignment_divergence": "cause",
-    "ownership_intervals": "client_id",
-    "ownership_anomalies": "kind",
-}
 PROBLEMS_SHOWN = 20
 
 
@@ -50,16 +43,13 @@ def replayed_ownership(lakehouse: Lakehouse) -> Iterator[dg.MaterializeResult[No
     lines = {"log_lines": replayed.lines.sentence(), "unrecognised_lines": _unrecognised(replayed.lines)}
     unread = dg.MetadataValue.md("\n".join(f"- {problem}" for problem in replayed.problems[:PROBLEMS_SHOWN]) or "none")
     for table in OWNERSHIP_TABLES:
-        column = PLOTTED[table.name]
-        found = lake.query(f"SELECT {column} AS label, count(*) AS n FROM {table.name} GROUP BY ALL").to_pylist()
-        labels, values = [str(row["label"]) for row in found], [row["n"] for row in found]
         yield dg.MaterializeResult(
             asset_key=table.name,
             metadata=table_metadata(
                 lake,
                 table,
                 replayed.rows[table.name],
-                **bar_plots(f"{table.name}: rows by {column}", labels, values, "rows"),
+                **plot_of(lake, table.name),
                 not_read=unread,
                 **(lines if table is LOG_EVENTS else {}),
             ),

@@ -8,8 +8,9 @@ import dagster as dg
 from pipelines.defs.assets.evidence import WHOLE_STORE, evidence
 from pipelines.defs.care import cared_for
 from pipelines.defs.lakehouse import SPARK_POOL, Lakehouse
-from pipelines.defs.metadata import bar_plots, column_schema, table_metadata
+from pipelines.defs.metadata import column_schema, table_metadata
 from pipelines.defs.partitions import BROKERS
+from pipelines.defs.plots import plot_of
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.lake.broker_stores import store_of
 from pipelines.lake.lake import Lake
@@ -55,8 +56,8 @@ def refresh_queues(spark: "SparkSession", lake: Lake, broker: BrokerSource) -> l
     return ingest_queues(spark, lake, broker, store_of(broker))
 
 
-def broker_asset(table: Table, refresh: Refresh, plotted: str, deps: Sequence[dg.AssetKey]) -> dg.AssetsDefinition:
-    """The asset of a table that is refreshed broker by broker; `plotted` counts rows by this column."""
+def broker_asset(table: Table, refresh: Refresh, deps: Sequence[dg.AssetKey]) -> dg.AssetsDefinition:
+    """The asset of a table that is refreshed broker by broker."""
 
     @dg.asset(
         name=table.name,
@@ -75,7 +76,7 @@ def broker_asset(table: Table, refresh: Refresh, plotted: str, deps: Sequence[dg
             for name in context.partition_keys:
                 told = refresh(lakehouse.spark(), lake, lakehouse.broker(name))
                 unread += [f"{name}: {sentence}" for sentence in told]
-        plots, not_read = counts(lake, table, plotted), "; ".join(unread) or "none"
+        plots, not_read = plot_of(lake, table.name), "; ".join(unread) or "none"
         metadata = table_metadata(lake, table, lake.rows(table.name), **plots, not_read=not_read)
         return dg.MaterializeResult(metadata=metadata)
 
@@ -108,20 +109,13 @@ def config_snapshots(context: dg.AssetExecutionContext, lakehouse: Lakehouse) ->
         for name in context.partition_keys:
             snapshot_config(lakehouse.spark(), lake, lakehouse.broker(name))
     for table in SNAPSHOT_TABLES:
-        metadata = table_metadata(lake, table, lake.rows(table.name), **counts(lake, table, "written_at"))
+        metadata = table_metadata(lake, table, lake.rows(table.name), **plot_of(lake, table.name))
         yield dg.MaterializeResult(asset_key=table.name, metadata=metadata)
 
 
-def counts(lake: Lake, table: Table, column: str) -> dict[str, dg.MarkdownMetadataValue]:
-    """Rows by one column, plotted."""
-    found = lake.query(f"SELECT {column}::TEXT AS label, count(*) AS n FROM {table.name} GROUP BY ALL").to_pylist()
-    labels, values = [str(row["label"]) for row in found], [row["n"] for row in found]
-    return bar_plots(f"{table.name}: rows by {column}", labels, values, "rows")
-
-
 BROKER_ASSETS = [
-    broker_asset(STORE_FILES, refresh_files, "kind", WHOLE_STORE),
-    broker_asset(QUEUES, refresh_queues, "topic", evidence("commitlog", "consumequeue")),
-    broker_asset(CHECKPOINTS, refresh_checkpoint, "broker", evidence("checkpoint")),
+    broker_asset(STORE_FILES, refresh_files, WHOLE_STORE),
+    broker_asset(QUEUES, refresh_queues, evidence("commitlog", "consumequeue")),
+    broker_asset(CHECKPOINTS, refresh_checkpoint, evidence("checkpoint")),
     config_snapshots,
 ]

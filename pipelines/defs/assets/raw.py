@@ -8,8 +8,9 @@ import dagster as dg
 from pipelines.defs.assets.evidence import READ_FROM
 from pipelines.defs.care import cared_for
 from pipelines.defs.lakehouse import SPARK_POOL, Lakehouse
-from pipelines.defs.metadata import bar_plots, column_schema, table_metadata
+from pipelines.defs.metadata import column_schema, table_metadata
 from pipelines.defs.partitions import FILE_PARTITIONS, TABLES_BY_PARTITION
+from pipelines.defs.plots import plot_of
 from pipelines.ingest.file_names import split_key
 from pipelines.lake.tables.raw_table import FileTable
 
@@ -46,9 +47,8 @@ def raw_asset(table: FileTable) -> dg.AssetsDefinition:
         if len(keys) > 1:
             for key in keys:
                 context.add_asset_metadata({"dagster/partition_row_count": rows[key]}, partition_key=key)
-        plots = bar_plots(f"{name}: rows per store file", keys, [rows[key] for key in keys], "rows")
         not_read = "; ".join(unread) or "none"
-        metadata = table_metadata(lake, table, held.total(), **plots, not_read=not_read)
+        metadata = table_metadata(lake, table, held.total(), **plot_of(lake, name), not_read=not_read)
         return dg.MaterializeResult(metadata=metadata)
 
     return built
