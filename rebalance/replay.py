@@ -29,7 +29,7 @@ from rebalance.model.message_queue import MessageQueue
 from rebalance.model.settings import Settings
 from rebalance.model.span import ALWAYS
 from rebalance.model.timing import PAUSE_MS, SETTLE_MS
-from rebalance.ownership.doubts import Doubt, doubts_of, unnamed
+from rebalance.ownership.doubts import Doubt, Watched, doubts_of, unnamed
 from rebalance.ownership.history import GroupHistory
 from rebalance.ownership.notes import notes_of
 from rebalance.ownership.owners import OwnershipIndex, QueueOwners
@@ -236,10 +236,9 @@ def _doubts(
     since_ms, until_ms = segment.span
     known_from_ms = record.known[0] if segment.hole_ms is None else since_ms + warm_up_ms(record.settings)
     captured = frozenset(c.broker for life in segment.lives for c in life.process.channels if c.requests)
-    doubts = doubts_of(
-        segment.lives, segment.tenures, queues, record.down, known_from_ms, captured, record.logs,
-        committed, group.polled.within(segment.hole_ms, until_ms),
-    )  # fmt: skip
+    watched = Watched(queues, committed, captured, record.logs, record.down, known_from_ms)
+    polled = group.polled.within(segment.hole_ms, until_ms)
+    doubts = doubts_of(segment.lives, segment.tenures, polled, watched)
     if segment.hole_ms is not None:
         doubts += unnamed(segment.lives, queues, committed, (segment.hole_ms, since_ms))
     return [doubt.within(segment.hole_ms, until_ms) for doubt in doubts]

@@ -5,7 +5,7 @@ Source: rocketmq-all-5.3.3, store/index/IndexFile.java#selectPhyOffset, #putKey,
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,17 @@ PREV_AT = INDEX_ENTRY.offsets["prev_index_no"]
 
 CHAIN_ENDED, CHAIN_LOOPS, CHAIN_LEAVES_FILE = 0, 1, 2
 PROOF_ENTRIES = 16
+
+
+class EntryColumns(NamedTuple):
+    """One row for each entry; `slot` is key_hash modulo the file's slots."""
+
+    entry_no: Ints
+    key_hash: Ints
+    physical_offset: Longs
+    time_diff_s: Ints
+    prev_index_no: Ints
+    slot: Ints
 
 
 @cached_njit(nogil=True, _nrt=False)
@@ -103,14 +114,10 @@ def decode_entries(
     hash_slots: int,
     first_no: int,
     end_no: int,
-    entry_no: Ints,
-    key_hash: Ints,
-    physical_offset: Longs,
-    time_diff_s: Ints,
-    prev_index_no: Ints,
-    slot: Ints,
+    columns: EntryColumns,
 ) -> int:
     """Fill the columns from entries `first_no` to before `end_no`, leaving out impossible ones; returns the rows."""
+    entry_no, key_hash, physical_offset, time_diff_s, prev_index_no, slot = columns
     row = 0
     entries_at = HEADER_SIZE + hash_slots * SLOT_SIZE
     for number in range(first_no, end_no):

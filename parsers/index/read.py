@@ -12,7 +12,7 @@ from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreForm
 from parsers.damage.runs import JoinedRuns
 from parsers.evidence.spans import spans
 from parsers.index.geometry import Geometry
-from parsers.index.kernel import decode_entries
+from parsers.index.kernel import EntryColumns, decode_entries
 from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_ENTRY, INDEX_HEADER
 from parsers.index.open import OpenIndex, open_index
 from parsers.layouts.constants import NAME, named_constant
@@ -64,10 +64,9 @@ def read_index(
 def entries_to_batch(opened: OpenIndex, first_no: int, end_no: int) -> pa.RecordBatch:
     """Entries `first_no` to before `end_no` as rows of INDEX_ENTRY_SCHEMA, impossible ones left out."""
     count = end_no - first_no
-    numbers, hashes, seconds, links, slots = (np.empty(count, np.int32) for _ in range(5))
-    places = np.empty(count, np.int64)
-    columns = (numbers, hashes, places, seconds, links, slots)
-    rows = decode_entries(opened.data, opened.slots, first_no, end_no, *columns)
+    types = [field.type.to_pandas_dtype() for field in INDEX_ENTRY_SCHEMA if field.name in EntryColumns._fields]
+    columns = EntryColumns(*(np.empty(count, each) for each in types))
+    rows = decode_entries(opened.data, opened.slots, first_no, end_no, columns)
     file = named_constant(opened.file.name, rows)
     return pa.RecordBatch.from_arrays(
         [file, *(pa.array(column[:rows]) for column in columns)], schema=INDEX_ENTRY_SCHEMA

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.exceptions import TyperException
 
 from pipelines.cli.contents import Contents
+from pipelines.cli.frame.asked.bundles import Body, arguments_of, signed, single_options
 from pipelines.cli.frame.asked.help_page import WIDEST
-from pipelines.cli.frame.asked.options import (
-    ColumnsOption,
-    DebugOption,
-    FormatOption,
-    LimitOption,
-    OutOption,
-    OutputOptions,
-    QuietOption,
-    TailOption,
-)
+from pipelines.cli.frame.asked.options import OutputOptions
 from pipelines.cli.frame.asked.shells import answer_the_shell
 from pipelines.cli.frame.call.start import start_light
 from pipelines.cli.frame.errors import ExitCode
@@ -43,16 +35,19 @@ def _print_version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+def _callback(body: Body) -> Body:
+    """What Typer calls before any command: `body`, its bundles filled from single options."""
+
+    def call(**given: Any) -> None:
+        body(**arguments_of(body, given))
+
+    return app.callback()(signed(call, body, single_options(body)))
+
+
+@_callback
 def rocketlens(
     ctx: typer.Context,
-    format_: FormatOption = None,
-    out: OutOption = None,
-    columns: ColumnsOption = None,
-    limit: LimitOption = None,
-    tail: TailOption = None,
-    quiet: QuietOption = False,
-    debug: DebugOption = False,
+    output: OutputOptions,
     version: Annotated[
         bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version of rocketlens.")
     ] = False,
@@ -66,7 +61,7 @@ def rocketlens(
 
     Exit codes: 0 fine, 1 findings, 2 wrong usage, 3 input unreadable or not a store, 4 read in part.
     """
-    ctx.obj = OutputOptions(format_, out, columns, limit, tail, quiet, debug)
+    ctx.obj = output
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

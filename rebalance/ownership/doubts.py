@@ -45,25 +45,29 @@ class Doubt(NamedTuple):
         return self._replace(from_ms=max(begins, default=None), until_ms=None if until == EVER else until)
 
 
-def doubts_of(
-    lives: Sequence[Life],
-    tenures: Iterable[Tenure],
-    queues: frozenset[MessageQueue],
-    down: Mapping[str, Sequence[tuple[int, int]]],
-    known_from_ms: int,
-    captured: frozenset[str],
-    logs: LogSpans,
-    committed: Mapping[MessageQueue, int],
-    polled: Polled,
-) -> list[Doubt]:
-    """All doubts of one group.
+class Watched(NamedTuple):
+    """What of a group's queues and brokers is on record.
 
-    Args:
-        queues: all it may hold.
+    Attributes:
+        queues: all that its members may hold.
+        committed: when each queue was first seen committed by anybody, epoch ms; asked for where there are logs.
         captured: brokers whose requests are on record.
         logs: from when to when each log speaks.
-        committed: when each queue was first seen committed by anybody; asked for where there are logs.
+        down: per broker the spans in which it was not up, epoch ms.
+        known_from_ms: until then a member that was there before the record began may not have shown what it holds.
     """
+
+    queues: frozenset[MessageQueue]
+    committed: Mapping[MessageQueue, int]
+    captured: frozenset[str]
+    logs: LogSpans
+    down: Mapping[str, Sequence[tuple[int, int]]]
+    known_from_ms: int
+
+
+def doubts_of(lives: Sequence[Life], tenures: Iterable[Tenure], polled: Polled, watched: Watched) -> list[Doubt]:
+    """All doubts of one group."""
+    queues = watched.queues
     tenures = list(tenures)
     seen: dict[ProcessKey, set[MessageQueue]] = {}
     for tenure in tenures:
@@ -73,27 +77,21 @@ def doubts_of(
         *_silent_members(lives, queues),
         *(doubt for life in broadcasting for doubt in _unpulled(life, queues - seen.get(life.key, set()))),
         *(doubt for life in lives if life.process.pulls_by_hand for doubt in _by_hand(life, queues)),
-        *_unreachable(lives, queues, down, known_from_ms),
-        *(doubt for life in lives for doubt in _unobserved(life, queues, captured, logs, committed)),
+        *_unreachable(lives, watched),
+        *(doubt for life in lives for doubt in _unobserved(life, watched)),
         *_uncounted(lives, queues),
         *_polled_members(lives, queues, polled.members),
         *_polled_tables(lives, tenures, polled.tables),
     ]
 
 
-def _unobserved(
-    life: Life,
-    queues: frozenset[MessageQueue],
-    captured: frozenset[str],
-    logs: LogSpans,
-    committed: Mapping[MessageQueue, int],
-) -> Iterable[Doubt]:
+def _unobserved(life: Life, watched: Watched) -> Iterable[Doubt]:
     """Queues whose coming and going neither the process's log nor a capture of their broker would show."""
     process = life.process
-    seen = any(channel.broker in captured for channel in process.channels)
-    dark = frozenset(queue for queue in queues if not seen or queue.broker_name not in captured)
+    seen = any(channel.broker in watched.captured for channel in process.channels)
+    dark = frozenset(queue for queue in watched.queues if not seen or queue.broker_name not in watched.captured)
     if dark and process.has_log:
-        yield from (Doubt(life.client_id, *open_) for open_ in untold(life, dark, logs, committed))
+        yield from (Doubt(life.client_id, *open_) for open_ in untold(life, dark, watched.logs, watched.committed))
     elif dark:
         start = process.first_ms if life.seen_from_start else None
         yield Doubt(life.client_id, dark, start, life.end.latest_ms, "a member; what it held is not on record")
@@ -230,18 +228,13 @@ def _by_hand(life: Life, queues: frozenset[MessageQueue]) -> Iterable[Doubt]:
         yield Doubt(life.client_id, mine, since, life.end.latest_ms, reason)
 
 
-def _unreachable(
-    lives: Sequence[Life],
-    queues: frozenset[MessageQueue],
-    down: Mapping[str, Sequence[tuple[int, int]]],
-    known_from_ms: int,
-) -> Iterable[Doubt]:
+def _unreachable(lives: Sequence[Life], watched: Watched) -> Iterable[Doubt]:
     """Queues of a broker that went away before processes older than the record could show that they hold them."""
-    for broker, spans in sorted(down.items()):
+    for broker, spans in sorted(watched.down.items()):
         first_down = min((span for span in spans), default=None)
-        if first_down is None or first_down[0] > known_from_ms:
+        if first_down is None or first_down[0] > watched.known_from_ms:
             continue
-        unreachable = frozenset(queue for queue in queues if queue.broker_name == broker)
+        unreachable = frozenset(queue for queue in watched.queues if queue.broker_name == broker)
         for life in lives:
             if unreachable and not life.seen_from_start:
                 reason = f"{broker} was down when the record began"

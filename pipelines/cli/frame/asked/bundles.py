@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import is_dataclass
 from functools import cache
 from inspect import Parameter
@@ -42,3 +42,12 @@ def arguments_of(body: Body, given: Mapping[str, Any]) -> dict[str, Any]:
             names = [option.name for option in options_of(parameter.annotation) if option.name in arguments]
             arguments[parameter.name] = parameter.annotation(**{name: arguments.pop(name) for name in names})
     return arguments
+
+
+def signed(call: Body, body: Body, parameters: Iterable[Parameter]) -> Body:
+    """`call` as Typer is to read it: with these parameters, by keyword, and the name and help of `body`."""
+    by_keyword = [parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in parameters]
+    call.__signature__ = inspect.Signature(by_keyword)  # type: ignore[attr-defined]
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in by_keyword}
+    call.__doc__, call.__name__ = body.__doc__, body.__name__
+    return call

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -69,29 +69,18 @@ DebugOption = Annotated[
     bool, typer.Option("--debug", help="Print the traceback of an error too.", rich_help_panel=PANEL)
 ]
 
-SHARED = {
-    "format_": FormatOption,
-    "out": OutOption,
-    "columns": ColumnsOption,
-    "limit": LimitOption,
-    "tail": TailOption,
-    "quiet": QuietOption,
-    "debug": DebugOption,
-}
-"""Parameter name -> annotation, in the order the help shows them. Options that are off are None or False."""
-
 
 @dataclass(frozen=True, slots=True)
 class OutputOptions:
-    """The shared options of one call."""
+    """The options that every command has, in the order the help shows them. Those that are off are None or False."""
 
-    format_: Format | None = None
-    out: Path | None = None
-    columns: str | None = None
-    limit: int | None = None
-    tail: int | None = None
-    quiet: bool = False
-    debug: bool = False
+    format_: FormatOption = None
+    out: OutOption = None
+    columns: ColumnsOption = None
+    limit: LimitOption = None
+    tail: TailOption = None
+    quiet: QuietOption = False
+    debug: DebugOption = False
 
     def over(self, earlier: OutputOptions) -> OutputOptions:
         """These options, completed by those given before the command's name."""
@@ -104,6 +93,10 @@ class OutputOptions:
             self.quiet or earlier.quiet,
             self.debug or earlier.debug,
         )
+
+
+SHARED = tuple(field.name for field in fields(OutputOptions))
+"""Names of the options that every command has."""
 
 
 # readable=False on every path: that it cannot be read is found out by reading it, and is no wrong usage (exit code 3).

@@ -10,7 +10,7 @@ from typing import Annotated, Any, get_args, get_origin
 
 import typer
 
-from pipelines.cli.frame.asked.bundles import Body, arguments_of, single_options
+from pipelines.cli.frame.asked.bundles import Body, arguments_of, options_of, signed, single_options
 from pipelines.cli.frame.asked.options import LAKE, SHARED, OutputOptions
 from pipelines.cli.frame.asked.typer_classes import Command
 from pipelines.cli.frame.call.run import Run
@@ -34,7 +34,6 @@ def command(app: typer.Typer, name: str, *, panel: str | None = None) -> Callabl
 
 
 def _with_shared_options(body: Body, panel: str | None) -> Body:
-    shared = [_shared_parameter(name) for name in SHARED]
     context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
 
     def carried_out(run: Run, **given: Any) -> None:
@@ -51,13 +50,9 @@ def _with_shared_options(body: Body, panel: str | None) -> Body:
         if code != ExitCode.FINE:
             raise typer.Exit(code)
 
-    by_keyword = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in single_options(body)]
-    parameters = [context, *by_keyword, *shared]
+    parameters = [context, *single_options(body), *options_of(OutputOptions)]
     _let_flags_be_flags(parameters)
-    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    call.__annotations__ = {p.name: p.annotation for p in parameters}
-    call.__doc__, call.__name__ = body.__doc__, body.__name__
-    return call
+    return signed(call, body, parameters)
 
 
 def _let_flags_be_flags(parameters: Iterable[inspect.Parameter]) -> None:
@@ -66,11 +61,6 @@ def _let_flags_be_flags(parameters: Iterable[inspect.Parameter]) -> None:
         if get_origin(parameter.annotation) is Annotated and get_args(parameter.annotation)[0] is bool:
             for option in get_args(parameter.annotation)[1:]:
                 option.metavar = ""
-
-
-def _shared_parameter(name: str) -> inspect.Parameter:
-    absent = False if name in ("quiet", "debug") else None
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=absent, annotation=SHARED[name])
 
 
 def carry_out(run: Run, body: Body, given: dict[str, Any]) -> int:
