@@ -72,6 +72,17 @@ def all_lost(document: Document) -> str:
     return "; ".join(filter(None, (lost_messages(document), lost_config(document["config"]))))
 
 
+def missing(document: Document) -> list[str]:
+    """Bytes of the log that no file has, before the start and after it, in words."""
+    gaps = (document.get("commitlog") or {}).get("missing", ())  # a lake may hold documents of an earlier version
+    return [f"no file has bytes {each['begin']:,} to {each['end']:,} of the log" for each in gaps]
+
+
+def lost_or_nothing(document: Document) -> str:
+    """Everything that is lost, or the word for nothing: of a log that lacks files it is nothing more."""
+    return all_lost(document) or ("nothing more than what is missing already" if missing(document) else "nothing")
+
+
 def lost_then(then: Document) -> str:
     """What is lost after a repair, by `then` of an advice; empty only where nothing is."""
     config = f"{counted(then['lost_config'], 'row')} of config/" if then["lost_config"] else ""

@@ -70,7 +70,7 @@ class BrokerVerdict:
     @property
     def lost_in_words(self) -> str | None:
         """Everything that a start loses, `nothing` or `not known`; None without a forecast."""
-        return None if self.forecast is None else losses.all_lost(self.forecast) or "nothing"
+        return None if self.forecast is None else losses.lost_or_nothing(self.forecast)
 
     @property
     def next_command(self) -> str | None:
@@ -115,7 +115,7 @@ class BrokerVerdict:
             return "a start would not come up"
         if self.loses is None:
             return "what a start would lose is not known"
-        return f"a start would lose {self.lost_in_words}" if self.loses else "a start loses nothing"
+        return f"a start would lose {self.lost_in_words}" if self.loses else f"a start loses {self.lost_in_words}"
 
     def _lag(self) -> str:
         known = None if self.messages_behind is None else f"{self.messages_behind:,} messages behind"

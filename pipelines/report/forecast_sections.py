@@ -19,7 +19,8 @@ def forecast_section(facts: Facts, *, losses_shown: int = 30) -> Section:
     if document is None:
         return Section("forecast", title, "No forecast was made.", "unknown")
     lossy = losses.loses(document)
-    state: State = "finding" if losses.starts(document) is False or lossy else "unknown" if lossy is None else "good"
+    is_bad = losses.starts(document) is False or lossy or losses.missing(document)
+    state: State = "finding" if is_bad else "unknown" if lossy is None else "good"
     lost, notes = _loss_table(document["lost"], losses_shown)
     tables = [_facts_table(document), *lost, *_remedies_table(document["advice"]), *_rules_table(document["reasons"])]
     others = [
@@ -57,8 +58,11 @@ def _verdict(document: Mapping[str, Any]) -> str:
     if again is None:
         return f"{exit_}; {end}. What would be dispatched again, and what lost, is not known."
     lost = losses.all_lost(document)
-    told = "what would be lost is not known" if lost == "not known" else f"lost by it: {lost or 'nothing'}"
-    return f"{exit_}; {end}, {_number(again)} messages would be dispatched again, {told}."
+    told = (
+        "what would be lost is not known" if lost == "not known" else f"lost by it: {losses.lost_or_nothing(document)}"
+    )
+    facts = [exit_, f"{end}, {_number(again)} messages would be dispatched again, {told}", *losses.missing(document)]
+    return f"{'; '.join(facts)}."
 
 
 def _number(value: int | None) -> str:

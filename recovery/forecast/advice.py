@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from recovery.config.start import config_start_of
 from recovery.forecast.config_repairs import copy_first
 from recovery.forecast.given_up import given_up
 from recovery.forecast.losses import LossCounts, losses
+from recovery.forecast.missing_log import MissingLog, put_back
 from recovery.forecast.outcome import Outcome, outcome_of
 from recovery.forecast.repair import Repair
 from recovery.forecast.repairs import repairs
 from recovery.forecast.returns import MAY_BE_DELETED, brought_back
 from recovery.lives.life import TopicLives
 from recovery.rebuild.in_place import WHICH_IN_PLACE
+from recovery.rules.store_paths import log_folders
 from recovery.start.restart import Restart, restart
 
 
@@ -33,8 +35,11 @@ REBUILT_QUEUES = Repair(
 )
 
 
-def advise(played: Restart, outcome: Outcome, lives: Callable[[], TopicLives]) -> Iterator[Advice]:
-    """Repairs that end better than the plain start, from the least destructive on; nothing when nothing is lost.
+def advise(
+    played: Restart, outcome: Outcome, missing: Sequence[MissingLog], lives: Callable[[], TopicLives]
+) -> Iterator[Advice]:
+    """Repairs that end better than the plain start, from the least destructive on; nothing when nothing is lost or
+    missing.
 
     None that gives messages of deleted topics or former lives a queue again, none that leaves open what is lost where
     the plain start does not, and nothing at all for a start that is not played.
@@ -42,6 +47,9 @@ def advise(played: Restart, outcome: Outcome, lives: Callable[[], TopicLives]) -
     if played.not_played:
         return
     withheld = False
+    folders = log_folders(played.memory.evidence.root, played.memory.settings).commitlog
+    for each in missing:
+        yield Advice(put_back(each, len(folders)), None)
     config_first = None if played.config is None else copy_first(played.config)
     if config_first is not None:
         yield Advice(config_first, None)

@@ -33,7 +33,7 @@ def forecast_document(told: Forecast) -> Document:
         "exit": EXITS[memory.evidence.abort],
         "load": _load(played),
         "start": _start(played),
-        "commitlog": _commitlog(played),
+        "commitlog": {**_commitlog(played), "missing": [asdict(each) for each in told.missing]},
         "before_dispatch": _queues(told.before_dispatch),
         "dispatch_from": _dispatch_from(played) if dispatches else None,
         "redispatched_messages": len(memory.dispatched) if dispatches else None,

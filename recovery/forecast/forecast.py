@@ -16,6 +16,7 @@ from recovery.broker.store_folder import Evidence, read_evidence
 from recovery.config.start import config_start_of
 from recovery.forecast.advice import Advice, advise
 from recovery.forecast.losses import Loss, LossCounts, losses
+from recovery.forecast.missing_log import MissingLog, missing_log
 from recovery.forecast.outcome import Outcome, outcome_of
 from recovery.forecast.queue_rows import QueueRow, queue_rows
 from recovery.forecast.returns import Return, brought_back, returns
@@ -38,6 +39,7 @@ class Forecast:
     """One start, foretold for one version and one set of settings.
 
     Attributes:
+        missing: bytes of the log that no file has, before the start and after it.
         brought_back: messages of deleted topics and former lives that queues have again.
         crash_brings_back: what a start after a crash would bring back, where this one follows an orderly shutdown.
         holds_for: the versions whose starts end the same; the version asked for alone when one was.
@@ -49,6 +51,7 @@ class Forecast:
     played: Restart
     before_dispatch: tuple[QueueRow, ...] | None
     lost: tuple[Loss, ...]
+    missing: tuple[MissingLog, ...]
     brought_back: tuple[Return, ...]
     crash_brings_back: tuple[Return, ...]
     outcome: Outcome
@@ -59,10 +62,10 @@ class Forecast:
 
     @property
     def has_loss(self) -> bool:
-        """Whether somebody should look before starting: no start, something lost for good, or deleted messages that
-        are served again."""
+        """Whether somebody should look before starting: no start, something lost for good, files of the log that are
+        missing, or deleted messages that are served again."""
         lost = any(self.outcome.lost.values()) or bool(self.outcome.lost_config) or bool(self.played.not_played)
-        return not self.outcome.starts or lost or bool(self.brought_back)
+        return not self.outcome.starts or lost or bool(self.missing) or bool(self.brought_back)
 
     @property
     def has_loss_for_certain(self) -> bool:
@@ -121,7 +124,7 @@ def _of_group(group: list[Forecast], lives: StoreLives | None) -> Forecast:
 
 
 def _with_advice(told: Forecast, lives: StoreLives) -> Forecast:
-    return replace(told, advice=tuple(advise(told.played, told.outcome, lives)))
+    return replace(told, advice=tuple(advise(told.played, told.outcome, told.missing, lives)))
 
 
 def _undecided(listed: Sequence[Loss], lives: StoreLives) -> Iterator[Unknown]:
@@ -170,6 +173,7 @@ def _foretell(
         played=played,
         before_dispatch=before[0] if before and played.memory.queues_are_known else None,
         lost=listed,
+        missing=tuple(missing_log(played)),
         brought_back=back,
         crash_brings_back=_after_a_crash(played, lives.found),
         outcome=outcome,

@@ -145,7 +145,7 @@ FORECAST = {
     "exit": "abnormal",
     "load": {"ok": True, "error": None},
     "start": {"returns": True, "error": None},
-    "commitlog": {"min_physical_offset": 0, "max_physical_offset": 7, "files_deleted": []},
+    "commitlog": {"min_physical_offset": 0, "max_physical_offset": 7, "files_deleted": [], "missing": []},
     "dispatch_from": 0,
     "redispatched_messages": 2,
     "lost": [],

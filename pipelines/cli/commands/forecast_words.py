@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pipelines.answers.losses import all_lost, counted, lost_then, places_lost
+from pipelines.answers.losses import all_lost, counted, lost_or_nothing, lost_then, missing, places_lost
 from pipelines.cli.commands.config_words import decided_by_config, named_config
 from pipelines.cli.frame.written.sections import sections
 
@@ -49,11 +49,13 @@ def _decided(document: Document) -> Iterator[tuple[str, str]]:
     yield "CommitLog", f"then holds bytes {log['min_physical_offset']:,} to {log['max_physical_offset']:,}"
     if gone:
         yield "", f"{counted(len(gone), 'file')} deleted: {', '.join(gone)}"
+    for words in missing(document):
+        yield "", f"{words}: see below"
     if document["dispatch_from"] is None:
         return
     again, start = document["redispatched_messages"], f"from {document['dispatch_from']:,} on"
     yield "dispatch", f"{counted(again, 'message')} again, {start}" if again else f"nothing again, new messages {start}"
-    yield "lost by it", all_lost(document) or "nothing"
+    yield "lost by it", lost_or_nothing(document)
 
 
 def _losses(lost: Sequence[Document]) -> Iterator[str]:

@@ -1,0 +1,74 @@
+"""Bytes of the log that no file has although the log goes on behind them: a start neither loses nor brings them back.
+
+Source: MappedFileQueue#load, #checkSelf @4.9.8, 5.3.3: a gap between two files is logged and nothing more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from recovery.broker.mapped_file_queue import FileList
+from recovery.forecast.losses import units_of
+from recovery.forecast.repair import Repair
+from recovery.start.restart import Restart
+
+
+@dataclass(frozen=True, slots=True)
+class MissingLog:
+    """A run of bytes of the log without a file.
+
+    Attributes:
+        begin, end: physical offsets; `end` is where the next file begins.
+        queue_units: how many units of queues lead there, as the queues are before the start; None where files of queues
+            cannot be counted: of another size, or a BatchCQ's.
+    """
+
+    begin: int
+    end: int
+    queue_units: int | None
+
+
+def missing_log(played: Restart) -> Iterator[MissingLog]:
+    """The gaps in front of log files that hold messages after this start; nothing where load() fails or is not
+    played. Memory: the units of one queue file, or of one range of a database."""
+    if not played.loaded:
+        return
+    for begin, end in _gaps(played.memory.commitlog):
+        yield MissingLog(begin, end, _units_between(played, begin, end))
+
+
+def _gaps(log: FileList) -> Iterator[tuple[int, int]]:
+    for before, behind in pairwise(log.files):
+        if before.end_offset < behind.base_offset < log.max_offset:
+            yield before.end_offset, behind.base_offset
+
+
+def _units_between(played: Restart, begin: int, end: int) -> int | None:
+    evidence, size = played.memory.evidence, played.memory.settings.consume_queue_file_size
+    found = 0
+    if evidence.database is not None:
+        for key in evidence.database.limits:
+            for units in evidence.database.units(key):
+                found += int(((units["physical_offset"] >= begin) & (units["physical_offset"] < end)).sum())
+        return found
+    for entries in evidence.queues.values():
+        for entry in entries:
+            if entry.size != size:
+                return None
+            offsets, sizes, _ = units_of(entry, size)
+            found += int(((offsets >= begin) & (offsets < end) & (sizes > 0)).sum())
+    return found
+
+
+def put_back(missing: MissingLog, folders: int) -> Repair:
+    """What is to be done about a gap. `folders`: how many the log lies in."""
+    units = missing.queue_units
+    several = "; look first whether a disk of storePathCommitLog is not mounted" if folders > 1 else ""
+    return Repair(
+        do=f"put the log's files of bytes {missing.begin} to {missing.end} back before the start{several}",
+        evidence="no file has these bytes and the log goes on behind them: load() only logs the gap, and a pull passes "
+        f"over the queue units that lead there ({'how many is not known' if units is None else units})",
+        costs="nothing; without a copy or a replica the bytes stay lost, whether the broker is started or not",
+    )
