@@ -20,37 +20,18 @@ from parsers.commitlog.record.tags import tags_hash
 from parsers.damage.errors import Damage
 from parsers.evidence.mapped import map_file
 from parsers.store.store import Store
+from tests.support.java_message import FIELDS, columns_of
 from tests.support.opened import opened_golden
 from tests.support.stores import store_names, truth_lines
 
 stores = pytest.mark.parametrize("name", store_names(subject="every message"))
-
-FIELDS = {
-    "topic": "topic",
-    "queue_id": "queueId",
-    "queue_offset": "queueOffset",
-    "physical_offset": "physicalOffset",
-    "total_size": "size",
-    "magic_code": "magic",
-    "flag": "flag",
-    "sys_flag": "sysFlag",
-    "body_crc": "bodyCRC",
-    "reconsume_times": "reconsumeTimes",
-    "prepared_transaction_offset": "preparedTransactionOffset",
-    "body_size": "bodyLength",
-    "message_id": "msgId",
-}
 
 
 def expected_row(truth: dict[str, Any]) -> dict[str, Any]:
     """The row of ALL_COLUMNS that a line of messages.jsonl.gz asks for; bodies by their hash, times in microseconds."""
     properties = truth["properties"]
     kind = truth["sysFlag"] >> 8 & 7 if truth["sysFlag"] & 1 else None
-    return {column: truth[name] for column, name in FIELDS.items()} | {
-        "born_timestamp": truth["bornTimestamp"] * 1000,
-        "store_timestamp": truth["storeTimestamp"] * 1000,
-        "born_host": truth["bornHost"][1:],
-        "store_host": truth["storeHost"][1:],
+    return columns_of(truth) | {
         "properties": truth["propertiesStored"],
         "keys": properties.get("KEYS"),
         "tags": properties.get("TAGS"),

@@ -26,6 +26,7 @@ from recovery.knowledge.knowledge import Said, knowledge_of
 from recovery.query.query import KeyQuestion, StoreQuery, TimeQuestion
 from recovery.query.time_search import Boundary
 from recovery.rules.versions import BrokerVersion
+from tests.support.java_message import FIELDS, HOSTS, TIMES, columns_of
 from tests.support.opened import opened
 
 NOTHING_SET: Mapping[str, str] = {}
@@ -33,23 +34,6 @@ Told = dict[str, Any]
 Differences = dict[str, tuple[Any, Any]]
 """What differs: where -> (ours, theirs)."""
 
-FIELDS = {
-    "topic": "topic",
-    "queue_id": "queueId",
-    "queue_offset": "queueOffset",
-    "physical_offset": "physicalOffset",
-    "total_size": "size",
-    "magic_code": "magic",
-    "flag": "flag",
-    "sys_flag": "sysFlag",
-    "body_crc": "bodyCRC",
-    "reconsume_times": "reconsumeTimes",
-    "prepared_transaction_offset": "preparedTransactionOffset",
-    "body_size": "bodyLength",
-    "message_id": "msgId",
-}
-TIMES = {"born_timestamp": "bornTimestamp", "store_timestamp": "storeTimestamp"}
-HOSTS = {"born_host": "bornHost", "store_host": "storeHost"}
 COLUMNS = [*FIELDS, *TIMES, *HOSTS, "properties", "body"]
 BOUNDARIES: tuple[tuple[str, Boundary], ...] = (
     ("offset", "lower"),
@@ -128,10 +112,7 @@ def _as_java_keeps(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
 
 
 def _their_row(message: Told) -> Told:
-    row = {column: message[name] for column, name in FIELDS.items()}
-    row |= {column: message[name] * 1000 for column, name in TIMES.items()}
-    row |= {column: message[name].partition("/")[2] for column, name in HOSTS.items()}
-    return row | {"properties": message["properties"], "body": message["body"]}
+    return columns_of(message) | {"properties": message["properties"], "body": message["body"]}
 
 
 def judge_queues(

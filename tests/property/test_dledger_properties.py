@@ -20,7 +20,7 @@ from parsers.commitlog.record.message import decode_message, encode_message
 from parsers.dledger.entries import ENTRY_SCHEMA, read_entries
 from parsers.store.store_file import StoreFile, classify
 from parsers.values.java import crc31
-from tests.support.commitlog_strategies import INT, LONG, messages
+from tests.support.commitlog_strategies import INT, LONG, edited, messages
 
 HEADERS = st.builds(EntryHeader, INT, LONG, LONG, LONG, INT, INT, INT, INT, INT)
 
@@ -43,19 +43,7 @@ def entry_files(draw: Any, most: int = 6) -> bytes:
 @st.composite
 def damaged_files(draw: Any) -> bytes:
     """A data file with flips, cuts, zeros and repeats."""
-    content = bytearray(draw(entry_files()))
-    for _ in range(draw(st.integers(0, 4))):
-        start, end = sorted(draw(st.tuples(*[st.integers(0, len(content))] * 2)))
-        edit = draw(st.sampled_from(["flip", "cut", "zero", "repeat"]))
-        if edit == "flip" and content:
-            content[start % len(content)] ^= 1 << draw(st.integers(0, 7))
-        elif edit == "cut":
-            del content[start:end]
-        elif edit == "zero":
-            content[start:end] = bytes(end - start)
-        elif edit == "repeat":
-            content[end:end] = content[start:end]
-    return bytes(content)
+    return draw(edited(draw(entry_files())))
 
 
 def saved(content: bytes, folder: str) -> StoreFile:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from hypothesis import strategies as st
@@ -82,10 +83,17 @@ def log_files(draw: Any, most: int = 6) -> bytes:
 @st.composite
 def damaged_files(draw: Any) -> bytes:
     """A file with flips, cuts, swaps and repeats."""
-    content = bytearray(draw(log_files()))
+    words = [b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff", b"\0\0\0\x5b"]
+    return draw(edited(draw(log_files()), words))
+
+
+@st.composite
+def edited(draw: Any, whole: bytes, words: Sequence[bytes] = ()) -> bytes:
+    """Bytes with up to four flips, cuts, zeros and repeats, and `words` written anywhere."""
+    content = bytearray(whole)
     for _ in range(draw(st.integers(0, 4))):
         start, end = sorted(draw(st.tuples(*[st.integers(0, len(content))] * 2)))
-        edit = draw(st.sampled_from(["flip", "cut", "zero", "repeat", "write"]))
+        edit = draw(st.sampled_from(["flip", "cut", "zero", "repeat", *(["write"] if words else [])]))
         if edit == "flip" and content:
             content[start % len(content)] ^= 1 << draw(st.integers(0, 7))
         elif edit == "cut":
@@ -95,7 +103,5 @@ def damaged_files(draw: Any) -> bytes:
         elif edit == "repeat":
             content[end:end] = content[start:end]
         elif edit == "write":
-            content[start : start + 4] = draw(
-                st.sampled_from([b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff", b"\0\0\0\x5b"])
-            )
+            content[start : start + 4] = draw(st.sampled_from(words))
     return bytes(content)

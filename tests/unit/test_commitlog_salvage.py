@@ -81,18 +81,16 @@ def stale_in_a_reused_file(log: SmallLog) -> list[Told]:
 
 def stale_behind_an_overwritten_record(log: SmallLog) -> list[Told]:
     log.put(6, shift=-(2**20))
-    log.at, log.places = 0, []
-    log.put(2, body=b"shorter")
-    return [
-        ("messages", log.at, None),
-        ("stale", 2 * SIZE - log.at, None),
-        ("stale", 4 * SIZE, None),
-        ("unwritten", log.size - 6 * SIZE, None),
-    ]
+    return overwritten_by_two(log)
 
 
 def older_records_in_their_own_place(log: SmallLog) -> list[Told]:
     log.put(6, first_ms=FIRST_MS - 3600_000)
+    return overwritten_by_two(log)
+
+
+def overwritten_by_two(log: SmallLog) -> list[Told]:
+    """Two shorter records over the first two of six."""
     log.at, log.places = 0, []
     log.put(2, body=b"shorter")
     return [
