@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from pipelines.answers.backlog.subscriptions_heard import SubscriptionsHeard
 from pipelines.answers.offsets.record import OffsetLines, OffsetRecord
 from pipelines.lake.sources import BrokerSource
 from pipelines.recordings.dispatch_log import DispatchLines
@@ -24,10 +25,11 @@ Signature = tuple[tuple[str, int, int], ...]
 
 
 class Logged(NamedTuple):
-    """What lines say of offsets, and (epoch ms, bytes) of those about dispatch."""
+    """What lines say of offsets and subscriptions, and (epoch ms, bytes) of those about dispatch."""
 
     record: OffsetRecord
     behind: list[tuple[int, int]]
+    subscriptions: SubscriptionsHeard
 
 
 def lives_logged(broker: BrokerSource) -> tuple[LifeEvent, ...]:
@@ -46,7 +48,11 @@ def offsets_logged(broker: BrokerSource) -> OffsetRecord | None:
 def lines_logged(broker: BrokerSource) -> Logged:
     """What they say of offsets, and of dispatch."""
     found = _recordings(broker)
-    return _offsets(broker.logs, broker.name, _signature(found)) if found else Logged(OffsetRecord(), [])
+    return (
+        _offsets(broker.logs, broker.name, _signature(found))
+        if found
+        else Logged(OffsetRecord(), [], SubscriptionsHeard())
+    )
 
 
 def _recordings(broker: BrokerSource) -> list[Recording]:
@@ -69,9 +75,9 @@ def _lives(logs: Path, name: str, signature: Signature) -> tuple[LifeEvent, ...]
 
 @lru_cache(maxsize=1)
 def _offsets(logs: Path, name: str, signature: Signature) -> Logged:
-    lines, dispatched = OffsetLines(), DispatchLines()
-    hear(find_recordings([logs], broker=name, problem=_elsewhere), [lines, dispatched], _elsewhere)
-    return Logged(lines.record(), dispatched.behind)
+    lines, dispatched, subscribed = OffsetLines(), DispatchLines(), SubscriptionsHeard()
+    hear(find_recordings([logs], broker=name, problem=_elsewhere), [lines, dispatched, subscribed], _elsewhere)
+    return Logged(lines.record(), dispatched.behind, subscribed)
 
 
 def _elsewhere(sentence: str) -> None:

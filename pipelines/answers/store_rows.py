@@ -14,7 +14,8 @@ from parsers.damage.errors import Damage
 from parsers.store.store import Store
 from parsers.values.utc import utc
 from pipelines.answers.backlog.rows import backlog
-from pipelines.answers.backlog.subscriptions import subscriptions_of
+from pipelines.answers.backlog.standing import Standing, stands_since
+from pipelines.answers.backlog.subscriptions import heard_subscriptions, subscriptions_of
 from pipelines.answers.fates.delays import DelayAnswer
 from pipelines.answers.fates.pops import PopAnswer
 from pipelines.answers.fates.retries import RetryAnswer
@@ -27,7 +28,7 @@ from pipelines.answers.lag import lag_record, store_lag, store_positions
 from pipelines.answers.ledger_rows import ledger_rows
 from pipelines.answers.lives.life_events import life_event_row, life_events
 from pipelines.answers.lives.life_rows import life_rows
-from pipelines.answers.logged import lives_logged, offsets_logged
+from pipelines.answers.logged import lines_logged, lives_logged, offsets_logged
 from pipelines.answers.losses import all_lost, loses, messages_lost, starts
 from pipelines.answers.offsets.events import events_of, offset_event_row
 from pipelines.answers.offsets.record import OffsetRecord
@@ -91,14 +92,18 @@ def loss_ledger_rows(broker: BrokerSource, told: SlicedPass | None = None) -> li
 
 
 def backlog_rows(broker: BrokerSource) -> list[Row]:
-    """Rows of `backlog`, by the subscriptions that the broker keeps; none where no offsets are stored."""
+    """Rows of `backlog`, by the subscriptions that the broker keeps and logs; none where no offsets are stored. Who
+    has the queues, the tables of ownership tell."""
     (store, known), lost = _known_store_of(broker), list[Damage]()
     offsets = offsets_of_store(store, lost.append)
     if offsets is None:
         return []
-    subscriptions = subscriptions_of(store, known.version, lost.append)
-    ledger = ledger_in_motion(store, known)
-    return list(backlog(store, ledger, offsets.offsets, subscriptions, lost.append, broker=broker.name))
+    logged = lines_logged(broker)
+    heard = heard_subscriptions(logged.subscriptions.of([broker.name]), known.version)
+    subscriptions = replace(subscriptions_of(store, known.version, lost.append), heard=heard)
+    standing = Standing(since_ms=stands_since(offsets, (), logged.record.commits))
+    ledger, named = ledger_in_motion(store, known), broker.name
+    return list(backlog(store, ledger, offsets.offsets, subscriptions, lost.append, standing=standing, broker=named))
 
 
 def offset_event_rows(broker: BrokerSource) -> list[Row]:

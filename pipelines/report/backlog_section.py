@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipelines.report.figures import grouped
-from pipelines.report.model import QUEUE, Column, Facts, PrintedTable, Section, numbers, texts, with_notes
+from pipelines.report.model import QUEUE, Column, Facts, PrintedTable, Row, Section, numbers, texts, with_notes
 
 
 def backlog_section(facts: Facts) -> Section:
@@ -20,8 +20,11 @@ def backlog_section(facts: Facts) -> Section:
         Column("head_queue_offset", "next", True),
         Column("head_keys", "its keys", blank=True),
         Column("head_stored_at", "stored at", blank=True),
+        Column("owners", "who has the queue", blank=True),
+        Column("stands_since", "not moved since", blank=True),
         Column("reason", "reason", blank=True),
     ]
+    waiting = [{**row, "owners": _owners(row)} for row in waiting]
     rows, notes = with_notes(sorted(waiting, key=lambda row: -(row["unread"] or 0)))
     unread = sum(row["unread"] or 0 for row in waiting)
     unknown = sum(row["unread"] or 0 for row in waiting if row["matching"] is None)
@@ -34,3 +37,12 @@ def backlog_section(facts: Facts) -> Section:
         tables=[PrintedTable(columns, rows)] if rows else [],
         remarks=notes,
     )
+
+
+def _owners(row: Row) -> str | None:
+    """In words; None where no recording tells."""
+    if row["owners"] is None:
+        return None
+    names = ", ".join(row["owners"]) or "nobody"
+    until = "" if row["owned_until"] is None else f" until {row['owned_until']:%Y-%m-%d %H:%M:%S}"
+    return f"{names}{until}" if row["owner_certain"] else f"perhaps {names}{until}"

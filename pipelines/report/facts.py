@@ -17,7 +17,8 @@ from parsers.store.places import name_below
 from parsers.store.store import Store
 from parsers.values.utc import utc
 from pipelines.answers.backlog.rows import backlog
-from pipelines.answers.backlog.subscriptions import subscriptions_of
+from pipelines.answers.backlog.standing import Standing, stands_since
+from pipelines.answers.backlog.subscriptions import heard_subscriptions, subscriptions_of
 from pipelines.answers.fates.delays import DelayAnswer, delay_sums
 from pipelines.answers.fates.pops import PopAnswer, pop_sums
 from pipelines.answers.fates.retries import RetryAnswer, retry_sums
@@ -27,6 +28,7 @@ from pipelines.answers.group_rows import group_rows
 from pipelines.answers.groups_left import groups_left
 from pipelines.answers.heard import Heard
 from pipelines.answers.lag import lag_record, store_lag, store_positions
+from pipelines.answers.last_owners import owners_at_end
 from pipelines.answers.ledger_rows import ledger_rows
 from pipelines.answers.lives.life_events import life_event_row, life_events
 from pipelines.answers.offsets.events import events_of, offset_event_row
@@ -82,7 +84,7 @@ def facts_of_store(
     told = forecast(store, replace(known, version_is_said=True))
     facts.forecast = forecast_document(told)
     say("ledger, lag and retention")
-    _consumers(store, facts, known, collect)
+    _consumers(store, facts, known, heard, collect)
     moved = events_of(store, known, heard.record, damage=collect, problem=facts.unread.append)
     facts.offset_events = [offset_event_row(event) for event in moved]
     say("lives of topics and groups")
@@ -146,14 +148,20 @@ def _region_row(region: Region, root: Path) -> Row:
     }
 
 
-def _consumers(store: Store, facts: Facts, known: StoreKnowledge, collect: _Damages) -> None:
+def _consumers(store: Store, facts: Facts, known: StoreKnowledge, heard: Heard, collect: _Damages) -> None:
     offsets = offsets_of_store(store, collect)
     ledger = ledger_in_motion(store, known)
     facts.ledger = list(ledger_rows(ledger, None if offsets is None else offsets.offsets))
     if offsets is None:
         return
-    subscriptions = subscriptions_of(store, known.version, collect)
-    facts.backlog = list(backlog(store, ledger, offsets.offsets, subscriptions, collect))
+    brokers = heard.brokers() or ()
+    subscriptions = replace(
+        subscriptions_of(store, known.version, collect),
+        heard=heard_subscriptions(heard.subscriptions.of(brokers), known.version),
+    )
+    since = stands_since(offsets, (), heard.record.commits if brokers else {})
+    standing = Standing(owners_at_end(heard, brokers), since)
+    facts.backlog = list(backlog(store, ledger, offsets.offsets, subscriptions, collect, standing=standing))
     facts.lag = [asdict(row) for row in store_lag(store, offsets, damage=collect, lives=StoreLives(store, known))]
     kept = retention(store, known, facts.read_at_ms)
     queues = store_positions(store, offsets, collect)

@@ -12,9 +12,9 @@ from parsers.values.utc import utc
 from pipelines.answers.episodes.conditions import Behind, Conditions, Told, conditions_of, joined, shares
 from pipelines.answers.episodes.curve import TopicCurve, curves_of
 from pipelines.answers.episodes.episodes import NO_USUAL, episode_rows, status_rows
-from pipelines.answers.episodes.of_recordings import broker_among
 from pipelines.answers.episodes.shares import CAUSES, split
 from pipelines.answers.episodes.status import NOT_TOLD, ONE_INSTANT, Commits, StatusWord, burrow_status, status_of
+from pipelines.answers.heard import broker_among
 from recovery.query.lag_cause import LagCause
 
 STEP_MS = 1_000

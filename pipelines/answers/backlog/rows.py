@@ -17,13 +17,16 @@ from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store
 from parsers.values.utc import utc
 from pipelines.answers.backlog.filters import Asked, ask_filters
+from pipelines.answers.backlog.standing import Standing
 from pipelines.answers.backlog.subscriptions import Subscriptions
 from pipelines.answers.backlog.unread import Unread, matched_by_tags, unread_of
+from pipelines.answers.offsets.record import GroupQueueKey
 from recovery.lives.offset_lives import GroupOffsets
 from recovery.scan.log_access import LogAccess
 from recovery.verify.store_ledger import StoreLedger
 
 NOT_READ = "{} of its unread messages cannot be read in the log: what matches is not known"
+NOT_RECORDED = Standing()
 GroupQueue = tuple[str | None, str, int]
 
 
@@ -34,9 +37,12 @@ def backlog(
     subscriptions: Subscriptions,
     damage: DamageSink,
     *,
+    standing: Standing = NOT_RECORDED,
     broker: str | None = None,
 ) -> Iterator[dict[str, Any]]:
     """A row of the table `backlog` for each group with a stored offset and each queue of its topics.
+
+    `standing`: who has the queues, and since when offsets did not move.
 
     Memory: 17 bytes for each unread message of a queue, 34 for each one of all queues with an SQL92 filter. The log is
     read once, and only where a group has such a filter.
@@ -50,7 +56,8 @@ def backlog(
                 queue = queues.get((seen.topic, seen.queue_id))
                 unread = unread_of(seen, subscriptions.of(str(seen.group), seen.topic), queue)
                 found = matched_by_tags(unread, store, queue)
-            yield {"broker": broker, **_row(found, log)}
+            key = str(seen.group), seen.topic, seen.queue_id
+            yield {"broker": broker, **_row(found, log), **_stands(standing, key)}
 
 
 def _filtered(
@@ -92,6 +99,7 @@ def _row(found: Unread, log: LogAccess) -> dict[str, Any]:
         "topic": queue.topic,
         "queue_id": queue.queue_id,
         "subscription": subscription.text,
+        "subscription_from": subscription.source,
         "unread": len(found.numbers) if is_told else None,
         "matching": int(np.count_nonzero(found.matches)) if is_told and found.matches is not None else None,
         "reason": "; ".join(filter(None, (found.open, subscription.reason))) or None,
@@ -109,4 +117,16 @@ def _head(queue_offset: int | None, physical_offset: int, log: LogAccess) -> Map
         "head_keys": None if message is None else message.property_value("KEYS"),
         "head_tags": None if message is None else message.property_value("TAGS"),
         "head_stored_at": None if message is None else utc(message.store_timestamp_ms),
+    }
+
+
+def _stands(standing: Standing, key: GroupQueueKey) -> Mapping[str, Any]:
+    """Who has the queue, and since when the group's offset stands where it does."""
+    owner = standing.owners.get(key)
+    return {
+        "owners": None if owner is None else list(owner.clients),
+        "owner_certain": None if owner is None else owner.is_certain,
+        "owned_since": None if owner is None else utc(owner.since_ms),
+        "owned_until": None if owner is None else utc(owner.until_ms),
+        "stands_since": utc(standing.since_ms.get(key)),
     }

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from parsers.config.groups import ConsumerFilter, read_filters
 from parsers.damage.errors import DamageSink
 from parsers.store.store import Store
 from parsers.values.topics import RETRY_PREFIX
 from parsers.values.utc import utc
+from pipelines.answers.backlog.subscriptions_heard import HeardSubscription
 from recovery.filter.errors import FilterTooLarge, InvalidFilter
 from recovery.filter.expressions import Expression
 from recovery.filter.sql92 import parse_sql92
@@ -17,9 +18,16 @@ from recovery.filter.tags import ALL, tag_codes
 from recovery.rules.versions import BrokerVersion
 
 SQL92 = "SQL92"
-NOT_KNOWN = "its subscription is not known: no file of a broker has tags; say them with --tags"
+NOT_KNOWN = (
+    "its subscription is not known: no file of a broker has tags; say them with --tags, or name its log or a capture "
+    "with --logs"
+)
 NOT_PARSED = "brokers of this version cannot parse the filter, and filter nothing"
 MAY_BE_TAGS = "the filter that the broker keeps: no file tells whether the group went over to tags; --tags overrides it"
+DIFFERENT = "its members subscribe differently: the broker goes by the newest subVersion, and {} was sent as well"
+REFUSED = "brokers of this version refuse the filter that was sent, and what they hand out is not known"
+KEPT_FILE = "config/consumerFilter.json"
+SAID = "said"
 DEAD = "a filter of a group that left at {}: it may subscribe otherwise since; --tags or --sql92 overrides it"
 
 
@@ -33,6 +41,7 @@ class Subscription:
         expression: the SQL92 filter; None: none decides.
         reason: why it is not known, or what is odd about it.
         is_known: whether a message matches can be told.
+        source: what says so.
     """
 
     text: str | None
@@ -40,6 +49,7 @@ class Subscription:
     expression: Expression | None = None
     reason: str | None = None
     is_known: bool = True
+    source: str | None = None
 
 
 UNKNOWN = Subscription(None, reason=NOT_KNOWN, is_known=False)
@@ -47,16 +57,17 @@ UNKNOWN = Subscription(None, reason=NOT_KNOWN, is_known=False)
 
 @dataclass(frozen=True, slots=True)
 class Subscriptions:
-    """Of every group on every topic: what was said of it, else what the broker keeps."""
+    """Of every group on every topic: what was said of it, else what recordings tell, else what the broker keeps."""
 
     kept: Mapping[tuple[str, str], Subscription]
     said: Subscription | None = None
+    heard: Mapping[tuple[str, str], Subscription] = field(default_factory=dict)
 
     def of(self, group: str, topic: str) -> Subscription:
         """A group takes all of its own retry topic. DefaultMQPushConsumerImpl#copySubscription @4.1.0."""
         if topic == RETRY_PREFIX + group:
             return Subscription(ALL)
-        return self.said or self.kept.get((group, topic), UNKNOWN)
+        return self.said or self.heard.get((group, topic)) or self.kept.get((group, topic), UNKNOWN)
 
 
 def subscriptions_of(store: Store, version: BrokerVersion, damage: DamageSink) -> Subscriptions:
@@ -82,12 +93,12 @@ def _kept_subscription(kept: ConsumerFilter, text: str, version: BrokerVersion) 
         found = sql_subscription(text, version)
     except InvalidFilter as wrong:
         found = Subscription(text, reason=f"{NOT_PARSED}: {wrong}")
-    return replace(found, reason="; ".join(filter(None, (found.reason, doubt))))
+    return replace(found, reason="; ".join(filter(None, (found.reason, doubt))), source=KEPT_FILE)
 
 
 def tag_subscription(text: str) -> Subscription:
     """`TagA || TagB`, or `*`."""
-    return Subscription(text, codes=tag_codes(text))
+    return Subscription(text, codes=tag_codes(text), source=SAID)
 
 
 def sql_subscription(text: str, version: BrokerVersion) -> Subscription:
@@ -98,6 +109,24 @@ def sql_subscription(text: str, version: BrokerVersion) -> Subscription:
             (ExpressionMessageFilter#isMatchedByCommitLog @4.1.0); a new one is refused.
     """
     try:
-        return Subscription(text, expression=parse_sql92(text, version))
+        return Subscription(text, expression=parse_sql92(text, version), source=SAID)
     except FilterTooLarge as wrong:
-        return Subscription(text, reason=str(wrong), is_known=False)
+        return Subscription(text, reason=str(wrong), is_known=False, source=SAID)
+
+
+def heard_subscriptions(
+    heard: Mapping[tuple[str, str], HeardSubscription], version: BrokerVersion
+) -> dict[tuple[str, str], Subscription]:
+    """What recordings tell, by group and topic."""
+    return {key: _heard(each, version) for key, each in heard.items()}
+
+
+def _heard(heard: HeardSubscription, version: BrokerVersion) -> Subscription:
+    said = heard.said
+    try:
+        is_sql = said.expression_type == SQL92
+        found = sql_subscription(said.expression, version) if is_sql else tag_subscription(said.expression)
+    except InvalidFilter as wrong:
+        found = Subscription(said.expression, reason=f"{REFUSED}: {wrong}", is_known=False)
+    different = DIFFERENT.format(", ".join(map(repr, heard.others))) if heard.others else None
+    return replace(found, reason="; ".join(filter(None, (found.reason, different))) or None, source=said.evidence)

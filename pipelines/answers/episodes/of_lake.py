@@ -47,7 +47,7 @@ def _conditions(lake: Lake, broker: BrokerSource) -> Conditions:
         for table in ("ownership_intervals", "ownership_anomalies")
     )
     until_ms = lake.query(RECORDED).to_pylist()[0]["until_ms"]
-    record, behind = lines_logged(broker)
+    record, behind, _ = lines_logged(broker)
     told = Told(
         behind,
         absences_of(record),

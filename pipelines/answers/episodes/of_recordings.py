@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Set
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -21,11 +21,9 @@ def conditions_of_recordings(heard: Heard, store: Store) -> tuple[Conditions, st
         return Conditions(), None
     owned = list(_rows(rows_to_batches(OWNERSHIP_INTERVALS.bare_schema, heard.history.intervals)))
     wrong = list(_rows(rows_to_batches(OWNERSHIP_ANOMALIES.bare_schema, heard.history.anomalies)))
-    logged, owning = set(heard.lives.by_broker), {row["broker"] for row in (*owned, *wrong)} - {None}
-    brokers = broker_among(logged, owning)
+    brokers = heard.brokers()
     if brokers is None:
-        named = ", ".join(sorted(map(str, logged | owning)))
-        return Conditions(), f"several brokers ({named}); which is the store's is not known"
+        return Conditions(), heard.why_no_broker()
     told = Told(
         heard.behind,
         absences_of(heard.record),
@@ -34,13 +32,6 @@ def conditions_of_recordings(heard: Heard, store: Store) -> tuple[Conditions, st
         mean_record_size(store, lambda damage: None),
     )
     return conditions_of(_of(brokers, owned), _of(brokers, wrong), told), None
-
-
-def broker_among(logged: Set[str], owning: Set[str]) -> Set[str] | None:
-    """The name of the store's broker, among those of broker logs and those of the owned queues; None where it cannot be
-    told, nothing where none is named. A log that does not name its broker goes by its folder."""
-    brokers = logged & owning or owning or logged
-    return brokers if len(logged) < 2 and len(brokers) < 2 else None
 
 
 def _of(brokers: Collection[str], rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from pipelines.cli.commands.replay import heard_in
 from pipelines.cli.frame.asked.options import (
     STORE_FILES,
     BrokerOptions,
     GroupOptions,
-    KeptOptions,
+    RecordingsOption,
     StoreArgument,
 )
 from pipelines.cli.frame.call.command import command
@@ -19,7 +21,7 @@ from pipelines.cli.frame.call.kept_offsets import offsets_at
 from pipelines.cli.frame.call.opening import known_store_at, note_pops
 from pipelines.cli.frame.call.rows import emit_rows_of
 from pipelines.cli.frame.call.run import Run
-from pipelines.cli.frame.call.topic_logs import with_logs
+from pipelines.cli.frame.call.topic_logs import lines_heard
 from pipelines.cli.frame.errors import WrongUsage
 
 BRIEF = (
@@ -32,6 +34,9 @@ BRIEF = (
     "head_queue_offset",
     "head_keys",
     "head_stored_at",
+    "owners",
+    "owned_until",
+    "stands_since",
     "reason",
 )
 
@@ -52,21 +57,43 @@ def backlog(
     sql92: Annotated[
         str | None, typer.Option("--sql92", metavar="EXPR", help="The SQL92 filter that --group subscribes with.")
     ] = None,
-    kept: KeptOptions,
+    offsets: Annotated[
+        Path | None,
+        typer.Option(
+            "--offsets",
+            readable=False,
+            metavar="FILE_OR_DIR",
+            help="Kept copies of consumerOffset.json, the newest of which counts; else the store's own.",
+        ),
+    ] = None,
+    logs: RecordingsOption = None,
     broker: BrokerOptions,
 ) -> None:
     """What each group has to read: unread messages that match its subscription, and the first of them.
 
     `lag` counts all messages between two offsets, as consumerProgress does. Here `unread` are those that are in the
     queue and of the living topic, `matching` those that the broker hands out: by the tags codes of the units, or by
-    the SQL92 filter as this version evaluates it. SQL92 filters are known from consumerFilter.json; tags are in no
-    file of a broker. `head_…` is the message that the group gets next: the one that a stuck queue is stuck at.
+    the SQL92 filter as this version evaluates it. SQL92 filters are known from consumerFilter.json, tags from the
+    broker's log and captures (--logs); `subscription_from` says which. `head_…` is the message that the group gets
+    next: the one that a stuck queue is stuck at. `owners` have the queue where the recordings end, or had it last,
+    until `owned_until`; where `owner_certain` is false, they are all that it may be. `stands_since`: the group's offset
+    did not move at least since then, by kept copies and recorded commits.
 
-    Example: `rocketlens backlog /data/store --group CG_orders --topic Orders --tags 'TagA || TagB'`
+    Example: `rocketlens backlog /data/store --group CG_orders --logs /data/logs --offsets /data/kept-offsets`
     """
     from pipelines.answers.backlog.rows import backlog as rows_of
-    from pipelines.answers.backlog.subscriptions import sql_subscription, subscriptions_of, tag_subscription
+    from pipelines.answers.backlog.standing import Standing, stands_since
+    from pipelines.answers.backlog.subscriptions import (
+        heard_subscriptions,
+        sql_subscription,
+        subscriptions_of,
+        tag_subscription,
+    )
+    from pipelines.answers.heard import Heard
+    from pipelines.answers.last_owners import owners_at_end
+    from pipelines.answers.offsets.saved import offsets_in
     from pipelines.lake.tables.lag import BACKLOG
+    from pipelines.recordings.topic_log import topic_events
     from recovery.filter.errors import InvalidFilter
     from recovery.verify.ledger_in_motion import ledger_in_motion
 
@@ -76,8 +103,19 @@ def backlog(
         raise WrongUsage("backlog: a group subscribes with --tags or with --sql92, not with both")
     opened, known = known_store_at(run, store, broker, names_version=sql92 is not None)
     note_pops(run, opened)
-    stored = offsets_at(run, opened, kept.offsets).offsets
-    subscriptions = subscriptions_of(opened, known.version, run.damage)
+    stored = offsets_at(run, opened, offsets)
+    heard = heard_in(run, logs) if logs else Heard()
+    told = tuple(topic_events(lines_heard(run, heard.lives, names_lack=False)))
+    brokers = heard.brokers()
+    if brokers is None:
+        run.note(f"--logs: {heard.why_no_broker()}: no owner and no subscription is taken from them")
+    copies = [] if offsets is None else offsets_in(offsets, lambda sentence: None)  # what is wrong was named above
+    commits = heard.record.commits if brokers else {}
+    standing = Standing(owners_at_end(heard, brokers or ()), stands_since(stored, copies, commits))
+    subscriptions = replace(
+        subscriptions_of(opened, known.version, run.damage),
+        heard=heard_subscriptions(heard.subscriptions.of(brokers or ()), known.version),
+    )
     if tags is not None:
         subscriptions = replace(subscriptions, said=tag_subscription(tags))
     if sql92 is not None:
@@ -85,6 +123,7 @@ def backlog(
             subscriptions = replace(subscriptions, said=sql_subscription(sql92, known.version))
         except InvalidFilter as wrong:
             raise WrongUsage(f"backlog: --sql92: brokers of this version refuse it: {wrong}") from wrong
-    asked = {(group, topic): queues for (group, topic), queues in stored.items() if wanted.wants(group, topic)}
-    ledger = ledger_in_motion(opened, with_logs(run, known, kept.logs))
-    emit_rows_of(run, BACKLOG, rows_of(opened, ledger, asked, subscriptions, run.damage), BRIEF)
+    asked = {(group, topic): queues for (group, topic), queues in stored.offsets.items() if wanted.wants(group, topic)}
+    ledger = ledger_in_motion(opened, replace(known, topic_events=told))
+    rows = rows_of(opened, ledger, asked, subscriptions, run.damage, standing=standing)
+    emit_rows_of(run, BACKLOG, rows, BRIEF)

@@ -71,6 +71,7 @@ group                text consumer group
 topic                text topic
 queue_id             i32  queue
 subscription         text tags or SQL92 filter of the group; null: not known
+subscription_from    text what says so: consumerFilter.json, a line or a heartbeat of a recording, or the user
 unread               i64  messages in the queue that the group has not read; null: the files do not tell
 matching             i64  those of them that the broker hands out by the subscription; null: not known
 reason               text why a figure is unknown, or what is odd about the subscription
@@ -80,6 +81,11 @@ head_unique_id       text its UNIQ_KEY
 head_keys            text its KEYS
 head_tags            text its TAGS
 head_stored_at       time when the broker stored it: since then the group has something to read
+owners               texts clients that have the queue where recordings end, or had it last; null: no recording tells
+owner_certain        flag whether it is they; else they are all that it may be
+owned_since          time since when at the latest they have it
+owned_until          time until when at the latest they had it; null: they have it still, or it is not certain
+stands_since         time the group's offset did not move at least since then; null: nothing older than the offset tells
 """),
     ("broker",),
 )
