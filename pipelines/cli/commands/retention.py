@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from parsers.store.store import Store
+    from pipelines.answers.fates.held_at_risk import HeldRisk
+    from recovery.knowledge.inference import StoreKnowledge
     from recovery.retention.retention import Retention
     from recovery.retention.risk import DelayRisk, RetentionRisk
 
@@ -52,9 +54,9 @@ def retention(
     One JSON document: `delete_now` and `later` (files in order), `unread_at_risk` (per group and queue). As csv,
     parquet or arrow: the files alone. Without --now the instant is now.
 
-    Delayed messages that wait for their time are deleted with their log file too, delivered or not: `delayed_at_risk`
-    has a row for each level. Timer messages are in neither; `delays` lists what is pending, message by message, and
-    whether its file goes first.
+    Messages that wait are deleted with their log file too: `delayed_at_risk` has a row for each delay level,
+    `held_at_risk` one for timers of any delay and one for half messages, where there are any, with how many wait in
+    files that go before they are due and the first of them by name. `delays` and `transactions --open` list them all.
 
     Example: `rocketlens retention /data/store --config fileReservedTime=48 --disk-percent 80`
     """
@@ -66,7 +68,7 @@ def retention(
     kept = play(opened, known, now_ms, disk_percent, utc_offset=zone, manual=manual)
     files = [_file_row(file) for file in kept.rows()]
     if run.format_ in (Format.JSON, Format.JSONL):
-        run.emit_documents([_document(run, opened, kept, files, now_ms)], one=True)
+        run.emit_documents([_document(run, opened, known, kept, files, now_ms)], one=True)
         return
     run.emit_rows(file_schema(), files, brief=FILE_BRIEF)
     if run.format_ is Format.TABLE:
@@ -89,7 +91,9 @@ def risks_of(run: Run, store: Store, kept: Retention) -> list[RetentionRisk]:
     return list(retention_risks(kept, store_positions(store, offsets, run.damage)))
 
 
-def _document(run: Run, store: Store, kept: Retention, files: list[dict[str, Any]], now_ms: int) -> dict[str, Any]:
+def _document(
+    run: Run, store: Store, known: StoreKnowledge, kept: Retention, files: list[dict[str, Any]], now_ms: int
+) -> dict[str, Any]:
     decided = kept.decided
     return {
         "now": _iso(now_ms),
@@ -102,7 +106,26 @@ def _document(run: Run, store: Store, kept: Retention, files: list[dict[str, Any
         "later": [_with_iso(file) for file in files if file["order"] is None],
         "unread_at_risk": [_with_iso(risk_row(risk)) for risk in risks_of(run, store, kept)],
         "delayed_at_risk": [_with_iso(_file_row(asdict(risk))) for risk in _delays_of(run, store, kept)],
+        "held_at_risk": [_held_row(asdict(risk)) for risk in _held_of(run, store, known, kept)],
     }
+
+
+def _held_of(run: Run, store: Store, known: StoreKnowledge, kept: Retention) -> Iterator[HeldRisk]:
+    from pipelines.answers.fates.held_at_risk import held_risks
+    from pipelines.answers.offsets.saved import offsets_of_store
+
+    offsets = offsets_of_store(store, run.damage)
+    yield from held_risks(store, known, kept, None if offsets is None else offsets.offsets, run.damage)
+
+
+def _held_row(risk: Mapping[str, Any]) -> dict[str, Any]:
+    messages = [_in_iso(message) for message in risk["messages"]]
+    return {**_in_iso(risk), "messages": messages}
+
+
+def _in_iso(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The row with its instants as text."""
+    return {name.removesuffix("_ms"): _iso(value) if name.endswith("_at_ms") else value for name, value in row.items()}
 
 
 def _delays_of(run: Run, store: Store, kept: Retention) -> list[DelayRisk]:
