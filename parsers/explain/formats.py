@@ -124,11 +124,13 @@ PAGES = {
     ),
     "rocksdb": Page(
         "Queues and tables in RocksDB",
-        "consumequeue/, config/topics/, config/subscriptionGroups/, config/consumerOffsets/, config/rdb/, kvStore/",
+        "consumequeue/, consumequeue_rocksdb/, config/topics/, config/subscriptionGroups/, config/consumerOffsets/, "
+        "config/rdb/, kvStore/",
         """\
 - With storeType=defaultRocksDB (since 5.2.0) the folder consumequeue/ is one database, and there are no queue files;
-  with rocksdbCQDoubleWriteEnable it is beside them. Where a store has both, those that come further in the CommitLog
-  count; the files, where both come as far.
+  useSeparateStorePathForRocksdbCQ (since 5.5.0) puts it into consumequeue_rocksdb/, and a broker does not start where
+  the folder that it is not to use holds one. With rocksdbCQDoubleWriteEnable it is beside the queue files. Where a
+  store has both, those that come further in the CommitLog count; the files, where both come as far.
 - Column family `default` holds the units. A key is topic size and separator, the topic, then queue and queue offset.
 - Column family `offset` holds limits: topic size and separator, the topic, a separator, `max` or `min`, then the
   queue. The queue's next message is `max` + 1. `min` is put right when a broker is asked for it: it is the first unit

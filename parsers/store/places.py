@@ -71,6 +71,11 @@ KNOWN_NOT_READ = {
 }
 TABLE_DATABASES = ("topics", "subscriptionGroups", "consumerOffsets", "rdb")
 """Folders of config/ that are RocksDB databases of the broker's tables (since 5.1.4; all tables in one since 5.3.2)."""
+DATABASE_APART = "consumequeue_rocksdb"
+QUEUE_DATABASES = ("consumequeue", DATABASE_APART)
+"""Where the database of queues lies, the second one with useSeparateStorePathForRocksdbCQ (since 5.5.0).
+Source: RocksDBConsumeQueueStore#<init>, StorePathConfigHelper#getStorePathRocksDBConsumeQueue @5.5.0."""
+SECOND_DATABASE = "a second database of queues beside that in consumequeue/: a broker starts with neither"
 POP_DATABASE = "kvStore"
 """Consumer records of POP (popConsumerKVServiceEnable, since 5.3.2). Source: PopConsumerService#ROCKSDB_DIRECTORY."""
 ROCKSDB_FILE = re.compile(r"CURRENT|IDENTITY|LOCK|LOG(\.old\.\d+)?|(MANIFEST|OPTIONS)-\d+|\d+\.(sst|log|blob|dbtmp)")
@@ -120,7 +125,7 @@ def is_rocksdb_file(name: str) -> bool:
 def _is_database(folder: Sequence[str]) -> bool:
     """Whether the folder is one in which a broker keeps queues or tables that are read here."""
     is_table = len(folder) == 2 and folder[0] == "config" and folder[1] in TABLE_DATABASES
-    return is_table or (len(folder) == 1 and folder[0] in ("consumequeue", POP_DATABASE))
+    return is_table or (len(folder) == 1 and folder[0] in (*QUEUE_DATABASES, POP_DATABASE))
 
 
 def _dledger_file(parts: Sequence[str]) -> Place:

@@ -12,7 +12,15 @@ from operator import not_
 from pathlib import Path
 
 from parsers.damage.errors import why_unreadable
-from parsers.store.places import DATA_FOLDER, DLEDGER_FOLDER, POP_DATABASE, FileKind, name_below, place_of
+from parsers.store.places import (
+    DATA_FOLDER,
+    DLEDGER_FOLDER,
+    POP_DATABASE,
+    SECOND_DATABASE,
+    FileKind,
+    name_below,
+    place_of,
+)
 from parsers.store.store_file import QueueKey, StoreFile, classify, placed
 
 LOG_MOVED = "a setting says that the log lies elsewhere, so the broker does not read it"
@@ -270,5 +278,7 @@ def _place_in_database(store: Store, found: StoreFile) -> None:
         store.config[:] = [*(file for file in store.config if file.path != folder), database]
     elif folder.name == POP_DATABASE:
         store.pop_database = database
-    else:
+    elif store.queue_database is None or store.queue_database.path == folder:
         store.queue_database = database
+    else:
+        store.not_understood.append(replace(found, kind="not_understood", why=SECOND_DATABASE))

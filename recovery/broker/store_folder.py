@@ -16,7 +16,7 @@ from parsers.damage.errors import StoreFormatError, UnsupportedVersion
 from parsers.evidence.mapped import map_file, open_evidence
 from parsers.rocksdb.database import Database
 from parsers.rocksdb.queue_table import QueueLimits, QueueTable, Units
-from parsers.store.places import DATA_FOLDER, DLEDGER_FOLDER, SINGLE_FILES
+from parsers.store.places import DATA_FOLDER, DLEDGER_FOLDER, QUEUE_DATABASES, SINGLE_FILES
 from parsers.store.store_file import StoreFile
 from parsers.values.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, utf16_units
 from recovery.broker.abort_file import AbortFile, read_abort_file
@@ -130,6 +130,7 @@ class Evidence:
         batch_topics: topics with a folder of BatchCQ queues.
         obstructed_topics: topics in whose queues something stands where a file or folder would have to be made.
         database: the database of the broker's queues, where it keeps them in one.
+        database_elsewhere: the other folder that may be a database of queues, where it is one and the broker opens one.
         epochs: what a broker in controller mode makes of its epoch files.
         timer_wheel_size: bytes of the file timerwheel, None without one.
         timer_log_sizes: bytes of each file in timerlog/.
@@ -153,6 +154,7 @@ class Evidence:
     abort_file: AbortFile = field(default_factory=AbortFile)
     obstructed_topics: frozenset[str] = frozenset()
     database: DatabaseFolder | None = None
+    database_elsewhere: str | None = None
     epochs: EpochsRead = field(default_factory=EpochsRead)
     timer_wheel_size: int | None = None
     timer_log_sizes: tuple[int, ...] = ()
@@ -176,7 +178,7 @@ NOT_REPLAYED = {
 
 def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
     """List the folder. Reads names, sizes and times, and `checkpoint` and epochs; opens a database of queues."""
-    folders = log_folders(root, settings)
+    folders, folder = log_folders(root, settings), settings.queue_database_folder
     topics = _entries(root / "consumequeue")
     node = _dledger_node(root)
     return Evidence(
@@ -198,11 +200,16 @@ def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
         index_obstructed=(root / "index").exists() and not (root / "index").is_dir(),
         abort_file=read_abort_file(root),
         obstructed_topics=frozenset(topic.name for topic in topics if _is_obstructed(topic)),
-        database=DatabaseFolder.opened(root / "consumequeue") if settings.uses_rocksdb_queues else None,
+        database=DatabaseFolder.opened(root / folder) if settings.uses_rocksdb_queues else None,
+        database_elsewhere=_database_elsewhere(root, folder) if settings.opens_queue_database else None,
         epochs=_epochs(root),
         timer_wheel_size=wheel.stat().st_size if (wheel := root / "timerwheel").is_file() else None,
         timer_log_sizes=tuple(one.size for one in _in_java_order(_entries(root / "timerlog")) if not one.is_folder),
     )
+
+
+def _database_elsewhere(root: Path, folder: str) -> str | None:
+    return next((name for name in QUEUE_DATABASES if name != folder and (root / name / "CURRENT").is_file()), None)
 
 
 def _epochs(root: Path) -> EpochsRead:

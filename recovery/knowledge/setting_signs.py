@@ -17,6 +17,7 @@ from parsers.index.open import open_index
 from parsers.queues.queue import Queue
 from parsers.queues.store_queues import StoreQueues
 from parsers.rocksdb.tables import SECOND_FORM
+from parsers.store.places import DATABASE_APART
 from parsers.store.store import Store
 from parsers.store.store_file import StoreFile
 from parsers.values.java import LONG_MIN
@@ -40,12 +41,15 @@ def settings_told(store: Store) -> tuple[StoreSettings, list[Inferred]]:
 
 def _traces(store: Store, queues: StoreQueues) -> Iterator[Inferred]:
     holds = queues.holders() == [store.queue_database]
+    database = None if store.queue_database is None else store.queue_database.path.name
     if store.queue_database is not None and any(file.size for files in store.queues.values() for file in files):
         newer = "defaultRocksDB" if holds else "default"
-        why = "consumequeue/ has queue files and a RocksDB database: say storeType, which alone decides between them"
+        why = "there are queue files and a RocksDB database of queues: say storeType, which alone decides between them"
         yield Inferred(STORE_TYPE, newer, f"assumed: {why}", False)
     elif holds:
-        yield Inferred(STORE_TYPE, "defaultRocksDB", "consumequeue/ is a RocksDB database")
+        yield Inferred(STORE_TYPE, "defaultRocksDB", f"{database}/ is a RocksDB database")
+    if database == DATABASE_APART:
+        yield Inferred("useSeparateStorePathForRocksdbCQ", "true", f"{database}/ is a RocksDB database")
     if not holds:
         queue_files = [file for files in store.queues.values() for file in files]
         yield from _file_size("mappedFileSizeConsumeQueue", queue_files)

@@ -16,6 +16,7 @@ from parsers.index.find import IndexQuery
 from parsers.index.layout import INDEX_HEADER, INDEX_SLOT
 from parsers.index.open import open_index
 from parsers.rocksdb.tables import SECOND_FORM
+from parsers.store.places import DATABASE_APART
 from parsers.store.store import Store
 from parsers.store.store_file import StoreFile
 from recovery.knowledge.index_tags import ASKED_FILES, index_holds_tags
@@ -100,7 +101,9 @@ def _bounds(store: Store, sample: Sequence[Message]) -> Iterator[tuple[BrokerVer
     if any(marker.path.name == "abort.bak" for marker in store.markers) or store.batch_queues:
         yield BrokerVersion(5, 0, 0), NEVER, "abort.bak or batchconsumequeue/ is there"
     if store.queue_database is not None:
-        yield BrokerVersion(5, 2, 0), NEVER, "consumequeue/ is a RocksDB database"
+        folder = store.queue_database.path.name
+        since = BrokerVersion(5, 5, 0) if folder == DATABASE_APART else BrokerVersion(5, 2, 0)
+        yield since, NEVER, f"{folder}/ is a RocksDB database"
     if is_database(store, SECOND_FORM):
         yield BrokerVersion(5, 3, 2), NEVER, f"config/{SECOND_FORM}/ is a RocksDB database"
 

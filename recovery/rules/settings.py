@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from parsers.evidence.mapped import read_small
+from parsers.store.places import QUEUE_DATABASES
 from recovery.rules.versions import BrokerVersion
 
 DELAY_LEVELS = "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"
@@ -81,6 +82,7 @@ class StoreSettings:
     )
     transfer_offset_json_to_rocksdb: bool = _setting("transferOffsetJsonToRocksdb", False, (5, 3, 1), gone_in=(5, 3, 2))
     rocksdb_cq_double_write_enable: bool = _setting("rocksdbCQDoubleWriteEnable", False, (5, 3, 1))
+    use_separate_store_path_for_rocksdb_cq: bool = _setting("useSeparateStorePathForRocksdbCQ", False, (5, 5, 0))
     store_path_root_dir: str = _setting("storePathRootDir", "")
     store_path_commit_log: str = _setting("storePathCommitLog", "")
     read_only_commit_log_store_paths: str = _setting("readOnlyCommitLogStorePaths", "", (4, 9, 2))
@@ -171,6 +173,16 @@ class StoreSettings:
     def uses_rocksdb_queues(self) -> bool:
         """MessageStoreConfig#isEnableRocksDBStore."""
         return self.store_type.lower() == "defaultrocksdb"
+
+    @property
+    def opens_queue_database(self) -> bool:
+        """A RocksDBConsumeQueueStore is made, for all queues or beside their files."""
+        return self.uses_rocksdb_queues or self.rocksdb_cq_double_write_enable
+
+    @property
+    def queue_database_folder(self) -> str:
+        """Where it lies, below the root. RocksDBConsumeQueueStore#<init> @5.5.0."""
+        return QUEUE_DATABASES[self.use_separate_store_path_for_rocksdb_cq]
 
     @property
     def keeps_tables_in_one_database(self) -> bool:

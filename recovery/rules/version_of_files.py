@@ -155,6 +155,12 @@ class FileRules(Version):
         return self >= (5, 4, 0)
 
     @property
+    def may_keep_database_apart(self) -> bool:
+        """useSeparateStorePathForRocksdbCQ says in which folder the database of queues lies, and a broker does not
+        start where the other one has a database. RocksDBConsumeQueueStore#<init> @5.5.0."""
+        return self >= (5, 5, 0)
+
+    @property
     def recovers_databases_accelerated(self) -> bool:
         """enableAcceleratedRecovery begins inside the file that is found (before, with a database of queues: at a
         position that may be negative, so that whole files behind it are deleted). CommitLog#recoverNormally @5.5.1."""

@@ -40,6 +40,10 @@ class ConfigRefused(LoadFailed):
     """A ConfigManager's load() is false."""
 
 
+class StoreNotMade(LoadFailed):
+    """The store's constructor throws: nothing of the store is read or written."""
+
+
 @dataclass(slots=True)
 class Restart:
     """What a start did.
@@ -93,7 +97,8 @@ class Restart:
         memory, dispatch = self.memory, self.dispatch
         if self.is_open or (self.started and not self.dispatches):
             return None
-        if self.hang or (self.config is not None and self.config.stops_before_store):
+        stops_before_store = self.config is not None and self.config.stops_before_store
+        if self.hang or stops_before_store or isinstance(self.load_error, StoreNotMade):
             return memory.evidence.abort
         if not self.started and not memory.version.shuts_down_after_failed_start:
             return memory.evidence.abort or self.marked_as_running
@@ -133,6 +138,7 @@ def restart(
         return played
     try:
         _load_metadata(played)
+        _make_store(memory)
         if config is not None and (refused := timer_wheel_refused(memory)) is not None:
             raise refused
         _load(played)
@@ -142,7 +148,7 @@ def restart(
     except LoadFailed as failed:
         played.load_error = failed
         memory.because(failed.rule, failed.source, failed.evidence)
-        if config is not None and not isinstance(failed, ConfigRefused):
+        if config is not None and not isinstance(failed, ConfigRefused | StoreNotMade):
             played.config = replace(config, store_fails=True)
     except OutOfHeap as failed:
         played.out_of_heap = failed
@@ -178,6 +184,17 @@ def _load_metadata(played: Restart) -> None:
     config = played.config
     if config is not None and config.refused is not None and config.stops_before_store:
         raise _refused(config.refused)
+
+
+def _make_store(memory: BrokerMemory) -> None:
+    """BrokerController#initializeMessageStore: a database of queues in the folder that the setting does not name."""
+    elsewhere = memory.evidence.database_elsewhere
+    if elsewhere is not None and memory.version.may_keep_database_apart:
+        raise StoreNotMade(
+            "the database of queues lies in another folder than useSeparateStorePathForRocksdbCQ says",
+            "RocksDBConsumeQueueStore#<init> (IllegalStateException: maybe incompatible config)",
+            f"{elsewhere}/CURRENT; the setting names {memory.settings.queue_database_folder}/",
+        )
 
 
 def _load_services(played: Restart) -> bool:
@@ -249,6 +266,9 @@ def _load_queues(memory: BrokerMemory) -> None:
             list_files(queue.mapped, entries, version)
             if queue.ext is not None:
                 list_files(queue.ext.mapped, evidence.ext_queues.get((topic, queue_id), ()), version)
+        return
+    if memory.settings.use_separate_store_path_for_rocksdb_cq and not version.may_keep_database_apart:
+        memory.database = QueueDatabase.loaded(None, memory.commitlog)
         return
     if evidence.database.refused is not None:
         raise LoadFailed(

@@ -133,7 +133,9 @@ class QueuesBesideLog:
         if spooled is None or not spooled.is_stores:
             return queue_files(self.store, key, self.known.settings.consume_queue_file_size)
         queue = spooled.queues.get(key)
-        return DatabaseQueuePlaces(*key, is_there=queue is not None, is_whole=queue is None or queue.is_whole)
+        return DatabaseQueuePlaces(
+            *key, spooled.folder, is_there=queue is not None, is_whole=queue is None or queue.is_whole
+        )
 
     def _facts(self, lost: Intervals) -> LogFacts:
         messages = self.log.messages

@@ -16,7 +16,7 @@ from recovery.broker.mapped_file_queue import LogFile
 from recovery.broker.memory import BrokerMemory
 from recovery.broker.queue_database import DatabaseQueue, QueueDatabase
 from recovery.broker.store_folder import QueueKey
-from recovery.start.restart import Restart
+from recovery.start.restart import Restart, StoreNotMade
 from tests.support.recovery_cases import sha256
 
 NEW_INDEX_FILE = "created"
@@ -29,8 +29,8 @@ def told_of(played: Restart, before: Mapping[str, int]) -> Told:
     """How a start ended, what it dispatched and which files it left, of those that were there `before`."""
     memory = played.memory
     told: Told = {
-        "load": None if played.out_of_heap else played.loaded,
-        "exception": "java.lang.OutOfMemoryError" if played.out_of_heap else None,
+        "load": None if (exception := _thrown(played)) else played.loaded,
+        "exception": exception,
         "abortAfter": played.abort_after,
         "filesAfter": files_then(memory, before, abort=played.abort_after is True, started=played.checkpoint_created),
         "dispatchedInLoad": _sequence(memory.dispatched, "load"),
@@ -45,6 +45,13 @@ def told_of(played: Restart, before: Mapping[str, int]) -> Told:
             "checkpointAfter": _checkpoint_after(memory),
         }
     return told
+
+
+def _thrown(played: Restart) -> str | None:
+    """What ended the start in place of load()'s result."""
+    if played.out_of_heap:
+        return "java.lang.OutOfMemoryError"
+    return "java.lang.IllegalStateException" if isinstance(played.load_error, StoreNotMade) else None
 
 
 def _checkpoint_after(memory: BrokerMemory) -> Told:

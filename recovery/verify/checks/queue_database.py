@@ -10,7 +10,6 @@ import numpy as np
 from parsers.damage.errors import Damage
 from parsers.store.store_file import QueueKey
 from recovery.scan.intervals import neighbours
-from recovery.verify.checks.queue_places import DATABASE
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
 from recovery.verify.settle.database_spool import Spool, SpooledQueue
 
@@ -20,25 +19,26 @@ COPY = "rocksdbCQDoubleWriteEnable writes the queues into a database beside thei
 
 def check_database(root: Path, spooled: Spool, log_start: int) -> Judgement:
     """Everything that the database says without the log, whose first byte is `log_start`."""
-    findings = [_unreadable(root, damage) for damage in spooled.damage]
-    explained = [] if spooled.is_stores else [Explained("second copy of the queues", COPY, places=(DATABASE,))]
+    place = Place(spooled.folder, 0, 0)
+    findings = [_unreadable(root, spooled.folder, damage) for damage in spooled.damage]
+    explained = [] if spooled.is_stores else [Explained("second copy of the queues", COPY, places=(place,))]
     for key, queue in spooled.queues.items():
-        findings += _limit_findings(key, queue, log_start)
-        findings += _time_findings(key, spooled)
+        findings += _limit_findings(key, queue, place, log_start)
+        findings += _time_findings(key, spooled, place)
         if queue.stale:
             span = Span(*key, queue.first_stale, queue.first_stale + queue.stale)
-            explained.append(Explained("units behind the queue's end", STALE, span, (DATABASE,)))
+            explained.append(Explained("units behind the queue's end", STALE, span, (place,)))
     return Judgement(tuple(findings), tuple(explained))
 
 
-def _unreadable(root: Path, damage: Damage) -> Finding:
+def _unreadable(root: Path, folder: str, damage: Damage) -> Finding:
     path = damage.path
-    name = path.relative_to(root).as_posix() if path is not None and path.is_relative_to(root) else DATABASE.file
+    name = path.relative_to(root).as_posix() if path is not None and path.is_relative_to(root) else folder
     place = Place(name, damage.file_pos, damage.length)
     return Finding("queue_database_damaged", Span(), (place,), 1, (f"{name}: {damage.reason}",))
 
 
-def _limit_findings(key: QueueKey, queue: SpooledQueue, log_start: int) -> Iterator[Finding]:
+def _limit_findings(key: QueueKey, queue: SpooledQueue, place: Place, log_start: int) -> Iterator[Finding]:
     """`max` names the last message: while its record exists, its unit must be there, and say the same place.
 
     `min` may name the log's start instead of a unit, and is put right when a broker is asked for it.
@@ -51,16 +51,16 @@ def _limit_findings(key: QueueKey, queue: SpooledQueue, log_start: int) -> Itera
         yield Finding(
             "queue_limit_wrong",
             Span(*key, last.queue_offset, last.queue_offset + 1, last.physical_offset, last.physical_offset + 1),
-            (DATABASE,),
+            (place,),
             1,
             (f"max: message {last.queue_offset} at {last.physical_offset}", f"its unit: {said}"),
         )
 
 
-def _time_findings(key: QueueKey, spooled: Spool) -> Iterator[Finding]:
+def _time_findings(key: QueueKey, spooled: Spool, place: Place) -> Iterator[Finding]:
     wrong = spooled.wrong_times.get(key, np.empty(0, np.int64))
     for first, end in neighbours(wrong):
         slot, count = int(wrong[first]), end - first
         span = Span(*key, slot, slot + count)
         said = f"units {slot} to {slot + count - 1}: another store time than their records have"
-        yield Finding("unit_wrong_store_time", span, (DATABASE,), count, (said,))
+        yield Finding("unit_wrong_store_time", span, (place,), count, (said,))

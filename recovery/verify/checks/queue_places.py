@@ -13,7 +13,6 @@ from recovery.scan.intervals import Longs, found_at
 from recovery.verify.findings.finding import Place
 
 UNIT = CQ_UNIT.size
-DATABASE = Place("consumequeue", 0, 0)
 """A database as a whole: where in it a unit lies, its files do not tell."""
 Kinds = npt.NDArray[np.str_]
 
@@ -106,26 +105,27 @@ class QueueFiles:
 
 @dataclass(slots=True)
 class DatabaseQueuePlaces:
-    """The database of queues. `is_there`: it has the queue; `is_whole`: and every unit of it could be read."""
+    """The database of queues, in `folder`. `is_there`: it has the queue; `is_whole`: its units could all be read."""
 
     topic: str
     queue_id: int
+    folder: str
     is_there: bool = False
     is_whole: bool = True
     appends_light: bool = False
 
     @property
     def whole(self) -> tuple[Place, ...]:
-        return (DATABASE,)
+        return (Place(self.folder, 0, 0),)
 
     def of(self, topic: str, queue_id: int) -> DatabaseQueuePlaces:
         return self
 
     def places(self, queue_offset: int, count: int) -> tuple[Place, ...]:
-        return (DATABASE,)
+        return (Place(self.folder, 0, 0),)
 
     def missing_places(self, kind: str, queue_offset: int, count: int) -> tuple[Place, ...]:
-        return (DATABASE,)
+        return (Place(self.folder, 0, 0),)
 
     def missing_kinds(self, queue_offset: Longs, physical_offset: Longs, dispatched_to: int) -> Kinds:
         if not self.is_whole:

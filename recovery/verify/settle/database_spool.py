@@ -52,6 +52,7 @@ class Spool:
         wrong_times: by queue the offsets of units with another store time than their record's, rising.
     """
 
+    folder: str
     is_stores: bool
     queues: dict[QueueKey, SpooledQueue] = field(default_factory=dict)
     dispatched_to: int | None = None
@@ -68,7 +69,7 @@ def spool_of(store: Store) -> tuple[Spool | None, str | None]:
         return None, None
     damage: list[Damage] = []
     with StoreQueues(store, on_damage="collect", damage=damage.append) as queues:
-        spooled = Spool(is_stores=queues.in_database, damage=damage)
+        spooled = Spool(store.queue_database.path.name, is_stores=queues.in_database, damage=damage)
         if queues.table is not None and queues.in_database:
             _fill(spooled, queues.table, store)
         return spooled, queues.unread if not queues else None

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""rocks.py VERSION...: stores whose queues are in RocksDB, shut down and killed, their damages, and moves from files to RocksDB and back."""
+"""rocks.py VERSION...: stores whose queues are in RocksDB, shut down and killed, their damages, and moves from files to RocksDB and back.
+rocks.py apart VERSION...: the database of a recorded base in consumequeue_rocksdb/, with and without the setting that says so (5.5.0)."""
 import json, os, random, shutil, subprocess, sys
 from concurrent.futures import ThreadPoolExecutor
 import gen, apply_recipe
 D, FS = "out/first", 131072
 SETTINGS = {"storeType": "defaultRocksDB", "mappedFileSizeCommitLog": str(FS), "mappedFileSizeConsumeQueue": "2000", "maxHashSlotNum": "100", "maxIndexNum": "300"}
-STORES_PER_PROCESS = {"5.5.1": 1}
+STORES_PER_PROCESS = {"5.5.1": 1, "5.5.0": 1, "5.4.0": 1}
 """rocksdbjni 8.4.4 ends a process that opens several stores: the options of one are collected while it works."""
+EVERY_FIFTH = ("5.4.0", "5.5.0")
+"""Versions whose rules lie between recorded ones: a fifth of the cases."""
 LEFT_OUT = {"q533k-039": "two index files that were made in one millisecond got one name"}
-FILE_BASES = {"5.3.1": "r531-clean-15000", "5.3.3": "r533-clean-31000", "5.5.1": "r551-clean-13002"}
+FILE_BASES = {"5.3.1": "r531-clean-15000", "5.3.3": "r533-clean-31000", "5.5.1": "r551-clean-13002", "5.4.0": "r533-clean-31000", "5.5.0": "r533-clean-31000"}
 def write(v, folder, mode, seed, count):
     return subprocess.run(gen.java(v) + ["write", folder, mode, str(seed), str(count)] + [f"{k}={x}" for k, x in SETTINGS.items()], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
 def base(v, name, parts):
@@ -63,7 +66,7 @@ def chunk(v, cases):
     print("no truth", [case["id"] for case in cases if "truth" not in case], flush=True)
 def go(v, name, base_name, specs):
     config = json.load(open(f"{D}/bases/{base_name}.json"))["config"]
-    cases = [dict(id=f"{name}-{i:03d}", version=v, base=base_name, damageClass=cls, description=d, configOverrides={**config, **c}, edits=e) for i, (cls, d, e, c) in enumerate(both(specs))]
+    cases = [dict(id=f"{name}-{i:03d}", version=v, base=base_name, damageClass=cls, description=d, configOverrides={**config, **c}, edits=e) for i, (cls, d, e, c) in enumerate(both(specs)) if v not in EVERY_FIFTH or name.endswith("m") or i % 5 == (0 if name.endswith("k") else 3)]
     size = STORES_PER_PROCESS.get(v, len(cases))
     with ThreadPoolExecutor(3) as pool: list(pool.map(lambda at: chunk(v, cases[at : at + size]), range(0, len(cases), size)))
     for case in cases:
@@ -82,12 +85,23 @@ def version(v):
     go(v, f"q{short}m", files, [("rocks.from_files", "a store with queue files started with storeType=defaultRocksDB", [], {"storeType": "defaultRocksDB"}), ("rocks.from_files_recheck", "the same with recheckReputOffsetFromCq=true", [], {"storeType": "defaultRocksDB", "recheckReputOffsetFromCq": "true"}),
         ("rocks.from_files_first_gone", "the same, first log file missing", [dict(op="delete", path="commitlog/" + "0" * 20)], {"storeType": "defaultRocksDB"})])
     pack(v)
-def pack(v):
+def pack(v, part="", name=None):
     import lzma, glob
-    with lzma.open(f"../../recovery/rocksdb/cases/{v}.jsonl.xz", "wt", encoding="utf-8", preset=9) as out:
-        for path in sorted(glob.glob(f"{D}/cases/q{v.replace('.', '')}*.json")):
+    with lzma.open(f"../../recovery/rocksdb/cases/{name or v}.jsonl.xz", "wt", encoding="utf-8", preset=9) as out:
+        for path in sorted(glob.glob(f"{D}/cases/q{v.replace('.', '')}{part}*.json")):
             case = json.load(open(path)); case.pop("log", None)
             if not case["truth"].get("hang") and case["id"] not in LEFT_OUT: out.write(json.dumps(case, separators=(",", ":"), ensure_ascii=False) + "\n")
-    for end in (".tar.gz", ".json"):
+    for end in (".tar.gz", ".json") if name is None else ():
         for name in (f"r{v.replace('.', '')}-rocks", f"r{v.replace('.', '')}-rocks-killed"): shutil.copy(f"{D}/bases/{name}{end}", "../../recovery/rocksdb/bases/")
-for v in sys.argv[1:]: version(v)
+def apart(v):
+    name = f"r{v.replace('.', '')}-rocks"; root = f"{gen.W}/run/{name}-root"; shutil.rmtree(root, ignore_errors=True); os.makedirs(D + "/cases", exist_ok=True); os.makedirs(D + "/bases", exist_ok=True)
+    for end in (".tar.gz", ".json"): shutil.copy(f"../../recovery/rocksdb/bases/{name}{end}", f"{D}/bases/")
+    apply_recipe.build({"base": name, "edits": []}, D + "/bases", root); said = {"useSeparateStorePathForRocksdbCQ": "true"}
+    copied = [dict(op="copy", path="consumequeue/" + f, to="consumequeue_rocksdb/" + f) for f in sorted(os.listdir(root + "/consumequeue"))]; moved = copied + [dict(op="delete", path="consumequeue")]
+    go(v, f"q{v.replace('.', '')}a", name, [("rocks.apart", "the database in consumequeue_rocksdb/, said so", moved, said), ("rocks.apart", "the database in consumequeue_rocksdb/, not said so", moved, {}), ("rocks.apart", "a database in both folders", copied, {}),
+        ("rocks.apart", "a database in both folders, the second said", copied, said), ("rocks.apart", "the database in consumequeue/, the other folder said", [], said)])
+    pack(v, "a", f"{v}-apart")
+if sys.argv[1] == "apart":
+    for v in sys.argv[2:]: apart(v)
+else:
+    for v in sys.argv[1:]: version(v)
