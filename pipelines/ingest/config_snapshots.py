@@ -14,6 +14,7 @@ from parsers.config.document import BACKUP, holds_table
 from parsers.store.store import NotAStore
 from parsers.store.store_file import StoreFile
 from pipelines.lake.broker_stores import store_of
+from pipelines.lake.gathered import gather
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.raw import SNAPSHOT_TABLES
@@ -37,6 +38,7 @@ def snapshot_config(spark: SparkSession, lake: Lake, broker: BrokerSource) -> No
         if not present or any((f"config/{f.path.name}", f.mtime_ns // 1000) not in known for f in present):
             work = slices_of(broker, table.name, options={"known": json.dumps(sorted(known))})
             write_table(spark, lake, table.name, work, replaced=[])
+            gather(table, lake.table_root(table.name), broker.name)
 
 
 def known_states(lake: Lake, broker: BrokerSource, table: str) -> set[tuple[str, int]]:

@@ -27,6 +27,7 @@ from pipelines.ingest.reading import Amount, Progress, Reading
 from pipelines.ingest.watermarks import take_watermark, watermarks_of
 from pipelines.lake.broker_stores import store_of
 from pipelines.lake.commit import version_to_add_to
+from pipelines.lake.gathered import gather
 from pipelines.lake.lake import Lake, lake_to_write
 from pipelines.lake.sources import BrokerSource, Sources
 from pipelines.lake.tables.raw import COMMITLOG_MESSAGES, FILE_TABLES, QUEUES, SNAPSHOT_TABLES
@@ -193,6 +194,8 @@ def ingest_files(
     lost = dict.fromkeys(lost_since(broker, known, fresh, work), "is gone or became shorter since it was listed")
     replaced = [(broker.name, file) for file in fresh]
     left = write_files(spark, lake, table.name, work, replaced, at_version=version, lost=lost)
+    if not table.is_packed:
+        gather(table, lake.table_root(table.name), broker.name)
     known.note(table.name, [file for file in files if file not in left.unread], left.cut)
     if ingested is None:
         known.save()

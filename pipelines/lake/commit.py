@@ -38,6 +38,7 @@ def commit(
     *,
     without: Collection[str] = (),
     at_version: int | None = None,
+    same_rows: bool = False,
 ) -> int:
     """Record parts in one transaction, on the very version that was read for it; the table's version with them.
 
@@ -46,6 +47,7 @@ def commit(
             list only appends. A partition named here that gets no part is empty afterwards.
         without: paths of parts that go too.
         at_version: the version that the parts were made for; None where they do not depend on what the table holds.
+        same_rows: the parts have the rows of those that go: who follows the table by its versions need not read them.
     Raises:
         PartsMissing, LakeMoved, LakeMismatch: one sentence; the table is as it was and the parts are gone.
     """
@@ -54,12 +56,13 @@ def commit(
         delta = ensure_table(table, root)
         if at_version is not None and delta.version() != at_version:
             raise LakeMoved(_moved(root, at_version))
-        gone = [_remove(part.path) for part in _leaving(table, delta, replaced, without)]
+        gone = [_remove(part.path, not same_rows) for part in _leaving(table, delta, replaced, without)]
+        added = [_add(table, part, not same_rows) for part in parts]
     except BaseException:
         discard(root, parts)
         raise
     if parts or gone:
-        _record(table, root, delta, parts, gone)
+        _record(table, root, delta, parts, [*added, *gone])
         catch_up(root, delta)
         _checkpoint(delta)
     return delta.version()
@@ -105,11 +108,13 @@ def _size(path: Path) -> int | None:
         return None
 
 
-def _record(table: Table, root: Path, delta: DeltaTable, parts: Sequence[Part], gone: Sequence[RemoveAction]) -> None:
+def _record(
+    table: Table, root: Path, delta: DeltaTable, parts: Sequence[Part], actions: list[AddAction | RemoveAction]
+) -> None:
     commit_id = uuid.uuid4().hex
     try:
         delta.create_write_transaction(
-            [*(_add(table, part) for part in parts), *gone],
+            actions,
             mode="append",
             schema=_delta_schema(table.schema),
             partition_by=list(table.partition_by),
@@ -171,19 +176,19 @@ def version_to_add_to(table: Table, root: Path) -> int | None:
     return None if open_table(root) is None else ensure_table(table, root).version()
 
 
-def _add(table: Table, part: Part) -> AddAction:
+def _add(table: Table, part: Part, is_change: bool) -> AddAction:
     return AddAction(
         path=part.path,
         size=part.size,
         partition_values=dict(zip(table.partition_by, part.partition, strict=True)),
         modification_time=part.written_ms,
-        data_change=True,
+        data_change=is_change,
         stats=json.dumps({"numRecords": part.rows}),
     )
 
 
-def _remove(path: str) -> RemoveAction:
-    return RemoveAction(path=path, data_change=True, deletion_timestamp=int(time.time() * 1000))
+def _remove(path: str, is_change: bool) -> RemoveAction:
+    return RemoveAction(path=path, data_change=is_change, deletion_timestamp=int(time.time() * 1000))
 
 
 def _delta_schema(schema: pa.Schema) -> Schema:

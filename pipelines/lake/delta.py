@@ -15,6 +15,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -195,8 +196,15 @@ def files_in(path: Path) -> Counter[str]:
 
     Raises PartsMissing for a part that cannot be read.
     """
-    try:
+    with part_that_is_there(path):
         return Counter(json.loads((pq.read_metadata(path).metadata or {})[FILES_KEY]))
+
+
+@contextmanager
+def part_that_is_there(path: Path) -> Iterator[None]:
+    """Raise PartsMissing where a part cannot be read."""
+    try:
+        yield
     except (OSError, pa.ArrowInvalid, KeyError) as refused:
         raise PartsMissing(
             f"{path}: a part of the lake is not there or not whole: `rocketlens check-lake --repair` puts it right"

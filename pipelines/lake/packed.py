@@ -15,9 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pipelines.lake.delta import Part, files_in, partition_parts, write_parts
+from pipelines.lake.delta import Part, files_in, part_that_is_there, partition_parts, write_parts
 from pipelines.lake.rows import conform
 from pipelines.lake.tables.raw_table import FileTable
+from pipelines.lake.tables.table import Table
 
 SMALL_ROWS = 1 << 18
 """A part with fewer rows is written again with others when its broker gets new ones."""
@@ -55,7 +56,7 @@ def repack(
     fresh = _to_write_again(root, [(part, left_out) for part in new])
     if len(old) + len(fresh) == 1 and not any(lost for _, lost in old + fresh):
         return Repacked(list(new), set(), [])
-    written = write_parts(table, root, job, _rows(table, root, old + fresh))
+    written = write_parts(table, root, job, rows_again(table, root, old + fresh))
     again = {part.path for part, _ in fresh}
     return Repacked(
         [*written, *(part for part in new if part.path not in again)],
@@ -70,9 +71,17 @@ def _to_write_again(root: Path, parts: Sequence[tuple[Part, Set[str]]]) -> list[
     return [(part, lost) for part, lost in losing if lost or part.rows < SMALL_ROWS]
 
 
-def _rows(table: FileTable, root: Path, parts: Sequence[tuple[Part, Set[str]]]) -> Iterator[pa.RecordBatch]:
+def rows_again(table: Table, root: Path, parts: Sequence[tuple[Part, Set[str]]]) -> Iterator[pa.RecordBatch]:
+    """The rows of parts, each without those of the files named beside it, under the columns of the table.
+
+    Raises PartsMissing for a part that cannot be read.
+    """
     for part, lost in parts:
-        with pq.ParquetFile(root / part.path) as file:
+        path = root / part.path
+        with part_that_is_there(path), pq.ParquetFile(path) as file:
             for batch in conform(file.iter_batches(BATCH_ROWS), table.bare_schema):
-                keeps = pc.invert(pc.is_in(batch.column("file"), pa.array(sorted(lost), pa.string())))
-                yield batch.filter(keeps) if lost else batch
+                yield batch if not lost else batch.filter(pc.invert(pc.is_in(batch.column("file"), _texts(lost))))
+
+
+def _texts(values: Set[str]) -> pa.Array:
+    return pa.array(sorted(values), pa.string())
