@@ -7,17 +7,19 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from pipelines.lake.alert import TOLD
 from pipelines.lake.catalog import published_files
-from pipelines.lake.delta import LOG_FOLDER, add_actions, was_never_written
+from pipelines.lake.delta import LOG_FOLDER, VERSION_FILE, add_actions, was_never_written
 from pipelines.lake.errors import LogUnreadable, first_line
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.raw import TABLES
@@ -25,6 +27,8 @@ from pipelines.lake.tables.raw import TABLES
 DAY_S = 86_400
 LEFT_BY_THE_KILLED = ("catalog.*.new", "catalog.*.new.wal", ".facts-*", ".probe-*", f"{TOLD}.*")
 """What a process makes beside the tables while it works, and removes."""
+CHECKPOINT = re.compile(r"\d+\.checkpoint\.parquet")
+VERSION_OR_CHECKPOINT = re.compile(rf"{VERSION_FILE.pattern}|{CHECKPOINT.pattern}")
 STAGED = re.compile(r"#\d+$")
 """How a version's file is named before it is moved into place."""
 
@@ -72,7 +76,52 @@ def _of_table(root: Path, published: set[str], kept_since_s: float) -> Iterator[
     for path in sorted(root.rglob("part-*.parquet")):
         name = str(path.relative_to(root))
         if name not in named and str(path) not in published:
-            yield _left(path, "replaced, and no version that is kept has it" if name in ever else "never committed")
+            yield _left(path, "replaced, and no version that is kept has it" if name in ever else "no version has it")
+    for path in unneeded_log(root, kept_since_s):  # behind the parts: they tell which were ever committed
+        yield _left(path, "of the log before the versions that are kept")
+
+
+def unneeded_log(root: Path, kept_since_s: float) -> list[Path]:
+    """Files of a table's log that no reader of a version needs which was its newest since an instant (epoch seconds).
+
+    A reader begins at the newest checkpoint up to its version. So what lies before the last whole checkpoint up to the
+    oldest of these versions goes.
+
+    Raises LogUnreadable.
+    """
+    versions = _versions(root)
+    oldest = _oldest_kept(versions, kept_since_s) if versions else 0
+    checkpoints = {number: path for path in _of_log(root, CHECKPOINT) if (number := _number(path)) <= oldest}
+    for begin in sorted(checkpoints, reverse=True):
+        if _is_whole(checkpoints[begin]):
+            return [path for path in _of_log(root, VERSION_OR_CHECKPOINT) if _number(path) < begin]
+    return []
+
+
+def _is_whole(checkpoint: Path) -> bool:
+    """Whether every byte of a checkpoint can be read: one that the disk had no room for is left as it is."""
+    try:
+        return bool(pq.read_table(checkpoint).num_rows)
+    except (OSError, pa.ArrowException):
+        return False
+
+
+def _of_log(root: Path, names: re.Pattern[str]) -> list[Path]:
+    return sorted(path for path in (root / LOG_FOLDER).iterdir() if names.fullmatch(path.name))
+
+
+def _versions(root: Path) -> list[Path]:
+    return _of_log(root, VERSION_FILE)
+
+
+def _number(path: Path) -> int:
+    return int(path.name.split(".", 1)[0])
+
+
+def _oldest_kept(versions: Sequence[Path], kept_since_s: float) -> int:
+    """The version that was the newest at an instant, or the first that there is."""
+    before = [path for path in versions if path.stat().st_mtime <= kept_since_s]
+    return _number(before[-1] if before else versions[0])
 
 
 def named_parts(root: Path, kept_since_s: float) -> set[str]:
@@ -90,22 +139,21 @@ def named_parts(root: Path, kept_since_s: float) -> set[str]:
 
 
 def _named_parts(root: Path, kept_since_s: float) -> set[str]:
-    versions = sorted(path for path in (root / LOG_FOLDER).iterdir() if path.suffix == ".json" and path.stem.isdigit())
+    versions = _versions(root)
     if was_never_written(root):
         return set()
     if not versions:
         raise ValueError("it has no version")
-    before = [path for path in versions if path.stat().st_mtime <= kept_since_s]
-    oldest = before[-1] if before else versions[0]
-    named = {name for path in versions if path >= oldest for name in _added(path)}
-    named |= _parts_at(root, versions[-1])
+    oldest = _oldest_kept(versions, kept_since_s)
+    named = {name for path in versions if _number(path) >= oldest for name in _added(path)}
+    named |= _parts_at(root, _number(versions[-1]))
     with suppress(DeltaError):  # a version whose earlier log was cleaned up; its later ones are read above
         named |= _parts_at(root, oldest)
     return named
 
 
-def _parts_at(root: Path, version: Path) -> set[str]:
-    return set(add_actions(DeltaTable(str(root), version=int(version.stem)))["path"].to_pylist())
+def _parts_at(root: Path, version: int) -> set[str]:
+    return set(add_actions(DeltaTable(str(root), version=version))["path"].to_pylist())
 
 
 def _added(version: Path) -> Iterator[str]:

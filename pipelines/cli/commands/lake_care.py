@@ -113,9 +113,9 @@ def vacuum(
 ) -> None:
     """Remove what lies in the lake's folder and belongs to no version that is kept, and list it.
 
-    These are parts that were replaced, parts that a killed process never committed, and its temporary files. The
-    published catalogue keeps its parts. A version older than --keep-days can no longer be read afterwards; a reader
-    that has had one open for longer loses it.
+    These are parts that were replaced, parts that a killed process never committed, its temporary files, and what the
+    logs of the tables tell of earlier versions. The published catalogue keeps its parts. A version older than
+    --keep-days can no longer be read afterwards; a reader that has had one open for longer loses it.
 
     Example: `rocketlens vacuum --dry-run --format table`
     """
