@@ -69,9 +69,9 @@ def lake_figures(verdicts: Sequence[BrokerVerdict]) -> list[Figure]:
             "finding" if sum(findings) else "unknown" if unread else "good",
         ),
         Figure(
-            "Messages lost by a start now",
+            "Lost by a start now",
             grouped(sum(lost)) if lost else None,
-            f"known {f'of {len(lost)} ' if len(lost) < len(verdicts) else ''}{of_all}",
+            f"messages, known {f'of {len(lost)} ' if len(lost) < len(verdicts) else ''}{of_all}",
             "finding" if any(each.loses for each in verdicts) else "good" if len(lost) == len(verdicts) else "unknown",
         ),
         Figure("Messages behind", grouped(sum(behind)) if behind else None, f"known of {len(behind)} {of_all}"),

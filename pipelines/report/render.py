@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -26,6 +27,8 @@ FOOTER = (
     "Unknown means that the evidence does not say; it is never a zero. All times are UTC."
 )
 MOST_BYTES = 5_000_000
+BROKERS_INDEXED = 24
+"""Brokers that the head of the page leads to; the table of brokers leads to each of them as well."""
 CARRIED_CELLS = 10_000
 """Cells of one table that an output cell of a notebook holds at most."""
 LONGEST_LINE, SHORTEST_PROSE = 24, 36
@@ -55,13 +58,20 @@ def _page(facts: Facts | LakeFacts, shown: int) -> str:
             title=facts.source,
             subtitle=f"read {read_at} UTC · {of}",
             figures=lake_figures(verdicts) if isinstance(facts, LakeFacts) else figures_of(facts),
-            index=[entry for part in parts for entry in ([part] if part.title else part.sections)],
+            index=_index(parts),
             parts=parts,
             footer=FOOTER,
             script=_script(),
             carried=lambda table: 0,
         )
     )
+
+
+def _index(parts: Sequence[Part]) -> list[Part | Section]:
+    """What the head of the page leads to; brokers only where they leave room for the figures below."""
+    brokers = [part for part in parts if part.title]
+    named = brokers if len(brokers) <= BROKERS_INDEXED else []
+    return [entry for part in parts for entry in ([part] if part in named else [] if part.title else part.sections)]
 
 
 def _version(facts: Facts) -> str:

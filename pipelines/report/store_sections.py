@@ -29,7 +29,7 @@ def contents_section(facts: Facts) -> Section:
         "contents",
         "What is in the store",
         _contents_verdict(facts, damaged),
-        "finding" if damaged or facts.unread else "good" if facts.regions is not None else "unknown",
+        "finding" if damaged or facts.unread else "unknown" if None in (facts.regions, facts.topics) else "good",
         charts,
         [*_damage_table(damaged, facts.findings), *_queue_table(facts.queues), _file_table(facts.files)],
         [*facts.unread, *(f"not understood, left out: {name}" for name in facts.left_out)],

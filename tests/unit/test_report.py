@@ -238,7 +238,7 @@ def test_the_figures_of_a_lake_are_good_only_where_every_broker_was_read(
     figures = {
         each.label: each for each in lake_figures([each.verdict for each in facts_of_lake(lake, sources).brokers])
     }
-    for label in ("Findings", "Messages lost by a start now"):
+    for label in ("Findings", "Lost by a start now"):
         assert (figures[label].number, figures[label].state) == (number, state), label
 
 
@@ -271,6 +271,14 @@ def test_a_hundred_brokers_fit_into_five_megabytes() -> None:
     assert "more rows" in page
     assert "more remarks" in page
     checked(page)
+    head = page.split("<nav>")[1].split("</nav>")[0]
+    assert head.count("<a ") == 1, "a hundred names would push the figures out of the window"
+    assert page.count('href="#broker-99"') == 1, "the table leads to each of them"
+
+
+def test_a_log_that_could_not_be_read_is_not_in_order() -> None:
+    facts = Facts("/data/store", read_at_ms=0, regions=[{"kind": "messages", "length": 7}])
+    assert contents_section(facts).state == "unknown"
 
 
 def test_the_page_says_where_it_was_written(tmp_path: Path) -> None:
