@@ -64,7 +64,7 @@ def test_a_shell_completes_the_options_of_a_command() -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("lag", "--help"), ("completion", "bash", "--columns", "a"), ("allocate", "--format", "json", "--limit", "0")],
+    [("lag", "--help"), ("completion", "bash"), ("allocate", "--format", "json", "--limit", "0")],
     ids=" ".join,
 )
 def test_a_command_loads_itself_alone(arguments: tuple[str, ...]) -> None:

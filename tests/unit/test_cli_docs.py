@@ -25,4 +25,4 @@ def test_help_has_an_example_that_names_the_command(name: str) -> None:
     assert all(parameter.help for parameter in command.params)
     shown = call(*name.split(), "--help")
     assert shown.code == 0
-    assert b"--columns" in shown.out
+    assert b"--quiet" in shown.out

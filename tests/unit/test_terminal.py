@@ -345,3 +345,30 @@ def test_root_is_told_what_jupyter_wants(tmp_path: Path, monkeypatch: pytest.Mon
     called = call("lab", "--config-file", tmp_path / "rocketlens.toml")
     assert called.code == 2
     assert "--allow-root" in called.err
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        (("report", "store", "--out", "page.html"), ("--format", "csv")),
+        (("completion", "bash"), ("--limit", "3")),
+        (("ui",), ("--out", "x")),
+        (("forecast", "store"), ("--columns", "lost")),
+        (("rebuild", "store", "--to", "new"), ("--tail", "1")),
+        (("allocate",), ("--limit", "0")),
+    ],
+    ids=lambda words: words[0],
+)
+def test_an_option_that_would_do_nothing_is_refused_and_not_in_the_help(
+    command: tuple[str, ...], option: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`report --format csv` wrote HTML, and `forecast --columns lost` everything."""
+    monkeypatch.chdir(tmp_path)
+    small_store(tmp_path / "store")
+    before = sorted(tmp_path.iterdir())
+    for words in ((*command, *option), (*option, *command)):
+        told = call(*words)
+        assert (told.code, told.out) == (2, b"")
+        assert told.err.startswith(f"rocketlens: {option[0]}: not for `{command[0]}`, which ")
+    assert sorted(tmp_path.iterdir()) == before
+    assert option[0] not in call(command[0], "--help").out.decode()

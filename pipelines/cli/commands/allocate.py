@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pipelines.cli.frame.asked.options import OWNERSHIP, ParamOption, VersionOption
+from pipelines.cli.frame.asked.options import DOCUMENT, OWNERSHIP, ParamOption, VersionOption
 from pipelines.cli.frame.call.batch import answers
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.run import Run
@@ -17,7 +17,7 @@ from pipelines.cli.frame.errors import WrongUsage
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    command(app, "allocate", panel=OWNERSHIP)(allocate)
+    command(app, "allocate", panel=OWNERSHIP, answer=DOCUMENT)(allocate)
 
 
 def allocate(

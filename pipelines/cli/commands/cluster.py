@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipelines.cli.frame.asked.options import LAKE
+from pipelines.cli.frame.asked.options import LAKE, TEXT
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
@@ -28,7 +28,7 @@ ENDS_US = (signal.SIGTERM, signal.SIGHUP)
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    command(app, "cluster", panel=LAKE)(cluster)
+    command(app, "cluster", panel=LAKE, answer=TEXT)(cluster)
 
 
 def cluster(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pipelines.cli.frame.asked.options import LAKE
+from pipelines.cli.frame.asked.options import LAKE, TEXT
 from pipelines.cli.frame.asked.shells import PROGRAM, VARIABLE
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.run import Run
@@ -23,7 +23,7 @@ class Shell(StrEnum):
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    command(app, "completion", panel=LAKE)(completion)
+    command(app, "completion", panel=LAKE, answer=TEXT)(completion)
 
 
 def completion(run: Run, shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")]) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pipelines.cli.frame.asked.options import BROKER, BrokerOptions, Format, StoreArgument, TopicLogsOption
+from pipelines.cli.frame.asked.options import BROKER, DOCUMENT, BrokerOptions, Format, StoreArgument, TopicLogsOption
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.opening import NOTHING_SAID, store_to_start
 from pipelines.cli.frame.call.run import Run
@@ -15,7 +15,7 @@ from pipelines.cli.frame.call.topic_logs import with_logs
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    command(app, "forecast", panel=BROKER)(forecast)
+    command(app, "forecast", panel=BROKER, answer=DOCUMENT)(forecast)
 
 
 def forecast(

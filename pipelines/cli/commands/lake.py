@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from pipelines.cli.frame.asked.options import LAKE
+from pipelines.cli.frame.asked.options import LAKE, NOTHING
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
@@ -40,8 +40,10 @@ WaitOption = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    for name, body in (("ingest", ingest), ("sql", sql), ("tables", tables), ("ui", ui), ("lab", lab)):
+    for name, body in (("ingest", ingest), ("sql", sql), ("tables", tables)):
         command(app, name, panel=LAKE)(body)
+    for name, window in (("ui", ui), ("lab", lab)):
+        command(app, name, panel=LAKE, answer=NOTHING)(window)
 
 
 def config_path(run: Run, config_file: Path | None) -> Path:

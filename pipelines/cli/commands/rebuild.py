@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipelines.cli.commands.lake import ConfigFile, sources_of
-from pipelines.cli.frame.asked.options import BROKER, BrokerOptions, Format, TopicLogsOption
+from pipelines.cli.frame.asked.options import BROKER, DOCUMENT, BrokerOptions, Format, TopicLogsOption
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
 from pipelines.cli.frame.call.run import Run
@@ -26,7 +26,7 @@ NAMED_QUEUES = 5
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    command(app, "rebuild", panel=BROKER)(rebuild)
+    command(app, "rebuild", panel=BROKER, answer=DOCUMENT)(rebuild)
 
 
 def rebuild(

@@ -9,7 +9,7 @@ import typer
 
 from pipelines.cli.commands.lake import ConfigFile, lake_at, sources_of
 from pipelines.cli.commands.replay import heard_in
-from pipelines.cli.frame.asked.options import LAKE, BrokerOptions
+from pipelines.cli.frame.asked.options import LAKE, TEXT, BrokerOptions
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
 from pipelines.cli.frame.call.run import Run
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    command(app, "report", panel=LAKE)(report)
+    command(app, "report", panel=LAKE, answer=TEXT)(report)
 
 
 def report(

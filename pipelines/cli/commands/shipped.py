@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pipelines.cli.frame.asked.options import LAKE
+from pipelines.cli.frame.asked.options import LAKE, TEXT
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import WrongUsage
@@ -15,7 +15,7 @@ from pipelines.cli.frame.errors import WrongUsage
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     command(app, "demo", panel=LAKE)(demo)
-    command(app, "docs", panel=LAKE)(docs)
+    command(app, "docs", panel=LAKE, answer=TEXT)(docs)
 
 
 def demo(run: Run) -> None:

@@ -52,7 +52,7 @@ def _value(option: Any) -> str:
 
 def write_parameters(parameters: Iterable[Any], formatter: Any) -> None:
     """Write arguments and options, a command's own first."""
-    shown = [_shown(parameter) for parameter in parameters]
+    shown = [_shown(parameter) for parameter in parameters if not getattr(parameter, "hidden", False)]
     write_panels(sorted(shown, key=lambda line: PARAMETERS.index(line[0]) if line[0] in PARAMETERS else 9), formatter)
 
 

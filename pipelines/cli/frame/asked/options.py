@@ -71,6 +71,20 @@ DebugOption = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command answers with: shared options that mean nothing to it, by parameter name, and why."""
+
+    without: tuple[str, ...] = ()
+    why: str = ""
+
+
+ROWS = Answer()
+DOCUMENT = Answer(("columns", "limit", "tail"), "answers with a document, not with rows")
+TEXT = Answer(("format_", *DOCUMENT.without), "writes text, not rows")
+NOTHING = Answer(("out", *TEXT.without), "writes no answer")
+
+
+@dataclass(frozen=True, slots=True)
 class OutputOptions:
     """The options that every command has, in the order the help shows them. Those that are off are None or False."""
 
@@ -81,6 +95,13 @@ class OutputOptions:
     tail: TailOption = None
     quiet: QuietOption = False
     debug: DebugOption = False
+
+    def refuse(self, answer: Answer, command: str) -> None:
+        """Raise WrongUsage for an option that means nothing to a command of this answer."""
+        given = [name for name in answer.without if getattr(self, name) is not None]
+        if given:
+            names = ", ".join(f"--{name.rstrip('_')}" for name in given)
+            raise WrongUsage(f"{names}: not for `{command}`, which {answer.why}")
 
     def over(self, earlier: OutputOptions) -> OutputOptions:
         """These options, completed by those given before the command's name."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import inspect
 import traceback
 from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
 import typer
 
 from pipelines.cli.frame.asked.bundles import Body, arguments_of, options_of, signed, single_options
-from pipelines.cli.frame.asked.options import LAKE, SHARED, OutputOptions
+from pipelines.cli.frame.asked.options import LAKE, ROWS, SHARED, Answer, OutputOptions
 from pipelines.cli.frame.asked.typer_classes import Command
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.call.start import allow_everything
@@ -23,20 +24,22 @@ WRITTEN = {"to"}
 """Arguments that name what a command writes, besides --out; every other path is evidence."""
 
 
-def command(app: typer.Typer, name: str, *, panel: str | None = None) -> Callable[[Body], Body]:
+def command(app: typer.Typer, name: str, *, panel: str | None = None, answer: Answer = ROWS) -> Callable[[Body], Body]:
     """Register `body(run, …)` as the command `name`; its docstring is the help text."""
 
     def register(body: Body) -> Body:
-        app.command(name, cls=Command, rich_help_panel=panel, no_args_is_help=False)(_with_shared_options(body, panel))
+        called = _with_shared_options(body, name, panel, answer)
+        app.command(name, cls=Command, rich_help_panel=panel, no_args_is_help=False)(called)
         return body
 
     return register
 
 
-def _with_shared_options(body: Body, panel: str | None) -> Body:
+def _with_shared_options(body: Body, name: str, panel: str | None, answer: Answer) -> Body:
     context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
 
     def carried_out(run: Run, **given: Any) -> None:
+        run.options.refuse(answer, name)
         try:
             body(run, **arguments_of(body, given))
         finally:
@@ -45,12 +48,13 @@ def _with_shared_options(body: Body, panel: str | None) -> Body:
     def call(ctx: typer.Context, **given: Any) -> None:
         if panel == LAKE:
             allow_everything()
-        options = OutputOptions(**{name: given.pop(name) for name in SHARED}).over(ctx.obj or OutputOptions())
+        options = OutputOptions(**{each: given.pop(each) for each in SHARED}).over(ctx.obj or OutputOptions())
         code = carry_out(Run(options), carried_out, given)
         if code != ExitCode.FINE:
             raise typer.Exit(code)
 
-    parameters = [context, *single_options(body), *options_of(OutputOptions)]
+    shared = [_hidden(each) if each.name in answer.without else each for each in options_of(OutputOptions)]
+    parameters = [context, *single_options(body), *shared]
     _let_flags_be_flags(parameters)
     return signed(call, body, parameters)
 
@@ -61,6 +65,14 @@ def _let_flags_be_flags(parameters: Iterable[inspect.Parameter]) -> None:
         if get_origin(parameter.annotation) is Annotated and get_args(parameter.annotation)[0] is bool:
             for option in get_args(parameter.annotation)[1:]:
                 option.metavar = ""
+
+
+def _hidden(parameter: inspect.Parameter) -> inspect.Parameter:
+    """The option without its line in the help; it is read, to be refused with a reason."""
+    kind, shown = get_args(parameter.annotation)
+    option = copy(shown)
+    option.hidden = True
+    return parameter.replace(annotation=Annotated[kind, option])
 
 
 def carry_out(run: Run, body: Body, given: dict[str, Any]) -> int:
