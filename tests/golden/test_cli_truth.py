@@ -24,7 +24,7 @@ KINDS = ("clean", "propcrc", "ipv6", "dledger", "rocksdb", "rocksdbv2", *MORE_KI
 CLASSIC = store_names(*KINDS, *GROUP_KINDS, subject="log")
 PROGRESS = [
     name
-    for name in store_names(*KINDS, "ha-clean", "ha-behind", "ha-ahead", subject="queues")
+    for name in store_names(*KINDS, "ha-clean", "ha-behind", "ha-ahead", subject="progress")
     if not name.endswith("/slave")
 ]
 
@@ -126,7 +126,10 @@ def test_lag_is_what_consumer_progress_says(name: str) -> None:
         (row["group"], row["topic"], row["queue_id"]): (row["broker_offset"], row["consumer_offset"])
         for row in rows("lag", *given(name))
     }
-    for group, progress in truth(name, "consumer_progress.json").items():
-        for line in progress.get("queues", []):
-            place = group, line["topic"], line["queueId"]
-            assert found[place] == (line["brokerOffset"], line["consumerOffset"])
+    expected = {
+        (group, line["topic"], line["queueId"]): (line["brokerOffset"], line["consumerOffset"])
+        for group, progress in truth(name, "consumer_progress.json").items()
+        for line in progress.get("queues", [])
+    }
+    assert expected
+    assert {place: found.get(place) for place in expected} == expected

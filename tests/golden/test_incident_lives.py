@@ -184,6 +184,7 @@ def test_lag_says_which_offsets_are_of_a_former_life(name: str) -> None:
         for group, of_group in told["groups"].items():
             for queue_id, stale in of_group.get("staleOffsets", {}).items():
                 row = rows.get((group, topic, int(queue_id)))
+                assert (row is not None) == (stale["queueMax"] > 0), "the topic came back with fewer queues"
                 if row is not None:
                     assert "of a former life" in row["reason"]
                     assert f"skips {stale['queueMax']} living messages" in row["reason"]

@@ -71,8 +71,10 @@ def test_the_lines_tell_what_was_done_and_when(name: str) -> None:
         for event, (happening, step) in zip(told, steps, strict=True):
             assert event.certain
             assert event.by is not None
-            assert (event.earliest_ms or 0) - SECOND_MS <= step["doneAt"]
-            assert step["calledAt"] <= (event.latest_ms or 0) + SECOND_MS
+            assert event.earliest_ms is not None
+            assert event.latest_ms is not None
+            assert event.earliest_ms - SECOND_MS <= step["doneAt"]
+            assert step["calledAt"] <= event.latest_ms + SECOND_MS
             if happening is not Happening.DELETED:
                 assert event.after is not None
                 assert int(event.after["readQueueNums"]) == step["readQueueNums"]
@@ -91,7 +93,8 @@ def test_without_a_log_the_windows_hold_the_deletions(name: str) -> None:
         assert [e.life for e in deletions] == [life["life"] for life in lives if life["deletedAt"]]
         for event in deletions:
             deleted = lives[(event.life or 0) - 1]["deletedAt"]
-            assert (event.earliest_ms or 0) <= deleted <= (event.latest_ms or 0)
+            assert event.earliest_ms is not None
+            assert event.earliest_ms <= deleted <= (event.latest_ms or 0)
         for event in births:
             assert (event.earliest_ms or 0) <= lives[(event.life or 0) - 1]["createdAt"] <= (event.latest_ms or 0)
 
@@ -203,6 +206,7 @@ def test_a_word_on_proxies_decides_where_the_version_may_have_one(name: str) -> 
     case = incident(name)
     asked = ("groups", case.root, "--logs", case.logs, "--version", case.version)
     without, told = (call(*asked, *more).rows for more in ((), ("--no-proxy",)))
+    assert without
     assert [row["state"] for row in without] == [row["state"] for row in told]
     for before, after in zip(without, told, strict=True):
         if before["loses_nothing"] is not None:

@@ -120,6 +120,8 @@ def test_without_the_revive_services_offset_a_start_revives_once_more(name: str,
         as_map(table["offsetTable"]).pop(f"{REVIVE}@CID_RMQ_SYS_REVIVE_GROUP", None)
         file.write_text(json.dumps(table), "utf-8")
     told, before = found(root), found(store_root(name))
+    assert told.keys() == before.keys()
+    assert {row["state"] for row in told.values()} >= {"revived"}
     for place, row in told.items():
         assert row["state"] == before[place]["state"]
         assert ("a start on these files" in (row["reason"] or "")) == (row["state"] == "revived")
