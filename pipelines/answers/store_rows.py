@@ -108,9 +108,8 @@ def backlog_rows(broker: BrokerSource) -> list[Row]:
 
 def offset_event_rows(broker: BrokerSource) -> list[Row]:
     """Rows of `offset_events`, from the store and the logs of one broker."""
-    lost, sentences = list[Damage](), list[str]()
-    record = offsets_logged(broker) or OffsetRecord()
-    found = events_of(*_known_store_of(broker), record, damage=lost.append, problem=sentences.append)
+    lost, record = list[Damage](), offsets_logged(broker) or OffsetRecord()
+    found = events_of(*_known_store_of(broker), record, damage=lost.append)
     return [offset_event_row(event, broker=broker.name) for event in found]
 
 

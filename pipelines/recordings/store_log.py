@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from os.path import abspath, commonpath
@@ -26,7 +27,7 @@ class StoreLines:
     """Lines of one kind and queue of one broker. Instants are epoch ms of its clock; `evidence`: file and line of the
     first, with the folders in which the logs of several brokers differ.
 
-    `topic`, `queue_id`: None where the text names none. `example`: the first line's message.
+    `topic`, `queue_id`: None where the text names none. `example`: the first line's message. `times`: of each line.
     """
 
     name: str
@@ -38,6 +39,7 @@ class StoreLines:
     lines: int
     example: str
     evidence: str
+    times: array[int]
 
     @property
     def means(self) -> str:
@@ -63,6 +65,11 @@ def store_logs(given: Iterable[Path]) -> list[Path]:
     return list(found)
 
 
+def is_of_one_broker(paths: Iterable[Path]) -> bool:
+    """Whether the files lie in one folder, and are one broker's."""
+    return len({log_home(path) for path in paths}) == 1
+
+
 def store_lines(paths: Sequence[Path], problem: Problem) -> list[StoreLines]:
     """What the logs say, in the order of the first line of each kind and queue; logs of one folder are one broker's."""
     by_home: dict[Path, _Lines] = {}
@@ -84,6 +91,7 @@ def _take(found: _Lines, event: LogEvent, path: Path) -> None:
     if known is not None:
         known.first_ms, known.last_ms = min(known.first_ms, event.at_ms), max(known.last_ms, event.at_ms)
         known.lines += 1
+        known.times.append(event.at_ms)
         return
     message = event.line[event.line.find(MESSAGE_MARK) + len(MESSAGE_MARK) :]
     example = message.decode("utf-8", "replace").rstrip()[:EXAMPLE_SIZE]
@@ -97,6 +105,7 @@ def _take(found: _Lines, event: LogEvent, path: Path) -> None:
         1,
         example,
         f"{path}:{event.record}",
+        array("q", (event.at_ms,)),
     )
 
 

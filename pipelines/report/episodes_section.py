@@ -14,6 +14,7 @@ COLUMNS = [
     Column("peak_messages", "messages behind", True),
     Column("shares", "causes"),
     Column("worst_queue_id", "worst queue", True),
+    Column("store_log", "lines of store.log", blank=True),
     Column("reason", "reason", blank=True),
 ]
 LEAST_SHARE = 0.005

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,10 @@ from parsers.values.utc import utc
 from pipelines.answers.backlog.rows import backlog
 from pipelines.answers.backlog.standing import Standing, stands_since
 from pipelines.answers.backlog.subscriptions import heard_subscriptions, subscriptions_of
+from pipelines.answers.episodes.curve import curves_of
+from pipelines.answers.episodes.episodes import episode_rows
+from pipelines.answers.episodes.of_recordings import conditions_of_recordings
+from pipelines.answers.episodes.of_store import kept_lag
 from pipelines.answers.fates.delays import DelayAnswer, delay_sums
 from pipelines.answers.fates.pops import PopAnswer, pop_sums
 from pipelines.answers.fates.retries import RetryAnswer, retry_sums
@@ -27,14 +31,19 @@ from pipelines.answers.finding_rows import explained_row, finding_row
 from pipelines.answers.group_rows import group_rows
 from pipelines.answers.groups_left import groups_left
 from pipelines.answers.heard import Heard
+from pipelines.answers.journey.of_store import add_heard, store_trail
+from pipelines.answers.journey.step import STEP_SCHEMA
+from pipelines.answers.journey.steps import story
 from pipelines.answers.lag import lag_record, store_lag, store_positions
 from pipelines.answers.last_owners import owners_at_end
 from pipelines.answers.ledger_rows import ledger_rows
 from pipelines.answers.lives.life_events import life_event_row, life_events
 from pipelines.answers.offsets.events import events_of, offset_event_row
-from pipelines.answers.offsets.saved import offsets_of_store
+from pipelines.answers.offsets.saved import OffsetsAt, offsets_of_store
+from pipelines.answers.ownership_rows import rows_to_batches
 from pipelines.answers.queue_figures import queue_figures
 from pipelines.answers.traces import trace_batches, trace_sums
+from pipelines.recordings.store_log import rows_of
 from pipelines.recordings.topic_log import topic_events
 from pipelines.report.model import Facts, Row
 from rebalance.replay import Replay
@@ -56,12 +65,15 @@ def facts_of_store(
     known: StoreKnowledge,
     *,
     heard: Heard | None = None,
+    copies: Sequence[OffsetsAt] = (),
+    messages: Sequence[str] = (),
     say: Say = lambda step: None,
 ) -> Facts:
     """Everything the engines say about one store; what fails to be said is in `unread`.
 
     Args:
         heard: what logs and captures of the cluster tell, if there are any.
+        copies: kept copies of the offsets, oldest first; `messages`: ids of those whose way is told.
         say: told what is looked at next.
     """
     heard = heard or Heard()
@@ -84,8 +96,8 @@ def facts_of_store(
     told = forecast(store, replace(known, version_is_said=True))
     facts.forecast = forecast_document(told)
     say("ledger, lag and retention")
-    _consumers(store, facts, known, heard, collect)
-    moved = events_of(store, known, heard.record, damage=collect, problem=facts.unread.append)
+    _consumers(store, facts, known, heard, copies, collect)
+    moved = events_of(store, known, heard.record, copies, damage=collect)
     facts.offset_events = [offset_event_row(event) for event in moved]
     say("lives of topics and groups")
     _lives(store, facts, known, heard, collect)
@@ -107,6 +119,14 @@ def facts_of_store(
     facts.traces = trace_sums(trace_batches(store, collect), store.root).to_pylist()
     if heard.history is not None:
         tell_ownership(facts, heard.history)
+    if heard.store_lines is not None:
+        facts.store_log = [_store_line(row) for row in rows_of(heard.store_lines)]
+    if copies:
+        say("episodes of lag")
+        facts.lag_episodes = _episodes(store, facts, known, heard, copies, collect)
+    for message_id in messages:
+        say(f"the way of {message_id}")
+        facts.journeys[message_id] = _journey(store, known, message_id, heard, copies, collect, facts.read_at_ms)
     return facts
 
 
@@ -148,7 +168,50 @@ def _region_row(region: Region, root: Path) -> Row:
     }
 
 
-def _consumers(store: Store, facts: Facts, known: StoreKnowledge, heard: Heard, collect: _Damages) -> None:
+def _store_line(row: dict[str, Any]) -> Row:
+    return {**row, "first_at": utc(row["first_at"]), "last_at": utc(row["last_at"])}
+
+
+def _episodes(
+    store: Store,
+    facts: Facts,
+    known: StoreKnowledge,
+    heard: Heard,
+    copies: Sequence[OffsetsAt],
+    collect: _Damages,
+) -> list[Row]:
+    conditions, why_none = conditions_of_recordings(heard, store)
+    if why_none is not None:
+        facts.unread.append(f"logs: {why_none}: no cause of lag is taken from them")
+    curves = curves_of(kept_lag(store, copies, StoreLives(store, known), damage=collect))
+    return list(episode_rows(curves, conditions))
+
+
+def _journey(
+    store: Store,
+    known: StoreKnowledge,
+    message_id: str,
+    heard: Heard,
+    copies: Sequence[OffsetsAt],
+    collect: _Damages,
+    now_ms: int,
+) -> list[Row] | None:
+    trail = store_trail(store, known, message_id, copies or None, collect, now_ms)
+    if trail is None:
+        return None
+    add_heard(trail, heard, ["the recordings"])
+    steps: list[Row] = pa.Table.from_batches(rows_to_batches(STEP_SCHEMA, story(trail)), STEP_SCHEMA).to_pylist()
+    return steps
+
+
+def _consumers(
+    store: Store,
+    facts: Facts,
+    known: StoreKnowledge,
+    heard: Heard,
+    copies: Sequence[OffsetsAt],
+    collect: _Damages,
+) -> None:
     offsets = offsets_of_store(store, collect)
     ledger = ledger_in_motion(store, known)
     facts.ledger = list(ledger_rows(ledger, None if offsets is None else offsets.offsets))
@@ -159,7 +222,7 @@ def _consumers(store: Store, facts: Facts, known: StoreKnowledge, heard: Heard, 
         subscriptions_of(store, known.version, collect),
         heard=heard_subscriptions(heard.subscriptions.of(brokers), known.version),
     )
-    since = stands_since(offsets, (), heard.record.commits if brokers else {})
+    since = stands_since(offsets, copies, heard.record.commits if brokers else {})
     standing = Standing(owners_at_end(heard, brokers), since)
     facts.backlog = list(backlog(store, ledger, offsets.offsets, subscriptions, collect, standing=standing))
     facts.lag = [asdict(row) for row in store_lag(store, offsets, damage=collect, lives=StoreLives(store, known))]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pipelines.report.figures import counted
-from pipelines.report.model import Column, PrintedTable, Row, Section, texts
+from pipelines.report.model import Column, Facts, PrintedTable, Row, Section, texts
 from pipelines.report.ownership_section import ticks_of
 from pipelines.report.svg import Lane, Mark, lanes
 
@@ -20,8 +21,20 @@ CERTAIN, POSSIBLE = "c1", "hatch"
 LEGEND = {"certain": CERTAIN, "a window or a possibility": POSSIBLE}
 
 
-def journey_section(message_id: str, steps: Sequence[Row]) -> Section:
-    """`steps`: rows of `who`, in the order of time; those without an instant are in the table alone."""
+def journey_sections(facts: Facts) -> list[Section]:
+    """One for each message that was asked for."""
+    return [
+        replace(journey_section(message_id, steps), anchor=f"journey-{number}")
+        for number, (message_id, steps) in enumerate(facts.journeys.items())
+    ]
+
+
+def journey_section(message_id: str, steps: Sequence[Row] | None) -> Section:
+    """`steps`: rows of `who`, in the order of time; those without an instant are in the table alone. None: the log has
+    no such message."""
+    if steps is None:
+        why = "The log has no message with this id, neither as message id nor as unique id."
+        return Section("journey", f"The way of {message_id}", why, "unknown")
     dated = [step for step in steps if step["at"] is not None]
     unsure = sum(not step["certain"] for step in steps)
     verdict = f"{counted(len(steps), 'step')}, {unsure} of them not certain."

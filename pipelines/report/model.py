@@ -161,5 +161,7 @@ class Facts:
     intervals: list[Row] | None = None
     anomalies: list[Row] | None = None
     replicas: list[Row] | None = None
+    store_log: list[Row] | None = None
+    journeys: dict[str, list[Row] | None] = field(default_factory=dict)
     unread: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)

@@ -7,16 +7,19 @@ from pipelines.report.delays_section import delays_section
 from pipelines.report.episodes_section import episodes_section
 from pipelines.report.fates_sections import POPS, RETRIES, TRACES, TRANSACTIONS
 from pipelines.report.forecast_sections import forecast_section, retention_section
+from pipelines.report.journey_section import journey_sections
 from pipelines.report.ledger_section import ledger_section
 from pipelines.report.lives_sections import groups_section, lives_section
 from pipelines.report.model import Facts, Section
 from pipelines.report.offsets_section import offsets_section
 from pipelines.report.ownership_section import ownership_section
+from pipelines.report.store_log_section import store_log_section
 from pipelines.report.store_sections import agreement_section, contents_section, lag_section
 
 
 def sections_of(facts: Facts) -> list[Section]:
-    """Every section, those without evidence included: they say what is missing."""
+    """Every section, those without evidence included: they say what is missing. What store.log says is there where one
+    was read, a message's way where it was asked for."""
     return [
         contents_section(facts),
         agreement_section(facts),
@@ -34,5 +37,7 @@ def sections_of(facts: Facts) -> list[Section]:
         TRACES(facts),
         forecast_section(facts),
         retention_section(facts),
+        *([] if facts.store_log is None else [store_log_section(facts.store_log)]),
         ownership_section(facts),
+        *journey_sections(facts),
     ]

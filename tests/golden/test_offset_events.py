@@ -14,6 +14,7 @@ import pytest
 
 from pipelines.answers.offsets.event import OffsetEvent
 from pipelines.answers.offsets.events import events_of
+from pipelines.answers.offsets.saved import offsets_in
 from recovery.query.move_kind import MoveKind
 from recovery.query.next_pull import next_pull
 from recovery.rules.versions import BrokerVersion
@@ -41,9 +42,8 @@ def events(name: str) -> tuple[OffsetEvent, ...]:
     found = events_of(
         *opened(case.root, case.version),
         offset_record(*([case.logs] if case.logs.is_dir() else [])),
-        offsets=kept if kept.is_dir() else None,
+        offsets_in(kept, problems.append) if kept.is_dir() else [],
         damage=lambda damage: problems.append(str(damage)),
-        problem=problems.append,
     )
     assert problems == []
     return tuple(found)

@@ -12,6 +12,7 @@ import numpy as np
 from parsers.values.utc import EPOCH, MILLISECOND
 from pipelines.answers.episodes.curve import Floats, Longs
 from pipelines.answers.offsets.record import OffsetRecord
+from pipelines.recordings.store_log import StoreLines
 
 Row = Mapping[str, Any]
 Span = tuple[int, int]
@@ -36,6 +37,7 @@ class Told:
         covered: the spans that the broker's logs speak of.
         until_ms: the end of what logs tell of ownership.
         record_size: mean bytes of a record in the log; None: unknown, so that no delay of dispatch can be counted.
+        store_lines: what store.log and storeerror.log say, by kind the instant of each line; None: neither is there.
     """
 
     behind: Sequence[tuple[int, int]] = ()
@@ -43,6 +45,7 @@ class Told:
     covered: Sequence[Span] = ()
     until_ms: int = EVER
     record_size: float | None = None
+    store_lines: Mapping[str, Sequence[int]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,7 @@ class Conditions:
         covered: when the broker's log tells who is connected.
         waits: an ordered consumer waited for the queue's lock.
         behind: the broker said that its dispatch was behind the log.
+        store_lines: by kind the instants of lines of store.log and storeerror.log, in order; None: neither is there.
     """
 
     owned: dict[QueueKey, list[Span]] = field(default_factory=dict)
@@ -75,6 +79,15 @@ class Conditions:
     covered: list[Span] = field(default_factory=list)
     waits: dict[QueueKey, list[Span]] = field(default_factory=dict)
     behind: list[Behind] = field(default_factory=list)
+    store_lines: Mapping[str, Sequence[int]] | None = None
+
+    def said_by_store(self, from_ms: int, until_ms: int) -> str | None:
+        """The kinds of lines of store.log in a span, with how many, most first; None without such a log."""
+        if self.store_lines is None:
+            return None
+        logged = self.store_lines.items()
+        within = ((bisect_right(at, until_ms) - bisect_left(at, from_ms), kind) for kind, at in logged)
+        return ", ".join(f"{kind} {lines}" for lines, kind in sorted(within, key=_most_first) if lines)
 
     def ownership(self, key: QueueKey, at_ms: Longs) -> tuple[Floats, Floats]:
         """The shares of each step between instants in which nobody can have had a queue, and in which somebody may
@@ -100,6 +113,20 @@ class Conditions:
         """When the replay of logs knows who owned the queues of a group."""
         since = self.groups.get(group)
         return [] if since is None or since >= self.until_ms else [(since, self.until_ms)]
+
+
+def _most_first(said: tuple[int, str]) -> tuple[int, str]:
+    return -said[0], said[1]
+
+
+def times_by_kind(lines: Iterable[StoreLines] | None) -> dict[str, list[int]] | None:
+    """By kind the instants of all its lines, in order; None where there is no log of them."""
+    if lines is None:
+        return None
+    found: dict[str, list[int]] = {}
+    for each in lines:
+        found.setdefault(each.name, []).extend(each.times)
+    return {kind: sorted(times) for kind, times in found.items()}
 
 
 def _is_in(spans: Iterable[Span], at_ms: int) -> bool:
@@ -133,6 +160,7 @@ def conditions_of(intervals: Iterable[Row], anomalies: Iterable[Row], told: Told
             found.waits.setdefault(key, []).append((begin or 0, EVER if end is None else end))
     found.owned = {key: joined(spans) for key, spans in found.owned.items()}
     found.waits = {key: joined(spans) for key, spans in found.waits.items()}
+    found.store_lines = told.store_lines
     found.behind = spans_behind(sorted(told.behind), told.record_size)
     return found
 

@@ -62,7 +62,9 @@ def episode_rows(
         found = split(curve, conditions, quiet)
         lacks = [_lacks(curve.key[1], conditions), None if quiet.any() else NO_USUAL]
         for first, last in _runs(high, total):
-            yield _row(curve, found.area, (first, last), (bool(high[first]), bool(high[last])), lacks)
+            row = _row(curve, found.area, (first, last), (bool(high[first]), bool(high[last])), lacks)
+            said = conditions.said_by_store(int(curve.at_ms[first]), int(curve.at_ms[last]))
+            yield {**row, "store_log": said}
 
 
 def _delay_of_commits(curve: TopicCurve, total: np.ndarray) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from parsers.store.store import Store
-from pipelines.answers.episodes.conditions import Conditions, Told, absences_of, conditions_of
+from pipelines.answers.episodes.conditions import Conditions, Told, absences_of, conditions_of, times_by_kind
 from pipelines.answers.episodes.of_store import mean_record_size
 from pipelines.answers.heard import Heard
 from pipelines.answers.ownership_rows import rows_to_batches
@@ -30,6 +30,7 @@ def conditions_of_recordings(heard: Heard, store: Store) -> tuple[Conditions, st
         heard.record.covered,
         max([heard.until_ms, *(end for _, end in heard.record.covered)]),
         mean_record_size(store, lambda damage: None),
+        times_by_kind(heard.store_lines),
     )
     return conditions_of(_of(brokers, owned), _of(brokers, wrong), told), None
 

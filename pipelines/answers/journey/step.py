@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import pyarrow as pa
+
 StepName = Literal[
     "sent",
     "stored",
@@ -25,6 +27,16 @@ StepName = Literal[
     "given_up",
     "consumed",
 ]
+
+STEP_SCHEMA = pa.schema(
+    [
+        ("at", pa.timestamp("ms", "UTC")),
+        *((name, pa.string()) for name in ("step", "group", "client_id", "what")),
+        ("certain", pa.bool_()),
+        ("evidence", pa.string()),
+    ]
+)
+"""Rows of `who`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 from parsers.config.offsets import FILES, read_offsets
@@ -19,9 +18,8 @@ from pipelines.answers.offsets.event import OffsetEvent, SavedTable, order_of
 from pipelines.answers.offsets.moved_records import MovedRecord, moved_records
 from pipelines.answers.offsets.record import OffsetRecord
 from pipelines.answers.offsets.resets import Resets
-from pipelines.answers.offsets.saved import offsets_in, offsets_of_store
+from pipelines.answers.offsets.saved import OffsetsAt, offsets_of_store
 from pipelines.answers.offsets.table_moves import TableMoves
-from pipelines.recordings.lines import Problem
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.lives.topic_lives import StoreLives
 from recovery.query.move_kind import MoveKind
@@ -56,18 +54,12 @@ def events_of(
     store: Store,
     known: StoreKnowledge,
     record: OffsetRecord,
+    kept: Sequence[OffsetsAt] = (),
     *,
-    offsets: Path | None = None,
     damage: DamageSink,
-    problem: Problem,
 ) -> list[OffsetEvent]:
     """The movements told by a store's files, by what logs and captures say (`record`), and by kept copies of the
-    offset table.
-
-    Raises:
-        FileNotFoundError: a path that is not there.
-    """
-    kept = [] if offsets is None else offsets_in(offsets, problem)
+    offset table."""
     copies = [SavedTable(copy.written_ms, copy.offsets) for copy in kept]
     copies = _in_order([*copies, *_tables_of(store, damage)])
     log = LogAccess(store.commitlog)

@@ -21,7 +21,11 @@ from recovery.query.lag_cause import LagCause
 if TYPE_CHECKING:
     from pipelines.answers.offsets.saved import OffsetsAt
 
-BRIEF = ("group", "topic", "begin", "peak_at", "end", "peak_messages", "cause", *LagCause, "worst_queue_id", "reason")
+BRIEF = (
+    *("group", "topic", "begin", "peak_at", "end", "peak_messages", "cause"),
+    *LagCause,
+    *("worst_queue_id", "store_log", "reason"),
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -50,8 +54,9 @@ def episodes(
     From the lag at each instant at which offsets were kept (--offsets), and from logs (--logs). The shares of an
     episode add up to 1: `offset_moved`, `ownership_gap` (nobody had the queue), `lock_wait` (an ordered consumer waited
     for its lock), `dispatch_delay` (the broker said so), `hot_queue`, `burst` (traffic beyond the usual, in one queue
-    or in all), `slow_client` (its owner read less than usually comes in), `unexplained`. `reason` says which record is
-    lacking.
+    or in all), `slow_client` (its owner read less than usually comes in), `unexplained`. `store_log` counts what
+    store.log and storeerror.log say of that time, if they are among --logs; `replay --show store` says what it means.
+    `reason` says which record is lacking.
     `--status`: OK, WARN, STALL, STOP or REWIND for each queue by its last 10 instants, after Burrow's rules.
 
     Example: `rocketlens episodes /data/store --offsets /data/kept-offsets --logs /data/logs --format table`

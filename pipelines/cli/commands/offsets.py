@@ -75,6 +75,7 @@ def offsets(
     """
     from pipelines.answers.offsets.events import events_of, offset_event_row
     from pipelines.answers.offsets.record import OffsetLines
+    from pipelines.answers.offsets.saved import offsets_in
     from pipelines.lake.tables.lag import OFFSET_EVENTS
     from pipelines.recordings.topic_log import topic_events
 
@@ -85,7 +86,8 @@ def offsets(
     heard = OffsetLines()
     lines = lines_told(run, logs, names_lack=False, beside=[heard])
     told = replace(known, topic_events=tuple(topic_events(lines)))
-    found = events_of(opened, told, heard.record(), offsets=offsets, damage=run.damage, problem=run.not_read)
+    kept = [] if offsets is None else offsets_in(offsets, run.not_read)
+    found = events_of(opened, told, heard.record(), kept, damage=run.damage)
     rows = (
         row
         for row in map(offset_event_row, found)

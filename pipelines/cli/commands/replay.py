@@ -172,6 +172,7 @@ def replay_of(facts: Iterable[Fact]) -> Replay:
 def heard_in(run: Run, source: Sequence[Path], *, keeps_facts: bool = False) -> Heard:
     """What recordings tell, each of them read once. Raises as `facts_in`."""
     from pipelines.answers.heard import Hearing
+    from pipelines.recordings.store_log import is_of_one_broker, store_lines, store_logs
 
     hearing = Hearing(keeps_facts=keeps_facts)
     for place in source:
@@ -179,7 +180,12 @@ def heard_in(run: Run, source: Sequence[Path], *, keeps_facts: bool = False) -> 
     history = replay_of(hearing.noting(facts_in(run, source, beside=hearing.listeners)))
     for sentence in (sentence for each in hearing.listeners for sentence in each.problems()):
         run.not_read(sentence)
-    return hearing.heard(history)
+    heard, logs = hearing.heard(history), store_logs(source)
+    if is_of_one_broker(logs):
+        heard.store_lines = store_lines(logs, run.not_read)
+    elif logs:
+        run.note("--logs: store.log of several brokers; which is the store's is not known: none is taken")
+    return heard
 
 
 def owners_at(history: Replay, at_ms: int) -> Answer:

@@ -39,8 +39,22 @@ def report(
         typer.Option(
             readable=False,
             metavar="PATH",
-            help="Logs and captures: who owned which queue, when topics were deleted and created; may be repeated.",
+            help="Logs and captures: who owned which queue, when topics were deleted and created, what store.log says; "
+            "may be repeated.",
         ),
+    ] = None,
+    offsets: Annotated[
+        Path | None,
+        typer.Option(
+            "--offsets",
+            readable=False,
+            metavar="FILE_OR_DIR",
+            help="Kept copies of consumerOffset.json: episodes of lag, and more of what moved offsets.",
+        ),
+    ] = None,
+    message_id: Annotated[
+        list[str] | None,
+        typer.Option("--message-id", metavar="M", help="Show the way of this message, too; may be repeated."),
     ] = None,
     broker: BrokerOptions = NOTHING_SAID,
     config_file: ConfigFile = None,
@@ -48,7 +62,8 @@ def report(
     """One HTML file that needs nothing else: contents, agreement, ledger, lag, offsets, delays, retries,
     transactions, POP, traces, forecast, retention, ownership.
 
-    Of a lake it begins with its brokers beside each other, worst first, and has a part for each of them.
+    With --offsets also episodes of lag, with --message-id the way of a message, in a picture and in words. Of a lake
+    it begins with its brokers beside each other, worst first, and has a part for each of them.
 
     Example: `rocketlens report /data/store --logs /data/logs --out report.html`
     """
@@ -56,22 +71,30 @@ def report(
 
     if run.options.out is None:
         raise WrongUsage("report: name the file to write with --out report.html")
+    if store is None and (logs or offsets is not None or message_id):
+        raise WrongUsage("report: --logs, --offsets and --message-id belong to a STORE; a lake has what was ingested")
     if store is None:
         from pipelines.report.lake_facts import facts_of_lake
 
         sources = sources_of(run, config_file)
         facts: Facts | LakeFacts = facts_of_lake(lake_at(run, sources.lake), sources)
     else:
-        facts = _facts(run, store, logs, broker)
+        facts = _facts(run, store, logs, broker, offsets, message_id or [])
     run.output().write(render(facts).encode("utf-8", "replace"))  # a file's name may be no text
     run.tells_where = True
 
 
-def _facts(run: Run, path: Path, logs: list[Path] | None, broker: BrokerOptions) -> Facts:
+def _facts(
+    run: Run, path: Path, logs: list[Path] | None, broker: BrokerOptions, offsets: Path | None, messages: list[str]
+) -> Facts:
     from pipelines.answers.heard import Heard
+    from pipelines.answers.offsets.saved import offsets_in
     from pipelines.report.facts import facts_of_store
 
     store, known = known_store_at(run, path, broker)
-    heard = heard_in(run, logs) if logs else Heard()
+    heard = heard_in(run, logs, keeps_facts=bool(messages)) if logs else Heard()
     lines_heard(run, heard.lives, names_lack=bool(logs))
-    return facts_of_store(store, known, heard=heard, say=run.note)
+    copies = [] if offsets is None else offsets_in(offsets, run.not_read)
+    if offsets is not None:
+        run.reads(offsets)
+    return facts_of_store(store, known, heard=heard, copies=copies, messages=messages, say=run.note)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -18,9 +18,6 @@ from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.call.topic_logs import lines_heard
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
 from recovery.rules.settings import broker_conf_pairs
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def register(app: typer.Typer) -> None:
@@ -57,6 +54,7 @@ def who(
     from pipelines.answers.heard import Heard
     from pipelines.answers.journey.evidence import trail_in_lake
     from pipelines.answers.journey.of_store import add_heard, store_trail
+    from pipelines.answers.journey.step import STEP_SCHEMA
     from pipelines.answers.journey.steps import story
     from pipelines.answers.offsets.saved import offsets_in
     from pipelines.answers.ownership_rows import rows_to_batches
@@ -80,24 +78,9 @@ def who(
     if trail is None:
         raise Unreadable(f"{source}: no message with the id {message_id}, neither as message id nor as unique id")
     add_heard(trail, heard, [str(place) for place in logs or ()])
-    schema = _schema()
     brief = ("at", "step", "group", "client_id", "certain", "what")
-    run.emit(schema, rows_to_batches(schema, story(trail)), brief=brief)
+    run.emit(STEP_SCHEMA, rows_to_batches(STEP_SCHEMA, story(trail)), brief=brief)
 
 
 def _is_lake(source: Path) -> bool:
     return (source / "tables" / "commitlog_messages").is_dir()
-
-
-def _schema() -> pa.Schema:
-    import pyarrow as pa
-
-    texts = ("step", "group", "client_id", "what")
-    return pa.schema(
-        [
-            ("at", pa.timestamp("ms", "UTC")),
-            *((name, pa.string()) for name in texts),
-            ("certain", pa.bool_()),
-            ("evidence", pa.string()),
-        ]
-    )

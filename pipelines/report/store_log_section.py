@@ -1,0 +1,30 @@
+"""What store.log and storeerror.log say of the broker's files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pipelines.report.figures import counted, grouped
+from pipelines.report.model import Column, PrintedTable, Row, Section, State, texts, with_notes
+
+WRONG = ("WARN", "ERROR")
+COLUMNS = [
+    Column("first_at", "first"),
+    Column("last_at", "last"),
+    Column("lines", "lines", True),
+    *texts("level", "says"),
+    Column("topic", "topic", blank=True),
+    Column("queue_id", "queue", True, blank=True),
+    *texts("means", "example", "evidence"),
+]
+
+
+def store_log_section(found: Sequence[Row]) -> Section:
+    """`found`: rows of `replay --show store`. A row for each kind of line and queue, in the order of the first line."""
+    title = "What store.log and storeerror.log say"
+    lines = sum(row["lines"] for row in found)
+    warned = sum(row["lines"] for row in found if row["level"] in WRONG)
+    verdict = f"{grouped(lines)} lines of {counted(len(found), 'kind')} and queue; {grouped(warned)} warn."
+    rows, notes = with_notes(found, "means")
+    state: State = "finding" if warned else "good"
+    return Section("store-log", title, verdict, state, tables=[PrintedTable(COLUMNS, rows)], remarks=notes)
