@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from parsers.evidence.seen import Seen, seen
 from pipelines.answers.backlog.subscriptions_heard import SubscriptionsHeard
 from pipelines.answers.offsets.record import OffsetLines, OffsetRecord
 from pipelines.lake.sources import BrokerSource
@@ -21,8 +22,8 @@ from recovery.lives.story import LifeEvent
 
 BROKERS_KEPT = 64
 """Brokers whose few lines about topics and groups a process keeps."""
-Signature = tuple[tuple[str, int, int], ...]
-"""Path, size and time (ns) of each file."""
+Signature = tuple[tuple[Path, Seen | None], ...]
+"""Each file; None of one that was rotated away meanwhile."""
 
 
 class Logged(NamedTuple):
@@ -69,8 +70,7 @@ def _recordings(broker: BrokerSource) -> list[Recording]:
 
 
 def _signature(found: list[Recording]) -> Signature:
-    seen = ((path, path.stat()) for recording in found for path in recording.paths)
-    return tuple((str(path), stat.st_size, stat.st_mtime_ns) for path, stat in seen)
+    return tuple(seen(path for recording in found for path in recording.paths).items())
 
 
 @lru_cache(maxsize=BROKERS_KEPT)

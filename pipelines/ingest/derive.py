@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from parsers.evidence.seen import seen
 from parsers.store.store import NotAStore
 from pipelines.answers.instants import hour_of
 from pipelines.ingest.ingested import IngestedFiles
@@ -24,7 +25,7 @@ from pipelines.ingest.made_from import (
     evidence_inputs,
     store_inputs,
 )
-from pipelines.ingest.still import StillStores, seen
+from pipelines.ingest.still import StillStores
 from pipelines.ingest.watermarks import watermarks_of
 from pipelines.lake.broker_stores import store_of
 from pipelines.lake.catalog import question

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from parsers.evidence.seen import seen
 from pipelines.ingest.ingested import Ingested
 from pipelines.installed.version import installed_version
 from pipelines.lake.lake import Lake
@@ -95,21 +95,13 @@ def logs_of(broker: BrokerSource) -> list[Path]:
 
 def evidence_inputs(places: Iterable[Path]) -> str:
     """The inputs of what is made from logs and captures: names, sizes, times and inodes of the files that are there."""
-    seen = ((str(path), _stat_of(path)) for path in places)
-    return _hashed(sorted((name, s.st_size, s.st_mtime_ns, s.st_ino) for name, s in seen if s is not None))
+    there = ((str(path), at) for path, at in seen(places).items() if at is not None)
+    return _hashed(sorted((name, at.size, at.modified_ns, at.inode) for name, at in there))
 
 
 def all_inputs(brokers: Mapping[str, str], *further: object) -> str:
     """The inputs of what is made from several brokers together, from those of each."""
     return _hashed((sorted(brokers.items()), further))
-
-
-def _stat_of(path: Path) -> os.stat_result | None:
-    """None of a file that was rotated away meanwhile."""
-    try:
-        return path.stat()
-    except OSError:
-        return None
 
 
 def _bytes_of(path: Path | None) -> bytes | None:

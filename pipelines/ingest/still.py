@@ -10,25 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
+from parsers.evidence.seen import Seen, seen
 from pipelines.ingest.ingested import Ingested, IngestedFiles
 from pipelines.ingest.made_from import logs_of
 from pipelines.lake.sources import BrokerSource
-
-
-class Seen(NamedTuple):
-    """What the system says of a file or folder; times in epoch nanoseconds."""
-
-    size: int
-    modified_ns: int
-    inode: int
-    changed_ns: int
-
-
-def seen(paths: Iterable[Path]) -> dict[Path, Seen | None]:
-    """What the system says of files and folders; None of what is gone, or cannot be looked at."""
-    return {path: _seen(path) for path in paths}
 
 
 @dataclass(slots=True)
@@ -81,11 +67,3 @@ def _folders_of(files: Iterable[Path], root: Path) -> set[Path]:
 
 def _is_as_read(now: Seen | None, file: Ingested) -> bool:
     return now is not None and now[:3] == (file.state.size, file.state.modified_ns, file.state.inode)
-
-
-def _seen(path: Path) -> Seen | None:
-    try:
-        stat = path.stat()
-    except (OSError, ValueError):  # ValueError: a NUL in the name
-        return None
-    return Seen(stat.st_size, stat.st_mtime_ns, stat.st_ino, stat.st_ctime_ns)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pipelines.answers import logged
 from pipelines.lake.sources import BrokerSource
+from pipelines.recordings.recordings import Recording
 from rebalance.readers.logs.reader import LogEvent, LogReader
 from tests.support.cli import call
 from tests.support.incidents import incident
@@ -70,3 +72,18 @@ def test_a_log_that_grew_is_parsed_again(tmp_path: Path) -> None:
     assert len(logged.lines_logged(broker).record.boots) == 1
     log.write_text(line.format(1) + line.format(9))
     assert len(logged.lines_logged(broker).record.boots) == 2
+
+
+def test_a_log_that_is_rotated_away_meanwhile_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "broker.log").write_text(
+        "2026-11-21 03:12:01 INFO main - The broker[a, 10.0.0.1:10911] boot success.\n"
+    )
+    find = logged.find_recordings
+
+    def rotating(*given: Any, **named: Any) -> list[Recording]:
+        found = find(*given, **named)
+        (tmp_path / "broker.log").unlink(missing_ok=True)
+        return found
+
+    monkeypatch.setattr(logged, "find_recordings", rotating)
+    assert logged.lines_logged(BrokerSource("a", tmp_path, logs=tmp_path)).record.boots == []
