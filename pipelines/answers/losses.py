@@ -49,8 +49,8 @@ def lost_messages(document: Document) -> str:
     return f"at least {counts}" if counts else "not known"
 
 
-def places_lost(counts: Mapping[str, int]) -> str:
-    """`3 messages, 1 message missing in the index`; empty for zeros."""
+def places_lost(counts: Mapping[str, int | None]) -> str:
+    """`3 messages, 1 message missing in the index`; empty for zeros, and for None, which is not known."""
     return ", ".join(f"{counted(number, 'message')}{WHERE[what]}" for what, number in counts.items() if number)
 
 

@@ -82,7 +82,7 @@ def _loss(forecast: Mapping[str, Any] | None) -> Figure:
     title = "Lost by a start now"
     if forecast is None:
         return Figure(title, None, "no forecast: the version is not known", "unknown")
-    comes_up, lost = losses.starts(forecast), sum(forecast["lost_counts"].values())
+    comes_up, lost = losses.starts(forecast), sum(filter(None, forecast["lost_counts"].values()))
     if comes_up is False:
         why = "load() would fail" if not forecast["load"]["ok"] else "load() ends, and the broker does not come up"
         return Figure(title, "no start", why, "finding")

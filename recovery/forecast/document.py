@@ -39,7 +39,7 @@ def forecast_document(told: Forecast) -> Document:
         "redispatched_messages": len(memory.dispatched) if dispatches else None,
         "after_dispatch": _after(played) if dispatches else None,
         "lost": [asdict(loss) for loss in told.lost],
-        "lost_counts": told.outcome.lost,
+        "lost_counts": told.outcome.lost_as_known,
         "losses_are_known": told.outcome.losses_are_known,
         "config": None if played.is_open else config_document(played.config),
         "brought_back": [asdict(each) for each in told.brought_back],
@@ -171,7 +171,7 @@ def _advice(advice: Advice) -> Document:
         else {
             "starts": advice.then.starts,
             "max_physical_offset": advice.then.log_end,
-            "lost_counts": advice.then.lost,
+            "lost_counts": advice.then.lost_as_known,
             "losses_are_known": advice.then.losses_are_known,
             "lost_config": advice.then.lost_config,
             "redispatched_messages": advice.then.dispatched,

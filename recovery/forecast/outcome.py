@@ -48,6 +48,11 @@ class Outcome:
     def lost(self) -> dict[str, int]:
         return dict(zip(LOSSES, (self.lost_messages, self.lost_units, self.lost_index), strict=True))
 
+    @property
+    def lost_as_known(self) -> dict[str, int | None]:
+        """`lost`, with None for 0 where losses are not known: a number is then what is lost at least."""
+        return {what: count if count or self.losses_are_known else None for what, count in self.lost.items()}
+
     def is_better_than(self, other: Outcome) -> bool:
         """A start before none; then fewer messages lost, then less configuration, then less in queues and index.
 

@@ -135,6 +135,9 @@ def _about_settings(played: Restart) -> Iterator[Unknown]:
     elif memory.evidence.epochs.stops_broker:
         why = f"with enableControllerMode=true it stops at a number that is none: {memory.evidence.epochs.refused[-1]}"
         yield Unknown("whether the broker starts", why)
+    elif memory.evidence.epochs.epochs:
+        why = "there are epochs: with enableControllerMode=true the controller and the other replicas decide it"
+        yield Unknown("how much of the log counts as confirmed, and is dispatched", why)
     if settings.enable_consume_queue_ext and not memory.ext_units_are_known:
         yield Unknown(
             "consumequeue_ext/, and the bytes of queue files that get units",
