@@ -7,11 +7,13 @@ our rooms that its module imports, directly or through others.
 
 from __future__ import annotations
 
+import os
 import pickle
 import re
 import sys
 from collections.abc import Callable
 from functools import cache
+from os.path import isfile
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -96,12 +98,16 @@ def _files_behind(module: str) -> tuple[tuple[str, Path], ...]:
     return tuple(sorted(found.items()))
 
 
-def _file_of(module: str, rooms: dict[str, Path]) -> Path | None:
-    room, *parts = module.split(".")
-    if room not in rooms:
-        return None
-    place = rooms[room].joinpath(*parts)
-    return next((file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()), None)
+def _file_of(module: str, rooms: dict[str, str]) -> Path | None:
+    room, _, below = module.partition(".")
+    return _file_below(rooms[room], below) if room in rooms else None
+
+
+@cache
+def _file_below(folder: str, module: str) -> Path | None:
+    """The file of a module by its name below a room; kept, since most modules import the same few."""
+    place = os.path.join(folder, *module.split("."))
+    return next((Path(file) for file in (f"{place}.py", os.path.join(place, "__init__.py")) if isfile(file)), None)
 
 
 @cache
@@ -119,5 +125,5 @@ def _time_and_size(file: Path) -> tuple[int, int]:
     return seen.st_mtime_ns, seen.st_size
 
 
-def _folder_of(module: str) -> Path:
-    return Path(sys.modules[module].__file__ or ".").parent
+def _folder_of(module: str) -> str:
+    return os.path.dirname(sys.modules[module].__file__ or "")

@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from parsers.store.store import NotAStore, Store, open_store
-from recovery.knowledge.inference import StoreKnowledge, infer
 from recovery.rules.settings import FORMER_NAMES, RENAMED_IN, StoreSettings, broker_conf_pairs
 from recovery.rules.store_paths import log_folders, why_no_log
 from recovery.rules.versions import BrokerVersion
+
+if TYPE_CHECKING:
+    from recovery.knowledge.inference import StoreKnowledge
 
 NO_SETTINGS = {
     "storePathConsumeQueue": "the queues lie in consumequeue/ of the root",
@@ -91,6 +94,8 @@ def open_known(root: Path | str, said: Said = NOTHING_SAID, *, needs_log: bool =
 
 def knowledge_of(store: Store, said: Said = NOTHING_SAID) -> StoreKnowledge:
     """Version and settings of a store's broker: what is said, the rest as the files show it."""
+    from recovery.knowledge.inference import infer  # a store is often opened where nobody asks for its version
+
     known = infer(store, version=said.version, settings=said.settings)
     facts = tuple(fact for fact in known.facts if fact.what not in said.config)
     return replace(known, settings=said.over(known.settings), facts=facts)

@@ -12,10 +12,10 @@ import pytest
 
 from pipelines.cli import commands
 from pipelines.cli.contents import MODULES, of_the_commands, printed
-from tests.support.cli import call
+from tests.support.cli import call, small_store
 
 FOLDER = Path(commands.__file__).parent
-LOADED = "pipelines.cli.commands.", "pydantic", "rich", "numpy"
+LOADED = "pipelines.cli.commands.", "pydantic", "rich", "numpy", "recovery.knowledge."
 
 
 def loaded_by(*arguments: str, **variables: str) -> set[str]:
@@ -69,6 +69,11 @@ def test_a_shell_completes_the_options_of_a_command() -> None:
 )
 def test_a_command_loads_itself_alone(arguments: tuple[str, ...]) -> None:
     assert loaded_by(*arguments) == {f"{LOADED[0]}{arguments[0]}"}
+
+
+def test_the_first_row_of_a_dump_loads_nothing_that_asks_the_files_for_a_version(tmp_path: Path) -> None:
+    found = loaded_by("dump", "commitlog", str(small_store(tmp_path / "store")), "--limit", "1")
+    assert {name for name in found if "knowledge" in name} == {"recovery.knowledge.knowledge"}
 
 
 def test_help_names_each_command_under_its_head() -> None:
