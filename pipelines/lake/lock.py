@@ -19,9 +19,9 @@ LOOK_AGAIN_S = 0.2
 
 
 class LakeBusy(LakeError):
-    """Another process writes to the lake; `held_for`: since when it has the lock, none where it does not say."""
+    """Another process writes to the lake; `held_for`: how long it has had the lock, None where it does not say."""
 
-    def __init__(self, sentence: str, held_for: timedelta = timedelta()) -> None:
+    def __init__(self, sentence: str, held_for: timedelta | None = None) -> None:
         super().__init__(sentence)
         self.held_for = held_for
 
@@ -85,14 +85,14 @@ def _write(file: int, holder: dict[str, object]) -> None:
     os.write(file, json.dumps(holder).encode())
 
 
-def _holder(place: Path) -> tuple[str, timedelta]:
+def _holder(place: Path) -> tuple[str, timedelta | None]:
     """Who has the lock, and for how long, as far as the file says so."""
     try:
         told = json.loads(place.read_text("utf-8"))
         held_for = datetime.now(UTC) - datetime.fromisoformat(told["since"])
         return f"process {told['pid']} on {told['host']} ({told['doing']}, since {told['since']})", held_for
     except (OSError, ValueError, KeyError, TypeError):
-        return "another process", timedelta()
+        return "another process", None
 
 
 def _now() -> str:

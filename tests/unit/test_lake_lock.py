@@ -40,6 +40,19 @@ def test_the_holder_is_named(tmp_path: Path, holder: subprocess.Popen[str]) -> N
         pass
 
 
+def test_how_long_a_holder_has_it_is_unknown_where_it_does_not_say(
+    tmp_path: Path, holder: subprocess.Popen[str]
+) -> None:
+    with pytest.raises(LakeBusy) as named, writing(tmp_path, "another ingest"):
+        pass
+    assert named.value.held_for is not None
+    assert named.value.held_for.total_seconds() >= 0
+    (tmp_path / LOCK_NAME).write_text("")
+    with pytest.raises(LakeBusy, match="another process") as silent, writing(tmp_path, "another ingest"):
+        pass
+    assert silent.value.held_for is None
+
+
 def test_a_dead_holder_holds_nobody_up(tmp_path: Path, holder: subprocess.Popen[str]) -> None:
     holder.send_signal(signal.SIGKILL)
     holder.wait()

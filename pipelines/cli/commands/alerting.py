@@ -39,7 +39,7 @@ def alerting(run: Run, place: str, tell: Tell | None, part: str | None = None) -
     try:
         yield troubles
     except Exception as error:
-        if not isinstance(error, LakeBusy) or error.held_for > STUCK:
+        if not isinstance(error, LakeBusy) or (error.held_for is not None and error.held_for > STUCK):
             _tell(run, tell, [*_not_read(run, place), Trouble(FAILED, "error", part or place, explain_error(error)[0])])
         raise
     _tell(run, tell, [*troubles, *_not_read(run, place)])
