@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipelines.report.figures import grouped
+from pipelines.report.figures import counted, grouped
 from pipelines.report.model import QUEUE, Column, Facts, PrintedTable, Row, Section, numbers, texts, with_notes
 
 
@@ -29,11 +29,14 @@ def backlog_section(facts: Facts) -> Section:
     unread = sum(row["unread"] or 0 for row in waiting)
     unknown = sum(row["unread"] or 0 for row in waiting if row["matching"] is None)
     verdict = f"{grouped(unread)} messages are unread; of {grouped(unknown)} it is not known whether they match."
+    untold = sum(row["unread"] is None for row in waiting)
+    if untold:
+        verdict += f" Beside that, of {counted(untold, 'queue')} it is not known what is unread."
     return Section(
         "backlog",
         title,
         verdict if waiting else "Every group has read all of its queues.",
-        "plain" if waiting else "good",
+        "unknown" if untold else "plain" if waiting else "good",
         tables=[PrintedTable(columns, rows)] if rows else [],
         remarks=notes,
     )

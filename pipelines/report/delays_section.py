@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipelines.report.figures import counted, grouped
-from pipelines.report.model import Column, Facts, PrintedTable, Section, numbers, texts
+from pipelines.report.model import Column, Facts, PrintedTable, Section, State, nothing_found, numbers, texts
 
 COLUMNS = [
     *texts("kind"),
@@ -35,8 +35,9 @@ def delays_section(facts: Facts) -> Section:
         verdict += f" {grouped(passed + unknown)} have no delivery on record, and the broker is past them."
     if expires_first:
         verdict += f" The files of {grouped(expires_first)} are deleted before they are due."
-    if not facts.delays:
-        verdict = "The log has no delayed message."
     bad = overdue or passed or unknown or expires_first or facts.delay_notes
+    state: State = "finding" if bad else "good"
+    if not facts.delays:
+        verdict, state = nothing_found("The log has no delayed message.", state, facts.why_not_all)
     tables = [PrintedTable(COLUMNS, facts.delays)] if facts.delays else []
-    return Section("delays", title, verdict, "finding" if bad else "good", tables=tables, remarks=facts.delay_notes)
+    return Section("delays", title, verdict, state, tables=tables, remarks=facts.delay_notes)

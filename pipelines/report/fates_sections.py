@@ -6,7 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from pipelines.report.figures import counted, grouped
-from pipelines.report.model import QUEUE, Column, Facts, PrintedTable, Row, Section, State, numbers, texts
+from pipelines.report.model import (
+    QUEUE,
+    Column,
+    Facts,
+    PrintedTable,
+    Row,
+    Section,
+    State,
+    nothing_found,
+    numbers,
+    texts,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +43,7 @@ class SumsSection:
         if rows is None:
             return Section(self.anchor, self.title, "Not looked at.", "unknown")
         if not rows:
-            return Section(self.anchor, self.title, self.nothing, self.nothing_is)
+            return Section(self.anchor, self.title, *nothing_found(self.nothing, self.nothing_is, facts.why_not_all))
         totals = {name: sum(row[name] for row in rows) for name in self.counters}
         state: State = "finding" if any(totals[name] for name in self.finds) else "plain"
         words = self.verdict(totals | {"rows": len(rows)})
@@ -52,13 +63,13 @@ RETRIES = SumsSection(
         Column("last_failed_at", "last failure"),
         Column("next_due", "next retry due", blank=True),
     ],
-    counters=("messages", "dead_letters", "waiting", "unread"),
+    counters=("messages", "dead_letters", "waiting", "unread", "unknown"),
     verdict=lambda of: (
         f"{counted(of['messages'], 'message')} given back by {counted(of['rows'], 'group')}: "
         f"{counted(of['dead_letters'], 'dead letter')}, {grouped(of['waiting'])} waiting for a retry, "
-        f"{grouped(of['unread'])} unread."
+        f"{grouped(of['unread'])} unread, {grouped(of['unknown'])} unknown."
     ),
-    finds=("dead_letters",),
+    finds=("dead_letters", "unknown"),
     nothing="No group gave a message back.",
 )
 

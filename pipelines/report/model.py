@@ -165,3 +165,16 @@ class Facts:
     journeys: dict[str, list[Row] | None] = field(default_factory=dict)
     unread: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
+
+    @property
+    def why_not_all(self) -> str | None:
+        """Why nothing that was found in the log is no proof that nothing is there; None: the log was read in full."""
+        if self.regions is None:
+            return "no log was read"
+        is_damaged = any(region["kind"] == "damage" for region in self.regions)
+        return "damaged bytes of the log may hold some" if is_damaged else None
+
+
+def nothing_found(words: str, state: State, why_not_all: str | None) -> tuple[str, State]:
+    """What a section says that found nothing: its words and state, or that it is not known."""
+    return (words, state) if why_not_all is None else (f"{words.removesuffix('.')}; {why_not_all}.", "unknown")
