@@ -19,11 +19,9 @@ from recovery.knowledge.inference import StoreKnowledge
 from recovery.knowledge.setting_signs import usual_size
 from recovery.scan.intervals import Intervals, Longs
 from recovery.verify.checks.files import relative
-from recovery.verify.checks.timer import LogSide, Slots, TimerLogShape, TimerUnits, check_timer
+from recovery.verify.checks.timer import WHEEL, LogSide, Slots, TimerLogShape, TimerUnits, check_timer
 from recovery.verify.findings.finding import Finding, Judgement, Place, Span, joined
 from recovery.verify.settle.timer_kernel import BEYOND, NO_RECORD, NO_TIME, judge_records
-
-WHEEL = "timerwheel"
 
 
 def dates_timercheck(store: Store, known: StoreKnowledge) -> bool:
@@ -41,13 +39,14 @@ def judge_timer(store: Store, side: LogSide) -> Judgement:
     of_kind = {kind: [file for file in store.timer if file.kind == kind] for kind in ("timerlog", WHEEL)}
     if not store.timer:
         return Judgement()
+    check = _check(store)  # before the wheel: what it says to be flushed is in there then
     damage: list[Damage] = []
     table = pa.Table.from_batches(
         read_timerlog(of_kind["timerlog"], on_damage="collect", damage=damage.append), TIMER_RECORD_SCHEMA
     )
     units = _units(table, store.commitlog, side)
     shape = _shape(store, of_kind["timerlog"], units, damage)
-    judged = check_timer(units, shape, _slots(of_kind[WHEEL]), _check(store), side)
+    judged = check_timer(units, shape, _slots(of_kind[WHEEL]), check, side)
     sizes = [*_wheel_sizes(of_kind[WHEEL]), *_log_sizes(store, of_kind["timerlog"])]
     if len(units.position) and not any(wheel.size for wheel in of_kind[WHEEL]):
         told = f"timer log: {len(units.position)} units in {len(of_kind['timerlog'])} files"
@@ -132,7 +131,9 @@ def _shape(store: Store, files: Sequence[StoreFile], units: TimerUnits, damage: 
 def _slots(files: Sequence[StoreFile]) -> Slots:
     batches = [read_wheel(file, on_damage="collect") for file in files]
     table = pa.Table.from_batches(batches, TIMER_SLOT_SCHEMA)
-    return Slots(*(_longs(table[name]) for name in TIMER_SLOT_SCHEMA.names))
+    slot, time, first_position, last_position, timer_count = (_longs(table[name]) for name in TIMER_SLOT_SCHEMA.names)
+    is_whole = [file.size for file in files] == [WHEEL_BYTES]
+    return Slots(slot, time, first_position, last_position, timer_count, is_whole)
 
 
 def _check(store: Store) -> dict[str, int] | None:

@@ -235,7 +235,7 @@ def slots_judged(
     )
     end = START + 2 * TIMER_UNIT.size
     log = TimerLogShape((START,), (LOG,), end, START + LOG_BYTES, Intervals.of(()))
-    slots = Slots(*(np.array([value]) for value in (3, time, first, last, 2)))
+    slots = Slots(*(np.array([value]) for value in (3, time, first, last, 2)), wheel_is_whole=True)
     return check_timer(
         units, log, slots, None, LogSide(log_start, 2000, Intervals.of(()), unforced, None, dates_check=True)
     )

@@ -15,7 +15,7 @@ import numpy as np
 from parsers.damage.runs import runs
 from parsers.timer.check import TIMER_CHECK
 from parsers.timer.log import TIMER_UNIT
-from parsers.timer.wheel import TIMER_SLOT
+from parsers.timer.wheel import TIMER_SLOT, WHEEL_BYTES
 from parsers.values.topics import TIMER_TOPIC
 from recovery.scan.intervals import Intervals, Longs, Mask, found_at
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
@@ -34,6 +34,8 @@ from recovery.verify.settle.timer_kernel import (
 
 PRECISIONS_MS = (1000, 500, 200, 100)
 """The values that MessageStoreConfig#setTimerPrecisionMs leaves @5.3.3."""
+WHEEL = "timerwheel"
+SLOTS = WHEEL_BYTES // TIMER_SLOT.size
 LEAST_MESSAGE = 128
 """Bytes that a timer message has at least: its topic and the properties that the broker sets included."""
 MOST_BLANK = 68
@@ -89,13 +91,14 @@ class TimerLogShape:
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """The slots of the wheel that are in use."""
+    """The slots of the wheel that are in use; `wheel_is_whole`: its file has all slots."""
 
     slot: Longs
     time: Longs
     first_position: Longs
     last_position: Longs
     timer_count: Longs
+    wheel_is_whole: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +125,8 @@ def check_timer(
     found, explained = _units(units, log, side)
     broken_slots, uncounted = _slots(units, log, slots, side)
     findings = [*_refused(log), *found, *broken_slots]
+    if check is not None and slots.wheel_is_whole:
+        findings += _without_a_slot(units, log, slots, side, check, broken_slots)
     if check is not None:
         findings += _check(check, log, side, knows_end=not broken_slots)
     return Judgement(tuple(findings), (*explained, *uncounted))
@@ -211,6 +216,49 @@ def _slots(
     return findings, (*explained, *_explained_slots(slots, uncounted, "number of timers in a slot", why))
 
 
+def _without_a_slot(
+    units: TimerUnits,
+    log: TimerLogShape,
+    slots: Slots,
+    side: LogSide,
+    check: dict[str, int],
+    told: list[Finding],
+) -> list[Finding]:
+    """Units whose timers are still to be delivered and whose slot is of another time, or of none.
+
+    A wheel that was not flushed lacks the units behind the last flush of the timer log: the flush of the wheel follows
+    that of the log. TimerMessageStore#prepareTimerCheckPoint, TimerFlushService#run @5.3.3.
+    """
+    precision_ms = _precision(units, slots)
+    key = units.due_ms // precision_ms
+    slot = key % SLOTS
+    reaches = check["last_flush_position"] if side.unforced else log.end
+    cut = int(log.refused.starts.min()) if len(log.refused.starts) else log.end
+    waits = (key * precision_ms >= check["last_read_time_ms"]) & (units.verdict == RIGHT)
+    waits &= units.position < min(reaches, cut)
+    row, is_used = found_at(slots.slot, slot)
+    time = slots.time[row] if len(slots.slot) else np.zeros_like(key)
+    places = {place.file_pos // TIMER_SLOT.size for found in told for place in found.places if place.file == WHEEL}
+    rows = np.flatnonzero(waits & ~(is_used & (time == key)) & ~np.isin(slot, list(places)))
+    if not len(rows):
+        return []
+    at = rows[0]
+    holds = f"holds time {time[at]}" if is_used[at] else "is not in use"
+    said = f"timer wheel: slot {slot[at]} {holds}"
+    other = f"timer log: the unit at {units.position[at]} is of time {key[at]}, still to be delivered"
+    of_wheel = tuple(Place(WHEEL, int(each) * TIMER_SLOT.size, TIMER_SLOT.size) for each in np.unique(slot[rows]))
+    return [Finding("timer_slot_wrong", Span(), of_wheel, len(of_wheel), (said, other))]
+
+
+def _precision(units: TimerUnits, slots: Slots) -> int:
+    """The one by which the most slots have the time of their last unit; the default where none does."""
+    last, has_last = found_at(units.position, slots.last_position)
+    if not has_last.any():
+        return PRECISIONS_MS[0]
+    due, time = units.due_ms[last[has_last]], slots.time[has_last]
+    return max(PRECISIONS_MS, key=lambda each: int(np.count_nonzero(due // each == time)))
+
+
 def _chains(units: TimerUnits, log: TimerLogShape) -> tuple[Longs, Longs]:
     before = _before(units, log)
     root, counts = np.empty_like(before), np.empty_like(before)
@@ -264,7 +312,7 @@ def _explained_slots(slots: Slots, mask: Mask, what: str, why: str) -> tuple[Exp
 
 
 def _slot_places(slots: Slots, rows: Longs) -> tuple[Place, ...]:
-    return tuple(Place("timerwheel", int(slot) * TIMER_SLOT.size, TIMER_SLOT.size) for slot in slots.slot[rows])
+    return tuple(Place(WHEEL, int(slot) * TIMER_SLOT.size, TIMER_SLOT.size) for slot in slots.slot[rows])
 
 
 def _check(check: dict[str, int], log: TimerLogShape, side: LogSide, *, knows_end: bool) -> Iterator[Finding]:

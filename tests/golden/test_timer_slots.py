@@ -1,0 +1,91 @@
+"""Slots of the timer wheel that lost what they held, on brokers' stores."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from parsers.store.store import open_store
+from parsers.timer.check import read_timercheck
+from parsers.timer.wheel import TIMER_SLOT, read_wheel
+from recovery.verify.findings.finding import Finding
+from recovery.verify.verify import verify
+from tests.support.opened import opened
+from tests.support.stores import store_names, store_root
+
+NAMES = ["5.3.3-clean", *(name for name in store_names("clean") if name.startswith("5."))]
+SECOND_MS = 1000
+
+
+def slot_findings(root: Path) -> list[Finding]:
+    return [found for found in verify(*opened(root)).findings if found.kind == "timer_slot_wrong"]
+
+
+@pytest.fixture(params=NAMES)
+def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    copy = tmp_path / "store"
+    shutil.copytree(store_root(request.param), copy)
+    return copy
+
+
+def waiting_slots(root: Path) -> tuple[list[int], list[int]]:
+    """Slots whose time is still to come by timercheck, and the others."""
+    timer = {file.kind: file for file in open_store(root).timer}
+    read_ms = (read_timercheck(timer["timercheck"]) or {})["last_read_time_ms"]
+    rows = read_wheel(timer["timerwheel"]).to_pylist()
+    waiting = [row["slot"] for row in rows if row["time"] * SECOND_MS >= read_ms]
+    return waiting, [row["slot"] for row in rows if row["time"] * SECOND_MS < read_ms]
+
+
+def clear(root: Path, slots: list[int]) -> None:
+    wheel = np.memmap(root / "timerwheel", np.uint8, "r+").reshape(-1, TIMER_SLOT.size)
+    wheel[slots] = 0
+    wheel.flush()
+
+
+def test_a_slot_of_a_waiting_timer_that_is_zeros_is_named(root: Path) -> None:
+    waiting, past = waiting_slots(root)
+    assert waiting
+    assert not slot_findings(root)
+    clear(root, waiting[::2])
+    (found,) = slot_findings(root)
+    assert [place.file_pos // TIMER_SLOT.size for place in found.places] == waiting[::2]
+    assert {place.file for place in found.places} == {"timerwheel"}
+    assert "is not in use" in found.evidence[0]
+    clear(root, [*waiting, *past])
+    (found,) = slot_findings(root)
+    assert [place.file_pos // TIMER_SLOT.size for place in found.places] == waiting
+
+
+def test_slots_of_delivered_timers_may_be_zeros(root: Path) -> None:
+    clear(root, waiting_slots(root)[1])
+    assert not slot_findings(root)
+
+
+def test_slots_that_a_crash_kept_from_disk_are_no_finding(root: Path) -> None:
+    """The wheel is flushed after the timer log: what timercheck does not call flushed need not be in it."""
+    check = root / "config" / "timercheck"
+    content = bytearray(check.read_bytes())
+    content[8:16] = bytes(8)
+    check.write_bytes(content)
+    clear(root, waiting_slots(root)[0])
+    assert slot_findings(root)
+    (root / "abort").touch()
+    assert not slot_findings(root)
+
+
+def test_a_changed_slot_is_one_finding(root: Path) -> None:
+    slot = waiting_slots(root)[0][0]
+    for field in ("time", "first_position", "last_position"):
+        wheel = np.memmap(root / "timerwheel", np.uint8, "r+").reshape(-1, TIMER_SLOT.size)
+        before = wheel[slot].copy()
+        wheel[slot, TIMER_SLOT.offsets[field] + 7] ^= 1
+        wheel.flush()
+        (found,) = slot_findings(root)
+        assert [place.file_pos for place in found.places] == [slot * TIMER_SLOT.size]
+        wheel[slot] = before
+        wheel.flush()
+    assert not slot_findings(root)
