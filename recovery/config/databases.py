@@ -122,6 +122,8 @@ def _json_counter(entry: Entry | None) -> int:
     if entry is None or not entry.size:
         return -1
     text = text_of(entry)
+    if text is None:
+        return -1
     document = as_map(parse(text.encode())) if text.strip(BLANKS) else {}
     return whole_number(as_map(document.get("dataVersion")).get("counter")) or 0
 

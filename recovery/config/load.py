@@ -134,23 +134,30 @@ def read_copy(copies: Copies, file: ConfigFile, name: str, version: BrokerVersio
         return ConfigCopy(name, CopyState.UNREADABLE, why="it is a folder")
     if not entry.size:
         return ConfigCopy(name, CopyState.EMPTY)
+    text = text_of(entry)
+    if text is None:
+        return ConfigCopy(name, CopyState.MISSING)
     try:
-        return decode_copy(text_of(entry), file, name, version)
+        return decode_copy(text, file, name, version)
     except StoreFormatError as error:
-        if isinstance(error.__cause__, FileNotFoundError):  # gone since it was listed
-            return ConfigCopy(name, CopyState.MISSING)
         raise error.in_file(entry.path) from None
 
 
-def text_of(entry: Entry) -> str:
-    """A copy as MixAll#file2String takes it: Java's String takes any bytes.
+def text_of(entry: Entry) -> str | None:
+    """A copy as MixAll#file2String takes it: Java's String takes any bytes. None where it is gone since it was listed.
 
     Raises:
         TooLarge, UnreadableFile: what a broker makes of it is not known.
     """
-    content = map_file(entry.path)
+    try:
+        content = map_file(entry.path)
+    except StoreFormatError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            return None
+        raise error.in_file(entry.path) from None
     if len(content) > MAX_BYTES:
-        raise TooLarge("too long for a config file", field="file size", expected=MAX_BYTES, actual=len(content))
+        too_large = TooLarge("too long for a config file", field="file size", expected=MAX_BYTES, actual=len(content))
+        raise too_large.in_file(entry.path)
     return bytes(content).decode("utf-8", "replace")
 
 

@@ -29,6 +29,8 @@ LEFT_BY_RECOVERY = ("index_keys_missing", "not_dispatched", "queue_numbers_resta
 """Kinds that a start after a crash leaves: the index of older files is gone for good (IndexService#load), and 5.0.0 to
 5.3.1, and 5.3.2 and later by one message, do not dispatch again what the queues lack. A queue of a deleted topic that
 has got no new message has its former ones again, the others not."""
+BEHIND_A_GAP = "log_file_out_of_place"
+"""A file that is as it was, behind one that an edit took."""
 FROM_THE_CRASH = ("not_dispatched_yet", "index_keys_missing", "queue_missing")
 """Kinds that a crashed store earns once `abort` or all queues are taken away: nothing then shows how far it came."""
 OF_A_FORMER_LIFE = ("not_dispatched", "queue_missing")
@@ -83,6 +85,7 @@ def judge_case(cases: CaseSet, name: str) -> Verdict:
         excused |= finding.kind == UNDECIDED and begins_late(base)
         excused |= finding.kind in LEFT_BY_RECOVERY and _is_of(base, finding)
         excused |= finding.kind in OF_A_FORMER_LIFE and _is_of_former_life(base, finding) and _damages_log(changes)
+        excused |= finding.kind == BEHIND_A_GAP and _leaves_the_gap(finding, changes)
         if not excused and not touches(finding, changes):
             verdict.outside.append(finding)
     return verdict
@@ -104,6 +107,15 @@ def _is_of_former_life(base: Path, finding: Finding) -> bool:
         and (life.physical_offset or 0) <= start
         and end <= (life.end_physical_offset or 0)
         for life in former
+    )
+
+
+def _leaves_the_gap(finding: Finding, changes: Sequence[Change]) -> bool:
+    """The log file that ended where the finding begins is gone."""
+    gone = [change for change in changes if change.what == "gone" and is_of_log(change.file)]
+    begins = finding.span.physical_offset
+    return any(
+        int(Path(change.file).name) + change.end == begins for change in gone if Path(change.file).name.isdigit()
     )
 
 

@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from recovery.broker.store_folder import Entry
+from recovery.config.databases import load_table, table_database
+from recovery.config.files import TOPICS, Stage
 from recovery.forecast.document import forecast_document
 from recovery.forecast.forecast import forecast
 from recovery.knowledge.knowledge import Said, knowledge_of, open_known
@@ -193,6 +196,16 @@ def test_a_blank_json_file_counts_no_further_than_a_database(copy: Path, version
     """fastjson makes null of it, which no manager refuses."""
     with_json(copy, "topics.json", "topicConfigTable", "").joinpath("config", "topics.json").write_text(" \n")
     assert rows_of(copy, version, "topics", {}) == 0
+
+
+def test_a_json_file_that_went_since_it_was_listed_counts_for_none(tmp_path: Path) -> None:
+    version = BrokerVersion.parse("5.3.2")
+    settings = StoreSettings.from_config({"storeType": "defaultRocksDB"})
+    database = table_database(TOPICS, version, settings)
+    assert database is not None
+    listed = {"topics.json": Entry("topics.json", tmp_path / "topics.json", 5, False, 0)}
+    load = load_table(listed, TOPICS, Stage.METADATA, version, database)
+    assert (load.returns, load.rows) == (True, {})
 
 
 def test_5_3_1_is_offered_the_settings_that_load_its_json(copy: Path) -> None:
