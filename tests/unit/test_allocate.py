@@ -9,6 +9,7 @@ import pytest
 from parsers.values.java import ring_hash
 from parsers.values.version import Version
 from rebalance.strategies.question import answer
+from rebalance.strategies.registry import NAMES
 from tests.support.fixtures import GOLDEN
 from tests.support.vectors import agrees, iter_vectors
 
@@ -21,6 +22,13 @@ def test_every_recorded_vector_agrees(version: str) -> None:
     vectors = list(iter_vectors(GOLDEN / "rebalance" / "vectors" / f"{version}.jsonl.gz"))
     assert len(vectors) >= 5_000
     assert [vector for vector in vectors if not agrees(vector)] == []
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_strategy_has_vectors(version: str) -> None:
+    names = {vector["strategy"] for vector in iter_vectors(GOLDEN / "rebalance" / "vectors" / f"{version}.jsonl.gz")}
+    of_kinds = {name.partition("-")[0] for name in names}
+    assert of_kinds == {name.partition("-")[0] for name in NAMES}
 
 
 def test_lists_are_taken_as_given_unless_sort_is_asked() -> None:
