@@ -75,7 +75,8 @@ rl.show(tagged.to_pandas().T.reset_index(names="column").rename(columns={0: "val
 
 # %% [markdown]
 # ## Do the queues point to their messages?
-# Every unit of a ConsumeQueue says where a message starts and how long it is. These point to no message of that size:
+# Every unit of a ConsumeQueue says where a message starts and how long it is. These point to no message of that size,
+# though the log still reaches back that far:
 
 # %%
 loose = lake.sql("units_without_message")

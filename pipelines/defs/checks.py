@@ -62,7 +62,7 @@ STORE_CHECKS = [
     check(
         "consumequeue_units",
         "every_unit_has_its_message",
-        "Every unit points to a message of its size.",
+        "Every unit points to a message of its size, unless the log no longer reaches back that far.",
         question("units_without_message"),
         severity=ERROR,
         command="rocketlens verify {store}",

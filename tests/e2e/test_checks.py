@@ -67,14 +67,28 @@ CASES: dict[str, tuple[Rows, list[Rows]]] = {
     ),
     "every_unit_has_its_message": (
         {
-            "commitlog_messages": [MESSAGE],
-            "consumequeue_units": [UNIT, {**UNIT, "kind": "pre_blank", "msg_size": 2**31 - 1}],
+            "commitlog_regions": [{**REGION, "physical_offset": 100}],
+            "commitlog_messages": [{**MESSAGE, "physical_offset": 200}],
+            "consumequeue_units": [
+                {**UNIT, "physical_offset": 200},
+                {**UNIT, "physical_offset": 99},  # its file was deleted when its time was over
+                *({**UNIT, "kind": kind, "physical_offset": 300} for kind in ("pre_blank", "stale", "expired")),
+            ],
         },
         [
-            {"commitlog_messages": [MESSAGE], "consumequeue_units": [{**UNIT, "msg_size": 101}]},
+            {
+                "commitlog_regions": [],
+                "commitlog_messages": [MESSAGE],
+                "consumequeue_units": [{**UNIT, "msg_size": 101}],
+            },
             {"commitlog_messages": [MESSAGE], "consumequeue_units": [{**UNIT, "physical_offset": 1}]},
             {"commitlog_messages": [{**MESSAGE, "broker": "other"}], "consumequeue_units": [UNIT]},
             {"commitlog_messages": [], "consumequeue_units": [{**UNIT, "kind": None}]},
+            {
+                "commitlog_regions": [{**REGION, "physical_offset": 100}],
+                "commitlog_messages": [{**MESSAGE, "physical_offset": 200}],
+                "consumequeue_units": [{**UNIT, "physical_offset": 100}],
+            },
         ],
     ),
     "every_timer_has_its_message": (

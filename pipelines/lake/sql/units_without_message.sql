@@ -1,4 +1,4 @@
--- Which ConsumeQueue units point to no message, or to a message of another queue or size?
+-- Which ConsumeQueue units point to no message, or to one of another size, although the log still reaches back that far?
 SELECT units.broker,
        units.topic,
        units.queue_id,
@@ -10,6 +10,8 @@ SELECT units.broker,
        messages.total_size AS message_size
 FROM consumequeue_units AS units
 LEFT JOIN commitlog_messages AS messages USING (broker, physical_offset)
-WHERE units.kind IS DISTINCT FROM 'pre_blank'
+WHERE coalesce(units.kind, 'unit') = 'unit'
   AND (messages.physical_offset IS NULL OR messages.total_size <> units.msg_size)
+  AND units.physical_offset >= coalesce((
+      SELECT min(kept.physical_offset) FROM commitlog_regions AS kept WHERE kept.broker = units.broker), 0)
 ORDER BY units.broker, units.topic, units.queue_id, units.queue_offset;
