@@ -93,7 +93,7 @@ class Hearing:
             self._until_ms = max(self._until_ms, fact.at_ms + fact.late_ms)
             yield fact
 
-    def heard(self, history: Replay) -> Heard:
+    def heard(self, history: Replay | None) -> Heard:
         """All of it; to be asked once the recordings are read to their ends."""
         record, behind = self._offsets.record(), self._dispatch.behind
         return Heard(history, self._lives, record, self._subscriptions, behind, self._until_ms, self._facts or ())

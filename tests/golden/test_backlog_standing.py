@@ -118,3 +118,9 @@ def test_tags_of_the_brokers_log_decide_what_matches(tmp_path: Path) -> None:
     assert {row["subscription"] for row in told} == {"A"}
     assert [row["matching"] for row in told] == [row["matching"] for row in said]
     assert sum(row["matching"] for row in told) < sum(row["unread"] for row in told)
+
+
+def test_a_folder_without_recordings_leaves_the_owner_unknown(tmp_path: Path) -> None:
+    rows = rows_of("backlog", session_store("c-497-ordered-kill"), "--logs", tmp_path)
+    assert rows
+    assert {row["owners"] for row in rows} == {None}

@@ -40,6 +40,13 @@ def test_without_recordings_the_page_has_no_such_sections(tmp_path: Path) -> Non
     assert 'id="journey-0"' not in page.read_text()
 
 
+def test_store_log_alone_is_told(tmp_path: Path) -> None:
+    case, page = incident(CASE), tmp_path / "report.html"
+    called = call("report", case.root, "--logs", case.logs / "store.log.gz", "--out", page)
+    assert called.code == 0, called.err
+    assert "file_deleted" in page.read_text().partition('id="store-log"')[2]
+
+
 @pytest.mark.parametrize("option", ["--logs", "--offsets"])
 def test_what_belongs_to_a_store_is_refused_for_a_lake(option: str, tmp_path: Path) -> None:
     called = call("report", option, incident(CASE).truth, "--out", tmp_path / "report.html")

@@ -18,7 +18,7 @@ from pipelines.lake.tables.ownership import OWNERSHIP_ANOMALIES, OWNERSHIP_INTER
 def conditions_of_recordings(heard: Heard, store: Store) -> tuple[Conditions, str | None]:
     """What held meanwhile, and why nothing is taken from the recordings: None where something is."""
     if heard.history is None:
-        return Conditions(), None
+        return Conditions(store_lines=times_by_kind(heard.store_lines)), None
     owned = list(_rows(rows_to_batches(OWNERSHIP_INTERVALS.bare_schema, heard.history.intervals)))
     wrong = list(_rows(rows_to_batches(OWNERSHIP_ANOMALIES.bare_schema, heard.history.anomalies)))
     brokers = heard.brokers()

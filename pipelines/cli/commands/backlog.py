@@ -104,7 +104,7 @@ def backlog(
     opened, known = known_store_at(run, store, broker, names_version=sql92 is not None)
     note_pops(run, opened)
     stored = offsets_at(run, opened, offsets)
-    heard = heard_in(run, logs) if logs else Heard()
+    heard = heard_in(run, logs, needed=False) if logs else Heard()
     told = tuple(topic_events(lines_heard(run, heard.lives, names_lack=False)))
     brokers = heard.brokers()
     if brokers is None:

@@ -169,18 +169,28 @@ def replay_of(facts: Iterable[Fact]) -> Replay:
     return replay_facts(facts)
 
 
-def heard_in(run: Run, source: Sequence[Path], *, keeps_facts: bool = False) -> Heard:
-    """What recordings tell, each of them read once. Raises as `facts_in`."""
+def heard_in(run: Run, source: Sequence[Path], *, keeps_facts: bool = False, needed: bool = True) -> Heard:
+    """What recordings tell, each of them read once.
+
+    Where nothing but store.log is there, that alone is heard; where nothing at all is and it is not `needed`, a note
+    says so. Raises as `facts_in`.
+    """
     from pipelines.answers.heard import Hearing
     from pipelines.recordings.store_log import is_of_one_broker, store_lines, store_logs
 
     hearing = Hearing(keeps_facts=keeps_facts)
     for place in source:
         run.reads(place)
-    history = replay_of(hearing.noting(facts_in(run, source, beside=hearing.listeners)))
+    logs, history = store_logs(source), None
+    try:
+        history = replay_of(hearing.noting(facts_in(run, source, beside=hearing.listeners)))
+    except Unreadable as lacking:
+        if needed and not logs:
+            raise
+        run.note(f"--logs: {lacking}")
     for sentence in (sentence for each in hearing.listeners for sentence in each.problems()):
         run.not_read(sentence)
-    heard, logs = hearing.heard(history), store_logs(source)
+    heard = hearing.heard(history)
     if is_of_one_broker(logs):
         heard.store_lines = store_lines(logs, run.not_read)
     elif logs:
