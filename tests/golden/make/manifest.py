@@ -104,7 +104,8 @@ def _incidents() -> Iterator[tuple[str, str]]:
     for folder in _folders("tests/golden/incidents"):
         version, _, kind = folder.name.partition("-")
         script = "cfg.sh" if kind == "config-broken" else "mk.sh"
-        yield folder.relative_to(CHECKOUT).as_posix(), f"make/incidents: {script} {version} 1 {kind}, pack.sh"
+        seed = json.loads((folder / "truth" / "store_state.json").read_text("utf-8"))["seed"]
+        yield folder.relative_to(CHECKOUT).as_posix(), f"make/incidents: {script} {version} {seed} {kind}, pack.sh"
 
 
 def _folders(place: str) -> list[Path]:
