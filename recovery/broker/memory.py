@@ -52,6 +52,8 @@ class BrokerMemory:
     """The store classes' state.
 
     Attributes:
+        second_noted: how far the database beside the queue files says that messages were dispatched, 0 of a new one;
+            None where it is not recovered together with them.
         compacted: the copies of compacted topics.
         confirm_offset: CommitLog's field; -1 before anything sets it.
         flushed_where: how far the log counts as flushed.
@@ -79,6 +81,7 @@ class BrokerMemory:
     runs: RecordRuns
     queues: dict[QueueKey, Queue] = field(default_factory=dict)
     database: QueueDatabase | None = None
+    second_noted: int | None = None
     compacted: dict[QueueKey, CompactedQueueLoad] = field(default_factory=dict)
     checkpoint: Checkpoint = NO_CHECKPOINT
     confirm_offset: int = -1

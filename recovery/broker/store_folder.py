@@ -130,6 +130,7 @@ class Evidence:
         batch_topics: topics with a folder of BatchCQ queues.
         obstructed_topics: topics in whose queues something stands where a file or folder would have to be made.
         database: the database of the broker's queues, where it keeps them in one.
+        second_database: the one that it writes beside the files of its queues.
         database_elsewhere: the other folder that may be a database of queues, where it is one and the broker opens one.
         epochs: what a broker in controller mode makes of its epoch files.
         timer_wheel_size: bytes of the file timerwheel, None without one.
@@ -154,6 +155,7 @@ class Evidence:
     abort_file: AbortFile = field(default_factory=AbortFile)
     obstructed_topics: frozenset[str] = frozenset()
     database: DatabaseFolder | None = None
+    second_database: DatabaseFolder | None = None
     database_elsewhere: str | None = None
     epochs: EpochsRead = field(default_factory=EpochsRead)
     timer_wheel_size: int | None = None
@@ -179,6 +181,7 @@ NOT_REPLAYED = {
 def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
     """List the folder. Reads names, sizes and times, and `checkpoint` and epochs; opens a database of queues."""
     folders, folder = log_folders(root, settings), settings.queue_database_folder
+    opened = DatabaseFolder.opened(root / folder) if settings.opens_queue_database else None
     topics = _entries(root / "consumequeue")
     node = _dledger_node(root)
     return Evidence(
@@ -200,7 +203,8 @@ def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
         index_obstructed=(root / "index").exists() and not (root / "index").is_dir(),
         abort_file=read_abort_file(root),
         obstructed_topics=frozenset(topic.name for topic in topics if _is_obstructed(topic)),
-        database=DatabaseFolder.opened(root / folder) if settings.uses_rocksdb_queues else None,
+        database=opened if settings.uses_rocksdb_queues else None,
+        second_database=None if settings.uses_rocksdb_queues else opened,
         database_elsewhere=_database_elsewhere(root, folder) if settings.opens_queue_database else None,
         epochs=_epochs(root),
         timer_wheel_size=wheel.stat().st_size if (wheel := root / "timerwheel").is_file() else None,

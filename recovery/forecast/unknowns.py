@@ -76,8 +76,8 @@ def _about_database(played: Restart) -> Iterator[Unknown]:
     if double and folder is None:
         what = "the database beside the queue files"
         if memory.version.combines_queue_stores:
-            why = "both are recovered together, from where the one that is behind needs it: play it with one of them"
-            yield Unknown(f"{what}, and what is dispatched again for it", why)
+            why = "the files are what is told here, as without combineCQPreferCQType and combineAssignOffsetCQType"
+            yield Unknown(what, why)
         else:
             why = "the files alone decide this start: it gets what is dispatched from then on, if it opens"
             yield Unknown(what, why)

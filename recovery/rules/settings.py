@@ -82,6 +82,7 @@ class StoreSettings:
     )
     transfer_offset_json_to_rocksdb: bool = _setting("transferOffsetJsonToRocksdb", False, (5, 3, 1), gone_in=(5, 3, 2))
     rocksdb_cq_double_write_enable: bool = _setting("rocksdbCQDoubleWriteEnable", False, (5, 3, 1))
+    combine_cq_max_extra_search_commit_log_files: int = _setting("combineCQMaxExtraSearchCommitLogFiles", 3, (5, 4, 0))
     use_separate_store_path_for_rocksdb_cq: bool = _setting("useSeparateStorePathForRocksdbCQ", False, (5, 5, 0))
     store_path_root_dir: str = _setting("storePathRootDir", "")
     store_path_commit_log: str = _setting("storePathCommitLog", "")

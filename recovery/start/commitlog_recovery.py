@@ -60,6 +60,8 @@ def recover_commitlog(memory: BrokerMemory, *, clean_exit: bool) -> None:
         return
     if clean_exit:
         number = first_file_after_clean_exit(memory, dispatch_from)
+        if memory.second_noted is not None:
+            dispatch_from = min(dispatch_from, memory.second_noted)
         wanted = _lacking_in_queues(memory, dispatch_from)
     else:
         number = first_file_after_crash(memory)

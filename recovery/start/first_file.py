@@ -59,16 +59,27 @@ def first_file_after_crash(memory: BrokerMemory) -> int:
 def _newest(memory: BrokerMemory, matches: Callable[[LogFile], bool], *, from_second: bool) -> int:
     """The newest file that matches, else the first. The first is taken unseen with `from_second`.
 
-    Since 5.4.0 the search ends at the commitLogRecoverMaxNum-th file whether it matches or not.
+    Since 5.4.0 the search ends at the commitLogRecoverMaxNum-th file whether it matches or not. A database beside the
+    queue files that lacks the first message of the file found takes it some files further back.
     """
     files = memory.commitlog.files
     limit = memory.settings.commit_log_recover_max_num
     tries = limit if limit > 0 else DEFAULT_FILES_MATCHED
+    extra = memory.settings.combine_cq_max_extra_search_commit_log_files
     for number in range(len(files) - 1, 0 if from_second else -1, -1):
         tries -= 1
-        if matches(files[number]) or (memory.version.limits_matched_files and tries <= 0):
+        found = matches(files[number])
+        if found and not _second_has(memory, files[number]):
+            extra, found = extra - 1, extra <= 0
+        if found or (memory.version.limits_matched_files and tries <= 0):
             return number
     return 0
+
+
+def _second_has(memory: BrokerMemory, file: LogFile) -> bool:
+    """CombineConsumeQueueStore#isMappedFileMatchedRecover @5.4.0: a database that was never written to counts not."""
+    noted = memory.second_noted or 0
+    return noted <= 0 or HEAD.unpack(file.stored)["physical_offset"] <= noted
 
 
 def _matches_by_time(memory: BrokerMemory, file: LogFile) -> bool:

@@ -17,7 +17,6 @@ from recovery.broker.index_service import IndexFileNotMade, IndexFiles
 from recovery.broker.mapped_file_queue import FileList, LoadFailed, list_files
 from recovery.broker.memory import BrokerMemory
 from recovery.broker.message_check import MessageCheck, OutOfHeap
-from recovery.broker.queue_database import QueueDatabase
 from recovery.broker.store_folder import Evidence
 from recovery.broker.valid_runs import RecordRuns
 from recovery.config.files import DELAYS, Stage
@@ -29,6 +28,7 @@ from recovery.rules.versions import BrokerVersion
 from recovery.start.beside_store import epochs_refused, timer_log_refused, timer_wheel_refused
 from recovery.start.commitlog_recovery import recover_commitlog
 from recovery.start.dledger_recovery import recover_dledger
+from recovery.start.load_queues import StoreNotMade, load_queues, make_store
 from recovery.start.not_played import NotPlayed, not_played
 from recovery.start.offset_table import recover_offset_table
 from recovery.start.redispatch import Redispatch
@@ -38,10 +38,6 @@ Observer = Callable[[BrokerMemory], None]
 
 class ConfigRefused(LoadFailed):
     """A ConfigManager's load() is false."""
-
-
-class StoreNotMade(LoadFailed):
-    """The store's constructor throws: nothing of the store is read or written."""
 
 
 @dataclass(slots=True)
@@ -138,7 +134,7 @@ def restart(
         return played
     try:
         _load_metadata(played)
-        _make_store(memory)
+        make_store(memory)
         if config is not None and (refused := timer_wheel_refused(memory)) is not None:
             raise refused
         _load(played)
@@ -186,17 +182,6 @@ def _load_metadata(played: Restart) -> None:
         raise _refused(config.refused)
 
 
-def _make_store(memory: BrokerMemory) -> None:
-    """BrokerController#initializeMessageStore: a database of queues in the folder that the setting does not name."""
-    elsewhere = memory.evidence.database_elsewhere
-    if elsewhere is not None and memory.version.may_keep_database_apart:
-        raise StoreNotMade(
-            "the database of queues lies in another folder than useSeparateStorePathForRocksdbCQ says",
-            "RocksDBConsumeQueueStore#<init> (IllegalStateException: maybe incompatible config)",
-            f"{elsewhere}/CURRENT; the setting names {memory.settings.queue_database_folder}/",
-        )
-
-
 def _load_services(played: Restart) -> bool:
     """What BrokerController#recoverAndInitService loads after the store, since 5.0.0, and what start() reads first;
     False where it stops there."""
@@ -232,7 +217,7 @@ def _load(played: Restart) -> None:
     if version.loads_delay_offsets and not version.dispatches_before_delay_levels:
         _load_delay_offsets(memory)
     list_files(memory.commitlog, evidence.commitlog, version)
-    _load_queues(memory)
+    load_queues(memory)
     _load_compaction(memory)
     if not evidence.checkpoint_opens:
         raise LoadFailed("the checkpoint cannot be opened", "StoreCheckpoint (IOException)", "checkpoint is a folder")
@@ -256,27 +241,6 @@ def _load(played: Restart) -> None:
             "IndexService#load",
             str(memory.index.unreadable and memory.index.unreadable.path),
         )
-
-
-def _load_queues(memory: BrokerMemory) -> None:
-    evidence, version = memory.evidence, memory.version
-    if evidence.database is None or not version.keeps_queues_in_rocksdb:
-        for (topic, queue_id), entries in evidence.queues.items():
-            queue = memory.queue(topic, queue_id)
-            list_files(queue.mapped, entries, version)
-            if queue.ext is not None:
-                list_files(queue.ext.mapped, evidence.ext_queues.get((topic, queue_id), ()), version)
-        return
-    if memory.settings.use_separate_store_path_for_rocksdb_cq and not version.may_keep_database_apart:
-        memory.database = QueueDatabase.loaded(None, memory.commitlog)
-        return
-    if evidence.database.refused is not None:
-        raise LoadFailed(
-            "the database of queues cannot be opened",
-            "RocksDBConsumeQueueStore#load, ConsumeQueueRocksDBStorage#postLoad",
-            evidence.database.refused,
-        )
-    memory.database = QueueDatabase.loaded(evidence.database.table, memory.commitlog)
 
 
 def _load_compaction(memory: BrokerMemory) -> None:

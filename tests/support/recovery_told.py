@@ -16,7 +16,8 @@ from recovery.broker.mapped_file_queue import LogFile
 from recovery.broker.memory import BrokerMemory
 from recovery.broker.queue_database import DatabaseQueue, QueueDatabase
 from recovery.broker.store_folder import QueueKey
-from recovery.start.restart import Restart, StoreNotMade
+from recovery.start.load_queues import StoreNotMade
+from recovery.start.restart import Restart
 from tests.support.recovery_cases import sha256
 
 NEW_INDEX_FILE = "created"

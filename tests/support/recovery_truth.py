@@ -12,6 +12,9 @@ from typing import Any
 from tests.support.recovery_cases import Case
 from tests.support.recovery_told import NEW_INDEX_FILE, Told
 
+UNREACHABLE = "topicQueueTableError"
+"""The recorder does not get at the next queue offsets of a broker with files and database together."""
+
 
 def truth_of(case: Case) -> Told:
     """The case's truth in the same form, with what cannot be compared taken out."""
@@ -35,7 +38,8 @@ def truth_of(case: Case) -> Told:
         told["checkpointAfter"] = {k: v for k, v in truth["checkpointAfter"].items() if k not in ("logics", "index")}
     for when in ("afterLoad", "quiet"):
         for name, value in truth.get(when, {}).items():
-            told[f"{when}.{name}"] = _comparable_state(name, value, known)
+            if name != UNREACHABLE:
+                told[f"{when}.{name}"] = _comparable_state(name, value, known)
     drop_slot_counts(told)
     return told
 

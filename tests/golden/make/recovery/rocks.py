@@ -12,13 +12,14 @@ EVERY_FIFTH = ("5.4.0", "5.5.0")
 """Versions whose rules lie between recorded ones: a fifth of the cases."""
 LEFT_OUT = {"q533k-039": "two index files that were made in one millisecond got one name"}
 FILE_BASES = {"5.3.1": "r531-clean-15000", "5.3.3": "r533-clean-31000", "5.5.1": "r551-clean-13002", "5.4.0": "r533-clean-31000", "5.5.0": "r533-clean-31000"}
-def write(v, folder, mode, seed, count):
-    return subprocess.run(gen.java(v) + ["write", folder, mode, str(seed), str(count)] + [f"{k}={x}" for k, x in SETTINGS.items()], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
-def base(v, name, parts):
-    """parts: one run of a broker after another: (mode, seed, count)"""
+def write(v, folder, mode, seed, count, settings=SETTINGS):
+    return subprocess.run(gen.java(v) + ["write", folder, mode, str(seed), str(count)] + [f"{k}={x}" for k, x in settings.items()], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
+def base(v, name, parts, settings=SETTINGS, later=(), later_settings=SETTINGS):
+    """parts: one run of a broker after another: (mode, seed, count); `later` ones with other settings"""
     folder = f"{gen.W}/stores/{name}"; shutil.rmtree(folder, ignore_errors=True); os.makedirs(folder)
     for mode, seed, count in parts:
-        assert write(v, folder, mode, seed, count) == (9 if mode == "halt" else 0), (name, mode)
+        assert write(v, folder, mode, seed, count, settings) == (9 if mode == "halt" else 0), (name, mode)
+    for mode, seed, count in later: assert write(v, folder, mode, seed, count, later_settings) == 0, (name, mode)
     os.path.exists(folder + "/lock") and os.remove(folder + "/lock"); os.makedirs(D + "/bases", exist_ok=True); os.makedirs(D + "/cases", exist_ok=True); shutil.rmtree(f"{folder}/rocksdbstore", ignore_errors=True)
     subprocess.run(["tar", "czf", f"{D}/bases/{name}.tar.gz", "--sort=name", "--owner=0", "--group=0", "-C", folder, "."], check=True)
     json.dump(dict(version=v, mode=parts[-1][0], seed=parts[-1][1], count=parts[-1][2], config=SETTINGS), open(f"{D}/bases/{name}.json", "w"), indent=1)
@@ -84,15 +85,15 @@ def version(v):
     for end in (".tar.gz", ".json"): shutil.copy(f"../../recovery/bases/{files}{end}", f"{D}/bases/")
     go(v, f"q{short}m", files, [("rocks.from_files", "a store with queue files started with storeType=defaultRocksDB", [], {"storeType": "defaultRocksDB"}), ("rocks.from_files_recheck", "the same with recheckReputOffsetFromCq=true", [], {"storeType": "defaultRocksDB", "recheckReputOffsetFromCq": "true"}),
         ("rocks.from_files_first_gone", "the same, first log file missing", [dict(op="delete", path="commitlog/" + "0" * 20)], {"storeType": "defaultRocksDB"})])
-    pack(v)
-def pack(v, part="", name=None):
+    pack(v, bases=(clean, killed))
+def pack(v, part="", name=None, bases=()):
     import lzma, glob
     with lzma.open(f"../../recovery/rocksdb/cases/{name or v}.jsonl.xz", "wt", encoding="utf-8", preset=9) as out:
         for path in sorted(glob.glob(f"{D}/cases/q{v.replace('.', '')}{part}*.json")):
             case = json.load(open(path)); case.pop("log", None)
             if not case["truth"].get("hang") and case["id"] not in LEFT_OUT: out.write(json.dumps(case, separators=(",", ":"), ensure_ascii=False) + "\n")
-    for end in (".tar.gz", ".json") if name is None else ():
-        for name in (f"r{v.replace('.', '')}-rocks", f"r{v.replace('.', '')}-rocks-killed"): shutil.copy(f"{D}/bases/{name}{end}", "../../recovery/rocksdb/bases/")
+    for name in bases:
+        for end in (".tar.gz", ".json"): shutil.copy(f"{D}/bases/{name}{end}", "../../recovery/rocksdb/bases/")
 def apart(v):
     name = f"r{v.replace('.', '')}-rocks"; root = f"{gen.W}/run/{name}-root"; shutil.rmtree(root, ignore_errors=True); os.makedirs(D + "/cases", exist_ok=True); os.makedirs(D + "/bases", exist_ok=True)
     for end in (".tar.gz", ".json"): shutil.copy(f"../../recovery/rocksdb/bases/{name}{end}", f"{D}/bases/")
@@ -101,7 +102,23 @@ def apart(v):
     go(v, f"q{v.replace('.', '')}a", name, [("rocks.apart", "the database in consumequeue_rocksdb/, said so", moved, said), ("rocks.apart", "the database in consumequeue_rocksdb/, not said so", moved, {}), ("rocks.apart", "a database in both folders", copied, {}),
         ("rocks.apart", "a database in both folders, the second said", copied, said), ("rocks.apart", "the database in consumequeue/, the other folder said", [], said)])
     pack(v, "a", f"{v}-apart")
-if sys.argv[1] == "apart":
+def combined(v):
+    """The database beside the files: new, as far as they are, and behind."""
+    short = v.replace(".", ""); level, behind = f"r{short}-combined", f"r{short}-combined-behind"; both_ = dict(SETTINGS, storeType="default", rocksdbCQDoubleWriteEnable="true"); files = dict(both_, rocksdbCQDoubleWriteEnable="false")
+    os.makedirs(D + "/cases", exist_ok=True)
+    base(v, level, [("clean", 2201, 600)], both_); base(v, behind, [("clean", 2202, 200)], both_, [("clean", 2203, 500)], files)
+    for name, tag in ((level, "l"), (behind, "b")):
+        json.dump(dict(json.load(open(f"{D}/bases/{name}.json")), config=both_), open(f"{D}/bases/{name}.json", "w"), indent=1)
+        root = f"{gen.W}/run/{name}-root"; shutil.rmtree(root, ignore_errors=True); apply_recipe.build({"base": name, "edits": []}, D + "/bases", root); R = gen.walk(root); top = sorted(os.listdir(root + "/consumequeue")); data = [n for n in top if not os.path.isdir(f"{root}/consumequeue/{n}")]; queues = [n for n in top if n not in data]
+        r = [r for r in R if r["f"] == R[-1]["f"]]; r = r[len(r) // 3]
+        specs = [("combined.none", "no damage", [], {}), ("combined.no_database", "the database deleted", [dict(op="delete", path="consumequeue/" + n) for n in data], {}), ("combined.no_queue", "a topic's queue files deleted", [dict(op="delete", path="consumequeue/" + queues[0])], {}),
+            ("combined.no_queues", "all queue files deleted", [dict(op="delete", path="consumequeue/" + n) for n in queues], {}), ("combined.checkpoint", "checkpoint deleted", [dict(op="delete", path="checkpoint")], {}), ("combined.log_cut", "log zeroed from a record of the last file on", [dict(op="zero", path=r["f"], offset=r["p"], length=FS - r["p"])], {}),
+            ("combined.refused", "CURRENT names no file", [dict(op="create", path="consumequeue/CURRENT", hex=b"MANIFEST-000099\n".hex())], {}), ("combined.search", "no file more is searched for the database", [], {"combineCQMaxExtraSearchCommitLogFiles": "0"})]
+        go(v, f"q{short}c{tag}", name, specs)
+    pack(v, "c", f"{v}-combined", (level, behind))
+if sys.argv[1] == "combined":
+    for v in sys.argv[2:]: combined(v)
+elif sys.argv[1] == "apart":
     for v in sys.argv[2:]: apart(v)
 else:
     for v in sys.argv[1:]: version(v)

@@ -1,0 +1,55 @@
+"""The queues as a broker loads them: files, the database in their place, or both.
+
+Source: ConsumeQueueStore#load, RocksDBConsumeQueueStore#<init>, #load @5.3.1 … 5.5.1, CombineConsumeQueueStore @5.4.0.
+"""
+
+from __future__ import annotations
+
+from recovery.broker.mapped_file_queue import LoadFailed, list_files
+from recovery.broker.memory import BrokerMemory
+from recovery.broker.queue_database import QueueDatabase
+from recovery.broker.store_folder import DatabaseFolder
+
+
+class StoreNotMade(LoadFailed):
+    """The store's constructor throws: nothing of the store is read or written."""
+
+
+def make_store(memory: BrokerMemory) -> None:
+    """BrokerController#initializeMessageStore: a database of queues in the folder that the setting does not name."""
+    elsewhere = memory.evidence.database_elsewhere
+    if elsewhere is not None and memory.version.may_keep_database_apart:
+        raise StoreNotMade(
+            "the database of queues lies in another folder than useSeparateStorePathForRocksdbCQ says",
+            "RocksDBConsumeQueueStore#<init> (IllegalStateException: maybe incompatible config)",
+            f"{elsewhere}/CURRENT; the setting names {memory.settings.queue_database_folder}/",
+        )
+
+
+def load_queues(memory: BrokerMemory) -> None:
+    evidence, version = memory.evidence, memory.version
+    if evidence.second_database is not None and version.combines_queue_stores:
+        _opens(evidence.second_database)
+        table = evidence.second_database.table
+        memory.second_noted = 0 if table is None else table.dispatched_to or 0
+    if evidence.database is None or not version.keeps_queues_in_rocksdb:
+        for (topic, queue_id), entries in evidence.queues.items():
+            queue = memory.queue(topic, queue_id)
+            list_files(queue.mapped, entries, version)
+            if queue.ext is not None:
+                list_files(queue.ext.mapped, evidence.ext_queues.get((topic, queue_id), ()), version)
+        return
+    if memory.settings.use_separate_store_path_for_rocksdb_cq and not version.may_keep_database_apart:
+        memory.database = QueueDatabase.loaded(None, memory.commitlog)
+        return
+    _opens(evidence.database)
+    memory.database = QueueDatabase.loaded(evidence.database.table, memory.commitlog)
+
+
+def _opens(database: DatabaseFolder) -> None:
+    if database.refused is not None:
+        raise LoadFailed(
+            "the database of queues cannot be opened",
+            "RocksDBConsumeQueueStore#load, ConsumeQueueRocksDBStorage#postLoad",
+            database.refused,
+        )
