@@ -83,3 +83,14 @@ def test_an_epoch_behind_the_logs_end(root: Path, was_killed: bool) -> None:
     assert kinds == ([] if was_killed else ["epochs_wrong"])
     explained = {each.what for each in verify(*opened(root, "5.3.3")).explained}
     assert ("epoch without its messages" in explained) is was_killed
+
+
+def test_a_file_without_an_epoch_of_the_log_may_be_one_that_was_never_written_anew(root: Path) -> None:
+    """A broker whose epochs were all cut off does not write the file: its entries are not known to be wrong."""
+    epochs = decode_epochs((root / FILE).read_bytes())
+    behind = type(epochs[-1])(1, 1 << 40)
+    for entries, is_open in (([behind], True), ([*epochs, type(behind)(epochs[-1].epoch + 1, 1 << 40)], False)):
+        (root / FILE).write_bytes(encode_epochs(entries))
+        (root / "abort").unlink(missing_ok=True)
+        (one,) = (each for each in found(root) if each.kind == "epochs_wrong")
+        assert ("cut off all epochs" in one.evidence[1]) is is_open

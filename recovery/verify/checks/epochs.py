@@ -15,6 +15,7 @@ from parsers.store.store_file import StoreFile
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
 
 UNREADABLE, BACKUP_UNREADABLE, WRONG = "epochs_unreadable", "epochs_backup_unreadable", "epochs_wrong"
+NOT_WRITTEN = "; or its broker cut off all epochs, which leaves the file as it was (CheckpointFile#write)"
 
 
 def check_epochs(store: Store, log_end: int) -> Judgement:
@@ -44,7 +45,8 @@ def check_epochs(store: Store, log_end: int) -> Judgement:
         if store.abort_present:
             explained.append(Explained("epoch without its messages", f"{why}, and the broker did not stop in order"))
         else:
-            findings.append(_finding(read.file, beyond[0], why))
+            is_left = len(beyond) == len(read.epochs)
+            findings.append(_finding(read.file, beyond[0], f"{why}{NOT_WRITTEN if is_left else ''}"))
     return Judgement((*unreadable, *findings), tuple(explained))
 
 
