@@ -85,7 +85,7 @@ def test_truncation_of_files_of_one_unit_cuts_the_ext_units_behind_the_first_tha
     """5.0.0 goes on deleting once a file was deleted; the loop ends only here, and only then ext units are cut."""
     size, ext_file = CQ_EXT_UNIT.size, LogFile("0" * 20, 0, 4096, 0)
     ext = ExtQueue(FileList(4096, [ext_file]))
-    addresses = ext.put(np.zeros(4, np.int64), np.zeros(4, np.int64)).tolist()
+    addresses = ext.put(np.zeros(4, np.int64), np.zeros(4, np.int64), np.zeros((4, 0), np.uint8)).tolist()
     units = [
         [CQ_UNIT.pack({"physical_offset": 10 * row, "msg_size": 10, "tags_code": tags_code})]
         for row, tags_code in enumerate([0, *addresses[1:]])
