@@ -52,12 +52,15 @@ class MadeFrom:
         self._is_saved = False
 
     def changed(self, table: str, now: Mapping[str, str]) -> list[str]:
-        """The brokers whose inputs, by broker, are not those that the table was made from."""
-        return [broker for broker, inputs in now.items() if self.inputs.get((broker, table)) != inputs]
+        """The brokers whose inputs, by broker, are not those that the table was made from, or was made from with other
+        columns than it has now."""
+        with_columns = _with_columns(table)
+        return [broker for broker, inputs in now.items() if self.inputs.get((broker, table)) != with_columns + inputs]
 
     def note(self, table: str, now: Mapping[str, str]) -> None:
         """Note that a table was made from these inputs, by broker; `save` keeps it."""
-        fresh = {(broker, table): inputs for broker, inputs in now.items()}
+        with_columns = _with_columns(table)
+        fresh = {(broker, table): with_columns + inputs for broker, inputs in now.items()}
         if not fresh.items() <= self.inputs.items():
             self.inputs |= fresh
             self._is_saved = False
@@ -104,6 +107,14 @@ def all_inputs(brokers: Mapping[str, str], *further: object) -> str:
     return _hashed((sorted(brokers.items()), further))
 
 
+def _with_columns(table: str) -> str:
+    """The names and types of the columns of a table, and of those made in one go with it, as the head of its inputs:
+    rows that were made before a column was added lack it, whatever version of rocketlens made them."""
+    together = (other for other in TABLES.values() if WITH.get(other.name, other.name) == table)
+    declared = [(other.name, [(column.name, str(column.type)) for column in other.columns]) for other in together]
+    return f"{_digest(declared)} "
+
+
 def _bytes_of(path: Path | None) -> bytes | None:
     try:
         return None if path is None else path.read_bytes()
@@ -112,4 +123,8 @@ def _bytes_of(path: Path | None) -> bytes | None:
 
 
 def _hashed(inputs: object) -> str:
-    return hashlib.sha256(repr((installed_version(), inputs)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return _digest((installed_version(), inputs))
+
+
+def _digest(told: object) -> str:
+    return hashlib.sha256(repr(told).encode("utf-8", "surrogatepass")).hexdigest()[:32]

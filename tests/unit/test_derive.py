@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from pipelines.ingest.derive import derive
 from pipelines.ingest.ingest import IngestReport, ingest_store
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource, Sources
+from pipelines.lake.tables.raw import TABLES
 from pipelines.spark.transfer import SliceWork
 from tests.support.build_store import shop
 from tests.support.plain_spark import plain_spark
@@ -123,3 +125,34 @@ def test_episodes_are_told_anew_where_not_all_logs_could_be_read(tmp_path: Path)
     ingested(sources)
     assert derive(plain_spark(), sources).problems
     assert "lag_episodes" in made(sources)
+
+
+@pytest.mark.parametrize(("table", "column"), [("recovery_forecast", "starts"), ("backlog", "stands_since")])
+def test_what_was_made_before_a_column_was_added_is_made_again(
+    table: str, column: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No store has changed, and the version of rocketlens need not be another one."""
+    monkeypatch.setattr(deriving, "hour_of", lambda now: HOUR)
+    sources, declared = of(tmp_path, shop(tmp_path / "store", 8).finish()), TABLES[table]
+    fewer = tuple(each for each in declared.columns if each.name != column)
+    ingested(sources)
+    made(sources)
+    monkeypatch.setitem(TABLES, table, replace(declared, columns=fewer))
+    made(sources)
+    monkeypatch.setitem(TABLES, table, declared)
+    assert made(sources) == [table]
+    assert made(sources) == []
+
+
+def test_the_queues_of_a_broker_are_summed_up_again_once_their_table_has_a_column_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources = of(tmp_path, shop(tmp_path / "store", 8).finish())
+    lake, declared = Lake(sources.lake), TABLES["queues"]
+    fewer = tuple(column for column in declared.columns if column.name != "pre_blanks")
+    with monkeypatch.context() as before:
+        before.setitem(TABLES, "queues", replace(declared, columns=fewer))
+        ingested(sources)
+    assert lake.query("SELECT pre_blanks FROM queues")["pre_blanks"].unique().to_pylist() == [None]
+    ingested(sources)
+    assert lake.query("SELECT pre_blanks FROM queues")["pre_blanks"].unique().to_pylist() == [0]

@@ -40,7 +40,7 @@ MADE_FROM = Table(
     columns("""
 broker  text which broker; empty for a table made of all brokers, logs and captures together
 made    text table
-inputs  text hash over the states of the files, and over what rocketlens.toml says
+inputs  text hashes over the columns of the table, the states of the files, and what rocketlens.toml says
 made_at time when
 """),
 )
