@@ -47,8 +47,9 @@ def sampled_messages(store: Store) -> Iterator[Message]:
 def _first_records(store: Store) -> Iterator[Message]:
     newest = islice(filter(_positions, reversed(store.commitlog)), NEWEST_FILES)
     for file in {file.path: file for file in (*store.commitlog[:1], *reversed([*newest]))}.values():
-        for at in _positions(file):
-            yield decode_message(map_file(file.path), at)
+        positions = _positions(file)
+        data = map_file(file.path) if positions else memoryview(b"")
+        yield from (decode_message(data, at) for at in positions)
 
 
 def _positions(file: StoreFile) -> list[int]:
