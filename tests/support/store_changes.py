@@ -33,9 +33,9 @@ class Change:
     what: Literal["new", "gone", "size", "bytes"]
 
 
-def changes_between(base: Path, root: Path) -> Iterable[Change]:
-    """What differs, neighbouring bytes together; markers and modification times are not looked at."""
-    before, after = files_once(base), files_of(root)
+def changes_between(base: Path, after: Files) -> Iterable[Change]:
+    """What differs from a store, neighbouring bytes together; markers and modification times are not looked at."""
+    before = files_once(base)
     for name in sorted(name for name in before.keys() | after.keys() if name.partition("/")[0] not in MARKERS):
         old, new = before.get(name), after.get(name)
         if old is None or new is None:

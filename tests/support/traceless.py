@@ -7,19 +7,20 @@ from pathlib import Path
 
 from recovery.verify.findings.finding import Place
 from tests.support.log_folders import is_of_log
-from tests.support.store_changes import Change, files_of
+from tests.support.store_changes import Change, Files
 from tests.support.traceless_ext import left_no_trace_in_ext
 from tests.support.traceless_log import left_no_trace_in_checkpoint, left_no_trace_in_log
 from tests.support.traceless_queues import left_no_trace_in_index, left_no_trace_in_queue, never_reached_the_disk
 
 
-def left_no_trace(change: Change, base: Path, root: Path, places: Sequence[Place]) -> bool:
+def left_no_trace(change: Change, base: Path, root: Path, left: Files, places: Sequence[Place]) -> bool:
     """The store with this edit is one that a broker could have left, as far as `places` do not report it.
+
+    `left`: the files of `root`.
 
     Here: the whole folder config/ is gone; log and queues are gone, and nothing else is left to ask; the log is gone,
     and with it a queue or an index file. What else there is stands with the folder that it is in.
     """
-    left = files_of(root)
     has_log = any(map(is_of_log, left))
     match change.file.partition("/")[0]:
         case "config":

@@ -17,7 +17,7 @@ from recovery.verify.findings.finding import Place
 from recovery.verify.settle.index_entries import read_places
 from tests.support.bit_flips import field_of_each_byte
 from tests.support.log_folders import log_files, log_start
-from tests.support.store_changes import Change, Files, covered, files_of, is_zero
+from tests.support.store_changes import Change, Files, covered, is_zero
 
 KNOWN_TO_THE_KEY = {"key_hash", "physical_offset", "time_diff_s"}
 """Fields of an index entry that only the keys of its message can prove."""
@@ -49,7 +49,7 @@ def left_no_trace_in_index(change: Change, base: Path, root: Path, left: Files) 
     The only index file is some unwritten entries shorter: no file is left to tell how many entries one has. A whole
     file of a crashed broker is zeroed: its messages are gone or were not dispatched yet.
     """
-    if change.what == "bytes" and _is_of_expired_entry(change, base, root):
+    if change.what == "bytes" and _is_of_expired_entry(change, base, root, left):
         return True
     if change.what == "gone":
         (file,) = open_index([classify(base, base / change.file)])
@@ -65,9 +65,9 @@ def never_reached_the_disk(change: Change, base: Path, left: Files) -> bool:
     return change.file.startswith("index/") and crashed and change.what == "bytes" and not any(left[change.file])
 
 
-def _is_of_expired_entry(change: Change, base: Path, root: Path) -> bool:
+def _is_of_expired_entry(change: Change, base: Path, root: Path, left: Files) -> bool:
     """Key hash, offset or seconds of entries whose messages are expired, before as after."""
-    start = log_start(files_of(root))
+    start = log_start(left)
     fields = set(field_of_each_byte(classify(root, root / change.file))[change.start : change.end])
     if not fields <= KNOWN_TO_THE_KEY:
         return False

@@ -13,7 +13,7 @@ from recovery.verify.verify import Verification, verify
 from tests.support.log_folders import begins_late, is_of_log, log_setting
 from tests.support.opened import opened
 from tests.support.recovery_cases import Case, CaseSet
-from tests.support.store_changes import Change, changes_between, covered, is_zero, touches
+from tests.support.store_changes import Change, changes_between, covered, files_of, is_zero, touches
 from tests.support.traceless import left_no_trace
 
 NOTHING_LEFT = Verification((), (), ())
@@ -58,7 +58,8 @@ def judge_case(cases: CaseSet, name: str) -> Verdict:
     with cases.built(case) as root:
         base = cases.unpacked / case["base"]
         verification = _verified(root, base)
-        changes = list(changes_between(base, root))
+        left = files_of(root)
+        changes = list(changes_between(base, left))
         verdict = Verdict(name, case["damageClass"], [found.kind for found in verification.findings])
         found = [place for finding in verification.findings for place in finding.places]
         for change in changes:
@@ -69,7 +70,7 @@ def judge_case(cases: CaseSet, name: str) -> Verdict:
                 is_zero(change, root, found) or (change.what == "gone" and covered(change, explained))
             ):
                 verdict.explained += 1
-            elif _is_not_compared(change, verification) or left_no_trace(change, base, root, found + explained):
+            elif _is_not_compared(change, verification) or left_no_trace(change, base, root, left, found + explained):
                 verdict.traceless += 1
             else:
                 verdict.missed.append(change)
