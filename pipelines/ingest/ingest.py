@@ -1,9 +1,8 @@
 """Store files into the lake through Spark: one file, a whole store, or every broker of the configuration.
 
 Re-running is idempotent: the rows of a file that changed are replaced in one transaction; the CommitLog file a broker
-still appends to is read on from where its rows in the lake end. A file that changes while it is read has
-changed since it was looked at, so the next ingest reads it again; so it does with a file that held rows behind the
-watermark.
+still appends to is read on from where its rows in the lake end. A file that changes while it is read is
+read again by the next ingest, even if it looks as before by then; so is one that held rows behind the watermark.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from parsers.evidence.seen import seen
 from parsers.queues.store_queues import unit_files
 from parsers.store.places import name_below
 from parsers.store.store import NotAStore, Store
@@ -24,6 +24,7 @@ from pipelines.ingest.growth import grown_from
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.ingest.made_from import MadeFrom, store_inputs
 from pipelines.ingest.reading import Amount, Progress, Reading
+from pipelines.ingest.still import StillStores, changed_since
 from pipelines.ingest.watermarks import take_watermark, watermarks_of
 from pipelines.lake.broker_stores import store_of
 from pipelines.lake.commit import version_to_add_to
@@ -149,11 +150,13 @@ def ingest_store(
         ingested.save()
     inputs = {broker.name: store_inputs(broker, ingested.known)}
     if made.changed(QUEUES.name, inputs):
+        watched = StillStores([broker], {broker.name: ingested}, with_logs=False)
+        watched.look([broker.name])
         mark_gone(lake, broker, store)
         lost = ingest_queues(spark, lake, broker, store)
         report.unread += [(broker.name, told) for told in lost]
         snapshot_config(spark, lake, broker)
-        if not lost:
+        if not lost and not watched.moved():
             made.note(QUEUES.name, inputs)
 
 
@@ -183,7 +186,8 @@ def ingest_files(
     """
     if not files:
         return []
-    known = ingested or looked_at(lake, broker, table, files)
+    known, paths = ingested or looked_at(lake, broker, table, files), {broker.store / file: file for file in files}
+    first, states = seen(paths), {path: known.seen.get(file) for path, file in paths.items()}
     version = version_to_add_to(table, lake.table_root(table.name))
     starts = grown_from(lake, broker, files) if table.name == COMMITLOG_MESSAGES.name else {}
     fresh = [file for file in files if file not in starts]
@@ -196,7 +200,8 @@ def ingest_files(
     left = write_files(spark, lake, table.name, work, replaced, at_version=version, lost=lost)
     if not table.is_packed:
         gather(table, lake.table_root(table.name), broker.name)
-    known.note(table.name, [file for file in files if file not in left.unread], left.cut)
+    in_part = left.cut | {paths[path] for path in changed_since(first, states)}
+    known.note(table.name, [file for file in files if file not in left.unread], in_part)
     if ingested is None:
         known.save()
     return [f"{file}: {why}" for file, why in left.unread.items()]

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from parsers.evidence.seen import Seen, seen
-from pipelines.ingest.ingested import Ingested, IngestedFiles
+from parsers.store.file_state import FileState
+from pipelines.ingest.ingested import IngestedFiles
 from pipelines.ingest.made_from import logs_of
 from pipelines.lake.sources import BrokerSource
 
@@ -24,10 +25,12 @@ class StillStores:
     Attributes:
         brokers: whose stores are there.
         known: by broker, its files as they were when the lake took their rows.
+        with_logs: whether the logs of the brokers count, too.
     """
 
     brokers: Sequence[BrokerSource]
     known: Mapping[str, IngestedFiles]
+    with_logs: bool = True
     _first: dict[str, Mapping[Path, Seen | None]] = field(default_factory=dict)
 
     def look(self, names: Iterable[str]) -> None:
@@ -42,7 +45,7 @@ class StillStores:
 
     def _stood_still(self, broker: BrokerSource) -> bool:
         now, files = seen(self._paths(broker)), self.known[broker.name].known
-        as_read = (_is_as_read(now[broker.store / name], file) for name, file in files.items())
+        as_read = (_is_as_taken(now[broker.store / name], file.state) for name, file in files.items())
         return now == self._first[broker.name] and all(as_read)
 
     def _paths(self, broker: BrokerSource) -> Iterator[Path]:
@@ -51,7 +54,7 @@ class StillStores:
         yield from files
         yield from _folders_of(files, broker.store)
         yield from () if broker.broker_conf is None else (broker.broker_conf,)
-        yield from logs_of(broker)
+        yield from logs_of(broker) if self.with_logs else ()
 
 
 def _folders_of(files: Iterable[Path], root: Path) -> set[Path]:
@@ -65,5 +68,13 @@ def _folders_of(files: Iterable[Path], root: Path) -> set[Path]:
     return found
 
 
-def _is_as_read(now: Seen | None, file: Ingested) -> bool:
-    return now is not None and now[:3] == (file.state.size, file.state.modified_ns, file.state.inode)
+def changed_since(first: Mapping[Path, Seen | None], states: Mapping[Path, FileState | None]) -> set[Path]:
+    """Of files looked at before those that have changed meanwhile, or are not as when their states were taken."""
+    now = seen(first)
+    alike = {path for path, state in states.items() if state is None or _is_as_taken(now[path], state)}
+    return {path for path in first if path not in alike or now[path] != first[path]}
+
+
+def _is_as_taken(now: Seen | None, state: FileState) -> bool:
+    """Whether the system says of a file what it said when its state was taken."""
+    return now is not None and now[:3] == (state.size, state.modified_ns, state.inode)

@@ -85,6 +85,45 @@ def test_what_was_made_while_a_queue_was_gone_is_made_again(tmp_path: Path, monk
 
 
 @pytest.mark.parametrize(
+    ("table", "file"),
+    [
+        ("commitlog_messages", "commitlog/00000000000000000000"),
+        ("consumequeue_units", "consumequeue/Orders/0/00000000000000000000"),
+        ("queues", "consumequeue/Orders/0/00000000000000000000"),
+    ],
+)
+def test_what_was_read_of_a_file_that_was_cut_is_read_again(
+    table: str, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file comes back when the ingest has ended, with its old size and times."""
+    store = shop(tmp_path / "store", 8).finish()
+    sources, path, slices = of(tmp_path, store), store / file, ingesting.slices_of
+    whole, told = path.read_bytes(), path.stat()
+    written = len(whole.rstrip(b"\0"))
+
+    def cut(source: BrokerSource, name: str, *given: Any) -> list[SliceWork]:
+        if name == table:
+            path.write_bytes(whole[: written // 2].ljust(len(whole), b"\0"))
+            os.utime(path, ns=(told.st_atime_ns, told.st_mtime_ns))
+        return slices(source, name, *given)
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(ingesting, "slices_of", cut)
+        ingested(sources)
+    path.write_bytes(whole)
+    os.utime(path, ns=(told.st_atime_ns, told.st_mtime_ns))
+    ingested(sources)
+    again = Lake(tmp_path / "again")
+    ingest_store(plain_spark(), again, sources.brokers[0], IngestReport())
+    asked = (
+        f"SELECT * EXCLUDE (watermark) FROM {table} ORDER BY ALL"
+        if table == "queues"
+        else f"SELECT * FROM {table} ORDER BY ALL"
+    )
+    assert Lake(sources.lake).query(asked).equals(again.query(asked))
+
+
+@pytest.mark.parametrize(
     ("cut_before", "back_before"), [("consistency_findings", "offset_events"), ("", "recovery_forecast")]
 )
 def test_what_was_made_while_a_file_was_cut_is_made_again(
