@@ -29,8 +29,8 @@ from pipelines.ingest.made_from import MadeFrom
 from pipelines.lake.broker_stores import store_of
 from pipelines.lake.catalog import publish
 from pipelines.lake.commit import commit, version_to_add_to
-from pipelines.lake.delta import Part, write_parts
 from pipelines.lake.lake import Lake
+from pipelines.lake.parts import Part, write_parts
 from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.ingest_notes import INGESTED_FILES
 from pipelines.lake.tables.raw import COMMITLOG_MESSAGES, FILE_TABLES

@@ -11,8 +11,9 @@ from collections import defaultdict
 from pathlib import Path
 
 from pipelines.lake.commit import commit
-from pipelines.lake.delta import Part, new_job, partition_parts, remove_job, write_parts
+from pipelines.lake.delta import partition_parts
 from pipelines.lake.packed import rows_again
+from pipelines.lake.parts import Part, new_job, remove_job, write_parts
 from pipelines.lake.tables.table import Table
 
 AT_ONCE = 16

@@ -80,7 +80,8 @@ class Lake:
 
     def file_rows(self, name: str) -> Counter[tuple[str, ...]]:
         """Rows of each (broker, file) of a table of store files, from log and footers alone; 0 for one not there."""
-        from pipelines.lake.delta import files_in, partition_parts
+        from pipelines.lake.delta import partition_parts
+        from pipelines.lake.parts import files_in
 
         table, root = TABLES[name], self.table_root(name)
         if not isinstance(table, FileTable) or not table.is_packed:
@@ -130,7 +131,7 @@ class Lake:
         The rows of a partitioned table must come with equal partition values together.
         """
         from pipelines.lake.commit import commit
-        from pipelines.lake.delta import new_job, remove_job, write_parts
+        from pipelines.lake.parts import new_job, remove_job, write_parts
 
         table, root, job = TABLES[name], self.table_root(name), new_job()
         try:

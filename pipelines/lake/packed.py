@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pipelines.lake.delta import Part, files_in, part_that_is_there, partition_parts, write_parts
+from pipelines.lake.delta import partition_parts
+from pipelines.lake.parts import Part, files_in, part_that_is_there, write_parts
 from pipelines.lake.rows import conform
 from pipelines.lake.tables.raw_table import FileTable
 from pipelines.lake.tables.table import Table

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from pyspark.sql.datasource import InputPartition
 
 from pipelines.lake.commit import commit, discard
-from pipelines.lake.delta import Part, new_job, remove_job, write_parts
 from pipelines.lake.lake import Lake
 from pipelines.lake.packed import Repacked, repack
+from pipelines.lake.parts import Part, new_job, remove_job, write_parts
 from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.raw import STORE_FILES, TABLES
 from pipelines.lake.tables.raw_table import FileTable

@@ -13,8 +13,9 @@ from deltalake.exceptions import CommitFailedError
 from pipelines.lake import commit as committing
 from pipelines.lake import delta
 from pipelines.lake.commit import CHECKPOINT_EVERY, commit
-from pipelines.lake.delta import Part, active_files, partition_parts, write_parts
+from pipelines.lake.delta import active_files, partition_parts
 from pipelines.lake.errors import LakeMoved, PartsMissing
+from pipelines.lake.parts import Part, write_parts
 from pipelines.lake.tables.raw import INDEX_ENTRIES
 
 

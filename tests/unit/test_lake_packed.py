@@ -14,10 +14,10 @@ from pipelines.ingest.ingest import IngestReport, ingest_store
 from pipelines.lake import packed
 from pipelines.lake.check import faults
 from pipelines.lake.commit import commit
-from pipelines.lake.delta import files_in, write_parts
 from pipelines.lake.errors import LakeMismatch, OtherPartitions, PartsMissing
 from pipelines.lake.lake import Lake
 from pipelines.lake.packed import repack
+from pipelines.lake.parts import files_in, write_parts
 from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.raw import CONSUMEQUEUE_UNITS, STORE_FILES
 from pipelines.lake.tables.table import Table

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 
 from pipelines.answers.ownership_rows import logged
 from pipelines.lake.commit import commit
-from pipelines.lake.delta import Part, new_job, remove_job
 from pipelines.lake.lake import Lake
+from pipelines.lake.parts import Part, new_job, remove_job
 from pipelines.lake.sources import Sources
 from pipelines.lake.tables.ownership import HEARTBEATS, LOG_EVENTS
 from pipelines.lake.tables.raw import TABLES

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.answers.ownership_rows import BATCH_ROWS, rows_to_batch
-from pipelines.lake.delta import Part, PartsWriter
+from pipelines.lake.parts import Part, PartsWriter
 from pipelines.lake.tables.table import Table
 
 
