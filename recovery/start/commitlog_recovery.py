@@ -60,12 +60,11 @@ def recover_commitlog(memory: BrokerMemory, *, clean_exit: bool) -> None:
         return
     if clean_exit:
         number = first_file_after_clean_exit(memory, dispatch_from)
-        if memory.second_noted is not None:
-            dispatch_from = min(dispatch_from, memory.second_noted)
-        wanted = _lacking_in_queues(memory, dispatch_from)
     else:
         number = first_file_after_crash(memory)
-        wanted = _confirmed(memory)
+    if memory.second_noted is not None:
+        dispatch_from = min(dispatch_from, memory.second_noted)
+    wanted = _lacking_in_queues(memory, dispatch_from) if clean_exit else _confirmed(memory)
     start = _start_position(memory, files[number], dispatch_from, clean_exit)
     walk = _read(memory, number, start, wanted, clean_exit)
     _set_confirm_offset(memory, walk, files[number].base_offset + start, clean_exit)

@@ -27,8 +27,15 @@ def make_store(memory: BrokerMemory) -> None:
 
 
 def load_queues(memory: BrokerMemory) -> None:
+    """Take the queues from the evidence. Raises LoadFailed: a database of queues that RocksDB does not open.
+
+    A version that does not know useSeparateStorePathForRocksdbCQ makes a new database in consumequeue/.
+    """
     evidence, version = memory.evidence, memory.version
-    if evidence.second_database is not None and version.combines_queue_stores:
+    is_new = memory.settings.use_separate_store_path_for_rocksdb_cq and not version.may_keep_database_apart
+    if evidence.second_database is not None and version.combines_queue_stores and is_new:
+        memory.second_noted = 0
+    elif evidence.second_database is not None and version.combines_queue_stores:
         _opens(evidence.second_database)
         table = evidence.second_database.table
         memory.second_noted = 0 if table is None else table.dispatched_to or 0
@@ -39,7 +46,7 @@ def load_queues(memory: BrokerMemory) -> None:
             if queue.ext is not None:
                 list_files(queue.ext.mapped, evidence.ext_queues.get((topic, queue_id), ()), version)
         return
-    if memory.settings.use_separate_store_path_for_rocksdb_cq and not version.may_keep_database_apart:
+    if is_new:
         memory.database = QueueDatabase.loaded(None, memory.commitlog)
         return
     _opens(evidence.database)

@@ -37,7 +37,22 @@ def not_played(evidence: Evidence, version: BrokerVersion, settings: StoreSettin
             "and else at the log's start: all messages before it may stay without a unit"
         )
         yield NotPlayed("where dispatch begins with recheckReputOffsetFromCq", why, whole=False)
+    yield from _about_folders(evidence, version, settings)
     keeps_separate = settings.uses_rocksdb_queues and not settings.keeps_tables_in_one_database
     if keeps_separate and settings.use_single_rocksdb_for_all_configs and version.may_keep_tables_in_metadata:
         why = "with useSingleRocksDBForAllConfigs they are in config/metadata, which is not read"
         yield NotPlayed("which topics, groups and offsets the broker loads, and whether it can", why)
+
+
+def _about_folders(evidence: Evidence, version: BrokerVersion, settings: StoreSettings) -> Iterator[NotPlayed]:
+    """A database of queues that this version opens and that was not read, or only in part."""
+    opens = evidence.database is not None or version.combines_queue_stores
+    apart = settings.use_separate_store_path_for_rocksdb_cq and not version.may_keep_database_apart
+    if opens and apart and evidence.database_elsewhere is not None:
+        why = f"{version} does not have useSeparateStorePathForRocksdbCQ and opens {evidence.database_elsewhere}/"
+        yield NotPlayed("what the database of queues holds", f"{why}; leave the setting out")
+    second = evidence.second_database
+    if second is not None and second.unreadable and version.combines_queue_stores and not apart:
+        what = "how much is dispatched again, and what a broker does when it meets the damage"
+        why = f"parts of the database beside the queue files cannot be read: {'; '.join(second.unreadable[:3])}"
+        yield NotPlayed(what, why, whole=False)

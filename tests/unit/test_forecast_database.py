@@ -6,9 +6,12 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
-from recovery.broker.store_folder import Entry
+from parsers.commitlog.batches.read import read_commitlog
+from parsers.store.store import open_store
+from recovery.broker.store_folder import DatabaseFolder, Entry
 from recovery.config.databases import load_table, table_database
 from recovery.config.files import TOPICS, Stage
 from recovery.forecast.document import forecast_document
@@ -271,3 +274,47 @@ def test_a_database_of_tables_alone_leaves_the_queues_in_files() -> None:
     assert moved["after_dispatch"]["consumequeue_sha256"] == before["after_dispatch"]["consumequeue_sha256"]
     assert "what storeType does" in {unknown["what"] for unknown in not_known["unknown"]}
     assert not_known["config"]["files"] == told(root, "5.1.3")["config"]["files"]
+
+
+def both_kept(base: str, *, crashed: bool) -> dict[str, Any]:
+    """The recorded start of a broker with queue files and a database beside them, nothing damaged."""
+    cases = (CASES.case(name) for name in CASES.names())
+    wanted = (base, "combined.none", crashed)
+    return next(case for case in cases if (case["base"], case["damageClass"], case["abortPresent"]) == wanted)
+
+
+def test_accelerated_recovery_begins_where_the_database_beside_the_files_ends() -> None:
+    """CombineConsumeQueueStore#getDispatchFromPhyOffset @5.5.1: the smaller number of both, after a crash too."""
+    case = both_kept("r551-combined-behind", crashed=True)
+    with CASES.built(case) as root:
+        database = DatabaseFolder.opened(root / "consumequeue").table
+        document = told(root, "5.5.1", {**case["configOverrides"], "enableAcceleratedRecovery": "true"})
+        places = pa.Table.from_batches(read_commitlog(open_store(root), columns=["physical_offset"]))[0].to_numpy()
+    assert database is not None
+    assert document["redispatched_messages"] == int((places >= database.dispatched_to).sum())
+
+
+def test_damage_in_the_database_beside_the_files_leaves_open_what_is_dispatched() -> None:
+    case = both_kept("r551-combined", crashed=False)
+    with CASES.built(case) as root:
+        limits = root / "consumequeue" / "000010.sst"
+        limits.write_bytes(limits.read_bytes().replace(b"max", b"mix", 1))
+        document = told(root, "5.5.1", case["configOverrides"])
+    assert (document["redispatched_messages"], document["losses_are_known"], document["advice"]) == (None, False, [])
+    assert any("how much is dispatched again" in each["what"] for each in document["unknown"])
+
+
+def test_a_version_without_a_folder_apart_does_not_look_into_it() -> None:
+    """5.4.0 makes a new database in consumequeue/, or opens the one that is there."""
+    case = both_kept("r551-combined-behind", crashed=True)
+    apart = {**case["configOverrides"], "useSeparateStorePathForRocksdbCQ": "true"}
+    with CASES.built(case) as root:
+        there = told(root, "5.4.0", apart)
+        shutil.copytree(root / "consumequeue", root / "consumequeue_rocksdb")
+        for path in (root / "consumequeue").iterdir():
+            if path.is_file():
+                path.unlink()
+        not_looked_at = told(root, "5.4.0", apart)
+        without = told(root, "5.4.0", case["configOverrides"])
+    assert_open(there, "what the database of queues holds")
+    assert not_looked_at["redispatched_messages"] == without["redispatched_messages"]
