@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from pipelines.answers.backlog import subscriptions_heard
 from pipelines.answers.backlog.subscriptions_heard import SubscriptionsHeard
 from pipelines.answers.offsets.saved import offsets_in
 from pipelines.recordings.listening import hear
@@ -124,3 +125,13 @@ def test_a_folder_without_recordings_leaves_the_owner_unknown(tmp_path: Path) ->
     rows = rows_of("backlog", session_store("c-497-ordered-kill"), "--logs", tmp_path)
     assert rows
     assert {row["owners"] for row in rows} == {None}
+
+
+def test_subscriptions_beyond_those_that_are_kept_are_counted_and_the_others_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(subscriptions_heard, "MOST", 1)
+    heard = SubscriptionsHeard()
+    hear(find_recordings([SESSIONS / NAMES[0] / "wire.jsonl.gz"]), [heard], lambda sentence: None)
+    assert len(heard.of(heard.brokers())) == 1
+    assert heard.problems() == ["more than 1 subscriptions of groups; what follows was left out"]

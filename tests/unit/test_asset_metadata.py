@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from pipelines.answers.store_rows import JUDGES
+from pipelines.definitions import DERIVED_ASSETS
+from pipelines.defs.assets.evidence import KEYS
 from pipelines.defs.metadata import bar_plots, cell, ranked_bars, readable_labels
 
 
@@ -34,3 +37,11 @@ def test_a_cell_keeps_what_a_browser_would_change() -> None:
     assert cell(2**53 + 1) == str(2**53 + 1)
     assert (cell(7), cell(None), cell(True), cell(b"\x00\xff")) == (7, None, True, "00ff")
     assert len(str(cell("x" * 1000))) == 120
+
+
+def test_a_table_that_is_made_with_a_broker_s_logs_has_them_before_it_in_the_graph() -> None:
+    upstream = {key.to_user_string(): keys for each in DERIVED_ASSETS for key, keys in each.asset_deps.items()}
+    logged = {"_known_store_of", "lives_logged", "offsets_logged", "lines_logged"}
+    with_logs = [table for table, made in JUDGES.items() if logged & set(made.__code__.co_names)]
+    assert "backlog" in with_logs
+    assert [table for table in with_logs if KEYS["broker_logs"] not in upstream[table]] == []

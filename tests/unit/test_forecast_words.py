@@ -39,3 +39,10 @@ def test_a_version_that_is_not_given_is_said_to_be_a_guess(crashed: Path) -> Non
     lines = call("forecast", clean, "--format", "table").out.decode().splitlines()
     assert lines[0].startswith("started by     RocketMQ 5.3.3, if it is that version")
     assert "  - 5.3.1 would lose nothing (--version 5.3.1)" in lines
+
+
+def test_another_version_that_loads_and_does_not_come_up_is_not_said_to_lose_nothing(crashed: Path) -> None:
+    document = json.loads(call("forecast", crashed, "--version", "5.3.1", "--format", "json").out)
+    other = {**document, "start": {**document["start"], "returns": False, "error": "it hangs"}, "holds_for": ["5.3.3"]}
+    lines = list(in_words({**document, "otherwise": [other]}, 80))
+    assert "  - 5.3.3 would not start (--version 5.3.1)" in lines

@@ -97,13 +97,14 @@ class SubscriptionsHeard(Listener):
     def _note(self, broker: str, group: str, told: TopicSubscription, at: tuple[int, int], evidence: str) -> None:
         if told.expression is None:
             return
-        said = self._said.setdefault((broker, group, told.topic), {})
+        said = self._said.get((broker, group, told.topic), {})
         key = told.expression, told.expression_type
         known, version = said.get(key), told.sub_version or 0
         if known is None:
             self._kept += 1
             if self._kept <= MOST:
                 said[key] = Said(*key, version, *at, evidence)
+                self._said[broker, group, told.topic] = said
                 self._topics.setdefault((broker, group), set()).add(told.topic)
         elif at[1] >= known.last_ms:
             said[key] = Said(*key, max(version, known.sub_version), min(at[0], known.first_ms), at[1], evidence)

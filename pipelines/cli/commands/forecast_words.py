@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pipelines.answers.losses import all_lost, counted, lost_or_nothing, lost_then, missing, places_lost
+from pipelines.answers.losses import all_lost, counted, lost_or_nothing, lost_then, missing, places_lost, starts
 from pipelines.cli.commands.config_words import decided_by_config, named_config
 from pipelines.cli.frame.written.sections import sections
 
@@ -97,9 +97,10 @@ def _way(advice: Document) -> str:
 
 
 def _other(document: Document) -> str:
-    if document["load"]["ok"] is None:
+    comes_up = starts(document)
+    if comes_up is None:
         return f"{', '.join(document['holds_for'])}: what it would do is not known (--version {document['version']})"
-    if not document["load"]["ok"]:
+    if not comes_up:
         return f"{', '.join(document['holds_for'])} would not start (--version {document['version']})"
     lost = all_lost(document) or "nothing"
     return f"{', '.join(document['holds_for'])} would lose {lost} (--version {document['version']})"

@@ -23,7 +23,8 @@ from pipelines.lake.tables.table import Table
 
 STORE_DEPS = ["commitlog_regions", "consumequeue_units", "index_entries", "checkpoints", "store_files"]
 CONFIG_DEPS = ["topic_configs", "offset_snapshots"]
-LIFE_DEPS: list[str | dg.AssetKey] = [*STORE_DEPS, *CONFIG_DEPS, "group_configs", *evidence("broker_logs")]
+LOGGED_DEPS: list[str | dg.AssetKey] = [*STORE_DEPS, *CONFIG_DEPS, *evidence("broker_logs")]
+LIFE_DEPS: list[str | dg.AssetKey] = [*LOGGED_DEPS, "group_configs"]
 
 
 def judged_asset(table: Table, group: str, deps: Sequence[str | dg.AssetKey], description: str) -> dg.AssetsDefinition:
@@ -63,13 +64,13 @@ JUDGED_ASSETS = [
     judged_asset(
         CONSISTENCY_FINDINGS,
         "consistency",
-        STORE_DEPS + CONFIG_DEPS,
+        LOGGED_DEPS,
         "No row for a store whose files agree.",
     ),
     judged_asset(
         RECOVERY_FORECAST,
         "recovery",
-        STORE_DEPS,
+        [*STORE_DEPS, *evidence("broker_logs")],
         "The document holds every queue, every loss, and the rule behind each conclusion.",
     ),
     judged_asset(
@@ -81,25 +82,26 @@ JUDGED_ASSETS = [
     judged_asset(
         LOSS_LEDGER,
         "consistency",
-        STORE_DEPS + CONFIG_DEPS,
+        LOGGED_DEPS,
         "Every queue offset in exactly one state, so that the states of a queue add up to its maximum.",
     ),
     judged_asset(
         BACKLOG,
         "lag",
-        STORE_DEPS + CONFIG_DEPS,
-        "By the SQL92 filters that the broker keeps; tags are in no file of a broker, so what matches them is null.",
+        LOGGED_DEPS,
+        "By the SQL92 filters that the broker keeps, and by the subscriptions in its logs; what matches a subscription "
+        "that neither tells is null.",
     ),
     judged_asset(
         OFFSET_EVENTS,
         "lag",
-        [*STORE_DEPS, *CONFIG_DEPS, *evidence("broker_logs")],
+        LOGGED_DEPS,
         "From the broker's store and its logs; what is not known is null and says why.",
     ),
     judged_asset(
         TOPIC_LIVES,
         "consistency",
-        STORE_DEPS + CONFIG_DEPS,
+        LOGGED_DEPS,
         "Messages of a life that a deletion ended are in the log and in no queue.",
     ),
     judged_asset(

@@ -19,7 +19,7 @@ LAG_DEPS = ["offset_snapshots", "topic_configs", "queues", "consumequeue_units",
 
 @dg.asset(
     name=LAG.name,
-    deps=LAG_DEPS,
+    deps=[*LAG_DEPS, *evidence("broker_logs")],
     description=f"One row: {LAG.grain}. Messages as consumerProgress counts them, seconds as the age of the oldest "
     "unread message; what is not known is null and says why.",
     metadata={"dagster/column_schema": column_schema(LAG)},
