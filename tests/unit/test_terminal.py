@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import socket
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from rich.console import Console
-from rich.text import Text
 
 from pipelines.answers.instants import parse_instant, parse_relative
-from pipelines.cli.commands.ingest_bar import SECONDS_BETWEEN_LOOKS, IngestBar
 from pipelines.cli.frame.asked.options import Format, OutputOptions
 from pipelines.cli.frame.call.progress import wanted
 from pipelines.cli.frame.call.rows import with_counts
 from pipelines.cli.frame.call.run import Run, last_rows
 from pipelines.cli.frame.visible import wrapped
 from pipelines.cli.frame.written.text_table import BYTES_SHOWN, TextTable
-from pipelines.ingest.reading import Amount, Reading
 from tests.support.cli import call, rows_of, small_store
 from tests.support.fixtures import CHECKOUT, unpacked
 
@@ -49,72 +42,6 @@ def table(rows: dict[str, list[object]], width: int, out: io.BytesIO | None = No
     sink.write(batch)
     sink.close()
     return out.getvalue().decode(), notes
-
-
-@pytest.mark.parametrize(("format_", "bar"), [(None, True), (Format.TABLE, True), (Format.JSONL, False)])
-def test_ingest_has_a_bar_where_no_json_shares_the_terminal(
-    format_: Format | None, bar: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for stream in (sys.stdout, sys.stderr):
-        monkeypatch.setattr(stream, "isatty", lambda: True)
-    assert wanted(Run(OutputOptions(format_)), table_follows=True) is bar
-    assert not wanted(Run(OutputOptions(format_, quiet=True)), table_follows=True)
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: False)
-    assert not wanted(Run(OutputOptions(format_)), table_follows=True)
-
-
-def test_the_bar_of_an_ingest_tells_files_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    console = Console(file=io.StringIO(), force_terminal=True, width=160)
-    monkeypatch.setattr("rich.console.Console", lambda **given: console)
-    monkeypatch.setattr("pipelines.cli.commands.ingest_bar.wanted", lambda run, table_follows: True)
-    with IngestBar(Run(OutputOptions()), lambda: 0.5) as bar:
-        bar(Reading("broker-a", "queues", Amount(4, 4_000_000), Amount(6, 6_000_000), Amount(10, 10_000_000)))
-        time.sleep(3 * SECONDS_BETWEEN_LOOKS)
-    assert isinstance(console.file, io.StringIO)
-    drawn = console.file.getvalue()
-    assert "broker-a: queues" in drawn
-    assert "6 of 10 files" in drawn
-    assert "8 of 10 files" in drawn, "half of the four that are read now"
-    assert "8.0/10.0 MB" in drawn
-
-
-@pytest.mark.parametrize("broker", ["broker-a", "orders-primary-of-berlin-a"])
-def test_the_bar_of_an_ingest_has_one_line_at_80_columns(broker: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    console = Console(file=io.StringIO(), force_terminal=True, width=80)
-    monkeypatch.setattr("rich.console.Console", lambda **given: console)
-    monkeypatch.setattr("pipelines.cli.commands.ingest_bar.wanted", lambda run, table_follows: True)
-    amounts = Amount(20, 488_000_000), Amount(6_100, 5_530_000_000), Amount(12_500, 8_880_000_000)
-    with IngestBar(Run(OutputOptions()), lambda: 0.5) as bar:
-        bar(Reading(broker, "commitlog_regions", *amounts))
-        time.sleep(3 * SECONDS_BETWEEN_LOOKS)
-    assert isinstance(console.file, io.StringIO)
-    shown = Text.from_ansi(console.file.getvalue().split("\r")[-2]).plain
-    assert "6,110 of 12,500 files" in shown
-    assert re.search(r"5\.8/8\.9 GB .* 0:\d\d:\d\d|5\.8/8\.9 GB +\? +-:--:--", shown), shown
-
-
-def test_the_bar_of_an_ingest_goes_on_without_spark_and_never_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    shares: list[float | Exception] = [0.75, OSError("the driver has ended"), 0.25]
-    asked = threading.Semaphore(0)
-    console = Console(file=io.StringIO(), force_terminal=True, width=160)
-    monkeypatch.setattr("rich.console.Console", lambda **given: console)
-    monkeypatch.setattr("pipelines.cli.commands.ingest_bar.wanted", lambda run, table_follows: True)
-    monkeypatch.setattr("pipelines.cli.commands.ingest_bar.SECONDS_BETWEEN_LOOKS", 0.01)
-
-    def share_done() -> float:
-        asked.release()
-        share = shares.pop(0) if shares else 0.25
-        if isinstance(share, Exception):
-            raise share
-        return share
-
-    with IngestBar(Run(OutputOptions()), share_done) as bar:
-        bar(Reading("broker-a", "queues", Amount(4, 4_000_000), Amount(0, 0), Amount(4, 4_000_000)))
-        for _ in range(5):
-            assert asked.acquire(timeout=10), "the thread goes on"
-    assert isinstance(console.file, io.StringIO)
-    drawn = re.findall(r"(\d) of 4 files", console.file.getvalue())
-    assert drawn[-1] == "3", "a later job of the table begins at 0"
 
 
 def test_what_never_changes_gives_its_room_to_what_answers() -> None:
