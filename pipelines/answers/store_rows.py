@@ -101,7 +101,7 @@ def backlog_rows(broker: BrokerSource) -> list[Row]:
     logged = lines_logged(broker)
     heard = heard_subscriptions(logged.subscriptions.of([broker.name]), known.version)
     subscriptions = replace(subscriptions_of(store, known.version, lost.append), heard=heard)
-    standing = Standing(since_ms=stands_since(offsets, (), logged.record.commits))
+    standing = Standing(since_ms=stands_since(offsets, (), logged.record.commits_of([broker.name])))
     ledger, named = ledger_in_motion(store, known), broker.name
     return list(backlog(store, ledger, offsets.offsets, subscriptions, lost.append, standing=standing, broker=named))
 

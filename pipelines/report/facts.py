@@ -222,7 +222,7 @@ def _consumers(
         subscriptions_of(store, known.version, collect),
         heard=heard_subscriptions(heard.subscriptions.of(brokers), known.version),
     )
-    since = stands_since(offsets, copies, heard.record.commits if brokers else {})
+    since = stands_since(offsets, copies, heard.record.commits_of(brokers))
     standing = Standing(owners_at_end(heard, brokers), since)
     facts.backlog = list(backlog(store, ledger, offsets.offsets, subscriptions, collect, standing=standing))
     facts.lag = [asdict(row) for row in store_lag(store, offsets, damage=collect, lives=StoreLives(store, known))]

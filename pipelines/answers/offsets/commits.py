@@ -119,7 +119,8 @@ def starts_above_commit(record: OffsetRecord, told: Iterable[OffsetEvent]) -> It
     moves = EventsInTime(told)
     for each in record.of(LineKind.STARTED):
         key, start = key_of(each), each.line.after
-        last = record.commits[key].last_before(each.line.at_ms) if key in record.commits else None
+        commits = record.commits.get(key, {}).get(each.line.broker or "")
+        last = None if commits is None else commits.last_before(each.line.at_ms)
         if last is None or start is None or start <= last:
             continue
         if any(event.after == start for event in moves.about(key, each.from_ms, each.until_ms)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -138,7 +138,7 @@ class OffsetRecord:
 
     Attributes:
         statements: in order of time, commits left out.
-        commits: by queue.
+        commits: by queue, and by the name of its broker; empty where a line does not tell it.
         presence: by group; `covered`: from when to when broker logs speak; `boots`, `stops`: when the broker started
             and was told to stop.
         clients: address -> client id, of connections that a broker's log shows.
@@ -146,7 +146,7 @@ class OffsetRecord:
     """
 
     statements: list[Statement] = field(default_factory=list)
-    commits: dict[GroupQueueKey, Commits] = field(default_factory=dict)
+    commits: dict[GroupQueueKey, dict[str, Commits]] = field(default_factory=dict)
     presence: dict[str, Presence] = field(default_factory=dict)
     covered: list[tuple[int, int]] = field(default_factory=list)
     boots: list[int] = field(default_factory=list)
@@ -163,14 +163,24 @@ class OffsetRecord:
         """The client id behind an address where a broker's log shows it, else the address."""
         return None if address is None else self.clients.get(address, address)
 
+    def add_commit(self, key: GroupQueueKey, broker: str, at_ms: int, offset: int) -> None:
+        """Take one in."""
+        self.commits.setdefault(key, {}).setdefault(broker, Commits()).add(at_ms, offset)
+
+    def commits_of(self, brokers: Collection[str]) -> dict[GroupQueueKey, Commits]:
+        """By queue the commits at one broker; nothing where none is named. Brokers of a cluster share topic, group and
+        number of their queues."""
+        return {key: each[broker] for key, each in self.commits.items() for broker in brokers if broker in each}
+
     def put_in_order(self) -> None:
         """Sort by time; to be called once all is taken in."""
         self.statements.sort(key=_at_ms)
         self.by_kind.clear()
         for each in self.statements:
             self.by_kind.setdefault(each.line.kind, []).append(each)
-        for commits in self.commits.values():
-            commits.sort()
+        for of_brokers in self.commits.values():
+            for commits in of_brokers.values():
+                commits.sort()
         for presence in self.presence.values():
             presence.changes.sort(key=_change_ms)
 
@@ -210,7 +220,7 @@ class OffsetLines(Listener):
             for line in offset_lines(event):
                 key = _key(line)
                 if line.kind is LineKind.COMMITTED and key is not None and line.after is not None:
-                    record.commits.setdefault(key, Commits()).add(line.at_ms, line.after)
+                    record.add_commit(key, line.broker or "", line.at_ms, line.after)
                 elif len(record.statements) < MOST_STATEMENTS:
                     record.statements.append(Statement(line, f"{recording.name}:{line.record}"))
                 else:
@@ -227,7 +237,7 @@ class OffsetLines(Listener):
     def captured(self, fact: Fact) -> None:
         if isinstance(fact, OffsetCommitted):
             key = (fact.group, fact.queue.topic, fact.queue.queue_id)
-            self._record.commits.setdefault(key, Commits()).add(fact.at_ms, fact.queue_offset)
+            self._record.add_commit(key, fact.queue.broker_name, fact.at_ms, fact.queue_offset)
 
 
 def _at_ms(each: Statement) -> int:

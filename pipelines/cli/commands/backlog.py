@@ -110,7 +110,7 @@ def backlog(
     if brokers is None:
         run.note(f"--logs: {heard.why_no_broker()}: no owner and no subscription is taken from them")
     copies = [] if offsets is None else offsets_in(offsets, lambda sentence: None)  # what is wrong was named above
-    commits = heard.record.commits if brokers else {}
+    commits = heard.record.commits_of(brokers or ())
     standing = Standing(owners_at_end(heard, brokers or ()), stands_since(stored, copies, commits))
     subscriptions = replace(
         subscriptions_of(opened, known.version, run.damage),
