@@ -21,8 +21,8 @@ class MissingLog:
 
     Attributes:
         begin, end: physical offsets; `end` is where the next file begins.
-        queue_units: how many units of queues lead there, as the queues are before the start; None where files of queues
-            cannot be counted: of another size, or a BatchCQ's.
+        queue_units: how many units of queues lead there, as the queues are before the start; None where some are
+            not counted: in files of another size, of a BatchCQ, in parts of a database that cannot be read.
     """
 
     begin: int
@@ -52,7 +52,9 @@ def _units_between(played: Restart, begin: int, end: int) -> int | None:
         for key in evidence.database.limits:
             for units in evidence.database.units(key):
                 found += int(((units["physical_offset"] >= begin) & (units["physical_offset"] < end)).sum())
-        return found
+        return None if evidence.database.unreadable else found
+    if evidence.batch_topics:
+        return None
     for entries in evidence.queues.values():
         for entry in entries:
             if entry.size != size:

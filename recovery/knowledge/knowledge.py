@@ -26,6 +26,9 @@ NO_SETTINGS = {
 }
 """Names that are copied from one broker.conf to the next, and that MessageStoreConfig @4.0.0 … 5.3.3 does not have."""
 
+NOT_FOLLOWED = {"storePathEpochFile": "epochs there are not read, but those of epochFileCheckpoint in the root alone"}
+"""Settings of a broker that say where a file lies that is looked for in the store's root alone."""
+
 
 @dataclass(frozen=True, slots=True)
 class Said:
@@ -34,7 +37,7 @@ class Said:
     Attributes:
         settings: those of a broker.conf, which are complete; None: what the files show.
         config: further settings by RocketMQ's names, which win.
-        ignored: a sentence for each setting that was said and that the broker does not have.
+        ignored: a sentence for each setting that was said and that the broker does not have, or that is not followed.
     """
 
     version: BrokerVersion | None = None
@@ -120,11 +123,13 @@ def _under_names_of_today(pairs: dict[str, str], version: BrokerVersion | None) 
 
 
 def _ignored(pairs: Mapping[str, str], version: BrokerVersion | None, *, names_strangers: bool) -> Iterator[str]:
-    """Why settings have no effect: no version has them, this one does not, or no answer here depends on them."""
+    """Why settings have no effect: the broker does not have them, they are not followed, or no answer needs them."""
     for name, value in sorted(pairs.items()):
         since = StoreSettings.since(name)
         if name in NO_SETTINGS:
             yield f"{name}={value}: RocketMQ has no setting of that name and ignores it; {NO_SETTINGS[name]}"
+        elif name in NOT_FOLLOWED:
+            yield f"{name}={value}: {NOT_FOLLOWED[name]}"
         elif since is None and names_strangers:
             yield f"{name}: no setting of that name changes this answer; left out"
         elif since is not None and version is not None and version < since:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from recovery.forecast.forecast import forecast
 from recovery.rebuild.rebuild import rebuild
 from recovery.rules.settings import StoreSettings
 from tests.support.opened import opened
+from tests.support.recovery_cases import database_cases
 from tests.support.stores import store_root
 
 SMALL = StoreSettings.from_config(
@@ -53,3 +55,28 @@ def test_a_rebuild_of_queues_in_a_database_says_what_its_files_are_for(tmp_path:
     report = rebuild(*opened(store_root("5.5.0-rocksdb")), tmp_path / "rebuilt")
     assert report.units == 355
     assert "storeType=default" in report.differences[0]
+
+
+def test_units_of_queues_that_are_not_read_lead_to_missing_bytes_too(tmp_path: Path) -> None:
+    """A number of units that leaves out queues would be too small."""
+    root = Path(shutil.copytree(store_root("5.3.3-clean"), tmp_path / "store"))
+    shutil.copytree(store_root("5.3.3-batchcq") / "batchconsumequeue", root / "batchconsumequeue")
+    sorted((root / "commitlog").iterdir())[1].unlink()
+    answer = forecast(*opened(root, "5.3.3", SMALL))
+    assert [each.queue_units for each in answer.missing] == [None]
+    assert "how many is not known" in answer.advice[0].repair.evidence
+
+
+def test_units_of_a_database_that_cannot_be_read_are_not_counted() -> None:
+    cases = database_cases()
+    case = next(case for case in map(cases.case, cases.names()) if case["damageClass"] == "none")
+    with cases.built(case) as root:
+        sorted((root / "commitlog").iterdir())[1].unlink()
+        settings = StoreSettings.from_config(case["configOverrides"])
+        whole = forecast(*opened(root, case["version"], settings)).missing
+        units = max((root / "consumequeue").glob("*.sst"), key=lambda path: path.stat().st_size)
+        stored = units.read_bytes()
+        units.write_bytes(bytes(stored[:100]) + bytes([stored[100] ^ 0x10]) + stored[101:])
+        damaged = forecast(*opened(root, case["version"], settings)).missing
+    assert [bool(each.queue_units) for each in whole] == [True]
+    assert [each.queue_units for each in damaged] == [None]

@@ -113,6 +113,12 @@ def test_settings_that_a_broker_does_not_have_are_ignored_and_named(tmp_path: Pa
     assert said.settings.store_path_dledger_commit_log == ""
 
 
+def test_a_place_of_epochs_that_is_not_followed_is_named(tmp_path: Path) -> None:
+    file = conf(tmp_path, storePathEpochFile="/e/epochs")
+    said = Said.read(BrokerVersion(5, 3, 3), file, {"storePathEpochFile": "/e/epochs"})
+    assert ["storePathEpochFile=/e/epochs: epochs there are not read" in each for each in said.ignored] == [True] * 2
+
+
 @pytest.mark.parametrize(
     ("version", "given", "size", "ignored"),
     [

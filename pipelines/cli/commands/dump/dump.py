@@ -171,7 +171,10 @@ def epochs(run: Run, source: StoreOrFile, broker: BrokerOptions = NOTHING_SAID) 
     one = is_file(source)
     files = [file_at(run, source, "epochs")] if one else store_at(run, source, broker, needs_log=False).epochs
     if not files:
-        raise Unreadable(f"{source}: the store has no epochFileCheckpoint: its broker was never in controller mode")
+        why = (
+            "its broker was never in controller mode, or storePathEpochFile put the file elsewhere: name the file then"
+        )
+        raise Unreadable(f"{source}: the store has no epochFileCheckpoint: {why}")
     read = read_epochs(files, on_damage="collect", damage=run.damage)
     schema = pa.schema([("broker", pa.string()), *EPOCH_SCHEMA])
     batches = [] if read is None else [epochs_to_batch(place_of(read[0].path, source), read[1])]
