@@ -110,6 +110,7 @@ def test_what_was_read_of_a_file_that_was_cut_is_read_again(
     with monkeypatch.context() as meanwhile:
         meanwhile.setattr(ingesting, "slices_of", cut)
         ingested(sources)
+    assert path.read_bytes() != whole
     path.write_bytes(whole)
     os.utime(path, ns=(told.st_atime_ns, told.st_mtime_ns))
     ingested(sources)

@@ -317,4 +317,4 @@ def test_a_version_without_a_folder_apart_does_not_look_into_it() -> None:
         not_looked_at = told(root, "5.4.0", apart)
         without = told(root, "5.4.0", case["configOverrides"])
     assert_open(there, "what the database of queues holds")
-    assert not_looked_at["redispatched_messages"] == without["redispatched_messages"]
+    assert not_looked_at["redispatched_messages"] == without["redispatched_messages"] > 0
