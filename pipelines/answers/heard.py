@@ -9,7 +9,7 @@ from pipelines.answers.backlog.subscriptions_heard import SubscriptionsHeard
 from pipelines.answers.offsets.record import OffsetLines, OffsetRecord
 from pipelines.recordings.dispatch_log import DispatchLines
 from pipelines.recordings.listening import Listener
-from pipelines.recordings.store_log import StoreLines
+from pipelines.recordings.store_log import StoreLog
 from pipelines.recordings.topic_log import LifeLines
 from rebalance.facts import Fact
 from rebalance.replay import Replay
@@ -28,7 +28,7 @@ class Heard:
         behind: (epoch ms, bytes) of the lines about dispatch.
         until_ms: the instant of the latest fact.
         facts: all of them, where they were asked for.
-        store_lines: what store.log and storeerror.log say; None: neither is there, or they are of several brokers.
+        store_log: what store.log and storeerror.log say; None: neither is there, or they are of several brokers.
     """
 
     history: Replay | None = None
@@ -38,7 +38,7 @@ class Heard:
     behind: Sequence[tuple[int, int]] = ()
     until_ms: int = 0
     facts: Sequence[Fact] = ()
-    store_lines: list[StoreLines] | None = None
+    store_log: StoreLog | None = None
 
     @property
     def lines(self) -> tuple[LifeEvent, ...]:

@@ -16,7 +16,7 @@ from pipelines.lake.sources import BrokerSource
 from pipelines.recordings.dispatch_log import DispatchLines
 from pipelines.recordings.listening import hear
 from pipelines.recordings.recordings import Recording, find_recordings
-from pipelines.recordings.store_log import StoreLines, is_of_one_broker, store_lines, store_logs
+from pipelines.recordings.store_log import StoreLog, is_of_one_broker, read_store_logs, store_logs
 from pipelines.recordings.topic_log import LifeLines
 from recovery.lives.story import LifeEvent
 
@@ -57,10 +57,10 @@ def lines_logged(broker: BrokerSource) -> Logged:
     )
 
 
-def store_logged(broker: BrokerSource) -> list[StoreLines] | None:
+def store_logged(broker: BrokerSource) -> StoreLog | None:
     """What store.log and storeerror.log say; None where neither is there, or where they are of several brokers."""
     logs = store_logs([broker.logs]) if broker.logs is not None and broker.logs.exists() else []
-    return store_lines(logs, _elsewhere) if is_of_one_broker(logs) else None
+    return read_store_logs(logs, _elsewhere) if is_of_one_broker(logs) else None
 
 
 def _recordings(broker: BrokerSource) -> list[Recording]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from os.path import abspath, commonpath
 from pathlib import Path
+from typing import NamedTuple
 
 from parsers.values.java import INT_MAX
 from pipelines.recordings.kinds import LOG_NAME
@@ -49,6 +50,14 @@ class StoreLines:
 _Lines = dict[tuple[str, str | None, int | None], StoreLines]
 
 
+class StoreLog(NamedTuple):
+    """What the logs say, in the order of the first line of each kind and queue; and from their first entry to their
+    last, of whatever text, epoch ms of the brokers' clocks: None where they hold no entry."""
+
+    lines: list[StoreLines]
+    span: tuple[int, int] | None
+
+
 def store_logs(given: Iterable[Path]) -> list[Path]:
     """The files of these logs among files and folders, each once, by their whole paths.
 
@@ -70,16 +79,20 @@ def is_of_one_broker(paths: Iterable[Path]) -> bool:
     return len({log_home(path) for path in paths}) == 1
 
 
-def store_lines(paths: Sequence[Path], problem: Problem) -> list[StoreLines]:
-    """What the logs say, in the order of the first line of each kind and queue; logs of one folder are one broker's."""
+def read_store_logs(paths: Sequence[Path], problem: Problem) -> StoreLog:
+    """What the logs say; logs of one folder are one broker's."""
     by_home: dict[Path, _Lines] = {}
+    edges: list[int] = []
     common = Path(commonpath([log_home(path) for path in paths])) if paths else Path()
     for path in paths:
         found = by_home.setdefault(log_home(path), {})
-        for event in LogReader().events(lines_of(path, problem)):
+        reader = LogReader()
+        for event in reader.events(lines_of(path, problem)):
             if event.template.log == "store":
                 _take(found, event, path.relative_to(common))
-    return sorted((each for found in by_home.values() for each in found.values()), key=lambda each: each.first_ms)
+        edges += [edge[0][0] for edge in (reader.summary.first, reader.summary.last) if edge is not None]
+    lines = sorted((each for found in by_home.values() for each in found.values()), key=lambda each: each.first_ms)
+    return StoreLog(lines, (min(edges), max(edges)) if edges else None)
 
 
 def _take(found: _Lines, event: LogEvent, path: Path) -> None:

@@ -119,8 +119,8 @@ def facts_of_store(
     facts.traces = trace_sums(trace_batches(store, collect), store.root).to_pylist()
     if heard.history is not None:
         tell_ownership(facts, heard.history)
-    if heard.store_lines is not None:
-        facts.store_log = [_store_line(row) for row in rows_of(heard.store_lines)]
+    if heard.store_log is not None:
+        facts.store_log = [_store_line(row) for row in rows_of(heard.store_log.lines)]
     if copies:
         say("episodes of lag")
         facts.lag_episodes = _episodes(store, facts, known, heard, copies, collect)

@@ -24,7 +24,7 @@ def store_log_section(found: Sequence[Row]) -> Section:
     title = "What store.log and storeerror.log say"
     lines = sum(row["lines"] for row in found)
     warned = sum(row["lines"] for row in found if row["level"] in WRONG)
-    verdict = f"{grouped(lines)} lines of {counted(len(found), 'kind')} and queue; {grouped(warned)} warn."
+    verdict = f"{counted(lines, 'line')} of a known kind; warnings or errors among them: {grouped(warned)}."
     rows, notes = with_notes(found, "means")
-    state: State = "finding" if warned else "good"
+    state: State = "finding" if warned else "good" if lines else "unknown"
     return Section("store-log", title, verdict, state, tables=[PrintedTable(COLUMNS, rows)], remarks=notes)

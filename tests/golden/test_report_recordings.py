@@ -66,7 +66,7 @@ def test_an_episode_counts_the_lines_of_store_log_of_its_time() -> None:
         begin = instant(row["begin"]) if row["begin"] else copies[0]
         end = instant(row["end"]) if row["end"] else copies[-1]
         within = sum(begin <= at <= end for at in deletions)
-        assert dict(part.rsplit(" ", 1) for part in row["store_log"].split(", ") if part).get(
+        assert dict(part.rsplit(" ", 1) for part in (row["store_log"] or "").split(", ") if part).get(
             "file_deleted", "0"
         ) == str(within)
         counted += within

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from parsers.values.utc import utc
-from pipelines.answers.episodes.conditions import Behind, Conditions, Told, conditions_of, joined, shares
+from pipelines.answers.episodes.conditions import (
+    Behind,
+    Conditions,
+    StoreTimes,
+    Told,
+    conditions_of,
+    joined,
+    shares,
+    store_times,
+)
 from pipelines.answers.episodes.curve import TopicCurve, curves_of
 from pipelines.answers.episodes.episodes import NO_USUAL, episode_rows, status_rows
 from pipelines.answers.episodes.shares import CAUSES, split
 from pipelines.answers.episodes.status import NOT_TOLD, ONE_INSTANT, Commits, StatusWord, burrow_status, status_of
 from pipelines.answers.heard import broker_among
+from pipelines.recordings.store_log import read_store_logs
 from recovery.query.lag_cause import LagCause
 
 STEP_MS = 1_000
@@ -300,3 +311,24 @@ def test_ownership_is_of_one_broker() -> None:
     assert broker_among({"broker"}, {"a", "b"}) is None
     assert broker_among(set(), {"a", "b"}) is None
     assert broker_among({"a", "b"}, {"a"}) is None
+
+
+@pytest.mark.parametrize(
+    ("span", "said"),
+    [((4_500, 6_000), "file_deleted 1"), ((6_000, 8_000), ""), ((6_000, 12_000), None), ((0, 3_000), None)],
+)
+def test_of_a_time_that_store_log_does_not_reach_over_its_silence_says_nothing(
+    span: tuple[int, int], said: str | None
+) -> None:
+    conditions = Conditions(store_times=StoreTimes({"file_deleted": [5_000]}, (4_000, 9_000)))
+    assert conditions.said_by_store(*span) == said
+
+
+def test_a_store_log_without_an_entry_is_none(tmp_path: Path) -> None:
+    log = tmp_path / "store.log"
+    log.write_bytes(b"")
+    assert store_times(read_store_logs([log], pytest.fail)) is None
+    log.write_text("2026-11-21 23:11:00 INFO main - nobody knows this text\n2026-11-21 23:12:00 INFO main - nor this\n")
+    told = store_times(read_store_logs([log], pytest.fail))
+    assert told is not None
+    assert (dict(told.by_kind), told.span[1] - told.span[0]) == ({}, 60_000)

@@ -11,6 +11,7 @@ from pipelines.report.backlog_section import backlog_section
 from pipelines.report.delays_section import delays_section
 from pipelines.report.fates_sections import POPS, RETRIES, TRACES, TRANSACTIONS
 from pipelines.report.model import Facts, Section
+from pipelines.report.store_log_section import store_log_section
 
 LOG = [{"file": "commitlog/0", "file_pos": 0, "length": 100, "kind": "messages", "reason": None}]
 HOLE = [*LOG, {"file": "commitlog/0", "file_pos": 100, "length": 50, "kind": "damage", "reason": "no record"}]
@@ -59,3 +60,8 @@ def test_queues_whose_unread_is_not_known_are_counted() -> None:
 
 def section_of(make: Callable[[Facts], Section], rows: dict[str, Any]) -> Section:
     return make(Facts("store", 0, **rows))
+
+
+def test_a_store_log_of_which_no_line_is_understood_is_not_good() -> None:
+    told = store_log_section([])
+    assert (told.state, told.verdict) == ("unknown", "0 lines of a known kind; warnings or errors among them: 0.")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from parsers.values.utc import EPOCH, MILLISECOND
 from pipelines.answers.episodes.curve import Floats, Longs
 from pipelines.answers.offsets.record import OffsetRecord
-from pipelines.recordings.store_log import StoreLines
+from pipelines.recordings.store_log import StoreLog
 
 Row = Mapping[str, Any]
 Span = tuple[int, int]
@@ -27,6 +27,13 @@ LINES_APART_MS = 61_000
 """The broker says it once a minute (`dispatch_log`), and a little late."""
 
 
+class StoreTimes(NamedTuple):
+    """By kind of line of store.log and storeerror.log its instants, in order, and from when to when the logs speak."""
+
+    by_kind: Mapping[str, Sequence[int]]
+    span: Span
+
+
 @dataclass(frozen=True, slots=True)
 class Told:
     """What a broker's logs and store tell besides who owned which queue.
@@ -37,7 +44,7 @@ class Told:
         covered: the spans that the broker's logs speak of.
         until_ms: the end of what logs tell of ownership.
         record_size: mean bytes of a record in the log; None: unknown, so that no delay of dispatch can be counted.
-        store_lines: what store.log and storeerror.log say, by kind the instant of each line; None: neither is there.
+        store_times: when store.log and storeerror.log say what; None: neither is there, or no entry in them.
     """
 
     behind: Sequence[tuple[int, int]] = ()
@@ -45,7 +52,7 @@ class Told:
     covered: Sequence[Span] = ()
     until_ms: int = EVER
     record_size: float | None = None
-    store_lines: Mapping[str, Sequence[int]] | None = None
+    store_times: StoreTimes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +76,7 @@ class Conditions:
         covered: when the broker's log tells who is connected.
         waits: an ordered consumer waited for the queue's lock.
         behind: the broker said that its dispatch was behind the log.
-        store_lines: by kind the instants of lines of store.log and storeerror.log, in order; None: neither is there.
+        store_times: when store.log and storeerror.log say what; None: neither is there, or no entry in them.
     """
 
     owned: dict[QueueKey, list[Span]] = field(default_factory=dict)
@@ -79,15 +86,17 @@ class Conditions:
     covered: list[Span] = field(default_factory=list)
     waits: dict[QueueKey, list[Span]] = field(default_factory=dict)
     behind: list[Behind] = field(default_factory=list)
-    store_lines: Mapping[str, Sequence[int]] | None = None
+    store_times: StoreTimes | None = None
 
     def said_by_store(self, from_ms: int, until_ms: int) -> str | None:
-        """The kinds of lines of store.log in a span, with how many, most first; None without such a log."""
-        if self.store_lines is None:
+        """The kinds of lines of store.log in a span, with how many, most first; empty: none. None where there is no
+        line, and the log does not reach over the whole span."""
+        if self.store_times is None:
             return None
-        logged = self.store_lines.items()
+        logged, (first_ms, last_ms) = self.store_times.by_kind.items(), self.store_times.span
         within = ((bisect_right(at, until_ms) - bisect_left(at, from_ms), kind) for kind, at in logged)
-        return ", ".join(f"{kind} {lines}" for lines, kind in sorted(within, key=_most_first) if lines)
+        said = ", ".join(f"{kind} {lines}" for lines, kind in sorted(within, key=_most_first) if lines)
+        return said if said or (first_ms <= from_ms and until_ms <= last_ms) else None
 
     def ownership(self, key: QueueKey, at_ms: Longs) -> tuple[Floats, Floats]:
         """The shares of each step between instants in which nobody can have had a queue, and in which somebody may
@@ -119,14 +128,14 @@ def _most_first(said: tuple[int, str]) -> tuple[int, str]:
     return -said[0], said[1]
 
 
-def times_by_kind(lines: Iterable[StoreLines] | None) -> dict[str, list[int]] | None:
-    """By kind the instants of all its lines, in order; None where there is no log of them."""
-    if lines is None:
+def store_times(log: StoreLog | None) -> StoreTimes | None:
+    """When the logs of the store say what; None where there are none, or no entry in them."""
+    if log is None or log.span is None:
         return None
     found: dict[str, list[int]] = {}
-    for each in lines:
+    for each in log.lines:
         found.setdefault(each.name, []).extend(each.times)
-    return {kind: sorted(times) for kind, times in found.items()}
+    return StoreTimes({kind: sorted(times) for kind, times in found.items()}, log.span)
 
 
 def _is_in(spans: Iterable[Span], at_ms: int) -> bool:
@@ -160,7 +169,7 @@ def conditions_of(intervals: Iterable[Row], anomalies: Iterable[Row], told: Told
             found.waits.setdefault(key, []).append((begin or 0, EVER if end is None else end))
     found.owned = {key: joined(spans) for key, spans in found.owned.items()}
     found.waits = {key: joined(spans) for key, spans in found.waits.items()}
-    found.store_lines = told.store_lines
+    found.store_times = told.store_times
     found.behind = spans_behind(sorted(told.behind), told.record_size)
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pipelines.answers.episodes.conditions import Conditions, Told, absences_of, conditions_of, times_by_kind
+from pipelines.answers.episodes.conditions import Conditions, Told, absences_of, conditions_of, store_times
 from pipelines.answers.episodes.curve import curves_of
 from pipelines.answers.episodes.episodes import LEAST_MESSAGES, episode_rows
 from pipelines.answers.logged import lines_logged, store_logged
@@ -54,6 +54,6 @@ def _conditions(lake: Lake, broker: BrokerSource) -> Conditions:
         record.covered,
         max([until_ms or 0, *(end for _, end in record.covered)]),
         lake.query_broker(RECORD_SIZE, broker.name).to_pylist()[0]["bytes"],
-        times_by_kind(store_logged(broker)),
+        store_times(store_logged(broker)),
     )
     return conditions_of(owned, wrong, told)

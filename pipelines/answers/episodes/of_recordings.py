@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from parsers.store.store import Store
-from pipelines.answers.episodes.conditions import Conditions, Told, absences_of, conditions_of, times_by_kind
+from pipelines.answers.episodes.conditions import Conditions, Told, absences_of, conditions_of, store_times
 from pipelines.answers.episodes.of_store import mean_record_size
 from pipelines.answers.heard import Heard
 from pipelines.answers.ownership_rows import rows_to_batches
@@ -18,7 +18,7 @@ from pipelines.lake.tables.ownership import OWNERSHIP_ANOMALIES, OWNERSHIP_INTER
 def conditions_of_recordings(heard: Heard, store: Store) -> tuple[Conditions, str | None]:
     """What held meanwhile, and why nothing is taken from the recordings: None where something is."""
     if heard.history is None:
-        return Conditions(store_lines=times_by_kind(heard.store_lines)), None
+        return Conditions(store_times=store_times(heard.store_log)), None
     owned = list(_rows(rows_to_batches(OWNERSHIP_INTERVALS.bare_schema, heard.history.intervals)))
     wrong = list(_rows(rows_to_batches(OWNERSHIP_ANOMALIES.bare_schema, heard.history.anomalies)))
     brokers = heard.brokers()
@@ -30,7 +30,7 @@ def conditions_of_recordings(heard: Heard, store: Store) -> tuple[Conditions, st
         heard.record.covered,
         max([heard.until_ms, *(end for _, end in heard.record.covered)]),
         mean_record_size(store, lambda damage: None),
-        times_by_kind(heard.store_lines),
+        store_times(heard.store_log),
     )
     return conditions_of(_of(brokers, owned), _of(brokers, wrong), told), None
 

@@ -101,13 +101,13 @@ def replay(
 
 def _emit_store_lines(run: Run, source: list[Path]) -> None:
     from pipelines.cli.commands.ownership_rows import TABLE_OF
-    from pipelines.recordings.store_log import rows_of, store_lines, store_logs
+    from pipelines.recordings.store_log import read_store_logs, rows_of, store_logs
 
     logs = store_logs(source)
     if not logs:
         raise Unreadable(f"{', '.join(map(str, source))}: no store.log and no storeerror.log there")
     schema, brief = TABLE_OF[Show.STORE.value]
-    run.emit_rows(schema, rows_of(store_lines(logs, run.not_read)), brief=brief)
+    run.emit_rows(schema, rows_of(read_store_logs(logs, run.not_read).lines), brief=brief)
 
 
 def facts_in(
@@ -176,7 +176,7 @@ def heard_in(run: Run, source: Sequence[Path], *, keeps_facts: bool = False, nee
     says so. Raises as `facts_in`.
     """
     from pipelines.answers.heard import Hearing
-    from pipelines.recordings.store_log import is_of_one_broker, store_lines, store_logs
+    from pipelines.recordings.store_log import is_of_one_broker, read_store_logs, store_logs
 
     hearing = Hearing(keeps_facts=keeps_facts)
     for place in source:
@@ -192,7 +192,7 @@ def heard_in(run: Run, source: Sequence[Path], *, keeps_facts: bool = False, nee
         run.not_read(sentence)
     heard = hearing.heard(history)
     if is_of_one_broker(logs):
-        heard.store_lines = store_lines(logs, run.not_read)
+        heard.store_log = read_store_logs(logs, run.not_read)
     elif logs:
         run.note("--logs: store.log of several brokers; which is the store's is not known: none is taken")
     return heard

@@ -57,7 +57,7 @@ burst           real beyond the usual traffic, in all queues
 slow_client     real that the owner read less than usually come in
 unexplained     real the rest
 worst_queue_id  i32  queue with the largest area
-store_log       text kinds of lines of store.log, storeerror.log of that time, and how many; empty: none; null: no log
+store_log       text kinds of lines of store.log, storeerror.log of that time, counted; empty: none; null: not known
 reason          text which record is lacking to tell more
 """),
     ("broker",),
