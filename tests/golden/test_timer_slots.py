@@ -40,6 +40,11 @@ def waiting_slots(root: Path) -> tuple[list[int], list[int]]:
     return waiting, [row["slot"] for row in rows if row["time"] * SECOND_MS < read_ms]
 
 
+def slots_of(found: Finding) -> list[int]:
+    size = TIMER_SLOT.size
+    return [at // size for each in found.places for at in range(each.file_pos, each.file_pos + each.length, size)]
+
+
 def clear(root: Path, slots: list[int]) -> None:
     wheel = np.memmap(root / "timerwheel", np.uint8, "r+").reshape(-1, TIMER_SLOT.size)
     wheel[slots] = 0
@@ -52,12 +57,14 @@ def test_a_slot_of_a_waiting_timer_that_is_zeros_is_named(root: Path) -> None:
     assert not slot_findings(root)
     clear(root, waiting[::2])
     (found,) = slot_findings(root)
-    assert [place.file_pos // TIMER_SLOT.size for place in found.places] == waiting[::2]
+    assert slots_of(found) == waiting[::2]
     assert {place.file for place in found.places} == {"timerwheel"}
     assert "is not in use" in found.evidence[0]
     clear(root, [*waiting, *past])
     (found,) = slot_findings(root)
-    assert [place.file_pos // TIMER_SLOT.size for place in found.places] == waiting
+    assert slots_of(found) == waiting
+    ends = [place.file_pos + place.length for place in found.places]
+    assert all(end < place.file_pos for end, place in zip(ends, found.places[1:], strict=False)), "neighbours are one"
 
 
 def test_slots_of_delivered_timers_may_be_zeros(root: Path) -> None:

@@ -7,7 +7,7 @@ the last unit of this chain. Source: TimerMessageStore#doEnqueue, #dequeue, #rec
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ from parsers.timer.check import TIMER_CHECK
 from parsers.timer.log import TIMER_UNIT
 from parsers.timer.wheel import TIMER_SLOT, WHEEL_BYTES
 from parsers.values.topics import TIMER_TOPIC
-from recovery.scan.intervals import Intervals, Longs, Mask, found_at
+from recovery.scan.intervals import Intervals, Longs, Mask, found_at, neighbours
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
 from recovery.verify.settle.timer_kernel import (
     BEYOND,
@@ -238,16 +238,16 @@ def _without_a_slot(
     waits &= units.position < min(reaches, cut)
     row, is_used = found_at(slots.slot, slot)
     time = slots.time[row] if len(slots.slot) else np.zeros_like(key)
-    places = {place.file_pos // TIMER_SLOT.size for found in told for place in found.places if place.file == WHEEL}
-    rows = np.flatnonzero(waits & ~(is_used & (time == key)) & ~np.isin(slot, list(places)))
+    known = _slots_at(place for found in told for place in found.places if place.file == WHEEL)
+    rows = np.flatnonzero(waits & ~(is_used & (time == key)) & ~np.isin(slot, known))
     if not len(rows):
         return []
     at = rows[0]
     holds = f"holds time {time[at]}" if is_used[at] else "is not in use"
     said = f"timer wheel: slot {slot[at]} {holds}"
     other = f"timer log: the unit at {units.position[at]} is of time {key[at]}, still to be delivered"
-    of_wheel = tuple(Place(WHEEL, int(each) * TIMER_SLOT.size, TIMER_SLOT.size) for each in np.unique(slot[rows]))
-    return [Finding("timer_slot_wrong", Span(), of_wheel, len(of_wheel), (said, other))]
+    wrong = np.unique(slot[rows])
+    return [Finding("timer_slot_wrong", Span(), _slot_places(wrong), len(wrong), (said, other))]
 
 
 def _precision(units: TimerUnits, slots: Slots) -> int:
@@ -303,16 +303,24 @@ def _slot_findings(slots: Slots, mask: Mask, other: str) -> list[Finding]:
         f"timer wheel: slot {slots.slot[at]} of time {slots.time[at]} holds {slots.first_position[at]} "
         f"to {slots.last_position[at]}"
     )
-    return [Finding("timer_slot_wrong", Span(), _slot_places(slots, rows), len(rows), (said, other))]
+    return [Finding("timer_slot_wrong", Span(), _slot_places(slots.slot[rows]), len(rows), (said, other))]
 
 
 def _explained_slots(slots: Slots, mask: Mask, what: str, why: str) -> tuple[Explained, ...]:
     rows = np.flatnonzero(mask)
-    return (Explained(what, why, places=_slot_places(slots, rows)),) if len(rows) else ()
+    return (Explained(what, why, places=_slot_places(slots.slot[rows])),) if len(rows) else ()
 
 
-def _slot_places(slots: Slots, rows: Longs) -> tuple[Place, ...]:
-    return tuple(Place(WHEEL, int(slot) * TIMER_SLOT.size, TIMER_SLOT.size) for slot in slots.slot[rows])
+def _slot_places(slots: Longs) -> tuple[Place, ...]:
+    """Slots one after another are one place."""
+    size = TIMER_SLOT.size
+    return tuple(Place(WHEEL, int(slots[first]) * size, (end - first) * size) for first, end in neighbours(slots))
+
+
+def _slots_at(places: Iterable[Place]) -> Longs:
+    size = TIMER_SLOT.size
+    of_place = (np.arange(each.file_pos, each.file_pos + each.length, size) // size for each in places)
+    return np.concatenate([np.empty(0, np.int64), *of_place])
 
 
 def _check(check: dict[str, int], log: TimerLogShape, side: LogSide, *, knows_end: bool) -> Iterator[Finding]:
