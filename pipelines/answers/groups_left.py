@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from parsers.config.document import holds_table, read_document
 from parsers.config.groups import FILE as GROUPS_FILE
@@ -18,8 +17,7 @@ from parsers.values.topics import DLQ_PREFIX, is_dead_letter, is_retry, retry_to
 from pipelines.answers.fates.pops import PopAnswer
 from pipelines.answers.fates.retries import RetryAnswer
 from pipelines.answers.lag import positions, queue_ends
-from pipelines.answers.offsets.saved import OffsetsAt, offsets_in, offsets_of_store
-from pipelines.recordings.lines import Problem
+from pipelines.answers.offsets.saved import OffsetsAt, offsets_of_store
 from recovery.fates.pops import PopState
 from recovery.fates.retries import Doubt, RetryState
 from recovery.knowledge.copied_times import newest_message_ms
@@ -70,19 +68,15 @@ class _Groups:
 
 
 def groups_left(
-    store: Store, known: StoreKnowledge, *, kept: Path | None = None, damage: DamageSink, problem: Problem
+    store: Store, known: StoreKnowledge, *, kept: Sequence[OffsetsAt] = (), damage: DamageSink
 ) -> list[GroupLeft]:
     """What a store has of each group that any of its files names, by name.
 
     Args:
         kept: copies of consumerOffset.json, beside the store's own.
-
-    Raises:
-        FileNotFoundError: `kept` is not there.
     """
     lost = _Told(damage)
     own = offsets_of_store(store, lost)
-    copies = [] if kept is None else offsets_in(kept, problem)
     found = _Groups(_named(store, lost))
     found.left |= found.named or set()
     offsets: OffsetTable = {} if own is None else own.offsets
@@ -113,7 +107,7 @@ def groups_left(
             found.doubt(group, why)
         if queues_unread is not None:
             found.no_dead_letters.setdefault(group, queues_unread)
-    saved = sorted([*copies, *([] if own is None else [own])], key=lambda table: table.written_ms)
+    saved = sorted([*kept, *([] if own is None else [own])], key=lambda table: table.written_ms)
     tables = [_Table.of(each) for each in saved]
     behind_proxy = any(version.may_have_proxy for version in (known.version, *known.may_be))
     return [

@@ -165,8 +165,8 @@ def life_event_rows(broker: BrokerSource) -> list[Row]:
 
 def group_life_rows(broker: BrokerSource) -> list[Row]:
     """Rows of `group_lives`, from the store and the logs of one broker."""
-    (store, known), lost, sentences = _known_store_of(broker), list[Damage](), list[str]()
-    left = groups_left(store, known, damage=lost.append, problem=sentences.append)
+    (store, known), lost = _known_store_of(broker), list[Damage]()
+    left = groups_left(store, known, damage=lost.append)
     return list(group_rows(left, offsets_logged(broker), broker=broker.name))
 
 

@@ -235,7 +235,7 @@ def _lives(store: Store, facts: Facts, known: StoreKnowledge, heard: Heard, coll
     """What happened to topics and groups."""
     events = life_events(store, known, heard.lines, damage=collect, problem=facts.unread.append)
     facts.life_events = [life_event_row(event) for event in events]
-    left = groups_left(store, known, damage=collect, problem=facts.unread.append)
+    left = groups_left(store, known, damage=collect)
     facts.groups = list(group_rows(left, heard.record if heard.is_of_one_broker else None))
 
 

@@ -166,8 +166,8 @@ def test_a_deletion_that_the_files_contradict_is_not_certain(name: str, tmp_path
 @pytest.mark.parametrize("name", WITH_LOGS)
 def test_groups_are_as_their_consumers_left_them(name: str) -> None:
     case = incident(name)
-    lost, problems = list[Damage](), list[str]()
-    left = groups_left(*opened(case.root, case.version), damage=lost.append, problem=problems.append)
+    lost = list[Damage]()
+    left = groups_left(*opened(case.root, case.version), damage=lost.append)
     record = offset_record(case.logs)
     rows = {row["group"]: row for row in group_rows(left, record)}
     there: dict[str, int] = {}
@@ -193,8 +193,8 @@ def test_groups_are_as_their_consumers_left_them(name: str) -> None:
 def test_a_log_that_was_copied_before_the_store_frees_no_group(name: str) -> None:
     """It ends a minute before the store was last written to."""
     case = incident(name)
-    lost, problems = list[Damage](), list[str]()
-    left = groups_left(*opened(case.root, case.version), damage=lost.append, problem=problems.append)
+    lost = list[Damage]()
+    left = groups_left(*opened(case.root, case.version), damage=lost.append)
     whole = offset_record(case.logs)
     early = replace(whole, covered=[(begin, min(one.saved_ms for one in left) - 66_000) for begin, _ in whole.covered])
     assert any(row["loses_nothing"] for row in group_rows(left, whole)) == case.version.startswith("4")

@@ -83,3 +83,15 @@ def deleted_at(log: Path) -> list[int]:
 def instant(text: str, zone: timedelta = timedelta()) -> int:
     told = datetime.fromisoformat(text)
     return int((told.replace(tzinfo=told.tzinfo or UTC) - zone).timestamp() * 1000)
+
+
+@pytest.mark.parametrize("command", ["groups", "offsets", "report", "who"])
+def test_a_place_without_a_copy_of_the_offsets_is_named(command: str, tmp_path: Path) -> None:
+    case, empty = incident(CASE), tmp_path / "kept"
+    empty.mkdir()
+    more: dict[str, list[str | Path]] = {
+        "report": ["--out", tmp_path / "report.html"],
+        "who": ["--message-id", next(case.lines("messages.jsonl.gz"))["properties"]["UNIQ_KEY"]],
+    }
+    called = call(command, case.root, "--offsets", empty, *more.get(command, []))
+    assert (called.code, f"not read: {empty}: no copy of consumerOffset.json there" in called.err) == (4, True)

@@ -14,6 +14,7 @@ from parsers.damage.errors import Damage
 from pipelines.answers.group_rows import group_rows
 from pipelines.answers.groups_left import groups_left
 from pipelines.answers.offsets.record import OffsetRecord
+from pipelines.answers.offsets.saved import offsets_in
 from recovery.lives.group_life import QUIET_MS, GroupLeft, Seen, judge_group
 from tests.support.build_store import FIRST_MS, StoreBuilder, overwrite, write_json
 from tests.support.fixtures import GOLDEN, unpacked
@@ -63,7 +64,8 @@ def builder(tmp_path: Path) -> StoreBuilder:
 def told(root: Path, version: str = "4.9.7", *, until_ms: int = TO_THE_END, kept: Path | None = None) -> dict[str, Row]:
     """Rows by group; the broker's log shows that nobody was connected until then."""
     lost, problems = list[Damage](), list[str]()
-    left = groups_left(*opened(root, version), kept=kept, damage=lost.append, problem=problems.append)
+    copies = [] if kept is None else offsets_in(kept, problems.append)
+    left = groups_left(*opened(root, version), kept=copies, damage=lost.append)
     record = OffsetRecord(covered=[(FIRST_MS - DAY_MS, until_ms)], boots=[FIRST_MS - DAY_MS])
     return {row["group"]: row for row in group_rows(left, record)}
 

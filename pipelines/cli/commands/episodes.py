@@ -11,6 +11,7 @@ import typer
 from pipelines.cli.commands.replay import heard_in
 from pipelines.cli.frame.asked.options import STORE_FILES, BrokerOptions, GroupOptions, RecordingsOption, StoreArgument
 from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.kept_offsets import NO_COPY
 from pipelines.cli.frame.call.opening import known_store_at
 from pipelines.cli.frame.call.rows import emit_rows_of
 from pipelines.cli.frame.call.run import Run
@@ -97,7 +98,7 @@ def _copies(run: Run, offsets: Path, *, status: bool) -> list[OffsetsAt]:
 
     copies = offsets_in(offsets, run.not_read)
     if not copies:
-        raise Unreadable(f"{offsets}: no copy of consumerOffset.json there")
+        raise Unreadable(NO_COPY.format(offsets))
     if not status and len({copy.written_ms for copy in copies}) < 2:
         run.note(f"{offsets}: offsets of one instant only: an episode takes those of two")
     by_mtime = sum(copy.by_mtime for copy in copies)

@@ -18,6 +18,7 @@ from pipelines.cli.frame.asked.options import (
     TopicOption,
 )
 from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.kept_offsets import kept_copies
 from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
 from pipelines.cli.frame.call.rows import emit_rows_of, emit_sums
 from pipelines.cli.frame.call.run import Run
@@ -123,16 +124,14 @@ def groups(
     from pipelines.recordings.topic_log import LifeLines, topic_events
 
     opened, known = known_store_at(run, store, broker)
-    if offsets is not None:
-        offsets.stat()
-        run.reads(offsets)
     lives, heard = LifeLines(), OffsetLines()
     if logs:
         listen(run, logs, [lives, heard])
         told = tuple(topic_events(lines_heard(run, lives)))
         known = replace(known, topic_events=told)
     record = heard.record() if len(lives.by_broker) == 1 else None
-    left = groups_left(opened, known, kept=offsets, damage=run.damage, problem=run.not_read)
+    kept = [] if offsets is None else kept_copies(run, offsets)
+    left = groups_left(opened, known, kept=kept, damage=run.damage)
     proxied = (replace(each, no_proxy=no_proxy) for each in left)
     rows = [row for row in group_rows(proxied, record) if group in (None, row["group"])]
     emit_sums(run, pa.Table.from_pylist(rows, schema=GROUP_LIVES.bare_schema), BRIEF_GROUPS, ["former_topics"])

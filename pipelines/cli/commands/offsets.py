@@ -16,6 +16,7 @@ from pipelines.cli.frame.asked.options import (
     RecordingsOption,
 )
 from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.kept_offsets import kept_copies
 from pipelines.cli.frame.call.opening import known_store_at
 from pipelines.cli.frame.call.rows import emit_rows_of
 from pipelines.cli.frame.call.run import Run
@@ -75,18 +76,14 @@ def offsets(
     """
     from pipelines.answers.offsets.events import events_of, offset_event_row
     from pipelines.answers.offsets.record import OffsetLines
-    from pipelines.answers.offsets.saved import offsets_in
     from pipelines.lake.tables.lag import OFFSET_EVENTS
     from pipelines.recordings.topic_log import topic_events
 
     opened, known = known_store_at(run, store, broker, names_version=True)
-    for place in (*(logs or ()), *([] if offsets is None else [offsets])):
-        place.stat()
-        run.reads(place)
     heard = OffsetLines()
     lines = lines_told(run, logs, names_lack=False, beside=[heard])
     told = replace(known, topic_events=tuple(topic_events(lines)))
-    kept = [] if offsets is None else offsets_in(offsets, run.not_read)
+    kept = [] if offsets is None else kept_copies(run, offsets)
     found = events_of(opened, told, heard.record(), kept, damage=run.damage)
     rows = (
         row

@@ -11,6 +11,7 @@ from pipelines.cli.commands.lake import ConfigFile, lake_at, sources_of
 from pipelines.cli.commands.replay import heard_in
 from pipelines.cli.frame.asked.options import LAKE, TEXT, BrokerOptions
 from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.kept_offsets import kept_copies
 from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.call.topic_logs import lines_heard
@@ -88,13 +89,10 @@ def _facts(
     run: Run, path: Path, logs: list[Path] | None, broker: BrokerOptions, offsets: Path | None, messages: list[str]
 ) -> Facts:
     from pipelines.answers.heard import Heard
-    from pipelines.answers.offsets.saved import offsets_in
     from pipelines.report.facts import facts_of_store
 
     store, known = known_store_at(run, path, broker)
     heard = heard_in(run, logs, keeps_facts=bool(messages)) if logs else Heard()
     lines_heard(run, heard.lives, names_lack=bool(logs))
-    copies = [] if offsets is None else offsets_in(offsets, run.not_read)
-    if offsets is not None:
-        run.reads(offsets)
+    copies = [] if offsets is None else kept_copies(run, offsets)
     return facts_of_store(store, known, heard=heard, copies=copies, messages=messages, say=run.note)

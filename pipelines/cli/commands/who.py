@@ -13,6 +13,7 @@ from pipelines.cli.commands.lake import lake_at
 from pipelines.cli.commands.replay import heard_in
 from pipelines.cli.frame.asked.options import OWNERSHIP, BrokerOptions, RecordingsOption
 from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.kept_offsets import kept_copies
 from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.call.topic_logs import lines_heard
@@ -56,7 +57,6 @@ def who(
     from pipelines.answers.journey.of_store import add_heard, store_trail
     from pipelines.answers.journey.step import STEP_SCHEMA
     from pipelines.answers.journey.steps import story
-    from pipelines.answers.offsets.saved import offsets_in
     from pipelines.answers.ownership_rows import rows_to_batches
     from pipelines.recordings.topic_log import topic_events
 
@@ -70,7 +70,7 @@ def who(
     else:
         store, known = known_store_at(run, source, broker)
         told = tuple(topic_events(lines_heard(run, heard.lives, names_lack=bool(logs))))
-        copies = None if offsets is None else offsets_in(offsets, run.not_read)
+        copies = None if offsets is None else kept_copies(run, offsets)
         known = replace(known, topic_events=told)
         trail = store_trail(store, known, message_id, copies, run.damage, int(time.time() * 1000))
         if trail is not None and broker.broker_conf is not None:

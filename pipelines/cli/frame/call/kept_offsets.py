@@ -12,6 +12,22 @@ if TYPE_CHECKING:
     from parsers.store.store import Store
     from pipelines.answers.offsets.saved import OffsetsAt
 
+NO_COPY = "{}: no copy of consumerOffset.json there"
+
+
+def kept_copies(run: Run, place: Path) -> list[OffsetsAt]:
+    """The kept copies at a place, oldest first, of a command that answers without them as well: that there is none
+    counts as not read. Raises OSError: the place is not there."""
+    from pipelines.answers.offsets.saved import offsets_in
+
+    place.stat()
+    run.reads(place)
+    problems: list[str] = []
+    copies = offsets_in(place, problems.append)
+    for sentence in problems if copies or problems else [NO_COPY.format(place)]:
+        run.not_read(sentence)
+    return copies
+
 
 def offsets_at(run: Run, store: Store, place: Path | None, at_ms: int | None = None) -> OffsetsAt:
     """The newest copy written by `at_ms`; the oldest there is when all are younger.
@@ -30,7 +46,7 @@ def offsets_at(run: Run, store: Store, place: Path | None, at_ms: int | None = N
     place.stat()
     copies = offsets_in(place, run.not_read)
     if not copies:
-        raise Unreadable(f"{place}: no copy of consumerOffset.json there")
+        raise Unreadable(NO_COPY.format(place))
     return next((copy for copy in reversed(copies) if at_ms is None or copy.written_ms <= at_ms), copies[0])
 
 
