@@ -75,7 +75,10 @@ DATABASE_APART = "consumequeue_rocksdb"
 QUEUE_DATABASES = ("consumequeue", DATABASE_APART)
 """Where the database of queues lies, the second one with useSeparateStorePathForRocksdbCQ (since 5.5.0).
 Source: RocksDBConsumeQueueStore#<init>, StorePathConfigHelper#getStorePathRocksDBConsumeQueue @5.5.0."""
-SECOND_DATABASE = "a second database of queues beside that in consumequeue/: a broker starts with neither"
+SECOND_DATABASE = (
+    "a second database of queues beside that in consumequeue/: "
+    "since 5.5.0 a broker that keeps queues in RocksDB starts with neither"
+)
 POP_DATABASE = "kvStore"
 """Consumer records of POP (popConsumerKVServiceEnable, since 5.3.2). Source: PopConsumerService#ROCKSDB_DIRECTORY."""
 ROCKSDB_FILE = re.compile(r"CURRENT|IDENTITY|LOCK|LOG(\.old\.\d+)?|(MANIFEST|OPTIONS)-\d+|\d+\.(sst|log|blob|dbtmp)")

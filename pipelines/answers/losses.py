@@ -74,7 +74,7 @@ def all_lost(document: Document) -> str:
 
 def missing(document: Document) -> list[str]:
     """Bytes of the log that no file has, before the start and after it, in words."""
-    gaps = (document.get("commitlog") or {}).get("missing", ())  # a lake may hold documents of an earlier version
+    gaps = (document.get("commitlog") or {}).get("missing") or ()  # a lake may hold documents of an earlier version
     return [f"no file has bytes {each['begin']:,} to {each['end']:,} of the log" for each in gaps]
 
 

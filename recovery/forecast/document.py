@@ -27,13 +27,14 @@ def forecast_document(told: Forecast) -> Document:
     """Plain values only. What a broker that does not start never decides is null, and so is what is not known."""
     played, memory = told.played, told.played.memory
     dispatches = played.dispatches
+    missing = None if told.missing is None else [asdict(each) for each in told.missing]
     return {
         "version": str(told.version),
         "holds_for": [str(version) for version in told.holds_for],
         "exit": EXITS[memory.evidence.abort],
         "load": _load(played),
         "start": _start(played),
-        "commitlog": {**_commitlog(played), "missing": [asdict(each) for each in told.missing]},
+        "commitlog": {**_commitlog(played), "missing": missing},
         "before_dispatch": _queues(told.before_dispatch),
         "dispatch_from": _dispatch_from(played) if dispatches else None,
         "redispatched_messages": len(memory.dispatched) if dispatches else None,

@@ -39,7 +39,7 @@ class Forecast:
     """One start, foretold for one version and one set of settings.
 
     Attributes:
-        missing: bytes of the log that no file has, before the start and after it.
+        missing: bytes of the log that no file has, before the start and after it; None where load() fails.
         brought_back: messages of deleted topics and former lives that queues have again.
         crash_brings_back: what a start after a crash would bring back, where this one follows an orderly shutdown.
         holds_for: the versions whose starts end the same; the version asked for alone when one was.
@@ -51,7 +51,7 @@ class Forecast:
     played: Restart
     before_dispatch: tuple[QueueRow, ...] | None
     lost: tuple[Loss, ...]
-    missing: tuple[MissingLog, ...]
+    missing: tuple[MissingLog, ...] | None
     brought_back: tuple[Return, ...]
     crash_brings_back: tuple[Return, ...]
     outcome: Outcome
@@ -124,7 +124,7 @@ def _of_group(group: list[Forecast], lives: StoreLives | None) -> Forecast:
 
 
 def _with_advice(told: Forecast, lives: StoreLives) -> Forecast:
-    return replace(told, advice=tuple(advise(told.played, told.outcome, told.missing, lives)))
+    return replace(told, advice=tuple(advise(told.played, told.outcome, told.missing or (), lives)))
 
 
 def _undecided(listed: Sequence[Loss], lives: StoreLives) -> Iterator[Unknown]:
@@ -173,7 +173,7 @@ def _foretell(
         played=played,
         before_dispatch=before[0] if before and played.memory.queues_are_known else None,
         lost=listed,
-        missing=tuple(missing_log(played)),
+        missing=missing_log(played),
         brought_back=back,
         crash_brings_back=_after_a_crash(played, lives.found),
         outcome=outcome,

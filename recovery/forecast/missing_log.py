@@ -30,18 +30,22 @@ class MissingLog:
     queue_units: int | None
 
 
-def missing_log(played: Restart) -> Iterator[MissingLog]:
-    """The gaps in front of log files that hold messages after this start; nothing where load() fails or is not
-    played. Memory: the units of one queue file, or of one range of a database."""
-    if not played.loaded:
-        return
-    for begin, end in _gaps(played.memory.commitlog):
-        yield MissingLog(begin, end, _units_between(played, begin, end))
+def missing_log(played: Restart) -> tuple[MissingLog, ...] | None:
+    """The gaps in front of log files after this start, or where it waits for ever; None where load() is not played.
+
+    A gap in front of a file without messages counts unless no queue leads there. Memory: the units of one queue file,
+    or of one range of a database.
+    """
+    if not (played.loaded or played.hang):
+        return None
+    log = played.memory.commitlog
+    found = (MissingLog(begin, end, _units_between(played, begin, end)) for begin, end in _gaps(log))
+    return tuple(each for each in found if each.end < log.max_offset or each.queue_units != 0)
 
 
 def _gaps(log: FileList) -> Iterator[tuple[int, int]]:
     for before, behind in pairwise(log.files):
-        if before.end_offset < behind.base_offset < log.max_offset:
+        if before.end_offset < behind.base_offset <= log.max_offset:
             yield before.end_offset, behind.base_offset
 
 

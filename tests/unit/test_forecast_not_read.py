@@ -12,7 +12,7 @@ from recovery.forecast.forecast import forecast
 from recovery.rebuild.rebuild import rebuild
 from recovery.rules.settings import StoreSettings
 from tests.support.opened import opened
-from tests.support.recovery_cases import database_cases
+from tests.support.recovery_cases import database_cases, golden_cases
 from tests.support.stores import store_root
 
 SMALL = StoreSettings.from_config(
@@ -80,3 +80,21 @@ def test_units_of_a_database_that_cannot_be_read_are_not_counted() -> None:
         damaged = forecast(*opened(root, case["version"], settings)).missing
     assert [bool(each.queue_units) for each in whole] == [True]
     assert [each.queue_units for each in damaged] == [None]
+
+
+def test_missing_bytes_of_a_log_that_does_not_load_are_not_known(tmp_path: Path) -> None:
+    root = Path(shutil.copytree(store_root("5.3.3-clean"), tmp_path / "store"))
+    sorted((root / "commitlog").iterdir())[1].unlink()
+    (root / "checkpoint").unlink()
+    (root / "checkpoint").mkdir()
+    document = forecast_document(forecast(*opened(root, "5.3.3", SMALL)))
+    assert (document["load"]["ok"], document["commitlog"]["missing"]) == (False, None)
+
+
+def test_a_start_that_hangs_at_missing_bytes_is_first_advised_to_get_them_back() -> None:
+    """The other advice moves the files behind the gap away, and their messages with them."""
+    case = golden_cases().case("r498-halt-7405003-008")
+    with golden_cases().built(case) as root:
+        answer = forecast(*opened(root, case["version"], StoreSettings.from_config(case["configOverrides"])))
+    assert answer.played.hang
+    assert "back before the start" in answer.advice[0].repair.do
