@@ -53,14 +53,14 @@ def test_if_i_start_this_broker_now() -> None:
     told = run_notebook("02_if_i_start_this_broker_now")
     start = forecast(*opened(bundled_store(CRASHED), "5.3.1"))
     assert len(start.lost) == start.outcome.lost_messages == 136
-    assert f"{len(start.lost)} messages would be lost" in told.page_with("The last exit was abnormal")
+    assert f"lost by it: {len(start.lost)} messages" in told.page_with("The last exit was abnormal")
     assert "CRC wrong" in told.page_with("total_size")
     ways, repaired = told.page_with("start as it is"), start.advice[-1].then
     assert repaired is not None
     assert repaired.lost_messages == 0
     assert "start once with checkCRCOnRecover=false" in ways
     assert f">{repaired.log_end}<" in ways
-    assert f"and {len(start.lost) - 12} more rows" in told.page_with("things would be lost")
+    assert f"and {len(start.lost) - 12} more rows" in told.page_with("A start would lose 136 messages")
     assert "The broker did the same: the end of the log, 328 messages, 6 queues." in told.printed
     assert "CG_lagging" in told.page_with("hold unread messages")
     assert told.pictures == 1
@@ -72,8 +72,7 @@ def test_a_store_of_ones_own_is_foretold(monkeypatch: pytest.MonkeyPatch) -> Non
         monkeypatch.setenv("ROCKETLENS_STORE", str(root))
         told = run_notebook("02_if_i_start_this_broker_now")
         lost = start_now(root).told.outcome.lost_messages
-    said = "no message would be lost" if not lost else f"{lost} message"
-    assert said in told.page_with("The last exit was")
+    assert f"lost by it: {f'{lost} message' if lost else 'nothing'}" in told.page_with("The last exit was")
     assert "The broker did the same" not in told.printed
 
 
