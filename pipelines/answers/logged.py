@@ -1,6 +1,6 @@
 """What the logs of one broker of a lake say, read once by a process that makes several tables from them.
 
-What of them cannot be read, the replay of them tells.
+What of them cannot be read, the replay of them tells; lines beyond what a record of them holds are left out.
 """
 
 from __future__ import annotations

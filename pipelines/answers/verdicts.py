@@ -63,6 +63,11 @@ class BrokerVerdict:
         return None if self.forecast is None else losses.loses(self.forecast)
 
     @property
+    def lacks_files(self) -> bool:
+        """Whether bytes of the log lie in no file, by the forecast: lost before the start."""
+        return self.forecast is not None and bool(losses.missing(self.forecast))
+
+    @property
     def lost(self) -> int | None:
         """Messages lost by a start; None where that is not known."""
         return None if self.forecast is None else losses.messages_lost(self.forecast)
@@ -78,7 +83,7 @@ class BrokerVerdict:
         store = shlex.quote(self.store)
         if self.findings:
             return f"rocketlens verify {store}"
-        if self.starts is False or self.loses:
+        if self.starts is False or self.loses or self.lacks_files:
             return f"rocketlens forecast {store}"
         return f"rocketlens lag {store}" if self.messages_behind or self.queues_unknown else None
 

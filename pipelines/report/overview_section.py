@@ -28,8 +28,8 @@ def anchor_of(number: int) -> str:
 
 
 def state_of(verdict: BrokerVerdict) -> State:
-    """finding: files disagree or a start loses something; unknown: one of the two was not looked at."""
-    if verdict.findings or verdict.starts is False or verdict.loses:
+    """finding: files disagree, are missing, or a start loses something; unknown: one of these was not looked at."""
+    if verdict.findings or verdict.starts is False or verdict.loses or verdict.lacks_files:
         return "finding"
     if verdict.findings is None or verdict.loses is None:
         return "unknown"

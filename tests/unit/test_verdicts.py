@@ -106,6 +106,11 @@ OFFSETS = {"lost_counts": {**CONFIG_LOST, "offsets": 4_000, "gone_back": 1}, "lo
             "finding",
         ),
         ({"losses_are_known": False}, "what a start would lose is not known", "unknown"),
+        (
+            {"commitlog": {"missing": [{"begin": 0, "end": 7}]}},
+            "a start loses nothing more than what is missing already",
+            "finding",
+        ),
     ],
 )
 def test_what_a_start_loses_of_the_configuration_is_no_nothing(

@@ -43,9 +43,9 @@ class HeldRisk:
         pending_messages: that wait; None where of none it is known.
         undecided_messages: of which it is not known whether they still wait.
         due_at_ms: when the log file with the oldest of both is due to be deleted; None where not known.
-        expire_first: how many wait in files that go before they are due; None where the kind has no due time, or where
-            no file's end is known.
-        expiry_unknown: of how many waiting ones the file's end or the due time is not known.
+        expire_first: how many of both lie in files that go before they are due; None where the kind has no due time, or
+            where no file's end is known.
+        expiry_unknown: of how many of both the file's end or the due time is not known.
         messages: the first timers whose files go before they are due, the first half messages; `LISTED` at most.
     """
 
