@@ -35,6 +35,7 @@ class MadeFrom:
     lake: Lake
     inputs: dict[tuple[str, str], str] = field(default_factory=dict)
     _is_saved: bool = True
+    _columns: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def load(cls, lake: Lake) -> MadeFrom:
@@ -54,16 +55,22 @@ class MadeFrom:
     def changed(self, table: str, now: Mapping[str, str]) -> list[str]:
         """The brokers whose inputs, by broker, are not those that the table was made from, or was made from with other
         columns than it has now."""
-        with_columns = _with_columns(table)
-        return [broker for broker, inputs in now.items() if self.inputs.get((broker, table)) != with_columns + inputs]
+        columns = self._columns_of(table)
+        return [broker for broker, inputs in now.items() if self.inputs.get((broker, table)) != columns + inputs]
 
     def note(self, table: str, now: Mapping[str, str]) -> None:
         """Note that a table was made from these inputs, by broker; `save` keeps it."""
-        with_columns = _with_columns(table)
-        fresh = {(broker, table): with_columns + inputs for broker, inputs in now.items()}
+        columns = self._columns_of(table)
+        fresh = {(broker, table): columns + inputs for broker, inputs in now.items()}
         if not fresh.items() <= self.inputs.items():
             self.inputs |= fresh
             self._is_saved = False
+
+    def _columns_of(self, table: str) -> str:
+        """Told once for each table: an ingest asks for each broker."""
+        if table not in self._columns:
+            self._columns[table] = _columns_of(table)
+        return self._columns[table]
 
     def save(self) -> None:
         """Keep in the lake what was noted and forgotten since it was kept last. Where a process ends before that, the
@@ -107,7 +114,7 @@ def all_inputs(brokers: Mapping[str, str], *further: object) -> str:
     return _hashed((sorted(brokers.items()), further))
 
 
-def _with_columns(table: str) -> str:
+def _columns_of(table: str) -> str:
     """The names and types of the columns of a table, and of those made in one go with it, as the head of its inputs:
     rows that were made before a column was added lack it, whatever version of rocketlens made them."""
     together = (other for other in TABLES.values() if WITH.get(other.name, other.name) == table)
