@@ -203,6 +203,7 @@ def _history(group: GroupRecord, record: Record, settle_ms: int) -> GroupHistory
         stops=record.stops,
         broker_events=record.broker_events,
         locks=locks,
+        late_locks=tuple(group.late_locks.all()),
         rollbacks=group.rollbacks(),
         routes=record.routes,
         queues=queues,

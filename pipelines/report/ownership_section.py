@@ -19,6 +19,7 @@ MEANINGS = {
     "silent_owner": "the owner showed no sign of life; nobody consumed the queue",
     "flapping": "the same clients took the queue from each other four times or more within a minute",
     "lock_stall": "a client was refused the queue's lock for five seconds or more; an ordered queue stands still then",
+    "lock_late": "a client had the queue's lock and pulled nothing until it asked for its locks again (before 4.9.5)",
     "commit_rollback": "a client committed an offset below the one that was stored",
     "offset_rewind": "a new owner began below what was committed before; messages were consumed again",
     "offset_skip": "a new owner began beyond what was committed before; messages in between were not consumed",

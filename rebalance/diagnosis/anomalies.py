@@ -16,6 +16,7 @@ from rebalance.diagnosis.cause import (
     LATE_COMMIT,
     LOCK_HELD,
     LOCK_HELD_BY,
+    LOCK_NOT_MARKED,
     STRATEGY_DIFFERS,
     SUBSCRIPTION_DIFFERS,
     VIEWS_DIFFER,
@@ -38,6 +39,7 @@ ORPHAN = "orphan"
 SILENT_OWNER = "silent_owner"
 FLAPPING = "flapping"
 LOCK_STALL = "lock_stall"
+LOCK_LATE = "lock_late"
 COMMIT_ROLLBACK = "commit_rollback"
 OFFSET_REWIND = "offset_rewind"
 OFFSET_SKIP = "offset_skip"
@@ -47,6 +49,7 @@ ANOMALY_KINDS = (
     SILENT_OWNER,
     FLAPPING,
     LOCK_STALL,
+    LOCK_LATE,
     COMMIT_ROLLBACK,
     OFFSET_REWIND,
     OFFSET_SKIP,
@@ -111,6 +114,7 @@ class Anomalies:
                 found += self._orphans(queue, self._history.by_queue.get(queue, ()))
         found += self._silent_owners()
         found += self._lock_stalls()
+        found += self._late_locks()
         found += self._rollbacks()
         return sorted(
             found, key=lambda a: (a.from_ms, a.kind, a.topic or "", a.broker or "", a.queue_id or 0, a.clients)
@@ -288,6 +292,18 @@ class Anomalies:
                 f"{len(run)} refusals",
                 run[0][2],
             )
+
+    def _late_locks(self) -> Iterator[Anomaly]:
+        """Queues whose lock was granted, and whose owner pulled nothing until it asked for all of its locks again."""
+        for late in self._history.late_locks:
+            until = late.marked_ms or late.waited_ms
+            if until - late.granted_ms >= LOCK_STALL_MS:
+                detail = f"granted at once, pulled {(until - late.granted_ms) / 1000:.1f} s later"
+                if late.marked_ms is None:
+                    detail = f"granted at once, {late.pulls} pulls waited, not seen to end"
+                clients = () if late.client_id is None else (late.client_id,)
+                span = (late.granted_ms, late.marked_ms)
+                yield self._anomaly(LOCK_LATE, late.queue, span, clients, Cause(LOCK_NOT_MARKED), detail, late.evidence)
 
     def _rollbacks(self) -> Iterator[Anomaly]:
         for rollback in self._history.rollbacks:

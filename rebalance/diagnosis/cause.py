@@ -22,6 +22,7 @@ SUBSCRIPTION_DIFFERS = "subscription_differs"
 VIEWS_DIFFER = "views_differ"  # brokers, or the replay, had another member list
 LOCK_HELD = "lock_held"
 LOCK_HELD_BY = "lock held by"
+LOCK_NOT_MARKED = "client before 4.9.5: it marks a lock at the next renewal of all"
 LATE_COMMIT = "late commit"
 WENT_BACK = "offset_went_back"
 

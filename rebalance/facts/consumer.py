@@ -114,6 +114,13 @@ class LockAnswered(ClientFact):
 
 
 @frozen(kw_only=True)
+class PullNotLocked(ClientFact):
+    """`pull message later because not locked in broker`: the client does not take the queue for locked."""
+
+    queue: MessageQueue
+
+
+@frozen(kw_only=True)
 class OffsetPersisted(ClientFact):
     """`[persistAll]`/`[persist] … updateConsumeOffsetToBroker`: the client's side of a commit."""
 

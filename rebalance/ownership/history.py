@@ -16,6 +16,7 @@ from rebalance.processes.broker_runs import BrokerEvent
 from rebalance.processes.client_clock import HeardChange
 from rebalance.processes.connection import ListAnswer
 from rebalance.processes.group_record import Rollback
+from rebalance.processes.late_locks import LateLock
 from rebalance.processes.life import Life
 from rebalance.processes.locks import LockTable
 from rebalance.tenures.queue_table import Tenure
@@ -44,6 +45,7 @@ class GroupHistory:
     stops: Mapping[str, Sequence[int]]
     broker_events: Sequence[BrokerEvent]
     locks: LockTable
+    late_locks: Sequence[LateLock] = ()
     rollbacks: Sequence[Rollback]
     routes: Sequence[RouteSeen]
     queues: frozenset[MessageQueue]

@@ -29,6 +29,7 @@ from rebalance.facts import (
     OffsetPersisted,
     OffsetQueried,
     PopQueueAdded,
+    PullNotLocked,
     PullSeen,
     QueueAdded,
     QueueAddFailed,
@@ -48,6 +49,7 @@ from rebalance.model.message_queue import MessageQueue
 from rebalance.processes.client_clock import HeardChange
 from rebalance.processes.connection import Closed, Connection, ListAnswer, Witness, WitnessKind
 from rebalance.processes.connections import Connections
+from rebalance.processes.late_locks import LateLocks
 from rebalance.processes.locks import LockFact
 from rebalance.processes.polled import Polled
 from rebalance.processes.process import Process
@@ -80,6 +82,7 @@ class GroupRecord:
         self.group = group
         self._connections = Connections()
         self.locks: list[LockFact] = []
+        self.late_locks = LateLocks()
         self.polled = Polled()
         self.changes_heard: dict[str, list[HeardChange]] = {}
         self.pop_topics: set[str] = set()
@@ -287,6 +290,14 @@ class GroupRecord:
     def result_changed(self, fact: RebalanceResultChanged) -> None:
         self._connections.of_run(fact).results.append(fact)
 
+    def lock_answered(self, fact: LockAnswered) -> None:
+        self._connections.of_run(fact)
+        self.late_locks.answered(fact)
+
+    def not_locked(self, fact: PullNotLocked) -> None:
+        self._connections.of_run(fact)
+        self.late_locks.waited(fact)
+
     def _told(self, fact: ClientFact, queue: MessageQueue, kind: WitnessKind, queue_offset: int | None) -> None:
         witness = Witness(fact.at_ms - fact.early_ms, kind, queue_offset, fact.evidence, fact.early_ms + fact.late_ms)
         self._connections.of_run(fact).witnesses.setdefault(queue, []).append(witness)
@@ -316,7 +327,8 @@ _READERS: dict[type[Fact], Callable[[GroupRecord, Any], None]] = {
     ConsumerShutdown: GroupRecord.shut_down,
     Notified: GroupRecord.run_fact,
     SubscriptionVersionBumped: GroupRecord.run_fact,
-    LockAnswered: GroupRecord.run_fact,
+    LockAnswered: GroupRecord.lock_answered,
+    PullNotLocked: GroupRecord.not_locked,
     QueueAddFailed: GroupRecord.run_fact,
     RoundSkipped: GroupRecord.run_fact,
     RebalanceResultChanged: GroupRecord.result_changed,

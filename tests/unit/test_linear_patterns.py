@@ -29,6 +29,7 @@ NONE: list[str] = []
 
 READERS: dict[str, tuple[re.Pattern[str], Match]] = {
     "queues": (texts._QUEUES, texts.queues),
+    "pull_request": (texts._PULL_REQUEST, texts.pull_request),
     "remote": (texts._REMOTE, texts.channel_info),
     "channel_info": (texts._CHANNEL_INFO, texts.channel_info),
     "subscriptions": (texts._SUBSCRIPTION, texts.subscriptions),

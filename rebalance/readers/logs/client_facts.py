@@ -15,6 +15,7 @@ from rebalance.facts import (
     Notified,
     OffsetPersisted,
     PopQueueAdded,
+    PullNotLocked,
     QueueAdded,
     QueueAddFailed,
     QueueRemoved,
@@ -157,6 +158,10 @@ class ClientLog:
         renewal = event.template.name == "lock_renewed"
         return self._group_fact(event, LockAnswered, group, queue=queue, granted=outcome == "OK", renewal=renewal)
 
+    def _not_locked(self, event: LogEvent) -> Sequence[Fact]:
+        asked = texts.pull_request(event.fields[0])
+        return () if asked is None else self._group_fact(event, PullNotLocked, asked[0], queue=asked[1])
+
     def _persisted(self, event: LogEvent) -> Sequence[Fact]:
         group, client_id, text, queue_offset = event.fields
         queue = texts.queue(text)
@@ -215,6 +220,7 @@ _BUILDERS: dict[str, Callable[[ClientLog, LogEvent], Sequence[Fact]]] = {
     "queue_add_offset_failed": ClientLog._add_failed,
     "lock_answered": ClientLog._lock,
     "lock_renewed": ClientLog._lock,
+    "pull_not_locked": ClientLog._not_locked,
     "offset_persisted": ClientLog._persisted,
     "route_changed": ClientLog._route,
     **dict.fromkeys(_REMOVAL_REASONS, ClientLog._removed),

@@ -223,7 +223,13 @@ _PULL_TEMPLATES = (
     _client("offset_fetch_failed", "WARN", "all", "fetchConsumeOffsetFromBroker exception, {mq}"),
     _client("persist_failed", "ERROR", "all", "updateConsumeOffsetToBroker exception, {mq}"),
     _client("pull_request_dropped", "INFO", "all", "the pull request[{pull_request}] is dropped."),
-    _client("pull_not_locked", "INFO", "all", "pull message later because not locked in broker, {pull_request}"),
+    _client(
+        "pull_not_locked",
+        "INFO",
+        "all",
+        "pull message later because not locked in broker, {pull_request}",
+        "PullNotLocked",
+    ),
     _client(
         "first_pull",
         "INFO",

@@ -12,6 +12,7 @@ from rebalance.readers.sub_version import sub_version_ms
 
 # Every width is bounded, and what was taken is not given back (possessive, atomic) where another end cannot fit:
 # a hostile line must take time that grows with its length and no faster.
+_PULL_REQUEST = re.compile(r"PullRequest \[consumerGroup=(\S{1,512}), messageQueue=(MessageQueue \[[^\]]{1,2048}\])")
 _QUEUES = re.compile(r"MessageQueue \[topic=(?>.{0,512}?, brokerName=)(?>.{0,512}?, queueId=)-?\d{1,10}\]")
 _REMOTE = re.compile(r"R:[^/\]]{0,255}+/(\[[^\]]{1,255}+\]:\d{1,5}+|[^\]\s]{1,255}+)\]|remoteAddress=([^,}\s]{1,512}+)")
 _CHANNEL_INFO = re.compile(
@@ -62,6 +63,13 @@ class ConsumerData(NamedTuple):
 def queue(text: str) -> MessageQueue | None:
     """The queue of one `MessageQueue […]`."""
     return MessageQueue.parse(text)
+
+
+def pull_request(text: str) -> tuple[str, MessageQueue] | None:
+    """Group and queue of one `PullRequest […]`. PullRequest#toString @4.2.0 - 5.3.3."""
+    found = _PULL_REQUEST.match(text)
+    asked = None if found is None else queue(found[2])
+    return None if found is None or asked is None else (found[1], asked)
 
 
 def queues(text: str) -> tuple[MessageQueue, ...]:

@@ -45,6 +45,7 @@ MADE = {
     "tests/golden/ext": "make/ext: stores.sh",
     "tests/golden/filter": "make/filter: vectors.sh",
     "tests/golden/messages": "make/messages: vectors.sh",
+    "tests/golden/rebalance/late-locks": "make/rebalance: session.py WORK OUT NAME c PORT 4.9.4 GMT+8; log and tables of c2",
     "tests/golden/rebalance/sessions": "make/rebalance: scenarios.py, session.py",
     "tests/golden/rebalance/vectors": "make/rebalance: vectors.sh VERSION",
     "tests/golden/tiered": "make/tiered: stores.sh",
