@@ -18,7 +18,7 @@ from pathlib import Path
 from time import process_time
 
 from rebalance.readers.logs import TEMPLATES, LogReader, facts_from_log
-from rebalance.readers.logs.table import UNREADABLE
+from rebalance.readers.logs.templates.table import UNREADABLE
 from tests.support.fixtures import GOLDEN
 
 SESSIONS = GOLDEN / "rebalance" / "sessions"

@@ -79,6 +79,7 @@ CHAPTERS = {
         "",
     ),
     "rebalance/readers": ("", "logs", "wire"),
+    "rebalance/readers/logs": ("templates", "lines", "facts", ""),
     "pipelines": (
         "installed",
         "lake",

@@ -14,7 +14,7 @@ import pyarrow as pa
 from rebalance.model.message_queue import MessageQueue
 
 if TYPE_CHECKING:
-    from rebalance.readers.logs.reader import LogEvent
+    from rebalance.readers.logs.lines.reader import LogEvent
 
 BATCH_ROWS = 1 << 14
 INSTANTS = {"at": "at_ms", "begin_at": "from_ms", "end_at": "to_ms", "last_at": "last_at_ms"}

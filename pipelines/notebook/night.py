@@ -17,7 +17,7 @@ from pipelines.report.figures import counted, grouped
 from pipelines.report.model import Column, PrintedTable, Row, Section, State
 from pipelines.report.ownership_section import COLOURS, in_short, short_names, ticks_of
 from pipelines.report.svg import Lane, Mark, lanes
-from rebalance.readers.logs.reader import LogEvent
+from rebalance.readers.logs.lines.reader import LogEvent
 from recovery.scan.log_access import LogAccess
 
 BUCKETS = 140

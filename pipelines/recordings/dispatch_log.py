@@ -12,7 +12,7 @@ from pipelines.recordings.listening import Listener, Take
 from pipelines.recordings.recordings import Recording
 
 if TYPE_CHECKING:
-    from rebalance.readers.logs.reader import LogEvent
+    from rebalance.readers.logs.lines.reader import LogEvent
 
 MOST_DIGITS = 18
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rebalance.readers.logs.reader import LogSummary
+    from rebalance.readers.logs.lines.reader import LogSummary
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pipelines.recordings.recordings import Recording, facts_of
 
 if TYPE_CHECKING:
     from rebalance.facts import Fact
-    from rebalance.readers.logs.reader import LogEvent, LogSummary
+    from rebalance.readers.logs.lines.reader import LogEvent, LogSummary
 
 Take = Callable[["LogEvent"], None]
 End = Callable[["LogSummary"], None]
@@ -38,8 +38,8 @@ class Listener:
 
 def hear(recordings: Iterable[Recording], listeners: Sequence[Listener], problem: Problem) -> None:
     """Read what somebody listens to; what cannot be read goes to `problem`."""
-    from rebalance.readers.logs.order import EntryOrder
-    from rebalance.readers.logs.reader import LogReader
+    from rebalance.readers.logs.lines.order import EntryOrder
+    from rebalance.readers.logs.lines.reader import LogReader
 
     for recording in recordings:
         if recording.kind == "log":

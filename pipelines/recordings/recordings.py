@@ -22,7 +22,7 @@ from pipelines.recordings.states import StateKind, broker_of_topics, facts_of_st
 
 if TYPE_CHECKING:
     from rebalance.facts import Fact
-    from rebalance.readers.logs.reader import LogEvent, LogSummary
+    from rebalance.readers.logs.lines.reader import LogEvent, LogSummary
 
 Kind = Literal["wire", "pcap", "log", "polls", "topics", "groups"]
 
@@ -142,7 +142,7 @@ def facts_of(
     """
     file = recording.name
     if recording.kind == "log":
-        from rebalance.readers.logs.facts import facts_from_log
+        from rebalance.readers.logs.facts.log import facts_from_log
 
         lines = (line for path in recording.paths for line in lines_of(path, problem))
         yield from facts_from_log(lines, source=recording.source, file=file, on_event=on_event, on_end=on_end)

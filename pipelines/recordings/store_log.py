@@ -13,9 +13,9 @@ from parsers.values.java import INT_MAX
 from pipelines.recordings.kinds import LOG_NAME
 from pipelines.recordings.lines import Problem, lines_of
 from pipelines.recordings.recordings import log_home
-from rebalance.readers.logs.reader import LogEvent, LogReader
-from rebalance.readers.logs.stamp import MESSAGE_MARK
-from rebalance.readers.logs.store_templates import STORE_MEANINGS
+from rebalance.readers.logs.lines.reader import LogEvent, LogReader
+from rebalance.readers.logs.lines.stamp import MESSAGE_MARK
+from rebalance.readers.logs.templates.store import STORE_MEANINGS
 
 STEMS = {"store", "storeerror", "store_error", "store_default"}
 MOST_QUEUES = 10_000

@@ -13,7 +13,7 @@ from recovery.lives.config_states import Happening, Subject, told_settings
 from recovery.lives.story import LifeEvent
 
 if TYPE_CHECKING:
-    from rebalance.readers.logs.reader import LogEvent
+    from rebalance.readers.logs.lines.reader import LogEvent
 
 HAPPENINGS: dict[str, tuple[Subject, Happening]] = {
     "topic_created": ("topic", Happening.CREATED),
@@ -83,7 +83,7 @@ def _thread(event: LogEvent) -> str:
 
 
 def _life_event(event: LogEvent, request: LogEvent | None, log: str) -> LifeEvent | None:
-    from rebalance.readers.logs.texts import settings
+    from rebalance.readers.logs.lines.texts import settings
 
     (subject, happening), fields = HAPPENINGS[event.template.name], event.named_fields
     if subject == "topic":

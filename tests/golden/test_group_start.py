@@ -11,7 +11,7 @@ from parsers.store.store import open_store
 from parsers.values.topics import is_retry
 from pipelines.answers.offsets.start_rows import NewGroup, start_rows
 from rebalance.readers.logs import LogReader
-from rebalance.readers.logs.offset_lines import LineKind, offset_lines
+from rebalance.readers.logs.facts.offset_lines import LineKind, offset_lines
 from recovery.query.group_start import Policy, QueueNow, group_start
 from recovery.rules.versions import BrokerVersion
 from tests.support.cli import call

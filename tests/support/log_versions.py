@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parsers.values.version import NEWEST, Version
-from rebalance.readers.logs.template import Template
+from rebalance.readers.logs.templates.template import Template
 
 OLDEST = Version(4, 0, 0)
 GO_OLDEST, GO_NEWEST = Version(2, 0, 0), Version(2, 1, 2)

@@ -16,7 +16,7 @@ from rebalance.model import budget
 from rebalance.model.budget import OverBudget, json_cost
 from rebalance.model.json_text import parse_json
 from rebalance.readers.logs import LogReader
-from rebalance.readers.logs.order import EntryOrder
+from rebalance.readers.logs.lines.order import EntryOrder
 from tests.support.cli import call, small_store
 from tests.support.fixtures import GOLDEN
 from tests.support.pcap import Wire, as_pcap

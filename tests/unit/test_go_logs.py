@@ -18,7 +18,7 @@ from rebalance.facts import (
     RebalanceResultChanged,
 )
 from rebalance.readers.logs import facts_from_log
-from rebalance.readers.logs.logrus import logrus_line
+from rebalance.readers.logs.lines.logrus import logrus_line
 from rebalance.readers.sub_version import sub_version_ms
 from tests.support.fixtures import GOLDEN
 

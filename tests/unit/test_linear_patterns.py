@@ -17,7 +17,8 @@ import pytest
 from pipelines.recordings.recordings import BOOTED
 from rebalance.model import message_queue
 from rebalance.model.message_queue import MessageQueue
-from rebalance.readers.logs import TEMPLATES, logrus, texts
+from rebalance.readers.logs import TEMPLATES
+from rebalance.readers.logs.lines import logrus, texts
 from rebalance.strategies import registry
 
 SMALL, LARGE = 8 << 10, 64 << 10

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from rebalance.readers.logs.order import EntryOrder
-from rebalance.readers.logs.reader import LogEvent
-from rebalance.readers.logs.table import UNREADABLE
+from rebalance.readers.logs.lines.order import EntryOrder
+from rebalance.readers.logs.lines.reader import LogEvent
+from rebalance.readers.logs.templates.table import UNREADABLE
 
 
 def ordered(seconds: Sequence[int]) -> tuple[list[int], EntryOrder]:

@@ -9,11 +9,11 @@ import pytest
 
 from parsers.values.version import Version
 from rebalance.readers.logs import TEMPLATES, LogReader
-from rebalance.readers.logs.document import page
-from rebalance.readers.logs.go_templates import GO_TEMPLATES
-from rebalance.readers.logs.store_templates import STORE_MEANINGS
-from rebalance.readers.logs.table import UNREADABLE
-from rebalance.readers.logs.template import Template
+from rebalance.readers.logs.templates.document import page
+from rebalance.readers.logs.templates.go import GO_TEMPLATES
+from rebalance.readers.logs.templates.store import STORE_MEANINGS
+from rebalance.readers.logs.templates.table import UNREADABLE
+from rebalance.readers.logs.templates.template import Template
 from tests.support.fixtures import CHECKOUT
 from tests.support.log_versions import version_range
 

@@ -25,7 +25,7 @@ from rebalance.facts import (
 from rebalance.facts.clock_offset import ClockOffset
 from rebalance.model.message_queue import MessageQueue
 from rebalance.readers.logs import LogReader, LogSummary, facts_from_log
-from rebalance.readers.logs.texts import channel_info
+from rebalance.readers.logs.lines.texts import channel_info
 
 NOON_MS = 1795262400000  # 2026-11-21T12:00:00Z
 MQ = MessageQueue("T", "b", 1)

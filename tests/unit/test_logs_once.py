@@ -12,7 +12,7 @@ import pytest
 from pipelines.answers import logged
 from pipelines.lake.sources import BrokerSource
 from pipelines.recordings.recordings import Recording
-from rebalance.readers.logs.reader import LogEvent, LogReader
+from rebalance.readers.logs.lines.reader import LogEvent, LogReader
 from tests.support.cli import call
 from tests.support.incidents import incident
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from pipelines.recordings.listening import Listener, Take
 from pipelines.recordings.recordings import Recording
 from rebalance.facts import Fact, HeartbeatReceived, TopicSubscription
-from rebalance.readers.logs import texts
+from rebalance.readers.logs.lines import texts
 
 if TYPE_CHECKING:
-    from rebalance.readers.logs.reader import LogEvent
+    from rebalance.readers.logs.lines.reader import LogEvent
 
 MOST = 1 << 16
 """Subscriptions and expressions that are kept."""

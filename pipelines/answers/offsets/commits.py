@@ -11,7 +11,7 @@ from dataclasses import replace
 from pipelines.answers.offsets.corrections import BEYOND_END, UNTOLD
 from pipelines.answers.offsets.event import EventsInTime, OffsetEvent, differences, key_of
 from pipelines.answers.offsets.record import GroupQueueKey, OffsetRecord, Statement
-from rebalance.readers.logs.offset_lines import LineKind
+from rebalance.readers.logs.facts.offset_lines import LineKind
 from recovery.query.move_kind import MoveKind
 
 MOST_EVIDENCE = 8

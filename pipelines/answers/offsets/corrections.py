@@ -11,7 +11,7 @@ from pipelines.answers.offsets.event import TOGETHER_MS, OffsetEvent, difference
 from pipelines.answers.offsets.in_time import InTime
 from pipelines.answers.offsets.moved_records import MovedRecord
 from pipelines.answers.offsets.record import OffsetRecord, Statement, statements_by
-from rebalance.readers.logs.offset_lines import LineKind
+from rebalance.readers.logs.facts.offset_lines import LineKind
 from recovery.query.move_kind import MoveKind
 
 AFTER_RESET_MS = 60_000

@@ -13,9 +13,9 @@ from pipelines.answers.offsets.in_time import InTime, Span
 from pipelines.recordings.listening import Listener, Take
 from pipelines.recordings.recordings import Recording
 from rebalance.facts import Fact, OffsetCommitted
-from rebalance.readers.logs import texts
-from rebalance.readers.logs.offset_lines import LineKind, OffsetLine, offset_lines
-from rebalance.readers.logs.reader import LogEvent, LogSummary
+from rebalance.readers.logs.facts.offset_lines import LineKind, OffsetLine, offset_lines
+from rebalance.readers.logs.lines import texts
+from rebalance.readers.logs.lines.reader import LogEvent, LogSummary
 
 GroupQueueKey = tuple[str, str, int]
 """(group, topic, queue_id)."""

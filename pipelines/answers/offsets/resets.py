@@ -19,7 +19,7 @@ from pipelines.answers.offsets.event import (
     key_of,
 )
 from pipelines.answers.offsets.record import GroupQueueKey, OffsetRecord, Statement, statements_by
-from rebalance.readers.logs.offset_lines import LineKind
+from rebalance.readers.logs.facts.offset_lines import LineKind
 from recovery.query.move_kind import MoveKind
 
 REJECTED_MS = 60_000

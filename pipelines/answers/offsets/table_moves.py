@@ -10,7 +10,7 @@ from pipelines.answers.offsets.corrections import BEYOND_END
 from pipelines.answers.offsets.ends import Ends
 from pipelines.answers.offsets.event import EventsInTime, OffsetEvent, SavedTable, differences, key_of
 from pipelines.answers.offsets.record import GroupQueueKey, OffsetRecord, statements_by
-from rebalance.readers.logs.offset_lines import LineKind
+from rebalance.readers.logs.facts.offset_lines import LineKind
 from recovery.query.move_kind import MoveKind
 
 STALLED_MS = 60_000

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from rebalance.facts import Fact
-    from rebalance.readers.logs.reader import LogEvent
+    from rebalance.readers.logs.lines.reader import LogEvent
 
 REPLAYED = {
     "assignments": "assignments",

@@ -3,9 +3,9 @@
 In: lines. Out: recognised entries (rows of `log_events`) and the facts they state. It knows no file and no capture.
 """
 
-from rebalance.readers.logs.facts import LogFacts, facts_from_log
-from rebalance.readers.logs.reader import LogEvent, LogReader, LogSummary
-from rebalance.readers.logs.table import TEMPLATES
+from rebalance.readers.logs.facts.log import LogFacts, facts_from_log
+from rebalance.readers.logs.lines.reader import LogEvent, LogReader, LogSummary
+from rebalance.readers.logs.templates.table import TEMPLATES
 
 __all__ = [
     "TEMPLATES",

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from parsers.values.version import Version
-from rebalance.readers.logs.go_templates import GO_TEMPLATES
+from rebalance.readers.logs.templates.go import GO_TEMPLATES
 from tests.support.log_versions import version_range
 
 RELEASES = ("2.0.0", "2.1.0", "2.1.1", "2.1.2")

@@ -7,7 +7,7 @@ from typing import TypedDict
 
 from rebalance.facts import Evidence
 from rebalance.facts.clock_offset import SAME_CLOCK, ClockOffset
-from rebalance.readers.logs.reader import LogEvent
+from rebalance.readers.logs.lines.reader import LogEvent
 
 
 class When(TypedDict):

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from rebalance.model import budget
-from rebalance.readers.logs.logrus import LOGRUS_START, logrus_line
-from rebalance.readers.logs.stamp import MESSAGE_MARK, SECOND_TEXT, UNKNOWN_ZONE, Second, StampReader
-from rebalance.readers.logs.table import ANCHORED, BY_START, UNREADABLE
-from rebalance.readers.logs.template import OFFSET_DIGITS, START_SIZE, Template
-from rebalance.readers.logs.texts import channel_info
+from rebalance.readers.logs.lines.logrus import LOGRUS_START, logrus_line
+from rebalance.readers.logs.lines.stamp import MESSAGE_MARK, SECOND_TEXT, UNKNOWN_ZONE, Second, StampReader
+from rebalance.readers.logs.lines.texts import channel_info
+from rebalance.readers.logs.templates.table import ANCHORED, BY_START, UNREADABLE
+from rebalance.readers.logs.templates.template import OFFSET_DIGITS, START_SIZE, Template
 
 _MAX_SAMPLES = 256
 _MAX_HEADS = 65_536

@@ -6,7 +6,7 @@ Source of the texts: PullMessageProcessor (5.x: DefaultPullMessageResultHandler)
 
 from __future__ import annotations
 
-from rebalance.readers.logs.template import Template
+from rebalance.readers.logs.templates.template import Template
 
 _MOVED = "PULL_OFFSET_MOVED:"
 _RESET = "[reset-offset] "

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from rebalance.readers.logs.broker_templates import BROKER_TEMPLATES
-from rebalance.readers.logs.client_templates import CLIENT_TEMPLATES
-from rebalance.readers.logs.go_templates import GO_TEMPLATES
-from rebalance.readers.logs.offset_templates import OFFSET_TEMPLATES
-from rebalance.readers.logs.store_templates import STORE_TEMPLATES
-from rebalance.readers.logs.template import START_SIZE, Template
+from rebalance.readers.logs.templates.broker import BROKER_TEMPLATES
+from rebalance.readers.logs.templates.client import CLIENT_TEMPLATES
+from rebalance.readers.logs.templates.go import GO_TEMPLATES
+from rebalance.readers.logs.templates.offsets import OFFSET_TEMPLATES
+from rebalance.readers.logs.templates.store import STORE_TEMPLATES
+from rebalance.readers.logs.templates.template import START_SIZE, Template
 
 TEMPLATES: tuple[Template, ...] = (
     *BROKER_TEMPLATES,

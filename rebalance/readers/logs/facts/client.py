@@ -24,10 +24,10 @@ from rebalance.facts import (
     RouteSeen,
     SubscriptionVersionBumped,
 )
-from rebalance.readers.logs import texts
-from rebalance.readers.logs.client_runs import ClientRuns
-from rebalance.readers.logs.origin import Origin
-from rebalance.readers.logs.reader import LogEvent
+from rebalance.readers.logs.facts.client_runs import ClientRuns
+from rebalance.readers.logs.lines import texts
+from rebalance.readers.logs.lines.origin import Origin
+from rebalance.readers.logs.lines.reader import LogEvent
 
 FactsOf = Callable[[LogEvent], Sequence[Fact]]
 

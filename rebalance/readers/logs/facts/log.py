@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from rebalance.facts import Fact, LogBegins, LogEnds, UnreadRecord
 from rebalance.facts.clock_offset import SAME_CLOCK, ClockOffset
-from rebalance.readers.logs.broker_facts import BrokerLog
-from rebalance.readers.logs.client_facts import ClientLog
-from rebalance.readers.logs.go_facts import GoLog
-from rebalance.readers.logs.order import EntryOrder
-from rebalance.readers.logs.origin import Origin, When
-from rebalance.readers.logs.reader import LogEvent, LogReader, LogSummary
-from rebalance.readers.logs.stamp import Second
-from rebalance.readers.logs.table import UNREADABLE
+from rebalance.readers.logs.facts.broker import BrokerLog
+from rebalance.readers.logs.facts.client import ClientLog
+from rebalance.readers.logs.facts.go import GoLog
+from rebalance.readers.logs.lines.order import EntryOrder
+from rebalance.readers.logs.lines.origin import Origin, When
+from rebalance.readers.logs.lines.reader import LogEvent, LogReader, LogSummary
+from rebalance.readers.logs.lines.stamp import Second
+from rebalance.readers.logs.templates.table import UNREADABLE
 
 
 class LogFacts:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from rebalance.readers.logs.chain import Chain
+from rebalance.readers.logs.templates.chain import Chain
 
 START_SIZE = 8
 """A template is looked up by its first bytes: this many of them are fixed text, unless it is anchored elsewhere."""

@@ -8,7 +8,7 @@ An ordinary heartbeat and the renewal of a held lock leave no line.
 
 from __future__ import annotations
 
-from rebalance.readers.logs.template import Template
+from rebalance.readers.logs.templates.template import Template
 
 _NETTY = "NETTY EVENT: remove "
 _SCAN = "SCAN: remove expired channel"

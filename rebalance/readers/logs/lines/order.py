@@ -14,7 +14,7 @@ from operator import attrgetter
 
 from rebalance.model import budget
 from rebalance.model.timing import THREADS_MS
-from rebalance.readers.logs.reader import LogEvent
+from rebalance.readers.logs.lines.reader import LogEvent
 
 _HELD = 16_384  # entries that are put in order among each other; what is further apart stays where it is
 _SHUFFLED = 10  # jumps back among those held that no clock makes

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rebalance.readers.logs.store_templates import STORE_MEANINGS
-from rebalance.readers.logs.table import TEMPLATES
-from rebalance.readers.logs.template import Template
+from rebalance.readers.logs.templates.store import STORE_MEANINGS
+from rebalance.readers.logs.templates.table import TEMPLATES
+from rebalance.readers.logs.templates.template import Template
 
 _TITLES = {
     "broker": "Broker: broker.log",
@@ -18,7 +18,7 @@ _TITLES = {
 _INTRODUCTION = """# Log texts
 
 What `rebalance/readers/logs` recognises, printed from its table:
-`python -c "from rebalance.readers.logs.document import page; print(page(), end='')" > docs/log-templates.md`.
+`python -c "from rebalance.readers.logs.templates.document import page; print(page(), end='')" > docs/log-templates.md`.
 
 `{field}` stands where Java has `{}`. *Yields* is the fact an entry becomes (`rebalance/facts`); entries without
 one are rows of `log_events` all the same. Lines of no template are counted and sampled; an entry that starts like a

@@ -22,9 +22,9 @@ from rebalance.facts import (
     TopicQueues,
 )
 from rebalance.model.timing import SAME_SCAN_MS
-from rebalance.readers.logs import texts
-from rebalance.readers.logs.origin import Origin, When
-from rebalance.readers.logs.reader import LogEvent
+from rebalance.readers.logs.lines import texts
+from rebalance.readers.logs.lines.origin import Origin, When
+from rebalance.readers.logs.lines.reader import LogEvent
 
 _MAX_CHANNELS = 100_000
 

@@ -27,9 +27,9 @@ from rebalance.facts import (
 )
 from rebalance.model.message_queue import MessageQueue
 from rebalance.model.timing import ROUND_MS
-from rebalance.readers.logs import texts
-from rebalance.readers.logs.origin import Origin, When
-from rebalance.readers.logs.reader import LogEvent
+from rebalance.readers.logs.lines import texts
+from rebalance.readers.logs.lines.origin import Origin, When
+from rebalance.readers.logs.lines.reader import LogEvent
 
 FactsOf = Callable[[LogEvent], Sequence[Fact]]
 _REMOVAL_REASONS = {

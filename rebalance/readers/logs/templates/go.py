@@ -7,7 +7,7 @@ level comes from ROCKETMQ_GO_LOG_LEVEL. An application that sets a logger of its
 
 from __future__ import annotations
 
-from rebalance.readers.logs.template import Template
+from rebalance.readers.logs.templates.template import Template
 
 _MQ_GROUP = " MessageQueue={mq} consumerGroup={group}"
 _GROUP_TOPIC = " consumerGroup={group} topic={topic}"

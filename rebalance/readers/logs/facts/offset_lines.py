@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from rebalance.readers.logs import texts
-from rebalance.readers.logs.reader import LogEvent
+from rebalance.readers.logs.lines import texts
+from rebalance.readers.logs.lines.reader import LogEvent
 
 _RESET_QUEUE = re.compile(
     r'\{"brokerName":"([^"]{0,255}+)","queueId":([0-9]{1,9}+),"topic":"([^"]{0,255}+)"\}:(-?[0-9]{1,18}+)'

@@ -7,7 +7,7 @@ NettyRemotingClient @4.4.0 - 5.3.3. A round that changes nothing leaves no line.
 
 from __future__ import annotations
 
-from rebalance.readers.logs.template import Template
+from rebalance.readers.logs.templates.template import Template
 
 _RESULT = (
     "rebalanced result changed. allocateMessageQueueStrategyName={strategy}, "

@@ -8,7 +8,7 @@ RocksDBConsumeQueueStore @4.2.0 - 5.5.1; a text with an own bound was looked for
 
 from __future__ import annotations
 
-from rebalance.readers.logs.template import Template
+from rebalance.readers.logs.templates.template import Template
 
 _DELETED = "delete file[REF:{count}] {file} {result}, W:{wrote} M:{flushed}, {took}"
 _COMPARED = "maxPhyOffsetOfConsumeQueue({stored}) >= processOffset({requested}), truncate dirty logic files"
