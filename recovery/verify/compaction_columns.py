@@ -23,7 +23,6 @@ from recovery.broker.store_folder import read_evidence
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.scan.intervals import Intervals, Longs, Mask
 from recovery.scan.log_access import LogAccess
-from recovery.verify.checks.batch_queue import written_units
 from recovery.verify.checks.compaction import (
     CopyColumns,
     FileColumns,
@@ -34,6 +33,7 @@ from recovery.verify.checks.compaction import (
     check_positions,
 )
 from recovery.verify.checks.files import relative
+from recovery.verify.checks.queue.batch import written_units
 from recovery.verify.findings.finding import Judgement, joined
 from recovery.verify.settle.copy_kernel import same_records
 

@@ -19,7 +19,7 @@ from recovery.knowledge.inference import StoreKnowledge
 from recovery.lives.life import TopicLives
 from recovery.scan.intervals import Longs, found_at
 from recovery.scan.log_access import LogAccess
-from recovery.verify.checks.index import LeftEntries
+from recovery.verify.checks.index.index import LeftEntries
 from recovery.verify.queue_columns import NO_MESSAGES, LeftQueue, queue_messages
 from recovery.verify.settle.database_spool import Spool, spool_of
 from recovery.verify.settle.index_entries import Chains, last_written, read_chains, read_places

@@ -14,8 +14,8 @@ from parsers.values.java import LONG_MAX
 from recovery.rebuild.queue_kernel import fill_groups, larger, new_state, number_queues
 from recovery.scan.intervals import Intervals, Longs
 from recovery.scan.queue_numbers import unpack_key
-from recovery.verify.checks.queue_compared import QueueHead, QueueMessages, QueueUnits
-from recovery.verify.checks.queue_places import QueueFiles
+from recovery.verify.checks.queue.compared import QueueHead, QueueMessages, QueueUnits
+from recovery.verify.checks.queue.places import QueueFiles
 from recovery.verify.settle.log_columns import LogColumns
 from recovery.verify.settle.outline import QueueTrace
 from recovery.verify.settle.queue_disk import FileUnits, QueueOnDisk

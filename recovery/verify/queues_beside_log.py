@@ -16,19 +16,19 @@ from parsers.store.store_file import QueueKey
 from parsers.values.topics import is_lmq
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.scan.intervals import Intervals, Longs, found_at
-from recovery.verify.checks.batch_queue import batches_end, check_batch_queue
-from recovery.verify.checks.light_queue import as_appended, with_former
-from recovery.verify.checks.log import LOCK_WAIT_MS
-from recovery.verify.checks.queue import check_queue
-from recovery.verify.checks.queue_compared import (
+from recovery.verify.checks.log.log import LOCK_WAIT_MS
+from recovery.verify.checks.queue.batch import batches_end, check_batch_queue
+from recovery.verify.checks.queue.compared import (
     LogFacts,
     QueueMessages,
     QueueUnits,
     misdirected_units,
     unserved_messages,
 )
-from recovery.verify.checks.queue_ext import ExtContext, check_ext, hold_addresses, with_expected_tags
-from recovery.verify.checks.queue_places import DatabaseQueuePlaces, QueuePlaces
+from recovery.verify.checks.queue.ext_units import ExtContext, check_ext, hold_addresses, with_expected_tags
+from recovery.verify.checks.queue.light import as_appended, with_former
+from recovery.verify.checks.queue.places import DatabaseQueuePlaces, QueuePlaces
+from recovery.verify.checks.queue.queue import check_queue
 from recovery.verify.findings.finding import Explained, Judgement, Place
 from recovery.verify.first_pass import Left
 from recovery.verify.queue_columns import NO_MESSAGES, of_places, queue_files, queue_messages

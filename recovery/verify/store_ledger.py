@@ -23,9 +23,9 @@ from recovery.query.ledger import GroupPlace, Layer, LedgerRange, State, next_to
 from recovery.rebuild.queue_writer import MOST_OFFSET
 from recovery.scan.intervals import Intervals, Longs, Mask, found_at
 from recovery.scan.queue_rows import NO_ROWS, queue_rows
-from recovery.verify.checks.batch_queue import written_units
-from recovery.verify.checks.queue import OFFSET_TAKEN, absent_kinds
-from recovery.verify.checks.queue_compared import Compared, LogFacts
+from recovery.verify.checks.queue.batch import written_units
+from recovery.verify.checks.queue.compared import Compared, LogFacts
+from recovery.verify.checks.queue.queue import OFFSET_TAKEN, absent_kinds
 from recovery.verify.findings.kinds import KINDS
 from recovery.verify.first_pass import SettledInVain, files_of, first_pass
 from recovery.verify.settle.log_columns import LogColumns

@@ -33,13 +33,12 @@ from recovery.verify.checks.config import QueueEnds, check_config
 from recovery.verify.checks.config_files import check_config_files
 from recovery.verify.checks.dledger import check_dledger
 from recovery.verify.checks.epochs import check_epochs
-from recovery.verify.checks.ext_files import check_ext_files
 from recovery.verify.checks.files import check_files
-from recovery.verify.checks.head import cleaner_traces, missing_head
-from recovery.verify.checks.index import check_index
-from recovery.verify.checks.index_context import IndexContext
+from recovery.verify.checks.index.context import IndexContext
+from recovery.verify.checks.index.index import check_index
 from recovery.verify.checks.lives import check_lives, with_doubts
-from recovery.verify.checks.log import (
+from recovery.verify.checks.log.head import cleaner_traces, missing_head
+from recovery.verify.checks.log.log import (
     LOSSES,
     LogShape,
     behind_missing_tail,
@@ -48,10 +47,11 @@ from recovery.verify.checks.log import (
     spans_of,
     with_sure_times,
 )
-from recovery.verify.checks.newer import check_newer
-from recovery.verify.checks.queue_compared import Compared, LogFacts, QueueHead, QueueUnits, compare
-from recovery.verify.checks.queue_database import check_database
-from recovery.verify.checks.queue_places import QueuePlaces
+from recovery.verify.checks.log.newer import check_newer
+from recovery.verify.checks.queue.compared import Compared, LogFacts, QueueHead, QueueUnits, compare
+from recovery.verify.checks.queue.database import check_database
+from recovery.verify.checks.queue.ext_files import check_ext_files
+from recovery.verify.checks.queue.places import QueuePlaces
 from recovery.verify.checks.timer import LogSide
 from recovery.verify.compaction_columns import judge_compaction
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, joined, with_places

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from recovery.verify.checks.light_queue import as_appended
-from recovery.verify.checks.queue_compared import QueueMessages, QueueUnits
+from recovery.verify.checks.queue.compared import QueueMessages, QueueUnits
+from recovery.verify.checks.queue.light import as_appended
 
 STRANGE = 1_000_000
 """Physical offset of units that lead to no message of the queue."""

@@ -16,7 +16,7 @@ from parsers.store.store import open_store
 from parsers.store.store_file import QueueKey, classify
 from recovery.knowledge.knowledge import knowledge_of
 from recovery.verify import queues_beside_log
-from recovery.verify.checks.queue_compared import QueueMessages
+from recovery.verify.checks.queue.compared import QueueMessages
 from recovery.verify.findings.finding import Finding, Place
 from recovery.verify.queue_columns import queue_messages
 from recovery.verify.settle.log_columns import LogColumns

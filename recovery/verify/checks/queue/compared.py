@@ -12,7 +12,7 @@ from parsers.values.topics import SCHEDULE_TOPIC
 from recovery.rules.dispatch import COMMIT
 from recovery.scan.intervals import Intervals, Longs, Mask, found_at
 from recovery.scan.kernel import Ints
-from recovery.verify.checks.queue_places import QueuePlaces
+from recovery.verify.checks.queue.places import QueuePlaces
 
 
 class QueueMessages(NamedTuple):

@@ -13,7 +13,7 @@ from parsers.damage.runs import runs
 from parsers.evidence.mapped import map_file
 from parsers.store.store_file import QueueKey, StoreFile
 from recovery.scan.intervals import Intervals, Longs, found_at
-from recovery.verify.checks.queue import UNCLEAN
+from recovery.verify.checks.queue.queue import UNCLEAN
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
 from recovery.verify.settle.log_columns import LogColumns
 

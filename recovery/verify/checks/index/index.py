@@ -16,8 +16,8 @@ from parsers.index.open import OpenIndex
 from recovery.rules.dispatch import PREPARED
 from recovery.scan.intervals import Intervals, Longs, Mask, found_at, neighbours
 from recovery.scan.kernel import Ints
-from recovery.verify.checks.index_context import IndexContext
-from recovery.verify.checks.index_header import counts_by_slots, header_findings, untold_fields
+from recovery.verify.checks.index.context import IndexContext
+from recovery.verify.checks.index.header import counts_by_slots, header_findings, untold_fields
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
 from recovery.verify.settle.index_entries import (
     FOLDER,

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from recovery.scan.intervals import Longs, Mask, found_at, neighbours
-from recovery.verify.checks.queue_compared import LogFacts, QueueHead, QueueMessages, QueueUnits, compare
-from recovery.verify.checks.queue_places import QueuePlaces
+from recovery.verify.checks.queue.compared import LogFacts, QueueHead, QueueMessages, QueueUnits, compare
+from recovery.verify.checks.queue.places import QueuePlaces
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
 
 UNCLEAN = "the broker ended without shutting down: what dispatch had not reached yet, recovery dispatches"

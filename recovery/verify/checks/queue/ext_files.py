@@ -21,7 +21,7 @@ from parsers.kernels.written import written_bytes
 from parsers.store.store import Store
 from parsers.store.store_file import QueueKey, StoreFile
 from recovery.verify.checks.files import relative
-from recovery.verify.checks.queue_ext import MISSING
+from recovery.verify.checks.queue.ext_units import MISSING
 from recovery.verify.findings.finding import Finding, Judgement, Place, Span
 
 BROKEN, GAP = "ext_unit_broken", "queue_file_missing"

@@ -11,7 +11,7 @@ from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_HEADER, INDEX_SLOT
 from parsers.index.open import OpenIndex
 from parsers.values.java import INT_MAX, LONG_MAX
 from recovery.scan.intervals import Mask
-from recovery.verify.checks.index_context import IndexContext
+from recovery.verify.checks.index.context import IndexContext
 from recovery.verify.findings.finding import Finding, Place, Span
 from recovery.verify.settle.index_entries import Chains, Entries, entry_places, name_of, read_places
 from recovery.verify.settle.log_columns import LOST_MESSAGES_MS

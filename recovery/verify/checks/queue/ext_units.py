@@ -16,8 +16,8 @@ from parsers.consumequeue.ext_columns import ExtColumns
 from parsers.consumequeue.layout import MAX_EXT_ADDRESS
 from parsers.values.java import LONG_MIN
 from recovery.scan.intervals import Intervals, Longs, found_at, neighbours
-from recovery.verify.checks.queue_compared import QueueMessages, QueueUnits
-from recovery.verify.checks.queue_places import QueuePlaces
+from recovery.verify.checks.queue.compared import QueueMessages, QueueUnits
+from recovery.verify.checks.queue.places import QueuePlaces
 from recovery.verify.findings.finding import Finding, Place, Span
 from recovery.verify.settle.log_columns import MessageColumns
 

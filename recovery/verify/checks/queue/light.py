@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from recovery.scan.intervals import Longs, found_at
-from recovery.verify.checks.queue_compared import QueueMessages, QueueUnits
+from recovery.verify.checks.queue.compared import QueueMessages, QueueUnits
 
 AROUND = 2
 """Units before and behind one that tell its place in a light queue, so that a single wrong one does not."""
