@@ -19,7 +19,7 @@ import numpy as np
 
 from parsers.evidence.mapped import map_file, release_pages
 from parsers.store.store import Store, open_store
-from recovery.compare.history import Relation, history_of
+from recovery.compare.logs.history import Relation, history_of
 from recovery.rules.dispatch import DispatchRules
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion

@@ -11,7 +11,7 @@ from pipelines.lake.broker_stores import known_store_of
 from pipelines.lake.sources import ReplicaGroup, Sources
 from recovery.compare.comparison import compare
 from recovery.compare.replica import Replica
-from recovery.compare.rows import as_dicts
+from recovery.compare.written.rows import as_dicts
 
 Row = dict[str, Any]
 

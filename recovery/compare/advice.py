@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recovery.compare.election import Election
-from recovery.compare.history import Relation
+from recovery.compare.logs.history import Relation
 from recovery.compare.replica import Mode
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from recovery.compare.advice import Advice, advise
 from recovery.compare.cost import Cost, Kept, costs
 from recovery.compare.election import NOTHING_NOTED, Election, Standing, elect
 from recovery.compare.epochs import Cut, cut_of
-from recovery.compare.history import TWO_RECORDS, History, Relation, Side, history_of
-from recovery.compare.log_pair import LogBytes, Meets
-from recovery.compare.record_difference import RecordDifference, difference_at
+from recovery.compare.logs.history import TWO_RECORDS, History, Relation, Side, history_of
+from recovery.compare.logs.log_pair import LogBytes, Meets
+from recovery.compare.logs.record_difference import RecordDifference, difference_at
 from recovery.compare.replica import Mode, Replica, mode_of
 from recovery.compare.side_by_side import Difference, Tables, differences, tables_of
 from recovery.compare.terms import TermRun, term_runs

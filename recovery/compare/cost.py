@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from parsers.store.store_file import QueueKey
-from recovery.compare.own_messages import QueueShare
+from recovery.compare.logs.own_messages import QueueShare
 from recovery.compare.side_by_side import OffsetKey, Tables
 
 Shares = Mapping[QueueKey, QueueShare]

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from parsers.checkpoints.epochs import Epoch
 from parsers.values.java import LONG_MAX
-from recovery.compare.log_pair import LogBytes
-from recovery.compare.own_messages import Range, own_messages
-from recovery.compare.record_difference import holds_record
+from recovery.compare.logs.log_pair import LogBytes
+from recovery.compare.logs.own_messages import Range, own_messages
+from recovery.compare.logs.record_difference import holds_record
 from recovery.compare.replica import Replica
 from recovery.rules.dispatch import DispatchRules
 

@@ -11,10 +11,10 @@ import pytest
 
 from parsers.store.store import open_store
 from recovery.compare.comparison import Comparison
-from recovery.compare.history import Relation
-from recovery.compare.log_pair import LogBytes
-from recovery.compare.record_difference import difference_at
-from recovery.compare.rows import rows_of
+from recovery.compare.logs.history import Relation
+from recovery.compare.logs.log_pair import LogBytes
+from recovery.compare.logs.record_difference import difference_at
+from recovery.compare.written.rows import rows_of
 from tests.support.bit_flips import field_of_each_byte
 from tests.support.replicas import Bytes, compared, copy_of, flip, group, log_files, records_of, whole_log
 from tests.support.stores import group_names

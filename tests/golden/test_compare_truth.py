@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from recovery.compare.comparison import Comparison, Pair
-from recovery.compare.history import Relation
+from recovery.compare.logs.history import Relation
 from recovery.compare.replica import Mode
 from tests.support.replicas import compared, group, records_of, whole_log
 from tests.support.stores import group_names, truth

@@ -14,7 +14,7 @@ from pipelines.report.lake_facts import facts_of_lake
 from pipelines.report.model import Facts
 from pipelines.report.render import render
 from pipelines.report.replica_section import replica_section
-from recovery.compare.rows import as_dicts
+from recovery.compare.written.rows import as_dicts
 from tests.support.replicas import compared, group
 from tests.support.stores import group_names
 

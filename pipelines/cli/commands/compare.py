@@ -60,8 +60,8 @@ def compare(
     """
     from pipelines.cli.commands.compare_words import in_words
     from pipelines.cli.frame.written.documents import width_of
-    from recovery.compare.document import document_of
-    from recovery.compare.history import Relation
+    from recovery.compare.logs.history import Relation
+    from recovery.compare.written.document import document_of
 
     compared = comparison_of(run, stores, broker, group_size)
     if rows:
@@ -90,6 +90,6 @@ def comparison_of(run: Run, stores: list[Path], broker: BrokerOptions, group_siz
 
 def _emit_rows(run: Run, compared: Comparison) -> None:
     from pipelines.lake.tables.judgements import REPLICA_DIFFERENCES
-    from recovery.compare.rows import as_dicts
+    from recovery.compare.written.rows import as_dicts
 
     run.emit_rows(REPLICA_DIFFERENCES.bare_schema, as_dicts(compared), brief=BRIEF)

@@ -15,9 +15,9 @@ import numpy as np
 from parsers.damage.errors import DamageSink
 from parsers.store.sequence import holes
 from parsers.store.store_file import StoreFile
-from recovery.compare.kernel import differing_bits
-from recovery.compare.log_pair import MOST_STRETCHES, LogBytes, Meets, Stretch, stretches
-from recovery.compare.own_messages import OwnMessages, Range, own_messages
+from recovery.compare.logs.kernel import differing_bits
+from recovery.compare.logs.log_pair import MOST_STRETCHES, LogBytes, Meets, Stretch, stretches
+from recovery.compare.logs.own_messages import OwnMessages, Range, own_messages
 from recovery.rules.dispatch import DispatchRules
 
 LOG_END = 1 << 63

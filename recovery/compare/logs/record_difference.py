@@ -18,7 +18,7 @@ from parsers.commitlog.compiled.shape import own_offset, shape_of
 from parsers.commitlog.record.layout import RECORD_START, SMALLEST_MESSAGE
 from parsers.explain.commitlog import message_lines
 from parsers.explain.line import Line
-from recovery.compare.log_pair import LogBytes
+from recovery.compare.logs.log_pair import LogBytes
 
 State = Literal["record", "crc_wrong", "no_record", "unwritten", "no_file"]
 DecidedBy = Literal["check", "majority"]

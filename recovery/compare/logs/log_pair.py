@@ -20,8 +20,8 @@ from parsers.damage.errors import DamageSink, StoreFormatError, report
 from parsers.evidence.extents import data_end
 from parsers.evidence.mapped import map_file, release_pages, require_whole
 from parsers.store.store_file import StoreFile
-from recovery.compare import kernel
-from recovery.compare.kernel import Bytes, first_difference, judge_records
+from recovery.compare.logs import kernel
+from recovery.compare.logs.kernel import Bytes, first_difference, judge_records
 from recovery.scan.log_runs import LogGap, LogRun, log_runs
 
 WINDOW_BYTES = 32 << 20

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recovery.compare.comparison import Pair
-from recovery.compare.history import Relation
+from recovery.compare.logs.history import Relation
 
 
 def summary(pair: Pair) -> str:

@@ -9,10 +9,10 @@ from typing import Any
 
 from recovery.compare.comparison import Comparison, Member, Pair
 from recovery.compare.cost import Cost
-from recovery.compare.history import Side
-from recovery.compare.own_messages import OwnMessages
-from recovery.compare.record_difference import RecordDifference
-from recovery.compare.summary import summary
+from recovery.compare.logs.history import Side
+from recovery.compare.logs.own_messages import OwnMessages
+from recovery.compare.logs.record_difference import RecordDifference
+from recovery.compare.written.summary import summary
 
 FIGURES = ("repeated", "lost_unread", "lost_read", "skipped", "beyond_end")
 

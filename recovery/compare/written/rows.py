@@ -10,11 +10,11 @@ from typing import Literal
 from parsers.store.store_file import QueueKey
 from recovery.compare.comparison import Comparison, Pair
 from recovery.compare.cost import Cost
-from recovery.compare.history import Relation, Side
-from recovery.compare.own_messages import OwnMessages
-from recovery.compare.record_difference import RecordDifference
+from recovery.compare.logs.history import Relation, Side
+from recovery.compare.logs.own_messages import OwnMessages
+from recovery.compare.logs.record_difference import RecordDifference
 from recovery.compare.side_by_side import Difference
-from recovery.compare.summary import summary
+from recovery.compare.written.summary import summary
 
 What = Literal[
     "log",
