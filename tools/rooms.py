@@ -65,7 +65,10 @@ CHAPTERS = {
         "verify",
         "compare",
     ),
+    "recovery/query": ("by_time", ""),
     "recovery/verify": ("findings", "settle", "checks", ""),
+    "recovery/verify/checks": ("", "log", "queue", "index"),
+    "recovery/compare": ("logs", "", "written"),
     "rebalance": (
         "model",
         "facts",

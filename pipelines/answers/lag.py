@@ -21,6 +21,7 @@ from recovery.knowledge.copied_times import TimesLost, newest_message_ms
 from recovery.lives.life import TopicLives
 from recovery.lives.offset_lives import DoubtfulOffset, OffsetLife, doubtful_offsets, may_be_doubtful
 from recovery.lives.topic_lives import StoreLives
+from recovery.query.by_time.queue import search_of
 from recovery.query.hidden_queues import every_queue
 from recovery.query.lag import (
     LAST_DONE,
@@ -36,7 +37,6 @@ from recovery.query.lag import (
     lag_rows,
     unread_messages,
 )
-from recovery.query.search_of_queue import search_of
 from recovery.scan.log_access import NO_TIME, LogAccess
 
 

@@ -20,7 +20,7 @@ from rebalance.model.message_queue import MessageQueue
 from rebalance.replay import Replay, replay
 from rebalance.what_if import what_if
 from recovery.knowledge.knowledge import open_known
-from recovery.query.search_of_queue import search_of
+from recovery.query.by_time.queue import search_of
 from recovery.scan.log_access import LogAccess
 
 SOURCES = texts("kind", "whose", "files")

@@ -24,9 +24,9 @@ from parsers.store.store_file import QueueKey
 from parsers.values.java import LONG_MAX
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.lives.topic_lives import StoreLives
+from recovery.query.by_time.queue import search_of
+from recovery.query.by_time.time_search import Boundary, QueueSearch, offset_at
 from recovery.query.index_cover import Reach, Uncovered, reach_of, uncovered
-from recovery.query.search_of_queue import search_of
-from recovery.query.time_search import Boundary, QueueSearch, offset_at
 from recovery.scan.log_access import LogAccess
 
 FoundBy = Literal["unique_id", "key", "tag", "message_id", "hash_only", "scan"]

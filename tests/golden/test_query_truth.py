@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 
+from recovery.query.by_time.time_search import Boundary
 from recovery.query.query import KeyQuestion, StoreQuery, TimeQuestion
-from recovery.query.time_search import Boundary
 from recovery.rules.versions import BrokerVersion
 from tests.support.opened import opened_golden
 from tests.support.stores import (

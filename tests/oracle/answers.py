@@ -23,8 +23,8 @@ from parsers.store.store_file import QueueKey
 from parsers.values.java import INT_MAX
 from pipelines.answers.queue_figures import queue_figures
 from recovery.knowledge.knowledge import Said, knowledge_of
+from recovery.query.by_time.time_search import Boundary
 from recovery.query.query import KeyQuestion, StoreQuery, TimeQuestion
-from recovery.query.time_search import Boundary
 from recovery.rules.versions import BrokerVersion
 from tests.support.java_message import FIELDS, HOSTS, TIMES, columns_of
 from tests.support.opened import opened

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from parsers.queues.queue import BatchQueue, FileQueue
 from parsers.queues.store_queues import StoreQueues
 from recovery.lives.topic_lives import StoreLives
+from recovery.query.by_time.queue import search_of
+from recovery.query.by_time.time_search import QueueSearch
 from recovery.query.queue_minimum import broker_minimum
-from recovery.query.search_of_queue import search_of
-from recovery.query.time_search import QueueSearch
 from recovery.rules.versions import BrokerVersion
 from recovery.scan.log_access import LogAccess
 

@@ -18,8 +18,8 @@ from pipelines.cli.frame.errors import WrongUsage
 if TYPE_CHECKING:
     from parsers.store.store import Store
     from recovery.knowledge.inference import StoreKnowledge
+    from recovery.query.by_time.time_search import Boundary
     from recovery.query.query import StoreQuery
-    from recovery.query.time_search import Boundary
 
 
 class BoundaryName(StrEnum):

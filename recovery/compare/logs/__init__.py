@@ -1,4 +1,4 @@
 """Two logs held against each other, by their bytes and by their records.
 
-In: the logs of two opened stores. Out: stretches in common and apart, what each has alone, what that means. It knows neither queues nor elections.
+In: the logs of two opened stores. Out: stretches in common and apart, what each has alone. It knows no election.
 """

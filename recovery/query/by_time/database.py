@@ -6,7 +6,7 @@ Source: RocksDBConsumeQueueStore#getOffsetInQueueByTime, RocksDBConsumeQueueTabl
 from __future__ import annotations
 
 from parsers.queues.queue import DatabaseQueue
-from recovery.query.time_search import Boundary
+from recovery.query.by_time.time_search import Boundary
 
 
 class DatabaseTimeSearch:

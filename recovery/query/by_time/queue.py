@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from parsers.queues.queue import BatchQueue, DatabaseQueue, FileQueue, Queue
-from recovery.query.batch_time_search import BatchTimeSearch
-from recovery.query.database_time_search import DatabaseTimeSearch
-from recovery.query.time_search import QueueSearch, TimeSearch
+from recovery.query.by_time.batch import BatchTimeSearch
+from recovery.query.by_time.database import DatabaseTimeSearch
+from recovery.query.by_time.time_search import QueueSearch, TimeSearch
 from recovery.scan.log_access import LogAccess
 
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from parsers.consumequeue.batch import read_units, summarize_batch_queue
 from parsers.damage.errors import StoreFormatError
 from parsers.store.store_file import StoreFile
-from recovery.query.time_search import Boundary
+from recovery.query.by_time.time_search import Boundary
 
 NOT_FOUND = -1
 
