@@ -37,13 +37,13 @@ class Forecast(Document):
 
     def section(self, *, losses_shown: int = 0) -> Piece:
         """The verdict and what stands behind it, rule by rule."""
-        from pipelines.report.forecast_sections import forecast_section
+        from pipelines.report.sections.forecast import forecast_section
 
         return Piece(forecast_section(self._start.facts, losses_shown=losses_shown))
 
     def losses(self, *, shown: int = 12) -> Piece:
         """Lost messages, one by one."""
-        from pipelines.report.forecast_sections import loss_section
+        from pipelines.report.sections.forecast import loss_section
 
         return Piece(loss_section(self.document, shown=shown))
 

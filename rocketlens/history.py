@@ -78,7 +78,7 @@ class History:
 
     def section(self) -> Piece:
         """A picture of every queue's owners, certain and possible, and the anomalies."""
-        from pipelines.report.ownership_section import ownership_section
+        from pipelines.report.sections.ownership import ownership_section
 
         return Piece(ownership_section(self._cluster.facts))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pipelines.report.model import PrintedTable, Section
+    from pipelines.report.facts.model import PrintedTable, Section
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Piece:
     @property
     def rows(self) -> list[dict[str, Any]]:
         """The rows of the table, or of every table of the section."""
-        from pipelines.report.model import PrintedTable
+        from pipelines.report.facts.model import PrintedTable
 
         tables = [self.content] if isinstance(self.content, PrintedTable) else self.content.tables
         return [dict(row) for table in tables for row in table.rows]

@@ -49,7 +49,7 @@ class Retention(Document):
 
     def section(self) -> Piece:
         """The answer as a section to read, without groups that have nothing unread."""
-        from pipelines.report.forecast_sections import retention_section
+        from pipelines.report.sections.forecast import retention_section
 
         return Piece(retention_section(self._outlook.facts))
 

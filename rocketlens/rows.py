@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from pipelines.report.model import PrintedTable
+    from pipelines.report.facts.model import PrintedTable
 
 MOST_SHOWN = 20
 MAY_BE_NONE = frozenset(("reason", "cause", "why", "note", "tags", "keys"))
@@ -81,7 +81,7 @@ class Rows:
 
     def printed(self, columns: Sequence[str] | None = None, *, shown: int = MOST_SHOWN) -> PrintedTable:
         """The table that `piece` shows."""
-        from pipelines.report.model import Column, PrintedTable
+        from pipelines.report.facts.model import Column, PrintedTable
         from pipelines.report.render import CARRIED_CELLS
 
         chosen = self.table if columns is None else self.table.select(list(columns))

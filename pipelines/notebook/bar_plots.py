@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.dates import ConciseDateFormatter
 from matplotlib.figure import Figure
 
-from pipelines.report.model import Column, PrintedTable
+from pipelines.report.facts.model import Column, PrintedTable
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,9 +12,9 @@ from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store
 from pipelines.answers.instants import iso_instant
 from pipelines.recordings.recordings import Recording, facts_of, find_recordings
-from pipelines.report.facts import tell_ownership, with_instants
-from pipelines.report.model import QUEUE, Column, Facts, PrintedTable, Row, numbers, texts
-from pipelines.report.ownership_section import in_short, short_names
+from pipelines.report.facts.model import QUEUE, Column, Facts, PrintedTable, Row, numbers, texts
+from pipelines.report.facts.store import tell_ownership, with_instants
+from pipelines.report.sections.ownership import in_short, short_names
 from rebalance.diagnosis.exposures import Exposure
 from rebalance.model.message_queue import MessageQueue
 from rebalance.replay import Replay, replay

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from pipelines.report.model import Row
+from pipelines.report.facts.model import Row
 
 if TYPE_CHECKING:
     import pandas as pd

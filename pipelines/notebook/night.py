@@ -12,11 +12,11 @@ from typing import Any
 from parsers.store.store import Store
 from pipelines.notebook.cluster import Cluster
 from pipelines.recordings.recordings import Recording, facts_of
-from pipelines.report.facts import with_instants
-from pipelines.report.figures import counted, grouped
-from pipelines.report.model import Column, PrintedTable, Row, Section, State
-from pipelines.report.ownership_section import COLOURS, in_short, short_names, ticks_of
-from pipelines.report.svg import Lane, Mark, lanes
+from pipelines.report.drawn.figures import counted, grouped
+from pipelines.report.drawn.svg import Lane, Mark, lanes
+from pipelines.report.facts.model import Column, PrintedTable, Row, Section, State
+from pipelines.report.facts.store import with_instants
+from pipelines.report.sections.ownership import COLOURS, in_short, short_names, ticks_of
 from rebalance.readers.logs.lines.reader import LogEvent
 from recovery.scan.log_access import LogAccess
 

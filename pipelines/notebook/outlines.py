@@ -11,9 +11,9 @@ from parsers.store.store import Store
 from pipelines.answers.verdicts import verdicts_of
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import read_sources
-from pipelines.report.figures import counted, grouped, in_bytes
-from pipelines.report.model import Column, PrintedTable, Section, State, texts
-from pipelines.report.overview_section import overview_section
+from pipelines.report.drawn.figures import counted, grouped, in_bytes
+from pipelines.report.facts.model import Column, PrintedTable, Section, State, texts
+from pipelines.report.sections.overview import overview_section
 from recovery.knowledge.knowledge import Said, knowledge_of, open_known
 
 STORE_NEXT = (

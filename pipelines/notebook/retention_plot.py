@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pipelines.notebook.start_now import Outlook
-from pipelines.report.model import Row
+from pipelines.report.facts.model import Row
 
 MOST_FILES = 24
 STAYS, GOES, UNKNOWN = "#3b6fb6", "#b4540a", "#c9d0da"

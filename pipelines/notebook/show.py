@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from matplotlib.figure import Figure
 
-from pipelines.report.model import Column, PrintedTable, Section
+from pipelines.report.facts.model import Column, PrintedTable, Section
 from pipelines.report.render import render_piece
 
 if TYPE_CHECKING:

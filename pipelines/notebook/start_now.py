@@ -13,8 +13,8 @@ from parsers.store.store import Store
 from pipelines.answers.lag import store_positions
 from pipelines.answers.offsets.saved import offsets_of_store
 from pipelines.recordings.lines import Problem
-from pipelines.report.facts import with_instants
-from pipelines.report.model import QUEUE, Column, Facts, PrintedTable, Row, numbers, texts
+from pipelines.report.facts.model import QUEUE, Column, Facts, PrintedTable, Row, numbers, texts
+from pipelines.report.facts.store import with_instants
 from recovery.forecast.document import forecast_document
 from recovery.forecast.forecast import Forecast, forecast
 from recovery.forecast.outcome import Outcome

@@ -13,13 +13,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from pipelines.answers.instants import iso_instant
-from pipelines.report.figures import counted, figures_of
-from pipelines.report.lake_facts import BrokerFacts, LakeFacts
-from pipelines.report.model import ROWS_SHOWN, Facts, Link, Part, PrintedTable, Section
-from pipelines.report.overview_section import anchor_of, lake_figures, overview_section, state_of
-from pipelines.report.ownership_section import ownership_section
-from pipelines.report.replica_section import replica_section
-from pipelines.report.sections import sections_of
+from pipelines.report.drawn.figures import counted, figures_of
+from pipelines.report.facts.lake import BrokerFacts, LakeFacts
+from pipelines.report.facts.model import ROWS_SHOWN, Facts, Link, Part, PrintedTable, Section
+from pipelines.report.sections.overview import anchor_of, lake_figures, overview_section, state_of
+from pipelines.report.sections.ownership import ownership_section
+from pipelines.report.sections.questions import sections_of
+from pipelines.report.sections.replicas import replica_section
 
 FOLDER = Path(__file__).parent
 FOOTER = (

@@ -70,7 +70,7 @@ class Stories(Asked):
         >>> store.journey("7F00000100002A9F0000000000000000").content.verdict
         '6 steps, 2 of them not certain.'
         """
-        from pipelines.report.journey_section import journey_section
+        from pipelines.report.sections.journey import journey_section
 
         return Piece(journey_section(message_id, self.who(message_id, logs=logs, offsets=offsets).to_pylist()))
 

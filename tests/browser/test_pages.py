@@ -17,7 +17,7 @@ import pytest
 
 import rocketlens as rl
 from pipelines.notebook.bundles import bundle, bundled_store
-from pipelines.report.model import Column, PrintedTable
+from pipelines.report.facts.model import Column, PrintedTable
 from pipelines.report.render import render_piece
 from tests.support.browser import Page, free_port, keep, needs_browser, serving
 from tests.support.cli import call

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.report.facts import facts_of_store
+from pipelines.report.facts.store import facts_of_store
 from recovery.knowledge.knowledge import Said, knowledge_of, open_known
 from recovery.rebuild.rebuild import rebuild
 from recovery.rules.versions import BrokerVersion

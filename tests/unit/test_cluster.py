@@ -9,7 +9,7 @@ import pytest
 from pipelines.notebook.bundles import bundle, bundled_store
 from pipelines.notebook.cluster import Cluster, read_cluster
 from pipelines.notebook.show import show
-from pipelines.report.ownership_section import MEANINGS, in_short, ownership_section
+from pipelines.report.sections.ownership import MEANINGS, in_short, ownership_section
 from rebalance.diagnosis.anomalies import ANOMALY_KINDS
 from tests.support.build_store import StoreBuilder, write_json
 from tests.support.fixtures import GOLDEN

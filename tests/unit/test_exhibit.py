@@ -11,7 +11,7 @@ import pytest
 from pipelines.notebook.bar_plots import over_time
 from pipelines.notebook.lag_plot import lag_plot
 from pipelines.notebook.show import show
-from pipelines.report.model import Column, PrintedTable, Section
+from pipelines.report.facts.model import Column, PrintedTable, Section
 from pipelines.report.render import CARRIED_CELLS
 
 AT = datetime(2026, 11, 21, 15, 0, tzinfo=UTC)

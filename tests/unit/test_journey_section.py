@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pipelines.report.journey_section import journey_section
 from pipelines.report.render import render_piece
+from pipelines.report.sections.journey import journey_section
 
 START = datetime(2026, 11, 22, 8, tzinfo=UTC)
 

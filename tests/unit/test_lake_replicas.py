@@ -10,10 +10,10 @@ import pytest
 from pipelines.ingest.derive import write_replica_differences
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import SourcesError, read_sources
-from pipelines.report.lake_facts import facts_of_lake
-from pipelines.report.model import Facts
+from pipelines.report.facts.lake import facts_of_lake
+from pipelines.report.facts.model import Facts
 from pipelines.report.render import render
-from pipelines.report.replica_section import replica_section
+from pipelines.report.sections.replicas import replica_section
 from recovery.compare.written.rows import as_dicts
 from tests.support.replicas import compared, group
 from tests.support.stores import group_names

@@ -8,7 +8,7 @@ from typing import Any
 import rocketlens as rl
 from parsers.store.store import open_store
 from pipelines.notebook.night import furthest_behind, placed
-from pipelines.report.svg import Lane, Mark, Tick, lanes
+from pipelines.report.drawn.svg import Lane, Mark, Tick, lanes
 
 AT = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 

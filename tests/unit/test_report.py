@@ -12,15 +12,15 @@ import pytest
 from pipelines.answers.verdicts import BrokerVerdict
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource, Sources
-from pipelines.report.facts import facts_of_store
-from pipelines.report.figures import figures_of
-from pipelines.report.forecast_sections import forecast_section
-from pipelines.report.lake_facts import BrokerFacts, LakeFacts, facts_of_lake
-from pipelines.report.model import Facts
-from pipelines.report.overview_section import lake_figures
+from pipelines.report.drawn.figures import figures_of
+from pipelines.report.drawn.svg import Bar, bars
+from pipelines.report.facts.lake import BrokerFacts, LakeFacts, facts_of_lake
+from pipelines.report.facts.model import Facts
+from pipelines.report.facts.store import facts_of_store
 from pipelines.report.render import MOST_BYTES, kept, render, with_code
-from pipelines.report.store_sections import contents_section, lag_section
-from pipelines.report.svg import Bar, bars
+from pipelines.report.sections.forecast import forecast_section
+from pipelines.report.sections.overview import lake_figures
+from pipelines.report.sections.store import contents_section, lag_section
 from recovery.knowledge.knowledge import knowledge_of, open_known
 from tests.support.cli import call
 from tests.support.fixtures import GOLDEN

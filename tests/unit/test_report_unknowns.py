@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from pipelines.report.backlog_section import backlog_section
-from pipelines.report.delays_section import delays_section
-from pipelines.report.fates_sections import POPS, RETRIES, TRACES, TRANSACTIONS
-from pipelines.report.model import Facts, Section
-from pipelines.report.store_log_section import store_log_section
+from pipelines.report.facts.model import Facts, Section
+from pipelines.report.sections.backlog import backlog_section
+from pipelines.report.sections.delays import delays_section
+from pipelines.report.sections.fates import POPS, RETRIES, TRACES, TRANSACTIONS
+from pipelines.report.sections.store_log import store_log_section
 
 LOG = [{"file": "commitlog/0", "file_pos": 0, "length": 100, "kind": "messages", "reason": None}]
 HOLE = [*LOG, {"file": "commitlog/0", "file_pos": 100, "length": 50, "kind": "damage", "reason": "no record"}]

@@ -10,7 +10,7 @@ from parsers.store.store import NotAStore
 from pipelines.notebook.retention_plot import retention_plot
 from pipelines.notebook.show import show
 from pipelines.notebook.start_now import outlook, start_now
-from pipelines.report.forecast_sections import forecast_section, loss_section, retention_section
+from pipelines.report.sections.forecast import forecast_section, loss_section, retention_section
 from recovery.knowledge.knowledge import Said
 from recovery.rules.versions import BrokerVersion
 from tests.support.recovery_cases import golden_cases

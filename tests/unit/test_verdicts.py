@@ -10,7 +10,7 @@ import pytest
 from pipelines.answers.verdicts import verdicts_of
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource, Sources
-from pipelines.report.overview_section import overview_section, state_of
+from pipelines.report.sections.overview import overview_section, state_of
 from tests.support.small_lake import put
 
 FORECAST = {

@@ -18,8 +18,8 @@ from pipelines.cli.frame.call.topic_logs import lines_heard
 from pipelines.cli.frame.errors import WrongUsage
 
 if TYPE_CHECKING:
-    from pipelines.report.lake_facts import LakeFacts
-    from pipelines.report.model import Facts
+    from pipelines.report.facts.lake import LakeFacts
+    from pipelines.report.facts.model import Facts
 
 
 def register(app: typer.Typer) -> None:
@@ -75,7 +75,7 @@ def report(
     if store is None and (logs or offsets is not None or message_id):
         raise WrongUsage("report: --logs, --offsets and --message-id belong to a STORE; a lake has what was ingested")
     if store is None:
-        from pipelines.report.lake_facts import facts_of_lake
+        from pipelines.report.facts.lake import facts_of_lake
 
         sources = sources_of(run, config_file)
         facts: Facts | LakeFacts = facts_of_lake(lake_at(run, sources.lake), sources)
@@ -89,7 +89,7 @@ def _facts(
     run: Run, path: Path, logs: list[Path] | None, broker: BrokerOptions, offsets: Path | None, messages: list[str]
 ) -> Facts:
     from pipelines.answers.heard import Heard
-    from pipelines.report.facts import facts_of_store
+    from pipelines.report.facts.store import facts_of_store
 
     store, known = known_store_at(run, path, broker)
     heard = heard_in(run, logs, keeps_facts=bool(messages)) if logs else Heard()

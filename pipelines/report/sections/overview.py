@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pipelines.answers.verdicts import SEVERITIES, BrokerVerdict
-from pipelines.report.figures import counted, grouped, in_bytes
-from pipelines.report.model import Column, Figure, Link, PrintedTable, Row, Section, State
+from pipelines.report.drawn.figures import counted, grouped, in_bytes
+from pipelines.report.facts.model import Column, Figure, Link, PrintedTable, Row, Section, State
 
 COLUMNS = (
     Column("broker", "broker"),

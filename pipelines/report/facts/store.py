@@ -45,7 +45,7 @@ from pipelines.answers.queue_figures import queue_figures
 from pipelines.answers.traces import trace_batches, trace_sums
 from pipelines.recordings.store_log import rows_of
 from pipelines.recordings.topic_log import topic_events
-from pipelines.report.model import Facts, Row
+from pipelines.report.facts.model import Facts, Row
 from rebalance.replay import Replay
 from recovery.forecast.document import forecast_document
 from recovery.forecast.forecast import forecast

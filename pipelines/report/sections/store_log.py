@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipelines.report.figures import counted, grouped
-from pipelines.report.model import Column, PrintedTable, Row, Section, State, texts, with_notes
+from pipelines.report.drawn.figures import counted, grouped
+from pipelines.report.facts.model import Column, PrintedTable, Row, Section, State, texts, with_notes
 
 WRONG = ("WARN", "ERROR")
 COLUMNS = [

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from pipelines.report.backlog_section import backlog_section
-from pipelines.report.delays_section import delays_section
-from pipelines.report.episodes_section import episodes_section
-from pipelines.report.fates_sections import POPS, RETRIES, TRACES, TRANSACTIONS
-from pipelines.report.forecast_sections import forecast_section, retention_section
-from pipelines.report.journey_section import journey_sections
-from pipelines.report.ledger_section import ledger_section
-from pipelines.report.lives_sections import groups_section, lives_section
-from pipelines.report.model import Facts, Section
-from pipelines.report.offsets_section import offsets_section
-from pipelines.report.ownership_section import ownership_section
-from pipelines.report.store_log_section import store_log_section
-from pipelines.report.store_sections import agreement_section, contents_section, lag_section
+from pipelines.report.facts.model import Facts, Section
+from pipelines.report.sections.backlog import backlog_section
+from pipelines.report.sections.delays import delays_section
+from pipelines.report.sections.episodes import episodes_section
+from pipelines.report.sections.fates import POPS, RETRIES, TRACES, TRANSACTIONS
+from pipelines.report.sections.forecast import forecast_section, retention_section
+from pipelines.report.sections.journey import journey_sections
+from pipelines.report.sections.ledger import ledger_section
+from pipelines.report.sections.lives import groups_section, lives_section
+from pipelines.report.sections.offsets import offsets_section
+from pipelines.report.sections.ownership import ownership_section
+from pipelines.report.sections.store import agreement_section, contents_section, lag_section
+from pipelines.report.sections.store_log import store_log_section
 
 
 def sections_of(facts: Facts) -> list[Section]:

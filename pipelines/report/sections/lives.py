@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from parsers.values.topics import is_brokers_own
-from pipelines.report.figures import counted
-from pipelines.report.model import Column, Facts, PrintedTable, Section, State, numbers, texts, with_notes
+from pipelines.report.drawn.figures import counted
+from pipelines.report.facts.model import Column, Facts, PrintedTable, Section, State, numbers, texts, with_notes
 
 EVENTS = [
     Column("earliest", "from", blank=True),

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pipelines.answers import losses
-from pipelines.report import svg
-from pipelines.report.figures import counted, grouped
-from pipelines.report.model import QUEUE, Column, Facts, PrintedTable, Section, State, numbers, texts, with_notes
+from pipelines.report.drawn import svg
+from pipelines.report.drawn.figures import counted, grouped
+from pipelines.report.facts.model import QUEUE, Column, Facts, PrintedTable, Section, State, numbers, texts, with_notes
 
 
 def forecast_section(facts: Facts, *, losses_shown: int = 30) -> Section:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from pipelines.report import svg
-from pipelines.report.figures import counted
-from pipelines.report.model import QUEUE, Column, Facts, PrintedTable, Row, Section, texts
+from pipelines.report.drawn import svg
+from pipelines.report.drawn.figures import counted
+from pipelines.report.facts.model import QUEUE, Column, Facts, PrintedTable, Row, Section, texts
 
 COLOURS = tuple(f"c{number}" for number in range(1, 9))
 MOST_ROWS = 60

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pipelines.report.figures import counted
-from pipelines.report.model import Column, Facts, PrintedTable, Row, Section, State, texts, with_notes
+from pipelines.report.drawn.figures import counted
+from pipelines.report.facts.model import Column, Facts, PrintedTable, Row, Section, State, texts, with_notes
 from recovery.query.lag_cause import LagCause
 
 COLUMNS = [

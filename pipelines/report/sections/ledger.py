@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from pipelines.report import svg
-from pipelines.report.figures import counted, grouped
-from pipelines.report.model import QUEUE, Column, Facts, PrintedTable, Row, Section, numbers, texts, with_notes
+from pipelines.report.drawn import svg
+from pipelines.report.drawn.figures import counted, grouped
+from pipelines.report.facts.model import QUEUE, Column, Facts, PrintedTable, Row, Section, numbers, texts, with_notes
 from recovery.query.ledger import LOST, State
 
 COLOURS = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from pipelines.report.figures import counted
-from pipelines.report.model import Column, Facts, PrintedTable, Row, Section, State, numbers, texts
+from pipelines.report.drawn.figures import counted
+from pipelines.report.facts.model import Column, Facts, PrintedTable, Row, Section, State, numbers, texts
 
 ALARMING = ("diverged", "altered", "open")
 """Natures of a difference between logs that is more than one replica being further than the other."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pipelines.report.figures import counted, grouped
-from pipelines.report.model import QUEUE, Column, Facts, PrintedTable, Row, Section, numbers, texts, with_notes
+from pipelines.report.drawn.figures import counted, grouped
+from pipelines.report.facts.model import QUEUE, Column, Facts, PrintedTable, Row, Section, numbers, texts, with_notes
 
 
 def backlog_section(facts: Facts) -> Section:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pipelines.report.figures import counted
-from pipelines.report.model import Column, Facts, PrintedTable, Row, Section, texts
-from pipelines.report.ownership_section import ticks_of
-from pipelines.report.svg import Lane, Mark, lanes
+from pipelines.report.drawn.figures import counted
+from pipelines.report.drawn.svg import Lane, Mark, lanes
+from pipelines.report.facts.model import Column, Facts, PrintedTable, Row, Section, texts
+from pipelines.report.sections.ownership import ticks_of
 
 COLUMNS = [
     Column("at", "at", blank=True),

@@ -11,7 +11,7 @@ from pipelines.answers.verdicts import BrokerVerdict, forecasts_of, verdicts_of
 from pipelines.lake.catalog import question
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import Sources
-from pipelines.report.model import Facts, Row
+from pipelines.report.facts.model import Facts, Row
 
 TOPICS = """
 SELECT broker, topic, count(*) AS messages, sum(total_size)::BIGINT AS bytes FROM commitlog_messages GROUP BY ALL

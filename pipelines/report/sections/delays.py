@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pipelines.report.figures import counted, grouped
-from pipelines.report.model import Column, Facts, PrintedTable, Section, State, nothing_found, numbers, texts
+from pipelines.report.drawn.figures import counted, grouped
+from pipelines.report.facts.model import Column, Facts, PrintedTable, Section, State, nothing_found, numbers, texts
 
 COLUMNS = [
     *texts("kind"),

@@ -6,9 +6,9 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence, Set
 
-from pipelines.report import svg
-from pipelines.report.figures import counted, grouped, in_bytes
-from pipelines.report.model import QUEUE, Column, Facts, PrintedTable, Row, Section, numbers, texts, with_notes
+from pipelines.report.drawn import svg
+from pipelines.report.drawn.figures import counted, grouped, in_bytes
+from pipelines.report.facts.model import QUEUE, Column, Facts, PrintedTable, Row, Section, numbers, texts, with_notes
 from recovery.query.lag import tells_of_pops
 
 REGION_COLOURS = {"messages": "c1", "blank": "quiet", "unwritten": "hatch", "damage": "bad"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from pipelines.report.figures import counted, grouped
-from pipelines.report.model import (
+from pipelines.report.drawn.figures import counted, grouped
+from pipelines.report.facts.model import (
     QUEUE,
     Column,
     Facts,

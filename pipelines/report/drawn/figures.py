@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pipelines.answers import losses
-from pipelines.report.model import Facts, Figure, Row
+from pipelines.report.facts.model import Facts, Figure, Row
 
 
 def figures_of(facts: Facts) -> list[Figure]:
