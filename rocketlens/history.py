@@ -65,7 +65,7 @@ class History:
         >>> history.at("2026-11-21T15:08:30Z")["certain"][:3]
         [True, True, True]
         """
-        from pipelines.answers.ownership_rows import rows_to_batch
+        from pipelines.answers.recorded.ownership_rows import rows_to_batch
         from pipelines.cli.commands.ownership_rows import OWNERS
         from pipelines.cli.frame.asked.options import instant_of
 
@@ -146,7 +146,7 @@ class History:
     def _rows(self, table: str, found: Sequence[Any]) -> Rows:
         import pyarrow as pa
 
-        from pipelines.answers.ownership_rows import rows_to_batches
+        from pipelines.answers.recorded.ownership_rows import rows_to_batches
         from pipelines.cli.commands.ownership_rows import TABLE_OF
 
         schema, _ = TABLE_OF[table]

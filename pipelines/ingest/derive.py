@@ -236,7 +236,7 @@ def write_lag_episodes(lake: Lake, sources: Sources) -> int:
 
 def write_replica_differences(lake: Lake, sources: Sources) -> tuple[int, list[str]]:
     """Compare the replicas of the configuration; rows, and a sentence for each group that could not be compared."""
-    from pipelines.answers.replica_rows import replica_rows
+    from pipelines.answers.derived.replica_rows import replica_rows
 
     rows, problems = replica_rows(sources)
     schema = REPLICA_DIFFERENCES.bare_schema

@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from parsers.damage.errors import DamageSink
 from parsers.store.store import Store
-from pipelines.answers.lag import lag_record, store_lag
+from pipelines.answers.lag.lag import lag_record, store_lag
+from pipelines.answers.lag.popping import NewestPops
 from pipelines.answers.offsets.saved import OffsetsAt, offsets_in
-from pipelines.answers.popping import NewestPops
 from pipelines.lake.tables.lag import LAG
 from pipelines.recordings.lines import Problem
 from recovery.knowledge.knowledge import NOTHING_SAID, Said, knowledge_of, open_known

@@ -10,7 +10,7 @@ from typing import Any
 
 from parsers.explain.explain import explain
 from parsers.store.store import Store
-from pipelines.answers.lag import store_positions
+from pipelines.answers.lag.lag import store_positions
 from pipelines.answers.offsets.saved import offsets_of_store
 from pipelines.recordings.lines import Problem
 from pipelines.report.facts.model import QUEUE, Column, Facts, PrintedTable, Row, numbers, texts

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.answers.store_rows import finding_rows
+from pipelines.answers.derived.store_rows import finding_rows
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.judgements import CONSISTENCY_FINDINGS

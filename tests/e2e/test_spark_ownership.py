@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 import pytest
 
-from pipelines.answers.ownership_rows import LoggedEvent, logged, rows_to_batch
+from pipelines.answers.recorded.ownership_rows import LoggedEvent, logged, rows_to_batch
 from pipelines.defs.assets.ownership import replayed_ownership
 from pipelines.defs.lakehouse import Lakehouse
 from pipelines.lake.lake import Lake

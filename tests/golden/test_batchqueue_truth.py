@@ -8,7 +8,7 @@ import pytest
 from parsers.consumequeue.batch import BATCH_UNIT_SCHEMA, read_batch_queue, summarize_batch_queue
 from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import open_store
-from pipelines.answers.lag import queue_ends
+from pipelines.answers.lag.lag import queue_ends
 from recovery.scan.log_access import LogAccess
 from tests.support.stores import store_names, store_root, truth, truth_lines
 

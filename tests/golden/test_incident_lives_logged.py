@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.answers.store_rows import finding_rows, topic_life_rows
+from pipelines.answers.derived.store_rows import finding_rows, topic_life_rows
 from pipelines.lake.sources import BrokerSource
 from tests.golden.test_incident_lives import NAMES, topics_of
 from tests.support.cli import call

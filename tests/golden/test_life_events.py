@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from parsers.damage.errors import Damage
-from pipelines.answers.group_rows import group_rows
-from pipelines.answers.groups_left import groups_left
+from pipelines.answers.derived.group_rows import group_rows
+from pipelines.answers.lag.groups_left import groups_left
 from pipelines.answers.lives.life_events import life_events
 from pipelines.recordings.listening import hear
 from pipelines.recordings.recordings import find_recordings

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from parsers.store.store import open_store
-from pipelines.answers.queue_figures import queue_figures
+from pipelines.answers.derived.queue_figures import queue_figures
 from recovery.rules.versions import BrokerVersion
 from tests.support.fixtures import GOLDEN
 from tests.support.recovery_cases import golden_cases

@@ -21,7 +21,7 @@ from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import NotAStore, Store
 from parsers.store.store_file import QueueKey
 from parsers.values.java import INT_MAX
-from pipelines.answers.queue_figures import queue_figures
+from pipelines.answers.derived.queue_figures import queue_figures
 from recovery.knowledge.knowledge import Said, knowledge_of
 from recovery.query.by_time.time_search import Boundary
 from recovery.query.query import KeyQuestion, StoreQuery, TimeQuestion

@@ -17,7 +17,7 @@ from parsers.commitlog.files.region import Region
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store, open_store
-from pipelines.answers.queue_figures import queue_figures
+from pipelines.answers.derived.queue_figures import queue_figures
 from pipelines.report.facts.store import facts_of_store
 from recovery.forecast.forecast import forecast
 from recovery.knowledge.inference import StoreKnowledge

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipelines.answers.store_rows import JUDGES
+from pipelines.answers.derived.store_rows import JUDGES
 from pipelines.definitions import DERIVED_ASSETS
 from pipelines.defs.assets.evidence import KEYS
 from pipelines.defs.metadata import bar_plots, cell, ranked_bars, readable_labels

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from parsers.values.topics import SCHEDULE_TOPIC
-from pipelines.answers import store_rows
+from pipelines.answers.derived import store_rows
 from pipelines.ingest import derive as deriving
 from pipelines.ingest import ingest as ingesting
 from pipelines.ingest.derive import derive

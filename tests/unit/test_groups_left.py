@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from parsers.damage.errors import Damage
-from pipelines.answers.group_rows import group_rows
-from pipelines.answers.groups_left import groups_left
+from pipelines.answers.derived.group_rows import group_rows
+from pipelines.answers.lag.groups_left import groups_left
 from pipelines.answers.offsets.record import OffsetRecord
 from pipelines.answers.offsets.saved import offsets_in
 from recovery.lives.group_life import QUIET_MS, GroupLeft, Seen, judge_group

@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from pipelines.answers import store_rows
-from pipelines.answers.store_rows import delay_batches
+from pipelines.answers.derived import store_rows
+from pipelines.answers.derived.store_rows import delay_batches
 from pipelines.lake.sources import BrokerSource
 from tests.lake_faults.world import World
 

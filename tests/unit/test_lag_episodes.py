@@ -24,7 +24,7 @@ from pipelines.answers.episodes.curve import TopicCurve, curves_of
 from pipelines.answers.episodes.episodes import NO_USUAL, episode_rows, status_rows
 from pipelines.answers.episodes.shares import CAUSES, split
 from pipelines.answers.episodes.status import NOT_TOLD, ONE_INSTANT, Commits, StatusWord, burrow_status, status_of
-from pipelines.answers.heard import broker_among
+from pipelines.answers.recorded.heard import broker_among
 from pipelines.recordings.store_log import read_store_logs
 from recovery.query.lag_cause import LagCause
 

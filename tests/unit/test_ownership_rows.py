@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from pipelines.answers import ownership_rows
-from pipelines.answers.ownership_rows import rows_to_batch
+from pipelines.answers.recorded import ownership_rows
+from pipelines.answers.recorded.ownership_rows import rows_to_batch
 from pipelines.lake.tables.ownership import ASSIGNMENTS, HEARTBEATS, OWNERSHIP_ANOMALIES, OWNERSHIP_INTERVALS
 from pipelines.spark.jobs.table_writers import TableWriters
 from rebalance.diagnosis.anomalies import Anomaly

@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from parsers.store.store import Store
-from pipelines.answers.watching import (
+from pipelines.answers.lag.watching import (
     ENDS_EARLIER,
     QUEUES_BACK,
     QUEUES_GONE,

@@ -8,7 +8,7 @@ from typing import Any
 from pipelines.answers.episodes.conditions import Conditions, Told, absences_of, conditions_of, store_times
 from pipelines.answers.episodes.curve import curves_of
 from pipelines.answers.episodes.episodes import LEAST_MESSAGES, episode_rows
-from pipelines.answers.logged import lines_logged, store_logged
+from pipelines.answers.recorded.logged import lines_logged, store_logged
 from pipelines.lake.lake import Lake
 from pipelines.lake.sources import BrokerSource, Sources
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 from parsers.store.store import Store
 from pipelines.answers.episodes.conditions import Conditions, Told, absences_of, conditions_of, store_times
 from pipelines.answers.episodes.of_store import mean_record_size
-from pipelines.answers.heard import Heard
-from pipelines.answers.ownership_rows import rows_to_batches
+from pipelines.answers.recorded.heard import Heard
+from pipelines.answers.recorded.ownership_rows import rows_to_batches
 from pipelines.lake.tables.ownership import OWNERSHIP_ANOMALIES, OWNERSHIP_INTERVALS
 
 

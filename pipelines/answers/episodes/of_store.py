@@ -11,9 +11,9 @@ from parsers.damage.errors import Damage, DamageSink
 from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store
 from parsers.values.topics import pop_retry_topics
-from pipelines.answers.lag import lag_record, store_lag
+from pipelines.answers.lag.lag import lag_record, store_lag
+from pipelines.answers.lag.popping import NewestPops
 from pipelines.answers.offsets.saved import OffsetsAt
-from pipelines.answers.popping import NewestPops
 from recovery.lives.topic_lives import StoreLives
 from recovery.scan.log_access import LogAccess
 

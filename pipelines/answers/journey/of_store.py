@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from parsers.damage.errors import DamageSink
 from parsers.store.store import Store
 from pipelines.answers.fates.pops import PopAnswer
-from pipelines.answers.heard import Heard
 from pipelines.answers.journey.evidence import commits_in, kept_offsets, pulls_in, trail_in_store
 from pipelines.answers.journey.held_back import held_back_in_store
 from pipelines.answers.journey.steps import Trail
 from pipelines.answers.offsets.saved import OffsetsAt, offsets_of_store
+from pipelines.answers.recorded.heard import Heard
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.lives.topic_lives import StoreLives
 from recovery.query.query import StoreQuery

@@ -89,9 +89,9 @@ def backlog(
         subscriptions_of,
         tag_subscription,
     )
-    from pipelines.answers.heard import Heard
-    from pipelines.answers.last_owners import owners_at_end
     from pipelines.answers.offsets.saved import offsets_in
+    from pipelines.answers.recorded.heard import Heard
+    from pipelines.answers.recorded.last_owners import owners_at_end
     from pipelines.lake.tables.lag import BACKLOG
     from pipelines.recordings.topic_log import topic_events
     from recovery.filter.errors import InvalidFilter

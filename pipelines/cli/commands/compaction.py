@@ -17,7 +17,7 @@ from pipelines.cli.frame.errors import WrongUsage
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from pipelines.answers.compaction_rows import CompactedQueue
+    from pipelines.answers.derived.compaction_rows import CompactedQueue
 
 BRIEF = ("topic", "queue_id", "min_queue_offset", "max_queue_offset", "messages", "next_pass_drops", "reason")
 
@@ -51,7 +51,7 @@ def compaction(
 
     Example: `rocketlens compaction /data/store --topic Latest --messages --from 120`
     """
-    from pipelines.answers.compaction_rows import MESSAGE_SCHEMA, QUEUE_SCHEMA, compacted_queues, served_topics
+    from pipelines.answers.derived.compaction_rows import MESSAGE_SCHEMA, QUEUE_SCHEMA, compacted_queues, served_topics
 
     if from_offset is not None and not messages:
         raise WrongUsage("compaction: --from says where pulls of --messages begin; name both")

@@ -66,7 +66,7 @@ def episodes(
     from pipelines.answers.episodes.episodes import LEAST_MESSAGES, STATUS_SCHEMA, episode_rows, status_rows
     from pipelines.answers.episodes.of_recordings import conditions_of_recordings
     from pipelines.answers.episodes.of_store import kept_lag
-    from pipelines.answers.heard import Heard
+    from pipelines.answers.recorded.heard import Heard
     from pipelines.lake.tables.lag import LAG_EPISODES
     from pipelines.recordings.topic_log import topic_events
     from recovery.lives.topic_lives import StoreLives

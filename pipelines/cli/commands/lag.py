@@ -82,7 +82,7 @@ def _rows(
     run: Run, store: Store, offsets: OffsetsAt, at_ms: int | None, lives: StoreLives | None
 ) -> Iterator[dict[str, Any]]:
     from parsers.values.utc import utc
-    from pipelines.answers.lag import lag_record, store_lag
+    from pipelines.answers.lag.lag import lag_record, store_lag
 
     too_young = at_ms is not None and offsets.written_ms > at_ms
     for found in store_lag(store, offsets, at_ms=at_ms, damage=run.damage, lives=lives):

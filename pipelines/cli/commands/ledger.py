@@ -59,7 +59,7 @@ def ledger(
 
     Example: `rocketlens ledger /data/store --group CG_orders --lost`
     """
-    from pipelines.answers.ledger_rows import ledger_rows
+    from pipelines.answers.derived.ledger_rows import ledger_rows
     from pipelines.lake.tables.judgements import LOSS_LEDGER
     from recovery.query.ledger import LOST
     from recovery.verify.ledger_in_motion import ledger_in_motion

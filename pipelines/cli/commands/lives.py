@@ -117,8 +117,8 @@ def groups(
     """
     import pyarrow as pa
 
-    from pipelines.answers.group_rows import group_rows
-    from pipelines.answers.groups_left import groups_left
+    from pipelines.answers.derived.group_rows import group_rows
+    from pipelines.answers.lag.groups_left import groups_left
     from pipelines.answers.offsets.record import OffsetLines
     from pipelines.lake.tables.lives import GROUP_LIVES
     from pipelines.recordings.topic_log import LifeLines, topic_events

@@ -68,7 +68,7 @@ def pop(
     Example: `rocketlens pop /data/store --group CG_orders --messages --open --format table`
     """
     from pipelines.answers.fates.pops import PopAnswer, pop_sums
-    from pipelines.answers.lag import lag_record, store_lag
+    from pipelines.answers.lag.lag import lag_record, store_lag
     from pipelines.lake.tables.fates import POPPED_MESSAGES
 
     if shown.revive and (wanted.group or wanted.topic or shown.messages or shown.open_):

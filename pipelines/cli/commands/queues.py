@@ -39,7 +39,7 @@ def queues(
     """
     import pyarrow as pa
 
-    from pipelines.answers.queue_figures import queue_figures
+    from pipelines.answers.derived.queue_figures import queue_figures
 
     schema = pa.schema(
         [

@@ -18,7 +18,7 @@ from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
 
 if TYPE_CHECKING:
-    from pipelines.answers.heard import Heard
+    from pipelines.answers.recorded.heard import Heard
     from pipelines.recordings.line_counts import RecordedLines
     from pipelines.recordings.listening import Listener
     from rebalance.facts import Fact
@@ -175,7 +175,7 @@ def heard_in(run: Run, source: Sequence[Path], *, keeps_facts: bool = False, nee
     Where nothing but store.log is there, that alone is heard; where nothing at all is and it is not `needed`, a note
     says so. Raises as `facts_in`.
     """
-    from pipelines.answers.heard import Hearing
+    from pipelines.answers.recorded.heard import Hearing
     from pipelines.recordings.store_log import is_of_one_broker, read_store_logs, store_logs
 
     hearing = Hearing(keeps_facts=keeps_facts)
@@ -228,7 +228,7 @@ def _say_why(run: Run, history: Replay) -> None:
 
 
 def _emit_table(run: Run, history: Replay, told: RecordedLines, show: Show) -> None:
-    from pipelines.answers.ownership_rows import rows_to_batches
+    from pipelines.answers.recorded.ownership_rows import rows_to_batches
     from pipelines.cli.commands.ownership_rows import TABLE_OF
 
     schema, brief = TABLE_OF[show.value]

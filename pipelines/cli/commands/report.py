@@ -88,7 +88,7 @@ def report(
 def _facts(
     run: Run, path: Path, logs: list[Path] | None, broker: BrokerOptions, offsets: Path | None, messages: list[str]
 ) -> Facts:
-    from pipelines.answers.heard import Heard
+    from pipelines.answers.recorded.heard import Heard
     from pipelines.report.facts.store import facts_of_store
 
     store, known = known_store_at(run, path, broker)

@@ -79,7 +79,7 @@ def retention(
 
 def risks_of(run: Run, store: Store, kept: Retention) -> list[RetentionRisk]:
     """Per group and queue, when its unread messages are due; nothing where no offsets are stored."""
-    from pipelines.answers.lag import store_positions
+    from pipelines.answers.lag.lag import store_positions
     from pipelines.answers.offsets.saved import offsets_of_store
     from recovery.retention.risk import retention_risks
 

@@ -98,7 +98,7 @@ def _watched(
     run: Run, store: Store, known: StoreKnowledge, *, every: float, times: int | None, compares: bool
 ) -> Iterator[list[dict[str, Any]]]:
     """The rows of one look after another, and those of new findings."""
-    from pipelines.answers.watching import Comparison, Look, NewFindings, look_at, store_row, watch_rows
+    from pipelines.answers.lag.watching import Comparison, Look, NewFindings, look_at, store_row, watch_rows
 
     findings, damage = NewFindings(known), _each_once(run.damage)
     before: Look | None = None

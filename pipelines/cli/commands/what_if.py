@@ -63,7 +63,7 @@ def what_if(
 
     Example: `rocketlens what-if /data/logs --strategy CONSISTENT_HASH --more-clients 1`
     """
-    from pipelines.answers.ownership_rows import rows_to_batches
+    from pipelines.answers.recorded.ownership_rows import rows_to_batches
     from rebalance.model.budget import OverBudget
     from rebalance.what_if import what_if as recompute
 

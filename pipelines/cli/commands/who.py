@@ -52,12 +52,12 @@ def who(
 
     Example: `rocketlens who /data/store --message-id 7F00000100002A9F0000000000000000 --logs /data/logs`
     """
-    from pipelines.answers.heard import Heard
     from pipelines.answers.journey.evidence import trail_in_lake
     from pipelines.answers.journey.of_store import add_heard, store_trail
     from pipelines.answers.journey.step import STEP_SCHEMA
     from pipelines.answers.journey.steps import story
-    from pipelines.answers.ownership_rows import rows_to_batches
+    from pipelines.answers.recorded.heard import Heard
+    from pipelines.answers.recorded.ownership_rows import rows_to_batches
     from pipelines.recordings.topic_log import topic_events
 
     heard = heard_in(run, logs, keeps_facts=True) if logs else Heard()

@@ -19,6 +19,9 @@ from parsers.values.utc import utc
 from pipelines.answers.backlog.rows import backlog
 from pipelines.answers.backlog.standing import Standing, stands_since
 from pipelines.answers.backlog.subscriptions import heard_subscriptions, subscriptions_of
+from pipelines.answers.derived.group_rows import group_rows
+from pipelines.answers.derived.ledger_rows import ledger_rows
+from pipelines.answers.derived.queue_figures import queue_figures
 from pipelines.answers.episodes.curve import curves_of
 from pipelines.answers.episodes.episodes import episode_rows
 from pipelines.answers.episodes.of_recordings import conditions_of_recordings
@@ -28,20 +31,17 @@ from pipelines.answers.fates.pops import PopAnswer, pop_sums
 from pipelines.answers.fates.retries import RetryAnswer, retry_sums
 from pipelines.answers.fates.transactions import TransactionAnswer, transaction_sums
 from pipelines.answers.finding_rows import explained_row, finding_row
-from pipelines.answers.group_rows import group_rows
-from pipelines.answers.groups_left import groups_left
-from pipelines.answers.heard import Heard
 from pipelines.answers.journey.of_store import add_heard, store_trail
 from pipelines.answers.journey.step import STEP_SCHEMA
 from pipelines.answers.journey.steps import story
-from pipelines.answers.lag import lag_record, store_lag, store_positions
-from pipelines.answers.last_owners import owners_at_end
-from pipelines.answers.ledger_rows import ledger_rows
+from pipelines.answers.lag.groups_left import groups_left
+from pipelines.answers.lag.lag import lag_record, store_lag, store_positions
 from pipelines.answers.lives.life_events import life_event_row, life_events
 from pipelines.answers.offsets.events import events_of, offset_event_row
 from pipelines.answers.offsets.saved import OffsetsAt, offsets_of_store
-from pipelines.answers.ownership_rows import rows_to_batches
-from pipelines.answers.queue_figures import queue_figures
+from pipelines.answers.recorded.heard import Heard
+from pipelines.answers.recorded.last_owners import owners_at_end
+from pipelines.answers.recorded.ownership_rows import rows_to_batches
 from pipelines.answers.traces import trace_batches, trace_sums
 from pipelines.recordings.store_log import rows_of
 from pipelines.recordings.topic_log import topic_events

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipelines.answers.ownership_rows import logged
+from pipelines.answers.recorded.ownership_rows import logged
 from pipelines.lake.commit import commit
 from pipelines.lake.lake import Lake
 from pipelines.lake.parts import Part, new_job, remove_job

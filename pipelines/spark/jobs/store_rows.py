@@ -40,7 +40,7 @@ def judge_brokers(
     }
     if not replaced and lake.version(table) is not None:
         return lake.rows(table)
-    from pipelines.answers.store_rows import SLICED
+    from pipelines.answers.derived.store_rows import SLICED
     from pipelines.spark.jobs.first_pass import outlines  # these bring all engines, which nothing unchanged needs
 
     work: list[Work] = [JudgeWork(table, broker) for broker in brokers]
@@ -61,7 +61,7 @@ class JudgeWork:
     def __call__(self) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
-        from pipelines.answers.store_rows import JUDGES, STREAMS
+        from pipelines.answers.derived.store_rows import JUDGES, STREAMS
 
         if self.table in STREAMS:
             yield from STREAMS[self.table](self.broker)
@@ -80,7 +80,7 @@ class SlicedWork:
     def __call__(self) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
-        from pipelines.answers.store_rows import SLICED
+        from pipelines.answers.derived.store_rows import SLICED
 
         rows = SLICED[self.table](self.broker, self.told)
         yield pa.RecordBatch.from_pylist(rows, schema=TABLES[self.table].bare_schema)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from pipelines.answers.ownership_rows import BATCH_ROWS, rows_to_batch
+from pipelines.answers.recorded.ownership_rows import BATCH_ROWS, rows_to_batch
 from pipelines.lake.parts import Part, PartsWriter
 from pipelines.lake.tables.table import Table
 

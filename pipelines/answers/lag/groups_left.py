@@ -16,7 +16,7 @@ from parsers.store.store_file import QueueKey
 from parsers.values.topics import DLQ_PREFIX, is_dead_letter, is_retry, retry_topic_of
 from pipelines.answers.fates.pops import PopAnswer
 from pipelines.answers.fates.retries import RetryAnswer
-from pipelines.answers.lag import positions, queue_ends
+from pipelines.answers.lag.lag import positions, queue_ends
 from pipelines.answers.offsets.saved import OffsetsAt, offsets_of_store
 from recovery.fates.pops import PopState
 from recovery.fates.retries import Doubt, RetryState

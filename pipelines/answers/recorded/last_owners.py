@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from pipelines.answers.backlog.standing import QueueOwner
-from pipelines.answers.heard import Heard
 from pipelines.answers.offsets.record import GroupQueueKey
+from pipelines.answers.recorded.heard import Heard
 from rebalance.diagnosis.intervals import OwnershipInterval
 from rebalance.ownership.owners import QueueOwners
 

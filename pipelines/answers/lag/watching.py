@@ -14,7 +14,7 @@ from parsers.store.store import Store
 from parsers.store.store_file import QueueKey
 from parsers.values.utc import utc
 from pipelines.answers.finding_rows import finding_row
-from pipelines.answers.lag import store_lag
+from pipelines.answers.lag.lag import store_lag
 from pipelines.answers.offsets.saved import offsets_of_store
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.query.lag import Lag

@@ -16,23 +16,23 @@ from parsers.values.utc import utc
 from pipelines.answers.backlog.rows import backlog
 from pipelines.answers.backlog.standing import Standing, stands_since
 from pipelines.answers.backlog.subscriptions import heard_subscriptions, subscriptions_of
+from pipelines.answers.derived.group_rows import group_rows
+from pipelines.answers.derived.ledger_rows import ledger_rows
 from pipelines.answers.fates.delays import DelayAnswer
 from pipelines.answers.fates.pops import PopAnswer
 from pipelines.answers.fates.retries import RetryAnswer
 from pipelines.answers.fates.transactions import TransactionAnswer
 from pipelines.answers.finding_rows import finding_row
-from pipelines.answers.group_rows import group_rows
-from pipelines.answers.groups_left import groups_left
 from pipelines.answers.instants import hour_of
-from pipelines.answers.lag import lag_record, store_lag, store_positions
-from pipelines.answers.ledger_rows import ledger_rows
+from pipelines.answers.lag.groups_left import groups_left
+from pipelines.answers.lag.lag import lag_record, store_lag, store_positions
 from pipelines.answers.lives.life_events import life_event_row, life_events
 from pipelines.answers.lives.life_rows import life_rows
-from pipelines.answers.logged import lines_logged, lives_logged, offsets_logged
 from pipelines.answers.losses import all_lost, loses, messages_lost, starts
 from pipelines.answers.offsets.events import events_of, offset_event_row
 from pipelines.answers.offsets.record import OffsetRecord
 from pipelines.answers.offsets.saved import offsets_of_store
+from pipelines.answers.recorded.logged import lines_logged, lives_logged, offsets_logged
 from pipelines.answers.traces import trace_batches
 from pipelines.lake.broker_stores import known_store_of
 from pipelines.lake.sources import BrokerSource

@@ -15,8 +15,8 @@ from parsers.queues.queue import BatchQueue
 from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store
 from parsers.values.topics import REVIVE_GROUP
+from pipelines.answers.lag.popping import NewestPops, popping
 from pipelines.answers.offsets.saved import OffsetsAt
-from pipelines.answers.popping import NewestPops, popping
 from recovery.knowledge.copied_times import TimesLost, newest_message_ms
 from recovery.lives.life import TopicLives
 from recovery.lives.offset_lives import DoubtfulOffset, OffsetLife, doubtful_offsets, may_be_doubtful
