@@ -26,12 +26,12 @@ from parsers.store.store import open_store
 from pipelines.ingest.changes import changes_of
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.ingest.made_from import MadeFrom
-from pipelines.lake.broker_stores import store_of
 from pipelines.lake.catalog import publish
-from pipelines.lake.commit import commit, version_to_add_to
+from pipelines.lake.configuration.broker_stores import store_of
+from pipelines.lake.configuration.sources import BrokerSource
+from pipelines.lake.delta.commit import commit, version_to_add_to
+from pipelines.lake.delta.parts import Part, write_parts
 from pipelines.lake.lake import Lake
-from pipelines.lake.parts import Part, write_parts
-from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.ingest_notes import INGESTED_FILES
 from pipelines.lake.tables.raw import COMMITLOG_MESSAGES, FILE_TABLES
 from pipelines.spark.transfer import slices_of

@@ -21,8 +21,8 @@ import numpy as np
 from parsers.consumequeue.layout import CQ_UNIT
 from pipelines.demo import BUNDLE
 from pipelines.ingest.ingest import ingest
+from pipelines.lake.configuration.sources import BrokerSource, Sources
 from pipelines.lake.lake import Lake
-from pipelines.lake.sources import BrokerSource, Sources
 from pipelines.lake.tables.raw import TABLES
 from tests.support.fixtures import unpack_store
 from tests.support.plain_spark import plain_spark

@@ -19,9 +19,9 @@ from pipelines.demo_page import print_answer
 from pipelines.installed.extras import missing_extra, need
 from pipelines.installed.shipped import DEMO, DEMO_SOURCES, own_copy
 from pipelines.lake.catalog import publish
+from pipelines.lake.configuration.sources import Sources, demo_config, read_sources
 from pipelines.lake.lake import Lake
 from pipelines.lake.lock import writing
-from pipelines.lake.sources import Sources, demo_config, read_sources
 from pipelines.notebook.bundles import bundled_store
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from rich.text import Text
 
 from pipelines.installed.shipped import call_of
 from pipelines.lake.catalog import open_catalog, question
+from pipelines.lake.configuration.sources import Sources, demo_config
 from pipelines.lake.lake import Lake
-from pipelines.lake.sources import Sources, demo_config
 
 if TYPE_CHECKING:
     from pipelines.defs.materialize import Outcome

@@ -74,7 +74,7 @@ def query_over(query: str, tables: Mapping[str, Rows]) -> Rows:
 
 def configured_lake(config: Path | None) -> Lake:
     """The lake that the file names. Raises RocketlensError."""
-    from pipelines.lake.sources import SourcesError, configured_file, read_sources
+    from pipelines.lake.configuration.sources import SourcesError, configured_file, read_sources
 
     try:
         found = configured_file(config)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipelines.answers import losses
+from pipelines.lake.configuration.sources import BrokerSource, Sources
 from pipelines.lake.lake import Lake
-from pipelines.lake.sources import BrokerSource, Sources
 
 SEVERITIES = ("critical", "error", "warning", "info")
 WORST = f"""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.lake.errors import raised_in
+from pipelines.lake.delta.errors import raised_in
 
 if TYPE_CHECKING:
     import dagster as dg

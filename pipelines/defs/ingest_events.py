@@ -14,7 +14,7 @@ from pipelines.defs.metadata import table_metadata
 from pipelines.defs.partitions import BROKERS, FILE_PARTITIONS
 from pipelines.defs.plots import plot_of
 from pipelines.lake.catalog import made_from
-from pipelines.lake.delta import partition_parts
+from pipelines.lake.delta.log import partition_parts
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.derived import DERIVED_TABLES
 from pipelines.lake.tables.lag import LAG_EPISODES, LAG_HISTORY

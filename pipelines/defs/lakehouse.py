@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
+from pipelines.lake.configuration.sources import BrokerSource, Sources, configured_file, read_sources
 from pipelines.lake.lake import Lake, lake_to_write
 from pipelines.lake.lock import writing
-from pipelines.lake.sources import BrokerSource, Sources, configured_file, read_sources
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

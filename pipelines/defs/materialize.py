@@ -11,7 +11,7 @@ from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PART
 from pipelines.defs.asset_failure import failure_of
 from pipelines.defs.lakehouse import Lakehouse
 from pipelines.defs.partitions import BROKERS, FILE_PARTITIONS, TABLES_BY_PARTITION, keys_of
-from pipelines.lake.broker_stores import store_of
+from pipelines.lake.configuration.broker_stores import store_of
 
 Progress = Callable[[str], None]
 

@@ -9,7 +9,7 @@ import dagster as dg
 
 from parsers.store.store import Store
 from pipelines.ingest.file_names import partition_key
-from pipelines.lake.sources import BrokerSource
+from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.lake.tables.raw import FILE_TABLES
 from pipelines.lake.tables.raw_table import FileTable
 

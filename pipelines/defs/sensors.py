@@ -14,7 +14,7 @@ from pipelines.ingest.changes import changes_of
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.ingest.made_from import MadeFrom
 from pipelines.ingest.watermarks import watermarks_of
-from pipelines.lake.broker_stores import store_of
+from pipelines.lake.configuration.broker_stores import store_of
 
 STATE_TAG = "rocketlens/files"
 """On a run: what was to be read, as `Changes.state` tells it."""

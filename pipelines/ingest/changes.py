@@ -9,7 +9,7 @@ from parsers.store.places import name_below
 from parsers.store.store import Store
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.ingest.made_from import MadeFrom, all_inputs, store_inputs
-from pipelines.lake.sources import BrokerSource
+from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.lake.tables.raw import FILE_TABLES, QUEUES
 
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from parsers.config.document import BACKUP, holds_table
 from parsers.store.store import NotAStore
 from parsers.store.store_file import StoreFile
-from pipelines.lake.broker_stores import store_of
-from pipelines.lake.gathered import gather
+from pipelines.lake.configuration.broker_stores import store_of
+from pipelines.lake.configuration.sources import BrokerSource
+from pipelines.lake.delta.gathered import gather
 from pipelines.lake.lake import Lake
-from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.raw import SNAPSHOT_TABLES
 from pipelines.spark.transfer import slices_of, write_table
 

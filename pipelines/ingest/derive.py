@@ -27,10 +27,10 @@ from pipelines.ingest.made_from import (
 )
 from pipelines.ingest.still import StillStores
 from pipelines.ingest.watermarks import watermarks_of
-from pipelines.lake.broker_stores import store_of
 from pipelines.lake.catalog import question
+from pipelines.lake.configuration.broker_stores import store_of
+from pipelines.lake.configuration.sources import BrokerSource, Sources
 from pipelines.lake.lake import Lake, lake_to_write
-from pipelines.lake.sources import BrokerSource, Sources
 from pipelines.lake.tables.derived import DERIVED_TABLES
 from pipelines.lake.tables.fates import DELAYED_MESSAGES
 from pipelines.lake.tables.judgements import REPLICA_DIFFERENCES, RETENTION_RISK

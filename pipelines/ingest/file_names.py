@@ -6,7 +6,7 @@ from pathlib import Path
 
 from parsers.store.places import name_below
 from parsers.store.store_file import StoreFile
-from pipelines.lake.sources import BrokerSource
+from pipelines.lake.configuration.sources import BrokerSource
 
 
 def partition_key(broker: BrokerSource, root: Path, file: StoreFile) -> str:

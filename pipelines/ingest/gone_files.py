@@ -8,8 +8,8 @@ import pyarrow as pa
 
 from parsers.store.places import name_below
 from parsers.store.store import Store
+from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.lake.lake import Lake
-from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.raw import STORE_FILES
 
 KNOWN = "SELECT * FROM store_files WHERE broker = $broker"

@@ -8,8 +8,8 @@ from datetime import datetime
 from parsers.commitlog.record.message import decode_message
 from parsers.damage.errors import StoreFormatError
 from parsers.evidence.mapped import map_file
+from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.lake.lake import Lake
-from pipelines.lake.sources import BrokerSource
 
 LAST_ROWS = """
 SELECT file,

@@ -26,11 +26,11 @@ from pipelines.ingest.made_from import MadeFrom, store_inputs
 from pipelines.ingest.reading import Amount, Progress, Reading
 from pipelines.ingest.still import StillStores, changed_since
 from pipelines.ingest.watermarks import take_watermark, watermarks_of
-from pipelines.lake.broker_stores import store_of
-from pipelines.lake.commit import version_to_add_to
-from pipelines.lake.gathered import gather
+from pipelines.lake.configuration.broker_stores import store_of
+from pipelines.lake.configuration.sources import BrokerSource, Sources
+from pipelines.lake.delta.commit import version_to_add_to
+from pipelines.lake.delta.gathered import gather
 from pipelines.lake.lake import Lake, lake_to_write
-from pipelines.lake.sources import BrokerSource, Sources
 from pipelines.lake.tables.raw import COMMITLOG_MESSAGES, FILE_TABLES, QUEUES, SNAPSHOT_TABLES
 from pipelines.lake.tables.raw_table import FileTable
 from pipelines.spark.transfer import SliceWork, slices_of, write_files, write_table

@@ -13,8 +13,8 @@ import pyarrow as pa
 from parsers.evidence.seen import seen
 from pipelines.ingest.ingested import Ingested
 from pipelines.installed.version import installed_version
+from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.lake.lake import Lake
-from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.ingest_notes import MADE_FROM
 from pipelines.lake.tables.ownership import OWNERSHIP_INTERVALS, OWNERSHIP_TABLES
 from pipelines.lake.tables.raw import QUEUES, SNAPSHOT_TABLES, TABLES

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from parsers.damage.errors import StoreFormatError
-from pipelines.lake.delta import partition_parts
+from pipelines.lake.configuration.sources import BrokerSource
+from pipelines.lake.delta.log import partition_parts
 from pipelines.lake.lake import Lake, quoted
-from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.raw import TABLES
 
 if TYPE_CHECKING:

@@ -20,13 +20,13 @@ from parsers.store.store_file import StoreFile
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.ingest.made_from import MadeFrom
 from pipelines.ingest.read_again import gives_all_again
-from pipelines.lake.broker_stores import store_of
 from pipelines.lake.catalog import publish
 from pipelines.lake.check import Fault, drop
-from pipelines.lake.errors import LogUnreadable
+from pipelines.lake.configuration.broker_stores import store_of
+from pipelines.lake.configuration.sources import Sources
+from pipelines.lake.delta.errors import LogUnreadable
+from pipelines.lake.delta.parts import Part
 from pipelines.lake.lake import Lake
-from pipelines.lake.parts import Part
-from pipelines.lake.sources import Sources
 from pipelines.lake.tables.ingest_notes import INGESTED_FILES, MADE_FROM
 from pipelines.lake.tables.raw import FILE_TABLES, SNAPSHOT_TABLES, STORE_FILES
 

@@ -15,7 +15,7 @@ from parsers.evidence.seen import Seen, seen
 from parsers.store.file_state import FileState
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.ingest.made_from import logs_of
-from pipelines.lake.sources import BrokerSource
+from pipelines.lake.configuration.sources import BrokerSource
 
 
 @dataclass(slots=True)

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pyarrow as pa
 
 from parsers.store.store import Store
+from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.lake.lake import Lake
-from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.ingest_notes import WATERMARKS
 
 

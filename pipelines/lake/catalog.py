@@ -16,7 +16,7 @@ from pathlib import Path
 import duckdb
 
 from pipelines.installed.version import installed_version
-from pipelines.lake.errors import CatalogueUnwritten, first_line
+from pipelines.lake.delta.errors import CatalogueUnwritten, first_line
 from pipelines.lake.lake import Lake, quoted
 from pipelines.lake.tables.raw import TABLES
 from pipelines.lake.tables.table import Table

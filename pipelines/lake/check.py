@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake.exceptions import DeltaError
 
-from pipelines.lake.commit import commit
-from pipelines.lake.delta import partition_parts, was_never_written
-from pipelines.lake.errors import OtherPartitions, first_line
+from pipelines.lake.delta.commit import commit
+from pipelines.lake.delta.errors import OtherPartitions, first_line
+from pipelines.lake.delta.log import partition_parts, was_never_written
+from pipelines.lake.delta.parts import Part
 from pipelines.lake.lake import Lake
-from pipelines.lake.parts import Part
 from pipelines.lake.tables.raw import TABLES
 
 DOUBLES = """

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from parsers.evidence.guard import EvidenceGuard
-from pipelines.lake.sources import Sources
+from pipelines.lake.configuration.sources import Sources
 from pipelines.lake.tables.raw import TABLES
 from pipelines.lake.tables.raw_table import FileTable
 
@@ -45,33 +45,33 @@ class Lake:
 
     def files(self, name: str, broker: str | None = None) -> list[str]:
         """The Parquet files that are the table now, or those of them with rows of one broker."""
-        from pipelines.lake.delta import active_files
+        from pipelines.lake.delta.log import active_files
 
         brokers = None if broker is None else {broker}
         return [str(path) for path in active_files(TABLES[name], self.table_root(name), brokers)]
 
     def has(self, name: str) -> bool:
         """Whether a table was ever made."""
-        from pipelines.lake.delta import LOG_FOLDER
+        from pipelines.lake.delta.log import LOG_FOLDER
 
         return (self.table_root(name) / LOG_FOLDER).is_dir()
 
     def version(self, name: str) -> int | None:
         """Delta version of a table, None when it was never written."""
-        from pipelines.lake.delta import newest_version
+        from pipelines.lake.delta.log import newest_version
 
         newest = newest_version(self.table_root(name))
         return None if newest is None else int(newest.stem)
 
     def rows(self, name: str, broker: str | None = None) -> int:
         """Rows of a table, or of its partitions that one broker's store is in, from the Delta log alone."""
-        from pipelines.lake.delta import rows_in
+        from pipelines.lake.delta.log import rows_in
 
         return rows_in(self.table_root(name)) if broker is None else self.rows_by_broker(name)[broker]
 
     def partition_rows(self, name: str) -> Counter[tuple[str, ...]]:
         """Rows of each partition of a table, from the Delta log alone; 0 for one that is not there."""
-        from pipelines.lake.delta import partition_parts
+        from pipelines.lake.delta.log import partition_parts
 
         rows: Counter[tuple[str, ...]] = Counter()
         for part in partition_parts(TABLES[name], self.table_root(name)):
@@ -80,8 +80,8 @@ class Lake:
 
     def file_rows(self, name: str) -> Counter[tuple[str, ...]]:
         """Rows of each (broker, file) of a table of store files, from log and footers alone; 0 for one not there."""
-        from pipelines.lake.delta import partition_parts
-        from pipelines.lake.parts import files_in
+        from pipelines.lake.delta.log import partition_parts
+        from pipelines.lake.delta.parts import files_in
 
         table, root = TABLES[name], self.table_root(name)
         if not isinstance(table, FileTable) or not table.is_packed:
@@ -130,8 +130,8 @@ class Lake:
 
         The rows of a partitioned table must come with equal partition values together.
         """
-        from pipelines.lake.commit import commit
-        from pipelines.lake.parts import new_job, remove_job, write_parts
+        from pipelines.lake.delta.commit import commit
+        from pipelines.lake.delta.parts import new_job, remove_job, write_parts
 
         table, root, job = TABLES[name], self.table_root(name), new_job()
         try:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from pipelines.lake.errors import LakeError
+from pipelines.lake.delta.errors import LakeError
 
 LOCK_NAME = "writer.lock"
 LOOK_AGAIN_S = 0.2

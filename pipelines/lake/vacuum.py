@@ -19,8 +19,8 @@ from deltalake.exceptions import DeltaError
 
 from pipelines.lake.alert import TOLD
 from pipelines.lake.catalog import published_files
-from pipelines.lake.delta import LOG_FOLDER, VERSION_FILE, add_actions, was_never_written
-from pipelines.lake.errors import LogUnreadable, first_line
+from pipelines.lake.delta.errors import LogUnreadable, first_line
+from pipelines.lake.delta.log import LOG_FOLDER, VERSION_FILE, add_actions, was_never_written
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.raw import TABLES
 

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from pipelines.installed.shipped import DEMO, IS_INSTALLED
-from pipelines.lake.sources import SourcesError, configured_file, demo_config, read_sources
+from pipelines.lake.configuration.sources import SourcesError, configured_file, demo_config, read_sources
 
 
 def bundle(name: str) -> Path:

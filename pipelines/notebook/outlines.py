@@ -9,8 +9,8 @@ from typing import Any
 
 from parsers.store.store import Store
 from pipelines.answers.verdicts import verdicts_of
+from pipelines.lake.configuration.sources import read_sources
 from pipelines.lake.lake import Lake
-from pipelines.lake.sources import read_sources
 from pipelines.report.drawn.figures import counted, grouped, in_bytes
 from pipelines.report.facts.model import Column, PrintedTable, Section, State, texts
 from pipelines.report.sections.overview import overview_section

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipelines.lake.errors import WorkFailed, raised_in
-from pipelines.lake.spark_properties import FIXED
+from pipelines.lake.configuration.spark_properties import FIXED
+from pipelines.lake.delta.errors import WorkFailed, raised_in
 from pipelines.spark.java_home import ensure_java
 
 if TYPE_CHECKING:

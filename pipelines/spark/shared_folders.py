@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipelines.lake.errors import LakeError
+from pipelines.lake.delta.errors import LakeError
 from pipelines.spark.workers import on_workers
 
 if TYPE_CHECKING:

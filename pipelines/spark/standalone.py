@@ -21,7 +21,7 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from pipelines.lake.errors import WorkFailed
+from pipelines.lake.delta.errors import WorkFailed
 from pipelines.spark.java_home import ensure_java
 
 LOOPBACK = "127.0.0.1"

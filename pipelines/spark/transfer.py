@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pyspark.sql.datasource import InputPartition
 
-from pipelines.lake.commit import commit, discard
+from pipelines.lake.configuration.sources import BrokerSource
+from pipelines.lake.delta.commit import commit, discard
+from pipelines.lake.delta.packed import Repacked, repack
+from pipelines.lake.delta.parts import Part, new_job, remove_job, write_parts
 from pipelines.lake.lake import Lake
-from pipelines.lake.packed import Repacked, repack
-from pipelines.lake.parts import Part, new_job, remove_job, write_parts
-from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.raw import STORE_FILES, TABLES
 from pipelines.lake.tables.raw_table import FileTable
 from pipelines.spark.sources.registry import source_of
@@ -92,7 +92,7 @@ def write_table(
     through the JVM they would cost several times what decoding and writing them costs.
 
     Args:
-        replaced: partitions whose present rows go with it (see pipelines.lake.commit.commit).
+        replaced: partitions whose present rows go with it (see pipelines.lake.delta.commit.commit).
     Returns:
         The files that could not be read, with why.
     Raises:

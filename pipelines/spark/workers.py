@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from py4j.protocol import Py4JError, Py4JNetworkError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 
-from pipelines.lake.errors import WorkFailed, raised_in
+from pipelines.lake.delta.errors import WorkFailed, raised_in
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

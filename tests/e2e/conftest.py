@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.demo import BUNDLE
+from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.lake.lake import Lake
-from pipelines.lake.sources import BrokerSource
 from tests.support.fixtures import unpack_store
 
 if TYPE_CHECKING:

@@ -30,11 +30,11 @@ from pipelines.lake.catalog import (
     question_names,
     question_views,
 )
-from pipelines.lake.commit import commit
-from pipelines.lake.errors import WorkFailed
+from pipelines.lake.configuration.sources import BrokerSource, Sources
+from pipelines.lake.delta.commit import commit
+from pipelines.lake.delta.errors import WorkFailed
+from pipelines.lake.delta.parts import SELDOM_TWICE, write_parts
 from pipelines.lake.lake import Lake
-from pipelines.lake.parts import SELDOM_TWICE, write_parts
-from pipelines.lake.sources import BrokerSource, Sources
 from pipelines.lake.tables.raw import FILE_TABLES, QUEUES, TABLES
 from pipelines.lake.tables.saved_config import OFFSET_SNAPSHOTS
 from pipelines.lake.tables.table import Table

@@ -12,8 +12,8 @@ import pytest
 import rocketlens as rl
 from pipelines.ingest.derive import derive
 from pipelines.ingest.ingest import ingest
+from pipelines.lake.configuration.sources import BrokerSource, Sources
 from pipelines.lake.lake import Lake
-from pipelines.lake.sources import BrokerSource, Sources
 from tests.support.cli import call
 from tests.support.incidents import Incident, incident
 

@@ -10,8 +10,8 @@ import pytest
 
 from pipelines.ingest.ingest import ingest
 from pipelines.lake.catalog import publish
+from pipelines.lake.configuration.sources import read_sources
 from pipelines.lake.lake import Lake
-from pipelines.lake.sources import read_sources
 from pipelines.spark.jobs.store_rows import judge_brokers
 from tests.support.notebooks import NOTEBOOKS, run_notebook
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.answers.derived.store_rows import finding_rows
+from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.lake.lake import Lake
-from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.judgements import CONSISTENCY_FINDINGS
 from pipelines.spark.jobs.first_pass import outlines
 from pipelines.spark.jobs.store_rows import judge_brokers

@@ -12,8 +12,8 @@ import pytest
 from pipelines.answers.recorded.ownership_rows import LoggedEvent, logged, rows_to_batch
 from pipelines.defs.assets.ownership import replayed_ownership
 from pipelines.defs.lakehouse import Lakehouse
+from pipelines.lake.configuration.sources import Sources
 from pipelines.lake.lake import Lake
-from pipelines.lake.sources import Sources
 from pipelines.lake.tables.ownership import HEARTBEATS, LOG_EVENTS
 from pipelines.lake.tables.raw import TABLES
 from pipelines.recordings.recordings import facts_of, find_recordings

@@ -16,7 +16,7 @@ from parsers.commitlog.record.ids import decode_message_id, decode_unique_id
 from parsers.commitlog.record.tags import DelayLevels
 from parsers.damage.errors import NotThisFormat, StoreFormatError
 from pipelines.answers.instants import parse_broker_instant, parse_instant
-from pipelines.lake.sources import SourcesError, read_sources
+from pipelines.lake.configuration.sources import SourcesError, read_sources
 from pipelines.recordings.pcap import CaptureCounts, records_from_pcap
 from pipelines.recordings.recordings import facts_of, find_recordings
 from rebalance.facts import Fact

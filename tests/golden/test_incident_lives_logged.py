@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.answers.derived.store_rows import finding_rows, topic_life_rows
-from pipelines.lake.sources import BrokerSource
+from pipelines.lake.configuration.sources import BrokerSource
 from tests.golden.test_incident_lives import NAMES, topics_of
 from tests.support.cli import call
 from tests.support.incidents import Incident, incident, incident_names

@@ -8,8 +8,8 @@ import pytest
 
 from pipelines.answers.episodes.of_lake import lake_episodes
 from pipelines.ingest.derive import write_lag_history
+from pipelines.lake.configuration.sources import BrokerSource, Sources, read_sources
 from pipelines.lake.lake import Lake
-from pipelines.lake.sources import BrokerSource, Sources, read_sources
 from pipelines.notebook.bundles import bundle, bundled_store
 from tests.support.cli import call
 from tests.support.cluster_lake import lake_of_cluster

@@ -13,7 +13,7 @@ from typing import Any
 from deltalake import DeltaTable
 
 from pipelines.ingest.ingested import IngestedFiles
-from pipelines.lake.parts import PartsWriter
+from pipelines.lake.delta.parts import PartsWriter
 from pipelines.spark import transfer
 from pipelines.spark.jobs.fact_spool import FactSpool
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from pipelines.demo import BUNDLE
-from pipelines.lake.delta import partition_parts
+from pipelines.lake.delta.log import partition_parts
+from pipelines.lake.delta.parts import files_in
 from pipelines.lake.lake import Lake
-from pipelines.lake.parts import files_in
 from pipelines.lake.tables.raw import FILE_TABLES, TABLES
 from pipelines.spark import session
 from tests.support.cli import Called, call

@@ -28,8 +28,8 @@ from pipelines.defs.lakehouse import Lakehouse
 from pipelines.installed.shipped import SHIPPED
 from pipelines.lake import alert, lock
 from pipelines.lake.alert import MOST_TROUBLES, Alert, Trouble, alert_of, tell_of_lake
-from pipelines.lake.errors import WorkFailed
-from pipelines.lake.sources import SourcesError, read_sources
+from pipelines.lake.configuration.sources import SourcesError, read_sources
+from pipelines.lake.delta.errors import WorkFailed
 from tests.support.build_store import StoreBuilder
 from tests.support.cli import call
 from tests.support.plain_spark import plain_spark

@@ -12,7 +12,7 @@ import pytest
 import rocketlens as rl
 from pipelines.lake import catalog
 from pipelines.lake.catalog import publish
-from pipelines.lake.errors import CatalogueUnwritten
+from pipelines.lake.delta.errors import CatalogueUnwritten
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.raw import TABLES
 from tests.support.cli import call, rows_of

@@ -16,8 +16,8 @@ from pipelines.ingest import derive as deriving
 from pipelines.ingest import ingest as ingesting
 from pipelines.ingest.derive import derive
 from pipelines.ingest.ingest import IngestReport, ingest_store
+from pipelines.lake.configuration.sources import BrokerSource, Sources
 from pipelines.lake.lake import Lake
-from pipelines.lake.sources import BrokerSource, Sources
 from pipelines.lake.tables.raw import TABLES
 from pipelines.spark.transfer import SliceWork
 from tests.support.build_store import shop

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.lake.sources import read_sources
+from pipelines.lake.configuration.sources import read_sources
 from tests.support.cli import call
 from tests.support.fixtures import CHECKOUT
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from parsers.evidence.guard import EvidenceGuard, NewFile, WouldTouchEvidence
+from pipelines.lake.configuration.sources import read_sources
 from pipelines.lake.lake import lake_to_write
-from pipelines.lake.sources import read_sources
 from tests.support.cli import call, small_store
 from tests.support.evidence import state
 from tests.support.stores import store_root

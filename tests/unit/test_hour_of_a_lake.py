@@ -10,7 +10,7 @@ import pytest
 
 from pipelines.answers.derived import store_rows
 from pipelines.answers.derived.store_rows import delay_batches
-from pipelines.lake.sources import BrokerSource
+from pipelines.lake.configuration.sources import BrokerSource
 from tests.lake_faults.world import World
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.lake.sources import read_sources
+from pipelines.lake.configuration.sources import read_sources
 from tests.support.cli import call, rows_of
 from tests.support.fixtures import CHECKOUT, unpack_store
 

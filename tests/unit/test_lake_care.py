@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipelines.lake.catalog import open_catalog, publish
-from pipelines.lake.delta import partition_parts
+from pipelines.lake.delta.log import partition_parts
 from pipelines.lake.lake import Lake
 from pipelines.lake.lock import LOCK_NAME
 from pipelines.lake.tables.raw import TABLES

@@ -7,8 +7,8 @@ from typing import Any
 
 from parsers.values.utc import utc
 from pipelines.answers.episodes.of_lake import lake_episodes
+from pipelines.lake.configuration.sources import BrokerSource, Sources
 from pipelines.lake.lake import Lake
-from pipelines.lake.sources import BrokerSource, Sources
 from tests.support.small_lake import put
 
 LAG = {"broker": "b", "group": "g", "topic": "T", "consumer_offset": 0}

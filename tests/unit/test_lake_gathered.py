@@ -12,13 +12,13 @@ import pyarrow as pa
 import pytest
 
 from pipelines.ingest.ingest import IngestReport, ingest_store
-from pipelines.lake.commit import commit
-from pipelines.lake.delta import newest_version
-from pipelines.lake.errors import PartsMissing
-from pipelines.lake.gathered import AT_ONCE, gather
+from pipelines.lake.configuration.sources import BrokerSource
+from pipelines.lake.delta.commit import commit
+from pipelines.lake.delta.errors import PartsMissing
+from pipelines.lake.delta.gathered import AT_ONCE, gather
+from pipelines.lake.delta.log import newest_version
+from pipelines.lake.delta.parts import write_parts
 from pipelines.lake.lake import Lake
-from pipelines.lake.parts import write_parts
-from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.raw import COMMITLOG_MESSAGES
 from tests.support.build_store import SETTINGS, StoreBuilder, write_json
 from tests.support.plain_spark import plain_spark

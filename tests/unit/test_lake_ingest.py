@@ -19,9 +19,9 @@ from pipelines.ingest import ingest as ingesting
 from pipelines.ingest.ingest import IngestReport, ingest_store
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.ingest.reading import Amount, Reading
-from pipelines.lake.errors import LakeMoved, WorkFailed
+from pipelines.lake.configuration.sources import BrokerSource
+from pipelines.lake.delta.errors import LakeMoved, WorkFailed
 from pipelines.lake.lake import Lake
-from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.raw import FILE_TABLES
 from pipelines.spark import transfer
 from tests.support.fixtures import unpack_store

@@ -17,7 +17,7 @@ from pipelines.cli.commands import lake_care
 from pipelines.cli.frame.call.run import Run
 from pipelines.ingest.repair import NOT_AGAIN, _can_be_read
 from pipelines.lake.catalog import open_catalog
-from pipelines.lake.delta import partition_parts
+from pipelines.lake.delta.log import partition_parts
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.raw import TABLES
 from pipelines.spark import session, shared_folders

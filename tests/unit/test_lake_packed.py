@@ -11,14 +11,14 @@ import pytest
 
 from pipelines.demo import BUNDLE
 from pipelines.ingest.ingest import IngestReport, ingest_store
-from pipelines.lake import packed
 from pipelines.lake.check import faults
-from pipelines.lake.commit import commit
-from pipelines.lake.errors import LakeMismatch, OtherPartitions, PartsMissing
+from pipelines.lake.configuration.sources import BrokerSource
+from pipelines.lake.delta.commit import commit
+from pipelines.lake.delta.errors import LakeMismatch, OtherPartitions, PartsMissing
+from pipelines.lake.delta.log import packed
+from pipelines.lake.delta.packed import repack
+from pipelines.lake.delta.parts import files_in, write_parts
 from pipelines.lake.lake import Lake
-from pipelines.lake.packed import repack
-from pipelines.lake.parts import files_in, write_parts
-from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.raw import CONSUMEQUEUE_UNITS, STORE_FILES
 from pipelines.lake.tables.table import Table
 from tests.support.fixtures import unpack_store

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pipelines.ingest.derive import write_replica_differences
+from pipelines.lake.configuration.sources import SourcesError, read_sources
 from pipelines.lake.lake import Lake
-from pipelines.lake.sources import SourcesError, read_sources
 from pipelines.report.facts.lake import facts_of_lake
 from pipelines.report.facts.model import Facts
 from pipelines.report.render import render

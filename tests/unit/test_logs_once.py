@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pipelines.answers.recorded import logged
-from pipelines.lake.sources import BrokerSource
+from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.recordings.recordings import Recording
 from rebalance.readers.logs.lines.reader import LogEvent, LogReader
 from tests.support.cli import call

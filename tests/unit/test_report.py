@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from pipelines.answers.verdicts import BrokerVerdict
+from pipelines.lake.configuration.sources import BrokerSource, Sources
 from pipelines.lake.lake import Lake
-from pipelines.lake.sources import BrokerSource, Sources
 from pipelines.report.drawn.figures import figures_of
 from pipelines.report.drawn.svg import Bar, bars
 from pipelines.report.facts.lake import BrokerFacts, LakeFacts, facts_of_lake

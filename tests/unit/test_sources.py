@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.lake.sources import DEMO_CONFIG, SourcesError, find_config, read_sources
+from pipelines.lake.configuration.sources import DEMO_CONFIG, SourcesError, find_config, read_sources
 
 
 def written(folder: Path, text: str) -> Path:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from parsers.store.store import open_store
 from pipelines.defs.partitions import keys_of
-from pipelines.lake.sources import BrokerSource
+from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.spark.transfer import slices_of
 from tests.support.build_store import shop
 

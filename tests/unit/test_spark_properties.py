@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.lake.errors import WorkFailed
-from pipelines.lake.sources import SourcesError, read_sources
+from pipelines.lake.configuration.sources import SourcesError, read_sources
+from pipelines.lake.delta.errors import WorkFailed
 from pipelines.spark.session import listening
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pipelines.answers.verdicts import verdicts_of
+from pipelines.lake.configuration.sources import BrokerSource, Sources
 from pipelines.lake.lake import Lake
-from pipelines.lake.sources import BrokerSource, Sources
 from pipelines.report.sections.overview import overview_section, state_of
 from tests.support.small_lake import put
 

@@ -16,8 +16,8 @@ from parsers.queues.queue import FileQueue
 from parsers.store.store import open_store
 from pipelines.demo import BUNDLE
 from pipelines.ingest.ingest import IngestReport, ingest_store
+from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.lake.lake import Lake
-from pipelines.lake.sources import BrokerSource
 from recovery.query.watermark import Watermark, dispatched_before, summary_before, watermark
 from recovery.verify.findings.finding import Place
 from recovery.verify.in_motion import Moment, without_progress

@@ -86,7 +86,7 @@ import sys
 from pathlib import Path
 from pipelines.notebook.bundles import bundled_store
 from pipelines.installed.shipped import IS_INSTALLED, DEMO_SOURCES, own_copy
-from pipelines.lake.sources import demo_config, read_sources
+from pipelines.lake.configuration.sources import demo_config, read_sources
 from tests.support.cli import call
 assert IS_INSTALLED
 print(bundled_store("5.3.1-crashed").relative_to(Path.cwd()))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.cli.commands.workbench import lab_environment
-from pipelines.lake.sources import DEMO_CONFIG
+from pipelines.lake.configuration.sources import DEMO_CONFIG
 
 ASK = """
 from jupyter_server.services.config.manager import ConfigManager

@@ -7,8 +7,8 @@ from typing import Any
 
 from parsers.damage.errors import Damage, UnreadableFile
 from parsers.store.store import NotAStore
-from pipelines.lake.broker_stores import known_store_of
-from pipelines.lake.sources import ReplicaGroup, Sources
+from pipelines.lake.configuration.broker_stores import known_store_of
+from pipelines.lake.configuration.sources import ReplicaGroup, Sources
 from recovery.compare.comparison import compare
 from recovery.compare.replica import Replica
 from recovery.compare.written.rows import as_dicts

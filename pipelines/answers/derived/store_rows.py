@@ -34,8 +34,8 @@ from pipelines.answers.offsets.record import OffsetRecord
 from pipelines.answers.offsets.saved import offsets_of_store
 from pipelines.answers.recorded.logged import lines_logged, lives_logged, offsets_logged
 from pipelines.answers.traces import trace_batches
-from pipelines.lake.broker_stores import known_store_of
-from pipelines.lake.sources import BrokerSource
+from pipelines.lake.configuration.broker_stores import known_store_of
+from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.recordings.topic_log import topic_events
 from recovery.forecast.document import forecast_document
 from recovery.forecast.forecast import Forecast, forecast

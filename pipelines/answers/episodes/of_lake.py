@@ -9,8 +9,8 @@ from pipelines.answers.episodes.conditions import Conditions, Told, absences_of,
 from pipelines.answers.episodes.curve import curves_of
 from pipelines.answers.episodes.episodes import LEAST_MESSAGES, episode_rows
 from pipelines.answers.recorded.logged import lines_logged, store_logged
+from pipelines.lake.configuration.sources import BrokerSource, Sources
 from pipelines.lake.lake import Lake
-from pipelines.lake.sources import BrokerSource, Sources
 
 PAIRS = f"""
 SELECT broker, "group", topic FROM (

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from parsers.evidence.seen import Seen, seen
 from pipelines.answers.backlog.subscriptions_heard import SubscriptionsHeard
 from pipelines.answers.offsets.record import OffsetLines, OffsetRecord
-from pipelines.lake.sources import BrokerSource
+from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.recordings.dispatch_log import DispatchLines
 from pipelines.recordings.listening import hear
 from pipelines.recordings.recordings import Recording, find_recordings

@@ -16,7 +16,7 @@ from pipelines.lake.lock import LakeBusy
 
 if TYPE_CHECKING:
     from pipelines.answers.verdicts import BrokerVerdict
-    from pipelines.lake.sources import Sources
+    from pipelines.lake.configuration.sources import Sources
 
 
 Tell = Callable[[Sequence[Trouble]], str | None]

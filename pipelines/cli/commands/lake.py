@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from pipelines.answers.verdicts import BrokerVerdict
+    from pipelines.lake.configuration.sources import Sources
     from pipelines.lake.lake import Lake
-    from pipelines.lake.sources import Sources
 
 ConfigFile = Annotated[
     Path | None,
@@ -48,7 +48,7 @@ def register(app: typer.Typer) -> None:
 
 def config_path(run: Run, config_file: Path | None) -> Path:
     """The configuration in use. Raises WrongUsage where none is named and none is here or above."""
-    from pipelines.lake.sources import NoConfiguration, configured_file
+    from pipelines.lake.configuration.sources import NoConfiguration, configured_file
 
     try:
         path = configured_file(config_file)
@@ -60,7 +60,7 @@ def config_path(run: Run, config_file: Path | None) -> Path:
 
 def sources_of(run: Run, config_file: Path | None) -> Sources:
     """What the configuration says. Raises WrongUsage, Unreadable: one sentence."""
-    from pipelines.lake.sources import SourcesError, read_sources
+    from pipelines.lake.configuration.sources import SourcesError, read_sources
 
     try:
         return read_sources(config_path(run, config_file))
@@ -166,7 +166,7 @@ def ingested(run: Run, spark: SparkSession, sources: Sources, lake: Lake, broker
     from pipelines.ingest.derive import derive
     from pipelines.ingest.ingest import ingest as ingest_stores
     from pipelines.lake.catalog import publish
-    from pipelines.lake.sources import SourcesError
+    from pipelines.lake.configuration.sources import SourcesError
     from pipelines.spark.session import share_done
 
     try:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from pipelines.lake.check import Fault
+    from pipelines.lake.configuration.sources import Sources
     from pipelines.lake.lake import Lake
-    from pipelines.lake.sources import Sources
 
 KEEP_DAYS = 7
 

@@ -18,7 +18,7 @@ from pipelines.cli.frame.call.topic_logs import with_logs
 from pipelines.cli.frame.errors import WrongUsage
 
 if TYPE_CHECKING:
-    from pipelines.lake.sources import Sources
+    from pipelines.lake.configuration.sources import Sources
     from recovery.rebuild.report import ExpiredQueue, RebuildReport
 
 NAMED_QUEUES = 5
@@ -85,8 +85,8 @@ def _rebuild_store(run: Run, store: Path, to: Path, broker: BrokerOptions, logs:
 
 def _rebuild_brokers(run: Run, to: Path, sources: Sources) -> dict[str, RebuildReport]:
     allow_everything()
-    from pipelines.lake.broker_stores import known_store_of
-    from pipelines.lake.sources import SourcesError
+    from pipelines.lake.configuration.broker_stores import known_store_of
+    from pipelines.lake.configuration.sources import SourcesError
     from pipelines.spark.jobs.rebuild import rebuild_with_spark
     from pipelines.spark.session import spark_session
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pipelines.installed.shipped import NOTEBOOKS, SHIPPED, own_copy
+from pipelines.lake.configuration.sources import CONFIG_VARIABLE, read_sources
 from pipelines.lake.lake import lake_to_write
-from pipelines.lake.sources import CONFIG_VARIABLE, read_sources
 
 LAB_SETTINGS = NOTEBOOKS / ".jupyter"
 """A .py opens as a notebook, and nothing is fetched from the network."""

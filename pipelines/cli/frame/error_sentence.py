@@ -9,7 +9,7 @@ from parsers.evidence.guard import WouldTouchEvidence
 from parsers.store.store import NotAStore
 from pipelines.cli.frame.errors import ExitCode, Stop
 from pipelines.installed.extras import missing_extra
-from pipelines.lake.errors import LakeError, first_line, raised_in
+from pipelines.lake.delta.errors import LakeError, first_line, raised_in
 from pipelines.recordings.fact_room import NoRoom
 
 

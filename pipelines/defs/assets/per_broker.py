@@ -12,9 +12,9 @@ from pipelines.defs.metadata import column_schema, table_metadata
 from pipelines.defs.partitions import BROKERS
 from pipelines.defs.plots import plot_of
 from pipelines.ingest.ingested import IngestedFiles
-from pipelines.lake.broker_stores import store_of
+from pipelines.lake.configuration.broker_stores import store_of
+from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.lake.lake import Lake
-from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.raw import CHECKPOINTS, QUEUES, SNAPSHOT_TABLES, STORE_FILES
 from pipelines.lake.tables.table import Table
 

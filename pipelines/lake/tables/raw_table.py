@@ -38,7 +38,7 @@ class FileTable(Table):
 
     Attributes:
         partition_by: (broker, file) where the rows of one file are parts of their own; (broker,) where a store has many
-            small files, whose rows are packed into common parts (`pipelines.lake.packed`).
+            small files, whose rows are packed into common parts (`pipelines.lake.delta.packed`).
     """
 
     files: FileSet

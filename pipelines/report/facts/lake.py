@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from pipelines.answers.verdicts import BrokerVerdict, forecasts_of, verdicts_of
 from pipelines.lake.catalog import question
+from pipelines.lake.configuration.sources import Sources
 from pipelines.lake.lake import Lake
-from pipelines.lake.sources import Sources
 from pipelines.report.facts.model import Facts, Row
 
 TOPICS = """

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pipelines.lake.broker_stores import known_store_of, store_of
-from pipelines.lake.sources import BrokerSource
+from pipelines.lake.configuration.broker_stores import known_store_of, store_of
+from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.spark.sources.slices import Slice, cut
 from pipelines.spark.workers import on_workers
 

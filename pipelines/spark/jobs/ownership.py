@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelines.answers.recorded.ownership_rows import logged
-from pipelines.lake.commit import commit
+from pipelines.lake.configuration.sources import Sources
+from pipelines.lake.delta.commit import commit
+from pipelines.lake.delta.parts import Part, new_job, remove_job
 from pipelines.lake.lake import Lake
-from pipelines.lake.parts import Part, new_job, remove_job
-from pipelines.lake.sources import Sources
 from pipelines.lake.tables.ownership import HEARTBEATS, LOG_EVENTS
 from pipelines.lake.tables.raw import TABLES
 from pipelines.recordings.line_counts import RecordedLines

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.lake.lake import Lake
-from pipelines.lake.sources import BrokerSource
 from pipelines.lake.tables.raw import TABLES
 from pipelines.spark.sources.slices import DEFAULT_SPLIT_BYTES
 from pipelines.spark.transfer import Work, write_table

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.answers.recorded.ownership_rows import BATCH_ROWS, rows_to_batch
-from pipelines.lake.parts import Part, PartsWriter
+from pipelines.lake.delta.parts import Part, PartsWriter
 from pipelines.lake.tables.table import Table
 
 

@@ -14,7 +14,7 @@ from pyspark.sql.types import StructType
 from parsers.store.places import name_below
 from parsers.store.store import Store
 from parsers.store.store_file import StoreFile
-from pipelines.lake.rows import conform
+from pipelines.lake.tables.rows import conform
 from pipelines.lake.tables.spark_schema import spark_schema
 from pipelines.spark.sources.slices import Piece, Slice
 from pipelines.spark.sources.source import StoreReader, StoreSource, table_of

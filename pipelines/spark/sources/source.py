@@ -19,7 +19,7 @@ from parsers.damage.errors import Damage, UnreadableFile
 from parsers.store.places import name_below
 from parsers.store.store import Store
 from parsers.store.store_file import StoreFile
-from pipelines.lake.rows import conform
+from pipelines.lake.tables.rows import conform
 from pipelines.lake.tables.spark_schema import spark_schema
 from pipelines.spark.sources.slices import DEFAULT_SPLIT_BYTES, Piece, Slice, cut
 

@@ -43,7 +43,7 @@ def compaction(
 
     from parsers.compaction.copies import COPY_SCHEMA, read_copies
     from parsers.compaction.sparse_queue import SPARSE_UNIT_SCHEMA, read_sparse_queue
-    from pipelines.lake.rows import conform
+    from pipelines.lake.tables.rows import conform
     from pipelines.lake.tables.table import plain_type
 
     layout = SPARSE_UNIT_SCHEMA if units else COPY_SCHEMA

@@ -56,7 +56,7 @@ def config(
     """
     import pyarrow as pa
 
-    from pipelines.lake.rows import conform
+    from pipelines.lake.tables.rows import conform
 
     store = store_at(run, source, broker, needs_log=False)
     tables = list(ConfigTable) if table is None else [table]
@@ -69,7 +69,7 @@ def config(
 
 
 def _joint(run: Run, store: Store, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    from pipelines.lake.rows import conform
+    from pipelines.lake.tables.rows import conform
 
     for table in ConfigTable:
         yield from conform(_rows(run, store, table), schema, {"table": table.value})

@@ -71,7 +71,7 @@ def _emit(
     import pyarrow as pa
 
     from pipelines.cli.frame.call.rows import place_of
-    from pipelines.lake.rows import conform
+    from pipelines.lake.tables.rows import conform
     from pipelines.lake.tables.table import plain_type
 
     schema = pa.schema([(field.name, plain_type(field.type)) for field in columns])

@@ -74,7 +74,7 @@ def consumequeue(
 
 def _units_of_file(run: Run, source: Path, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     from parsers.queues.store_queues import read_units
-    from pipelines.lake.rows import conform
+    from pipelines.lake.tables.rows import conform
 
     kind: FileKind = "batchconsumequeue" if "batchconsumequeue" in source.absolute().parts else "consumequeue"
     file = file_at(run, source, kind)
@@ -83,7 +83,7 @@ def _units_of_file(run: Run, source: Path, schema: pa.Schema) -> Iterator[pa.Rec
 
 def _units(run: Run, store: Store, wanted: QueueOptions, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     from parsers.queues.store_queues import StoreQueues
-    from pipelines.lake.rows import conform
+    from pipelines.lake.tables.rows import conform
 
     with StoreQueues(store, on_damage="collect", damage=run.damage) as queues:
         for key, found in queues.items():
@@ -125,7 +125,7 @@ def _index_rows(
 ) -> Iterator[pa.RecordBatch]:
     from parsers.index.read import index_files, read_index
     from pipelines.cli.frame.call.rows import place_of
-    from pipelines.lake.rows import conform
+    from pipelines.lake.tables.rows import conform
 
     for file in files:
         place = {"file": place_of(file.path, source)}
@@ -142,8 +142,8 @@ def checkpoint(run: Run, source: StoreOrFile, broker: BrokerOptions = NOTHING_SA
     """
     from parsers.checkpoints.checkpoint import checkpoint_to_batch, read_checkpoint
     from pipelines.cli.frame.call.rows import place_of
-    from pipelines.lake.rows import conform
     from pipelines.lake.tables.raw import CHECKPOINTS
+    from pipelines.lake.tables.rows import conform
 
     in_store = not is_file(source)
     file = store_at(run, source, broker, needs_log=False).checkpoint if in_store else file_at(run, source, "checkpoint")
@@ -166,7 +166,7 @@ def epochs(run: Run, source: StoreOrFile, broker: BrokerOptions = NOTHING_SAID) 
 
     from parsers.checkpoints.epochs import EPOCH_SCHEMA, epochs_to_batch, read_epochs
     from pipelines.cli.frame.call.rows import place_of
-    from pipelines.lake.rows import conform
+    from pipelines.lake.tables.rows import conform
 
     one = is_file(source)
     files = [file_at(run, source, "epochs")] if one else store_at(run, source, broker, needs_log=False).epochs
@@ -195,7 +195,7 @@ def timer(
 
     from parsers.timer.log import TIMER_RECORD_SCHEMA, read_timerlog
     from parsers.timer.wheel import TIMER_SLOT_SCHEMA, read_wheel
-    from pipelines.lake.rows import conform
+    from pipelines.lake.tables.rows import conform
     from pipelines.lake.tables.table import plain_type
 
     kind: FileKind = "timerwheel" if slots else "timerlog"

@@ -19,9 +19,9 @@ from deltalake import DeltaTable, Schema
 from deltalake.exceptions import CommitFailedError, DeltaError
 from deltalake.transaction import AddAction, CommitProperties, PostCommitHookProperties, RemoveAction
 
-from pipelines.lake.delta import LOG_FOLDER, catch_up, open_table, parts_of, require_partitions
-from pipelines.lake.errors import LakeMismatch, LakeMoved, PartsMissing
-from pipelines.lake.parts import Part
+from pipelines.lake.delta.errors import LakeMismatch, LakeMoved, PartsMissing
+from pipelines.lake.delta.log import LOG_FOLDER, catch_up, open_table, parts_of, require_partitions
+from pipelines.lake.delta.parts import Part
 from pipelines.lake.tables.table import Table
 
 CHECKPOINT_EVERY = 50

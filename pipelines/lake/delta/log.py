@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
 
-from pipelines.lake.errors import OtherPartitions
-from pipelines.lake.parts import Part
+from pipelines.lake.delta.errors import OtherPartitions
+from pipelines.lake.delta.parts import Part
 from pipelines.lake.tables.table import Table
 
 BROKER = "broker"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parsers.store.store import Store
-from pipelines.lake.sources import BrokerSource, SourcesError
+from pipelines.lake.configuration.sources import BrokerSource, SourcesError
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.knowledge.knowledge import Said, knowledge_of, open_known
 from recovery.rules.versions import BrokerVersion

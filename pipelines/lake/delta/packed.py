@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pipelines.lake.delta import partition_parts
-from pipelines.lake.parts import Part, files_in, part_that_is_there, write_parts
-from pipelines.lake.rows import conform
+from pipelines.lake.delta.log import partition_parts
+from pipelines.lake.delta.parts import Part, files_in, part_that_is_there, write_parts
 from pipelines.lake.tables.raw_table import FileTable
+from pipelines.lake.tables.rows import conform
 from pipelines.lake.tables.table import Table
 
 SMALL_ROWS = 1 << 18

@@ -18,7 +18,7 @@ from parsers.damage.errors import why_unreadable
 from parsers.evidence.mapped import read_small
 from pipelines.installed.addresses import is_address, why_refused
 from pipelines.installed.shipped import DEMO, workplace
-from pipelines.lake.spark_properties import spark_properties
+from pipelines.lake.configuration.spark_properties import spark_properties
 
 CONFIG_NAME = "rocketlens.toml"
 MOST_BYTES = 1 << 22

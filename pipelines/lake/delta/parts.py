@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pipelines.lake.errors import PartsMissing
+from pipelines.lake.delta.errors import PartsMissing
 from pipelines.lake.tables.raw_table import FileTable
 from pipelines.lake.tables.table import Table
 

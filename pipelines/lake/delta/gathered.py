@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections import defaultdict
 from pathlib import Path
 
-from pipelines.lake.commit import commit
-from pipelines.lake.delta import partition_parts
-from pipelines.lake.packed import rows_again
-from pipelines.lake.parts import Part, new_job, remove_job, write_parts
+from pipelines.lake.delta.commit import commit
+from pipelines.lake.delta.log import partition_parts
+from pipelines.lake.delta.packed import rows_again
+from pipelines.lake.delta.parts import Part, new_job, remove_job, write_parts
 from pipelines.lake.tables.table import Table
 
 AT_ONCE = 16
