@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dagster as dg
 
-from pipelines.defs.alerts import failed_check_alert
 from pipelines.defs.assets.evidence import EVIDENCE
 from pipelines.defs.assets.judged import JUDGED_ASSETS, replica_differences
 from pipelines.defs.assets.lag import lag, lag_episodes, lag_history
@@ -12,11 +11,12 @@ from pipelines.defs.assets.ownership import replayed_ownership
 from pipelines.defs.assets.per_broker import BROKER_ASSETS
 from pipelines.defs.assets.raw import RAW_ASSETS
 from pipelines.defs.checks import STORE_CHECKS
-from pipelines.defs.ingest_job import ingest_broker
-from pipelines.defs.jobs import DERIVED_JOB, SNAPSHOT_JOB
 from pipelines.defs.lakehouse import Lakehouse
-from pipelines.defs.schedules import config_snapshot_schedule
-from pipelines.defs.sensors import store_files_sensor
+from pipelines.defs.runs.alerts import failed_check_alert
+from pipelines.defs.runs.ingest_job import ingest_broker
+from pipelines.defs.runs.jobs import DERIVED_JOB, SNAPSHOT_JOB
+from pipelines.defs.runs.schedules import config_snapshot_schedule
+from pipelines.defs.runs.sensors import store_files_sensor
 
 DERIVED_ASSETS = [lag, lag_history, lag_episodes, *JUDGED_ASSETS, replica_differences, replayed_ownership]
 

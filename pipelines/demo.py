@@ -25,7 +25,7 @@ from pipelines.lake.lock import writing
 from pipelines.notebook.bundles import bundled_store
 
 if TYPE_CHECKING:
-    from pipelines.defs.materialize import Outcome
+    from pipelines.defs.runs.materialize import Outcome
 
 BUNDLE = DEMO / "5.3.3-clean" / "store.tar.gz"
 
@@ -54,7 +54,7 @@ def _materialize(sources: Sources, steps: _Steps) -> Outcome:
     from pipelines.definitions import defs
     from pipelines.defs.dagster_home import open_instance
     from pipelines.defs.lakehouse import Lakehouse
-    from pipelines.defs.materialize import materialize_everything
+    from pipelines.defs.runs.materialize import materialize_everything
 
     lakehouse = Lakehouse(config_file=str(demo_config()))
     return materialize_everything(defs, open_instance(sources.lake), lakehouse, progress=steps.next)

@@ -16,7 +16,7 @@ from pipelines.lake.configuration.sources import Sources, demo_config
 from pipelines.lake.lake import Lake
 
 if TYPE_CHECKING:
-    from pipelines.defs.materialize import Outcome
+    from pipelines.defs.runs.materialize import Outcome
 
 TOPICS_SHOWN = 6
 HOLDINGS = """

@@ -15,8 +15,8 @@ from parsers.commitlog.record.message import decode_message
 from parsers.consumequeue.layout import CQ_UNIT
 from pipelines.definitions import defs
 from pipelines.defs.lakehouse import Lakehouse
-from pipelines.defs.materialize import materialize_everything
-from pipelines.defs.schedules import config_snapshot_schedule
+from pipelines.defs.runs.materialize import materialize_everything
+from pipelines.defs.runs.schedules import config_snapshot_schedule
 from pipelines.lake.lake import Lake
 
 if TYPE_CHECKING:

@@ -21,10 +21,10 @@ from dagster._core.events import DagsterEvent, DagsterEventType
 
 from pipelines.cli.commands import lake as lake_commands
 from pipelines.definitions import defs
-from pipelines.defs.alerts import failed_check_alert
 from pipelines.defs.checks import STORE_CHECKS
-from pipelines.defs.ingest_events import tell_dagster
 from pipelines.defs.lakehouse import Lakehouse
+from pipelines.defs.runs.alerts import failed_check_alert
+from pipelines.defs.runs.ingest_events import tell_dagster
 from pipelines.installed.shipped import SHIPPED
 from pipelines.lake import alert, lock
 from pipelines.lake.alert import MOST_TROUBLES, Alert, Trouble, alert_of, tell_of_lake

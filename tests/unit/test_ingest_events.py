@@ -10,12 +10,12 @@ import dagster as dg
 import pytest
 
 from pipelines.definitions import defs
-from pipelines.defs import ingest_events
 from pipelines.defs.dagster_home import has_home, instance_of
-from pipelines.defs.ingest_events import ASSETS, tell_dagster
 from pipelines.defs.lakehouse import Lakehouse
 from pipelines.defs.partitions import FILE_PARTITIONS
 from pipelines.defs.plots import NOT_PLOTTED, PLOTS, plot_of
+from pipelines.defs.runs import ingest_events
+from pipelines.defs.runs.ingest_events import ASSETS, tell_dagster
 from tests.support.small_lake import put
 
 FILES = ("commitlog/00000000000000000000", "commitlog/00000000000000001024")

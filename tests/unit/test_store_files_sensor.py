@@ -14,9 +14,9 @@ import dagster as dg
 import pytest
 
 from pipelines.definitions import defs
-from pipelines.defs.ingest_job import ingest_broker
 from pipelines.defs.lakehouse import Lakehouse
-from pipelines.defs.sensors import store_files_sensor
+from pipelines.defs.runs.ingest_job import ingest_broker
+from pipelines.defs.runs.sensors import store_files_sensor
 from pipelines.demo import BUNDLE
 from tests.support.fixtures import unpack_store
 from tests.support.plain_spark import plain_spark

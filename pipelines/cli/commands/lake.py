@@ -139,8 +139,8 @@ def ingest(
 def _tell_dagster(config: Path, sources: Sources) -> None:
     """Let `rocketlens ui` show what was ingested, and which checks hold."""
     from pipelines.defs.dagster_home import instance_of
-    from pipelines.defs.ingest_events import tell_dagster
     from pipelines.defs.lakehouse import Lakehouse
+    from pipelines.defs.runs.ingest_events import tell_dagster
 
     with instance_of(sources.lake) as instance:
         tell_dagster(instance, Lakehouse(config_file=str(config)))

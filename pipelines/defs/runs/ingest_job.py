@@ -6,10 +6,10 @@ changed, reads it, and reports every partition that it wrote.
 
 import dagster as dg
 
-from pipelines.defs.ingest_events import evaluations, materializations
-from pipelines.defs.jobs import BROKER_TABLES, CONFIG_TABLES
 from pipelines.defs.lakehouse import SPARK_POOL, Lakehouse
 from pipelines.defs.partitions import BROKERS, FILE_PARTITIONS
+from pipelines.defs.runs.ingest_events import evaluations, materializations
+from pipelines.defs.runs.jobs import BROKER_TABLES, CONFIG_TABLES
 
 RAW_ASSETS = (*FILE_PARTITIONS, *BROKER_TABLES, *CONFIG_TABLES)
 

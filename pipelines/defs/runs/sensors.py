@@ -8,8 +8,8 @@ import dagster as dg
 from dagster._core.storage.tags import PARTITION_NAME_TAG
 
 from parsers.store.store import NotAStore
-from pipelines.defs.ingest_job import ingest_broker
 from pipelines.defs.lakehouse import Lakehouse
+from pipelines.defs.runs.ingest_job import ingest_broker
 from pipelines.ingest.changes import changes_of
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.ingest.made_from import MadeFrom

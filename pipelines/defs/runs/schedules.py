@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import dagster as dg
 
-from pipelines.defs.jobs import SNAPSHOT_JOB
 from pipelines.defs.lakehouse import Lakehouse
+from pipelines.defs.runs.jobs import SNAPSHOT_JOB
 
 
 @dg.schedule(

@@ -8,11 +8,11 @@ from collections.abc import Collection, Iterator
 import dagster as dg
 
 from pipelines.defs.checks import STORE_CHECKS
-from pipelines.defs.jobs import BROKER_TABLES, CONFIG_TABLES
 from pipelines.defs.lakehouse import Lakehouse
 from pipelines.defs.metadata import table_metadata
 from pipelines.defs.partitions import BROKERS, FILE_PARTITIONS
 from pipelines.defs.plots import plot_of
+from pipelines.defs.runs.jobs import BROKER_TABLES, CONFIG_TABLES
 from pipelines.lake.catalog import made_from
 from pipelines.lake.delta.log import partition_parts
 from pipelines.lake.lake import Lake
