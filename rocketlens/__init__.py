@@ -99,7 +99,7 @@ def explain(file: Place, at: int = 0, count: int | None = 1, kind: str | None = 
     >>> rl.explain("lake/demo/5.3.3-clean/store/checkpoint")["field"][:2]
     ['physic_msg_timestamp', 'logics_msg_timestamp']
     """
-    from pipelines.cli.commands.explain import explain as command
+    from pipelines.cli.commands.store.explain import explain as command
     from rocketlens.gathered import rows_of
 
     return rows_of(command, file=Path(file), at=at, count=count, kind=kind)

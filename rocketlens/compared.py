@@ -15,7 +15,7 @@ class Compared(Document):
     """The document of `rocketlens compare`, by its fields. The stores are read anew for `differences`."""
 
     def __init__(self, stores: list[Path], broker: BrokerOptions, group_size: int | None) -> None:
-        from pipelines.cli.commands.compare import compare
+        from pipelines.cli.commands.broker.compare import compare
 
         self._stores, self._broker, self._group_size = stores, broker, group_size
         self.document = document_of(compare, broker, stores=stores, group_size=group_size)
@@ -30,6 +30,6 @@ class Compared(Document):
 
     def differences(self) -> Rows:
         """A row for each difference, pair by pair (`compare --rows`)."""
-        from pipelines.cli.commands.compare import compare
+        from pipelines.cli.commands.broker.compare import compare
 
         return rows_of(compare, self._broker, stores=self._stores, group_size=self._group_size, rows=True)

@@ -66,7 +66,7 @@ class History:
         [True, True, True]
         """
         from pipelines.answers.recorded.ownership_rows import rows_to_batch
-        from pipelines.cli.commands.ownership_rows import OWNERS
+        from pipelines.cli.commands.ownership.ownership_rows import OWNERS
         from pipelines.cli.frame.asked.options import instant_of
 
         with sentences():
@@ -147,7 +147,7 @@ class History:
         import pyarrow as pa
 
         from pipelines.answers.recorded.ownership_rows import rows_to_batches
-        from pipelines.cli.commands.ownership_rows import TABLE_OF
+        from pipelines.cli.commands.ownership.ownership_rows import TABLE_OF
 
         schema, _ = TABLE_OF[table]
         return Rows(pa.Table.from_batches(rows_to_batches(schema, found), schema), tuple(self._cluster.problems))

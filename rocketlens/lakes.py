@@ -33,7 +33,7 @@ class Lake:
         >>> lake.sql("SELECT count(*) AS messages FROM commitlog_messages")["messages"]
         [0]
         """
-        from pipelines.cli.commands.lake import sql
+        from pipelines.cli.commands.lake.lake import sql
 
         return rows_of(sql, query=query, config_file=self.config)
 

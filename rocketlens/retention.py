@@ -36,14 +36,14 @@ class Retention(Document):
     @property
     def files(self) -> Rows:
         """Files in the order in which they go; `order` is null for those that stay for now."""
-        from pipelines.cli.commands.retention import file_schema
+        from pipelines.cli.commands.broker.retention import file_schema
 
         return _rows(file_schema(), [*self["delete_now"], *self["later"]])
 
     @property
     def at_risk(self) -> Rows:
         """Per group and queue, when its unread messages are due to be deleted."""
-        from pipelines.cli.commands.retention import risk_schema
+        from pipelines.cli.commands.broker.retention import risk_schema
 
         return _rows(risk_schema(), self["unread_at_risk"])
 
@@ -71,7 +71,7 @@ class Retention(Document):
 
 def look_ahead(path: Path, broker: BrokerOptions, now: str | None) -> Retention:
     """Play the broker's cleaners. Raises RocketlensError."""
-    from pipelines.cli.commands.retention import retention
+    from pipelines.cli.commands.broker.retention import retention
 
     return Retention(path, broker, document_of(retention, broker, store=path, now=now))
 

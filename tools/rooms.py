@@ -115,7 +115,8 @@ CHAPTERS = {
     "pipelines/defs": ("", "assets", "runs"),
     "pipelines/cli": ("frame", "commands", ""),
     "pipelines/cli/frame": ("", "asked", "written", "call"),
-    "pipelines/cli/commands": ("", "dump"),
+    "pipelines/cli/commands": ("", "store", "messages", "groups", "broker", "ownership", "lake"),
+    "pipelines/cli/commands/store": ("dump", ""),
 }
 """The sub-packages of a folder in the order of the data; `""` is the folder's own files. Each knows those before it."""
 

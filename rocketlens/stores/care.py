@@ -24,7 +24,7 @@ class Care(Asked):
         >>> len(store.verify())
         0
         """
-        from pipelines.cli.commands.verify import verify
+        from pipelines.cli.commands.broker.verify import verify
 
         return self._rows(verify, deep=deep, logs=self._logs)
 
@@ -42,7 +42,7 @@ class Care(Asked):
         >>> store.rebuild("rebuilt")["units"]
         6114
         """
-        from pipelines.cli.commands.rebuild import rebuild
+        from pipelines.cli.commands.broker.rebuild import rebuild
 
         return document_of(rebuild, self._broker, store=self.path, to=Path(to), logs=self._logs)
 

@@ -76,7 +76,7 @@ class Files(Asked):
     def _messages(
         self, wanted: Wanted, *, limit: int | None, columns: Sequence[str] | None = None, **form: bool
     ) -> Rows:
-        from pipelines.cli.commands.dump.commitlog import commitlog
+        from pipelines.cli.commands.store.dump.commitlog import commitlog
 
         asked: dict[str, Any] = {**wanted, "offsets": path_of(wanted.get("offsets")), "logs": self._logs, **form}
         asked |= {name: instant(asked[name]) for name in ("since", "until") if name in asked}
@@ -88,7 +88,7 @@ class Files(Asked):
         >>> sum(store.regions()["length"])
         4194304
         """
-        from pipelines.cli.commands.dump.commitlog import regions
+        from pipelines.cli.commands.store.dump.commitlog import regions
 
         return rows_of(regions, self._broker, source=self.path)
 
@@ -98,7 +98,7 @@ class Files(Asked):
         >>> store.units(topic="OrderTopic1", queue=2, limit=1)["physical_offset"]
         [0]
         """
-        from pipelines.cli.commands.dump.dump import consumequeue
+        from pipelines.cli.commands.store.dump.dump import consumequeue
 
         return rows_of(consumequeue, self._broker, limit=limit, source=self.path, topic=topic, queue=queue)
 
@@ -108,7 +108,7 @@ class Files(Asked):
         >>> store.index_entries(limit=2)["physical_offset"]
         [0, 0]
         """
-        from pipelines.cli.commands.dump.dump import index
+        from pipelines.cli.commands.store.dump.dump import index
 
         return rows_of(index, self._broker, limit=limit, source=self.path)
 
@@ -118,7 +118,7 @@ class Files(Asked):
         >>> store.queues(topic="OrderTopic2")["messages"]
         [531, 571]
         """
-        from pipelines.cli.commands.queues import queues
+        from pipelines.cli.commands.store.queues import queues
 
         return self._rows(queues, topic=topic, queue=queue)
 
@@ -138,7 +138,7 @@ class Files(Asked):
         >>> store.compaction()["topic"]
         []
         """
-        from pipelines.cli.commands.compaction import compaction
+        from pipelines.cli.commands.broker.compaction import compaction
 
         return self._rows(
             compaction,
@@ -157,7 +157,7 @@ class Files(Asked):
         >>> store.tiered()["topic"]
         []
         """
-        from pipelines.cli.commands.tiered import tiered
+        from pipelines.cli.commands.broker.tiered import tiered
 
         return self._rows(tiered, segments=path_of(segments))
 
@@ -180,7 +180,7 @@ class Files(Asked):
         >>> store.find(topic="OrderTopic0", key="cAaAa")["physical_offset"][:2]
         [3298400, 3292887]
         """
-        from pipelines.cli.commands.find import find
+        from pipelines.cli.commands.store.find import find
 
         return self._rows(
             find,
@@ -201,7 +201,7 @@ class Files(Asked):
         >>> store.offset_at("OrderTopic0", 0, "2026-11-21T15:14:00Z")
         89
         """
-        from pipelines.cli.commands.offset_at import BoundaryName, offset_at
+        from pipelines.cli.commands.store.offset_at import BoundaryName, offset_at
 
         answer = self._rows(
             offset_at,

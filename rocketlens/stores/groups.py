@@ -23,7 +23,7 @@ class Groups(Asked):
         >>> store.groups(group="CG_failing")["dead_letters"]
         [11]
         """
-        from pipelines.cli.commands.lives import groups
+        from pipelines.cli.commands.store.lives import groups
 
         return self._rows(
             groups,
@@ -50,7 +50,7 @@ class Groups(Asked):
         >>> store.lag(group="CG_lagging")["messages_behind"]
         [214, 220, 210, 236]
         """
-        from pipelines.cli.commands.lag import lag
+        from pipelines.cli.commands.groups.lag import lag
 
         kept = path_of(offsets)
         return self._rows(
@@ -102,7 +102,7 @@ class Groups(Asked):
         >>> sorted(set(rl.store(rl.bundled_store("orders-cluster")).episodes(kept, status=True)["status"]))
         ['OK', 'WARN']
         """
-        from pipelines.cli.commands.episodes import episodes
+        from pipelines.cli.commands.groups.episodes import episodes
 
         return self._rows(
             episodes,
@@ -134,7 +134,7 @@ class Groups(Asked):
         >>> list(zip(found["unread"], found["matching"]))[:1]
         [(214, 57)]
         """
-        from pipelines.cli.commands.backlog import backlog
+        from pipelines.cli.commands.groups.backlog import backlog
 
         return self._rows(
             backlog,
@@ -168,7 +168,7 @@ class Groups(Asked):
         >>> list(zip(found["state"], found["messages"]))
         [('consumed', 207), ('waiting', 214)]
         """
-        from pipelines.cli.commands.ledger import ledger
+        from pipelines.cli.commands.groups.ledger import ledger
 
         return self._rows(
             ledger,
@@ -198,7 +198,7 @@ class Groups(Asked):
         >>> store.offsets(group="CG_lagging").to_pylist()
         []
         """
-        from pipelines.cli.commands.offsets import offsets as command
+        from pipelines.cli.commands.groups.offsets import offsets as command
 
         return self._rows(
             command,

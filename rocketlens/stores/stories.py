@@ -20,7 +20,7 @@ class Stories(Asked):
         >>> store.topics(topic="OrderTopic2")["state"]
         ['alive']
         """
-        from pipelines.cli.commands.topics import topics
+        from pipelines.cli.commands.store.topics import topics
 
         return self._rows(topics, topic=topic, logs=self._logs)
 
@@ -33,7 +33,7 @@ class Stories(Asked):
         >>> store.lives(topic="OrderTopic2")["happened"]
         ['created']
         """
-        from pipelines.cli.commands.lives import lives
+        from pipelines.cli.commands.store.lives import lives
 
         return self._rows(
             lives,
@@ -53,7 +53,7 @@ class Stories(Asked):
         >>> store.who("7F00000100002A9F0000000000000000")["step"]
         ['sent', 'stored', 'queued', 'indexed', 'committed', 'committed']
         """
-        from pipelines.cli.commands.who import who
+        from pipelines.cli.commands.ownership.who import who
 
         return rows_of(
             who,
@@ -85,7 +85,7 @@ class Stories(Asked):
         >>> store.traces(messages=True).to_pylist()
         []
         """
-        from pipelines.cli.commands.traces import traces
+        from pipelines.cli.commands.messages.traces import traces
 
         return self._rows(
             traces,
@@ -114,7 +114,7 @@ class Stories(Asked):
         >>> sorted(set(store.delays(messages=True)["state"]))
         ['delivered', 'pending']
         """
-        from pipelines.cli.commands.delays import delays
+        from pipelines.cli.commands.messages.delays import delays
 
         return self._rows(
             delays,
@@ -145,7 +145,7 @@ class Stories(Asked):
         >>> store.retries(group="CG_failing")["dead_letters"]
         [11]
         """
-        from pipelines.cli.commands.retries import retries
+        from pipelines.cli.commands.messages.retries import retries
 
         return self._rows(
             retries,
@@ -166,7 +166,7 @@ class Stories(Asked):
         >>> sum(store.transactions()["pending"]) == len(store.transactions(messages=True, open_=True))
         True
         """
-        from pipelines.cli.commands.transactions import transactions
+        from pipelines.cli.commands.messages.transactions import transactions
 
         return self._rows(transactions, topic=topic, messages=messages, open_=open_)
 
@@ -193,7 +193,7 @@ class Stories(Asked):
         >>> sum(store.pop()["in_flight"]) == len(store.pop(messages=True, open_=True))
         True
         """
-        from pipelines.cli.commands.pop import pop
+        from pipelines.cli.commands.messages.pop import pop
 
         return self._rows(
             pop,

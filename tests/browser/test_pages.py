@@ -112,7 +112,7 @@ def test_tables_sort_and_filter_and_timelines_zoom(report: str, page: Page) -> N
 @pytest.fixture(scope="module")
 def lab(lake: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a JupyterLab on a copy of the notebooks, which lets a script press its buttons."""
-    from pipelines.cli.commands.workbench import lab_environment
+    from pipelines.cli.commands.lake.workbench import lab_environment
 
     folder = tmp_path_factory.mktemp("lab")
     shutil.copytree(CHECKOUT / "notebooks", folder / "notebooks")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.cli.commands.forecast_words import in_words
+from pipelines.cli.commands.broker.forecast_words import in_words
 from pipelines.notebook.bundles import bundle
 from tests.support.cli import call
 from tests.support.fixtures import unpack_store, unpacked

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from pipelines.cli.commands.ingest_bar import IngestBar
+from pipelines.cli.commands.lake.ingest_bar import IngestBar
 from pipelines.cli.frame.asked.options import Format, OutputOptions
 from pipelines.cli.frame.call.progress import wanted
 from pipelines.cli.frame.call.run import Run
@@ -38,8 +38,8 @@ def drawn(monkeypatch: pytest.MonkeyPatch, width: int, reading: Reading, *shares
     told, asked, out = [*shares], threading.Semaphore(0), io.StringIO()
     console = Console(file=out, force_terminal=True, width=width)
     monkeypatch.setattr("rich.console.Console", lambda **given: console)
-    monkeypatch.setattr("pipelines.cli.commands.ingest_bar.wanted", lambda run, table_follows: True)
-    monkeypatch.setattr("pipelines.cli.commands.ingest_bar.SECONDS_BETWEEN_LOOKS", 0.01)
+    monkeypatch.setattr("pipelines.cli.commands.lake.ingest_bar.wanted", lambda run, table_follows: True)
+    monkeypatch.setattr("pipelines.cli.commands.lake.ingest_bar.SECONDS_BETWEEN_LOOKS", 0.01)
 
     def share_done() -> float:
         asked.release()

@@ -11,7 +11,7 @@ import pytest
 
 from parsers.commitlog.dledger_headers.layout import ENTRY_HEADER, ENTRY_INDEX_UNIT, HEADER_SIZE
 from parsers.commitlog.record.layout import HEAD
-from pipelines.cli.commands.forecast_words import in_words
+from pipelines.cli.commands.broker.forecast_words import in_words
 from pipelines.report.facts.store import facts_of_store
 from pipelines.report.sections.forecast import forecast_section, loss_section
 from recovery.rebuild.rebuild import rebuild

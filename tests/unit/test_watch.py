@@ -23,8 +23,8 @@ from pipelines.answers.lag.watching import (
     NewFindings,
     watch_rows,
 )
-from pipelines.cli.commands import watch
-from pipelines.cli.commands.watch_screen import Screen
+from pipelines.cli.commands.groups import watch
+from pipelines.cli.commands.groups.watch_screen import Screen
 from pipelines.demo import BUNDLE
 from tests.support.cli import Called, call
 from tests.support.fixtures import unpack_store

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.cli.commands.workbench import lab_environment
+from pipelines.cli.commands.lake.workbench import lab_environment
 from pipelines.lake.configuration.sources import DEMO_CONFIG
 
 ASK = """
@@ -38,7 +38,7 @@ def test_who_ends_the_command_ends_the_program_behind_it(stop: str, tmp_path: Pa
         "print('up', flush=True); time.sleep(60)"
     )
     code = (
-        "import signal, sys; from pathlib import Path; from pipelines.cli.commands.workbench import run_in_front\n"
+        "import signal, sys; from pathlib import Path; from pipelines.cli.commands.lake.workbench import run_in_front\n"
         f"command = [sys.executable, '-c', {behind!r}]\n"
         f"place = Path({str(tmp_path)!r})\n"
         f"sys.exit(run_in_front(command, {{}}, Path({str(DEMO_CONFIG)!r}), place, stop=signal.{stop}))\n"

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipelines.cli.commands.replay import heard_in
 from pipelines.cli.frame.asked.options import STORE_FILES, BrokerOptions, GroupOptions, RecordingsOption, StoreArgument
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.kept_offsets import NO_COPY
 from pipelines.cli.frame.call.opening import known_store_at
+from pipelines.cli.frame.call.recordings import heard_in
 from pipelines.cli.frame.call.rows import emit_rows_of
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.call.topic_logs import lines_heard

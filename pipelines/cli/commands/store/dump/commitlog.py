@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from pipelines.cli.commands.dump.forms import FormOptions
-from pipelines.cli.commands.dump.selection import FieldOptions, WantedOptions, of_batch, of_store, opened_for
+from pipelines.cli.commands.store.dump.forms import FormOptions
+from pipelines.cli.commands.store.dump.selection import FieldOptions, WantedOptions, of_batch, of_store, opened_for
 from pipelines.cli.frame.asked.options import BrokerOptions, KeptOptions, StoreOrFile
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.opening import NOTHING_SAID, file_at, is_file, store_at

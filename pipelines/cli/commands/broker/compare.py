@@ -58,7 +58,7 @@ def compare(
 
     Example: `rocketlens compare /data/master/store /data/slave/store`
     """
-    from pipelines.cli.commands.compare_words import in_words
+    from pipelines.cli.commands.broker.compare_words import in_words
     from pipelines.cli.frame.written.documents import width_of
     from recovery.compare.logs.history import Relation
     from recovery.compare.written.document import document_of

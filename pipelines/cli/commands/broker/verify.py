@@ -18,7 +18,7 @@ from pipelines.cli.frame.errors import WrongUsage
 
 if TYPE_CHECKING:
     from parsers.store.store import Store
-    from pipelines.cli.commands.alerting import Tell
+    from pipelines.cli.frame.call.alerting import Tell
 
 NOT_COMPARED = "not compared"
 BRIEF = ("severity", "kind", "place", "begin", "end", "evidence")
@@ -51,7 +51,7 @@ def verify(
 
     Example: `rocketlens verify /data/store --format table`
     """
-    from pipelines.cli.commands.alerting import alerting, trouble_of_finding
+    from pipelines.cli.frame.call.alerting import alerting, trouble_of_finding
 
     with alerting(run, os.path.realpath(store), _webhook(run, store) if alert else None) as troubles:
         troubles += map(trouble_of_finding, _verified(run, store, broker, logs, deep=deep, explained=explained))
@@ -103,8 +103,8 @@ def _verified(
 
 def _webhook(run: Run, store: Path) -> Tell:
     """Where the configuration has alerts posted. Raises WrongUsage where it names nothing."""
-    from pipelines.cli.commands.alerting import to_webhook
-    from pipelines.cli.commands.lake import sources_of
+    from pipelines.cli.frame.call.alerting import to_webhook
+    from pipelines.cli.frame.call.configured import sources_of
 
     sources = sources_of(run, None)
     if sources.webhook is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipelines.cli.commands.dump import commitlog, compaction, config, dledger
+from pipelines.cli.commands.store.dump import commitlog, compaction, config, dledger
 from pipelines.cli.frame.asked.options import STORE_FILES, BrokerOptions, QueueOptions, StoreOrFile
 from pipelines.cli.frame.asked.typer_classes import Group
 from pipelines.cli.frame.call.command import command

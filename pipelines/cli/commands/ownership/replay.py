@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,14 +13,12 @@ import typer
 from pipelines.cli.frame.asked.options import OWNERSHIP, BrokerOption, Format, instant_of, instant_option
 from pipelines.cli.frame.call.batch import Answer, answers, instant_in
 from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.recordings import facts_in, replay_of
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
 
 if TYPE_CHECKING:
-    from pipelines.answers.recorded.heard import Heard
     from pipelines.recordings.line_counts import RecordedLines
-    from pipelines.recordings.listening import Listener
-    from rebalance.facts import Fact
     from rebalance.replay import Replay
 
 
@@ -100,7 +97,7 @@ def replay(
 
 
 def _emit_store_lines(run: Run, source: list[Path]) -> None:
-    from pipelines.cli.commands.ownership_rows import TABLE_OF
+    from pipelines.cli.commands.ownership.ownership_rows import TABLE_OF
     from pipelines.recordings.store_log import read_store_logs, rows_of, store_logs
 
     logs = store_logs(source)
@@ -108,94 +105,6 @@ def _emit_store_lines(run: Run, source: list[Path]) -> None:
         raise Unreadable(f"{', '.join(map(str, source))}: no store.log and no storeerror.log there")
     schema, brief = TABLE_OF[Show.STORE.value]
     run.emit_rows(schema, rows_of(read_store_logs(logs, run.not_read).lines), brief=brief)
-
-
-def facts_in(
-    run: Run,
-    source: Iterable[Path],
-    broker: str | None = None,
-    ports: list[int] | None = None,
-    told: RecordedLines | None = None,
-    *,
-    alone: bool = False,
-    beside: Sequence[Listener] = (),
-) -> Iterator[Fact]:
-    """The facts of all recordings found in files and folders; those that could not be read are named on stderr too.
-
-    Args:
-        told: takes the counts of the logs' lines.
-        alone: nothing else is read, so that without a fact or a line the input is unreadable, not read in part.
-        beside: hear the same recordings while their facts are read.
-    Raises:
-        Unreadable: there is no log and no capture.
-        NoRoom: there is more in them than one command holds.
-    """
-    from pipelines.recordings.fact_room import FactRoom
-    from pipelines.recordings.line_counts import RecordedLines
-    from pipelines.recordings.listening import hear_facts
-    from pipelines.recordings.recordings import BROKER_PORTS, find_recordings
-    from rebalance.facts import UnreadRecord
-
-    places = list(source)
-    recordings = find_recordings(places, broker=broker, broker_ports=ports or BROKER_PORTS, problem=run.not_read)
-    if not recordings:
-        raise Unreadable(f"{', '.join(map(str, places))}: {_nothing_there(places)}")
-    told, read, room = told or RecordedLines(), 0, FactRoom()
-    for recording in recordings:
-        for fact in hear_facts(recording, beside, run.not_read, partial(told.add, recording.name)):
-            if isinstance(fact, UnreadRecord):
-                run.not_read(f"{fact.evidence.file} record {fact.evidence.record}: {fact.reason}")
-            else:
-                read += 1
-            room.take(fact)
-            yield fact
-    run.gave_nothing = alone and not read and not told.lines
-    if told.lines:
-        run.note(told.sentence())
-
-
-def _nothing_there(places: Iterable[Path]) -> str:
-    """Why a replay of these has nothing to go by."""
-    from pipelines.recordings.store_log import store_logs
-
-    why = "no broker log, client log or wire capture there (names as RocketMQ gives them)"
-    return f"{why}; `replay --show store` reads the store.log that is" if store_logs(places) else why
-
-
-def replay_of(facts: Iterable[Fact]) -> Replay:
-    """The replayed history."""
-    from rebalance.replay import replay as replay_facts
-
-    return replay_facts(facts)
-
-
-def heard_in(run: Run, source: Sequence[Path], *, keeps_facts: bool = False, needed: bool = True) -> Heard:
-    """What recordings tell, each of them read once.
-
-    Where nothing but store.log is there, that alone is heard; where nothing at all is and it is not `needed`, a note
-    says so. Raises as `facts_in`.
-    """
-    from pipelines.answers.recorded.heard import Hearing
-    from pipelines.recordings.store_log import is_of_one_broker, read_store_logs, store_logs
-
-    hearing = Hearing(keeps_facts=keeps_facts)
-    for place in source:
-        run.reads(place)
-    logs, history = store_logs(source), None
-    try:
-        history = replay_of(hearing.noting(facts_in(run, source, beside=hearing.listeners)))
-    except Unreadable as lacking:
-        if needed and not logs:
-            raise
-        run.note(f"--logs: {lacking}")
-    for sentence in (sentence for each in hearing.listeners for sentence in each.problems()):
-        run.not_read(sentence)
-    heard = hearing.heard(history)
-    if is_of_one_broker(logs):
-        heard.store_log = read_store_logs(logs, run.not_read)
-    elif logs:
-        run.note("--logs: store.log of several brokers; which is the store's is not known: none is taken")
-    return heard
 
 
 def owners_at(history: Replay, at_ms: int) -> Answer:
@@ -209,7 +118,7 @@ def owners_at(history: Replay, at_ms: int) -> Answer:
 
 def _emit_owners(run: Run, answer: Answer) -> None:
     """The document of the contract; on a terminal one line per queue, with other possible owners where there are."""
-    from pipelines.cli.commands.ownership_rows import OWNERS
+    from pipelines.cli.commands.ownership.ownership_rows import OWNERS
 
     if run.format_ is Format.TABLE:
         rows = ({**queue, "possible": [] if queue["certain"] else queue["possible"]} for queue in answer["queues"])
@@ -229,7 +138,7 @@ def _say_why(run: Run, history: Replay) -> None:
 
 def _emit_table(run: Run, history: Replay, told: RecordedLines, show: Show) -> None:
     from pipelines.answers.recorded.ownership_rows import rows_to_batches
-    from pipelines.cli.commands.ownership_rows import TABLE_OF
+    from pipelines.cli.commands.ownership.ownership_rows import TABLE_OF
 
     schema, brief = TABLE_OF[show.value]
     found: dict[Show, Iterable[Any]] = {

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from pipelines.cli.commands.replay import heard_in
 from pipelines.cli.frame.asked.options import (
     STORE_FILES,
     BrokerOptions,
@@ -19,6 +18,7 @@ from pipelines.cli.frame.asked.options import (
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.kept_offsets import offsets_at
 from pipelines.cli.frame.call.opening import known_store_at, note_pops
+from pipelines.cli.frame.call.recordings import heard_in
 from pipelines.cli.frame.call.rows import emit_rows_of
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.call.topic_logs import lines_heard

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipelines.cli.commands.allocate import params_of
-from pipelines.cli.commands.replay import facts_in, replay_of
+from pipelines.cli.commands.ownership.allocate import params_of
 from pipelines.cli.frame.asked.options import OWNERSHIP, BrokerOption, ParamOption
 from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.recordings import facts_in, replay_of
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import WrongUsage
 

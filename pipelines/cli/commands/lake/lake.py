@@ -11,6 +11,7 @@ import typer
 
 from pipelines.cli.frame.asked.options import LAKE, NOTHING
 from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.configured import ConfigFile, config_path, lake_of, sources_of
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
 
@@ -22,14 +23,6 @@ if TYPE_CHECKING:
     from pipelines.lake.configuration.sources import Sources
     from pipelines.lake.lake import Lake
 
-ConfigFile = Annotated[
-    Path | None,
-    typer.Option(
-        readable=False,
-        metavar="FILE",
-        help="The rocketlens.toml to use; else $ROCKETLENS_CONFIG, else the nearest here or above.",
-    ),
-]
 WaitOption = Annotated[
     float,
     typer.Option(
@@ -44,43 +37,6 @@ def register(app: typer.Typer) -> None:
         command(app, name, panel=LAKE)(body)
     for name, window in (("ui", ui), ("lab", lab)):
         command(app, name, panel=LAKE, answer=NOTHING)(window)
-
-
-def config_path(run: Run, config_file: Path | None) -> Path:
-    """The configuration in use. Raises WrongUsage where none is named and none is here or above."""
-    from pipelines.lake.configuration.sources import NoConfiguration, configured_file
-
-    try:
-        path = configured_file(config_file)
-    except NoConfiguration as missing:
-        raise WrongUsage(str(missing)) from missing
-    run.reads(path)
-    return path
-
-
-def sources_of(run: Run, config_file: Path | None) -> Sources:
-    """What the configuration says. Raises WrongUsage, Unreadable: one sentence."""
-    from pipelines.lake.configuration.sources import SourcesError, read_sources
-
-    try:
-        return read_sources(config_path(run, config_file))
-    except SourcesError as wrong:
-        raise Unreadable(str(wrong)) from wrong
-
-
-def lake_of(run: Run, config_file: Path | None) -> Lake:
-    """The lake that the configuration names, to be read."""
-    return lake_at(run, sources_of(run, config_file).lake)
-
-
-def lake_at(run: Run, root: Path) -> Lake:
-    """A lake to be read: nothing is written among its tables; what else lies in its folder is no part of it."""
-    from pipelines.lake.lake import Lake
-
-    lake = Lake(root)
-    for place in lake.places:
-        run.reads(place)
-    return lake
 
 
 def ingest(
@@ -104,7 +60,7 @@ def ingest(
     Example: `rocketlens ingest --broker broker-a`
     """
     from pipelines.answers.verdicts import verdicts_of
-    from pipelines.cli.commands.alerting import alerting, named, to_lake, troubles_of
+    from pipelines.cli.frame.call.alerting import alerting, named, to_lake, troubles_of
     from pipelines.defs.dagster_home import has_home
     from pipelines.installed.extras import need
     from pipelines.lake.lake import lake_to_write
@@ -161,7 +117,7 @@ def ingested(run: Run, spark: SparkSession, sources: Sources, lake: Lake, broker
     """Fill the lake and publish its catalogue; rows by broker and table, derived tables without a broker."""
     import pyarrow as pa
 
-    from pipelines.cli.commands.ingest_bar import IngestBar
+    from pipelines.cli.commands.lake.ingest_bar import IngestBar
     from pipelines.cli.frame.call.opening import by_reason
     from pipelines.ingest.derive import derive
     from pipelines.ingest.ingest import ingest as ingest_stores
@@ -286,7 +242,7 @@ def ui(
 
     Example: `rocketlens ui --port 3001`
     """
-    from pipelines.cli.commands.workbench import launch_ui, why_not_listening
+    from pipelines.cli.commands.lake.workbench import launch_ui, why_not_listening
     from pipelines.installed.extras import need
 
     need("dagster", "dagster_webserver", "pyspark", "deltalake")
@@ -311,7 +267,7 @@ def lab(
 
     Example: `rocketlens lab --no-browser`
     """
-    from pipelines.cli.commands.workbench import is_root, launch_lab
+    from pipelines.cli.commands.lake.workbench import is_root, launch_lab
     from pipelines.installed.extras import need
 
     need("jupyterlab", "jupytext", "pandas", "matplotlib")

@@ -51,7 +51,7 @@ def cluster(
 
     Example: `rocketlens cluster --workers 2`
     """
-    from pipelines.cli.commands.workbench import why_not_listening
+    from pipelines.cli.commands.lake.workbench import why_not_listening
     from pipelines.installed.extras import need
 
     need("pyspark")

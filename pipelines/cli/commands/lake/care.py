@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipelines.cli.commands.lake import ConfigFile, WaitOption, ingested, sources_of, started
+from pipelines.cli.commands.lake.lake import WaitOption, ingested, started
 from pipelines.cli.frame.asked.options import LAKE
 from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.configured import ConfigFile, sources_of
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import ExitCode, Unreadable
 

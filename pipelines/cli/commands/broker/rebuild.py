@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipelines.cli.commands.lake import ConfigFile, sources_of
 from pipelines.cli.frame.asked.options import BROKER, DOCUMENT, BrokerOptions, Format, TopicLogsOption
 from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.configured import ConfigFile, sources_of
 from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.call.start import allow_everything

@@ -60,7 +60,7 @@ def watch(
     opened, known = known_store_at(run, store, broker)
     watched = _watched(run, opened, known, every=every, times=times, compares=findings)
     if run.format_ is Format.TABLE and run.output().isatty():
-        from pipelines.cli.commands.watch_screen import show
+        from pipelines.cli.commands.groups.watch_screen import show
 
         show(watched, str(store))
     else:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipelines.cli.commands.lake import ConfigFile, lake_at, sources_of
-from pipelines.cli.commands.replay import heard_in
 from pipelines.cli.frame.asked.options import LAKE, TEXT, BrokerOptions
 from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.configured import ConfigFile, lake_at, sources_of
 from pipelines.cli.frame.call.kept_offsets import kept_copies
 from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.frame.call.recordings import heard_in
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.call.topic_logs import lines_heard
 from pipelines.cli.frame.errors import WrongUsage

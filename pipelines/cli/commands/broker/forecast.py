@@ -41,7 +41,7 @@ def forecast(
 
     Example: `rocketlens forecast /data/store --version 5.3.3 --config flushDiskType=SYNC_FLUSH`
     """
-    from pipelines.cli.commands.forecast_words import in_words
+    from pipelines.cli.commands.broker.forecast_words import in_words
     from pipelines.cli.frame.written.documents import width_of
     from recovery.forecast.document import forecast_document
     from recovery.forecast.forecast import forecast as foretell

@@ -1,0 +1,61 @@
+"""`--config-file` of the commands that need `rocketlens.toml`: what it says, and the lake that it names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pipelines.cli.frame.call.run import Run
+from pipelines.cli.frame.errors import Unreadable, WrongUsage
+
+if TYPE_CHECKING:
+    from pipelines.lake.configuration.sources import Sources
+    from pipelines.lake.lake import Lake
+
+ConfigFile = Annotated[
+    Path | None,
+    typer.Option(
+        readable=False,
+        metavar="FILE",
+        help="The rocketlens.toml to use; else $ROCKETLENS_CONFIG, else the nearest here or above.",
+    ),
+]
+
+
+def config_path(run: Run, config_file: Path | None) -> Path:
+    """The configuration in use. Raises WrongUsage where none is named and none is here or above."""
+    from pipelines.lake.configuration.sources import NoConfiguration, configured_file
+
+    try:
+        path = configured_file(config_file)
+    except NoConfiguration as missing:
+        raise WrongUsage(str(missing)) from missing
+    run.reads(path)
+    return path
+
+
+def sources_of(run: Run, config_file: Path | None) -> Sources:
+    """What the configuration says. Raises WrongUsage, Unreadable: one sentence."""
+    from pipelines.lake.configuration.sources import SourcesError, read_sources
+
+    try:
+        return read_sources(config_path(run, config_file))
+    except SourcesError as wrong:
+        raise Unreadable(str(wrong)) from wrong
+
+
+def lake_of(run: Run, config_file: Path | None) -> Lake:
+    """The lake that the configuration names, to be read."""
+    return lake_at(run, sources_of(run, config_file).lake)
+
+
+def lake_at(run: Run, root: Path) -> Lake:
+    """A lake to be read: nothing is written among its tables; what else lies in its folder is no part of it."""
+    from pipelines.lake.lake import Lake
+
+    lake = Lake(root)
+    for place in lake.places:
+        run.reads(place)
+    return lake
