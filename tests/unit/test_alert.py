@@ -19,7 +19,7 @@ import pytest
 from dagster._core.definitions.asset_checks.asset_check_evaluation import AssetCheckEvaluationPlanned
 from dagster._core.events import DagsterEvent, DagsterEventType
 
-from pipelines.cli.commands.lake.lake import lake as lake_commands
+from pipelines.cli.commands.lake import lake as lake_commands
 from pipelines.definitions import defs
 from pipelines.defs.checks import STORE_CHECKS
 from pipelines.defs.lakehouse import Lakehouse

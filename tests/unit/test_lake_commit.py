@@ -10,11 +10,11 @@ import pytest
 from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError
 
+from pipelines.lake.delta import commit as committing
+from pipelines.lake.delta import log as delta
 from pipelines.lake.delta.commit import CHECKPOINT_EVERY, commit
 from pipelines.lake.delta.errors import LakeMoved, PartsMissing
 from pipelines.lake.delta.log import active_files, partition_parts
-from pipelines.lake.delta.log import commit as committing
-from pipelines.lake.delta.log import log as delta
 from pipelines.lake.delta.parts import Part, write_parts
 from pipelines.lake.tables.raw import INDEX_ENTRIES
 

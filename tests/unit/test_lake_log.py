@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
+from pipelines.lake.delta import commit as committing
 from pipelines.lake.delta.log import LOG_FOLDER
-from pipelines.lake.delta.log import commit as committing
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.raw import WATERMARKS
 from pipelines.lake.vacuum import leftovers, remove

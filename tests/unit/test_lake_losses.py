@@ -13,7 +13,7 @@ import pytest
 
 from parsers.evidence import mapped
 from parsers.store.store_file import StoreFile
-from pipelines.cli.commands.lake.lake import care as lake_care
+from pipelines.cli.commands.lake import care as lake_care
 from pipelines.cli.frame.call.run import Run
 from pipelines.ingest.repair import NOT_AGAIN, _can_be_read
 from pipelines.lake.catalog import open_catalog

@@ -13,9 +13,9 @@ from pipelines.demo import BUNDLE
 from pipelines.ingest.ingest import IngestReport, ingest_store
 from pipelines.lake.check import faults
 from pipelines.lake.configuration.sources import BrokerSource
+from pipelines.lake.delta import packed
 from pipelines.lake.delta.commit import commit
 from pipelines.lake.delta.errors import LakeMismatch, OtherPartitions, PartsMissing
-from pipelines.lake.delta.log import packed
 from pipelines.lake.delta.packed import repack
 from pipelines.lake.delta.parts import files_in, write_parts
 from pipelines.lake.lake import Lake
