@@ -5,7 +5,7 @@ The store is only read. The new directory appears under its name when it is comp
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -22,8 +22,9 @@ from recovery.rebuild.index_files import IndexFilesWriter, IndexTotals
 from recovery.rebuild.lives import with_living_only
 from recovery.rebuild.queue_files import QueueFilesWriter, QueueTotals
 from recovery.rebuild.report import RebuildReport, ScanTotals, ext_differences, report_of
-from recovery.scan.log_runs import LogRun, log_runs
-from recovery.scan.scanner import LogScanner, ScanBatch
+from recovery.scan.log_runs import log_runs
+from recovery.scan.scan_ahead import scanned_ahead
+from recovery.scan.topic_table import TopicTable
 
 
 def rebuild(store: Store, known: StoreKnowledge, to: Path) -> RebuildReport:
@@ -34,7 +35,7 @@ def rebuild(store: Store, known: StoreKnowledge, to: Path) -> RebuildReport:
     The report says which settings were inferred from the files, and how.
     Damaged stretches of the log are passed over and reported; every well-formed record that stands where it says is
     dispatched. The queues hold the living messages of each topic: those of former lives are left out, and the report
-    names them (`recovery.lives.topic_lives`). Memory: one run of records, one index file.
+    names them (`recovery.lives.topic_lives`). Memory: a run of records for each core and three more, one index file.
 
     Raises:
         ValueError: `to` exists and is not an empty folder.
@@ -74,38 +75,30 @@ def living_report(
 
 
 class _Rebuild:
-    """One pass over the log: scanning the next run goes on while the last one is written."""
+    """One pass over the log: threads scan the next runs while the queues, and beside them the index, are written."""
 
     def __init__(self, store: Store, root: Path, known: StoreKnowledge) -> None:
         self._store, self._known = store, known
-        self._scanner = LogScanner(known.rules)
-        self._root, self._numbering = root, NumberingNotes(self._scanner.topics)
-        self._queues = QueueFilesWriter.of(root, self._scanner.topics, known.settings)
+        self._topics = TopicTable(known.rules)
+        self._root, self._numbering = root, NumberingNotes(self._topics)
+        self._queues = QueueFilesWriter.of(root, self._topics, known.settings)
         self._index = index_files(root, known)
         self._totals = ScanTotals()
 
     def run(self, to: Path) -> RebuildReport:
-        for batch in self._scanned_ahead():
-            self._queues.write(batch)
-            self._numbering.take(batch)
-            if self._known.settings.message_index_enable:
-                self._index.write(batch)
-            self._totals.count(batch)
+        runs = log_runs(self._store.commitlog, self._totals.note_gap, releases=False)
+        with ThreadPoolExecutor(max_workers=1) as beside:
+            indexed = beside.submit(lambda: None)
+            for batch in scanned_ahead(runs, self._known.rules, self._topics):
+                indexed.result()
+                if self._known.settings.message_index_enable:
+                    indexed = beside.submit(self._index.write, batch)
+                self._queues.write(batch)
+                self._numbering.take(batch)
+                self._totals.count(batch)
+            indexed.result()
         self._queues.close()
         self._index.close()
         self._totals.numbering = self._numbering.close()
         found, totals = self._queues.totals(), self._index.totals
         return living_report(self._store, self._known, self._root, to, self._totals, found, totals)
-
-    def _scanned_ahead(self) -> Iterator[ScanBatch]:
-        """Batches in log order, the next one being scanned by a thread while the caller works on this one."""
-        runs = log_runs(self._store.commitlog, self._totals.note_gap)
-        with ThreadPoolExecutor(max_workers=1) as ahead:
-            coming = ahead.submit(self._next, runs)
-            while (batch := coming.result()) is not None:
-                coming = ahead.submit(self._next, runs)
-                yield batch
-
-    def _next(self, runs: Iterator[LogRun]) -> ScanBatch | None:
-        run = next(runs, None)
-        return None if run is None else self._scanner.scan(run.data, run.positions)

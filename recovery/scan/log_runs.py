@@ -72,18 +72,26 @@ LONGEST_PROPERTIES = 32_767
 GapSink = Callable[[LogGap], None]
 
 
-def log_runs(files: Sequence[StoreFile], gaps: GapSink) -> Generator[LogRun, None, None]:
+def log_runs(files: Sequence[StoreFile], gaps: GapSink, *, releases: bool = True) -> Generator[LogRun, None, None]:
     """Runs of records of the files, which are given in offset order; the rest of their bytes goes to `gaps`.
 
     Runs and gaps of a file add up to its size. A file that the system refuses is one gap, and so is what is left of one
-    that became shorter. The pages of a run are given back once the next one is asked for.
+    that became shorter. With `releases` the pages of a run are given back once the next one is asked for; without, by
+    who reads several runs at once.
     """
     for file in files:
-        yield from runs_between(file, 0, file.size, gaps)
+        yield from runs_between(file, 0, file.size, gaps, releases=releases)
 
 
 def runs_between(
-    file: StoreFile, start: int, end: int, gaps: GapSink, *, most: int = RECORDS_PER_RUN, crc: bool = False
+    file: StoreFile,
+    start: int,
+    end: int,
+    gaps: GapSink,
+    *,
+    most: int = RECORDS_PER_RUN,
+    crc: bool = False,
+    releases: bool = True,
 ) -> Iterator[LogRun]:
     """The runs of the records of a slice [start, end) of a file, and the gaps behind them.
 
@@ -100,7 +108,7 @@ def runs_between(
         return
     slice_ = _Slice(file, log, start, log.size if end >= file.size else end)
     try:
-        yield from slice_.runs(gaps, most, crc)
+        yield from slice_.runs(gaps, most, crc, releases)
     except UnreadableFile as shorter:
         gaps(LogGap(file, slice_.at, slice_.end - slice_.at, "damage", shorter.problem))
 
@@ -116,7 +124,7 @@ class _Slice:
     start: int = 0
     last: LastMessages = field(default_factory=LastMessages)
 
-    def runs(self, gaps: GapSink, most: int, crc: bool) -> Iterator[LogRun]:
+    def runs(self, gaps: GapSink, most: int, crc: bool, releases: bool) -> Iterator[LogRun]:
         """Raises UnreadableFile where the file became shorter; nothing from `at` on is told then."""
         log = self.log
         self.start = self.at = first_proven(log, self.at) if self.at else 0
@@ -127,7 +135,8 @@ class _Slice:
             self.at = following
             if len(positions):
                 yield LogRun(self.file, log.data, positions, following, verdicts)
-                release_pages(log.view, began, following)
+                if releases:
+                    release_pages(log.view, began, following)
             if len(positions) < most and following < self.end:
                 regions, self.at = across_break(log, following, self._messages_before(following))
                 for region in regions:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from recovery.knowledge.inference import StoreKnowledge
 from recovery.lives.life import TopicLives
 from recovery.scan.intervals import Longs, found_at
 from recovery.scan.log_access import LogAccess
+from recovery.scan.scan_ahead import at_once
 from recovery.verify.checks.index.index import LeftEntries
 from recovery.verify.queue_columns import NO_MESSAGES, LeftQueue, queue_messages
 from recovery.verify.settle.database_spool import Spool, spool_of
@@ -30,8 +30,6 @@ from recovery.verify.settle.outline import Files, Outline, Part, QueueTrace, joi
 from recovery.verify.settle.queue_disk import QueueOnDisk
 from recovery.verify.settle.second_pass import gather
 
-MOST_AT_ONCE = 8
-"""Parts read at once at most: each keeps its columns, and beyond that the disk is what is waited for."""
 WORTH_A_PART = 1 << 26
 Parts = Sequence[Sequence[Part]]
 
@@ -68,12 +66,6 @@ def files_of(store: Store, known: StoreKnowledge, *, settles: bool = True) -> Fi
         spool=spooled,
         unread=unread,
     )
-
-
-def at_once() -> int:
-    """How many parts are read at once: one for each core that this process may use, up to MOST_AT_ONCE."""
-    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(MOST_AT_ONCE, allowed)
 
 
 def _queues_on_disk(store: Store, file_size: int, spooled: Spool | None) -> dict[QueueKey, QueueOnDisk]:
@@ -144,9 +136,12 @@ def left_of(store: Store, known: StoreKnowledge, files: Files, seen: Outline, li
     start = log_start(store.commitlog)
     end = seen.end if seen.records else start
     keys = sorted(seen.queues.keys() | files.queues.keys()) if files.compares_queues else ()
-    every = {key: _left_queue(key, files, seen, start, lives.living_start(key)) for key in keys}
+    with ThreadPoolExecutor(max_workers=at_once()) as pool:
+        chains = pool.map(_chains if files.compares_index else _no_chains, files.index)
+        every = {key: _left_queue(key, files, seen, start, lives.living_start(key)) for key in keys}
+        firsts = [place for each in every.values() if (place := each.first_place()) is not None]
+        index = dict(_left_entries(files, seen, start, end, list(chains)))
     queues = {key: each for key, each in every.items() if not each.is_settled or each.head.expired or each.head.blanks}
-    index = dict(_left_entries(files, seen, start, end))
     entry_places = [read_places(entries.file, index[entries.name].numbers) for entries in files.index]
     noted = [*seen.noted, *(queue.places for queue in queues.values()), *entry_places]
     log = gather(
@@ -158,7 +153,6 @@ def left_of(store: Store, known: StoreKnowledge, files: Files, seen: Outline, li
     )
     _assert_begins(files, log)
     own = queue_messages(log) if any(len(each.units.queue_offset) for each in queues.values()) else {}
-    firsts = [place for each in every.values() if (place := each.first_place()) is not None]
     ends = [
         place for key, each in every.items() if (place := each.last_end(end, own.get(key, NO_MESSAGES))) is not None
     ]
@@ -173,7 +167,9 @@ def _left_queue(key: QueueKey, files: Files, seen: Outline, start: int, living_f
     return LeftQueue.of(disk, trace, start, whole=True)  # where its units belong depends on how many come before
 
 
-def _left_entries(files: Files, seen: Outline, start: int, end: int) -> Iterator[tuple[str, LeftEntries]]:
+def _left_entries(
+    files: Files, seen: Outline, start: int, end: int, chains: Sequence[Chains | None]
+) -> Iterator[tuple[str, LeftEntries]]:
     walked = seen.walked
     everything = (0, 1), (len(files.index), 1)
     left = list(between(*everything, files.index))
@@ -183,8 +179,6 @@ def _left_entries(files: Files, seen: Outline, start: int, end: int) -> Iterator
             *walked.spans,
             *between(walked.end, everything[1], files.index),
         ]
-    with ThreadPoolExecutor(max_workers=at_once()) as pool:
-        chains = list(pool.map(_chains if files.compares_index else _no_chains, files.index))
     for number, (entries, of_file) in enumerate(zip(files.index, chains, strict=True)):
         spans = [(first, behind) for file, first, behind in left if file == number]
         live = list(starmap(partial(_live, entries, start if files.compares_index else end), spans))

@@ -84,7 +84,8 @@ class LeftQueue:
         first = min(slots)
         if len(real) and (not self.disk.in_order or first == slots[-1]):
             return int(units.physical_offset[real[0]])
-        return int(self.at(np.array([first])).physical_offset[0])
+        found = self.disk.pointer(first)
+        return None if found is None else found[0]
 
     def last_end(self, log_end: int, own: QueueMessages) -> int | None:
         """The end of the message of the queue's last unit that points into the log, or before it.
@@ -103,8 +104,8 @@ class LeftQueue:
         last = max(slots)
         if len(real) and (not self.disk.in_order or last == slots[-1]):
             return int(units.physical_offset[real[-1]] + units.msg_size[real[-1]])
-        unit = self.at(np.array([last]))
-        return int(unit.physical_offset[0] + unit.msg_size[0])
+        found = self.disk.pointer(last)
+        return None if found is None else sum(found)
 
     def at(self, queue_offsets: Longs) -> QueueUnits:
         """The units at these queue offsets, in rising order, as far as files have them."""

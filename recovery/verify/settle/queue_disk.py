@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ import numpy as np
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.damage.errors import StoreFormatError
 from parsers.evidence.extents import data_end
-from parsers.evidence.mapped import map_file, release_pages
+from parsers.evidence.mapped import map_file, open_descriptor, release_pages
 from parsers.kernels.written import written_bytes
 from parsers.store.store_file import QueueKey, StoreFile
 from parsers.values.java import LONG_MAX, LONG_MIN
@@ -44,6 +45,26 @@ class FileUnits(NamedTuple):
             return np.frombuffer(map_file(self.path), np.uint8)[self.before * UNIT :]
         except StoreFormatError:
             return np.empty(0, np.uint8)
+
+    def pointer(self, queue_offset: int) -> tuple[int, int] | None:
+        """Where the message of one unit starts, and its size: read, not mapped, since one of each queue is asked for.
+
+        None where the system refuses the file by now, or it has become shorter.
+        """
+        try:
+            file = open_descriptor(self.path)
+        except (OSError, ValueError):
+            return None
+        try:
+            told = os.pread(file, UNIT, (self.before + queue_offset - self.first) * UNIT)
+        except OSError:
+            return None
+        finally:
+            os.close(file)
+        if len(told) < UNIT:
+            return None
+        unit = CQ_UNIT.unpack(told)
+        return unit["physical_offset"], unit["msg_size"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +104,13 @@ class QueueOnDisk:
             return found, found.first, found.end - 1
         first = self.files[number].end if number >= 0 else LONG_MIN
         return None, first, self.files[number + 1].first - 1 if number + 1 < len(self.files) else LONG_MAX
+
+    def pointer(self, queue_offset: int) -> tuple[int, int] | None:
+        """Where the message of a unit starts, and its size; None where no file has the unit, or has it any more."""
+        for units in self.files:
+            if units.first <= queue_offset < units.end:
+                return units.pointer(queue_offset)
+        return None
 
 
 def _units(units: FileUnits, *, is_last: bool, ends_queue: bool) -> int:
