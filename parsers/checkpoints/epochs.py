@@ -16,6 +16,7 @@ import pyarrow as pa
 from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report
 from parsers.evidence.mapped import map_file
 from parsers.layouts.text_layout import LineField, TextLayout
+from parsers.store.places import BACKUP
 from parsers.store.store_file import StoreFile
 from parsers.values.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, crc31, parse_whole, split
 
@@ -35,7 +36,6 @@ EPOCH_SCHEMA = pa.schema(
     ]
 )
 MOST_BYTES = 1 << 20
-BACKUP = ".bak"
 NOT_CHECKED = 0
 
 

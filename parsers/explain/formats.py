@@ -183,7 +183,8 @@ PAGES = {
 - A slave cuts its log to the consistent point before it copies: of the newest epoch that it and its master have with
   the same start, the smaller of the two ends. With no such epoch it copies nothing, and says so in its log.
 - A broker without entries takes itself for a new replica. It cuts nothing, and goes on at the end of its log.
-- storePathEpochFile may put the file elsewhere; before 5.1.1 it lies in ~/store unless that says otherwise.
+- storePathEpochFile may put the file elsewhere: say so, and every command reads it there. Before 5.1.1 it lies in
+  ~/store of the broker's user unless that says otherwise, wherever the root is.
 """,
         (EPOCH_FILE,),
     ),

@@ -43,6 +43,7 @@ SINGLE_FILES: dict[str, FileKind] = {
     "epochFileCheckpoint": "epochs",
     "epochFileCheckpoint.bak": "epochs",
 }
+BACKUP = ".bak"
 NUMBERED_FOLDERS: dict[str, FileKind] = {"commitlog": "commitlog", "timerlog": "timerlog", "index": "index"}
 QUEUE_FOLDERS: dict[str, FileKind] = {
     "consumequeue": "consumequeue",

@@ -13,17 +13,20 @@ from pathlib import Path
 
 from parsers.damage.errors import why_unreadable
 from parsers.store.places import (
+    BACKUP,
     DATA_FOLDER,
     DLEDGER_FOLDER,
     POP_DATABASE,
     SECOND_DATABASE,
     FileKind,
+    Place,
     name_below,
     place_of,
 )
 from parsers.store.store_file import QueueKey, StoreFile, classify, placed
 
 LOG_MOVED = "a setting says that the log lies elsewhere, so the broker does not read it"
+EPOCHS_MOVED = "a setting says that the epochs lie elsewhere, so the broker does not read it"
 
 
 class NotAStore(Exception):
@@ -44,7 +47,8 @@ class Store:
     a second copy of them (rocksdbCQDoubleWriteEnable), `pop_database` the consumer records of POP
     (popConsumerKVServiceEnable); those of the broker's tables are in `config`.
     `log_not_found` is a sentence where the log, or a part of it, lies nobody knows where.
-    `commitlog_folders` and `dledger_folders` are the places elsewhere that it was listed with (`open_store`).
+    `commitlog_folders`, `dledger_folders` and `epoch_file` are the places elsewhere that it was listed with
+    (`open_store`).
     """
 
     root: Path
@@ -67,10 +71,16 @@ class Store:
     log_not_found: str | None = None
     commitlog_folders: Sequence[Path] = ()
     dledger_folders: Sequence[Path] = ()
+    epoch_file: Path | None = None
 
     def listed_again(self) -> Store:
         """The store as it is now. Raises NotAStore: one sentence."""
-        return open_store(self.root, commitlog_folders=self.commitlog_folders, dledger_folders=self.dledger_folders)
+        return open_store(
+            self.root,
+            commitlog_folders=self.commitlog_folders,
+            dledger_folders=self.dledger_folders,
+            epoch_file=self.epoch_file,
+        )
 
     def _by_queue(self) -> tuple[dict[QueueKey, list[StoreFile]], ...]:
         """The files that lie in a folder for each queue, kind by kind."""
@@ -92,10 +102,11 @@ class Store:
         return next((file.base_offset or 0 for file in self.commitlog if file.size), 0)
 
     @property
-    def folders(self) -> list[Path]:
-        """The root, and the folders elsewhere that settings brought files in from."""
-        elsewhere = {file.path.parent for file in self.files() if self.root not in file.path.parents}
-        return [self.root, *sorted(elsewhere)]
+    def places(self) -> list[Path]:
+        """The root, the folders elsewhere that settings brought files in from, and the files of epochs elsewhere, whose
+        folder may be anybody's."""
+        outside = [file for file in self.files() if self.root not in file.path.parents]
+        return [self.root, *sorted({file.path if file.kind == "epochs" else file.path.parent for file in outside})]
 
     def files(self) -> Iterator[StoreFile]:
         """Every file of the store once, understood or not."""
@@ -119,7 +130,11 @@ class Store:
 
 
 def open_store(
-    root: Path | str, *, commitlog_folders: Sequence[Path] = (), dledger_folders: Sequence[Path] = ()
+    root: Path | str,
+    *,
+    commitlog_folders: Sequence[Path] = (),
+    dledger_folders: Sequence[Path] = (),
+    epoch_file: Path | None = None,
 ) -> Store:
     """List a store root. Reads names, sizes and times only; opens no file. Links are followed, loops of them are not.
 
@@ -130,6 +145,7 @@ def open_store(
         commitlog_folders: where the CommitLog lies, and nowhere else (`storePathCommitLog`); without it commitlog/. Its
             files are put in order by their names across all folders, as MultiPathMappedFileQueue does.
         dledger_folders: where the DLedger log's data files lie, and nowhere else (`storePathDLedgerCommitLog`).
+        epoch_file: the file of epochs, with its backup beside it, and no other (`storePathEpochFile`).
     Raises:
         NotAStore: missing, not a folder, unreadable, or holding nothing a broker writes: one sentence.
     """
@@ -144,7 +160,7 @@ def open_store(
         raise NotAStore(f"{root}: a file, not a store folder (for one file name it to `dump` or `explain`)")
     if not os.access(root, os.R_OK | os.X_OK):
         raise NotAStore(f"{root}: no permission to read this folder")
-    store = Store(root, commitlog_folders=commitlog_folders, dledger_folders=dledger_folders)
+    store = Store(root, commitlog_folders=commitlog_folders, dledger_folders=dledger_folders, epoch_file=epoch_file)
     absolute = root.absolute()
     base = absolute.parent if absolute.name.startswith(DLEDGER_FOLDER) else absolute
     apart = _identities((*commitlog_folders, *dledger_folders))
@@ -158,6 +174,8 @@ def open_store(
         _place_log(store, (DLEDGER_FOLDER, DATA_FOLDER), folder)
     if not dledger_folders:
         _keep_one_dledger(store)
+    if epoch_file is not None:
+        _take_epochs(store, epoch_file)
     if not any(found.kind != "not_understood" for found in store.files()):
         raise NotAStore(f"{root}: holds no commitlog, consumequeue, index, checkpoint or config of a broker")
     of_queues = [files for queues in store._by_queue() for files in queues.values()]
@@ -217,6 +235,20 @@ def _place_log(store: Store, own_folder: Sequence[str], folder: Path) -> None:
         is_unlisted = found.why and found.size == 0 and found.mtime_ns == 0
         place = place_of((*own_folder, *found.path.relative_to(folder).parts))
         _place(store, replace(found if is_unlisted else placed(found, place), folder=name))
+
+
+def _take_epochs(store: Store, epoch_file: Path) -> None:
+    """The file of epochs that a setting names, and its backup, take the place of those of the root.
+
+    Source: CheckpointFile#CheckpointFile @5.0.0 … 5.3.3.
+    """
+    both = (epoch_file, epoch_file.with_name(f"{epoch_file.name}{BACKUP}"))
+    named = [path for path in both if os.path.exists(path)]
+    names, own = {path.name for path in named}, _identities(named)
+    for files in (store.epochs, store.config, store.not_understood):
+        files[:] = [file for file in files if file.path.name not in names or own.isdisjoint(_identities([file.path]))]
+    store.not_understood += [replace(file, kind="not_understood", why=EPOCHS_MOVED) for file in store.epochs]
+    store.epochs = [placed(classify(path.parent, path), Place("epochs")) for path in named]
 
 
 def _keep_one_dledger(store: Store) -> None:

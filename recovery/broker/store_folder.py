@@ -11,18 +11,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from parsers.checkpoints.epochs import EpochsRead, load_epochs
+from parsers.checkpoints.epochs import EPOCH_FILE, EpochsRead, load_epochs
 from parsers.damage.errors import StoreFormatError, UnsupportedVersion
 from parsers.evidence.mapped import map_file, open_evidence
 from parsers.rocksdb.database import Database
 from parsers.rocksdb.queue_table import QueueLimits, QueueTable, Units
-from parsers.store.places import DATA_FOLDER, DLEDGER_FOLDER, QUEUE_DATABASES, SINGLE_FILES
+from parsers.store.places import BACKUP, DATA_FOLDER, DLEDGER_FOLDER, QUEUE_DATABASES
 from parsers.store.store_file import StoreFile
 from parsers.values.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, utf16_units
 from recovery.broker.abort_file import AbortFile, read_abort_file
 from recovery.rules.dispatch import InvalidForDispatch, parse_number
 from recovery.rules.settings import StoreSettings
-from recovery.rules.store_paths import log_folders
+from recovery.rules.store_paths import epoch_file, log_folders
 
 QueueKey = tuple[str, int]
 
@@ -206,7 +206,7 @@ def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
         database=opened if settings.uses_rocksdb_queues else None,
         second_database=None if settings.uses_rocksdb_queues else opened,
         database_elsewhere=_database_elsewhere(root, folder) if settings.opens_queue_database else None,
-        epochs=_epochs(root),
+        epochs=_epochs(epoch_file(root, settings) or root / EPOCH_FILE.title),
         timer_wheel_size=wheel.stat().st_size if (wheel := root / "timerwheel").is_file() else None,
         timer_log_sizes=tuple(one.size for one in _in_java_order(_entries(root / "timerlog")) if not one.is_folder),
     )
@@ -216,8 +216,8 @@ def _database_elsewhere(root: Path, folder: str) -> str | None:
     return next((name for name in QUEUE_DATABASES if name != folder and (root / name / "CURRENT").is_file()), None)
 
 
-def _epochs(root: Path) -> EpochsRead:
-    paths = (root / name for name, kind in SINGLE_FILES.items() if kind == "epochs")
+def _epochs(file: Path) -> EpochsRead:
+    paths = (file, file.with_name(f"{file.name}{BACKUP}"))
     return load_epochs(StoreFile(path, "epochs", 0, 0) for path in paths if path.is_file())
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from parsers.store.store import NotAStore, Store, open_store
 from recovery.rules.settings import FORMER_NAMES, RENAMED_IN, StoreSettings, broker_conf_pairs
-from recovery.rules.store_paths import log_folders, why_no_log
+from recovery.rules.store_paths import epoch_file, log_folders, why_no_log
 from recovery.rules.versions import BrokerVersion
 
 if TYPE_CHECKING:
@@ -26,9 +26,6 @@ NO_SETTINGS = {
 }
 """Names that are copied from one broker.conf to the next, and that MessageStoreConfig @4.0.0 … 5.3.3 does not have."""
 
-NOT_FOLLOWED = {"storePathEpochFile": "epochs there are not read, but those of epochFileCheckpoint in the root alone"}
-"""Settings of a broker that say where a file lies that is looked for in the store's root alone."""
-
 
 @dataclass(frozen=True, slots=True)
 class Said:
@@ -37,7 +34,7 @@ class Said:
     Attributes:
         settings: those of a broker.conf, which are complete; None: what the files show.
         config: further settings by RocketMQ's names, which win.
-        ignored: a sentence for each setting that was said and that the broker does not have, or that is not followed.
+        ignored: a sentence for each setting that was said and that the broker does not have.
     """
 
     version: BrokerVersion | None = None
@@ -88,7 +85,12 @@ def open_known(root: Path | str, said: Said = NOTHING_SAID, *, needs_log: bool =
     settings = said.over(StoreSettings())
     folders = log_folders(Path(root), settings)
     named = folders.commitlog if settings.store_path_commit_log else ()
-    store = open_store(root, commitlog_folders=named, dledger_folders=folders.dledger)
+    store = open_store(
+        root,
+        commitlog_folders=named,
+        dledger_folders=folders.dledger,
+        epoch_file=epoch_file(Path(root), settings),
+    )
     store.log_not_found = why_no_log(store, settings)
     if needs_log and store.log_not_found is not None:
         raise NotAStore(store.log_not_found)
@@ -123,13 +125,11 @@ def _under_names_of_today(pairs: dict[str, str], version: BrokerVersion | None) 
 
 
 def _ignored(pairs: Mapping[str, str], version: BrokerVersion | None, *, names_strangers: bool) -> Iterator[str]:
-    """Why settings have no effect: the broker does not have them, they are not followed, or no answer needs them."""
+    """Why settings have no effect: the broker does not have them, or no answer needs them."""
     for name, value in sorted(pairs.items()):
         since = StoreSettings.since(name)
         if name in NO_SETTINGS:
             yield f"{name}={value}: RocketMQ has no setting of that name and ignores it; {NO_SETTINGS[name]}"
-        elif name in NOT_FOLLOWED:
-            yield f"{name}={value}: {NOT_FOLLOWED[name]}"
         elif since is None and names_strangers:
             yield f"{name}: no setting of that name changes this answer; left out"
         elif since is not None and version is not None and version < since:

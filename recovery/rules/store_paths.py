@@ -59,6 +59,28 @@ def named_folders(root: Path, settings: StoreSettings) -> Iterator[NamedFolder]:
             yield NamedFolder(setting, text, _seen_from(root, settings.store_path_root_dir, text))
 
 
+def epoch_file(root: Path, settings: StoreSettings) -> Path | None:
+    """The file of epochs that a setting names; None where none does, and the broker's own place counts.
+
+    That is the root since 5.1.1. Before, it is `~/store` of the broker's user, so such a broker's root has the file
+    where it is `~/store` itself. Source: MessageStoreConfig#getStorePathEpochFile @5.0.0, 5.1.0, 5.1.1, 5.3.3.
+    """
+    text = settings.store_path_epoch_file
+    return _seen_from(root, settings.store_path_root_dir, text) if text else None
+
+
+def why_no_epochs(store: Store, settings: StoreSettings) -> str | None:
+    """A sentence where a setting names a file of epochs that is not there; else None."""
+    if store.epoch_file is None or store.epochs:
+        return None
+    setting, text = "storePathEpochFile", settings.store_path_epoch_file
+    sentence = f"{store.epoch_file}: no such file, and {setting}={text} says that the epochs lie there"
+    copy = _copy_beside(store.root, settings.store_path_root_dir, text)
+    where = "elsewhere, say where with" if copy is None else f"to {copy}, say"
+    follow = f"if it was copied {where} --config {setting}={copy or 'FILE'}"
+    return f"{sentence}; a broker without it takes itself for a new replica; {follow}"
+
+
 def next_log_folder(settings: StoreSettings, base_offset: int, full: Collection[str] = ()) -> str | None:
     """The folder, as storePathCommitLog names it, that a new file of the log is made in; None where no file can be.
 
@@ -148,8 +170,8 @@ def _missing(root: Path, settings: StoreSettings, named: NamedFolder) -> str:
 
 
 def _copy_beside(root: Path, root_as_named: str, text: str) -> Path | None:
-    """The folder that lies to this root as the named one lies to the named root, where there is one."""
+    """The folder or file that lies to this root as the named one lies to the named root, where there is one."""
     if not (os.path.isabs(text) and os.path.isabs(root_as_named)):
         return None
     copy = Path(os.path.normpath(root.absolute() / os.path.relpath(text, root_as_named)))
-    return copy if copy.is_dir() else None
+    return copy if copy.exists() else None

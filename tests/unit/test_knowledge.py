@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from parsers.checkpoints.epochs import Epoch, encode_epochs, load_epochs
 from parsers.commitlog.record.layout import MAGIC_BLANK
 from parsers.index.layout import build_key
-from parsers.store.store import NotAStore
+from parsers.store.store import EPOCHS_MOVED, NotAStore
 from parsers.values.java import index_key_hash
+from recovery.broker.store_folder import read_evidence
 from recovery.knowledge.knowledge import Said, knowledge_of, open_known
+from recovery.rules.store_paths import why_no_epochs
 from recovery.rules.versions import BrokerVersion
 from tests.support.build_store import SETTINGS, StoreBuilder, overwrite, shop, write_json
 
@@ -113,10 +116,40 @@ def test_settings_that_a_broker_does_not_have_are_ignored_and_named(tmp_path: Pa
     assert said.settings.store_path_dledger_commit_log == ""
 
 
-def test_a_place_of_epochs_that_is_not_followed_is_named(tmp_path: Path) -> None:
-    file = conf(tmp_path, storePathEpochFile="/e/epochs")
-    said = Said.read(BrokerVersion(5, 3, 3), file, {"storePathEpochFile": "/e/epochs"})
-    assert ["storePathEpochFile=/e/epochs: epochs there are not read" in each for each in said.ignored] == [True] * 2
+def test_a_place_of_epochs_that_the_version_does_not_have_is_named(tmp_path: Path) -> None:
+    said = Said.read(BrokerVersion(4, 9, 8), conf(tmp_path, storePathEpochFile="/e/epochs"))
+    assert ["storePathEpochFile=/e/epochs: 4.9.8 does not have this setting" in each for each in said.ignored] == [True]
+    assert said.settings is not None
+    assert said.settings.store_path_epoch_file == ""
+
+
+@pytest.mark.parametrize("place", ["../elsewhere/e.txt", "config/epochs", "masters/epochFileCheckpoint"])
+def test_epochs_are_read_where_a_setting_says(tmp_path: Path, place: str) -> None:
+    root = shop(tmp_path / "store").finish()
+    of_root, named = root / "epochFileCheckpoint", root / place
+    named.parent.mkdir(exist_ok=True)
+    of_root.write_bytes(encode_epochs([Epoch(1, 0)]))
+    epochs = (Epoch(1, 0, 100), Epoch(2, 100))
+    named.with_name(f"{named.name}.bak").write_bytes(encode_epochs(epochs))
+    said = Said.read(config={"storePathEpochFile": place})
+    store = open_known(root, said)
+    assert [file.path.samefile(f"{named}.bak") for file in store.epochs] == [True]
+    assert [(file.path, file.why) for file in store.not_understood] == [(of_root, EPOCHS_MOVED)]
+    assert store.listed_again().epochs == store.epochs
+    assert load_epochs(store.epochs).epochs == epochs
+    assert read_evidence(root, said.over(SETTINGS)).epochs.epochs == epochs
+
+
+def test_a_named_file_of_epochs_that_is_not_there_is_named_with_the_copy_beside(tmp_path: Path) -> None:
+    root = shop(tmp_path / "store").finish()
+    (tmp_path / "epochs").write_bytes(encode_epochs([Epoch(1, 0)]))
+    config = {"storePathRootDir": "/m/store", "storePathEpochFile": "/m/epochs"}
+    settings = Said.read(config=config).over(SETTINGS)
+    why = why_no_epochs(open_known(root, Said.read(config=config)), settings)
+    assert why is not None
+    assert f"--config storePathEpochFile={tmp_path / 'epochs'}" in why
+    followed = Said.read(config=config | {"storePathEpochFile": str(tmp_path / "epochs")})
+    assert why_no_epochs(open_known(root, followed), followed.over(SETTINGS)) is None
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from parsers.checkpoints.epochs import BACKUP, Epoch, EpochsRead, load_epochs
+from parsers.checkpoints.epochs import Epoch, EpochsRead, load_epochs
 from parsers.damage.errors import StoreFormatError
+from parsers.store.places import BACKUP
 from parsers.store.store import Store
 from parsers.store.store_file import StoreFile
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span

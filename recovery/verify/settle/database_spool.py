@@ -76,7 +76,7 @@ def spool_of(store: Store) -> tuple[Spool | None, str | None]:
 
 
 def _fill(spooled: Spool, table: QueueTable, store: Store) -> None:
-    folder, log = scratch_folder("queues", *store.folders), store.commitlog
+    folder, log = scratch_folder("queues", *store.places), store.commitlog
     finalize(spooled, shutil.rmtree, folder, ignore_errors=True)
     spooled.dispatched_to = table.dispatched_to
     start = min((file.base_offset or 0 for file in log), default=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +16,7 @@ from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import WrongUsage
 
 if TYPE_CHECKING:
+    from parsers.store.store import Store
     from recovery.compare.comparison import Comparison
 
 StoresArgument = Annotated[
@@ -85,7 +87,24 @@ def comparison_of(run: Run, stores: list[Path], broker: BrokerOptions, group_siz
         Replica.of(name, *known_store_at(run, path, broker), run.damage)
         for name, path in zip(names_of(stores), stores, strict=True)
     ]
+    _refuse_one_for_all([replica.store for replica in replicas])
     return compared(replicas, group_size=group_size, damage=run.damage)
+
+
+def _refuse_one_for_all(stores: Sequence[Store]) -> None:
+    """Raise WrongUsage where a setting gives one place outside to several stores, which would be compared with itself.
+
+    A relative path is each store's own, for it counts from the root.
+    """
+    taken: dict[Path, Path] = {}
+    for store in stores:
+        for place in store.places[1:]:
+            other = taken.setdefault(place.resolve(), store.root)
+            if other.resolve() != store.root.resolve():
+                raise WrongUsage(
+                    f"{place}: a setting names it for {other} and for {store.root}, and each replica has its own; "
+                    f"say it relative to the store roots, for example --config NAME=../{place.name}"
+                )
 
 
 def _emit_rows(run: Run, compared: Comparison) -> None:

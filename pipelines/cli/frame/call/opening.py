@@ -103,12 +103,15 @@ def _listed(run: Run, path: Path, said: Said, *, needs_log: bool) -> Store:
     """List a store; say on stderr what is not understood and whether a broker is running on it."""
     from recovery.knowledge.knowledge import open_known
     from recovery.rules.settings import StoreSettings
-    from recovery.rules.store_paths import named_folders
+    from recovery.rules.store_paths import epoch_file, named_folders, why_no_epochs
 
     if path.name in FOLDERS_OF_A_STORE and path.is_dir() and (path.parent / "commitlog").is_dir():
         raise Unreadable(f"{path}: a part of a store; name the store root: {path.parent}")
-    for named in named_folders(path, said.over(StoreSettings())):
+    settings = said.over(StoreSettings())
+    for named in named_folders(path, settings):
         run.reads(named.folder)
+    if epochs := epoch_file(path, settings):
+        run.reads(epochs)
     try:
         store = open_known(path, said, needs_log=needs_log)
     except NotAStore as wrong:
@@ -116,11 +119,13 @@ def _listed(run: Run, path: Path, said: Said, *, needs_log: bool) -> Store:
             raise NotAStore(f"{wrong}; a store is below it: {', '.join(map(str, below))}") from wrong
         raise
     run.stores.append(store)
-    for folder in store.folders:
-        run.reads(folder)
+    for place in store.places:
+        run.reads(place)
     if holder := process_using(path):
         run.note(f"{path}: in use by process {holder}; read as it was when listed, newer records are not in the answer")
     name_not_understood(run, store)
+    if why := why_no_epochs(store, settings):
+        run.note(why)
     return store
 
 

@@ -172,7 +172,8 @@ def epochs(run: Run, source: StoreOrFile, broker: BrokerOptions = NOTHING_SAID) 
     files = [file_at(run, source, "epochs")] if one else store_at(run, source, broker, needs_log=False).epochs
     if not files:
         why = (
-            "its broker was never in controller mode, or storePathEpochFile put the file elsewhere: name the file then"
+            "its broker was never in controller mode, or storePathEpochFile (before 5.1.1 its user's ~/store) put the "
+            "file elsewhere: say so with --config storePathEpochFile=FILE"
         )
         raise Unreadable(f"{source}: the store has no epochFileCheckpoint: {why}")
     read = read_epochs(files, on_damage="collect", damage=run.damage)
