@@ -33,10 +33,12 @@ def _home_of(lake_root: Path) -> Path:
 
 
 def _made_home(lake_root: Path) -> Path:
+    """The home, made where there is none; settings that stand there are the user's and stay as they are."""
     home = _home_of(lake_root)
     home.mkdir(parents=True, exist_ok=True)
-    if SETTINGS.is_file():
-        (home / "dagster.yaml").write_text(SETTINGS.read_text("utf-8"), "utf-8")
+    settings = home / SETTINGS.name
+    if SETTINGS.is_file() and not settings.exists():
+        settings.write_text(SETTINGS.read_text("utf-8"), "utf-8")
     return home
 
 

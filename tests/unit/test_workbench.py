@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.cli.commands.lake.workbench import lab_environment
+from pipelines.defs.dagster_home import SETTINGS, dagster_home
 from pipelines.lake.configuration.sources import DEMO_CONFIG
 
 ASK = """
@@ -49,3 +50,13 @@ def test_who_ends_the_command_ends_the_program_behind_it(stop: str, tmp_path: Pa
         assert front.stdout.readline() == b"up\n"
         front.terminate()
         assert front.wait(timeout=30) == 7
+
+
+def test_settings_of_dagster_that_a_user_changed_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DAGSTER_HOME", "")  # put back afterwards
+    settings = dagster_home(tmp_path) / "dagster.yaml"
+    assert settings.read_text("utf-8") == SETTINGS.read_text("utf-8")
+    settings.write_text("telemetry:\n  enabled: true\n", "utf-8")
+    monkeypatch.setenv("DAGSTER_HOME", "")
+    assert dagster_home(tmp_path) == settings.parent
+    assert settings.read_text("utf-8") == "telemetry:\n  enabled: true\n"
