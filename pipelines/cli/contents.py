@@ -44,6 +44,7 @@ MODULES = (
     "broker.compare",
     "broker.rebuild",
     "broker.forecast",
+    "broker.upgrade",
     "broker.retention",
     "broker.start_at",
     "broker.compaction",

@@ -154,6 +154,17 @@ class StoreSettings:
         declared = _BY_JAVA_NAME.get(name)
         return None if declared is None else declared.metadata["since"]
 
+    @staticmethod
+    def is_read(name: str, version: BrokerVersion) -> bool | None:
+        """Whether a broker of this version reads a setting of this name; None where no answer here needs it."""
+        former = FORMER_NAMES.get(name)
+        if former is not None:
+            return version < RENAMED_IN
+        declared = _BY_JAVA_NAME.get(name)
+        if declared is None:
+            return None
+        return _has(version, declared) and not (name in FORMER_NAMES.values() and version < RENAMED_IN)
+
     def unknown_to(self, version: BrokerVersion) -> list[str]:
         """RocketMQ's names of settings that differ from the default although `version` does not know them."""
         return [

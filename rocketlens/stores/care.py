@@ -36,6 +36,19 @@ class Care(Asked):
         """
         return foretell(self.path, self._broker, self._logs)
 
+    def upgrade(self, to: str, *, rules: bool = False) -> Rows:
+        """What changes for this store and its groups when a broker of version `to` starts on it (`upgrade`).
+
+        Args:
+            rules: also every declared rule that differs.
+
+        >>> store.upgrade("5.5.0")["after"][0]
+        'comes up'
+        """
+        from pipelines.cli.commands.broker.upgrade import upgrade
+
+        return self._rows(upgrade, to=to, rules=rules)
+
     def rebuild(self, to: Place) -> dict[str, Any]:
         """Write ConsumeQueue and index from the CommitLog alone into the new folder `to`, and report (`rebuild`).
 

@@ -44,6 +44,7 @@ CALLS: dict[str, list[str]] = {
     "verify": ["{store}", "--deep", "--explained"],
     "rebuild": ["{store}", "--to", "{out}/rebuilt"],
     "forecast": ["{store}"],
+    "upgrade": ["{store}", "--to", "5.5.0"],
     "compare": ["{store}", "{store}"],
     "retention": ["{store}"],
     "who": ["{store}", "--message-id", "{message_id}"],

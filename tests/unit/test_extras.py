@@ -30,6 +30,7 @@ ARGUMENTS: dict[str, list[str]] = {
     "completion": ["bash"],
     "watch": ["{store}", "--times", "1"],
     "episodes": ["{store}", "--offsets", "{store}/config/consumerOffset.json"],
+    "upgrade": ["{store}", "--to", "5.5.0"],
     "start-at": ["{store}", "--topic", "OrderTopic0"],
     "init": ["{store}", "--to", "{out}/drafted.toml"],
 }

@@ -1,0 +1,204 @@
+"""Another version of the broker on the same store: what its start, its settings and its rules do otherwise.
+
+Two starts are played, one for each version, and compared; everything else follows from the declarations of
+`recovery/rules`. What is not told is not proven to be the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from recovery.forecast.forecast import Forecast
+from recovery.rules.settings import StoreSettings
+from recovery.rules.versions import BrokerVersion
+
+LONGEST_V1_TOPIC = 127
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing that differs; `before` and `after` are what the two versions make of it."""
+
+    about: str
+    what: str
+    before: str
+    after: str
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _WayBack:
+    """What the newer version may have written that the older one does not take."""
+
+    rule: str
+    what: str
+    older: str
+    newer: str
+    counts: Callable[[StoreSettings], bool]
+
+
+WAYS_BACK = (
+    _WayBack(
+        "reads_v2_messages",
+        f"messages of topics whose names have more than {LONGEST_V1_TOPIC} bytes",
+        "ends the log at the first one",
+        "writes them with a two-byte topic length",
+        lambda settings: settings.auto_message_version_on_topic_len,
+    ),
+    _WayBack(
+        "has_timer_wheel",
+        "timer messages that wait for their time",
+        "never delivers them",
+        "keeps them in rmq_sys_wheel_timer and the timer log",
+        lambda settings: settings.timer_wheel_enable,
+    ),
+    _WayBack(
+        "has_batch_queues",
+        "queues of topics with queue.type=BatchCQ",
+        "does not load them",
+        "keeps them in batchconsumequeue/",
+        lambda settings: True,
+    ),
+    _WayBack(
+        "keeps_queues_in_rocksdb",
+        "queues",
+        "has those of the files alone, as they were before",
+        "keeps them in the database",
+        lambda settings: settings.uses_rocksdb_queues,
+    ),
+    _WayBack(
+        "keeps_tables_in_rocksdb",
+        "topics, groups and offsets",
+        "has those of config/*.json, as they were before",
+        "keeps them in databases below config/",
+        lambda settings: settings.uses_rocksdb_queues,
+    ),
+    _WayBack(
+        "keeps_tables_in_one_database",
+        "topics, groups and offsets",
+        "has those of config/*.json, as they were before",
+        "keeps them in one database (configManagerVersion=v2)",
+        lambda settings: settings.keeps_tables_in_one_database,
+    ),
+)
+"""By the rules of `FileRules` and `StartRules`, each with its source there."""
+
+
+def start_changes(before: Forecast, after: Forecast) -> Iterator[Change]:
+    """What the two starts do otherwise; whether each comes up, and what it loses, are told in any case."""
+    failed = after.played.load_error
+    why = None if failed is None else f"{failed.rule} ({failed.evidence})"
+    yield Change("start", "the start", _comes_up(before), _comes_up(after), why or after.played.start_error)
+    yield Change("start", "lost by it", _lost(before), _lost(after))
+    one, other = before.outcome, after.outcome
+    for what, was, then in (
+        ("the log's end", one.log_end, other.log_end),
+        ("messages dispatched again", one.dispatched, other.dispatched),
+        ("messages of lives that are over, brought back", one.brought_back, other.brought_back),
+        ("index files deleted", one.index_files_deleted, other.index_files_deleted),
+        ("rows of configuration that it lacks", one.lost_config, other.lost_config),
+        ("files of config/ that it takes away", one.destroyed_config, other.destroyed_config),
+    ):
+        if was != then:
+            yield Change("start", what, _figure(was), _figure(then))
+    ends = {(topic, queue_id): end for topic, queue_id, end in one.queue_ends}
+    for topic, queue_id, end in other.queue_ends:
+        was = ends.get((topic, queue_id), 0)
+        if one.queue_ends and was != end:
+            yield Change("start", f"the end of {topic}/{queue_id}", _figure(was), _figure(end))
+    known = {each.what for each in before.unknown}
+    for each in after.unknown:
+        if each.what not in known:
+            yield Change("not_known", each.what, "–", "not known", each.why)
+
+
+def place_changes(settings: StoreSettings, before: BrokerVersion, after: BrokerVersion) -> Iterator[Change]:
+    """Where each version keeps queues and tables, with these settings."""
+    for what, place in (("queues", _queues_of), ("topics, groups and offsets", _tables_of)):
+        was, then = place(settings, before), place(settings, after)
+        if was != then:
+            yield Change("place", what, was, then)
+
+
+def setting_changes(said: Mapping[str, str], before: BrokerVersion, after: BrokerVersion) -> Iterator[Change]:
+    """Settings that one version has and the other passes over; those that no answer here needs are counted."""
+    strange = []
+    for name, value in sorted(said.items()):
+        was, then = StoreSettings.is_read(name, before), StoreSettings.is_read(name, after)
+        if was is None:
+            strange.append(name)
+        elif was != then:
+            yield Change("setting", f"{name}={value}", _is_read(was), _is_read(then))
+    if strange:
+        why = f"no answer here goes by {', '.join(strange)}"
+        yield Change("not_known", "whether other settings are read", "–", "not known", why)
+
+
+def ways_back(settings: StoreSettings, before: BrokerVersion, after: BrokerVersion) -> Iterator[Change]:
+    """What the newer of the two may write that the older one does not take, should it have to start again."""
+    older, newer = sorted((before, after))
+    for each in WAYS_BACK:
+        if getattr(newer, each.rule) and not getattr(older, each.rule) and each.counts(settings):
+            told = (each.older, each.newer) if older == before else (each.newer, each.older)
+            yield Change("way_back", each.what, *told, _said_of(each.rule).rstrip(".").rpartition(". ")[2])
+
+
+def rule_changes(before: BrokerVersion, after: BrokerVersion) -> Iterator[Change]:
+    """Every rule that is declared of one version and not of the other."""
+    for name in sorted(set(dir(BrokerVersion)) - {"is_by_specification"}):
+        if not isinstance(getattr(BrokerVersion, name), property):
+            continue
+        was, then = getattr(before, name), getattr(after, name)
+        if isinstance(was, bool) and was != then:
+            yield Change("rule", name.replace("_", " "), _yes(was), _yes(then), _said_of(name))
+
+
+def _said_of(rule: str) -> str:
+    """What a rule's docstring says, on one line, source included."""
+    return " ".join((getattr(BrokerVersion, rule).__doc__ or "").split())
+
+
+def _comes_up(told: Forecast) -> str:
+    if told.outcome.starts is None:
+        return "not known"
+    return "comes up" if told.outcome.starts else "does not come up"
+
+
+def _lost(told: Forecast) -> str:
+    """The losses of each kind that are not 0; a start that is not decided loses what nobody knows."""
+    known = told.outcome.lost_as_known
+    words = [f"{count} {what.replace('_', ' ')}{'' if count == 1 else 's'}" for what, count in known.items() if count]
+    if words:
+        return ", ".join(words) + ("" if told.outcome.losses_are_known else " at least")
+    return "nothing" if told.outcome.losses_are_known else "not known"
+
+
+def _queues_of(settings: StoreSettings, version: BrokerVersion) -> str:
+    if settings.uses_rocksdb_queues and version.keeps_queues_in_rocksdb:
+        return f"in {settings.queue_database_folder}/ (RocksDB)"
+    if settings.rocksdb_cq_double_write_enable and version.combines_queue_stores:
+        return "in files and in RocksDB, together"
+    if settings.rocksdb_cq_double_write_enable and version.keeps_queues_in_rocksdb:
+        return "in files; RocksDB is written beside them"
+    return "in files"
+
+
+def _tables_of(settings: StoreSettings, version: BrokerVersion) -> str:
+    if settings.keeps_tables_in_one_database and version.keeps_tables_in_one_database:
+        return "in one database (RocksDB)"
+    if settings.uses_rocksdb_queues and version.keeps_tables_in_rocksdb:
+        return "in databases (RocksDB)"
+    return "in config/*.json"
+
+
+def _figure(value: int | None) -> str:
+    return "not known" if value is None else str(value)
+
+
+def _is_read(value: bool | None) -> str:
+    return "read" if value else "not read: no such setting"
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"
