@@ -103,7 +103,8 @@ def _rows(store: Store) -> Iterator[Told]:
         for row in batch.to_pylist():
             body = row["body"] or b""
             pairs = [(pair["name"], pair["value"]) for pair in row["properties"] or ()]
-            yield row | {"properties": _as_java_keeps(pairs), "body": hashlib.sha256(body).hexdigest()}
+            said = {"properties": _as_java_keeps(pairs), "body": hashlib.sha256(body).hexdigest()}
+            yield row | said | {"body_size": max(0, row["body_size"])}  # MessageDecoder reads any length below as 0
 
 
 def _as_java_keeps(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
