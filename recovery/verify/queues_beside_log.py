@@ -97,8 +97,9 @@ class QueuesBesideLog:
             own = with_former(own, former[key], units) if key in former else own
             appends = is_lmq(key[0]) and self.places(key).appends_light
             pairs[key] = as_appended(own, units) if appends else own, units
-        misdirected = _together(misdirected_units(*pair, facts) for pair in pairs.values())
-        unserved = _together(unserved_messages(*pair) for pair in pairs.values())
+        ordinary = [pair for key, pair in pairs.items() if not is_lmq(key[0])]
+        misdirected = _together(misdirected_units(*pair, facts) for pair in ordinary)
+        unserved = _together(unserved_messages(*pair) for pair in ordinary)
         return facts._replace(misdirected=np.intersect1d(misdirected, unserved)), pairs
 
     def _formerly_dispatched(self, messages: Mapping[QueueKey, QueueMessages]) -> dict[QueueKey, QueueMessages]:

@@ -1,10 +1,15 @@
 """Places of messages in a light queue, told by its units."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from recovery.verify.checks.queue.compared import QueueMessages, QueueUnits
 from recovery.verify.checks.queue.light import as_appended
+from recovery.verify.verify import verify
+from tests.support.build_store import SETTINGS, VERSION, StoreBuilder
+from tests.support.opened import opened
 
 STRANGE = 1_000_000
 """Physical offset of units that lead to no message of the queue."""
@@ -44,3 +49,28 @@ def test_holes_in_the_listed_offsets_are_closed() -> None:
     listed = [*range(6), *range(8, 14)]
 
     assert _places(listed, list(range(12))) == list(range(12))
+
+
+def test_units_in_another_queue_do_not_stand_for_the_light_queues_own(tmp_path: Path) -> None:
+    """The files of a light queue and of an ordinary one are each in the other's place; the light queue is longer."""
+    settings = SETTINGS.with_config({"enableMultiDispatch": "true", "enableLmq": "true"})
+    builder = StoreBuilder(tmp_path / "store", settings=settings)
+    for number in range(8):
+        builder.put(properties=(("INNER_MULTI_DISPATCH", "%LMQ%one"), ("INNER_MULTI_QUEUE_OFFSET", str(number))))
+    for _ in range(3):
+        builder.put("Payments")
+    root = builder.finish()
+    light, ordinary = (root / "consumequeue" / topic / "0" / f"{0:020d}" for topic in ("%LMQ%one", "Payments"))
+    content, other = light.read_bytes(), ordinary.read_bytes()
+    light.write_bytes(other)
+    ordinary.write_bytes(content)
+
+    findings = verify(*opened(root, VERSION, settings)).findings
+
+    said = {(found.span.topic, found.kind, found.span.queue_offset, found.count) for found in findings}
+    assert said == {
+        ("%LMQ%one", "unit_of_other_message", 0, 3),
+        ("%LMQ%one", "not_dispatched", 3, 5),
+        ("Payments", "unit_of_other_message", 0, 8),
+    }
+    assert {place.file for found in findings for place in found.places if "Orders" in place.file} == set()
