@@ -29,7 +29,7 @@ class LogRun:
     """Records that follow one another without a gap: `positions` of their messages in `data`, the whole file; they
     begin at byte `start` and end before byte `end`.
 
-    `crc`: the verdict of `resync.crc_verdict` on each of them, empty where none was asked for.
+    `crc`: the verdict of `record_walk.verdict` on each of them, empty where none was asked for.
     """
 
     file: StoreFile

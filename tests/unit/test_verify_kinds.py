@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from parsers.commitlog.record.layout import PROPERTIES_SIZE, TOPIC_SIZE_V1
 from recovery.verify.findings.compaction_kinds import COMPACTION_KINDS
 from recovery.verify.findings.epoch_kinds import EPOCH_KINDS
 from recovery.verify.findings.kinds import KINDS
 from recovery.verify.findings.tiered_kinds import TIERED_KINDS
 from tests.support.build_store import StoreBuilder, shop
-from tests.support.kind_damages import DAMAGES, findings_of, with_record_crc
+from tests.support.kind_damages import DAMAGES, INT, findings_of, log_write, with_record_crc
 
 
 @pytest.fixture
@@ -32,6 +33,19 @@ def test_a_damage_is_one_finding_of_its_kind_at_its_place(kind: str, built: Stor
     assert any(named.file.startswith(place) for named in found[0].places)
     assert found[0].evidence
     assert found[0].severity in ("info", "warning", "error", "critical")
+
+
+@pytest.mark.parametrize("field", ["body", "properties"])
+def test_a_length_below_zero_is_said_of_its_record(built: StoreBuilder, field: str) -> None:
+    """A broker reads it as 0, so that the record stays in the log (CommitLog#calMsgLength @5.3.3)."""
+    bare = built.put(body=b"", properties=())
+    from_end = PROPERTIES_SIZE.size + (len(bare.topic) + TOPIC_SIZE_V1.size + INT if field == "body" else 0)
+    root = built.finish()
+    assert findings_of(root) == ()
+    log_write(root, bare, bare.total_size - from_end, b"\xff" * (INT if field == "body" else PROPERTIES_SIZE.size))
+    (found,) = findings_of(root)
+    assert (found.kind, found.span.physical_offset) == ("record_contradicts_itself", bare.physical_offset)
+    assert "below 0" in found.evidence[1]
 
 
 def test_kinds_without_a_case_above_are_those_of_rarer_stores() -> None:

@@ -108,8 +108,8 @@ LOG_KINDS: dict[str, Kind] = {
     "record_contradicts_itself": Kind(
         "error",
         "none",
-        "Prepared and rolled back records take no place in a queue and have queue offset 0; one of the two "
-        "fields is wrong.",
+        "Prepared and rolled back records take no place in a queue and have queue offset 0; what is not there has "
+        "the length 0. One of the record's own fields is wrong.",
         KEEPS,
         "Compare with a replica; a record has no CRC over its own header unless __CRC32# is there.",
     ),

@@ -22,7 +22,7 @@ LOST_MESSAGES_MS = 3_600_000
 class MessageColumns(NamedTuple):
     """Records that some rule has to look at, in physical order; `row` is a record's number in the log, from 0.
 
-    `crc`: a verdict of `record_walk`.
+    `crc`: what `record_walk.verdict` says.
     """
 
     row: Longs

@@ -18,6 +18,7 @@ from parsers.store.store_file import StoreFile
 from recovery.rules.dispatch import PREPARED, ROLLBACK
 from recovery.scan.intervals import Intervals, Longs, neighbours
 from recovery.scan.log_runs import LogGap
+from recovery.scan.record_walk import LENGTH_NEGATIVE
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
 from recovery.verify.settle.log_columns import LogColumns, MessageColumns
 
@@ -26,6 +27,11 @@ LOCK_WAIT_MS = 1000
 """How long a put may wait for the append lock: what old brokers stamped before it is no further from its store time."""
 MOST_PLACES = 1 << 10
 """Files that one finding names: damaged numbers can say that more are missing than any disk holds."""
+BY_VERDICT = (
+    ("body_crc_wrong", BODY_CRC_WRONG, ()),
+    ("record_crc_wrong", RECORD_CRC_WRONG, ()),
+    ("record_contradicts_itself", LENGTH_NEGATIVE, ("the length of its body or of its properties is below 0",)),
+)
 ZEROS_OF_A_SIZE = 4
 """A record starts with its size, of which the first byte is 0, and of a small one the second and third."""
 LOSSES = ("log_damaged", "stale_tail", "log_file_missing", "log_tail_missing", "log_head_missing", "file_size_wrong")
@@ -94,7 +100,7 @@ def check_log(log: LogColumns, shape: LogShape, *, late_batches: bool = False) -
         *_sizes(shape, log),
         *_file_gaps(shape, log),
         *_damage(shape, log),
-        *_crcs(shape, log.messages),
+        *_judged_alone(shape, log.messages),
         *_store_times(shape, log.messages, LOCK_WAIT_MS if late_batches else 0),
         *_impossible_offsets(shape, log),
     ]
@@ -221,11 +227,11 @@ def _place_of(gap: LogGap) -> Place:
     return Place(f"{gap.file.log_folder}/{gap.file.name}", start, gap.length + gap.zeros_before)
 
 
-def _crcs(shape: LogShape, messages: MessageColumns) -> Iterator[Finding]:
-    for kind, verdict in (("body_crc_wrong", BODY_CRC_WRONG), ("record_crc_wrong", RECORD_CRC_WRONG)):
+def _judged_alone(shape: LogShape, messages: MessageColumns) -> Iterator[Finding]:
+    for kind, verdict, evidence in BY_VERDICT:
         rows = np.flatnonzero(messages.crc == verdict)
         for first, end in neighbours(messages.row[rows]):
-            yield _record_finding(kind, rows[first:end], messages, shape, ())
+            yield _record_finding(kind, rows[first:end], messages, shape, evidence)
 
 
 def _record_finding(
@@ -235,13 +241,9 @@ def _record_finding(
     start = int(messages.physical_offset[rows[0]])
     end = int(messages.physical_offset[rows[-1]]) + int(messages.total_size[rows[-1]])
     last = int(messages.physical_offset[rows[-1]])
-    said = (
-        f"record at physical offset {start}"
-        if last == start
-        else f"{len(rows)} records, physical offset {start} to {last}"
-    )
+    one, several = f"record at physical offset {start}", f"{len(rows)} records, physical offset {start} to {last}"
     span = Span(physical_offset=start, end_physical_offset=end)
-    return Finding(kind, span, shape.places(start, end), len(rows), (said, *evidence))
+    return Finding(kind, span, shape.places(start, end), len(rows), (one if last == start else several, *evidence))
 
 
 def _store_times(shape: LogShape, messages: MessageColumns, forgiven_ms: int) -> Iterator[Finding]:
