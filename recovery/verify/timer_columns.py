@@ -23,6 +23,8 @@ from recovery.verify.checks.timer import WHEEL, LogSide, Slots, TimerLogShape, T
 from recovery.verify.findings.finding import Finding, Judgement, Place, Span, joined
 from recovery.verify.settle.timer_kernel import BEYOND, NO_RECORD, NO_TIME, judge_records
 
+CHECK = "config/timercheck"
+
 
 def dates_timercheck(store: Store, known: StoreKnowledge) -> bool:
     """Whether timercheck has the date of its last change whatever role this broker had; see `LogSide`.
@@ -48,11 +50,17 @@ def judge_timer(store: Store, side: LogSide) -> Judgement:
     shape = _shape(store, of_kind["timerlog"], units, damage)
     judged = check_timer(units, shape, _slots(of_kind[WHEEL]), check, side)
     sizes = [*_wheel_sizes(of_kind[WHEEL]), *_log_sizes(store, of_kind["timerlog"])]
-    if len(units.position) and not any(wheel.size for wheel in of_kind[WHEEL]):
-        told = f"timer log: {len(units.position)} units in {len(of_kind['timerlog'])} files"
-        has_file = f"timerwheel: {'it has no byte' if of_kind[WHEEL] else 'it is not there'}"
-        sizes.append(Finding("timer_wheel_missing", Span(), (Place(WHEEL, 0, 0),), 1, (told, has_file)))
-    return joined((Judgement(tuple(sizes)), judged))
+    told = f"timer log: {len(units.position)} units in {len(of_kind['timerlog'])} files"
+    return joined((Judgement((*sizes, *(_missing(store, told) if len(units.position) else ()))), judged))
+
+
+def _missing(store: Store, told: str) -> Iterator[Finding]:
+    """What a broker that has set timers has, and this store lacks; a file without a byte is new to a broker."""
+    for kind, file, name in (("timer_wheel_missing", WHEEL, WHEEL), ("timer_check_missing", CHECK, "timercheck")):
+        sizes = [one.size for one in store.timer if one.kind == name]
+        if not any(sizes):
+            has_file = f"{name}: {'it has no byte' if sizes else 'it is not there'}"
+            yield Finding(kind, Span(), (Place(file, 0, 0),), 1, (told, has_file))
 
 
 def _log_sizes(store: Store, files: Sequence[StoreFile]) -> Iterator[Finding]:
@@ -83,6 +91,7 @@ def _units(table: pa.Table, log: Sequence[StoreFile], side: LogSide) -> TimerUni
         position=_longs(table["position"]),
         prev_position=_longs(table["prev_position"]),
         due_ms=due_ms,
+        is_rolled=table["is_rolled"].to_numpy(),
         is_deletion=table["is_deletion"].to_numpy(),
         physical_offset=offset,
         msg_size=size,

@@ -74,15 +74,18 @@ def test_slots_of_delivered_timers_may_be_zeros(root: Path) -> None:
     assert not slot_findings(root)
 
 
-def test_slots_that_a_crash_kept_from_disk_are_no_finding(root: Path) -> None:
-    """The wheel is flushed after the timer log: what timercheck does not call flushed need not be in it."""
+@pytest.mark.parametrize("crashed", [False, True])
+def test_slots_that_were_not_flushed_are_no_finding(root: Path, crashed: bool) -> None:
+    """The wheel is flushed after the timer log, and by a shutdown in order only the log is once more: what timercheck
+    does not call flushed need not be in it (TimerMessageStore#shutdown @5.3.3)."""
     check = root / "config" / "timercheck"
     content = bytearray(check.read_bytes())
-    content[8:16] = bytes(8)
-    check.write_bytes(content)
     clear(root, waiting_slots(root)[0])
     assert slot_findings(root)
-    (root / "abort").touch()
+    content[8:16] = bytes(8)
+    check.write_bytes(content)
+    if crashed:
+        (root / "abort").touch()
     assert not slot_findings(root)
 
 

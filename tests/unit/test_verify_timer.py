@@ -228,6 +228,7 @@ def slots_judged(
         position=np.array([START, START + TIMER_UNIT.size]),
         prev_position=np.array([START - TIMER_UNIT.size, START]),
         due_ms=np.array([1_790_000_000_000] * 2),
+        is_rolled=np.array([False, False]),
         is_deletion=np.array([False, False]),
         physical_offset=np.array([0, 1000]),
         msg_size=np.array([500, 500]),
@@ -293,6 +294,15 @@ def test_a_wheel_that_is_gone_is_told_where_timers_were_set(root: Path) -> None:
     assert (only(root).kind, only(root).places) == ("timer_wheel_missing", (Place(WHEEL, 0, 0),)), "it is a new one"
     (root / LOG).write_bytes(bytes(LOG_BYTES))
     assert "timer_wheel_missing" not in {one.kind for one in verified(root).findings}, "no timer was set"
+
+
+def test_a_timercheck_that_is_gone_is_told_where_timers_were_set(root: Path) -> None:
+    (root / CHECK).unlink()
+    assert (only(root).kind, only(root).places) == ("timer_check_missing", (Place(CHECK, 0, 0),))
+    (root / CHECK).write_bytes(b"")
+    assert (only(root).kind, only(root).places) == ("timer_check_missing", (Place(CHECK, 0, 0),)), "it is a new one"
+    (root / LOG).write_bytes(bytes(LOG_BYTES))
+    assert "timer_check_missing" not in {one.kind for one in verified(root).findings}, "no timer was set"
 
 
 @pytest.mark.parametrize(("number", "size"), [(0, LOG_BYTES // 2), (1, 100), (2, 0), (2, LOG_BYTES + 1)])

@@ -59,6 +59,7 @@ class TimerUnits:
     position: Longs
     prev_position: Longs
     due_ms: Longs
+    is_rolled: Mask
     is_deletion: Mask
     physical_offset: Longs
     msg_size: Longs
@@ -226,16 +227,16 @@ def _without_a_slot(
 ) -> list[Finding]:
     """Units whose timers are still to be delivered and whose slot is of another time, or of none.
 
-    A wheel that was not flushed lacks the units behind the last flush of the timer log: the flush of the wheel follows
-    that of the log. TimerMessageStore#prepareTimerCheckPoint, TimerFlushService#run @5.3.3.
+    The wheel lacks the units behind the last flush of the timer log that timercheck tells, also after a shutdown in
+    order, which flushes the log once more, and the wheel not; the next start sets their slots from the log.
+    TimerMessageStore#prepareTimerCheckPoint, #shutdown, TimerFlushService#run @5.3.3.
     """
     precision_ms = _precision(units, slots)
     key = units.due_ms // precision_ms
     slot = key % SLOTS
-    reaches = check["last_flush_position"] if side.unforced else log.end
     cut = int(log.refused.starts.min()) if len(log.refused.starts) else log.end
     waits = (key * precision_ms >= check["last_read_time_ms"]) & (units.verdict == RIGHT)
-    waits &= units.position < min(reaches, cut)
+    waits &= units.position < min(check["last_flush_position"], cut)
     row, is_used = found_at(slots.slot, slot)
     time = slots.time[row] if len(slots.slot) else np.zeros_like(key)
     known = _slots_at(place for found in told for place in found.places if place.file == WHEEL)
@@ -243,11 +244,11 @@ def _without_a_slot(
     if not len(rows):
         return []
     at = rows[0]
-    holds = f"holds time {time[at]}" if is_used[at] else "is not in use"
-    said = f"timer wheel: slot {slot[at]} {holds}"
+    said = f"timer wheel: slot {slot[at]} " + (f"holds time {time[at]}" if is_used[at] else "is not in use")
     other = f"timer log: the unit at {units.position[at]} is of time {key[at]}, still to be delivered"
-    wrong = np.unique(slot[rows])
-    return [Finding("timer_slot_wrong", Span(), _slot_places(wrong), len(wrong), (said, other))]
+    wrong, rolled = np.unique(slot[rows]), rows[units.is_rolled[rows]]  # of a roll the unit alone tells the time
+    places = (*_slot_places(wrong), *_unit_places(log, units.position, rolled))
+    return [Finding("timer_slot_wrong", Span(), places, len(wrong), (said, other))]
 
 
 def _precision(units: TimerUnits, slots: Slots) -> int:

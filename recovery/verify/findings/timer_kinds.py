@@ -34,6 +34,15 @@ TIMER_KINDS: dict[str, Kind] = {
         "Copy the store before any start. Where the timer log has more than two files put the wheel of a backup or a "
         "replica in place, with the timerlog/ and config/timercheck of the same moment. " + SEND_AGAIN,
     ),
+    "timer_check_missing": Kind(
+        "error",
+        "none",
+        "A broker that has set timers keeps how far it has come with them.",
+        "It begins with the first timer message that the log still has, and with the slots of a week ago: what was "
+        "delivered or cancelled is delivered again.",
+        "Copy the store before any start. Put config/timercheck in place, from a copy of this store, the newest there "
+        "is: what was delivered after that copy was made is delivered again.",
+    ),
     "timer_unit_wrong": Kind(
         "error",
         "commitlog",
