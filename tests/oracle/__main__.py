@@ -22,12 +22,15 @@ from tests.oracle.batch_queues import draw_batch_damages, is_of_batches, judge_b
 from tests.oracle.damage import Damage, draw
 from tests.oracle.judge import COMMANDS, Judged, judge_damages
 from tests.oracle.keep import keep, kept, kept_base
+from tests.oracle.timers import draw_timer_damages, is_of_timers, judge_timer_damages, write_timer_base
 from tests.support.java_lab import INSTALLED
 
 A_BASE = 25
 """Damages of one base; then another store is written."""
 BATCH_DAMAGES = 10
 """Damages of queues of batches that are judged beside those of each base, from 5.0.0 on."""
+TIMER_DAMAGES = 10
+"""The same of timers of any delay."""
 
 
 def main(arguments: list[str]) -> int:
@@ -82,7 +85,8 @@ def _judge_again(asked: argparse.Namespace) -> Iterator[tuple[Judged, Base]]:
     for name, damages in kept(asked.keep, asked.only, asked.rocketmq):
         with tempfile.TemporaryDirectory(prefix="oracle-") as folder:
             base = kept_base(asked.keep, name, Path(folder))
-            for judged in (judge_batch_damages if is_of_batches(name) else judge_damages)(base, damages):
+            judge = judge_batch_damages if is_of_batches(name) else judge_damages
+            for judged in (judge_timer_damages if is_of_timers(name) else judge)(base, damages):
                 yield judged, base
 
 
@@ -104,6 +108,10 @@ def _judge_all(asked: argparse.Namespace) -> Iterator[tuple[Judged, Base]]:
                 batches = write_batch_base(version, plan.seed, Path(folder))
                 for judged in judge_batch_damages(batches, draw_batch_damages(batches, BATCH_DAMAGES, chance)):
                     yield judged, batches
+            if BrokerVersion.parse(version).has_timer_wheel and not only:
+                timers = write_timer_base(version, plan.seed, plan.exit, Path(folder))
+                for judged in judge_timer_damages(timers, draw_timer_damages(timers, TIMER_DAMAGES, chance)):
+                    yield judged, timers
 
 
 def _count(table: dict[str, Counter[str]], judged: Judged) -> None:

@@ -26,7 +26,7 @@ from tests.support.recovery_cases import Case, CaseSet
 from tests.support.recovery_judge import judge
 from tests.support.verify_judge import Verdict, judge_case
 
-COMMANDS = ("decode", "queues", "find", "offset-at", "verify", "forecast", "rebuild")
+COMMANDS = ("decode", "queues", "find", "offset-at", "verify", "forecast", "rebuild", "delays")
 
 
 @dataclass(frozen=True)

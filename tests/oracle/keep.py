@@ -14,6 +14,7 @@ from tests.oracle.base import Base, Life, Plan, read_base
 from tests.oracle.batch_queues import is_of_batches
 from tests.oracle.damage import Damage
 from tests.oracle.judge import Judged
+from tests.oracle.timers import is_of_timers
 from tests.support.recovery_cases import Case
 
 
@@ -53,7 +54,7 @@ def kept_base(folder: Path, name: str, into: Path) -> Base:
     plan, root = Plan(**renamed, **told, former=former), into / name
     with tarfile.open(folder / "bases" / f"{name}.tar.gz") as tar:
         tar.extractall(root, filter="data")
-    records = [] if is_of_batches(name) else read_base(plan, root).records
+    records = [] if is_of_batches(name) or is_of_timers(name) else read_base(plan, root).records
     return Base(plan, root, records, flushed)
 
 
