@@ -1,4 +1,4 @@
-"""Broken configuration files: what real brokers did with 147 of them, against forecast and verify.
+"""Broken configuration files: what real brokers did with 232 of them, against forecast and verify.
 
 `truth/config_cases.jsonl.gz` is explained in `tests/golden/incidents/README.md`.
 """
