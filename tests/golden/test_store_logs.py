@@ -113,3 +113,9 @@ def test_a_number_that_is_no_queue_is_none(tmp_path: Path) -> None:
     (tmp_path / "store.log").write_text(f"{head}[BUG]consume queue can not write, T {'9' * 18}\n")
     (row,) = told(tmp_path)
     assert (row["says"], row["topic"], row["queue_id"]) == ("queue_not_writable", "T", None)
+
+
+@pytest.mark.parametrize("name", [name for name in incident_names() if incident(name).logs.is_dir()])
+def test_no_line_that_a_broker_wrote_is_called_damaged(name: str) -> None:
+    told = call("replay", incident(name).logs, "--show", "notes")
+    assert "cut or damaged" not in told.err

@@ -200,6 +200,13 @@ BROKER_TEMPLATES = (
         "Broker receive request to update or create topic={topic}, caller address={remote}",
     ),
     _broker(
+        "topic_unchanged",
+        "INFO",
+        "≥5.2.0",
+        "Broker receive request to update or create topic={topic}, but topicConfig has  no changes , "
+        "so idempotent, caller address={remote}",
+    ),
+    _broker(
         "assignment_no_list",
         "WARN",
         "≥5.0.0",
