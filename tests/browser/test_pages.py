@@ -30,6 +30,11 @@ NOTEBOOKS = sorted(path.stem for path in (CHECKOUT / "notebooks").glob("*.py"))
 PAGED = render_piece(PrintedTable([Column("n", "n", True)], [{"n": n} for n in range(30)], shown=20))
 
 
+BEYOND_THE_PAPER = """[...document.querySelectorAll('table, svg')].filter(
+    each => each.getBoundingClientRect().right > innerWidth + 1).map(each => each.closest('section')?.id)"""
+"""Where something is wider than the window: paper does not scroll."""
+
+
 def fits(page: Page) -> bool:
     """Whether nothing reaches beyond the window's right edge."""
     return bool(page.run("document.documentElement.scrollWidth <= innerWidth"))
@@ -63,6 +68,9 @@ def test_the_report_light_dark_narrow_and_printed(report: str, page: Page) -> No
     page.resize(390, 844)
     keep(page, "report-narrow")
     assert fits(page)
+    page.as_printed()
+    page.resize(1030, 728)  # A4 across, without its margins
+    assert page.run(BEYOND_THE_PAPER) == []
     assert page.printed().startswith(b"%PDF")
     assert page.errors == []
 

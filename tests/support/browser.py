@@ -107,6 +107,10 @@ class Page:
         told = self._call("Page.captureScreenshot", format="png")
         to.write_bytes(base64.b64decode(told["data"]))
 
+    def as_printed(self, on: bool = True) -> None:
+        """Look in the window as the page does on paper."""
+        self._call("Emulation.setEmulatedMedia", media="print" if on else "")
+
     def printed(self) -> bytes:
         """The page as it is printed: a PDF."""
         return base64.b64decode(self._call("Page.printToPDF", printBackground=True)["data"])

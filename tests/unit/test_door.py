@@ -113,7 +113,7 @@ def test_what_is_opened_tells_of_itself() -> None:
     for part in ("RocketMQ 5.3.3; 4 CommitLog files, 4.0 MiB", "stopped in order", ">OrderTopic2</td>", ".forecast()"):
         assert part in store
     assert ">unknown<" not in store
-    assert "1 broker: 0 to look at, 1 not known" in _lake_of_one_broker()._repr_html_()
+    assert "1 broker: none to look at, 1 not known" in _lake_of_one_broker()._repr_html_()
     assert "whichever is the master" in rl.compare([STORE, STORE])._repr_html_()
 
 

@@ -15,7 +15,7 @@ from pipelines.lake.lake import Lake
 from pipelines.report.drawn.figures import figures_of
 from pipelines.report.drawn.svg import Bar, bars
 from pipelines.report.facts.lake import BrokerFacts, LakeFacts, facts_of_lake
-from pipelines.report.facts.model import Facts
+from pipelines.report.facts.model import Column, Facts, PrintedTable
 from pipelines.report.facts.store import facts_of_store
 from pipelines.report.render import MOST_BYTES, kept, render, with_code
 from pipelines.report.sections.forecast import forecast_section
@@ -324,3 +324,12 @@ def test_commands_in_a_sentence_look_like_what_one_types() -> None:
         with_code("`abort` is there: <b> & `lag`, `")
         == "<code>abort</code> is there: &lt;b&gt; &amp; <code>lag</code>, `"
     )
+
+
+def test_a_column_of_remarks_that_no_row_has_is_left_out() -> None:
+    columns = [Column("group", "group"), Column("reason", "reason", blank=True), Column("unread", "unread", True)]
+    rows = [{"group": "G", "reason": None, "unread": None}, {"group": "H", "reason": "", "unread": 0}]
+    assert [c.key for c in PrintedTable(columns, rows).telling] == ["group", "unread"], "unknown is told"
+    told = [*rows, {"group": "I", "reason": "its file is damaged", "unread": None}]
+    assert PrintedTable(columns, told).telling == columns
+    assert PrintedTable(columns, []).telling == columns

@@ -86,6 +86,15 @@ class PrintedTable:
     total: int | None = None
 
     @property
+    def telling(self) -> list[Column]:
+        """The columns without those of remarks that no row has."""
+        return [
+            c
+            for c in self.columns
+            if not c.blank or not self.rows or any(r[c.key] not in (None, "") for r in self.rows)
+        ]
+
+    @property
     def left_out(self) -> int:
         """Rows that are not printed."""
         return max(0, (len(self.rows) if self.total is None else self.total) - self.shown)

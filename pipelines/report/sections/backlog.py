@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pipelines.report.drawn.figures import counted, grouped
 from pipelines.report.facts.model import QUEUE, Column, Facts, PrintedTable, Row, Section, numbers, texts, with_notes
+from pipelines.report.sections.ownership import short_names
 
 
 def backlog_section(facts: Facts) -> Section:
@@ -24,11 +27,13 @@ def backlog_section(facts: Facts) -> Section:
         Column("stands_since", "not moved since", blank=True),
         Column("reason", "reason", blank=True),
     ]
-    waiting = [{**row, "owners": _owners(row)} for row in waiting]
+    names = short_names({row["client_id"] for row in facts.intervals or ()})
+    waiting = [{**row, "owners": _owners(row, names)} for row in waiting]
     rows, notes = with_notes(sorted(waiting, key=lambda row: -(row["unread"] or 0)))
     unread = sum(row["unread"] or 0 for row in waiting)
     unknown = sum(row["unread"] or 0 for row in waiting if row["matching"] is None)
-    verdict = f"{grouped(unread)} messages are unread; of {grouped(unknown)} it is not known whether they match."
+    matching = f"; of {grouped(unknown)} it is not known whether they match" if unknown else ""
+    verdict = f"{counted(unread, 'message')} unread{matching}."
     untold = sum(row["unread"] is None for row in waiting)
     if untold:
         verdict += f" Beside that, of {counted(untold, 'queue')} it is not known what is unread."
@@ -42,10 +47,10 @@ def backlog_section(facts: Facts) -> Section:
     )
 
 
-def _owners(row: Row) -> str | None:
+def _owners(row: Row, short: Mapping[str, str]) -> str | None:
     """In words; None where no recording tells."""
     if row["owners"] is None:
         return None
-    names = ", ".join(row["owners"]) or "nobody"
+    names = ", ".join(short.get(name, name) for name in row["owners"]) or "nobody"
     until = "" if row["owned_until"] is None else f" until {row['owned_until']:%Y-%m-%d %H:%M:%S}"
     return f"{names}{until}" if row["owner_certain"] else f"perhaps {names}{until}"

@@ -38,9 +38,15 @@ def lives_section(facts: Facts) -> Section:
     rows, notes = with_notes(events)
     kinds = ("deleted", "created_again", "vanished", "changed")
     deleted, again, vanished, changed = (sum(row["happened"] == kind for row in events) for kind in kinds)
+    told = (
+        (deleted, counted(deleted, "deletion")),
+        (again, f"{counted(again, 'time')} created again"),
+        (changed, f"{counted(changed, 'change')} of settings"),
+        (vanished, f"{vanished} vanished without a deletion that anything shows"),
+    )
+    happened = ", ".join(words for number, words in told if number)
     verdict = (
-        f"{counted(deleted, 'deletion')}, {counted(again, 'time')} created again, {counted(changed, 'change')} of "
-        f"settings, {vanished} vanished without a deletion that anything shows."
+        f"{happened}." if happened else "No deletion, no change of settings and nothing created again is on record."
     )
     state: State = "finding" if vanished else "plain" if deleted or again else "good"
     return Section("lives", title, verdict, state, tables=[PrintedTable(EVENTS, rows)] if rows else [], remarks=notes)
@@ -57,8 +63,9 @@ def groups_section(facts: Facts) -> Section:
     open_ = sum(row["loses_nothing"] is None for row in groups)
     doubtful = sum(row["doubtful_offsets"] > 0 for row in groups)
     verdict = (
-        f"{counted(len(groups), 'group')}: {free} can be deleted on this broker (deleteSubGroup -b) without losing a "
-        f"message, {open_} not decided; {doubtful} with offsets that may count messages of a former life."
+        f"{counted(len(groups), 'group')}: {free or 'none'} can be deleted on this broker (deleteSubGroup -b) without "
+        f"losing a message{f', {open_} not decided' * bool(open_)}"
+        f"{f'; {doubtful} with offsets that may count messages of a former life' * bool(doubtful)}."
     )
     state: State = "finding" if doubtful else "plain"
     return Section("groups", title, verdict, state, tables=[PrintedTable(GROUPS, rows)] if rows else [], remarks=notes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pipelines.report.drawn.figures import counted, grouped
 from pipelines.report.facts.model import QUEUE, Column, Facts, PrintedTable, Section, numbers, texts, with_notes
+from pipelines.report.sections.ownership import in_short, short_names
 
 PLAIN = {"commits_rejected", "stalled", "reset_refused"}
 """Kinds that move no offset."""
@@ -28,7 +29,9 @@ def offsets_section(facts: Facts) -> Section:
         *texts("cause"),
         Column("reason", "reason", blank=True),
     ]
-    rows, notes = with_notes(facts.offset_events)
+    names = short_names({row["client_id"] for row in facts.intervals or ()})
+    events = [{**row, "by": in_short(row["by"], names)} for row in facts.offset_events]
+    rows, notes = with_notes(events)
     skipped = sum(row["skipped"] or 0 for row in moves)
     repeated = sum(row["repeated"] or 0 for row in moves)
     counts = f"{grouped(skipped)} messages skipped, {grouped(repeated)} repeated, as far as known"

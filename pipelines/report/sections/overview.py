@@ -16,7 +16,7 @@ COLUMNS = (
     Column("lost", "lost by a start"),
     Column("behind", "messages behind", True),
     Column("seconds", "seconds behind", True),
-    Column("disk", "disk"),
+    Column("disk", "disk", True),
     Column("next", "ask next", blank=True),
 )
 WORDS: dict[State, str] = {"finding": "look at it", "unknown": "not known", "good": "in order", "plain": "behind"}
@@ -42,7 +42,7 @@ def overview_section(verdicts: Sequence[BrokerVerdict], *, linked: bool = True) 
     rows = [_row(number if linked else None, verdict) for number, verdict in numbered]
     worst = [verdict for verdict in verdicts if state_of(verdict) == "finding"]
     unknown = [verdict for verdict in verdicts if state_of(verdict) == "unknown"]
-    words = f"{counted(len(verdicts), 'broker')}: {grouped(len(worst))} to look at"
+    words = f"{counted(len(verdicts), 'broker')}: {grouped(len(worst)) if worst else 'none'} to look at"
     return Section(
         "brokers",
         "The brokers",
