@@ -86,5 +86,5 @@ def _wrong_usage(wrong: TyperException) -> int:
     where = context.command_path if context is not None else "rocketlens"
     sentence = wrong.format_message().replace("Value error, ", "").rstrip(".")
     if sentence:
-        say(f"{sentence}; see `{where} --help`")
+        say(f"{sentence}{' See' if sentence.endswith('?') else '; see'} `{where} --help`")
     return ExitCode.WRONG_USAGE
