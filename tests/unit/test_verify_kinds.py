@@ -59,6 +59,7 @@ def test_kinds_without_a_case_above_are_those_of_rarer_stores() -> None:
         "timer_wheel_size_wrong",
         "timer_wheel_missing",
         "timer_check_missing",
+        "timer_log_missing",
         "timer_unit_wrong",
         "timer_slot_wrong",
         "timer_check_wrong",

@@ -296,6 +296,16 @@ def test_a_wheel_that_is_gone_is_told_where_timers_were_set(root: Path) -> None:
     assert "timer_wheel_missing" not in {one.kind for one in verified(root).findings}, "no timer was set"
 
 
+def test_a_timer_log_that_is_gone_is_told_where_timers_were_taken_in(root: Path) -> None:
+    """The one finding, whether or not slots of the wheel still lead into it."""
+    shutil.rmtree(root / "timerlog")
+    assert (only(root).kind, only(root).places) == ("timer_log_missing", (Place("timerlog", 0, 0),))
+    (root / WHEEL).write_bytes(bytes(WHEEL_BYTES))
+    assert only(root).kind == "timer_log_missing"
+    check_write(root, "last_queue_offset", 0)
+    assert "timer_log_missing" not in {one.kind for one in verified(root).findings}, "none was taken in"
+
+
 def test_a_timercheck_that_is_gone_is_told_where_timers_were_set(root: Path) -> None:
     (root / CHECK).unlink()
     assert (only(root).kind, only(root).places) == ("timer_check_missing", (Place(CHECK, 0, 0),))

@@ -34,6 +34,15 @@ TIMER_KINDS: dict[str, Kind] = {
         "Copy the store before any start. Where the timer log has more than two files put the wheel of a backup or a "
         "replica in place, with the timerlog/ and config/timercheck of the same moment. " + SEND_AGAIN,
     ),
+    "timer_log_missing": Kind(
+        "critical",
+        "none",
+        "A broker that has taken in timer messages keeps the last file of its timer log.",
+        "It begins a new timer log behind the timer messages that timercheck counts: those of them that were waiting "
+        "are never delivered.",
+        "Copy the store before any start. Put timerlog/, timerwheel and config/timercheck of one moment in place, from "
+        "a backup: what was delivered after that moment is delivered again. " + SEND_AGAIN,
+    ),
     "timer_check_missing": Kind(
         "error",
         "none",
