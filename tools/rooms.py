@@ -85,6 +85,7 @@ CHAPTERS = {
     "rebalance/readers/logs": ("templates", "lines", "facts", ""),
     "pipelines": (
         "installed",
+        "objects",
         "lake",
         "recordings",
         "answers",

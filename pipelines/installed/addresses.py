@@ -1,4 +1,4 @@
-"""Addresses such as `s3://bucket/lake`: a path library takes them for folders named `s3:`, so they are refused."""
+"""Addresses such as `s3://bucket/lake`: a path library takes them for folders named `s3:`, so they are looked for."""
 
 from __future__ import annotations
 
@@ -15,5 +15,13 @@ def is_address(place: str | Path) -> bool:
 
 
 def why_refused(place: str | Path) -> str:
-    """The sentence for an address."""
-    return f"{str(place)!r}: only folders and files of this machine are read and written, no addresses"
+    """The sentence for an address in place of a folder or file."""
+    return (
+        f"{str(place)!r}: only folders and files of this machine are read and written, no addresses; the path "
+        "of [lake] alone may be s3://bucket/folder"
+    )
+
+
+def why_no_lake(place: str) -> str:
+    """The sentence for an address that no lake can be at."""
+    return f"{place!r}: a lake is in a folder of this machine, or at s3://bucket/folder"

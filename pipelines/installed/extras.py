@@ -1,4 +1,4 @@
-"""What only `rocketlens[platform]` brings, and the sentence for whoever lacks it."""
+"""What only an extra brings, and the sentence for whoever lacks it."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ PLATFORM = {
     "pandas": "pandas",
 }
 """Modules of the extra, and what a person calls them."""
+OBJECTS = {"obstore": "The client of object stores", "fsspec": "What DuckDB reads object stores through"}
+"""Modules of the extra for a lake at s3://, and what a person calls them."""
 
 
 def need(*modules: str) -> None:
@@ -27,8 +29,9 @@ def need(*modules: str) -> None:
 
 
 def missing_extra(error: BaseException) -> str | None:
-    """What to install, in one sentence, where the error is that a module of the extra is not there; else None."""
+    """What to install, in one sentence, where the error is that a module of an extra is not there; else None."""
     module = error.name or "" if isinstance(error, ModuleNotFoundError) else ""
-    if (named := PLATFORM.get(module.partition(".")[0])) is None:
-        return None
-    return f"{named} is not installed; it comes with the extra `platform`: pip install 'rocketlens[platform]'"
+    for extra, modules in (("platform", PLATFORM), ("objects", OBJECTS)):
+        if (named := modules.get(module.partition(".")[0])) is not None:
+            return f"{named} is not installed; it comes with the extra `{extra}`: pip install 'rocketlens[{extra}]'"
+    return None
