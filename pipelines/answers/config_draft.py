@@ -28,6 +28,7 @@ HEAD = """\
 
 [lake]
 path = "lake"              # everything that is written goes here, and can be thrown away and made again
+# path = "s3://bucket/lake"  # or there: see docs/lake.md
 # bodies = true            # keep message bodies in the lake; they are most of the bytes
 # spark_master = "local[*]"  # or a cluster, "spark://host:7077"; [spark] takes Spark's own properties
 

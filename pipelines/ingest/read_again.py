@@ -15,6 +15,7 @@ from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.lake.delta.log import partition_parts
 from pipelines.lake.lake import Lake, quoted
 from pipelines.lake.tables.raw import TABLES
+from pipelines.objects.both import connected, readable
 
 if TYPE_CHECKING:
     from pipelines.spark.transfer import SliceWork
@@ -35,16 +36,16 @@ def gives_all_again(lake: Lake, broker: BrokerSource, table: str, file: str, fau
     """
     root = lake.table_root(table)
     parts = [part for part in partition_parts(TABLES[table], root) if part.partition == (broker.name, file)]
-    whole = [str(root / part.path) for part in parts if part.path not in faulty]
+    whole = [root / part.path for part in parts if part.path not in faulty]
     if not whole:
         return True
     wanted = [name for name in TABLES[table].bare_schema.names if name not in OPTIONAL]
-    stored = set.intersection(*(set(pq.read_schema(path).names) for path in whole))
+    stored = set.intersection(*(set(pq.read_schema(readable(path)).names) for path in whole))
     columns = ", ".join(f'"{name}"' for name in wanted if name in stored)
     work, schema = _work(broker, table, file), TABLES[table].bare_schema
     rows = (batch.cast(schema) for one in work for batch in one())
-    held = f"read_parquet([{', '.join(map(quoted, whole))}], union_by_name=true)"
-    with suppress(StoreFormatError, OSError, pa.ArrowException, duckdb.Error), duckdb.connect() as connection:
+    held = f"read_parquet([{', '.join(map(quoted, map(str, whole)))}], union_by_name=true)"
+    with suppress(StoreFormatError, OSError, pa.ArrowException, duckdb.Error), connected(lake.root) as connection:
         connection.register("now", pa.RecordBatchReader.from_batches(schema, rows))
         missing = connection.sql(f"SELECT {columns} FROM {held} EXCEPT SELECT {columns} FROM now LIMIT 1").fetchall()
         return not missing and not any(one.reader.unread for one in work)

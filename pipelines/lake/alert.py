@@ -8,17 +8,18 @@ was not looked at since is neither new nor over.
 from __future__ import annotations
 
 import json
-import os
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from http.client import HTTPException
-from pathlib import Path
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from pipelines.objects.both import write_whole
+from pipelines.objects.place import Place
 
 TOLD = "alerted.json"
 """File of a lake's folder: for each command, the troubles that were told last."""
@@ -72,7 +73,7 @@ class Alert:
     at: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
 
-def alert_of(about: str, place: Path, troubles: Sequence[Trouble]) -> Alert:
+def alert_of(about: str, place: Place, troubles: Sequence[Trouble]) -> Alert:
     """The alert for what is wrong now; with no troubles, that it is over."""
     first = f"{troubles[0].where}: {troubles[0].text}" if troubles else "nothing is wrong any more"
     more = f" (and {len(troubles) - 1} more)" if len(troubles) > 1 else ""
@@ -82,7 +83,7 @@ def alert_of(about: str, place: Path, troubles: Sequence[Trouble]) -> Alert:
 
 def tell_of_lake(
     webhook: str,
-    lake: Path,
+    lake: Place,
     about: str,
     troubles: Sequence[Trouble],
     looked_at: Callable[[Trouble], bool] = lambda told: True,
@@ -138,7 +139,7 @@ def _posted(request: Request) -> str | None:
         return str(getattr(reason, "strerror", None) or reason)
 
 
-def _told(lake: Path) -> dict[str, list[Trouble]]:
+def _told(lake: Place) -> dict[str, list[Trouble]]:
     """What was told last, by command; nothing where that cannot be read: then all of it is told again."""
     try:
         known = json.loads((lake / TOLD).read_text("utf-8"))
@@ -147,13 +148,11 @@ def _told(lake: Path) -> dict[str, list[Trouble]]:
         return {}
 
 
-def _remember(lake: Path, told: Mapping[str, Sequence[Trouble]]) -> str | None:
+def _remember(lake: Place, told: Mapping[str, Sequence[Trouble]]) -> str | None:
     """Keep what was told; why that was not possible, in words, or None."""
-    written = lake / f"{TOLD}.{os.getpid()}"
+    kept = {about: [asdict(one) for one in troubles] for about, troubles in told.items()}
     try:
-        lake.mkdir(parents=True, exist_ok=True)
-        written.write_text(json.dumps({about: [asdict(one) for one in troubles] for about, troubles in told.items()}))
-        written.replace(lake / TOLD)
+        write_whole(lake / TOLD, json.dumps(kept))
     except OSError as refused:
         return f"{lake / TOLD}: what the webhook was told cannot be kept ({refused.strerror}): it will be told again"
     return None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,9 +16,12 @@ import duckdb
 
 from pipelines.installed.version import installed_version
 from pipelines.lake.delta.errors import CatalogueUnwritten, first_line
+from pipelines.lake.fetched import catalogue_here, new_catalogue
 from pipelines.lake.lake import Lake, quoted
 from pipelines.lake.tables.raw import TABLES
 from pipelines.lake.tables.table import Table
+from pipelines.objects.both import connected, read_parts
+from pipelines.objects.place import Place
 
 QUESTIONS = Path(__file__).resolve().parent / "sql"
 
@@ -56,7 +58,7 @@ class NotReading(Exception):
     """SQL that may write files or load something, asked of a catalogue that is only read: one sentence."""
 
 
-def publish(lake: Lake) -> Path:
+def publish(lake: Lake) -> Place:
     """Write the catalogue of the lake as it is now and swap it in, unless it is there already; where it is.
 
     Raises:
@@ -65,11 +67,8 @@ def publish(lake: Lake) -> Path:
     told = made_from(lake)
     if _published(lake) == told:
         return lake.catalog
-    lake.root.mkdir(parents=True, exist_ok=True)
-    fresh = lake.catalog.with_name(f"catalog.{os.getpid()}.new")
-    fresh.unlink(missing_ok=True)
     try:
-        with duckdb.connect(str(fresh)) as connection:
+        with new_catalogue(lake.catalog) as fresh, connected(lake.root, fresh) as connection:
             connection.begin()
             for table in TABLES.values():
                 for statement in view_statements(table, lake.select(table.name)):
@@ -79,12 +78,8 @@ def publish(lake: Lake) -> Path:
                 connection.execute(f'COMMENT ON VIEW "{name}" IS {quoted(asked_by(name))}')
             connection.execute(f"CREATE MACRO {VERSIONS}() AS {quoted(told)}")
             connection.commit()
-        os.replace(fresh, lake.catalog)
     except (duckdb.IOException, duckdb.TransactionException) as refused:
         raise CatalogueUnwritten(f"the catalogue of the lake: {first_line(str(refused))}") from refused
-    finally:
-        for left in (fresh, fresh.with_name(f"{fresh.name}.wal")):
-            left.unlink(missing_ok=True)
     return lake.catalog
 
 
@@ -104,7 +99,7 @@ def _questions_hash() -> str:
 def _published(lake: Lake) -> str | None:
     if not lake.catalog.exists():
         return None
-    with duckdb.connect(str(lake.catalog), read_only=True) as connection:
+    with duckdb.connect(str(catalogue_here(lake.catalog)), read_only=True) as connection:
         try:
             found = connection.execute(f"SELECT {VERSIONS}()").fetchone()
         except duckdb.Error:
@@ -131,7 +126,8 @@ def open_catalog(lake: Lake, *, unsafe: bool = False) -> duckdb.DuckDBPyConnecti
     """
     if not lake.catalog.exists():
         raise NoCatalog(f"{lake.catalog}: no catalogue yet; run `rocketlens ingest` first")
-    connection = duckdb.connect(str(lake.catalog), read_only=True)
+    connection = duckdb.connect(str(catalogue_here(lake.catalog)), read_only=True)
+    read_parts(connection, lake.root)
     connection.execute("SET TimeZone = 'UTC'")
     if not unsafe:
         _confine(connection)
@@ -142,7 +138,7 @@ def published_files(lake: Lake) -> set[str]:
     """The Parquet files that the published catalogue reads; none before the first ingest."""
     if not lake.catalog.exists():
         return set()
-    with duckdb.connect(str(lake.catalog), read_only=True) as connection:
+    with duckdb.connect(str(catalogue_here(lake.catalog)), read_only=True) as connection:
         return {name[1:-1].replace("''", "'") for name in _literals_of_files(connection)}
 
 

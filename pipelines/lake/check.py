@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,6 +16,8 @@ from pipelines.lake.delta.log import partition_parts, was_never_written
 from pipelines.lake.delta.parts import Part
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.raw import TABLES
+from pipelines.objects.both import readable
+from pipelines.objects.place import Place, StoreRefused
 
 DOUBLES = """
 SELECT broker, file, count(*) AS doubles
@@ -51,6 +52,8 @@ def _of_table(lake: Lake, name: str) -> Iterator[Fault]:
     root = lake.table_root(name)
     try:
         parts = list(partition_parts(TABLES[name], root))
+    except StoreRefused:
+        raise
     except (DeltaError, OSError) as refused:
         yield Fault(name, None, None, f"its log cannot be read: {first_line(str(refused))}")
         return
@@ -64,15 +67,17 @@ def _of_table(lake: Lake, name: str) -> Iterator[Fault]:
             yield Fault(name, part.partition, part.path, what)
 
 
-def _wrong_with(root: Path, part: Part) -> str | None:
+def _wrong_with(root: Place, part: Part) -> str | None:
     path = root / part.path
     try:
         size = path.stat().st_size
         if size != part.size:
             return f"{size} bytes where {part.size} were written"
-        rows = pq.read_metadata(path).num_rows
+        rows = pq.read_metadata(readable(path)).num_rows
     except FileNotFoundError:
         return "is not there"
+    except StoreRefused:
+        raise  # it may be there and whole
     except (OSError, pa.ArrowInvalid) as refused:
         return f"cannot be read: {' '.join(str(refused).split())}"
     return None if rows == part.rows else f"{rows} rows where {part.rows} were written"

@@ -18,8 +18,11 @@ import pyarrow.parquet as pq
 
 from parsers.evidence.guard import EvidenceGuard
 from pipelines.lake.configuration.sources import Sources
+from pipelines.lake.delta.errors import LakeError
 from pipelines.lake.tables.raw import TABLES
 from pipelines.lake.tables.raw_table import FileTable
+from pipelines.objects.both import connected, readable
+from pipelines.objects.place import ObjectPlace, Place
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -29,18 +32,18 @@ if TYPE_CHECKING:
 class Lake:
     """Where the tables are. Reading goes through Delta's list of active files, never through a glob."""
 
-    root: Path
+    root: Place
 
     @property
-    def catalog(self) -> Path:
+    def catalog(self) -> Place:
         return self.root / "catalog.duckdb"
 
     @property
-    def places(self) -> tuple[Path, Path]:
+    def places(self) -> tuple[Place, Place]:
         """All that is written: the folder of the tables, and the catalogue."""
         return self.root / "tables", self.catalog
 
-    def table_root(self, name: str) -> Path:
+    def table_root(self, name: str) -> Place:
         return self.root / "tables" / name
 
     def files(self, name: str, broker: str | None = None) -> list[str]:
@@ -100,10 +103,14 @@ class Lake:
 
     def select(self, name: str, broker: str | None = None) -> str:
         """SQL that DuckDB reads the table with: every declared column, null where the files lack it; see `files`."""
-        files, table = self.files(name, broker), TABLES[name]
+        from pipelines.lake.delta.log import active_files
+
+        table = TABLES[name]
+        places = active_files(table, self.table_root(name), None if broker is None else {broker})
+        files = [str(place) for place in places]
         columns = ", ".join(f'"{column.name}"' for column in table.columns)
         stored = f"SELECT * FROM read_parquet([{', '.join(map(quoted, files))}], union_by_name=true)"
-        if files and set(table.schema.names) <= set(pq.read_schema(files[0]).names):
+        if files and set(table.schema.names) <= set(pq.read_schema(readable(places[0])).names):
             return f"SELECT {columns} FROM ({stored})"
         nulls = (f'CAST(NULL AS {duckdb_type(column.type)}) AS "{column.name}"' for column in table.columns)
         declared = f"SELECT {', '.join(nulls)} WHERE false"  # files of an earlier version may all lack a column
@@ -118,7 +125,7 @@ class Lake:
         return self._asked(sql, broker, {"broker": broker, **parameters})
 
     def _asked(self, sql: str, broker: str | None, parameters: dict[str, object]) -> pa.Table:
-        with duckdb.connect() as connection:
+        with connected(self.root) as connection:
             connection.execute("SET TimeZone = 'UTC'")
             for name in TABLES:
                 if name in sql:
@@ -143,9 +150,11 @@ class Lake:
         return int(rows.num_rows)
 
     def frame(self, spark: SparkSession, name: str) -> DataFrame:
-        """The table as a Spark DataFrame."""
+        """The table as a Spark DataFrame. Raises LakeError for one on an object store: pip's Spark cannot read it."""
         from pipelines.lake.tables.spark_schema import spark_schema
 
+        if isinstance(self.root, ObjectPlace):
+            raise LakeError(f"{self.root}: Spark as pip installs it reads no s3://; ask in SQL instead")
         schema = spark_schema(TABLES[name].bare_schema)
         files = self.files(name)
         return spark.read.schema(schema).parquet(*files) if files else spark.createDataFrame([], schema)
@@ -154,9 +163,11 @@ class Lake:
 def lake_to_write(sources: Sources) -> Lake:
     """The lake of the configuration. Raises WouldTouchEvidence for one among the evidence, or around it."""
     lake, guard = Lake(sources.lake), EvidenceGuard(*sources.evidence())
-    for place in lake.places:
-        guard.refuse(place, "[lake] path")
-    guard.refuse_around(lake.places[0], "[lake] path")
+    tables, catalog = lake.places
+    if isinstance(tables, Path) and isinstance(catalog, Path):  # of an object store nothing is evidence
+        guard.refuse(tables, "[lake] path")
+        guard.refuse(catalog, "[lake] path")
+        guard.refuse_around(tables, "[lake] path")
     return lake
 
 

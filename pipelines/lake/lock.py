@@ -12,18 +12,12 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from pipelines.lake.delta.errors import LakeError
+from pipelines.lake.delta.errors import LakeBusy, LakeError
+from pipelines.lake.delta.lease import leased
+from pipelines.objects.place import ObjectPlace, Place
 
 LOCK_NAME = "writer.lock"
 LOOK_AGAIN_S = 0.2
-
-
-class LakeBusy(LakeError):
-    """Another process writes to the lake; `held_for`: how long it has had the lock, None where it does not say."""
-
-    def __init__(self, sentence: str, held_for: timedelta | None = None) -> None:
-        super().__init__(sentence)
-        self.held_for = held_for
 
 
 _held: dict[Path, int] = {}
@@ -31,11 +25,12 @@ _held: dict[Path, int] = {}
 
 
 @contextmanager
-def writing(lake: Path, doing: str, *, wait_s: float = 0) -> Iterator[None]:
+def writing(lake: Place, doing: str, *, wait_s: float = 0) -> Iterator[None]:
     """Be the only process that writes to a lake; entered again within itself it holds at once.
 
     The system lets go of the lock when the process ends, however it ends, so a dead holder holds nobody up. The file
-    stays where it is and only tells who has the lock.
+    stays where it is and only tells who has the lock. A lake on an object store has a lease instead
+    (pipelines.lake.delta.lease).
 
     Args:
         doing: what the lock is taken for, for the sentence that another process gets.
@@ -44,6 +39,10 @@ def writing(lake: Path, doing: str, *, wait_s: float = 0) -> Iterator[None]:
         LakeBusy: another process has the lock.
         LakeError: the file system knows no locks.
     """
+    if isinstance(lake, ObjectPlace):
+        with leased(lake, doing, wait_s=wait_s):
+            yield
+        return
     place = lake.resolve() / LOCK_NAME
     if place in _held:
         _held[place] += 1

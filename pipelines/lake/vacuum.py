@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from pipelines.lake.alert import TOLD
 from pipelines.lake.catalog import published_files
 from pipelines.lake.delta.errors import LogUnreadable, first_line
-from pipelines.lake.delta.log import LOG_FOLDER, VERSION_FILE, add_actions, was_never_written
+from pipelines.lake.delta.log import LOG_FOLDER, VERSION_FILE, add_actions, delta_table, was_never_written
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.raw import TABLES
+from pipelines.objects.both import below, readable, remove_all, size_of
+from pipelines.objects.place import Place
 
 DAY_S = 86_400
 LEFT_BY_THE_KILLED = ("catalog.*.new", "catalog.*.new.wal", ".facts-*", ".probe-*", f"{TOLD}.*")
@@ -37,7 +35,7 @@ STAGED = re.compile(r"#\d+$")
 class Leftover:
     """A file or folder that nothing needs, its bytes, and why it is not needed."""
 
-    path: Path
+    path: Place
     size: int
     why: str
 
@@ -54,34 +52,29 @@ def leftovers(lake: Lake, *, keep_days: float) -> Iterator[Leftover]:
     for root in (lake.table_root(name) for name in sorted(TABLES) if lake.has(name)):
         yield from _of_table(root, published, time.time() - keep_days * DAY_S)
     for pattern in LEFT_BY_THE_KILLED:
-        yield from (_left(path, "left by a process that was killed") for path in sorted(lake.root.glob(pattern)))
+        yield from (_left(path, "left by a process that was killed") for path in _sorted(lake.root.glob(pattern)))
 
 
 def remove(left: Leftover) -> None:
     """Remove one leftover, and the folder of a partition that is empty afterwards."""
-    if left.path.is_dir():
-        shutil.rmtree(left.path)
-        return
-    left.path.unlink(missing_ok=True)
-    with suppress(OSError):  # not empty
-        os.removedirs(left.path.parent)
+    remove_all(left.path)
 
 
-def _of_table(root: Path, published: set[str], kept_since_s: float) -> Iterator[Leftover]:
-    for path in sorted((root / LOG_FOLDER).iterdir()):
+def _of_table(root: Place, published: set[str], kept_since_s: float) -> Iterator[Leftover]:
+    for path in _sorted((root / LOG_FOLDER).iterdir()):
         if STAGED.search(path.name):
             yield _left(path, "a version that was never put into place")
     named = named_parts(root, kept_since_s)
     ever = named_parts(root, 0)
-    for path in sorted(root.rglob("part-*.parquet")):
-        name = str(path.relative_to(root))
+    for path in _sorted(root.rglob("part-*.parquet")):
+        name = below(path, root)
         if name not in named and str(path) not in published:
             yield _left(path, "replaced, and no version that is kept has it" if name in ever else "no version has it")
     for path in unneeded_log(root, kept_since_s):  # behind the parts: they tell which were ever committed
         yield _left(path, "of the log before the versions that are kept")
 
 
-def unneeded_log(root: Path, kept_since_s: float) -> list[Path]:
+def unneeded_log(root: Place, kept_since_s: float) -> list[Place]:
     """Files of a table's log that no reader of a version needs which was its newest since an instant (epoch seconds).
 
     A reader begins at the newest checkpoint up to its version. So what lies before the last whole checkpoint up to the
@@ -98,33 +91,33 @@ def unneeded_log(root: Path, kept_since_s: float) -> list[Path]:
     return []
 
 
-def _is_whole(checkpoint: Path) -> bool:
+def _is_whole(checkpoint: Place) -> bool:
     """Whether every byte of a checkpoint can be read: one that the disk had no room for is left as it is."""
     try:
-        return bool(pq.read_table(checkpoint).num_rows)
+        return bool(pq.read_table(readable(checkpoint)).num_rows)
     except (OSError, pa.ArrowException):
         return False
 
 
-def _of_log(root: Path, names: re.Pattern[str]) -> list[Path]:
-    return sorted(path for path in (root / LOG_FOLDER).iterdir() if names.fullmatch(path.name))
+def _of_log(root: Place, names: re.Pattern[str]) -> list[Place]:
+    return _sorted(path for path in (root / LOG_FOLDER).iterdir() if names.fullmatch(path.name))
 
 
-def _versions(root: Path) -> list[Path]:
+def _versions(root: Place) -> list[Place]:
     return _of_log(root, VERSION_FILE)
 
 
-def _number(path: Path) -> int:
+def _number(path: Place) -> int:
     return int(path.name.split(".", 1)[0])
 
 
-def _oldest_kept(versions: Sequence[Path], kept_since_s: float) -> int:
+def _oldest_kept(versions: Sequence[Place], kept_since_s: float) -> int:
     """The version that was the newest at an instant, or the first that there is."""
     before = [path for path in versions if path.stat().st_mtime <= kept_since_s]
     return _number(before[-1] if before else versions[0])
 
 
-def named_parts(root: Path, kept_since_s: float) -> set[str]:
+def named_parts(root: Place, kept_since_s: float) -> set[str]:
     """Parts below a table's folder that its versions name: those that were its newest since an instant (epoch seconds).
 
     Raises LogUnreadable.
@@ -138,7 +131,7 @@ def named_parts(root: Path, kept_since_s: float) -> set[str]:
         ) from refused
 
 
-def _named_parts(root: Path, kept_since_s: float) -> set[str]:
+def _named_parts(root: Place, kept_since_s: float) -> set[str]:
     versions = _versions(root)
     if was_never_written(root):
         return set()
@@ -152,16 +145,19 @@ def _named_parts(root: Path, kept_since_s: float) -> set[str]:
     return named
 
 
-def _parts_at(root: Path, version: int) -> set[str]:
-    return set(add_actions(DeltaTable(str(root), version=version))["path"].to_pylist())
+def _parts_at(root: Place, version: int) -> set[str]:
+    return set(add_actions(delta_table(root, version))["path"].to_pylist())
 
 
-def _added(version: Path) -> Iterator[str]:
+def _added(version: Place) -> Iterator[str]:
     for line in version.read_text("utf-8").splitlines():
         if (added := json.loads(line).get("add")) is not None:
             yield added["path"]
 
 
-def _left(path: Path, why: str) -> Leftover:
-    inside = path.rglob("*") if path.is_dir() else [path]
-    return Leftover(path, sum(one.stat().st_size for one in inside if one.is_file()), why)
+def _sorted(places: Iterable[Place]) -> list[Place]:
+    return sorted(places, key=str)
+
+
+def _left(path: Place, why: str) -> Leftover:
+    return Leftover(path, size_of(path), why)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tarfile
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from pipelines.installed.shipped import DEMO, IS_INSTALLED
@@ -33,11 +34,13 @@ def bundled_store(name: str) -> Path:
 
 
 def _lake() -> Path:
-    """The demo's lake; of an installed rocketlens the configured one, and `lake` in the current folder without any."""
-    try:
-        return read_sources(configured_file() if IS_INSTALLED else demo_config()).lake
-    except SourcesError:
-        return Path.cwd() / "lake"
+    """The demo's lake; of an installed rocketlens the configured one, and `lake` in the current folder where none is or
+    none is a folder."""
+    with suppress(SourcesError):
+        lake = read_sources(configured_file() if IS_INSTALLED else demo_config()).lake
+        if isinstance(lake, Path):
+            return lake
+    return Path.cwd() / "lake"
 
 
 def extract_all(tar: tarfile.TarFile, into: Path) -> None:

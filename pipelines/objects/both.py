@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipelines.objects.place import ObjectPlace, Place
+from pipelines.objects.place import ObjectPlace, Place, StoreRefused
 
 if TYPE_CHECKING:
     import duckdb
@@ -33,11 +35,21 @@ def connected(lake: Place, database: Path | None = None) -> Iterator[duckdb.Duck
             read_parts(connection, lake)
             yield connection
     except duckdb.Error as error:
-        if isinstance(lake, ObjectPlace):
-            from pipelines.objects.duckdb_files import require_served
-
-            require_served(error)
+        require_served(error)
         raise
+
+
+def require_served(error: duckdb.Error) -> None:
+    """Raise StoreRefused for an error of DuckDB that the server of an object store is the cause of.
+
+    Of an error in a file that Python reads DuckDB keeps the text of its trace.
+    """
+    trace = [line.strip() for line in str(error).splitlines() if line.strip()]
+    kind, _, told = trace[-1].partition(": ") if trace else ("", "", "")
+    of_server = kind.rpartition(".")[2] in (StoreRefused.__name__, FileNotFoundError.__name__)
+    if of_server and trace[0].startswith("Traceback"):
+        cause, _, address = re.sub(r"^\[Errno \d+\] ", "", told).rpartition(": ")
+        raise StoreRefused(errno.EIO, cause, address.strip("'")) from error
 
 
 def read_parts(connection: duckdb.DuckDBPyConnection, lake: Place) -> None:

@@ -6,18 +6,14 @@ before a file is asked for here.
 
 from __future__ import annotations
 
-import errno
-import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from fsspec import AbstractFileSystem
 
-from pipelines.objects.place import SCHEME, ObjectPlace, Ranges, StoreRefused
+from pipelines.objects.place import SCHEME, ObjectPlace, Ranges
 
 if TYPE_CHECKING:
-    import duckdb
-
     from pipelines.objects.storage import Storage
 
 
@@ -52,15 +48,3 @@ class ObjectFiles(AbstractFileSystem):  # type: ignore[misc]
         if (known := self._known.get(address)) is None:
             known = self._known[address] = ObjectPlace.of(address, self._storage).looked_at()
         return known
-
-
-def require_served(error: duckdb.Error) -> None:
-    """Raise StoreRefused for an error of DuckDB that the server of an object store is the cause of.
-
-    Of an error in a file that Python reads DuckDB keeps the text of its trace.
-    """
-    last = next((line for line in reversed(str(error).splitlines()) if line.strip()), "")
-    kind, colon, told = last.strip().partition(": ")
-    if colon and kind.rpartition(".")[2] in (StoreRefused.__name__, FileNotFoundError.__name__):
-        cause, _, address = re.sub(r"^\[Errno \d+\] ", "", told).rpartition(": ")
-        raise StoreRefused(errno.EIO, cause, address.strip("'")) from error

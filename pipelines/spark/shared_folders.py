@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import uuid
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelines.lake.delta.errors import LakeError
+from pipelines.objects.place import Place
 from pipelines.spark.workers import on_workers
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class NotShared(LakeError):
     """A worker does not see the lake or a store as this process does."""
 
 
-def require_shared(spark: SparkSession, lake: Path, stores: Sequence[Path]) -> None:
+def require_shared(spark: SparkSession, lake: Place, stores: Sequence[Path]) -> None:
     """Ask workers on other machines for a file just written to the lake, and for the names in each store.
 
     Workers of `local[…]` are this machine's, and are not asked.
@@ -38,9 +38,9 @@ def require_shared(spark: SparkSession, lake: Path, stores: Sequence[Path]) -> N
         return
     lake.mkdir(parents=True, exist_ok=True)
     probe = lake / f".probe-{uuid.uuid4().hex}"
-    probe.touch()
+    probe.write_bytes(b"")
     try:
-        ask = _Ask({str(folder): _names(folder) for folder in (lake, *stores) if _names(folder) is not None})
+        ask = _Ask({folder: names for folder in (lake, *stores) if (names := _names(folder)) is not None})
         calls = ASKED_PER_CORE * spark.sparkContext.defaultParallelism
         unseen = sorted({told for one in on_workers(spark, ask, range(calls), "asking the workers") for told in one})
     finally:
@@ -54,16 +54,16 @@ def require_shared(spark: SparkSession, lake: Path, stores: Sequence[Path]) -> N
 class _Ask:
     """Called in a worker: the folders that look different there, each with the worker's machine."""
 
-    folders: dict[str, list[str] | None]
+    folders: dict[Place, list[str]]
 
     def __call__(self, number: int) -> list[str]:
-        different = [folder for folder, names in self.folders.items() if _names(Path(folder)) != names]
+        different = [folder for folder, names in self.folders.items() if _names(folder) != names]
         return [f"{socket.gethostname()} does not see {folder} as it is here" for folder in different]
 
 
-def _names(folder: Path) -> list[str] | None:
+def _names(folder: Place) -> list[str] | None:
     """The names in a folder, None for one that cannot be listed."""
     try:
-        return sorted(os.listdir(folder))
+        return sorted(place.name for place in folder.iterdir())
     except OSError:
         return None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyspark.sql.datasource import InputPartition
@@ -17,6 +16,7 @@ from pipelines.lake.delta.parts import Part, new_job, remove_job, write_parts
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.raw import STORE_FILES, TABLES
 from pipelines.lake.tables.raw_table import FileTable
+from pipelines.objects.place import Place
 from pipelines.spark.sources.registry import source_of
 from pipelines.spark.sources.slices import Piece, Slice
 from pipelines.spark.sources.source import StoreReader, table_of
@@ -141,7 +141,7 @@ def write_files(
 
 
 def _repacked(
-    table: FileTable, root: Path, parts: Sequence[Part], gone: Sequence[tuple[str, str]], left_out: set[str]
+    table: FileTable, root: Place, parts: Sequence[Part], gone: Sequence[tuple[str, str]], left_out: set[str]
 ) -> Repacked:
     """New parts packed with those of the table; what is not needed of them, or nothing of them when it fails, stays."""
     job = new_job()
@@ -170,7 +170,7 @@ class _WriteParts:
     """Called in a worker with work on one table. A task that is tried again leaves parts that nobody refers to."""
 
     table: str
-    root: Path
+    root: Place
     job: str
 
     def __call__(self, make: Work) -> Written:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.lake.lock import LOCK_NAME, LakeBusy, writing
+from pipelines.lake.delta.errors import LakeBusy
+from pipelines.lake.lock import LOCK_NAME, writing
 
 HOLDER = """
 import sys, time

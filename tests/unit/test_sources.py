@@ -47,7 +47,10 @@ def test_paths_count_from_the_file_and_settings_are_spelled_as_properties(tmp_pa
         ('[[broker]]\nname = "b"\nstore = "s"\n[[broker]]\nname = "b"\nstore = "t"', "two [[broker]] entries"),
         ("broker = 1", "broker must be a list of tables"),
         ("lake = 1", "lake must be a table"),
-        ('[lake]\npath = "s3://bucket/lake"', "'s3://bucket/lake': only folders and files of this machine"),
+        (
+            '[lake]\npath = "gs://bucket/lake"',
+            "'gs://bucket/lake': a lake is in a folder of this machine, or at s3://bucket",
+        ),
         ('[[broker]]\nname = "b"\nstore = "abfs://box@host/s"', "'abfs://box@host/s': only folders and files"),
         ('[lake]\nbodies = "no"', "bodies must be true or false"),
     ],

@@ -16,7 +16,6 @@ from pipelines.lake.tables.judgements import (
     RECOVERY_FORECAST,
     REPLICA_DIFFERENCES,
     RETENTION_RISK,
-    TIERED_QUEUES,
 )
 from pipelines.lake.tables.lag import BACKLOG, OFFSET_EVENTS
 from pipelines.lake.tables.lives import GROUP_LIVES, LIFE_EVENTS, TOPIC_LIVES
@@ -146,12 +145,6 @@ JUDGED_ASSETS = [
         "recovery",
         STORE_DEPS,
         "From the bodies of trace messages. Clients drop traces when they are busy: what has no row may have happened.",
-    ),
-    judged_asset(
-        TIERED_QUEUES,
-        "consistency",
-        STORE_DEPS + CONFIG_DEPS,
-        "By config/tieredStoreMetadata.json, and the segments in tieredStoreFilePath of the broker's settings.",
     ),
 ]
 

@@ -16,9 +16,11 @@ from typing import Any
 
 from parsers.damage.errors import why_unreadable
 from parsers.evidence.mapped import read_small
-from pipelines.installed.addresses import is_address, why_refused
+from pipelines.installed.addresses import is_address, why_no_lake, why_refused
 from pipelines.installed.shipped import DEMO, workplace
 from pipelines.lake.configuration.spark_properties import spark_properties
+from pipelines.objects.place import SCHEME, ObjectPlace, Place
+from pipelines.objects.storage import Storage
 
 CONFIG_NAME = "rocketlens.toml"
 MOST_BYTES = 1 << 22
@@ -72,14 +74,15 @@ class Sources:
     """What one `rocketlens.toml` says, with absolute paths.
 
     Attributes:
-        lake: folder of every output (tables, catalogue, Dagster's own store).
+        lake: where every output goes (tables, catalogue, and of a folder Dagster's own store): a folder, or a place of
+            an object store.
         bodies: keep message bodies in the lake (they are most of the bytes).
         client_logs, captures: glob patterns.
         spark_properties: what the table [spark] sets, under Spark's own names.
         webhook: the address that alerts are posted to (pipelines.lake.alert).
     """
 
-    lake: Path
+    lake: Place
     brokers: tuple[BrokerSource, ...] = ()
     bodies: bool = False
     client_logs: tuple[str, ...] = ()
@@ -155,13 +158,13 @@ class _Reader:
     def sources(self, document: Mapping[str, Any]) -> Sources:
         self.only(document, "the file", {"lake", "spark", "broker", "client", "capture", "replicas", "alert"})
         lake = self.table(document, "lake")
-        self.only(lake, "[lake]", {"path", "bodies", "spark_master"})
+        self.only(lake, "[lake]", {"path", "bodies", "spark_master", "storage"})
         brokers = tuple(self.broker(entry, number) for number, entry in enumerate(self.tables(document, "broker"), 1))
         names = [broker.name for broker in brokers]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise self.complaint(f"two [[broker]] entries are named {twice[0]!r}; names must differ")
         return Sources(
-            lake=self.place(self.text(lake, "path", "[lake]", "lake")),
+            lake=self.lake_at(lake),
             brokers=brokers,
             bodies=self.flag(lake, "bodies", "[lake]"),
             client_logs=self.globs(document, "client", "logs"),
@@ -173,6 +176,20 @@ class _Reader:
                 self.replicas(entry, number, names) for number, entry in enumerate(self.tables(document, "replicas"), 1)
             ),
         )
+
+    def lake_at(self, lake: Mapping[str, Any]) -> Place:
+        path, table = self.text(lake, "path", "[lake]", "lake"), self.table(lake, "storage")
+        try:
+            storage = Storage.read(table)
+            if path.startswith(SCHEME):
+                return ObjectPlace.of(path, storage)
+        except ValueError as wrong:
+            raise self.complaint(str(wrong)) from None
+        if storage.is_said:
+            raise self.complaint(f"[lake.storage] is about a lake at s3://bucket/folder, and path is {path!r}")
+        if is_address(path):
+            raise self.complaint(f"[lake] path: {why_no_lake(path)}")
+        return self.place(path)
 
     def spark(self, document: Mapping[str, Any]) -> dict[str, str]:
         try:

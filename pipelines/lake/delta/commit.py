@@ -11,6 +11,7 @@ import json
 import time
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,20 +21,32 @@ from deltalake.exceptions import CommitFailedError, DeltaError
 from deltalake.transaction import AddAction, CommitProperties, PostCommitHookProperties, RemoveAction
 
 from pipelines.lake.delta.errors import LakeMismatch, LakeMoved, PartsMissing
-from pipelines.lake.delta.log import LOG_FOLDER, catch_up, open_table, parts_of, require_partitions
+from pipelines.lake.delta.lease import require_lease
+from pipelines.lake.delta.log import (
+    LOG_FOLDER,
+    asked_through_delta,
+    catch_up,
+    delta_options,
+    open_table,
+    parts_of,
+    require_partitions,
+)
 from pipelines.lake.delta.parts import Part
 from pipelines.lake.tables.table import Table
+from pipelines.objects.place import Place
 
 CHECKPOINT_EVERY = 50
 """Versions between two checkpoints of a table's log."""
 COMMIT_ID = "rocketlensCommit"
 """Key, in a version's commit information, of a text that no other commit has."""
+ASKED_AT_ONCE = 16
+"""Parts that are looked at at a time: a server of an object store takes long to answer, and answers many."""
 NO_HOOKS = PostCommitHookProperties(create_checkpoint=False, cleanup_expired_logs=False)
 
 
 def commit(
     table: Table,
-    root: Path,
+    root: Place,
     parts: Sequence[Part],
     replaced: Iterable[tuple[str, ...]] | None,
     *,
@@ -51,8 +64,10 @@ def commit(
         same_rows: the parts have the rows of those that go: who follows the table by its versions need not read them.
     Raises:
         PartsMissing, LakeMoved, LakeMismatch: one sentence; the table is as it was and the parts are gone.
+        LakeError: a lease was lost (pipelines.lake.delta.lease); likewise.
     """
     try:
+        require_lease(root)
         _require_parts(root, parts)
         delta = ensure_table(table, root)
         if at_version is not None and delta.version() != at_version:
@@ -63,7 +78,8 @@ def commit(
         discard(root, parts)
         raise
     if parts or gone:
-        _record(table, root, delta, parts, [*added, *gone])
+        with asked_through_delta(root):
+            _record(table, root, delta, parts, [*added, *gone])
         catch_up(root, delta)
         _checkpoint(delta)
     return delta.version()
@@ -82,19 +98,21 @@ def _leaving(
         yield from (part for part in parts if part.partition in wanted or part.path in without)
 
 
-def _moved(root: Path, version: int) -> str:
+def _moved(root: Place, version: int) -> str:
     return f"{root}: another process wrote version {version + 1} meanwhile: run the command again"
 
 
-def discard(root: Path, parts: Iterable[Part]) -> None:
+def discard(root: Place, parts: Iterable[Part]) -> None:
     """Remove parts that were never committed."""
     for part in parts:
         with suppress(OSError):
             (root / part.path).unlink()
 
 
-def _require_parts(root: Path, parts: Sequence[Part]) -> None:
-    missing = [part for part in parts if _size(root / part.path) != part.size]
+def _require_parts(root: Place, parts: Sequence[Part]) -> None:
+    with ThreadPoolExecutor(ASKED_AT_ONCE) as asking:
+        sizes = list(asking.map(lambda part: _size(root / part.path), parts))
+    missing = [part for part, size in zip(parts, sizes, strict=True) if size != part.size]
     if missing:
         raise PartsMissing(
             f"{root}: of {len(parts)} parts that Spark's workers wrote {len(missing)} are not there or not whole, the "
@@ -102,7 +120,7 @@ def _require_parts(root: Path, parts: Sequence[Part]) -> None:
         )
 
 
-def _size(path: Path) -> int | None:
+def _size(path: Place) -> int | None:
     try:
         return path.stat().st_size
     except OSError:
@@ -110,7 +128,7 @@ def _size(path: Path) -> int | None:
 
 
 def _record(
-    table: Table, root: Path, delta: DeltaTable, parts: Sequence[Part], actions: list[AddAction | RemoveAction]
+    table: Table, root: Place, delta: DeltaTable, parts: Sequence[Part], actions: list[AddAction | RemoveAction]
 ) -> None:
     commit_id = uuid.uuid4().hex
     try:
@@ -124,7 +142,8 @@ def _record(
         )
     except BaseException as error:
         if not is_recorded(root, commit_id, after=delta.version()):
-            discard(root, parts)
+            if isinstance(root, Path) or isinstance(error, CommitFailedError):
+                discard(root, parts)  # else the request may still be on its way: `vacuum` removes what no version has
             if isinstance(error, CommitFailedError):
                 raise LakeMoved(_moved(root, delta.version())) from error
             raise
@@ -132,7 +151,7 @@ def _record(
             raise
 
 
-def is_recorded(root: Path, commit_id: str, *, after: int) -> bool:
+def is_recorded(root: Place, commit_id: str, *, after: int) -> bool:
     """Whether a version behind `after` is the commit of that id. Raises OSError where the log cannot be read."""
     later = (path for path in (root / LOG_FOLDER).iterdir() if path.suffix == ".json" and path.stem.isdigit())
     return any(commit_id in path.read_text("utf-8") for path in later if int(path.stem) > after)
@@ -145,18 +164,20 @@ def _checkpoint(delta: DeltaTable) -> None:
             delta.create_checkpoint()
 
 
-def ensure_table(table: Table, root: Path) -> DeltaTable:
+def ensure_table(table: Table, root: Place) -> DeltaTable:
     """The Delta table, created empty if it is not there, widened by columns it does not have yet."""
     delta = open_table(root)
     if delta is None:
-        return DeltaTable.create(
-            str(root),
-            _delta_schema(table.schema),
-            mode="ignore",
-            partition_by=list(table.partition_by) or None,
-            name=table.name,
-            description=f"One row: {table.grain}",
-        )
+        with asked_through_delta(root):
+            return DeltaTable.create(
+                str(root),
+                _delta_schema(table.schema),
+                mode="ignore",
+                partition_by=list(table.partition_by) or None,
+                storage_options=delta_options(root),
+                name=table.name,
+                description=f"One row: {table.grain}",
+            )
     require_partitions(table, delta.metadata().partition_columns, root)
     wanted = {field.name: field for field in _delta_schema(table.schema).fields}
     present = {field.name: field for field in delta.schema().fields}
@@ -164,12 +185,13 @@ def ensure_table(table: Table, root: Path) -> DeltaTable:
         if wanted[name].type != present[name].type:
             raise LakeMismatch(f"{root}: column {name} is {present[name].type} there and {wanted[name].type} here")
     if missing := [wanted[column.name] for column in table.columns if column.name not in present]:
-        delta.alter.add_columns(missing, post_commithook_properties=NO_HOOKS)
+        with asked_through_delta(root):
+            delta.alter.add_columns(missing, post_commithook_properties=NO_HOOKS)
         catch_up(root, delta)
     return delta
 
 
-def version_to_add_to(table: Table, root: Path) -> int | None:
+def version_to_add_to(table: Table, root: Place) -> int | None:
     """The version that rows are going to be computed from, of a table that has every column; None where none is.
 
     Raises LakeMismatch: one sentence.

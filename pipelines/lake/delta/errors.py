@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pipelines.objects.place import Place
 
 
 class LakeError(Exception):
     """The lake could not be written or read as asked; what it holds is as it was."""
+
+
+class LakeBusy(LakeError):
+    """Another process writes to the lake; `held_for`: how long it has had the lock, None where it does not say."""
+
+    def __init__(self, sentence: str, held_for: timedelta | None = None) -> None:
+        super().__init__(sentence)
+        self.held_for = held_for
 
 
 class LakeMismatch(LakeError):
@@ -18,7 +30,7 @@ class OtherPartitions(LakeMismatch):
 
     WHAT = "an earlier rocketlens made it with other partitions"
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Place) -> None:
         super().__init__(
             f"{root}: {self.WHAT}: move this folder to another place and keep it, and the next ingest makes the table "
             "from what the stores hold now"
@@ -46,8 +58,10 @@ class WorkFailed(LakeError):
 
 
 def first_line(message: str) -> str:
-    """A message without the trace that Delta's library puts behind it."""
-    return next((line.strip() for line in message.splitlines() if line.strip()), "no cause is given")
+    """A message without the trace that Delta's library puts behind it, and without a document of a server, which may
+    repeat what was signed."""
+    first = next((line.strip() for line in message.splitlines() if line.strip()), "no cause is given")
+    return first.partition("<?xml")[0].rstrip(" :")
 
 
 def raised_in(message: str) -> str:

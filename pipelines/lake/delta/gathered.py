@@ -8,13 +8,13 @@ level, and a partition keeps fewer than AT_ONCE parts of each.
 from __future__ import annotations
 
 from collections import defaultdict
-from pathlib import Path
 
 from pipelines.lake.delta.commit import commit
 from pipelines.lake.delta.log import partition_parts
 from pipelines.lake.delta.packed import rows_again
 from pipelines.lake.delta.parts import Part, new_job, remove_job, write_parts
 from pipelines.lake.tables.table import Table
+from pipelines.objects.place import Place
 
 AT_ONCE = 16
 """So many parts of one level of a partition become one part."""
@@ -25,7 +25,7 @@ WHOLE_BYTES = 1 << 26
 """A part of so many rows, or bytes, is left alone."""
 
 
-def gather(table: Table, root: Path, broker: str) -> int:
+def gather(table: Table, root: Place, broker: str) -> int:
     """Bring parts of one broker together where there are many, in one transaction; how many went.
 
     Raises:
@@ -44,7 +44,7 @@ def gather(table: Table, root: Path, broker: str) -> int:
     return len(together)
 
 
-def _many_alike(table: Table, root: Path, broker: str) -> list[Part]:
+def _many_alike(table: Table, root: Place, broker: str) -> list[Part]:
     """The parts to bring together, those of a partition behind one another, in the order in which they came."""
     levels: defaultdict[tuple[tuple[str, ...], int], list[Part]] = defaultdict(list)
     for part in partition_parts(table, root, [broker]):

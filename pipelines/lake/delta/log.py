@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
+import errno
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from pathlib import Path
+from pathlib import PurePath
 from typing import Any
 
 import pyarrow as pa
@@ -18,6 +19,8 @@ from deltalake import DeltaTable
 from pipelines.lake.delta.errors import OtherPartitions
 from pipelines.lake.delta.parts import Part
 from pipelines.lake.tables.table import Table
+from pipelines.objects.both import told_apart
+from pipelines.objects.place import ObjectPlace, Place, StoreRefused, said_by_server
 
 BROKER = "broker"
 """The first column that tables are partitioned by, if any."""
@@ -25,6 +28,8 @@ LOG_FOLDER = "_delta_log"
 MOST_OPENED = 64
 """More tables than a lake has."""
 VERSION_FILE = re.compile(r"\d+\.json")
+Mark = tuple[str, str]
+"""Name of a table's newest version, and a text that tells it from another file of that name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,81 +43,101 @@ class Snapshot:
 NO_SNAPSHOT = Snapshot([], pa.Table.from_batches([], pa.schema({"path": pa.string(), "num_records": pa.int64()})))
 
 
-def newest_version(root: Path) -> Path | None:
+def delta_table(root: Place, version: int | None = None) -> DeltaTable:
+    """The table at a place, which Delta reads for itself. Raises DeltaError for a log it cannot read."""
+    with asked_through_delta(root):
+        return DeltaTable(str(root), version=version, storage_options=delta_options(root))
+
+
+@contextmanager
+def asked_through_delta(root: Place) -> Iterator[None]:
+    """Raise StoreRefused where the server of an object store refuses Delta, which says so in lines with colours."""
+    try:
+        yield
+    except StoreRefused:
+        raise
+    except OSError as refused:
+        if isinstance(root, ObjectPlace):
+            raise StoreRefused(errno.EIO, said_by_server(str(refused)), str(root)) from refused
+        raise
+
+
+def delta_options(root: Place) -> dict[str, str] | None:
+    """How Delta reaches a place."""
+    return root.storage.for_delta() if isinstance(root, ObjectPlace) else None
+
+
+def newest_version(root: Place) -> Place | None:
     """The file of a table's newest version; None where there is no table."""
     try:
-        with os.scandir(root / LOG_FOLDER) as listing:
-            names = [entry.name for entry in listing if VERSION_FILE.fullmatch(entry.name)]
+        found = [path for path in (root / LOG_FOLDER).iterdir() if VERSION_FILE.fullmatch(path.name)]
     except (FileNotFoundError, NotADirectoryError):
         return None
-    return root / LOG_FOLDER / max(names) if names else None
+    return max(found, key=lambda path: path.name) if found else None
 
 
-def was_never_written(root: Path) -> bool:
+def was_never_written(root: Place) -> bool:
     """Whether a table has neither a version nor a part: a disk that is full at the first commit leaves its folders."""
     return newest_version(root) is None and not any(root.rglob("part-*.parquet"))
 
 
-_opened: dict[Path, tuple[tuple[str, int, int], DeltaTable]] = {}
+_opened: dict[Place, tuple[Mark, DeltaTable]] = {}
 """By folder, a table and the newest version that it was read at: reading a log takes as long as it has parts."""
 
 
-def open_table(root: Path) -> DeltaTable | None:
+def open_table(root: Place) -> DeltaTable | None:
     """The table as it is now; None where there is no table. Raises DeltaError for a log it cannot read."""
     seen = _newest(root)
     if seen is None:
         return None
     if (kept := _opened.get(root)) is not None and kept[0] == seen:
         return kept[1]
-    delta = DeltaTable(str(root))
+    delta = delta_table(root)
     _keep_open(root, seen, delta)
     return delta
 
 
-def catch_up(root: Path, delta: DeltaTable) -> None:
+def catch_up(root: Place, delta: DeltaTable) -> None:
     """Bring an opened table to the newest version, which this process has just written."""
     _opened.pop(root, None)
-    delta.update_incremental()
+    with asked_through_delta(root):
+        delta.update_incremental()
     seen = _newest(root)
-    if seen is not None and delta.version() == int(Path(seen[0]).stem):
+    if seen is not None and delta.version() == int(PurePath(seen[0]).stem):
         _keep_open(root, seen, delta)
 
 
-def _keep_open(root: Path, seen: tuple[str, int, int], delta: DeltaTable) -> None:
+def _keep_open(root: Place, seen: Mark, delta: DeltaTable) -> None:
     _opened.pop(root, None)
     while len(_opened) >= MOST_OPENED:
         del _opened[next(iter(_opened))]
     _opened[root] = seen, delta
 
 
-def _newest(root: Path) -> tuple[str, int, int] | None:
-    """Name, inode and time of a table's newest version."""
+def _newest(root: Place) -> Mark | None:
     newest = newest_version(root)
-    if newest is None:
-        return None
-    seen = newest.stat()
-    return newest.name, seen.st_ino, seen.st_mtime_ns
+    return None if newest is None else (newest.name, told_apart(newest))
 
 
-def snapshot_of(root: Path) -> Snapshot:
+def snapshot_of(root: Place) -> Snapshot:
     """The table as it is now; without parts where there is no table. Raises DeltaError for a log it cannot read."""
     seen = _newest(root)
-    return NO_SNAPSHOT if seen is None else _snapshot(root, *seen)
+    return NO_SNAPSHOT if seen is None else _snapshot(root, seen)
 
 
 @lru_cache(maxsize=MOST_OPENED)
-def _snapshot(root: Path, version: str, inode: int, written_ns: int) -> Snapshot:
-    delta = open_table(root) or DeltaTable(str(root))
+def _snapshot(root: Place, newest: Mark) -> Snapshot:
+    delta = open_table(root) or delta_table(root)
     return Snapshot(delta.metadata().partition_columns, add_actions(delta))
 
 
-def active_files(table: Table, root: Path, brokers: Collection[str] | None = None) -> list[Path]:
+def active_files(table: Table, root: Place, brokers: Collection[str] | None = None) -> list[Place]:
     """The Parquet files that are the table now, or those of them with rows of these brokers; none where there is no
     table."""
     return sorted(root / path for path in _of(table, snapshot_of(root).actions, brokers)["path"].to_pylist())
 
 
-def partition_parts(table: Table, root: Path, brokers: Collection[str] | None = None) -> Iterator[Part]:
+def partition_parts(table: Table, root: Place, brokers: Collection[str] | None = None) -> Iterator[Part]:
     """The parts that are the table now, or those of these brokers, with their partitions; none where there is no table.
 
     Raises OtherPartitions.
@@ -123,12 +148,12 @@ def partition_parts(table: Table, root: Path, brokers: Collection[str] | None = 
         yield from _parts(table, _of(table, snapshot.actions, brokers))
 
 
-def rows_in(root: Path) -> int:
+def rows_in(root: Place) -> int:
     """Rows of a table, from its log alone; 0 where there is no table."""
     return sum(snapshot_of(root).actions["num_records"].to_pylist())
 
 
-def require_partitions(table: Table, partition_by: Sequence[str], root: Path) -> None:
+def require_partitions(table: Table, partition_by: Sequence[str], root: Place) -> None:
     """Raise OtherPartitions where an earlier rocketlens made the table with others than are declared."""
     if list(partition_by) != list(table.partition_by):
         raise OtherPartitions(root)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence, Set
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,6 +19,8 @@ from pipelines.lake.delta.parts import Part, files_in, part_that_is_there, write
 from pipelines.lake.tables.raw_table import FileTable
 from pipelines.lake.tables.rows import conform
 from pipelines.lake.tables.table import Table
+from pipelines.objects.both import readable
+from pipelines.objects.place import Place
 
 SMALL_ROWS = 1 << 18
 """A part with fewer rows is written again with others when its broker gets new ones."""
@@ -37,7 +38,7 @@ class Repacked:
 
 def repack(
     table: FileTable,
-    root: Path,
+    root: Place,
     job: str,
     new: Sequence[Part],
     replaced: Collection[tuple[str, str]],
@@ -66,20 +67,20 @@ def repack(
     )
 
 
-def _to_write_again(root: Path, parts: Sequence[tuple[Part, Set[str]]]) -> list[tuple[Part, Set[str]]]:
+def _to_write_again(root: Place, parts: Sequence[tuple[Part, Set[str]]]) -> list[tuple[Part, Set[str]]]:
     """The parts that are small or have rows that go, each with the files whose rows go."""
     losing = ((part, files_in(root / part.path).keys() & lost) for part, lost in parts)
     return [(part, lost) for part, lost in losing if lost or part.rows < SMALL_ROWS]
 
 
-def rows_again(table: Table, root: Path, parts: Sequence[tuple[Part, Set[str]]]) -> Iterator[pa.RecordBatch]:
+def rows_again(table: Table, root: Place, parts: Sequence[tuple[Part, Set[str]]]) -> Iterator[pa.RecordBatch]:
     """The rows of parts, each without those of the files named beside it, under the columns of the table.
 
     Raises PartsMissing for a part that cannot be read.
     """
     for part, lost in parts:
         path = root / part.path
-        with part_that_is_there(path), pq.ParquetFile(path) as file:
+        with part_that_is_there(path), pq.ParquetFile(readable(path)) as file:
             for batch in conform(file.iter_batches(BATCH_ROWS), table.bare_schema):
                 yield batch if not lost else batch.filter(pc.invert(pc.is_in(batch.column("file"), _texts(lost))))
 

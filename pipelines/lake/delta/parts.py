@@ -14,9 +14,8 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,6 +24,8 @@ import pyarrow.parquet as pq
 from pipelines.lake.delta.errors import PartsMissing
 from pipelines.lake.tables.raw_table import FileTable
 from pipelines.lake.tables.table import Table
+from pipelines.objects.both import readable
+from pipelines.objects.place import ObjectPlace, Place, StoreRefused
 
 ROW_GROUP_ROWS = 1 << 17
 PART_ROWS = 1 << 24
@@ -55,30 +56,42 @@ def new_job() -> str:
     return uuid.uuid4().hex[:12]
 
 
-def write_parts(table: Table, root: Path, job: str, batches: Iterable[pa.RecordBatch]) -> list[Part]:
+def write_parts(table: Table, root: Place, job: str, batches: Iterable[pa.RecordBatch]) -> list[Part]:
     """Write batches of the table's `bare_schema` as zstd Parquet, one file per run of rows with equal partition values.
 
     Nothing is committed yet.
     """
-    writer = PartsWriter(table, root, job)
-    for batch in batches:
-        writer.write(batch)
-    return writer.close()
+    with PartsWriter(table, root, job) as writer:
+        for batch in batches:
+            writer.write(batch)
+        return writer.close()
 
 
-def remove_job(root: Path, job: str) -> None:
-    """Remove the parts that a job wrote and did not commit."""
-    for part in root.rglob(f"part-{job}-*"):
-        part.unlink(missing_ok=True)
+def remove_job(root: Place, job: str) -> None:
+    """Remove the parts that a job wrote and did not commit. What a server refuses to remove is left to `vacuum`."""
+    with suppress(StoreRefused):
+        for part in root.rglob(f"part-{job}-*"):
+            part.unlink(missing_ok=True)
 
 
 class PartsWriter:
-    """Writes the parts of one table for a caller who has the batches of several tables at a time."""
+    """Writes the parts of one table for a caller who has the batches of several tables at a time.
 
-    def __init__(self, table: Table, root: Path, job: str) -> None:
+    A part on an object store is there when it is closed; where its context ends before, nothing of it stays.
+    """
+
+    def __init__(self, table: Table, root: Place, job: str) -> None:
         self._table, self._root, self._job = table, root, job
         self._parts: list[Part] = []
         self._open: _OpenPart | None = None
+
+    def __enter__(self) -> PartsWriter:
+        return self
+
+    def __exit__(self, *how: object) -> None:
+        if self._open is not None:
+            self._open.discard()
+            self._open = None
 
     def write(self, batch: pa.RecordBatch) -> None:
         for partition, piece in _runs(self._table, batch):
@@ -114,7 +127,7 @@ def _boundaries(batch: pa.RecordBatch, names: Sequence[str]) -> list[tuple[int, 
 
 
 class _OpenPart:
-    def __init__(self, table: Table, root: Path, job: str, partition: tuple[str, ...]) -> None:
+    def __init__(self, table: Table, root: Place, job: str, partition: tuple[str, ...]) -> None:
         folders = [_folder(value) for value in partition]
         self.partition, self.rows = partition, 0
         self.rows_of_files = Counter[str]() if isinstance(table, FileTable) and table.is_packed else None
@@ -125,8 +138,9 @@ class _OpenPart:
         self.schema = table.bare_schema
         leaves = {path: kind for field in self.schema for path, kind in _leaves(field.name, field.type)}
         repeated = [path for path in leaves if path.rsplit(".", 1)[-1] not in SELDOM_TWICE]
+        self.sink = self.place.open_to_write() if isinstance(self.place, ObjectPlace) else None
         self.writer = pq.ParquetWriter(
-            self.place,
+            self.sink or self.place,
             self.schema,
             compression="zstd",
             compression_level=ZSTD_LEVEL,
@@ -157,7 +171,14 @@ class _OpenPart:
         if self.rows_of_files is not None:
             self.writer.add_key_value_metadata({FILES_KEY: json.dumps(self.rows_of_files).encode()})
         self.writer.close()
+        if self.sink is not None:
+            self.sink.close()
         return Part(self.relative, self.place.stat().st_size, self.rows, self.partition, int(time.time() * 1000))
+
+    def discard(self) -> None:
+        """Let go of a part that is not finished."""
+        if self.sink is not None:
+            self.sink.discard()
 
 
 def _leaves(path: str, kind: pa.DataType) -> Iterator[tuple[str, pa.DataType]]:
@@ -180,20 +201,22 @@ def _folder(value: str) -> str:
     return plain if plain == value else f"{plain}-{hashlib.sha256(value.encode()).hexdigest()[:8]}"
 
 
-def files_in(path: Path) -> Counter[str]:
+def files_in(path: Place) -> Counter[str]:
     """The files whose rows a part of a packed table holds, with how many, from its footer.
 
     Raises PartsMissing for a part that cannot be read.
     """
     with part_that_is_there(path):
-        return Counter(json.loads((pq.read_metadata(path).metadata or {})[FILES_KEY]))
+        return Counter(json.loads((pq.read_metadata(readable(path)).metadata or {})[FILES_KEY]))
 
 
 @contextmanager
-def part_that_is_there(path: Path) -> Iterator[None]:
-    """Raise PartsMissing where a part cannot be read."""
+def part_that_is_there(path: Place) -> Iterator[None]:
+    """Raise PartsMissing where a part cannot be read. What the server of an object store refuses may be there."""
     try:
         yield
+    except StoreRefused:
+        raise
     except (OSError, pa.ArrowInvalid, KeyError) as refused:
         raise PartsMissing(
             f"{path}: a part of the lake is not there or not whole: `rocketlens check-lake --repair` puts it right"

@@ -6,6 +6,7 @@ at a time. Facts about no group (a broker's starts, routes) are a bucket of thei
 
 from __future__ import annotations
 
+import tempfile
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from pipelines.objects.place import Place
 from pipelines.spark.jobs.fact_columns import FactRun, Interned, fact_run, facts_to_batch
 from rebalance.facts import Fact, GroupFact
 
@@ -29,15 +31,24 @@ class SpoolFile:
     """Some facts of one bucket: Arrow streams one after the other, each of one type."""
 
     bucket: int
-    path: Path
+    path: Place
 
 
 class FactSpool:
-    """Writes the facts of one reader; `close` tells the files. `folder` must be there."""
+    """Writes the facts of one reader; `close` tells the files. `folder` must be there.
 
-    def __init__(self, folder: Path, name: str, buckets: int, *, first_position: int = 0) -> None:
+    A file grows with every spill, which an object cannot: what goes to an object store waits on this machine.
+    """
+
+    def __init__(self, folder: Place, name: str, buckets: int, *, first_position: int = 0) -> None:
         """`name`: of the files, different for each spool of a folder; `first_position`: of the first fact."""
         self._folder, self._name, self._buckets = folder, name, buckets
+        self._waiting: tempfile.TemporaryDirectory[str] | None = None
+        if isinstance(folder, Path):
+            self._here = folder
+        else:
+            self._waiting = tempfile.TemporaryDirectory(prefix="rocketlens-facts-")
+            self._here = Path(self._waiting.name)
         self._position = first_position
         self._held: list[Fact] = []
         self._bucket_of: dict[str, int] = {}
@@ -50,6 +61,10 @@ class FactSpool:
 
     def close(self) -> list[SpoolFile]:
         self._spill()
+        if self._waiting is not None:
+            for file in self._files.values():
+                file.path.write_bytes((self._here / file.path.name).read_bytes())
+            self._waiting.cleanup()
         return list(self._files.values())
 
     def _spill(self) -> None:
@@ -73,13 +88,16 @@ class FactSpool:
         return bucket
 
     def _append(self, bucket: int, batch: pa.RecordBatch) -> None:
-        place = self._folder / f"{self._name}-{bucket}.arrows"
-        self._files.setdefault(bucket, SpoolFile(bucket, place))
-        with place.open("ab") as file, pa.ipc.new_stream(file, batch.schema, options=_COMPRESSED) as stream:
+        name = f"{self._name}-{bucket}.arrows"
+        self._files.setdefault(bucket, SpoolFile(bucket, self._folder / name))
+        with (
+            (self._here / name).open("ab") as file,
+            pa.ipc.new_stream(file, batch.schema, options=_COMPRESSED) as stream,
+        ):
             stream.write_batch(batch)
 
 
-def facts_by_group(files: Iterable[Path]) -> Iterator[tuple[str, list[Fact]]]:
+def facts_by_group(files: Iterable[Place]) -> Iterator[tuple[str, list[Fact]]]:
     """Each group of a bucket with its facts in the order of their positions; of the common bucket one group, ""."""
     interned: Interned = {}
     runs = [fact_run(batches, interned) for batches in _batches(files)]
@@ -93,11 +111,11 @@ def _of_group(pieces: Sequence[tuple[FactRun, int, int]]) -> list[Fact]:
     return list(map(facts.__getitem__, np.argsort(positions).tolist()))
 
 
-def _batches(files: Iterable[Path]) -> Iterable[list[pa.RecordBatch]]:
+def _batches(files: Iterable[Place]) -> Iterable[list[pa.RecordBatch]]:
     """The batches of some files, those of one type and schema together."""
     found: defaultdict[tuple[object, ...], list[pa.RecordBatch]] = defaultdict(list)
     for path in files:
-        with pa.OSFile(str(path)) as source:
+        with pa.OSFile(str(path)) if isinstance(path, Path) else pa.BufferReader(path.read_bytes()) as source:
             while source.tell() < source.size():
                 with pa.ipc.open_stream(source) as stream:
                     kind = tuple((stream.schema.metadata or {}).items())

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import gc
 import os
-import shutil
 import uuid
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,6 +24,8 @@ from pipelines.lake.delta.parts import Part, new_job, remove_job
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.ownership import HEARTBEATS, LOG_EVENTS
 from pipelines.lake.tables.raw import TABLES
+from pipelines.objects.both import remove_all
+from pipelines.objects.place import Place
 from pipelines.recordings.line_counts import RecordedLines
 from pipelines.recordings.recordings import Recording, facts_of, find_recordings
 from pipelines.spark.jobs.fact_spool import COMMON, FactSpool, SpoolFile, facts_by_group
@@ -97,14 +98,15 @@ def _plain_bytes(path: Path) -> int:
 
 
 @contextmanager
-def spool_folder(lake: Lake) -> Iterator[Path]:
+def spool_folder(lake: Lake) -> Iterator[Place]:
     """A folder for facts that every task sees, gone afterwards."""
     folder = lake.root / f".facts-{uuid.uuid4().hex}"
     folder.mkdir(parents=True)
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):  # what is left `vacuum` removes
+            remove_all(folder)
 
 
 @contextmanager
@@ -124,7 +126,7 @@ class _ReadRecording:
     """Called in a worker with a recording and its number."""
 
     lake: Lake
-    folder: Path
+    folder: Place
     buckets: int
     job: str
     source: str
@@ -148,7 +150,7 @@ class _ReadRecording:
 
 def replay_facts(spark: SparkSession, lake: Lake, source: str, files: Sequence[SpoolFile]) -> dict[str, int]:
     """Replay every group of the spooled facts and make the tables of that anew; rows by table."""
-    by_bucket: defaultdict[int, list[Path]] = defaultdict(list)
+    by_bucket: defaultdict[int, list[Place]] = defaultdict(list)
     for file in files:
         by_bucket[file.bucket].append(file.path)
     common = by_bucket.pop(COMMON, [])
@@ -166,9 +168,9 @@ class _ReplayBucket:
     lake: Lake
     job: str
     source: str
-    common: list[Path]
+    common: list[Place]
 
-    def __call__(self, bucket: list[Path]) -> dict[str, list[Part]]:
+    def __call__(self, bucket: list[Place]) -> dict[str, list[Part]]:
         names = (HEARTBEATS.name, *REPLAYED)
         tables = TableWriters([TABLES[name] for name in names], self.lake.table_root, self.job, self.source)
         of_all: list[Fact] = [fact for _, facts in facts_by_group(self.common) for fact in facts]

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 from pipelines.answers.recorded.ownership_rows import BATCH_ROWS, rows_to_batch
 from pipelines.lake.delta.parts import Part, PartsWriter
 from pipelines.lake.tables.table import Table
+from pipelines.objects.place import Place
 
 
 class TableWriters:
     """Writes rows of several tables as they come; at most BATCH_ROWS and what is added at once wait in memory."""
 
-    def __init__(self, tables: Iterable[Table], root_of: Callable[[str], Path], job: str, source: str) -> None:
+    def __init__(self, tables: Iterable[Table], root_of: Callable[[str], Place], job: str, source: str) -> None:
         self._source = source
         self._tables = {table.name: table for table in tables}
         self._writers = {name: PartsWriter(table, root_of(name), job) for name, table in self._tables.items()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -124,6 +123,7 @@ def vacuum(
     from pipelines.lake.lake import lake_to_write
     from pipelines.lake.lock import writing
     from pipelines.lake.vacuum import leftovers, remove
+    from pipelines.objects.both import below
 
     need("deltalake")
     lake = lake_to_write(sources_of(run, config_file))
@@ -134,12 +134,8 @@ def vacuum(
             remove(left)
     verb = "would be" if dry_run else "were"
     run.note(f"{len(found)} files and folders of {sum(left.size for left in found)} bytes {verb} removed")
-    rows = ({"path": _below(lake.root, left.path), "bytes": left.size, "why": left.why} for left in found)
+    rows = ({"path": below(left.path, lake.root), "bytes": left.size, "why": left.why} for left in found)
     run.emit_rows(_leftover_schema(), rows)
-
-
-def _below(root: Path, path: Path) -> str:
-    return str(path.relative_to(root))
 
 
 def _leftover_schema() -> pa.Schema:

@@ -174,6 +174,7 @@ def sql(
     import duckdb
 
     from pipelines.lake.catalog import NoCatalog, NotReading, ask, open_catalog, question_named
+    from pipelines.objects.both import require_served
 
     try:
         connection = open_catalog(lake_of(run, config_file), unsafe=unsafe)
@@ -187,6 +188,7 @@ def sql(
     except NotReading as refused:
         raise WrongUsage(str(refused)) from refused
     except duckdb.Error as wrong:
+        require_served(wrong)
         raise WrongUsage(f"DuckDB: {' '.join(str(wrong).split())}") from wrong
 
 

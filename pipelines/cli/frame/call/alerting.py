@@ -12,7 +12,7 @@ from parsers.evidence.guard import WouldTouchEvidence
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.error_sentence import explain_error
 from pipelines.lake.alert import FAILED, NOT_READ, Trouble, alert_of, post, tell_of_lake
-from pipelines.lake.lock import LakeBusy
+from pipelines.lake.delta.errors import LakeBusy
 
 if TYPE_CHECKING:
     from pipelines.answers.verdicts import BrokerVerdict

@@ -13,6 +13,7 @@ from pipelines.cli.frame.errors import Unreadable, WrongUsage
 if TYPE_CHECKING:
     from pipelines.lake.configuration.sources import Sources
     from pipelines.lake.lake import Lake
+    from pipelines.objects.place import Place
 
 ConfigFile = Annotated[
     Path | None,
@@ -51,11 +52,12 @@ def lake_of(run: Run, config_file: Path | None) -> Lake:
     return lake_at(run, sources_of(run, config_file).lake)
 
 
-def lake_at(run: Run, root: Path) -> Lake:
+def lake_at(run: Run, root: Place) -> Lake:
     """A lake to be read: nothing is written among its tables; what else lies in its folder is no part of it."""
     from pipelines.lake.lake import Lake
 
     lake = Lake(root)
     for place in lake.places:
-        run.reads(place)
+        if isinstance(place, Path):
+            run.reads(place)
     return lake
