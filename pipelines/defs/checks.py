@@ -168,6 +168,15 @@ STORE_CHECKS = [
         command="rocketlens offsets {store}",
     ),
     check(
+        "group_starts",
+        "starts_within_the_queue",
+        "Where a new group begins lies between 0 and the queue's end, and the earliest is not behind the latest.",
+        "SELECT broker, topic, queue_id, policy, earliest, latest, max_queue_offset FROM group_starts "
+        "WHERE earliest < 0 OR latest > greatest(max_queue_offset, 0) OR earliest > latest ORDER BY ALL",
+        severity=ERROR,
+        command="rocketlens start-at {store} --topic TOPIC",
+    ),
+    check(
         "life_events",
         "none_vanished",
         "No topic vanished: where the queues of one are gone, something shows that somebody deleted it.",

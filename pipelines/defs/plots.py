@@ -67,6 +67,7 @@ PLOTS = {
             "retention_risk": "status",
             "loss_ledger": "state",
             "backlog": '"group"',
+            "group_starts": "policy",
             "offset_events": "kind",
             "topic_lives": "state",
             "life_events": "concat_ws(' ', subject, happened)",

@@ -33,6 +33,7 @@ TIMER = {"broker": "b", "file": "timerlog/0", "position": 0, "physical_offset": 
 REGION = {**FILE, "file_size": 100, "file_pos": 0, "length": 100, "kind": "messages"}
 STARTS = {"broker": "b", "load_ok": True, "starts": True, "lost": ""}
 
+START = {"broker": "b", "earliest": 0, "latest": 3, "max_queue_offset": 9}
 HEAD = {"broker": "b", "unread": 2, "matching": 1, "head_queue_offset": 7}
 AT = datetime(2026, 11, 21, tzinfo=UTC)
 CAUSES = ("offset_moved", "ownership_gap", "lock_wait", "dispatch_delay", "hot_queue", "slow_client", "unexplained")
@@ -157,6 +158,10 @@ CASES: dict[str, tuple[Rows, list[Rows]]] = {
     "no_message_skipped": (
         {"offset_events": [{"broker": "b", "skipped": skipped} for skipped in (None, 0)]},
         [{"offset_events": [{"broker": "b", "skipped": 1}]}],
+    ),
+    "starts_within_the_queue": (
+        {"group_starts": [{**START, "latest": 9}, {**START, "earliest": None, "latest": None}]},
+        [{"group_starts": [{**START, **wrong}]} for wrong in ({"latest": 10}, {"earliest": -1}, {"earliest": 4})],
     ),
     "none_vanished": (
         {"life_events": [{"broker": "b", "happened": kind} for kind in ("created", "deleted", "created_again")]},

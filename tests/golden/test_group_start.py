@@ -9,7 +9,7 @@ import pytest
 from parsers.commitlog.batches.segment import log_end
 from parsers.store.store import open_store
 from parsers.values.topics import is_retry
-from pipelines.answers.offsets.start_rows import NewGroup, start_rows
+from pipelines.answers.offsets.start_rows import NewGroup, group_start_rows, start_rows
 from rebalance.readers.logs import LogReader
 from rebalance.readers.logs.facts.offset_lines import LineKind, offset_lines
 from recovery.query.group_start import Policy, QueueNow, group_start
@@ -93,3 +93,17 @@ def test_the_command_gives_a_row_for_each_queue() -> None:
         row["queue_id"] for row in call("queues", case.root, "--topic", topic).rows
     ]
     assert all(row["certain"] and row["latest"] == 0 for row in rows)
+
+
+def test_the_table_has_the_commands_rows_for_every_topic() -> None:
+    case = incident("4.9.7-queues-shrunk")
+    store = open_store(case.root)
+    rows = list(group_start_rows(store, BrokerVersion.parse("4.9.7"), lambda damage: None, broker="b"))
+    assert {row["policy"] for row in rows} == {"last", "first"}
+    for topic in {row["topic"] for row in rows}:
+        for policy in ("last", "first"):
+            told = call("start-at", case.root, "--topic", topic, "--version", "4.9.7", "--from", policy).rows
+            head = {"broker": "b", "policy": policy}
+            assert [row for row in rows if (row["topic"], row["policy"]) == (topic, policy)] == [
+                {**head, **row} for row in told
+            ]

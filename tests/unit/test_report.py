@@ -37,6 +37,7 @@ SECTIONS = [
     "episodes",
     "backlog",
     "offsets",
+    "starts",
     "lives",
     "groups",
     "delays",

@@ -32,6 +32,7 @@ from pipelines.answers.losses import all_lost, loses, messages_lost, starts
 from pipelines.answers.offsets.events import events_of, offset_event_row
 from pipelines.answers.offsets.record import OffsetRecord
 from pipelines.answers.offsets.saved import offsets_of_store
+from pipelines.answers.offsets.start_rows import group_start_rows
 from pipelines.answers.recorded.logged import lines_logged, lives_logged, offsets_logged
 from pipelines.answers.traces import trace_batches
 from pipelines.lake.configuration.broker_stores import known_store_of
@@ -170,6 +171,12 @@ def group_life_rows(broker: BrokerSource) -> list[Row]:
     return list(group_rows(left, offsets_logged(broker), broker=broker.name))
 
 
+def group_start_rows_of(broker: BrokerSource) -> list[Row]:
+    """Rows of `group_starts`: where a group that has no offset begins."""
+    (store, known), lost = known_store_of(broker), list[Damage]()
+    return list(group_start_rows(store, known.version, lost.append, broker=broker.name))
+
+
 def _this_hour_ms() -> int:
     """Epoch milliseconds of the hour as of which a lake's cleaners are played."""
     return int(hour_of(datetime.now(UTC)).timestamp()) * 1000
@@ -236,6 +243,7 @@ JUDGES: Mapping[str, Callable[[BrokerSource], list[Row]]] = {
     "loss_ledger": loss_ledger_rows,
     "offset_events": offset_event_rows,
     "backlog": backlog_rows,
+    "group_starts": group_start_rows_of,
     "topic_lives": topic_life_rows,
     "life_events": life_event_rows,
     "group_lives": group_life_rows,

@@ -49,15 +49,24 @@ class NewGroup:
     timestamp_ms: int | None = None
 
 
-def start_rows(store: Store, topic: str, group: NewGroup, damage: DamageSink) -> Iterator[dict[str, Any]]:
-    """A row of START_SCHEMA for each queue of the topic, in order of their numbers."""
+def start_rows(store: Store, topic: str | None, group: NewGroup, damage: DamageSink) -> Iterator[dict[str, Any]]:
+    """A row of START_SCHEMA for each queue of the topic, or of every topic without one, in order of their numbers."""
     end = log_end(store.commitlog, damage=damage)
     with StoreQueues(store, on_damage="collect", damage=damage) as queues:
         ends = Ends(queues, LogAccess(store.commitlog))
         for (name, queue_id), queue in queues.items():
-            now = _queue_now(ends, queue, name, queue_id, group, end) if name == topic else None
+            now = _queue_now(ends, queue, name, queue_id, group, end) if topic in (None, name) else None
             if now is not None:
                 yield _row(now, queue_id, group_start(now, group.policy, group.version, group.memory_bytes))
+
+
+def group_start_rows(
+    store: Store, version: BrokerVersion, damage: DamageSink, *, broker: str | None = None
+) -> Iterator[dict[str, Any]]:
+    """Rows of the table `group_starts`: every queue, under the two policies that need no word of the client."""
+    for policy in (Policy.LAST, Policy.FIRST):
+        for row in start_rows(store, None, NewGroup(policy, version), damage):
+            yield {"broker": broker, "policy": policy.value, **row}
 
 
 def _queue_now(ends: Ends, queue: Queue, topic: str, queue_id: int, group: NewGroup, end: int) -> QueueNow | None:

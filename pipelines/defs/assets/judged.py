@@ -17,7 +17,7 @@ from pipelines.lake.tables.judgements import (
     REPLICA_DIFFERENCES,
     RETENTION_RISK,
 )
-from pipelines.lake.tables.lag import BACKLOG, OFFSET_EVENTS
+from pipelines.lake.tables.lag import BACKLOG, GROUP_STARTS, OFFSET_EVENTS
 from pipelines.lake.tables.lives import GROUP_LIVES, LIFE_EVENTS, TOPIC_LIVES
 from pipelines.lake.tables.table import Table
 
@@ -91,6 +91,12 @@ JUDGED_ASSETS = [
         LOGGED_DEPS,
         "By the SQL92 filters that the broker keeps, and by the subscriptions in its logs; what matches a subscription "
         "that neither tells is null.",
+    ),
+    judged_asset(
+        GROUP_STARTS,
+        "lag",
+        STORE_DEPS,
+        "By the version's rule for a group without an offset; a window where memory or page cache decide.",
     ),
     judged_asset(
         OFFSET_EVENTS,

@@ -10,7 +10,7 @@ from pipelines.lake.tables.judgements import (
     REPLICA_DIFFERENCES,
     RETENTION_RISK,
 )
-from pipelines.lake.tables.lag import BACKLOG, LAG, LAG_EPISODES, LAG_HISTORY, OFFSET_EVENTS
+from pipelines.lake.tables.lag import BACKLOG, GROUP_STARTS, LAG, LAG_EPISODES, LAG_HISTORY, OFFSET_EVENTS
 from pipelines.lake.tables.lives import GROUP_LIVES, LIFE_EVENTS, TOPIC_LIVES
 
 DERIVED_TABLES = (
@@ -22,6 +22,7 @@ DERIVED_TABLES = (
     RETENTION_RISK,
     LOSS_LEDGER,
     BACKLOG,
+    GROUP_STARTS,
     OFFSET_EVENTS,
     DELAYED_MESSAGES,
     RETRY_CHAINS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from pipelines.lake.tables.table import Table, columns
+from recovery.query.group_start import Policy
 from recovery.query.lag import Status
 from recovery.query.lag_cause import LagCause
 from recovery.query.move_kind import MoveKind
@@ -90,6 +91,25 @@ stands_since         time the group's offset did not move at least since then; n
 """),
     ("broker",),
 )
+
+GROUP_STARTS = Table(
+    "group_starts",
+    "where a push consumer of a group without an offset begins on one queue, by its client's policy",
+    columns("""
+broker           text which broker
+topic            text topic
+queue_id         i32  queue
+policy           text the client's ConsumeFromWhere
+min_queue_offset i64  the queue's first message, as the broker answers it
+max_queue_offset i64  next message to come
+earliest         i64  the least offset at which it may begin; null: not known
+latest           i64  the greatest; the same where the files decide it
+never_delivered  i64  messages before the latest: as many are skipped at most
+certain          flag whether the files decide it
+reason           text what it hangs on
+"""),
+    ("broker",),
+).holding(policy=(Policy.LAST.value, Policy.FIRST.value))
 
 OFFSET_EVENTS = Table(
     "offset_events",

@@ -80,6 +80,7 @@ class _Tables:
             "retention_risk": self._split("retention_risk"),
             "ledger": self._split("loss_ledger"),
             "backlog": self._split("backlog"),
+            "starts": self._split("group_starts"),
             "offset_events": self._split("offset_events"),
             "lag_episodes": self._split("lag_episodes", EPISODES),
             "life_events": self._split("life_events"),

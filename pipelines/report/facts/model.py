@@ -157,6 +157,7 @@ class Facts:
     retention_risk: list[Row] | None = None
     ledger: list[Row] | None = None
     backlog: list[Row] | None = None
+    starts: list[Row] | None = None
     offset_events: list[Row] | None = None
     life_events: list[Row] | None = None
     groups: list[Row] | None = None

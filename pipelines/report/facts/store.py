@@ -39,6 +39,7 @@ from pipelines.answers.lag.lag import lag_record, store_lag, store_positions
 from pipelines.answers.lives.life_events import life_event_row, life_events
 from pipelines.answers.offsets.events import events_of, offset_event_row
 from pipelines.answers.offsets.saved import OffsetsAt, offsets_of_store
+from pipelines.answers.offsets.start_rows import group_start_rows
 from pipelines.answers.recorded.heard import Heard
 from pipelines.answers.recorded.last_owners import owners_at_end
 from pipelines.answers.recorded.ownership_rows import rows_to_batches
@@ -99,6 +100,7 @@ def facts_of_store(
     _consumers(store, facts, known, heard, copies, collect)
     moved = events_of(store, known, heard.record, copies, damage=collect)
     facts.offset_events = [offset_event_row(event) for event in moved]
+    facts.starts = list(group_start_rows(store, known.version, collect))
     say("lives of topics and groups")
     _lives(store, facts, known, heard, collect)
     say("delayed messages")

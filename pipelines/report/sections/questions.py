@@ -13,6 +13,7 @@ from pipelines.report.sections.ledger import ledger_section
 from pipelines.report.sections.lives import groups_section, lives_section
 from pipelines.report.sections.offsets import offsets_section
 from pipelines.report.sections.ownership import ownership_section
+from pipelines.report.sections.starts import starts_section
 from pipelines.report.sections.store import agreement_section, contents_section, lag_section
 from pipelines.report.sections.store_log import store_log_section
 
@@ -28,6 +29,7 @@ def sections_of(facts: Facts) -> list[Section]:
         episodes_section(facts),
         backlog_section(facts),
         offsets_section(facts),
+        starts_section(facts),
         lives_section(facts),
         groups_section(facts),
         delays_section(facts),
