@@ -38,14 +38,14 @@ STORE
 # properties, each with its length before it. The first record of the first file:
 
 # %%
-first = min((ROOT / "commitlog").glob("*"))
-rl.explain(first).piece(FIELDS, shown=40)
+regions = STORE.regions()
+files = sorted(set(regions["file"]))
+rl.explain(ROOT / files[0]).piece(FIELDS, shown=40) if files else None
 
 # %% [markdown]
 # What all bytes of the log are: records, the blank that ends a file, what was never written, damage.
 
 # %%
-regions = STORE.regions()
 rl.sql("SELECT kind, count(*) AS stretches, sum(length)::BIGINT AS bytes FROM regions GROUP BY ALL", regions=regions)
 
 # %% [markdown]

@@ -68,7 +68,7 @@ def test_the_graph_shows_what_is_red(ui: str, page: Page) -> None:
 
 def test_a_red_check_says_where_and_what_to_do(ui: str, page: Page, lake: Path) -> None:
     finding = worst(lake)
-    page.open(f"{ui}/assets/consistency_findings?view=checks", width=1200, height=735)
+    page.open(f"{ui}/assets/consistency_findings?view=checks", width=1700, height=900)
     says(page, "files_agree", "Failed")
     says(page, f"{finding['place']}: bytes {finding['begin']} to {finding['end']}", finding["repair"])
     says(page, f"rocketlens verify {lake.parent / 'store'}", "1 row breaks it. First: broker broker-a")

@@ -28,6 +28,7 @@ from tests.support.cluster_lake import lake_of_cluster
 from tests.support.notebooks import run_notebook
 from tests.support.opened import opened
 from tests.support.recovery_cases import golden_cases
+from tests.support.stores import store_root
 
 CRASHED = "5.3.1-crashed"
 
@@ -177,6 +178,13 @@ def test_the_formats_byte_by_byte() -> None:
     assert len(fields) == 7, "log, queue, index, checkpoint, config, timer wheel, timer log"
     for field in ("magic_code", "tags_code", "master_flushed_offset"):
         assert [page for page in fields if f">{field}</td>" in page], field
+
+
+def test_the_formats_of_a_store_in_dledger_mode(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROCKETLENS_STORE", str(store_root("4.9.7-dledger")))
+    told = run_notebook("08_the_formats_byte_by_byte")
+    log = next(page for page in told.pages if ">file pos<" in page)
+    assert ">magic_code</td>" in log
 
 
 def test_one_night_one_page() -> None:
