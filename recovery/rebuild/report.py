@@ -119,6 +119,14 @@ class RebuildReport:
     ext_doubts: tuple[str, ...] = ()
     differences: tuple[str, ...] = field(default=())
 
+    @property
+    def taken(self) -> tuple[QueueTotals, ...]:
+        """Queues of which the log has several messages of one number: the new files lead to the first of each, as
+        dispatch of the whole log does, and the broker's own may lead to another. Where a topic may have been deleted
+        between them, `undecided` says so. ConsumeQueue#putMessagePositionInfo; a DLedger leader cut off before."""
+        doubtful = {life.topic for life in self.undecided}
+        return tuple(queue for queue in self.queues if queue.behind and queue.topic not in doubtful)
+
     def document(self) -> dict[str, Any]:
         """The report as JSON-ready values."""
         return {
@@ -145,6 +153,7 @@ class RebuildReport:
             "missing": [list(found) for found in self.missing],
             "left_out": list(map(_life, self.left_out)),
             "undecided": list(map(_life, self.undecided)),
+            "taken": [f"{queue.topic}/{queue.queue_id}" for queue in self.taken],
             "expired": [asdict(queue) for queue in self.expired],
             "ext": [asdict(queue) for queue in self.ext],
             "differences": list(self.differences),

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from parsers.store.places import ELSEWHERE, MAX_DIGITS, name_below
+from parsers.store.places import DATA_FOLDER, ELSEWHERE, MAX_DIGITS, name_below
 from parsers.store.sequence import holes
 from parsers.store.store import Store
 from parsers.values.java import LONG_MAX, utf16_order
@@ -139,6 +139,13 @@ def why_no_log(store: Store, settings: StoreSettings) -> str | None:
     if settings.store_path_commit_log:
         return None
     is_used = any(file.kind not in (*MARKS, "not_understood") for file in store.files())
+    if store.dledger and not store.commitlog:
+        node = name_below(store.root, store.dledger[0].path).partition("/")[0]
+        return (
+            f"{store.root}: holds no log: {node}/{DATA_FOLDER}/ has no file, and what lies beside it is there; if the "
+            "DLedger log lies elsewhere, say where with --config storePathDLedgerCommitLog=FOLDER; if its files are "
+            "lost, the group's other nodes have them (`rocketlens compare`)"
+        )
     if is_used and not store.commitlog and not log_folders(store.root, settings).commitlog[0].is_dir():
         return (
             f"{store.root}: holds no log: there is no {OWN_FOLDER}/ in it, and the setting storePathCommitLog (with "

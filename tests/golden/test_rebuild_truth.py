@@ -6,12 +6,15 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from parsers.consumequeue.layout import CQ_UNIT
 from parsers.store.store import open_store
 from recovery.rebuild.rebuild import rebuild
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
+from tests.support.cli import call
 from tests.support.opened import opened_golden
 from tests.support.stores import CLASSIC_KINDS, QUEUE_KINDS, store_names, store_root, truth
 
@@ -70,3 +73,23 @@ def test_rebuilt_files_are_those_the_brokers_classes_rebuild(name: str, told: st
     rebuild(*opened_golden(name, version, settings), tmp_path / "new")
     assert recorded["onlyInRebuilt"] == []
     assert hashes(tmp_path / "new") == rebuilt_hashes(recorded["files"])
+
+
+@pytest.mark.parametrize("name", store_names("dledger3"))
+def test_queues_whose_numbers_were_taken_are_named(name: str, tmp_path: Path) -> None:
+    """A leader that was cut off, and the one after it, gave one number to two messages; the node's own queue leads to
+    the later ones. Dispatch of the whole log leads to the first, so that no such queue may be put in place."""
+    root, to = store_root(name), tmp_path / "rebuilt"
+    report = rebuild(*opened_golden(name), to)
+    other = set()
+    for path in sorted((root / "consumequeue").rglob("*")):
+        new = to / path.relative_to(root)
+        if path.is_file() and new.is_file():
+            units = [np.frombuffer(each.read_bytes(), CQ_UNIT.dtype) for each in (path, new)]
+            both = np.logical_and(*(each["msg_size"] > 0 for each in units))
+            if not np.array_equal(units[0][both], units[1][both]):
+                other.add((path.parts[-3], int(path.parts[-2])))
+    assert {(queue.topic, queue.queue_id) for queue in report.taken} == other
+    told = call("rebuild", root, "--to", tmp_path / "told")
+    assert told.code == int(bool(other))
+    assert [f"{topic}/{queue_id}: " in told.err for topic, queue_id in other] == [True] * len(other)

@@ -120,6 +120,13 @@ def _tell(run: Run, reports: Mapping[str, RebuildReport] | Mapping[None, Rebuild
         for life in report.undecided:
             run.note(f"{life.topic}: {life.messages:,} messages are in the new queues, but {life.evidence}")
         run.findings(sum(life.ground is not Ground.BARE_LOG for life in report.undecided))
+        for queue in report.taken:
+            run.note(
+                f"{queue.topic}/{queue.queue_id}: {queue.behind:,} messages of the log have numbers that earlier ones "
+                "have, and the new queue leads to the earlier ones; leave its own folder in place, for consumers may "
+                "see the others (`verify`: queue_offset_taken)"
+            )
+        run.findings(len(report.taken))
         if report.expired:
             run.note(_keep(report.expired))
         run.findings(len(report.expired))
