@@ -200,6 +200,19 @@ PAGES = {
 """,
         (TIMER_UNIT, TIMER_BLANK, TIMER_SLOT, TIMER_CHECK),
     ),
+    "tiered": Page(
+        "Segments of a tiered store on disk (PosixFileSegment, since 5.3.0)",
+        "<tieredStoreFilePath>/<hash>_<cluster>/<broker>/<topic>/<queue>/<kind>/<hash><20 digits: base offset>",
+        """\
+- COMMIT_LOG: the messages of one queue, byte for byte as the CommitLog has them but for physical_offset, which is the
+  place in this queue's own log. That log starts at 0, and goes on over the segments.
+- CONSUME_QUEUE: units as below, whose physical_offset is that place too; the unit at byte p of all segments together
+  is message p / 20 of the queue. INDEX: by name only.
+- Names begin with eight hex digits of an MD5, of the cluster's name and of the base offset.
+- How far a queue was handed over: config/tieredStoreMetadata.json, and the size of its last segment.
+""",
+        (CQ_UNIT,),
+    ),
     "config": Page(
         "Configuration",
         "config/*.json, config/*.json.bak",

@@ -212,6 +212,15 @@ STORE_CHECKS = [
         command="rocketlens delays {store} --messages",
     ),
     check(
+        "tiered_queues",
+        "tiered_is_the_log",
+        "Every message of the tiered store's segments is the log's.",
+        "SELECT broker, topic, queue_id, different, wrong FROM tiered_queues "
+        "WHERE different > 0 OR wrong > 0 ORDER BY ALL",
+        severity=WARN,
+        command="rocketlens tiered {store}",
+    ),
+    check(
         "retry_chains",
         "no_dead_letter",
         "No group gave a message up.",

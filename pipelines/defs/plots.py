@@ -77,6 +77,7 @@ PLOTS = {
             "transactions": "state",
             "popped_messages": "state",
             "trace_events": TRACED,
+            "tiered_queues": "topic",
             "log_events": "kind",
             "heartbeats": "kind",
             "assignments": "client_id",

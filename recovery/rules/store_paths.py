@@ -69,6 +69,16 @@ def epoch_file(root: Path, settings: StoreSettings) -> Path | None:
     return _seen_from(root, settings.store_path_root_dir, text) if text else None
 
 
+def tiered_folder(root: Path, settings: StoreSettings) -> Path | None:
+    """The folder of the segments of a tiered store on disk; None where no setting names one, or it is not there.
+
+    Source: PosixFileSegment#PosixFileSegment @5.3.0 … 5.3.3.
+    """
+    text = settings.tiered_store_file_path
+    folder = _seen_from(root, settings.store_path_root_dir, text) if text else None
+    return folder if folder is not None and folder.is_dir() else None
+
+
 def why_no_epochs(store: Store, settings: StoreSettings) -> str | None:
     """A sentence where a setting names a file of epochs that is not there; else None."""
     if store.epoch_file is None or store.epochs:

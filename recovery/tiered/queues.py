@@ -27,7 +27,9 @@ from parsers.tiered.segments import segment_files
 from recovery.scan.intervals import Longs, found_at
 from recovery.scan.log_access import LogAccess
 
-NOT_GIVEN = "no folder of segments was given (--segments): what a cloud provider holds is not here"
+NOT_GIVEN = (
+    "no folder of segments (--segments, or tieredStoreFilePath of the broker): what a cloud provider holds is not here"
+)
 NOT_THERE = "the folder lacks files of some of its segments, or they cannot be read"
 SHORTER = "files of some of its segments are shorter than the metadata says"
 SEVERAL = "the folder has segments of several clusters for it"
@@ -41,7 +43,7 @@ class TieredQueueState:
     """One queue. Offsets are queue offsets, sizes bytes; unknown is None, and `reason` says why.
 
     Attributes:
-        broker: as the path of its segments names it.
+        path_broker: as the path of its segments names it.
         min_queue_offset, handed_to: the first one and the one behind the last that the tiered store has.
         waiting: messages of the broker's queue that are not handed over yet.
         segments, size: of both kinds, by the metadata.
@@ -52,7 +54,7 @@ class TieredQueueState:
         wrong: units that lead to no message of this queue and number.
     """
 
-    broker: str
+    path_broker: str
     topic: str
     queue_id: int
     min_queue_offset: int | None
@@ -114,6 +116,12 @@ def tiered_queues(
                 first, following = queue.ends(store.log_start)
                 state.waiting = max(0, following - max(first, state.handed_to))
             yield state
+
+
+def told_queues(metadata: TieredMetadata) -> Iterator[TieredQueueState]:
+    """What the metadata alone tells of each queue, by broker, topic and number."""
+    for key, parts in sorted(_by_queue(metadata.segments).items()):
+        yield _told(key, parts, metadata)
 
 
 def _by_queue(segments: Sequence[Segment]) -> dict[BrokerQueue, _Parts]:

@@ -15,6 +15,9 @@ from parsers.layouts.fastjson import parse
 from parsers.store.store import open_store
 from parsers.tiered.metadata import read_tiered_metadata
 from parsers.tiered.segments import segment_files, segment_name
+from pipelines.answers.derived.store_rows import JUDGES
+from pipelines.lake.configuration.sources import BrokerSource
+from recovery.verify.checks.tiered import check_tiered
 from tests.support.build_store import overwrite
 from tests.support.cli import call
 from tests.support.fixtures import CHECKOUT, unpacked
@@ -87,6 +90,60 @@ def test_a_damaged_segment_is_told_from_a_damaged_log(broker: Path) -> None:
     log = broker / "store" / "commitlog" / ("0" * 20)
     overwrite(log, 100, b"\xff")
     assert sums(broker) == {"equal": MESSAGES - 3, "different": 1, "not_in_log": 0, "wrong": 2}
+
+
+def tiered_findings(root: Path) -> list[dict[str, Any]]:
+    return [row for row in call("verify", root / "store").rows if row["kind"].startswith("tiered")]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_brokers_handed_over_is_no_finding(version: str) -> None:
+    assert tiered_findings(made(version)) == []
+
+
+def handed(root: Path, topic: str, queue_id: int, change: int) -> int:
+    """Change how much of a queue the metadata says was handed over, in messages; what it says then."""
+    file = root / "store" / "config" / "tieredStoreMetadata.json"
+    metadata = parse(file.read_bytes())
+    assert isinstance(metadata, dict)
+    segments = metadata["consumeQueueFileSegmentTable"][f"broker-a/{topic}/{queue_id}"]
+    last = max(segments, key=int)
+    segments[last]["size"] += change * CQ_UNIT.size
+    file.write_text(json.dumps(metadata), "utf-8")
+    return int((int(last) + segments[last]["size"]) // CQ_UNIT.size)
+
+
+def test_a_queue_that_lost_messages_after_they_were_handed_over_is_a_finding(broker: Path) -> None:
+    end = handed(broker, "Orders", 0, 7)
+    (found,) = tiered_findings(broker)
+    assert found["kind"] == "tiered_queue_ahead"
+    assert f"up to {end}" in found["evidence"]
+    assert f"to {end - 7}" in found["evidence"]
+
+
+def test_a_queue_that_deleted_messages_before_they_were_handed_over_is_a_finding(broker: Path) -> None:
+    """MessageStoreDispatcherImpl#doScheduleDispatch destroys what is there of it: "current offset is too small"."""
+    metadata = read_tiered_metadata(open_store(broker / "store").config)
+    assert metadata is not None
+    kept = of_queue(broker, "Orders", 0)["handed_to"]
+    ends = {("Orders", 0): (kept + 3, kept + 9), ("Orders", 1): (0, 10**6)}
+    (found,) = check_tiered(metadata, ends)
+    assert (found.kind, found.span.queue_offset, found.span.end_queue_offset) == ("tiered_queue_behind", kept, kept + 3)
+    assert list(check_tiered(metadata, {("Orders", 0): (kept, kept)})) == []
+
+
+def test_the_table_has_the_rows_of_the_command(broker: Path) -> None:
+    said = {"tieredStoreFilePath": "../segments"}
+    made_rows = JUDGES["tiered_queues"](BrokerSource("b", broker / "store", version="5.3.3", settings=said))
+    assert {row.pop("broker") for row in made_rows} == {"b"}
+    assert made_rows == [{name: row[name] for name in made_rows[0]} for row in rows(broker)]
+    untold = JUDGES["tiered_queues"](BrokerSource("b", broker / "store", version="5.3.3"))
+    assert ["cloud provider" in row["reason"] for row in untold] == [True] * len(made_rows)
+
+
+def test_segments_are_read_where_the_broker_says(broker: Path) -> None:
+    said = ("--config", "tieredStoreFilePath=../segments")
+    assert call("tiered", broker / "store", *said).rows == rows(broker)
 
 
 def test_what_is_gone_on_either_side_is_told(broker: Path) -> None:

@@ -10,6 +10,7 @@ from parsers.commitlog.record.layout import PROPERTIES_SIZE, TOPIC_SIZE_V1
 from recovery.verify.findings.compaction_kinds import COMPACTION_KINDS
 from recovery.verify.findings.epoch_kinds import EPOCH_KINDS
 from recovery.verify.findings.kinds import KINDS
+from recovery.verify.findings.tiered_kinds import TIERED_KINDS
 from tests.support.build_store import StoreBuilder, shop
 from tests.support.kind_damages import DAMAGES, INT, findings_of, log_write, with_record_crc
 
@@ -65,4 +66,5 @@ def test_kinds_without_a_case_above_are_those_of_rarer_stores() -> None:
     }
     elsewhere |= {"index_entries_lost"} | COMPACTION_KINDS.keys()  # test_verify_index, test_verify_compaction
     elsewhere |= {"checkpoint_rest_written"} | EPOCH_KINDS.keys()  # test_verify_checkpoint, test_verify_epochs
+    elsewhere |= TIERED_KINDS.keys()  # test_tiered_truth
     assert KINDS.keys() - DAMAGES.keys() == elsewhere

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from parsers.damage.errors import Damage
 from parsers.store.store import Store
+from parsers.tiered.metadata import read_tiered_metadata
 from parsers.values.utc import utc
 from pipelines.answers.backlog.rows import backlog
 from pipelines.answers.backlog.standing import Standing, stands_since
@@ -44,6 +45,8 @@ from recovery.knowledge.inference import StoreKnowledge
 from recovery.lives.topic_lives import StoreLives
 from recovery.retention.retention import retention
 from recovery.retention.risk import retention_risks
+from recovery.rules.store_paths import tiered_folder
+from recovery.tiered.queues import tiered_queues
 from recovery.verify.first_pass import files_of, first_pass, whole_outline
 from recovery.verify.in_motion import UNSETTLED, Moment, SlicedPass, confirmed, verify_in_motion
 from recovery.verify.ledger_in_motion import doubted_since, ledger_in_motion
@@ -194,6 +197,16 @@ def retention_rows(broker: BrokerSource) -> list[Row]:
     return [{"broker": broker.name, "due_at": utc(row.pop("due_at_ms")), **row} for row in rows]
 
 
+def tiered_rows(broker: BrokerSource) -> list[Row]:
+    """Rows of `tiered_queues`; none where no metadata of a tiered store can be read."""
+    (store, known), lost = known_store_of(broker), list[Damage]()
+    metadata = read_tiered_metadata(store.config, on_damage="collect", damage=lost.append)
+    if metadata is None:
+        return []
+    found = tiered_queues(store, metadata, tiered_folder(store.root, known.settings), lost.append)
+    return [{"broker": broker.name, **asdict(state)} for state in found]
+
+
 def delay_batches(broker: BrokerSource) -> Iterator[pa.RecordBatch]:
     """Rows of `delayed_messages`; files of pending ones are looked at as of this hour."""
     lost = list[Damage]()
@@ -247,6 +260,7 @@ JUDGES: Mapping[str, Callable[[BrokerSource], list[Row]]] = {
     "topic_lives": topic_life_rows,
     "life_events": life_event_rows,
     "group_lives": group_life_rows,
+    "tiered_queues": tiered_rows,
 }
 """Table -> what makes its rows for one broker."""
 STREAMS: Mapping[str, Callable[[BrokerSource], Iterator[pa.RecordBatch]]] = {

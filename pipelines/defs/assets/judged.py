@@ -16,6 +16,7 @@ from pipelines.lake.tables.judgements import (
     RECOVERY_FORECAST,
     REPLICA_DIFFERENCES,
     RETENTION_RISK,
+    TIERED_QUEUES,
 )
 from pipelines.lake.tables.lag import BACKLOG, GROUP_STARTS, OFFSET_EVENTS
 from pipelines.lake.tables.lives import GROUP_LIVES, LIFE_EVENTS, TOPIC_LIVES
@@ -151,6 +152,12 @@ JUDGED_ASSETS = [
         "recovery",
         STORE_DEPS,
         "From the bodies of trace messages. Clients drop traces when they are busy: what has no row may have happened.",
+    ),
+    judged_asset(
+        TIERED_QUEUES,
+        "consistency",
+        STORE_DEPS + CONFIG_DEPS,
+        "By config/tieredStoreMetadata.json, and the segments in tieredStoreFilePath of the broker's settings.",
     ),
 ]
 

@@ -9,6 +9,7 @@ from pipelines.lake.tables.judgements import (
     RECOVERY_FORECAST,
     REPLICA_DIFFERENCES,
     RETENTION_RISK,
+    TIERED_QUEUES,
 )
 from pipelines.lake.tables.lag import BACKLOG, GROUP_STARTS, LAG, LAG_EPISODES, LAG_HISTORY, OFFSET_EVENTS
 from pipelines.lake.tables.lives import GROUP_LIVES, LIFE_EVENTS, TOPIC_LIVES
@@ -29,6 +30,7 @@ DERIVED_TABLES = (
     TRANSACTIONS,
     POPPED_MESSAGES,
     TRACE_EVENTS,
+    TIERED_QUEUES,
     REPLICA_DIFFERENCES,
     TOPIC_LIVES,
     LIFE_EVENTS,

@@ -89,6 +89,29 @@ reason             text what shows the state, or why it is open
     ("broker",),
 ).holding(state=tuple(State))
 
+TIERED_QUEUES = Table(
+    "tiered_queues",
+    "one queue of a broker's tiered store",
+    columns("""
+broker           text which broker
+path_broker      text the broker as the paths of its segments name it
+topic            text topic
+queue_id         i32  queue
+min_queue_offset i64  first message number that the tiered store has
+handed_to        i64  the number behind the last one that was handed over
+waiting          i64  messages of the broker's queue that are not handed over yet
+segments         i64  segments of messages and of units, by the metadata
+size             i64  their bytes, by the metadata
+found            i64  segments that have a file in the folder
+equal            i64  messages of the segments that the log has, byte for byte but for their place
+different        i64  messages that the log has otherwise
+not_in_log       i64  messages from before the first one that the broker's queue still has, or whose bytes the log lost
+wrong            i64  units that lead to no message of this queue and number
+reason           text why figures are unknown: what a cloud provider holds is not here
+"""),
+    ("broker",),
+)
+
 REPLICA_DIFFERENCES = Table(
     "replica_differences",
     "one difference between two replicas of one broker",

@@ -10,10 +10,12 @@ from parsers.config.offsets import ConsumerOffset, read_delay_offsets, read_offs
 from parsers.config.topics import TopicConfig, read_topics
 from parsers.damage.errors import Damage, TooLarge
 from parsers.store.store_file import StoreFile
+from parsers.tiered.metadata import read_tiered_metadata
 from parsers.values.topics import DLQ_PREFIX, LMQ_PREFIX, RETRY_PREFIX, SCHEDULE_TOPIC, is_brokers_own
 from recovery.lives.life import TopicLives
 from recovery.lives.offset_lives import DoubtfulOffset, OffsetLife, doubtful_offsets
 from recovery.query.hidden_queues import HiddenQueue, hidden_queues
+from recovery.verify.checks.tiered import check_tiered
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
 
 QueueKey = tuple[str, int]
@@ -42,6 +44,7 @@ def check_config(
     topics = read_topics(files, on_damage="collect", damage=damages.append)
     offsets = read_offsets(files, on_damage="collect", damage=damages.append)
     delays = read_delay_offsets(files, on_damage="collect", damage=damages.append)
+    tiered = read_tiered_metadata(files, on_damage="collect", damage=damages.append)
     unreadable = (_unreadable(damage) for damage in damages if damage.kind != TooLarge.__name__)
     findings = [finding for finding in unreadable if finding.places[0].file not in judged]
     if queues is None:
@@ -52,6 +55,7 @@ def check_config(
     doubtful = list(doubtful_offsets(queues.lives, _by_group(offset for _, offset in offsets), queues.ends))
     findings += _offsets(offsets, queues, doubtful)
     findings += _delays(delays, files, queues)
+    findings += [] if tiered is None else check_tiered(tiered, queues.ends)
     return Judgement(tuple(findings), tuple(_of_deleted(doubtful)))
 
 

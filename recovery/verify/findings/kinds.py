@@ -13,6 +13,7 @@ from recovery.verify.findings.kind import Kind
 from recovery.verify.findings.log_kinds import LOG_KINDS
 from recovery.verify.findings.queue_kinds import QUEUE_KINDS
 from recovery.verify.findings.table_kinds import TABLE_KINDS
+from recovery.verify.findings.tiered_kinds import TIERED_KINDS
 from recovery.verify.findings.timer_kinds import TIMER_KINDS
 
 KINDS: dict[str, Kind] = {
@@ -27,4 +28,5 @@ KINDS: dict[str, Kind] = {
     **COMPACTION_KINDS,
     **CONFIG_KINDS,
     **TABLE_KINDS,
+    **TIERED_KINDS,
 }

@@ -13,7 +13,8 @@ TABLE_KINDS: dict[str, Kind] = {
         "commitlog",
         "The queue has messages in the log, and topics.json does not know its topic.",
         "The queue is loaded, but clients get no route to it.",
-        "If the topic is wanted, create it with as many queues. If it was deleted on purpose, delete it again "
+        "A slave has its topics from its master: change nothing there, and look at the master's topics.json. Of a "
+        "master: if the topic is wanted, create it with as many queues; if it was deleted on purpose, delete it again "
         "(`mqadmin deleteTopic`).",
     ),
     "queue_beyond_read_queues": Kind(
