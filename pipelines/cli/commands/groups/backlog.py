@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -24,6 +24,10 @@ from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.call.topic_logs import lines_heard
 from pipelines.cli.frame.errors import WrongUsage
 
+if TYPE_CHECKING:
+    from pipelines.answers.backlog.subscriptions import Subscriptions
+    from recovery.rules.versions import BrokerVersion
+
 BRIEF = (
     "group",
     "topic",
@@ -41,6 +45,41 @@ BRIEF = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class SaidSubscription:
+    """What one group is said to subscribe to on one topic."""
+
+    tags: Annotated[
+        str | None, typer.Option(metavar="EXPR", help="What --group subscribes to: `TagA || TagB`, or `*`.")
+    ] = None
+    sql92: Annotated[
+        str | None, typer.Option("--sql92", metavar="EXPR", help="The SQL92 filter that --group subscribes with.")
+    ] = None
+
+    def refuse_other_than_of(self, wanted: GroupOptions) -> None:
+        """Raise WrongUsage where it is two things, or of nobody named."""
+        if (self.tags is not None or self.sql92 is not None) and (wanted.group is None or wanted.topic is None):
+            raise WrongUsage(
+                "backlog: --tags and --sql92 are the subscription of one --group to one --topic; name both"
+            )
+        if self.tags is not None and self.sql92 is not None:
+            raise WrongUsage("backlog: a group subscribes with --tags or with --sql92, not with both")
+
+    def beside(self, known: Subscriptions, version: BrokerVersion) -> Subscriptions:
+        """What is known otherwise, with what is said."""
+        from pipelines.answers.backlog.subscriptions import sql_subscription, tag_subscription
+        from recovery.filter.errors import InvalidFilter
+
+        if self.tags is not None:
+            return replace(known, said=tag_subscription(self.tags))
+        if self.sql92 is None:
+            return known
+        try:
+            return replace(known, said=sql_subscription(self.sql92, version))
+        except InvalidFilter as wrong:
+            raise WrongUsage(f"backlog: --sql92: brokers of this version refuse it: {wrong}") from wrong
+
+
 def register(app: typer.Typer) -> None:
     """Add the command."""
     command(app, "backlog", panel=STORE_FILES)(backlog)
@@ -50,13 +89,8 @@ def backlog(
     run: Run,
     store: StoreArgument,
     wanted: GroupOptions,
+    said: SaidSubscription,
     *,
-    tags: Annotated[
-        str | None, typer.Option(metavar="EXPR", help="What --group subscribes to: `TagA || TagB`, or `*`.")
-    ] = None,
-    sql92: Annotated[
-        str | None, typer.Option("--sql92", metavar="EXPR", help="The SQL92 filter that --group subscribes with.")
-    ] = None,
     offsets: Annotated[
         Path | None,
         typer.Option(
@@ -83,25 +117,16 @@ def backlog(
     """
     from pipelines.answers.backlog.rows import backlog as rows_of
     from pipelines.answers.backlog.standing import Standing, stands_since
-    from pipelines.answers.backlog.subscriptions import (
-        heard_subscriptions,
-        sql_subscription,
-        subscriptions_of,
-        tag_subscription,
-    )
+    from pipelines.answers.backlog.subscriptions import heard_subscriptions, subscriptions_of
     from pipelines.answers.offsets.saved import offsets_in
     from pipelines.answers.recorded.heard import Heard
     from pipelines.answers.recorded.last_owners import owners_at_end
     from pipelines.lake.tables.lag import BACKLOG
     from pipelines.recordings.topic_log import topic_events
-    from recovery.filter.errors import InvalidFilter
     from recovery.verify.ledger_in_motion import ledger_in_motion
 
-    if (tags is not None or sql92 is not None) and (wanted.group is None or wanted.topic is None):
-        raise WrongUsage("backlog: --tags and --sql92 are the subscription of one --group to one --topic; name both")
-    if tags is not None and sql92 is not None:
-        raise WrongUsage("backlog: a group subscribes with --tags or with --sql92, not with both")
-    opened, known = known_store_at(run, store, broker, names_version=sql92 is not None)
+    said.refuse_other_than_of(wanted)
+    opened, known = known_store_at(run, store, broker, names_version=said.sql92 is not None)
     note_pops(run, opened)
     stored = offsets_at(run, opened, offsets)
     heard = heard_in(run, logs, needed=False) if logs else Heard()
@@ -112,18 +137,10 @@ def backlog(
     copies = [] if offsets is None else offsets_in(offsets, lambda sentence: None)  # what is wrong was named above
     commits = heard.record.commits_of(brokers or ())
     standing = Standing(owners_at_end(heard, brokers or ()), stands_since(stored, copies, commits))
-    subscriptions = replace(
-        subscriptions_of(opened, known.version, run.damage),
-        heard=heard_subscriptions(heard.subscriptions.of(brokers or ()), known.version),
-    )
-    if tags is not None:
-        subscriptions = replace(subscriptions, said=tag_subscription(tags))
-    if sql92 is not None:
-        try:
-            subscriptions = replace(subscriptions, said=sql_subscription(sql92, known.version))
-        except InvalidFilter as wrong:
-            raise WrongUsage(f"backlog: --sql92: brokers of this version refuse it: {wrong}") from wrong
+    recorded = heard_subscriptions(heard.subscriptions.of(brokers or ()), known.version)
+    subscriptions = replace(subscriptions_of(opened, known.version, run.damage), heard=recorded)
     asked = {(group, topic): queues for (group, topic), queues in stored.offsets.items() if wanted.wants(group, topic)}
     ledger = ledger_in_motion(opened, replace(known, topic_events=told))
-    rows = rows_of(opened, ledger, asked, subscriptions, run.damage, standing=standing)
+    subscribed = said.beside(subscriptions, known.version)
+    rows = rows_of(opened, ledger, asked, subscribed, run.damage, standing=standing)
     emit_rows_of(run, BACKLOG, rows, BRIEF)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,6 +29,16 @@ BRIEF = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class RowOptions:
+    """What a row is of: an episode of some size, or a queue."""
+
+    least: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Fewer messages behind are no episode; 100 without it.")
+    ] = None
+    status: Annotated[bool, typer.Option("--status", help="A status word for each queue instead.")] = False
+
+
 def register(app: typer.Typer) -> None:
     """Add the command."""
     command(app, "episodes", panel=STORE_FILES)(episodes)
@@ -44,10 +54,7 @@ def episodes(
     wanted: GroupOptions,
     *,
     logs: RecordingsOption = None,
-    least: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Fewer messages behind are no episode; 100 without it.")
-    ] = None,
-    status: Annotated[bool, typer.Option("--status", help="A status word for each queue instead.")] = False,
+    row: RowOptions,
     broker: BrokerOptions,
 ) -> None:
     """When groups fell behind, and what caused it: the area under the curve of lag, split into causes.
@@ -71,13 +78,13 @@ def episodes(
     from pipelines.recordings.topic_log import topic_events
     from recovery.lives.topic_lives import StoreLives
 
-    if status and least is not None:
+    if row.status and row.least is not None:
         raise WrongUsage("episodes: --status has a row for each queue, however many messages behind; leave --least out")
     opened, known = known_store_at(run, store, broker)
     for place in (*(logs or ()), offsets):
         place.stat()
         run.reads(place)
-    copies = _copies(run, offsets, status=status)
+    copies = _copies(run, offsets, status=row.status)
     heard = heard_in(run, logs) if logs else Heard()
     told = tuple(topic_events(lines_heard(run, heard.lives, names_lack=False)))
     lives = StoreLives(opened, replace(known, topic_events=told))
@@ -85,10 +92,10 @@ def episodes(
     conditions, why_none = conditions_of_recordings(heard, opened)
     if why_none is not None:
         run.note(f"--logs: {why_none}: no cause is taken from them")
-    if status:
+    if row.status:
         run.emit_rows(STATUS_SCHEMA, status_rows(curves, conditions))
     else:
-        found = episode_rows(curves, conditions, least=least or LEAST_MESSAGES)
+        found = episode_rows(curves, conditions, least=row.least or LEAST_MESSAGES)
         emit_rows_of(run, LAG_EPISODES, found, BRIEF)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict, dataclass
 from typing import Annotated
 
 import typer
@@ -28,6 +29,16 @@ COUNTERS = ("passed", "unknown", "delivered_twice", "expires_first", "rolled", "
 MESSAGES_BRIEF = ("level", "topic", "unique_id", "due_at", "state", "late_ms", "reason")
 
 
+@dataclass(frozen=True, slots=True)
+class DelayOptions:
+    """Of which delayed messages rows are wanted."""
+
+    topic: TopicOption = None
+    level: Annotated[
+        int | None, typer.Option(metavar="N", min=0, max=INT_MAX, help="Only this delay level; 0: timer messages.")
+    ] = None
+
+
 def register(app: typer.Typer) -> None:
     """Add the command."""
     command(app, "delays", panel=STORE_FILES)(delays)
@@ -36,10 +47,8 @@ def register(app: typer.Typer) -> None:
 def delays(
     run: Run,
     store: StoreArgument,
-    topic: TopicOption = None,
-    level: Annotated[
-        int | None, typer.Option(metavar="N", min=0, max=INT_MAX, help="Only this delay level; 0: timer messages.")
-    ] = None,
+    wanted: DelayOptions,
+    *,
     messages: MessagesOption = False,
     pending: Annotated[bool, typer.Option("--pending", help="Only what is not delivered yet.")] = False,
     now: NowOption = None,
@@ -62,10 +71,12 @@ def delays(
     for note in answer.notes():
         run.note(note)
     levels = answer.levels()
-    if level is not None and level not in levels:
+    if wanted.level is not None and wanted.level not in levels:
         told = ", ".join(map(str, levels)) or "no level at all"
-        run.note(f"no message of the log waited at delay level {level} (0: timer); those of it waited at: {told}")
-    batches = answer.batches(topic=topic, level=level, pending=pending)
+        run.note(
+            f"no message of the log waited at delay level {wanted.level} (0: timer); those of it waited at: {told}"
+        )
+    batches = answer.batches(**asdict(wanted), pending=pending)
     if messages:
         emit_batches_of(run, DELAYED_MESSAGES, batches, MESSAGES_BRIEF)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,6 +30,26 @@ class BoundaryName(StrEnum):
     UPPER = "upper"
 
 
+@dataclass(frozen=True, slots=True)
+class InstantOptions:
+    """One question: a queue and an instant."""
+
+    topic: Annotated[str | None, typer.Option(metavar="T", help="Topic of the queue.")] = None
+    queue: Annotated[int | None, typer.Option(metavar="N", min=0, max=INT_MAX, help="Queue id.")] = None
+    at: Annotated[str | None, instant_option("The instant that is looked for")] = None
+    boundary: Annotated[BoundaryName, typer.Option(help="Of messages with the same store time: first or last.")] = (
+        BoundaryName.LOWER
+    )
+
+    def question(self) -> Question:
+        """As a line of --batch has it. Raises WrongUsage where something is missing."""
+        if self.topic is None or self.queue is None or self.at is None:
+            raise WrongUsage(
+                "offset-at: --topic, --queue and --at are needed (or --batch, with questions on standard input)"
+            )
+        return {"topic": self.topic, "queue_id": self.queue, "at": instant_of(self.at, "--at")}
+
+
 def register(app: typer.Typer) -> None:
     """Add the command."""
     command(app, "offset-at", panel=STORE_FILES)(offset_at)
@@ -37,12 +58,8 @@ def register(app: typer.Typer) -> None:
 def offset_at(
     run: Run,
     store: StoreArgument,
-    topic: Annotated[str | None, typer.Option(metavar="T", help="Topic of the queue.")] = None,
-    queue: Annotated[int | None, typer.Option(metavar="N", min=0, max=INT_MAX, help="Queue id.")] = None,
-    at: Annotated[str | None, instant_option("The instant that is looked for")] = None,
-    boundary: Annotated[BoundaryName, typer.Option(help="Of messages with the same store time: first or last.")] = (
-        BoundaryName.LOWER
-    ),
+    wanted: InstantOptions,
+    *,
     batch: Annotated[bool, typer.Option("--batch", help="Many questions: JSON lines on standard input.")] = False,
     broker: BrokerOptions = NOTHING_SAID,
 ) -> None:
@@ -62,16 +79,12 @@ def offset_at(
     _doubt_times(run, opened, known)
     asked = StoreQuery(opened, known, damage=run.damage)
     if batch:
-        run.emit_documents(answers(run, lambda question: _offset_answer(asked, question, boundary.value)))
+        run.emit_documents(answers(run, lambda question: _offset_answer(asked, question, wanted.boundary.value)))
         return
-    if topic is None or queue is None or at is None:
-        raise WrongUsage(
-            "offset-at: --topic, --queue and --at are needed (or --batch, with questions on standard input)"
-        )
-    question = {"topic": topic, "queue_id": queue, "at": instant_of(at, "--at")}
-    row = _offset_answer(asked, question, boundary.value)
+    row = _offset_answer(asked, wanted.question(), wanted.boundary.value)
     if row["queue_offset"] is None and not run.unread:
-        raise WrongUsage(f"{store}: no ConsumeQueue of {topic}/{queue} there; `rocketlens queues {store}` lists them")
+        queue = f"{wanted.topic}/{wanted.queue}"
+        raise WrongUsage(f"{store}: no ConsumeQueue of {queue} there; `rocketlens queues {store}` lists them")
     schema = pa.schema(
         [
             ("topic", pa.string()),
