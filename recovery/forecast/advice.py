@@ -17,7 +17,7 @@ from recovery.forecast.returns import MAY_BE_DELETED, brought_back
 from recovery.lives.life import TopicLives
 from recovery.rebuild.in_place import WHICH_IN_PLACE
 from recovery.rules.store_paths import log_folders
-from recovery.start.restart import Restart, restart
+from recovery.start.restart import Restart, memory_before_load, restart
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,8 @@ def _played(repair: Repair, played: Restart, lives: Callable[[], TopicLives]) ->
     memory = played.memory
     store, version, settings = repair.store or memory.evidence, memory.version, repair.settings(memory.settings)
     config = None if played.config is None else config_start_of(store, version, settings)
-    replayed = restart(store, version, settings, heap_bytes=memory.check.heap_bytes, config=config)
+    again = memory_before_load(store, version, settings, heap_bytes=memory.check.heap_bytes)
+    replayed = restart(again, config=config)
     counts = LossCounts()
     lost = {loss.physical_offset for loss in counts.passing(losses(replayed, lives)) if loss.what == "message"}
     given = given_up(memory.evidence, store, memory.runs.scanner, lives, lost)

@@ -28,7 +28,7 @@ from recovery.lives.topic_lives import StoreLives
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import PROVEN, BrokerVersion
 from recovery.start.not_played import NotPlayed
-from recovery.start.restart import Restart, restart
+from recovery.start.restart import Restart, memory_before_load, restart
 
 LISTED = 100_000
 """Lost messages listed one by one; more are counted."""
@@ -109,8 +109,9 @@ def _after_a_crash(played: Restart, lives: TopicLives | None) -> tuple[Return, .
     memory = played.memory
     if memory.evidence.abort or played.not_played or lives is None or not lives.living_from:
         return ()
-    crashed = replace(memory.evidence, abort=True)
-    return tuple(returns(restart(crashed, memory.version, memory.settings, heap_bytes=memory.check.heap_bytes), lives))
+    evidence, heap_bytes = replace(memory.evidence, abort=True), memory.check.heap_bytes
+    crashed = memory_before_load(evidence, memory.version, memory.settings, heap_bytes=heap_bytes)
+    return tuple(returns(restart(crashed), lives))
 
 
 def _version(told: Forecast) -> BrokerVersion:
@@ -153,10 +154,7 @@ def _foretell(
     settings = known.settings
     config = config_start_of(evidence, version, settings)
     played = restart(
-        evidence,
-        version,
-        settings,
-        heap_bytes=heap_bytes,
+        memory_before_load(evidence, version, settings, heap_bytes=heap_bytes),
         after_load=look,
         config=config,
         also_open=tuple(_assumed(known, version)),

@@ -32,7 +32,7 @@ from recovery.retention.cleaner import (
     trigger,
 )
 from recovery.retention.dledger_cleaner import has_only_dledgers, header_size, reserved_hours
-from recovery.start.restart import Restart, restart
+from recovery.start.restart import Restart, memory_before_load, restart
 
 Kind = Literal["commitlog", "consumequeue", "index"]
 ROUNDS_IN_AN_HOUR = 360
@@ -112,7 +112,7 @@ def retention(
         manual: `mqadmin deleteExpiredCommitLog` was given.
     """
     running, settings = known.version, known.settings
-    played = restart(read_evidence(store.root, settings), running, settings)
+    played = restart(memory_before_load(read_evidence(store.root, settings), running, settings))
     clock = Clock(now_ms, utc_offset)
     if not played.started:
         why = "the broker does not start, so it deletes nothing"

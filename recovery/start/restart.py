@@ -106,13 +106,41 @@ class Restart:
         return memory.evidence.abort_file.cannot_go or behind_bytes != 0 or not memory.queues_writable
 
 
-def restart(
+def memory_before_load(
     evidence: Evidence,
     version: BrokerVersion,
     settings: StoreSettings,
     *,
     heap_bytes: int | None = None,
     with_index_entries: bool = False,
+) -> BrokerMemory:
+    """The memory of a broker that is about to load a store.
+
+    Args:
+        heap_bytes: the broker's Java heap, where known: before 5.3.2 a damaged size field may exceed it.
+        with_index_entries: write the index entries in memory, record by record, instead of counting them.
+    """
+    index = Geometry(settings.max_hash_slot_num, settings.max_index_num)
+    rules = DispatchRules.of(version, settings)
+    if version.dispatches_before_delay_levels:
+        rules = replace(rules, delay_levels=DelayLevels(()))
+    runs = RecordRuns.under(rules, settings)
+    runs.possible = runs.possible and not with_index_entries and not evidence.index_obstructed
+    return BrokerMemory(
+        evidence=evidence,
+        version=version,
+        settings=settings,
+        check=MessageCheck(version, settings, heap_bytes),
+        rules=rules,
+        commitlog=FileList(settings.mapped_file_size_commit_log),
+        index=IndexFiles(index, rules, with_index_entries, evidence.index_obstructed),
+        runs=runs,
+    )
+
+
+def restart(
+    memory: BrokerMemory,
+    *,
     after_load: Observer = lambda memory: None,
     config: ConfigStart | None = None,
     also_open: tuple[NotPlayed, ...] = (),
@@ -120,12 +148,11 @@ def restart(
     """Play one start of the store, and with `config` of the broker around it; what that leaves open is `not_played`.
 
     Args:
-        heap_bytes: the broker's Java heap, where known: before 5.3.2 a damaged size field may exceed it.
-        with_index_entries: write the index entries in memory, record by record, instead of counting them.
+        memory: that of a broker that was just made (`memory_before_load`); the start fills it.
         after_load: sees the memory between load() and start(), when load() returned true.
         also_open: what is known beforehand not to be decided.
     """
-    memory = _empty_memory(evidence, version, settings, heap_bytes, with_index_entries)
+    evidence, version, settings = memory.evidence, memory.version, memory.settings
     if config is not None:
         memory.knows_queue, memory.filters = config.knows_queue, config.filters
     found = () if config is None else tuple(not_played(evidence, version, settings))
@@ -140,7 +167,7 @@ def restart(
         _load(played)
         after_load(memory)
         if _load_services(played) and not evidence.log_is_dledgers:
-            _start(played, Redispatch(memory, MessageCheck(version, settings, heap_bytes)))
+            _start(played, Redispatch(memory, MessageCheck(version, settings, memory.check.heap_bytes)))
     except LoadFailed as failed:
         played.load_error = failed
         memory.because(failed.rule, failed.source, failed.evidence)
@@ -151,28 +178,6 @@ def restart(
     except Hang as hang:
         played.hang = str(hang)
     return played
-
-
-def _empty_memory(
-    evidence: Evidence, version: BrokerVersion, settings: StoreSettings, heap_bytes: int | None, entries: bool
-) -> BrokerMemory:
-    rules = DispatchRules.of(version, settings)
-    if version.dispatches_before_delay_levels:
-        rules = replace(rules, delay_levels=DelayLevels(()))
-    runs = RecordRuns.under(rules, settings)
-    runs.possible = runs.possible and not entries and not evidence.index_obstructed
-    return BrokerMemory(
-        evidence=evidence,
-        version=version,
-        settings=settings,
-        check=MessageCheck(version, settings, heap_bytes),
-        rules=rules,
-        commitlog=FileList(settings.mapped_file_size_commit_log),
-        index=IndexFiles(
-            Geometry(settings.max_hash_slot_num, settings.max_index_num), rules, entries, evidence.index_obstructed
-        ),
-        runs=runs,
-    )
 
 
 def _load_metadata(played: Restart) -> None:

@@ -15,7 +15,7 @@ from recovery.forecast.document import forecast_document
 from recovery.forecast.forecast import forecast
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
-from recovery.start.restart import restart
+from recovery.start.restart import memory_before_load, restart
 from tests.support.dledger_recover import FILE_SIZE, apply, some_log
 from tests.support.fixtures import GOLDEN
 from tests.support.opened import opened
@@ -36,7 +36,9 @@ def test_the_log_ends_where_dledger_ends_it(tmp_path: Path) -> None:
     for case in cases():
         shutil.copytree(tmp_path / "whole", tmp_path / "one")
         apply(case["damage"], tmp_path / "one")
-        played = restart(read_evidence(tmp_path / "one", SETTINGS), BrokerVersion(5, 3, 3), SETTINGS)
+        played = restart(
+            memory_before_load(read_evidence(tmp_path / "one", SETTINGS), BrokerVersion(5, 3, 3), SETTINGS)
+        )
         end = played.memory.commitlog.max_offset if played.load_error is None else None
         assert end == case["log_end"], case["damage"]
         shutil.rmtree(tmp_path / "one")

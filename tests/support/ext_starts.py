@@ -16,7 +16,7 @@ from recovery.broker.store_folder import read_evidence
 from recovery.config.start import config_start_of
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
-from recovery.start.restart import restart
+from recovery.start.restart import memory_before_load, restart
 from tests.support.recovery_cases import sha256
 
 Told = dict[str, str]
@@ -82,7 +82,8 @@ def play(root: Path, version: str, *, compiled: bool) -> Told:
     settings, broker = StoreSettings.from_config(SETTINGS), BrokerVersion.parse(version)
     evidence = read_evidence(root, settings)
     config = config_start_of(evidence, broker, settings)
-    played = restart(evidence, broker, settings, with_index_entries=not compiled, config=config)
+    memory = memory_before_load(evidence, broker, settings, with_index_entries=not compiled)
+    played = restart(memory, config=config)
     told = {"load": str(played.loaded).lower()}
     for (topic, queue_id), queue in played.memory.queues.items():
         assert queue.ext is not None

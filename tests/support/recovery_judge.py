@@ -11,7 +11,7 @@ from recovery.broker.store_folder import read_evidence
 from recovery.retention.cleaner import Cleaner, Clock, DiskUse, trigger
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
-from recovery.start.restart import restart
+from recovery.start.restart import memory_before_load, restart
 from tests.support.recovery_cases import Case, CaseSet
 from tests.support.recovery_told import Told, files_of, files_then, noted_end, state_of, told_of
 from tests.support.recovery_truth import differences, drop_slot_counts, of_round, retention_truth, truth_of
@@ -50,14 +50,11 @@ def play(case: Case, root: Path, *, compiled: bool = False) -> Told:
         for queue in () if memory.database is None else memory.database.queues.values():
             queue.ask_first()  # as the recorder did
 
-    played = restart(
-        read_evidence(root, settings),
-        version,
-        settings,
-        heap_bytes=LAB_HEAP_BYTES,
-        with_index_entries=compiled is False,
-        after_load=look,
+    evidence = read_evidence(root, settings)
+    memory = memory_before_load(
+        evidence, version, settings, heap_bytes=LAB_HEAP_BYTES, with_index_entries=compiled is False
     )
+    played = restart(memory, after_load=look)
     told: Told = {"hang": True} if played.hang else told_of(played, before)
     if played.memory.database is not None:
         told["undecided"] = {
@@ -77,8 +74,8 @@ def play_retention(case: Case, root: Path) -> Told:
     settings = StoreSettings.from_config(effective_settings(case))
     version = BrokerVersion.parse(case["version"])
     before, now_ms = files_of(root), time.time_ns() // 1_000_000
-    played = restart(read_evidence(root, settings), version, settings, with_index_entries=True)
-    memory = played.memory
+    memory = memory_before_load(read_evidence(root, settings), version, settings, with_index_entries=True)
+    restart(memory)
     told = of_round("before", state_of(memory, before, hashes=False, abort=True))
     hour_offset = timedelta(
         hours=(case["truth"]["localHour"] - datetime.fromtimestamp(now_ms / 1000, UTC).hour + 11) % 24 - 11
