@@ -76,23 +76,6 @@ class IndexQuery:
         return hits
 
 
-def find(
-    files: Sequence[StoreFile],
-    topic: str,
-    key: str,
-    *,
-    max_num: int = 32,
-    begin_ms: int = 0,
-    end_ms: int = LONG_MAX,
-    geometry: Geometry | None = None,
-    on_damage: OnDamage = "raise",
-    damage: DamageSink | None = None,
-) -> list[IndexHit]:
-    """One question to index files given in name order: `IndexQuery(...).find(...)`."""
-    query = IndexQuery(files, geometry=geometry, on_damage=on_damage, damage=damage)
-    return query.find(topic, key, max_num=max_num, begin_ms=begin_ms, end_ms=end_ms)
-
-
 def _broken_chain(opened: OpenIndex, ending: int, last_entry: int) -> StoreFormatError:
     loops = ending == CHAIN_LOOPS
     return CorruptRecord(

@@ -28,7 +28,7 @@ from parsers.dledger.index import EntryIndex, read_entry_index
 from parsers.dledger.state import read_state
 from parsers.evidence.mapped import map_file
 from parsers.explain.explain import explain_file
-from parsers.index.find import find
+from parsers.index.find import IndexQuery
 from parsers.index.geometry import Geometry
 from parsers.index.open import open_index
 from parsers.index.read import index_files, read_index
@@ -104,7 +104,7 @@ def read_entries(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
         rows = sum(b.num_rows for b in read_index([file], geometry=geometry, on_damage=on_damage, damage=seen))
         assert rows <= file.size // 20
         index_files([file], geometry=geometry, on_damage=on_damage, damage=seen)
-        find([file], "Small", "k1", geometry=geometry, on_damage=on_damage, damage=seen)
+        IndexQuery([file], geometry=geometry, on_damage=on_damage, damage=seen).find("Small", "k1")
         list(open_index([file], geometry=geometry, on_damage=on_damage, damage=seen))
 
 

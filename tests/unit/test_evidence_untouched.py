@@ -14,7 +14,7 @@ from parsers.config.groups import read_filters, read_groups
 from parsers.config.offsets import read_delay_offsets, read_offsets
 from parsers.config.topics import read_topics
 from parsers.explain.explain import explain
-from parsers.index.find import find
+from parsers.index.find import IndexQuery
 from parsers.index.read import index_files, read_index
 from parsers.queues.queue import BatchQueue
 from parsers.queues.store_queues import StoreQueues
@@ -41,7 +41,7 @@ def read_everything(store: Store) -> int:
             read_wheel(file) if file.kind == "timerwheel" else read_timercheck(file)
     assert store.checkpoint is not None
     read_checkpoint(store.checkpoint)
-    find(store.index, "Small", "k1")
+    IndexQuery(store.index).find("Small", "k1")
     for reader in (read_offsets, read_delay_offsets, read_topics, read_groups, read_filters):
         reader(store.config)
     for file in store.files():

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from parsers.damage.errors import CorruptRecord, UnreadableFile
-from parsers.index.find import IndexQuery, find
+from parsers.index.find import IndexQuery
 from parsers.index.geometry import DEFAULT_GEOMETRY, Geometry, infer_geometry
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT, build_key
 from parsers.index.open import open_index
@@ -69,7 +69,7 @@ SIX = [(key, 100 * number, 1500 * number) for number, key in enumerate("aababc",
 
 
 def places(files: list[StoreFile], key: str, **options: int) -> list[int]:
-    return [hit.physical_offset for hit in find(files, "T", key, geometry=GEOMETRY, **options)]
+    return [hit.physical_offset for hit in IndexQuery(files, geometry=GEOMETRY).find("T", key, **options)]
 
 
 def test_newest_first_over_files_and_up_to_the_number_asked_for(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_newest_first_over_files_and_up_to_the_number_asked_for(tmp_path: Path) 
     assert places(files, "a", max_num=3) == [950, 900, 400]
     assert places(files, "a", max_num=0) == []
     assert places(files, "nothing") == []
-    hit = find(files, "T", "a")[2]
+    hit = IndexQuery(files).find("T", "a")[2]
     assert (hit.file, hit.entry_no) == (files[0], 4)
     assert len(IndexQuery(files, max_msgs_num_batch=2).find("T", "a", max_num=64)) == 2
 
@@ -130,7 +130,7 @@ def test_a_negative_time_ends_the_chain(tmp_path: Path) -> None:
 
 def test_an_empty_file_answers_nothing(tmp_path: Path) -> None:
     files, seen = [Index().save(tmp_path)], Seen()
-    assert find(files, "T", "a", on_damage="collect", damage=seen) == []
+    assert IndexQuery(files, on_damage="collect", damage=seen).find("T", "a") == []
     (row,) = index_files(files).to_pylist()
     assert (row["entries"], row["hash_slots"], row["geometry_known"]) == (None, None, "it holds no entries to tell by")
     assert seen.rows == []
@@ -211,7 +211,8 @@ def test_a_chain_that_leaves_the_file_ends(tmp_path: Path) -> None:
     index.set(INDEX_HEADER, 0, index_count=2**31 - 1)
     index.set(INDEX_ENTRY, index.entry_at(6), prev_index_no=2**31 - 2)
     seen = Seen()
-    found = find([index.save(tmp_path)], "T", "c", geometry=GEOMETRY, on_damage="collect", damage=seen)
+    query = IndexQuery([index.save(tmp_path)], geometry=GEOMETRY, on_damage="collect", damage=seen)
+    found = query.find("T", "c")
     assert [hit.physical_offset for hit in found] == [600]
     assert [row.field for row in seen.rows] == ["index_count", "newest_entry_no"]
 
@@ -237,7 +238,7 @@ def test_a_file_cut_short(tmp_path: Path, size: int) -> None:
     room = max(0, (size - GEOMETRY.entries_at) // INDEX_ENTRY.size - 1)
     assert rows == 6 + min(room, 6)
     assert {row.path for row in seen.rows} == {cut.path}
-    assert find([whole, cut], "T", "a", on_damage="collect", damage=seen)[-1].physical_offset == 100
+    assert IndexQuery([whole, cut], on_damage="collect", damage=seen).find("T", "a")[-1].physical_offset == 100
 
 
 def test_wrong_slots_are_named(tmp_path: Path) -> None:
