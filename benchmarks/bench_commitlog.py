@@ -62,7 +62,7 @@ def timed(work: Callable[[], int]) -> Timed:
 
 def rows_of(file: StoreFile, columns: Sequence[str] | None, start: int = 0, end: int | None = None) -> int:
     """Read and let go, as a consumer does that passes batches on."""
-    return sum(batch.num_rows for batch in read_segment(file, columns=columns, start=start, end=end, on_damage="raise"))
+    return sum(batch.num_rows for batch in read_segment(file, columns=columns, between=(start, end), on_damage="raise"))
 
 
 def rows_of_two_threads(file: StoreFile) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 
 from parsers.commitlog.batches.arrow import ALL_COLUMNS, MESSAGE_SCHEMA
-from parsers.commitlog.batches.segment import read_segment
+from parsers.commitlog.batches.segment import Decoding, read_segment
 from parsers.commitlog.batches.slab import SlabPool
 from parsers.damage.errors import DamageSink, OnDamage
 from parsers.store.store_file import StoreFile
@@ -43,7 +43,7 @@ def read_copies(
     """
     names = list(COPY_SCHEMA.names if columns is None else columns)
     asked = [POSITION if name == "position" else name for name in names]
-    pool = SlabPool()
+    decoding = Decoding(pool=SlabPool())
     for file in files:
-        for batch in read_segment(file, columns=asked, on_damage=on_damage, damage=damage, pool=pool):
+        for batch in read_segment(file, columns=asked, on_damage=on_damage, damage=damage, decoding=decoding):
             yield batch.rename_columns(names)

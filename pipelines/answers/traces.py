@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from parsers.commitlog.batches.bodies import decompressed_pieces
 from parsers.commitlog.batches.body_views import taken_bodies
 from parsers.commitlog.batches.read import read_commitlog
+from parsers.commitlog.batches.segment import WITHOUT_CRC
 from parsers.damage.errors import CorruptRecord, Damage, DamageSink, StoreFormatError
 from parsers.evidence.guard import scratch_folder
 from parsers.kernels.utf8 import are_valid
@@ -92,7 +93,7 @@ def trace_batches(
     topics = TraceTopics(frozenset(named))
     files = {file.path.name: file for file in store.commitlog}
 
-    for batch in read_commitlog(store, columns=COLUMNS, verify_crc=False, damage=damage):
+    for batch in read_commitlog(store, columns=COLUMNS, decoding=WITHOUT_CRC, damage=damage):
         unread: dict[int, StoreFormatError] = {}
         for rows, bodies in _bodies(batch, topics.rows(batch), unread.__setitem__):
             for first, end in _runs(bodies):

@@ -96,7 +96,7 @@ def _keyed(files: Sequence[StoreFile], begin: int, end: int, topic: str | None) 
         base = file.base_offset or 0
         start, stop = max(0, begin - base), min(file.size, end - base)
         if start < stop:
-            for batch in read_segment(file, columns=COLUMNS, start=start, end=stop, on_damage="collect"):
+            for batch in read_segment(file, columns=COLUMNS, between=(start, stop), on_damage="collect"):
                 places = _indexed(batch, topic)["physical_offset"].to_pylist()
                 yield from (place for place in places if begin <= place < end)  # a DLedger entry starts before it
 

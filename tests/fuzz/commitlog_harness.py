@@ -30,7 +30,8 @@ def read_anything(content: bytes, folder: Path, place: str = COMMITLOG) -> None:
         message = decode_message(content, at)
         assert encode_message(message) == content[at : at + message.total_size]
     cut = content[0] % (len(content) + 1) if content else 0
-    halves = [*read_segment(file, end=cut), *read_segment(file, start=cut)] if 0 < cut < len(content) else []
+    parts = ((0, cut), (cut, None)) if 0 < cut < len(content) else ()
+    halves = [batch for part in parts for batch in read_segment(file, between=part)]
     assert not halves or sum(batch.num_rows for batch in halves) == table.num_rows
     try:
         list(read_segment(file, on_damage="raise"))

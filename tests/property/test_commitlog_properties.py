@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from parsers.commitlog.batches.arrow import MESSAGE_SCHEMA, schema_of
-from parsers.commitlog.batches.segment import read_segment, regions_of
+from parsers.commitlog.batches.segment import Decoding, read_segment, regions_of
 from parsers.commitlog.compiled.fields import FIRST_MS, LAST_MS
 from parsers.commitlog.compiled.shape import shape_of
 from parsers.commitlog.files.region import Region
@@ -64,7 +64,7 @@ def test_the_compiled_decoder_gives_what_the_scalar_one_gives(content: bytes, ru
     with tempfile.TemporaryDirectory() as folder:
         columns = [*MESSAGE_SCHEMA.names, "tags_code", "body", "body_view"]
         table = pa.Table.from_batches(
-            read_segment(saved(content, folder), columns=columns, rule=rule), schema_of(columns)
+            read_segment(saved(content, folder), columns=columns, decoding=Decoding(rule=rule)), schema_of(columns)
         )
     table.validate(full=True)
     for row in _with_plain_times(table).to_pylist():
@@ -118,7 +118,7 @@ def test_every_byte_is_accounted_for_however_a_file_is_cut(content: bytes, cuts:
             batch
             for start, end in itertools.pairwise(edges)
             if start < len(content)
-            for batch in read_segment(file, start=start, end=min(end, len(content)), regions=parts.append)
+            for batch in read_segment(file, between=(start, min(end, len(content))), regions=parts.append)
         ]
         assert pa.Table.from_batches(sliced, MESSAGE_SCHEMA).equals(whole)
         assert outline(parts) == outline(regions)

@@ -87,7 +87,7 @@ def test_every_byte_is_accounted_for_however_a_file_is_cut(content: bytes, cuts:
             batch
             for start, end in itertools.pairwise(edges)
             if start < len(content)
-            for batch in read_segment(file, start=start, end=min(end, len(content)))
+            for batch in read_segment(file, between=(start, min(end, len(content))))
         ]
         assert pa.Table.from_batches(sliced, MESSAGE_SCHEMA).equals(whole)
         for offset in whole["physical_offset"].to_pylist():

@@ -133,7 +133,7 @@ def test_a_sparse_file_of_many_gibibytes_is_read_without_reading_it(tmp_path: Pa
         handle.truncate(size)
     file = classify(tmp_path, file.path)
     assert grown_mib(_have_regions, file, [("messages", log.at), ("unwritten", size - log.at)]) < 256
-    assert next(iter(read_segment(file, start=3 << 30)), None) is None
+    assert next(iter(read_segment(file, between=(3 << 30, None))), None) is None
 
 
 def _have_regions(file: StoreFile, kinds: list[tuple[str, int]]) -> None:

@@ -238,7 +238,7 @@ def read_in_slices(file: StoreFile, step: int) -> tuple[list[int], list[tuple[st
     rows: list[int] = []
     regions: list[Region] = []
     for start in range(0, file.size, step):
-        for batch in read_segment(file, start=start, end=start + step, regions=regions.append):
+        for batch in read_segment(file, between=(start, start + step), regions=regions.append):
             rows += batch["physical_offset"].to_pylist()
     assert [region.file_pos for region in regions] == [0, *(region.end for region in regions[:-1])]
     kinds = [(region.kind, region.file_pos) for region in regions]

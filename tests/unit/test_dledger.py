@@ -206,7 +206,7 @@ def test_slices_give_each_entry_once(log: DLedgerLog, pieces: int) -> None:
     for file in log.files():
         cuts = [file.size * piece // pieces for piece in range(pieces + 1)]
         for start, end in pairwise(cuts):
-            for batch in read_segment(file, start=start, end=end):
+            for batch in read_segment(file, between=(start, end)):
                 found += batch["queue_offset"].to_pylist()
     assert found == list(range(COUNT))
 

@@ -47,8 +47,9 @@ MESSAGE_SCHEMA = pa.schema(
         ("record_crc_ok", pa.bool_()),
     ]
 )
-"""Every message column that is made without being asked for. A null time is one outside the years 1 to 9999; a null
-`crc_ok` was not verified; a null `record_crc_ok` was not verified or the record carries no CRC of itself."""
+"""Every message column that is made without being asked for. `broker` is null: no file tells its name. A null time is
+one outside the years 1 to 9999; a null `crc_ok` was not verified; a null `record_crc_ok` was not verified or the record
+carries no CRC of itself."""
 
 EXTRA_SCHEMA = pa.schema([("tags_code", pa.int64()), ("body", pa.binary()), ("body_decompressed", pa.binary())])
 """Columns made only when named: `tags_code` is the hash of TAGS (0 without), also where a delayed message's unit has a
@@ -78,16 +79,16 @@ def wanted_bits(schema: pa.Schema) -> int:
     return sum(bit for name, bit in WANTED.items() if name in needed)
 
 
-def run_to_batch(slab: Slab, rows: int, schema: pa.Schema, log: LogFile, broker: str | None) -> pa.RecordBatch:
+def run_to_batch(slab: Slab, rows: int, schema: pa.Schema, log: LogFile) -> pa.RecordBatch:
     """The first `rows` rows of a decoded run. The batch holds the slab's memory; nothing but bits is copied."""
-    arrays = [_column(slab, rows, field, log, broker) for field in schema]
+    arrays = [_column(slab, rows, field, log) for field in schema]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _column(slab: Slab, rows: int, field: pa.Field, log: LogFile, broker: str | None) -> pa.Array:
+def _column(slab: Slab, rows: int, field: pa.Field, log: LogFile) -> pa.Array:
     name = field.name
     if name in ("broker", "file"):
-        return _constant(broker if name == "broker" else log.path.name).slice(0, rows)
+        return _constant(None if name == "broker" else log.path.name).slice(0, rows)
     if name == "body_view":
         return view_bodies(log, slab, rows)
     if name == "properties":

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from parsers.commitlog.batches.arrow import TIME, schema_of
-from parsers.commitlog.batches.segment import RegionSink, read_segment
+from parsers.commitlog.batches.segment import PLAIN, Decoding, RegionSink, read_segment
 from parsers.commitlog.batches.slab import SlabPool
-from parsers.commitlog.record.properties import PropertyRule
 from parsers.damage.errors import DamageSink, OnDamage, report
 from parsers.store.sequence import sequence_errors
 from parsers.store.store import Store
@@ -94,9 +93,7 @@ def read_commitlog(
     *,
     columns: Sequence[str] | None = None,
     where: MessageFilter | None = None,
-    broker: str | None = None,
-    verify_crc: bool = True,
-    rule: PropertyRule = "first_separator",
+    decoding: Decoding = PLAIN,
     on_damage: OnDamage = "collect",
     damage: DamageSink | None = None,
     regions: RegionSink | None = None,
@@ -111,12 +108,11 @@ def read_commitlog(
     asked = [*schema.names, *(name for name in where.columns() if name not in schema.names)]
     for error in sequence_errors(files):
         report(error, on_damage, damage)
-    pool = SlabPool()
+    decoding = replace(decoding, pool=decoding.pool or SlabPool())
     for file in filter(where.may_hold, files):
         for batch in read_segment(
-            file, columns=asked, broker=broker, verify_crc=verify_crc, rule=rule, on_damage=on_damage, damage=damage,
-            regions=regions, pool=pool,
-        ):  # fmt: skip
+            file, columns=asked, decoding=decoding, on_damage=on_damage, damage=damage, regions=regions
+        ):
             kept = where.keep(batch)
             if kept.num_rows:
                 yield kept.select(schema.names)

@@ -42,39 +42,54 @@ FIRST_ROWS = 256
 RegionSink = Callable[[Region], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """How messages are decoded.
+
+    Attributes:
+        verify_crc: compute CRCs where their columns are asked for.
+        rule: which parser of properties (see `properties.py`).
+        pool: memory to decode into, to share between calls of one thread.
+    """
+
+    verify_crc: bool = True
+    rule: PropertyRule = "first_separator"
+    pool: SlabPool | None = None
+
+    def wanted_bits(self, schema: pa.Schema) -> int:
+        """What the decoder is asked for."""
+        return wanted_bits(schema) & (-1 if self.verify_crc else ~(W_CRC | W_RECORD_CRC))
+
+
+PLAIN = Decoding()
+WITHOUT_CRC = Decoding(verify_crc=False)
+
+
 def read_segment(
     file: StoreFile,
     *,
     columns: Sequence[str] | None = None,
-    start: int = 0,
-    end: int | None = None,
-    broker: str | None = None,
-    verify_crc: bool = True,
-    rule: PropertyRule = "first_separator",
+    between: tuple[int, int | None] = (0, None),
+    decoding: Decoding = PLAIN,
     on_damage: OnDamage = "collect",
     damage: DamageSink | None = None,
     regions: RegionSink | None = None,
-    pool: SlabPool | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The messages of a file as batches of `schema_of(columns)`, in file order.
 
-    A message whose sizes and own offset are right is a row, whatever its CRCs say (`crc_ok`, `record_crc_ok`); CRCs are
-    computed where those columns are asked for and `verify_crc` is not off.
+    A message whose sizes and own offset are right is a row, whatever its CRCs say (`crc_ok`, `record_crc_ok`).
 
     Args:
-        start, end: file positions. A slice owns the records from the first that proves itself at or after `start` up to
-            the first that does so at or after `end`: slices that meet give each row and each region once.
-        broker: the value of the column of that name.
-        rule: which parser of properties (see `properties.py`).
+        between: start and end, file positions. A slice owns the records from the first that proves itself at or after
+            `start` up to the first that does so at or after `end`: slices that meet give each row and each region once.
         damage, regions: called with each finding and each region, as they are met.
-        pool: memory to decode into, to share between calls of one thread.
 
     Raises (or hands to `damage`, with on_damage="collect"):
         CorruptRecord, TruncatedRecord, NotThisFormat: the bytes of a break; UnreadableFile: no access to the file, or
         it became shorter since it was opened, and the rest of it is damage.
     """
     schema = schema_of(columns)
-    wanted = wanted_bits(schema) & (-1 if verify_crc else ~(W_CRC | W_RECORD_CRC))
+    start, end = between
     try:
         log = open_log(file)
     except StoreFormatError as refused:
@@ -90,23 +105,21 @@ def read_segment(
         tell.cut_off(at, stop_at, refused)
         return
     tell.run_from = at
-    pool = pool or SlabPool.for_bytes(log.size)
+    pool, wanted = decoding.pool or SlabPool.for_bytes(log.size), decoding.wanted_bits(schema)
     entries = EntryChain(log.data, log.base_offset, from_start=at == 0) if log.header else None
-    walk = _Walk(log, at, stop_at, wanted, rule == "split", pool, tell, messages, entries)
+    walk = _Walk(log, at, stop_at, wanted, decoding.rule == "split", pool, tell, messages, entries)
     for slab, rows in walk.runs():
         if "body_decompressed" in schema.names:
-            yield from _with_decompressed(slab, rows, schema, broker, tell)
+            yield from _with_decompressed(slab, rows, schema, tell)
         else:
-            yield run_to_batch(slab, rows, schema, log, broker)
+            yield run_to_batch(slab, rows, schema, log)
         log.release(walk.at)
 
 
-def _with_decompressed(
-    slab: Slab, rows: int, schema: pa.Schema, broker: str | None, tell: _Teller
-) -> Iterator[pa.RecordBatch]:
+def _with_decompressed(slab: Slab, rows: int, schema: pa.Schema, tell: _Teller) -> Iterator[pa.RecordBatch]:
     """The run in as many batches as keep the decompressed bodies of one within bounds."""
     stored = schema_of([name for name in schema.names if name not in ("body", "body_decompressed")] + ["body"])
-    whole = run_to_batch(slab, rows, stored, tell.log, broker)
+    whole = run_to_batch(slab, rows, stored, tell.log)
     places = slab.columns.longs[L_PHYSICAL_OFFSET] - tell.log.base_offset
     first = 0
     for end, plain in decompressed_pieces(

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from parsers.commitlog.batches.read import MessageFilter, read_commitlog
+from parsers.commitlog.batches.segment import WITHOUT_CRC
 from parsers.damage.errors import DamageSink
 from parsers.store.store import Store
 from parsers.values.topics import is_lmq
@@ -58,7 +59,7 @@ def ask_filters(store: Store, filters: Sequence[Asked], damage: DamageSink) -> N
     ask = [_asker(each) for each in filters]
     columns = ["physical_offset", "properties"]
     where = MessageFilter(_topics(filters), None, None, int(rising[0]), int(rising[-1]) + 1)
-    for batch in read_commitlog(store, columns=columns, where=where, verify_crc=False, damage=damage):
+    for batch in read_commitlog(store, columns=columns, where=where, decoding=WITHOUT_CRC, damage=damage):
         rows, at = _met(rising, batch["physical_offset"].to_numpy())
         number = order[at]
         whose = np.searchsorted(ends, number, side="right") - 1

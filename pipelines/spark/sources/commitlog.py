@@ -96,7 +96,7 @@ class CommitLogReader(StoreReader):
         return replace(piece, start=start, end=end) if start < end else None
 
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
-        from parsers.commitlog.batches.segment import read_segment
+        from parsers.commitlog.batches.segment import Decoding, read_segment
 
         where = self._where_in(piece.file)
         with_bodies = self.options.get("bodies", "false") == "true"
@@ -108,9 +108,8 @@ class CommitLogReader(StoreReader):
         batches = read_segment(
             piece.file,
             columns=read,
-            start=piece.start,
-            end=piece.end,
-            rule=self._rule(),
+            between=(piece.start, piece.end),
+            decoding=Decoding(rule=self._rule()),
             damage=self.note_damage,
         )
         yield from map(where.keep, batches)
@@ -162,7 +161,7 @@ class RegionsReader(StoreReader):
             return regions
         self.note_cut(piece)
         told, size = list[Region](), regions[-1].end
-        for _ in read_segment(piece.file, columns=CRC_COLUMNS, end=end, regions=told.append) if end else ():
+        for _ in read_segment(piece.file, columns=CRC_COLUMNS, between=(0, end), regions=told.append) if end else ():
             pass
         reached = told[-1].end if told else 0
         return [*told, Region(piece.file.path, reached, size - reached, "unwritten", IN_PROGRESS)]
