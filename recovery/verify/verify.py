@@ -38,16 +38,10 @@ from recovery.verify.checks.index.context import IndexContext
 from recovery.verify.checks.index.index import check_index
 from recovery.verify.checks.lives import check_lives, with_doubts
 from recovery.verify.checks.log.head import cleaner_traces, missing_head
-from recovery.verify.checks.log.log import (
-    LOSSES,
-    LogShape,
-    behind_missing_tail,
-    check_log,
-    missing_tail,
-    spans_of,
-    with_sure_times,
-)
+from recovery.verify.checks.log.log import LOSSES, check_log, spans_of, with_sure_times
 from recovery.verify.checks.log.newer import check_newer
+from recovery.verify.checks.log.shape import LogShape
+from recovery.verify.checks.log.tail import behind_missing_tail, missing_tail
 from recovery.verify.checks.queue.compared import Compared, LogFacts, QueueHead, QueueUnits, compare
 from recovery.verify.checks.queue.database import check_database
 from recovery.verify.checks.queue.ext_files import check_ext_files

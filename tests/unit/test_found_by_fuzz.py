@@ -12,7 +12,7 @@ import pytest
 
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.index.layout import INDEX_HEADER
-from recovery.verify.checks.log.log import MOST_PLACES
+from recovery.verify.checks.log.shape import MOST_PLACES
 from tests.fuzz.commands.asked import words_of_python
 from tests.support.build_store import overwrite, shop
 from tests.support.cli import call

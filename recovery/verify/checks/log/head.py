@@ -16,7 +16,7 @@ from parsers.damage.errors import StoreFormatError
 from parsers.index.open import OpenIndex
 from parsers.store.places import name_below
 from parsers.store.store import Store
-from recovery.verify.checks.log.log import LogShape
+from recovery.verify.checks.log.shape import LogShape
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Span
 from recovery.verify.settle.log_columns import LogColumns
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -15,19 +14,16 @@ from parsers.commitlog.compiled.resync import BODY_CRC_WRONG, RECORD_CRC_WRONG
 from parsers.commitlog.record.layout import RECORD_START, SYS_FLAG_TRANSACTION
 from parsers.damage.errors import StoreFormatError
 from parsers.evidence.mapped import map_file
-from parsers.store.store_file import StoreFile
 from recovery.rules.dispatch import PREPARED, ROLLBACK
 from recovery.scan.intervals import Intervals, Longs, neighbours
 from recovery.scan.log_runs import LogGap
 from recovery.scan.record_walk import LENGTH_NEGATIVE
+from recovery.verify.checks.log.shape import LogShape
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
 from recovery.verify.settle.log_columns import LogColumns, MessageColumns
 
-FOLDER = "commitlog"
 LOCK_WAIT_MS = 1000
 """How long a put may wait for the append lock: what old brokers stamped before it is no further from its store time."""
-MOST_PLACES = 1 << 10
-"""Files that one finding names: damaged numbers can say that more are missing than any disk holds."""
 BY_VERDICT = (
     ("body_crc_wrong", BODY_CRC_WRONG, ()),
     ("record_crc_wrong", RECORD_CRC_WRONG, ()),
@@ -37,58 +33,6 @@ ZEROS_OF_A_SIZE = 4
 """A record starts with its size, of which the first byte is 0, and of a small one the second and third."""
 LOSSES = ("log_damaged", "stale_tail", "log_file_missing", "log_tail_missing", "log_head_missing", "file_size_wrong")
 """Kinds of finding that leave no record to compare with in the range they cover."""
-
-
-@dataclass(frozen=True, slots=True)
-class LogShape:
-    """How the log's files lie: their common size, where each starts, and its folder.
-
-    `folder_of_new`: where the broker makes the file that begins at an offset; None where its folders do not take turns.
-    """
-
-    file_size: int
-    bases: tuple[int, ...]
-    sizes: tuple[int, ...]
-    folders: tuple[str, ...]
-    folder_of_new: Callable[[int], str | None] = lambda base: None
-
-    @classmethod
-    def of(cls, files: Sequence[StoreFile], file_size: int, folder_of_new: Callable[[int], str | None]) -> LogShape:
-        return cls(
-            file_size,
-            tuple(file.base_offset or 0 for file in files),
-            tuple(file.size for file in files),
-            tuple(file.log_folder for file in files),
-            folder_of_new,
-        )
-
-    def name(self, base: int) -> str:
-        """The file of the log that starts there, or would."""
-        before = max(0, bisect_right(self.bases, base) - 1)
-        folder = self.folders[before] if self.folders else FOLDER
-        if base not in self.bases:
-            folder = self.folder_of_new(base) or folder
-        return f"{folder}/{base:020d}"
-
-    def place(self, physical_offset: int, length: int) -> Place:
-        """Bytes of the log in the file they are in, or would be in."""
-        base = physical_offset - physical_offset % self.file_size
-        known = [found for found in self.bases if found <= physical_offset < found + self.file_size]
-        base = known[0] if known else base
-        return Place(self.name(base), physical_offset - base, length)
-
-    def places(self, start: int, end: int) -> tuple[Place, ...]:
-        """Bytes of the log, file by file, the first MOST_PLACES of them; the whole folder where no file shows how long
-        one is."""
-        if not self.bases:
-            return (Place(self.folder_of_new(start) or FOLDER, 0, 0),)
-        found: list[Place] = []
-        while start < end and len(found) < MOST_PLACES:
-            at = self.place(start, 0)
-            length = min(end - start, self.file_size - at.file_pos)
-            found.append(Place(at.file, at.file_pos, length))
-            start += length
-        return tuple(found)
 
 
 def check_log(log: LogColumns, shape: LogShape, *, late_batches: bool = False) -> Judgement:
@@ -299,51 +243,3 @@ def _explained(log: LogColumns, shape: LogShape) -> Iterator[Explained]:
         if gap.kind == "unwritten" and gap.physical_offset >= log.end:
             place = Place(f"{gap.file.log_folder}/{gap.file.name}", gap.file_pos, gap.length)
             yield Explained("unwritten", "the rest of the last file, or a file made in advance", Span(), (place,))
-
-
-def missing_tail(log: LogColumns, shape: LogShape, starts: Longs, ends: Longs) -> Judgement:
-    """Messages that units or index entries have behind the log's end, if the log went on there.
-
-    `starts`, `ends`: physical offsets of such messages; those that lie more than a file further on are somebody
-    else's finding.
-    """
-    known_to = _written_to(log)
-    reached = known_to
-    for start, end in sorted(zip(starts.tolist(), ends.tolist(), strict=True)):
-        if reached <= start <= reached + shape.file_size:
-            reached = max(reached, end)
-    if reached <= known_to or not _continues(log, shape, starts):
-        return Judgement()
-    finding = Finding(
-        "log_tail_missing",
-        Span(physical_offset=known_to, end_physical_offset=reached),
-        shape.places(known_to, reached),
-        int(((starts >= known_to) & (starts < reached)).sum()),
-        (f"queues and index: messages up to {reached}", f"log: ends at {known_to}"),
-    )
-    return Judgement((finding,))
-
-
-def _written_to(log: LogColumns) -> int:
-    """The byte after the last message, or after the end-of-file record that follows it."""
-    blanks = (gap for gap in log.gaps if gap.kind == "blank" and gap.physical_offset == log.end)
-    return max((gap.physical_offset + gap.length for gap in blanks), default=log.end)
-
-
-def behind_missing_tail(log: Judgement, ends: Judgement, file_size: int) -> Judgement:
-    """The log's findings without files said to be out of place that follow the missing tail's last file."""
-    tails = [found.span.end_physical_offset or 0 for found in ends.findings if found.kind == "log_tail_missing"]
-
-    def follows(found: Finding) -> bool:
-        start = found.span.physical_offset or 0
-        return found.kind == "log_file_out_of_place" and any(start - file_size < tail <= start for tail in tails)
-
-    return Judgement(tuple(found for found in log.findings if not follows(found)), log.explained)
-
-
-def _continues(log: LogColumns, shape: LogShape, starts: Longs) -> bool:
-    """A single stray unit behind a sound end is no tail: one starts at the end or next file, or there are several."""
-    following = {log.end, -(-log.end // shape.file_size) * shape.file_size}
-    near = starts[(starts >= log.end) & (starts <= log.end + shape.file_size)]
-    is_torn = any(gap.kind == "damage" and gap.physical_offset >= log.end for gap in log.gaps)
-    return bool(np.isin(near, list(following)).any()) or len(np.unique(near)) > (0 if is_torn else 1)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from parsers.store.store import Store
 from recovery.rules.versions import BrokerVersion
-from recovery.verify.checks.log.log import LogShape
+from recovery.verify.checks.log.shape import LogShape
 from recovery.verify.findings.finding import Finding, Judgement, Place, Span
 from recovery.verify.settle.newer_records import Form, NewerRecords
 
