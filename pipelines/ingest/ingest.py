@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from parsers.evidence.seen import seen
 from parsers.queues.store_queues import unit_files
@@ -55,6 +55,13 @@ class IngestReport:
     files: dict[str, IngestedFiles] = field(default_factory=dict)
 
 
+class LakeHolds(NamedTuple):
+    """What a lake says that it holds: of one broker, its files; of all, what their tables were made from."""
+
+    files: IngestedFiles
+    made: MadeFrom
+
+
 def ingest(
     spark: SparkSession,
     sources: Sources,
@@ -86,8 +93,7 @@ def ingest(
                     report,
                     bodies=sources.bodies,
                     progress=progress,
-                    ingested=known[broker.name],
-                    made=made,
+                    holds=LakeHolds(known[broker.name], made),
                 )
                 report.files[broker.name] = known[broker.name]
             except NotAStore as refused:
@@ -108,28 +114,26 @@ def ingest_store(
     *,
     bodies: bool = False,
     progress: Progress | None = None,
-    ingested: IngestedFiles | None = None,
-    made: MadeFrom | None = None,
+    holds: LakeHolds | None = None,
 ) -> None:
     """Ingest what is new or changed in one store, table by table, and the broker's configuration.
 
     Where anything is, a watermark is taken first, and all tables are read as far as that (`BrokerSource.until`).
 
     Args:
-        ingested: what the lake holds of this broker; loaded without it.
-        made: what the tables of all brokers were made from, to be saved by the caller; loaded, and saved, without it.
+        holds: what the lake holds, its part of all brokers to be saved by the caller; loaded, and saved, without it.
     """
-    if made is None:
-        made = MadeFrom.load(lake)
+    if holds is None:
+        holds = LakeHolds(IngestedFiles.load(lake, broker.name), MadeFrom.load(lake))
         try:
-            ingest_store(spark, lake, broker, report, bodies=bodies, progress=progress, ingested=ingested, made=made)
+            ingest_store(spark, lake, broker, report, bodies=bodies, progress=progress, holds=holds)
         finally:
-            made.save()
+            holds.made.save()
         return
+    ingested, made = holds
     store = store_of(broker)
     strange = ((name_below(store.root, file.path), file.why or file.kind) for file in store.not_understood)
     report.not_understood += [(broker.name, *told) for told in strange]
-    ingested = ingested or IngestedFiles.load(lake, broker.name)
     changed, done = stale_files(store, ingested), Amount(0, 0)
     amounts = {table: _amount(names, ingested) for table, names in changed.items()}
     of_all = sum(amounts.values(), Amount(0, 0))
