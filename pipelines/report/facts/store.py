@@ -103,22 +103,7 @@ def facts_of_store(
     facts.starts = list(group_start_rows(store, known.version, collect))
     say("lives of topics and groups")
     _lives(store, facts, known, heard, collect)
-    say("delayed messages")
-    delayed = DelayAnswer.of(store, known, collect, facts.read_at_ms)
-    facts.delays, facts.delay_notes = delay_sums(delayed.batches(), facts.read_at_ms).to_pylist(), list(delayed.notes())
-    say("retries")
-    offsets = offsets_of_store(store, collect)
-    given_back = RetryAnswer.of(store, known, None if offsets is None else offsets.offsets)
-    facts.retries = retry_sums(given_back.batches()).to_pylist()
-    say("transactions")
-    asked = TransactionAnswer.of(store, known, None if offsets is None else offsets.offsets)
-    facts.transactions = transaction_sums(asked.batches()).to_pylist()
-    say("popped messages")
-    popped = PopAnswer.of(store, known, None if offsets is None else offsets.offsets, collect)
-    lags = [] if offsets is None else store_lag(store, offsets, damage=collect)
-    facts.pops = pop_sums(popped.batches(), map(lag_record, lags), facts.read_at_ms).to_pylist()
-    say("traces")
-    facts.traces = trace_sums(trace_batches(store, collect), store.root).to_pylist()
+    _fates(store, facts, known, collect, say)
     if heard.history is not None:
         tell_ownership(facts, heard.history)
     if heard.store_log is not None:
@@ -239,6 +224,26 @@ def _lives(store: Store, facts: Facts, known: StoreKnowledge, heard: Heard, coll
     facts.life_events = [life_event_row(event) for event in events]
     left = groups_left(store, known, damage=collect)
     facts.groups = list(group_rows(left, heard.record if heard.is_of_one_broker else None))
+
+
+def _fates(store: Store, facts: Facts, known: StoreKnowledge, collect: _Damages, say: Say) -> None:
+    """What became of messages that the broker held back, and what their clients traced of them."""
+    say("delayed messages")
+    delayed = DelayAnswer.of(store, known, collect, facts.read_at_ms)
+    facts.delays, facts.delay_notes = delay_sums(delayed.batches(), facts.read_at_ms).to_pylist(), list(delayed.notes())
+    say("retries")
+    offsets = offsets_of_store(store, collect)
+    given_back = RetryAnswer.of(store, known, None if offsets is None else offsets.offsets)
+    facts.retries = retry_sums(given_back.batches()).to_pylist()
+    say("transactions")
+    asked = TransactionAnswer.of(store, known, None if offsets is None else offsets.offsets)
+    facts.transactions = transaction_sums(asked.batches()).to_pylist()
+    say("popped messages")
+    popped = PopAnswer.of(store, known, None if offsets is None else offsets.offsets, collect)
+    lags = [] if offsets is None else store_lag(store, offsets, damage=collect)
+    facts.pops = pop_sums(popped.batches(), map(lag_record, lags), facts.read_at_ms).to_pylist()
+    say("traces")
+    facts.traces = trace_sums(trace_batches(store, collect), store.root).to_pylist()
 
 
 INSTANTS = {
