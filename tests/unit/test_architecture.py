@@ -157,9 +157,46 @@ def test_top_level_names_are_ours(room: str) -> None:
     assert set(owners) == {"rocketlens"}
 
 
-@pytest.mark.parametrize("path", sorted((CHECKOUT / "rebalance").rglob("*.py")), ids=lambda path: path.stem)
+SOURCES = [path for room in ROOMS for path in sorted((CHECKOUT / room).rglob("*.py"))]
+MOST_FILES = 15
+SIBLINGS = {"benchmarks": "each holds one reader against a baseline of the same run, and asserts what it counted"}
+"""Folders with more files than MOST_FILES, and the one contract that all of their files are under."""
+
+
+def test_a_folder_is_read_at_a_glance() -> None:
+    folders = {path.parent for path in SOURCES} | {CHECKOUT / "benchmarks"}
+    full = {
+        str(folder.relative_to(CHECKOUT))
+        for folder in folders
+        if sum(path.name != "__init__.py" for path in folder.glob("*.py")) > MOST_FILES
+    }
+    assert full == set(SIBLINGS)
+
+
+@pytest.mark.parametrize("folder", sorted({str(path.parent.relative_to(CHECKOUT)) for path in SOURCES}))
+def test_a_package_says_what_comes_in_and_what_goes_out(folder: str) -> None:
+    """Its last words are what it must not know or do; the door for Python says what answers are instead."""
+    text = ast.get_docstring(ast.parse((CHECKOUT / folder / "__init__.py").read_text("utf-8")))
+    assert text is not None
+    assert folder.startswith("rocketlens") or ("In: " in text and "Out: " in text.split("In: ")[1])
+    assert folder.startswith("rocketlens") or text.split("Out: ")[1].count(". ") >= 1
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(CHECKOUT)))
 def test_files_and_functions_stay_readable(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert text.count("\n") <= 350
     functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
     assert [f.name for f in functions if (f.end_lineno or 0) - f.lineno >= 60] == []
+    assert [f.name for f in functions if parameters(f) > 7 and not is_compiled(f)] == []
+
+
+def parameters(function: ast.FunctionDef) -> int:
+    """How many a caller gives."""
+    names = [a.arg for a in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
+    return len(names) - (names[:1] in (["self"], ["cls"]))
+
+
+def is_compiled(function: ast.FunctionDef) -> bool:
+    """Kernels take numbers and arrays one by one."""
+    return any("njit" in ast.unparse(each) for each in function.decorator_list)

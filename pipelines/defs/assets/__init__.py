@@ -1,4 +1,7 @@
-"""The assets: thin; what they compute is called, never written here."""
+"""The assets, one for each table.
+
+In: the configuration, files, tables. Out: tables filled anew. What they compute is called, never written here.
+"""
 
 import warnings
 
