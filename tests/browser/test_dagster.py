@@ -54,7 +54,7 @@ def worst(config: Path) -> dict[str, Any]:
 
 def test_the_graph_shows_what_is_red(ui: str, page: Page) -> None:
     """The groups with how many of their tables are well, one of them opened: each table with its checks."""
-    page.open(f"{ui}/asset-groups?expanded=global@global:consistency", width=1600, height=1250)
+    page.open(f"{ui}/asset-groups?expanded=global@global:consistency", width=1600, height=1350)
     boxes = "[...document.querySelectorAll('foreignObject')].map(box => box.textContent)"
     for group in GROUPS:
         page.wait_for(f"{boxes}.some(text => text.startsWith({json.dumps(group)}))", SECONDS)
