@@ -64,7 +64,7 @@ def _is_built(compiled: Path) -> bool:
     return compiled.exists() and compiled.stat().st_mtime >= newest
 
 
-def run_lab(version: str, *arguments: str, timeout_s: float = 120) -> int:
+def run_lab(version: str, *arguments: str, timeout_s: float = 600) -> int:
     """Run the lab of one version; its exit code."""
     return subprocess.run(
         [*recovery_classes(version), *arguments], check=False, timeout=timeout_s, capture_output=True
