@@ -51,9 +51,17 @@ def judge_timer(store: Store, side: LogSide) -> Judgement:
     if check is not None and check[QUEUE_OFFSET] > 0 and not any(file.size for file in of_kind["timerlog"]):
         return Judgement((_log_missing(check[QUEUE_OFFSET]),))  # what slots and timercheck say of units follows from it
     judged = check_timer(units, shape, _slots(of_kind[WHEEL]), check, side)
-    sizes = [*_wheel_sizes(of_kind[WHEEL]), *_log_sizes(store, of_kind["timerlog"])]
+    sizes = [*_head_missing(shape, side), *_wheel_sizes(of_kind[WHEEL]), *_log_sizes(store, of_kind["timerlog"])]
     told = f"timer log: {len(units.position)} units in {len(of_kind['timerlog'])} files"
     return joined((Judgement((*sizes, *(_missing(store, told) if len(units.position) else ()))), judged))
+
+
+def _head_missing(log: TimerLogShape, side: LogSide) -> Iterator[Finding]:
+    """Files before the timer log's first one, where nothing of the CommitLog has expired: then no cleaner took them.
+    Source: MappedFileQueue#deleteExpiredFileByOffsetForTimerLog @5.3.3."""
+    if log.start > 0 == side.start:
+        told = f"timer log: begins at {log.start}", "log: begins at 0, nothing of it has expired"
+        yield Finding("timer_log_missing", Span(), (Place("timerlog", 0, 0),), 1, told)
 
 
 def _log_missing(taken_in: int) -> Finding:

@@ -37,9 +37,9 @@ TIMER_KINDS: dict[str, Kind] = {
     "timer_log_missing": Kind(
         "critical",
         "none",
-        "A broker that has taken in timer messages keeps the last file of its timer log.",
-        "It begins a new timer log behind the timer messages that timercheck counts: those of them that were waiting "
-        "are never delivered.",
+        "A broker deletes no file of the timer log of which the CommitLog still has messages, and never the last one.",
+        "Timers that were waiting and have their units in missing files are never delivered. Where no file is left a "
+        "new timer log begins behind the timer messages that timercheck counts.",
         "Copy the store before any start. Put timerlog/, timerwheel and config/timercheck of one moment in place, from "
         "a backup: what was delivered after that moment is delivered again. " + SEND_AGAIN,
     ),
