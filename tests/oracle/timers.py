@@ -195,14 +195,15 @@ def _log_damages(base: Base, chance: random.Random) -> dict[str, list[Edit]]:
     at = position - int(file)
     last, field = f"{LOG}/{files[-1].name}", chance.choice(TIMER_UNIT.fields[:-1])
     number = chance.choice((0, 7, position, 1 << 40)) % (1 << (8 * field.width - 1))
+    cut: dict[str, list[Edit]] = {"log.last_truncated": [{"op": "truncate", "path": last, "length": size // 2}]}
     return {
+        **(cut if len(files) > 1 else {}),  # of a single file nothing tells what size it should have
         "log.unit_zeroed": [zero(name, at, TIMER_UNIT.size)],
         "log.tail_zeroed": [zero(name, at, size - at)],
         f"log.{field.name}": [write(name, at + TIMER_UNIT.offsets[field.name], f"{number:0{2 * field.width}x}")],
         "log.last_missing": [delete(last)],
         "log.file_missing": [delete(name)],
         "log.all_missing": [delete(LOG)],
-        "log.last_truncated": [{"op": "truncate", "path": last, "length": size // 2}],
         "log.empty_file_behind": [create(f"{LOG}/{int(files[-1].name) + size:020d}", size)],
     }
 
